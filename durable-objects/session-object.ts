@@ -1,0 +1,163 @@
+/**
+ * The holder of one legacy session: wires the session to storage, and its upstream to the
+ * configuration. What must outlive this object's memory is in four keys of its storage.
+ */
+
+import { DurableObject } from "cloudflare:workers";
+
+import { LegacyRelay } from "../src/bridge/legacy-to-legacy.ts";
+import { loadConfig } from "../src/config.ts";
+import { pickTarget } from "../src/federation/pick-target.ts";
+import { defaultLimits, type Limits } from "../src/policy/limits.ts";
+import type { Parsed } from "../src/protocol/json-rpc.ts";
+import type { ClientFacts, Connect } from "../src/sessions/dispatch.ts";
+import type { Outcome } from "../src/sessions/outcome.ts";
+import { type Door, Session, type SessionLimits } from "../src/sessions/session.ts";
+import type { SavedConnection } from "../src/upstream/legacy/connection.ts";
+import type { UpstreamTarget } from "../src/upstream/target.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Everything that is stored, by key. */
+interface Stored {
+  /** The endpoint that the session was opened at: it is served there and nowhere else. */
+  readonly route: string;
+  readonly client: ClientFacts;
+  readonly upstream: SavedConnection;
+  /** To the day, so that a busy session writes next to nothing. */
+  readonly lastUsed: number;
+}
+
+export class SessionObject extends DurableObject<Env> {
+  readonly #limits: Limits;
+  readonly #servers: ReadonlyMap<string, UpstreamTarget>;
+  #session: Session | undefined;
+  #route: string | undefined;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const loaded = loadConfig(env);
+    this.#limits = loaded.ok ? loaded.config.limits : defaultLimits();
+    this.#servers = loaded.ok ? loaded.config.servers : new Map();
+    this.#route = this.#load("route");
+    const client = this.#load("client");
+    if (client !== undefined) this.#session = this.#createSession("streamable-http", client);
+  }
+
+  async receive(route: string, messages: readonly Parsed[], isBatch: boolean): Promise<Outcome> {
+    if (this.#session === undefined && isInitialize(messages)) {
+      this.#route = route;
+      this.#session = this.#createSession("streamable-http", undefined);
+    }
+    const session = this.#sessionAt(route);
+    if (session === undefined) return { kind: "unknown" };
+    await this.#touch();
+    const outcome = await session.receive(messages, isBatch);
+    // An attempt to open that failed leaves nothing behind.
+    if (!session.isOpen && outcome.kind === "json") this.#session = undefined;
+    return outcome;
+  }
+
+  openStream(route: string, lastEventId?: string): Outcome {
+    return this.#sessionAt(route)?.openStream(lastEventId) ?? { kind: "unknown" };
+  }
+
+  openSse(route: string): Outcome {
+    this.#route = route;
+    this.#session = this.#createSession("http+sse", undefined);
+    return this.#session.openStream();
+  }
+
+  async close(route: string): Promise<boolean> {
+    const session = this.#sessionAt(route);
+    if (session === undefined) return false;
+    await this.#end(session);
+    return true;
+  }
+
+  override async alarm(): Promise<void> {
+    const expiresAt = (this.#load("lastUsed") ?? 0) + this.#limits.sessionIdleDays * DAY_MS;
+    if (expiresAt > Date.now()) await this.ctx.storage.setAlarm(expiresAt);
+    else if (this.#session !== undefined) await this.#end(this.#session);
+  }
+
+  async #end(session: Session): Promise<void> {
+    this.#session = undefined;
+    this.#route = undefined;
+    await this.ctx.storage.deleteAll(); // the alarm with it
+    await session.close();
+  }
+
+  /** A session is nothing to whoever asks for it at another endpoint. */
+  #sessionAt(route: string): Session | undefined {
+    return this.#route === route ? this.#session : undefined;
+  }
+
+  #createSession(door: Door, client: ClientFacts | undefined): Session {
+    const session = new Session({
+      door,
+      client,
+      connect: this.#connect,
+      limits: sessionLimits(this.#limits),
+      onOpened: (facts) => {
+        // The stream of an HTTP+SSE session is its life, so nothing of it is stored.
+        if (door === "http+sse") return;
+        this.#save("route", this.#route);
+        this.#save("client", facts);
+      },
+      onDeserted: () => this.ctx.waitUntil(this.#end(session)),
+    });
+    return session;
+  }
+
+  readonly #connect: Connect = (client, unsolicited) => {
+    const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(this.#route ?? "")?.[1];
+    const picked = pickTarget(this.#servers, slug);
+    // The Worker has picked the same target before it came here; a deploy may lie in between.
+    if (picked.kind !== "target") throw new Error("The session's upstream is not configured");
+    return new LegacyRelay({
+      target: picked.target,
+      client,
+      unsolicited,
+      saved: this.#load("upstream"),
+      save: (state) => this.#save("upstream", state),
+    });
+  };
+
+  async #touch(): Promise<void> {
+    const now = Date.now();
+    const lastUsed = this.#load("lastUsed");
+    if (lastUsed !== undefined && now - lastUsed < DAY_MS) return;
+    this.#save("lastUsed", now);
+    if (lastUsed === undefined) {
+      await this.ctx.storage.setAlarm(now + this.#limits.sessionIdleDays * DAY_MS);
+    }
+  }
+
+  #load<K extends keyof Stored>(key: K): Stored[K] | undefined {
+    return this.ctx.storage.kv.get<Stored[K]>(key);
+  }
+
+  #save<K extends keyof Stored>(key: K, value: Stored[K] | undefined): void {
+    this.ctx.storage.kv.put(key, value);
+  }
+}
+
+function isInitialize(messages: readonly Parsed[]): boolean {
+  const [only] = messages;
+  return messages.length === 1 && only?.kind === "request" && only.message.method === "initialize";
+}
+
+function sessionLimits(limits: Limits): SessionLimits {
+  return {
+    windowBytes: limits.windowBytes,
+    maxKeptChars: limits.keptBytesPerStream,
+    stallMs: limits.stallSeconds * 1000,
+    maxOpenStreams: limits.openStreamsPerSession,
+    maxKeptStreams: limits.keptStreamsPerSession,
+    maxBacklog: limits.backlogPerSession,
+    askTimeoutMs: limits.askSeconds * 1000,
+    retryMs: limits.retryMilliseconds,
+    maxInFlight: limits.requestsInFlightPerSession,
+  };
+}

@@ -1,0 +1,86 @@
+/** Every route and the order of middleware. */
+
+import { type Context, Hono } from "hono";
+
+import { type Config, loadConfig } from "./config.ts";
+import type { DoorContext, Sessions } from "./downstream/door.ts";
+import { addCors, guard, preflight } from "./downstream/guard.ts";
+import { serveSse, serveSseMessage } from "./downstream/http-sse.ts";
+import { serveMcp } from "./downstream/mcp.ts";
+import { pickTarget } from "./federation/pick-target.ts";
+import { version } from "../package.json";
+
+type App = { Bindings: Env; Variables: { config: Config; sessions: Sessions } };
+type Door = (context: DoorContext) => Promise<Response>;
+
+/** @param sessionsOf how sessions are found: the composition root knows the Durable Objects. */
+export function createApp(sessionsOf: (env: Env) => Sessions): Hono<App> {
+  const app = new Hono<App>();
+
+  app.use(async (c, next) => {
+    const loaded = loadConfig(c.env);
+    if (!loaded.ok) return c.text(`${loaded.problems.join("\n")}\n`, 503);
+    const { config } = loaded;
+    c.set("config", config);
+    c.set("sessions", sessionsOf(c.env));
+    const refusal = guard(c.req.raw, { ...config, isLoopbackOnly: config.authMode === "none" });
+    if (refusal !== undefined) return refusal;
+    if (c.req.method === "OPTIONS") c.res = preflight(c.req.raw);
+    else await next();
+    addCors(c.req.raw, c.res.headers);
+    return undefined;
+  });
+
+  app.get("/health", (c) => c.json({ status: "ok", version }));
+  app.get("/", (c) => c.text(welcome(new URL(c.req.url).origin)));
+  app.all("/mcp", through(serveMcp));
+  app.all("/mcp/:slug", through(serveMcp));
+  app.all(
+    "/sse",
+    through((context) => serveSse(context, "/sse/message")),
+  );
+  app.all("/sse/message", through(serveSseMessage));
+  app.all(
+    "/sse/:slug",
+    through((context) => serveSse(context, `${context.route}/message`)),
+  );
+  app.all("/sse/:slug/message", through(serveSseMessage));
+
+  app.notFound((c) => c.text("There is nothing here. The MCP endpoint is /mcp.\n", 404));
+  app.onError((error, c) => {
+    // Whole in the log, nothing in the answer: only the reference joins the two.
+    const reference = crypto.randomUUID();
+    // oxlint-disable-next-line no-console -- the log of a Worker is the console
+    console.error({ event: "unexpected_error", reference, error: error.stack });
+    return c.text(`Something went wrong inside the gateway (reference ${reference}).\n`, 500);
+  });
+  return app;
+}
+
+/** Leads a request to its upstream's front door. */
+function through(door: Door): (c: Context<App>) => Promise<Response> {
+  return async (c) => {
+    const { servers, limits } = c.get("config");
+    const slug = c.req.param("slug");
+    const picked = pickTarget(servers, slug);
+    switch (picked.kind) {
+      case "unknown":
+        return c.text("There is no upstream of that name. The MCP endpoint is /mcp.\n", 404);
+      case "unserved":
+        return c.text(`${picked.sentence}\n`, 503);
+      case "target": {
+        const { path, raw: request } = c.req;
+        const route = path.replace(/\/message$/, "");
+        return door({ request, route, target: picked.target, limits, sessions: c.get("sessions") });
+      }
+    }
+  };
+}
+
+function welcome(origin: string): string {
+  return `Edgeway ${version}, an MCP gateway.
+
+MCP endpoint (Streamable HTTP, every revision):  ${origin}/mcp
+For clients of 2024-11-05 (HTTP+SSE):            ${origin}/sse
+`;
+}

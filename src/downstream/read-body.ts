@@ -1,0 +1,56 @@
+/** Takes a POST's body: right type, within the limits, JSON. Whatever fails ends it here. */
+
+import { jsonDepth } from "../lib/json-depth.ts";
+import { accepts, mediaType } from "../lib/media-type.ts";
+import { readText, TooLargeError } from "../lib/read-text.ts";
+import type { Limits } from "../policy/limits.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import { rpcError } from "./answers.ts";
+
+export type Body =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly response: Response };
+
+/**
+ * @param acceptable the types that the client must take: both for Streamable HTTP, where the
+ *   server chooses (2025-03-26 to 2026-07-28: client MUST list both).
+ */
+export async function readBody(
+  request: Request,
+  limits: Limits,
+  acceptable: readonly string[],
+): Promise<Body> {
+  const accept = request.headers.get("accept");
+  if (!acceptable.every((type) => accepts(accept, type))) {
+    return refuse(406, ErrorCode.Transport, `Accept must list ${acceptable.join(" and ")}`);
+  }
+  if (mediaType(request.headers.get("content-type")) !== "application/json") {
+    return refuse(415, ErrorCode.Transport, "Content-Type must be application/json");
+  }
+  const tooLarge = `The body is over the limit of ${limits.maxBodyBytes} bytes`;
+  // A declared length is believed only when it is already too much.
+  if (Number(request.headers.get("content-length")) > limits.maxBodyBytes) {
+    return refuse(413, ErrorCode.InvalidRequest, tooLarge);
+  }
+  let text: string;
+  try {
+    text = await readText(request.body, limits.maxBodyBytes);
+  } catch (error) {
+    return error instanceof TooLargeError
+      ? refuse(413, ErrorCode.InvalidRequest, tooLarge)
+      : refuse(400, ErrorCode.ParseError, "The body broke off");
+  }
+  if (jsonDepth(text, limits.maxJsonDepth) > limits.maxJsonDepth) {
+    const message = `The body nests deeper than ${limits.maxJsonDepth} levels`;
+    return refuse(400, ErrorCode.InvalidRequest, message);
+  }
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return refuse(400, ErrorCode.ParseError, "The body is not valid JSON");
+  }
+}
+
+function refuse(status: number, code: number, message: string): Body {
+  return { ok: false, response: rpcError(status, { code, message }) };
+}

@@ -1,0 +1,70 @@
+/**
+ * A readable stream that is written to from outside, with back-pressure: a write resolves when
+ * the reader has room for more. Nothing is queued beyond the window and the write in hand.
+ */
+
+export interface PushStreamOptions {
+  /** How far the writer may run ahead of the reader. */
+  readonly windowBytes: number;
+  /** The reader has gone; called once, and not after `close`. */
+  readonly onCancel?: () => void;
+}
+
+export class PushStream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #encoder = new TextEncoder();
+  #controller: ReadableByteStreamController | undefined;
+  #waiting: (() => void)[] = [];
+
+  constructor({ windowBytes, onCancel }: PushStreamOptions) {
+    // A byte stream, since only those cross from a Durable Object to a Worker.
+    this.body = new ReadableStream(
+      {
+        type: "bytes",
+        start: (controller: ReadableByteStreamController) => {
+          this.#controller = controller;
+        },
+        pull: () => this.#release(),
+        cancel: () => {
+          this.#controller = undefined;
+          this.#release();
+          onCancel?.();
+        },
+      },
+      { highWaterMark: windowBytes },
+    );
+  }
+
+  get isOpen(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  /** True when the reader is behind by more than the window. */
+  get isFull(): boolean {
+    return (this.#controller?.desiredSize ?? 1) <= 0;
+  }
+
+  /** Writes, and resolves when there is room for more. A stream that is over takes no bytes. */
+  async write(text: string): Promise<void> {
+    this.#controller?.enqueue(this.#encoder.encode(text));
+    await this.hasRoom();
+  }
+
+  /** Resolves when there is room, or nobody left to make any. */
+  async hasRoom(): Promise<void> {
+    while (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  close(): void {
+    const controller = this.#controller;
+    this.#controller = undefined;
+    this.#release();
+    controller?.close();
+  }
+
+  #release(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Every limit of the gateway: its name, unit, default and reason, in one table. Operators override
+ * them with `LIMITS`; nothing else in the code has a number of its own for the same thing.
+ */
+
+interface Limit {
+  readonly default: number;
+  readonly min: number;
+  readonly max: number;
+  readonly reason: string;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export const LIMITS = {
+  maxBodyBytes: {
+    default: 4 * MIB,
+    min: KIB,
+    max: 64 * MIB,
+    reason: "A message is held in memory whole; tool arguments are rarely over 1 MiB.",
+  },
+  maxJsonDepth: {
+    default: 128,
+    min: 8,
+    max: 1000,
+    reason:
+      "Real schemas nest under 50 deep; unbounded depth is an attack on every reader after us.",
+  },
+  maxMessageBytes: {
+    default: 16 * MIB,
+    min: 64 * KIB,
+    max: 64 * MIB,
+    reason: "One message of an upstream; images in base64 take a few MiB, an isolate has 128.",
+  },
+  windowBytes: {
+    default: 256 * KIB,
+    min: KIB,
+    max: 16 * MIB,
+    reason: "How far a stream runs ahead of its reader before the upstream is made to wait.",
+  },
+  keptBytesPerStream: {
+    default: MIB,
+    min: 0,
+    max: 16 * MIB,
+    reason: "Events kept in memory for a client that reconnects.",
+  },
+  keptStreamsPerSession: {
+    default: 64,
+    min: 1,
+    max: 1000,
+    reason: "Finished streams whose last events can still be fetched.",
+  },
+  openStreamsPerSession: {
+    default: 100,
+    min: 1,
+    max: 1000,
+    reason: "A client needs one for each call that runs and one for notifications.",
+  },
+  backlogPerSession: {
+    default: 256,
+    min: 0,
+    max: 10_000,
+    reason: "Notifications that wait for a client to open its stream.",
+  },
+  requestsInFlightPerSession: {
+    default: 200,
+    min: 1,
+    max: 10_000,
+    reason: "Each holds a connection to the upstream.",
+  },
+  keepAliveSeconds: {
+    default: 15,
+    min: 1,
+    max: 300,
+    reason: "Proxies cut streams that are silent for 30 to 60 s; a gone client is noticed in two.",
+  },
+  streamAfterSeconds: {
+    default: 2,
+    min: 0,
+    max: 60,
+    reason: "A modern call that takes longer is answered as a stream, so that it can be cancelled.",
+  },
+  stallSeconds: {
+    default: 60,
+    min: 1,
+    max: 3600,
+    reason: "A reader that takes nothing for this long loses its connection; it can resume.",
+  },
+  askSeconds: {
+    default: 600,
+    min: 1,
+    max: 86_400,
+    reason: "A person may have to read and decide.",
+  },
+  retryMilliseconds: {
+    default: 1000,
+    min: 100,
+    max: 60_000,
+    reason: "How long a client should wait before it reconnects.",
+  },
+  sessionIdleDays: {
+    default: 30,
+    min: 1,
+    max: 365,
+    reason: "A session that nobody has used for this long is let go.",
+  },
+} as const satisfies Record<string, Limit>;
+
+export type LimitName = keyof typeof LIMITS;
+export type Limits = Readonly<Record<LimitName, number>>;
+
+export function isLimitName(name: string): name is LimitName {
+  return Object.hasOwn(LIMITS, name);
+}
+
+export function defaultLimits(): Limits {
+  return Object.fromEntries(
+    Object.entries(LIMITS).map(([name, limit]) => [name, limit.default]),
+  ) as Record<LimitName, number>;
+}

@@ -1,0 +1,79 @@
+/**
+ * The per-request envelope of 2026-07-28: what a self-contained request says of itself in
+ * `params._meta`, and what results and notifications say back.
+ */
+
+import { isObject, type JsonObject, type Params } from "./json-rpc.ts";
+
+export const Meta = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+} as const;
+
+export interface Envelope {
+  readonly protocolVersion: string;
+  readonly clientCapabilities: JsonObject;
+  /** Display and logging only: it may drive neither behaviour nor security. */
+  readonly clientInfo?: JsonObject;
+}
+
+export type EnvelopeReading =
+  | { readonly kind: "none" }
+  | { readonly kind: "valid"; readonly envelope: Envelope }
+  | { readonly kind: "malformed"; readonly problems: readonly string[] };
+
+export function metaOf(params: Params | undefined): JsonObject {
+  const meta = params?.["_meta"];
+  return isObject(meta) ? meta : {};
+}
+
+/** The same params with `_meta` replaced; an empty `_meta` is left out. */
+export function withMeta(params: Params | undefined, meta: JsonObject): Params {
+  const { _meta: _, ...rest } = params ?? {};
+  return Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta };
+}
+
+/**
+ * Reads the modern claim of a request. The claim is the presence of the protocol version key,
+ * whatever its type; only then is the rest judged (2026-07-28, lifecycle: required keys).
+ */
+export function readEnvelope(params: Params | undefined): EnvelopeReading {
+  const meta = metaOf(params);
+  if (!Object.hasOwn(meta, Meta.protocolVersion)) return { kind: "none" };
+
+  const problems: string[] = [];
+  const protocolVersion = meta[Meta.protocolVersion];
+  const clientCapabilities = meta[Meta.clientCapabilities];
+  const clientInfo = meta[Meta.clientInfo];
+  if (typeof protocolVersion !== "string") {
+    problems.push(`_meta["${Meta.protocolVersion}"] must be a string`);
+  }
+  if (!isObject(clientCapabilities)) {
+    problems.push(
+      clientCapabilities === undefined
+        ? `_meta["${Meta.clientCapabilities}"] is missing`
+        : `_meta["${Meta.clientCapabilities}"] must be an object`,
+    );
+  }
+  if (clientInfo !== undefined && !isImplementation(clientInfo)) {
+    problems.push(`_meta["${Meta.clientInfo}"] must have a string "name" and "version"`);
+  }
+  if (typeof protocolVersion !== "string" || !isObject(clientCapabilities) || problems.length > 0) {
+    return { kind: "malformed", problems };
+  }
+  const envelope = { protocolVersion, clientCapabilities };
+  return {
+    kind: "valid",
+    envelope: isObject(clientInfo) ? { ...envelope, clientInfo } : envelope,
+  };
+}
+
+function isImplementation(value: unknown): boolean {
+  return (
+    isObject(value) && typeof value["name"] === "string" && typeof value["version"] === "string"
+  );
+}

@@ -1,0 +1,28 @@
+/**
+ * The port that the whole relay is written against. An exchange is one request in flight towards
+ * one upstream; its peer is whoever waits for it downstream, in either era's form.
+ */
+
+import type { Params, Reply } from "./json-rpc.ts";
+
+/** A request or notification without its envelope: the id belongs to a hop. */
+export interface Call {
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export interface Peer {
+  /**
+   * Passes one notification down.
+   *
+   * @returns when the receiver has room for more: awaiting it is the back-pressure.
+   */
+  notify(notice: Call): Promise<void>;
+  /**
+   * Asks the client something (elicitation, sampling, roots) and waits for its answer.
+   * Never rejects: a client that cannot or will not answer gives an error reply.
+   *
+   * @param signal aborted when the upstream withdraws the question or the exchange ends.
+   */
+  ask(request: Call, signal: AbortSignal): Promise<Reply>;
+}

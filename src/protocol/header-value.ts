@@ -1,0 +1,46 @@
+/**
+ * The sentinel encoding of mirrored header values (2026-07-28, Streamable HTTP, value encoding):
+ * a value that an HTTP header cannot carry as it is travels as `=?base64?<base64 of UTF-8>?=`.
+ */
+
+const PREFIX = "=?base64?";
+const SUFFIX = "?=";
+// Visible ASCII with inner spaces and tabs; nothing that a hop may trim or refuse.
+const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+function isSentinel(value: string): boolean {
+  return (
+    value.length >= PREFIX.length + SUFFIX.length &&
+    value.startsWith(PREFIX) &&
+    value.endsWith(SUFFIX)
+  );
+}
+
+/** Encodes any string for a header; what is plain and cannot be mistaken stays as it is. */
+export function encodeHeaderValue(value: string): string {
+  if (PLAIN.test(value) && !isSentinel(value)) return value;
+  const bytes = new TextEncoder().encode(value);
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return `${PREFIX}${btoa(binary)}${SUFFIX}`;
+}
+
+/**
+ * Decodes a header value after trimming optional whitespace (RFC 9110, 5.5).
+ *
+ * @returns the string, or `undefined` for a well-formed sentinel whose base64 or UTF-8 is not
+ *   valid. Anything that is no whole sentinel is a literal: the markers are case-sensitive.
+ */
+export function decodeHeaderValue(raw: string): string | undefined {
+  const value = raw.replace(/^[\t ]+|[\t ]+$/g, "");
+  if (!isSentinel(value)) return value;
+  const encoded = value.slice(PREFIX.length, -SUFFIX.length);
+  if (!BASE64.test(encoded)) return undefined;
+  const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0));
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined; // not UTF-8: as invalid as a wrong alphabet
+  }
+}

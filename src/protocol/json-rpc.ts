@@ -1,0 +1,124 @@
+/**
+ * JSON-RPC 2.0 as MCP uses it: the message shapes, and the one parser that turns
+ * unknown JSON into them. Knows nothing of methods, revisions or transports.
+ */
+
+export type JsonObject = { readonly [key: string]: unknown };
+export type RequestId = string | number;
+export type Params = JsonObject;
+
+export interface JsonRpcRequest {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export interface JsonRpcNotification {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export interface ErrorObject {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export interface JsonRpcResult {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId;
+  readonly result: JsonObject;
+}
+
+/** An error may lack an id: it could not be read, and `null` is valid in no MCP schema. */
+export interface JsonRpcError {
+  readonly jsonrpc: "2.0";
+  readonly id?: RequestId;
+  readonly error: ErrorObject;
+}
+
+export type JsonRpcResponse = JsonRpcResult | JsonRpcError;
+export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
+
+/** A request's end without its envelope: ids belong to one hop and never cross it. */
+export type Reply = { readonly result: JsonObject } | { readonly error: ErrorObject };
+
+/** A message tagged by its kind, so that callers switch instead of probing for members. */
+export type Parsed =
+  | { readonly kind: "request"; readonly message: JsonRpcRequest }
+  | { readonly kind: "notification"; readonly message: JsonRpcNotification }
+  | { readonly kind: "response"; readonly message: JsonRpcResponse };
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
+}
+
+/**
+ * Parses one message.
+ *
+ * @returns the tagged message, or `undefined` when the value is not a JSON-RPC message.
+ *   Unknown members are kept: every legacy schema is open.
+ */
+export function parseMessage(value: unknown): Parsed | undefined {
+  if (!isObject(value) || value["jsonrpc"] !== "2.0") return undefined;
+  const { id, method, params } = value;
+
+  if (method !== undefined) {
+    if (typeof method !== "string") return undefined;
+    if (params !== undefined && !isObject(params)) return undefined;
+    // `id` 0 and "" are legal, so only its absence makes a notification.
+    if (id === undefined) {
+      return { kind: "notification", message: value as unknown as JsonRpcNotification };
+    }
+    if (!isRequestId(id)) return undefined;
+    return { kind: "request", message: value as unknown as JsonRpcRequest };
+  }
+
+  if (isObject(value["result"]) && value["error"] === undefined && isRequestId(id)) {
+    return { kind: "response", message: value as unknown as JsonRpcResult };
+  }
+  if (isErrorObject(value["error"]) && value["result"] === undefined) {
+    // Servers of the field send `id: null` when they could not read ours; take it as absent.
+    if (id === null || id === undefined) {
+      return { kind: "response", message: { jsonrpc: "2.0", error: value["error"] } };
+    }
+    if (!isRequestId(id)) return undefined;
+    return { kind: "response", message: value as unknown as JsonRpcError };
+  }
+  return undefined;
+}
+
+function isErrorObject(value: unknown): value is ErrorObject {
+  return (
+    isObject(value) && typeof value["code"] === "number" && typeof value["message"] === "string"
+  );
+}
+
+/** The id of something that may be a broken request: errors echo it whenever it can be read. */
+export function readableId(value: unknown): RequestId | undefined {
+  return isObject(value) && isRequestId(value["id"]) ? value["id"] : undefined;
+}
+
+/** Puts a reply back into the envelope of the hop that asked. */
+export function respond(id: RequestId, reply: Reply): JsonRpcResponse {
+  return { jsonrpc: "2.0", id, ...reply };
+}
+
+/** Takes a response out of the envelope of the hop that answered. */
+export function replyOf(response: JsonRpcResponse): Reply {
+  return "result" in response ? { result: response.result } : { error: response.error };
+}
+
+export function errorReply(code: number, message: string, data?: unknown): { error: ErrorObject } {
+  return { error: data === undefined ? { code, message } : { code, message, data } };
+}
+
+export function notification(method: string, params?: Params): JsonRpcNotification {
+  return params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params };
+}

@@ -1,0 +1,61 @@
+/**
+ * The methods of every revision in one table. A method that is absent from a wire is refused
+ * there by absence from its column, not by a special case.
+ */
+
+import type { Era } from "./revisions.ts";
+
+interface MethodFacts {
+  readonly eras: readonly Era[];
+  /** The member of `params` that `Mcp-Name` mirrors (2026-07-28, Streamable HTTP, headers). */
+  readonly mirroredName?: "name" | "uri";
+  /** Complete results carry `ttlMs` and `cacheScope` (2026-07-28, caching: MUST). */
+  readonly isCacheable?: true;
+  /** May answer `input_required` (2026-07-28, multi-round-trip requests). */
+  readonly mayAsk?: true;
+}
+
+const BOTH: readonly Era[] = ["legacy", "modern"];
+const LEGACY: readonly Era[] = ["legacy"];
+const MODERN: readonly Era[] = ["modern"];
+
+const CLIENT_REQUESTS: Readonly<Record<string, MethodFacts>> = {
+  initialize: { eras: LEGACY },
+  ping: { eras: LEGACY },
+  "server/discover": { eras: MODERN, isCacheable: true },
+  "tools/list": { eras: BOTH, isCacheable: true },
+  "tools/call": { eras: BOTH, mirroredName: "name", mayAsk: true },
+  "resources/list": { eras: BOTH, isCacheable: true },
+  "resources/templates/list": { eras: BOTH, isCacheable: true },
+  "resources/read": { eras: BOTH, mirroredName: "uri", isCacheable: true, mayAsk: true },
+  "resources/subscribe": { eras: LEGACY },
+  "resources/unsubscribe": { eras: LEGACY },
+  "prompts/list": { eras: BOTH, isCacheable: true },
+  "prompts/get": { eras: BOTH, mirroredName: "name", mayAsk: true },
+  "completion/complete": { eras: BOTH },
+  "logging/setLevel": { eras: LEGACY },
+  "subscriptions/listen": { eras: MODERN },
+};
+
+// Names come off the wire: `constructor` must not be found.
+function factsOf(method: string): MethodFacts | undefined {
+  return Object.hasOwn(CLIENT_REQUESTS, method) ? CLIENT_REQUESTS[method] : undefined;
+}
+
+export function isServed(method: string, era: Era): boolean {
+  return factsOf(method)?.eras.includes(era) ?? false;
+}
+
+export function isCacheable(method: string): boolean {
+  return factsOf(method)?.isCacheable ?? false;
+}
+
+/** True when a server may ask the client something before it answers this method. */
+export function mayAsk(method: string): boolean {
+  return factsOf(method)?.mayAsk ?? false;
+}
+
+/** The `params` member that `Mcp-Name` must equal, if the method has one. */
+export function mirroredNameOf(method: string): "name" | "uri" | undefined {
+  return factsOf(method)?.mirroredName;
+}

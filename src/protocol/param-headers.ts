@@ -1,0 +1,120 @@
+/**
+ * `Mcp-Param-*`: tool arguments that a schema asks to be mirrored into headers with
+ * `x-mcp-header` (2026-07-28, Streamable HTTP, custom headers). Reads the bindings out of a
+ * schema, judges a request's headers by them, and computes the headers of the next hop.
+ */
+
+import { decodeHeaderValue, encodeHeaderValue } from "./header-value.ts";
+import { isObject, type JsonObject } from "./json-rpc.ts";
+
+export const PARAM_HEADER_PREFIX = "mcp-param-";
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110, 5.6.2
+// The text allows integer, string and boolean; the official suite annotates numbers too.
+const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "number", "boolean"]);
+const MAX_DEPTH = 16;
+
+export interface ParamBinding {
+  /** Lower case, with the prefix: as `Headers` yields it. */
+  readonly header: string;
+  readonly path: readonly string[];
+}
+
+export type BindingsReading =
+  | { readonly kind: "bindings"; readonly bindings: readonly ParamBinding[] }
+  | { readonly kind: "invalid"; readonly problem: string };
+
+/**
+ * The bindings of one tool. Only properties reachable purely through nested `properties` count.
+ *
+ * @returns `invalid` when an annotation breaks a rule: a client over HTTP MUST then drop the tool.
+ */
+export function readParamBindings(inputSchema: unknown): BindingsReading {
+  const bindings: ParamBinding[] = [];
+  const seen = new Set<string>();
+
+  function visit(schema: unknown, path: readonly string[]): string | undefined {
+    if (!isObject(schema) || !isObject(schema["properties"]) || path.length >= MAX_DEPTH) return;
+    for (const [name, property] of Object.entries(schema["properties"])) {
+      if (!isObject(property)) continue;
+      const here = [...path, name];
+      const annotation = property["x-mcp-header"];
+      if (annotation !== undefined) {
+        const at = here.join(".");
+        if (typeof annotation !== "string" || !TOKEN.test(annotation)) {
+          return `x-mcp-header of "${at}" is not a header token`;
+        }
+        if (!MIRRORED_TYPES.has(property["type"])) {
+          return `x-mcp-header of "${at}" needs a string, integer or boolean property`;
+        }
+        const header = PARAM_HEADER_PREFIX + annotation.toLowerCase();
+        if (seen.has(header)) return `x-mcp-header "${annotation}" is used twice`;
+        seen.add(header);
+        bindings.push({ header, path: here });
+      }
+      const problem = visit(property, here);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  const problem = visit(inputSchema, []);
+  return problem === undefined ? { kind: "bindings", bindings } : { kind: "invalid", problem };
+}
+
+function argumentAt(args: unknown, path: readonly string[]): unknown {
+  let value = args;
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
+function isMirrorable(value: unknown): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+/** Integers are compared as numbers: `42.0` is `42` (SHOULD). */
+function agrees(decoded: string, argument: string | number | boolean): boolean {
+  if (typeof argument === "number") return decoded !== "" && Number(decoded) === argument;
+  return decoded === String(argument);
+}
+
+/**
+ * Judges the headers of an inbound call by the tool's bindings.
+ *
+ * @returns a sentence that names the first header that is missing, unexpected or different.
+ */
+export function checkParamHeaders(
+  bindings: readonly ParamBinding[],
+  headers: Headers,
+  args: unknown,
+): string | undefined {
+  for (const { header, path } of bindings) {
+    const argument = argumentAt(args, path);
+    const raw = headers.get(header);
+    if (!isMirrorable(argument)) {
+      // A null or absent argument has no header, and the server MUST NOT expect one.
+      if (raw !== null) return `${header} is sent, but "${path.join(".")}" has no value`;
+      continue;
+    }
+    if (raw === null) return `${header} is missing; it mirrors "${path.join(".")}"`;
+    const decoded = decodeHeaderValue(raw);
+    if (decoded === undefined) return `${header} is not valid base64 of UTF-8`;
+    if (!agrees(decoded, argument)) return `${header} differs from "${path.join(".")}"`;
+  }
+  return undefined;
+}
+
+/** The headers that mirror these arguments on the next hop. */
+export function paramHeaders(
+  bindings: readonly ParamBinding[],
+  args: JsonObject | undefined,
+): [name: string, value: string][] {
+  const headers: [string, string][] = [];
+  for (const { header, path } of bindings) {
+    const argument = argumentAt(args, path);
+    if (isMirrorable(argument)) headers.push([header, encodeHeaderValue(String(argument))]);
+  }
+  return headers;
+}

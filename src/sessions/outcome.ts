@@ -1,0 +1,34 @@
+/**
+ * How a session answers what a front door hands it: plain data and streams, for it crosses from
+ * a Durable Object to a Worker, where exceptions lose their shape.
+ */
+
+import type { ErrorObject, JsonRpcResponse, RequestId } from "../protocol/json-rpc.ts";
+
+export type Outcome =
+  /** Only responses and notifications were sent: 202. */
+  | { readonly kind: "accepted" }
+  | { readonly kind: "json"; readonly body: JsonRpcResponse; readonly isOpened?: true }
+  | { readonly kind: "stream"; readonly body: ReadableStream<Uint8Array> }
+  /** There is no such session: never opened, deleted, or expired. */
+  | { readonly kind: "unknown" }
+  | Refused;
+
+export interface Refused {
+  readonly kind: "refused";
+  readonly status: 400 | 409 | 429;
+  readonly id?: RequestId;
+  readonly error: ErrorObject;
+}
+
+export function refuse(
+  status: Refused["status"],
+  code: number,
+  message: string,
+  id?: RequestId,
+): Refused {
+  const error = { code, message };
+  return id === undefined
+    ? { kind: "refused", status, error }
+    : { kind: "refused", status, id, error };
+}

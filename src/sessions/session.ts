@@ -1,0 +1,299 @@
+/**
+ * A legacy session: what `initialize` opened and DELETE ends. It takes a client's messages, runs
+ * its requests, and puts every message of the server's on the one stream where it belongs.
+ */
+
+import { ErrorCode } from "../protocol/error-codes.ts";
+import { metaOf } from "../protocol/envelope.ts";
+import type { Call, Peer } from "../protocol/exchange.ts";
+import {
+  errorReply,
+  isRequestId,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  notification,
+  type Parsed,
+  replyOf,
+  type Reply,
+  type RequestId,
+  respond,
+} from "../protocol/json-rpc.ts";
+import { mayAsk } from "../protocol/methods.ts";
+import { allowsBatches, allowsPriming } from "../protocol/revisions.ts";
+import { Asks } from "./asks.ts";
+import type { ClientFacts, Connect, Dispatch } from "./dispatch.ts";
+import { answerInitialize, parseInitialize } from "./initialize.ts";
+import { type Outcome, refuse } from "./outcome.ts";
+import type { SessionStream } from "./session-stream.ts";
+import { type StreamLimits, Streams } from "./streams.ts";
+
+export type Door = "streamable-http" | "http+sse";
+
+export interface SessionLimits extends StreamLimits {
+  readonly askTimeoutMs: number;
+  readonly retryMs: number;
+  readonly maxInFlight: number;
+}
+
+export interface SessionOptions {
+  readonly door: Door;
+  /** What `initialize` fixed, if it has been done; kept by the caller across evictions. */
+  readonly client: ClientFacts | undefined;
+  readonly connect: Connect;
+  readonly limits: SessionLimits;
+  /** Called once, when `initialize` has opened the session. */
+  readonly onOpened: (client: ClientFacts) => void;
+  /** Called when the client of an HTTP+SSE session has gone: the stream was the session. */
+  readonly onDeserted: () => void;
+}
+
+export class Session {
+  readonly #door: Door;
+  readonly #connect: Connect;
+  readonly #limits: SessionLimits;
+  readonly #onOpened: (client: ClientFacts) => void;
+  readonly #streams: Streams;
+  readonly #asks: Asks;
+  readonly #inFlight = new Map<RequestId, AbortController>();
+  #client: ClientFacts | undefined;
+  #dispatch: Dispatch | undefined;
+
+  constructor({ door, client, connect, limits, onOpened, onDeserted }: SessionOptions) {
+    this.#door = door;
+    this.#client = client;
+    this.#connect = connect;
+    this.#limits = limits;
+    this.#onOpened = onOpened;
+    const life = crypto.randomUUID().slice(0, 8);
+    this.#asks = new Asks({ timeoutMs: limits.askTimeoutMs, life });
+    this.#streams = new Streams({
+      limits,
+      life,
+      isResumable: door === "streamable-http",
+      onDetach: () => {
+        if (door === "http+sse") onDeserted();
+        else if (this.#streams.standalone() === undefined) this.#dispatch?.unlisten();
+      },
+    });
+    if (client !== undefined) this.#dispatch = connect(client, this.#unsolicited);
+  }
+
+  get isOpen(): boolean {
+    return this.#client !== undefined;
+  }
+
+  /** Takes the messages of one POST. */
+  async receive(messages: readonly Parsed[], isBatch: boolean): Promise<Outcome> {
+    const [first] = messages;
+    if (first?.kind === "request" && first.message.method === "initialize") {
+      if (!isBatch) return this.#initialize(first.message);
+      return refuse(400, ErrorCode.InvalidRequest, "initialize must not be part of a batch");
+    }
+    const client = this.#client;
+    if (client === undefined) {
+      return refuse(400, ErrorCode.InvalidRequest, "The session is not initialized yet");
+    }
+    if (isBatch && !allowsBatches(client.revision)) {
+      const message = `Revision ${client.revision} has no batches: send one message for each POST`;
+      return refuse(400, ErrorCode.InvalidRequest, message);
+    }
+    const requests: JsonRpcRequest[] = [];
+    for (const { kind, message } of messages) if (kind === "request") requests.push(message);
+    const refusal = this.#refuseRequests(requests);
+    if (refusal !== undefined) return refusal;
+
+    for (const parsed of messages) {
+      if (parsed.kind === "notification") await this.#receiveNotification(parsed.message);
+      else if (parsed.kind === "response" && parsed.message.id !== undefined) {
+        this.#asks.settle(parsed.message.id, replyOf(parsed.message));
+      }
+    }
+    return requests.length === 0 ? { kind: "accepted" } : this.#run(requests, isBatch);
+  }
+
+  /** Opens the stream of what belongs to no request, or takes up a broken one. */
+  openStream(lastEventId?: string): Outcome {
+    if (this.#streams.isFull) {
+      const message = `This session has ${this.#limits.maxOpenStreams} streams open; close one`;
+      return refuse(429, ErrorCode.Transport, message);
+    }
+    if (lastEventId !== undefined) return this.#resume(lastEventId);
+    const { stream, body } = this.#streams.open("standalone");
+    this.#startStream(stream);
+    this.#streams.flushBacklog(stream);
+    this.#dispatch?.listen();
+    return { kind: "stream", body };
+  }
+
+  /** Ends everything: what runs is cancelled, the upstream session is closed. */
+  async close(): Promise<void> {
+    for (const controller of this.#inFlight.values()) {
+      controller.abort(new Error("The client ended the session"));
+    }
+    this.#streams.endAll();
+    this.#client = undefined;
+    await this.#dispatch?.close();
+    this.#dispatch = undefined;
+  }
+
+  #resume(lastEventId: string): Outcome {
+    const resumed = this.#streams.resume(lastEventId);
+    switch (resumed.kind) {
+      case "stream":
+        if (resumed.stream.id.kind === "standalone") {
+          this.#streams.flushBacklog(resumed.stream);
+          this.#dispatch?.listen();
+        }
+        return { kind: "stream", body: resumed.body };
+      case "malformed":
+        return refuse(400, ErrorCode.Transport, "Last-Event-ID is not one of this session's");
+      case "gone":
+        return refuse(400, ErrorCode.Transport, "The events after this Last-Event-ID are gone");
+    }
+  }
+
+  #startStream(stream: SessionStream): void {
+    const isPriming = this.#client !== undefined && allowsPriming(this.#client.revision);
+    if (this.#door === "streamable-http" && isPriming) stream.prime(this.#limits.retryMs);
+  }
+
+  async #initialize(request: JsonRpcRequest): Promise<Outcome> {
+    const { id } = request;
+    if (this.#client !== undefined) {
+      return refuse(400, ErrorCode.InvalidRequest, "The session is initialized already", id);
+    }
+    const client = parseInitialize(request.params);
+    if (typeof client === "string") {
+      return this.#answer(respond(id, errorReply(ErrorCode.InvalidParams, client)));
+    }
+    const dispatch = this.#connect(client, this.#unsolicited);
+    const opening = await dispatch.open();
+    if ("error" in opening) return this.#answer(respond(id, { error: opening.error }));
+
+    this.#client = client;
+    this.#dispatch = dispatch;
+    this.#onOpened(client);
+    const body = respond(id, { result: answerInitialize(client, opening) });
+    // The stream of HTTP+SSE is open since before the handshake.
+    if (this.#door === "http+sse") dispatch.listen();
+    const outcome = await this.#answer(body);
+    return outcome.kind === "json" ? { ...outcome, isOpened: true } : outcome;
+  }
+
+  /** One response, as the front door carries it. */
+  async #answer(body: ReturnType<typeof respond>): Promise<Outcome> {
+    if (this.#door === "streamable-http") return { kind: "json", body };
+    await this.#streams.sendUnsolicited(body);
+    return { kind: "accepted" };
+  }
+
+  #refuseRequests(requests: readonly JsonRpcRequest[]): Outcome | undefined {
+    if (this.#inFlight.size + requests.length > this.#limits.maxInFlight) {
+      const message = `More than ${this.#limits.maxInFlight} requests at once in this session`;
+      return refuse(429, ErrorCode.Transport, message, requests[0]?.id);
+    }
+    const ids = new Set<RequestId>();
+    for (const { id, method } of requests) {
+      if (method === "initialize") {
+        return refuse(400, ErrorCode.InvalidRequest, "initialize must not be part of a batch");
+      }
+      if (this.#inFlight.has(id) || ids.has(id)) {
+        const message = "This request id is in use by a request that still runs";
+        return refuse(400, ErrorCode.InvalidRequest, message, id);
+      }
+      ids.add(id);
+    }
+    return undefined;
+  }
+
+  async #receiveNotification({ method, params }: JsonRpcNotification): Promise<void> {
+    const call: Call = params === undefined ? { method } : { method, params };
+    if (method === "notifications/cancelled") {
+      const { requestId, reason } = params ?? {};
+      if (!isRequestId(requestId)) return;
+      const why = typeof reason === "string" ? reason : "The client cancelled the request";
+      this.#inFlight.get(requestId)?.abort(new Error(why));
+      return;
+    }
+    if (method === "notifications/progress") {
+      const progressToken = this.#asks.originalToken(params?.["progressToken"]);
+      if (progressToken === undefined) return;
+      await this.#dispatch?.notify({ method, params: { ...params, progressToken } });
+      return;
+    }
+    await this.#dispatch?.notify(call);
+  }
+
+  /** Runs the requests of one POST and answers as JSON where nothing can come before the answer. */
+  async #run(requests: readonly JsonRpcRequest[], isBatch: boolean): Promise<Outcome> {
+    const [only] = requests;
+    if (this.#door === "http+sse") {
+      for (const request of requests) {
+        void this.#execute(request, this.#unsolicited).then((reply) =>
+          reply === undefined
+            ? undefined
+            : this.#streams.sendUnsolicited(respond(request.id, reply)),
+        );
+      }
+      return { kind: "accepted" };
+    }
+    if (!isBatch && only !== undefined && !needsStream(only)) {
+      const reply = await this.#execute(only, this.#unsolicited);
+      const cancelled = errorReply(ErrorCode.InvalidRequest, "The request was cancelled");
+      return { kind: "json", body: respond(only.id, reply ?? cancelled) };
+    }
+    if (this.#streams.isFull) {
+      const message = `This session has ${this.#limits.maxOpenStreams} streams open; close one`;
+      return refuse(429, ErrorCode.Transport, message, only?.id);
+    }
+    const { stream, body } = this.#streams.open("post");
+    this.#startStream(stream);
+    void this.#stream(requests, stream);
+    return { kind: "stream", body };
+  }
+
+  async #stream(requests: readonly JsonRpcRequest[], stream: SessionStream): Promise<void> {
+    const peer = this.#peerOn((message) => stream.send(message));
+    await Promise.all(
+      requests.map(async (request) => {
+        const reply = await this.#execute(request, peer);
+        if (reply !== undefined) await stream.send(respond(request.id, reply));
+      }),
+    );
+    stream.end();
+  }
+
+  /** @returns `undefined` for a request that was cancelled: it gets no answer. */
+  async #execute({ id, method, params }: JsonRpcRequest, peer: Peer): Promise<Reply | undefined> {
+    if (method === "ping") return { result: {} };
+    const dispatch = this.#dispatch;
+    if (dispatch === undefined) return undefined;
+    const controller = new AbortController();
+    this.#inFlight.set(id, controller);
+    try {
+      const call = params === undefined ? { method } : { method, params };
+      return await dispatch.request(call, peer, controller.signal);
+    } catch (error) {
+      if (controller.signal.aborted) return undefined;
+      throw error;
+    } finally {
+      this.#inFlight.delete(id);
+    }
+  }
+
+  readonly #unsolicited: Peer = this.#peerOn((message) => this.#streams.sendUnsolicited(message));
+
+  #peerOn(send: (message: Parameters<SessionStream["send"]>[0]) => Promise<void>): Peer {
+    return {
+      notify: ({ method, params }) => send(notification(method, params)),
+      ask: (request, withdrawn) => this.#asks.ask(request, send, withdrawn),
+    };
+  }
+}
+
+/** What may speak before it answers gets a stream; the rest is one JSON body. */
+function needsStream({ method, params }: JsonRpcRequest): boolean {
+  return (
+    mayAsk(method) || method === "tasks/result" || metaOf(params)["progressToken"] !== undefined
+  );
+}

@@ -1,0 +1,82 @@
+/** What every connector does with HTTP: send with the operator's headers, judge the status. */
+
+import { readText } from "../lib/read-text.ts";
+import { isObject, type ErrorObject, parseMessage } from "../protocol/json-rpc.ts";
+import type { UpstreamTarget } from "./target.ts";
+import { UpstreamError, type UpstreamFailure } from "./upstream-error.ts";
+
+export const ACCEPT_BOTH = "application/json, text/event-stream";
+const MAX_ERROR_BODY_BYTES = 64 * 1024;
+
+export interface Send {
+  readonly method: "POST" | "GET" | "DELETE";
+  readonly url?: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Sends one request upstream. Redirects are not followed: they would carry the operator's headers
+ * to a host that nobody configured.
+ *
+ * @throws UpstreamError `unreachable` when no response came; the abort reason when aborted.
+ */
+export async function send(target: UpstreamTarget, request: Send): Promise<Response> {
+  const { method, url = target.endpoint, headers, body, signal } = request;
+  try {
+    return await target.fetch(url, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...target.headers,
+        ...headers,
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (cause) {
+    if (signal?.aborted === true) throw signal.reason;
+    throw new UpstreamError(target.slug, "unreachable", "cannot be reached", { cause });
+  }
+}
+
+/**
+ * The JSON-RPC error in the body of a refusal, if there is one.
+ * The body is read here, within a bound, and is gone afterwards.
+ */
+export async function readRefusal(response: Response): Promise<ErrorObject | undefined> {
+  const text = await readText(response.body, MAX_ERROR_BODY_BYTES).catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    const body: unknown = JSON.parse(text);
+    const parsed = parseMessage(isObject(body) ? { jsonrpc: "2.0", ...body } : body);
+    return parsed?.kind === "response" && "error" in parsed.message
+      ? parsed.message.error
+      : undefined;
+  } catch {
+    return undefined; // HTML, plain text, or cut short: a refusal without a JSON-RPC error
+  }
+}
+
+/** A refusal that carries no JSON-RPC error, told by its status. */
+export function refusalOf(slug: string, status: number): UpstreamError {
+  const [failure, sentence] = judgeStatus(status);
+  return new UpstreamError(slug, failure, `${sentence} (HTTP ${status})`, { status });
+}
+
+function judgeStatus(status: number): [failure: UpstreamFailure, sentence: string] {
+  if (status === 401 || status === 403) {
+    return [
+      "unauthorized",
+      'refused the gateway\'s credentials; check its "headers" in MCP_SERVERS',
+    ];
+  }
+  if (status === 429) return ["overloaded", "asks to slow down"];
+  if (status === 408 || status >= 500) return ["unreachable", "is failing"];
+  if (status >= 300 && status < 400) {
+    return ["malformed", 'redirects; put the final address into its "url" in MCP_SERVERS'];
+  }
+  return ["malformed", "refused a request without an MCP error"];
+}

@@ -1,0 +1,45 @@
+/** `initialize` towards a legacy server: the request, and the judgement of what comes back. */
+
+import { isModernErrorCode } from "../../protocol/error-codes.ts";
+import { isObject, type ErrorObject, type JsonObject } from "../../protocol/json-rpc.ts";
+import {
+  isLegacyRevision,
+  isModernRevision,
+  type LegacyRevision,
+} from "../../protocol/revisions.ts";
+
+/** Who shakes hands. Legacy servers fix the client's capabilities here for the whole session. */
+export interface LegacyClient {
+  readonly revision: LegacyRevision;
+  readonly capabilities: JsonObject;
+  readonly clientInfo: JsonObject;
+}
+
+export interface Handshake {
+  readonly revision: LegacyRevision;
+  readonly capabilities: JsonObject;
+  readonly serverInfo: JsonObject;
+  readonly instructions?: string;
+}
+
+/** @returns `undefined` for a result that is no InitializeResult of a legacy revision. */
+export function parseHandshake(result: JsonObject): Handshake | undefined {
+  const { protocolVersion, capabilities, serverInfo, instructions } = result;
+  if (!isLegacyRevision(protocolVersion) || !isObject(serverInfo)) return undefined;
+  return {
+    revision: protocolVersion,
+    capabilities: isObject(capabilities) ? capabilities : {},
+    serverInfo,
+    ...(typeof instructions === "string" ? { instructions } : {}),
+  };
+}
+
+/**
+ * True when an error that answers `initialize` shows a server without the legacy era: it names
+ * supported revisions, none of them legacy (2026-07-28, versioning), or has a code of that era.
+ */
+export function showsModernOnly({ code, data }: ErrorObject): boolean {
+  const supported = isObject(data) && Array.isArray(data["supported"]) ? data["supported"] : [];
+  if (supported.some(isLegacyRevision)) return false;
+  return isModernErrorCode(code) || supported.some(isModernRevision);
+}

@@ -1,0 +1,188 @@
+/**
+ * HTTP+SSE of 2024-11-05, seen from the client's side: one GET stream carries everything the
+ * server says, and its first event names where to POST. The stream is the session: when it
+ * breaks, the session is over, and what was in flight is lost.
+ */
+
+import type {
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+} from "../../protocol/json-rpc.ts";
+import { mediaType } from "../../lib/media-type.ts";
+import { parseMessage } from "../../protocol/json-rpc.ts";
+import { readRefusal, refusalOf, send } from "../http.ts";
+import { decodeText, readEvents } from "../read-messages.ts";
+import type { UpstreamTarget } from "../target.ts";
+import { UpstreamError } from "../upstream-error.ts";
+import type { Deliver, Wire } from "./wire.ts";
+
+const ENDPOINT_TIMEOUT_MS = 10_000;
+
+interface Stream {
+  readonly postUrl: URL;
+  readonly controller: AbortController;
+  /** Settles when the stream is over. */
+  readonly ended: Promise<void>;
+}
+
+export class HttpSseWire implements Wire {
+  readonly sessionId = undefined;
+  readonly #target: UpstreamTarget;
+  /** Where messages go that belong to no request; responses find their exchange by id anyway. */
+  #deliver: Deliver;
+  #stream: Stream | undefined;
+
+  /** @param deliver takes every message of the one stream. */
+  constructor(target: UpstreamTarget, deliver: Deliver) {
+    this.#target = target;
+    this.#deliver = deliver;
+  }
+
+  agree(): void {
+    // The transport has no version header.
+  }
+
+  async request(
+    message: JsonRpcRequest,
+    _deliver: Deliver,
+    isSettled: () => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const stream = message.method === "initialize" ? await this.#open(signal) : this.#openStream();
+    await this.#post(stream, message, signal);
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      await Promise.race([stream.ended, aborted]);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+    if (!isSettled()) {
+      throw new UpstreamError(this.#target.slug, "lost", "closed its stream before the answer");
+    }
+  }
+
+  async post(message: JsonRpcNotification | JsonRpcResponse): Promise<void> {
+    await this.#post(this.#openStream(), message);
+  }
+
+  listen(deliver: Deliver): void {
+    this.#deliver = deliver;
+  }
+
+  unlisten(): void {
+    // The stream carries answers too; it stays as long as the session does.
+  }
+
+  close(): Promise<void> {
+    this.#stream?.controller.abort();
+    this.#stream = undefined;
+    return Promise.resolve();
+  }
+
+  #openStream(): Stream {
+    if (this.#stream === undefined) {
+      throw new UpstreamError(this.#target.slug, "session-lost", "has no stream open");
+    }
+    return this.#stream;
+  }
+
+  async #post(stream: Stream, message: object, signal?: AbortSignal): Promise<void> {
+    const response = await send(this.#target, {
+      method: "POST",
+      url: stream.postUrl,
+      headers: {},
+      body: message,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (response.ok) {
+      await response.body?.cancel();
+      return;
+    }
+    await readRefusal(response);
+    if (response.status === 404) {
+      throw new UpstreamError(this.#target.slug, "session-lost", "forgot its session");
+    }
+    throw refusalOf(this.#target.slug, response.status);
+  }
+
+  /** Opens the stream and waits for its `endpoint` event. */
+  async #open(signal: AbortSignal): Promise<Stream> {
+    await this.close();
+    const controller = new AbortController();
+    const { promise: endpoint, resolve, reject } = Promise.withResolvers<URL>();
+    const giveUp = (): void => controller.abort();
+    const timer = setTimeout(giveUp, ENDPOINT_TIMEOUT_MS);
+    signal.addEventListener("abort", giveUp, { once: true });
+    const ended = this.#read(controller, resolve).catch((error: unknown) => reject(error as Error));
+    void ended.then(() => {
+      reject(new UpstreamError(this.#target.slug, "malformed", "named no endpoint to POST to"));
+      if (this.#stream?.controller === controller) this.#stream = undefined;
+    });
+    try {
+      this.#stream = { postUrl: await endpoint, controller, ended };
+      return this.#stream;
+    } catch (error) {
+      controller.abort();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  async #read(controller: AbortController, onEndpoint: (url: URL) => void): Promise<void> {
+    const { slug } = this.#target;
+    const response = await send(this.#target, {
+      method: "GET",
+      headers: { Accept: "text/event-stream" },
+      signal: controller.signal,
+    });
+    if (!response.ok) {
+      await readRefusal(response);
+      throw refusalOf(slug, response.status);
+    }
+    if (
+      response.body === null ||
+      mediaType(response.headers.get("content-type")) !== "text/event-stream"
+    ) {
+      await response.body?.cancel();
+      throw new UpstreamError(slug, "malformed", "answered GET without an event stream");
+    }
+    const text = decodeText(this.#target, response.body);
+    for await (const event of readEvents(this.#target, text, {})) {
+      if (event.name === "endpoint") {
+        onEndpoint(this.#postUrl(event.data));
+      } else if (event.name === "message" && event.data !== "") {
+        await this.#deliver(this.#parse(event.data));
+      }
+    }
+  }
+
+  #parse(data: string): Parameters<Deliver>[0] {
+    let value: unknown;
+    try {
+      value = JSON.parse(data);
+    } catch (cause) {
+      throw new UpstreamError(this.#target.slug, "malformed", "sent invalid JSON", { cause });
+    }
+    const parsed = parseMessage(value);
+    if (parsed !== undefined) return parsed;
+    throw new UpstreamError(this.#target.slug, "malformed", "sent something that is not MCP");
+  }
+
+  /** Relative to the stream's own URL, and of its origin: else our headers would leave it. */
+  #postUrl(endpoint: string): URL {
+    const url = URL.canParse(endpoint, this.#target.endpoint.href)
+      ? new URL(endpoint, this.#target.endpoint)
+      : undefined;
+    if (url?.origin === this.#target.endpoint.origin) return url;
+    throw new UpstreamError(
+      this.#target.slug,
+      "malformed",
+      "named an endpoint outside its own origin",
+    );
+  }
+}

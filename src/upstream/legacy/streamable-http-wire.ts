@@ -1,0 +1,200 @@
+/**
+ * Streamable HTTP of 2025-03-26 to 2025-11-25, seen from the client's side: POST for every
+ * message, an optional GET stream, `Mcp-Session-Id`, and resumption with `Last-Event-ID`.
+ */
+
+import { sleep } from "../../lib/sleep.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type {
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+} from "../../protocol/json-rpc.ts";
+import type { LegacyRevision } from "../../protocol/revisions.ts";
+import { ACCEPT_BOTH, readRefusal, refusalOf, send } from "../http.ts";
+import { readMessages, type ResumePoint } from "../read-messages.ts";
+import type { UpstreamTarget } from "../target.ts";
+import { UpstreamError } from "../upstream-error.ts";
+import type { Deliver, Wire } from "./wire.ts";
+
+/** Attempts in a row that brought nothing; a server that polls resets the count by delivering. */
+const MAX_BARREN_RESUMES = 5;
+const DEFAULT_RETRY_MS = 1000;
+const MAX_RETRY_MS = 30_000;
+
+export class StreamableHttpWire implements Wire {
+  readonly #target: UpstreamTarget;
+  #sessionId: string | undefined;
+  #revision: LegacyRevision | undefined;
+  #listening: AbortController | undefined;
+
+  constructor(target: UpstreamTarget, sessionId?: string, revision?: LegacyRevision) {
+    this.#target = target;
+    this.#sessionId = sessionId;
+    this.#revision = revision;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
+  agree(revision: LegacyRevision): void {
+    this.#revision = revision;
+  }
+
+  async request(
+    message: JsonRpcRequest,
+    deliver: Deliver,
+    isSettled: () => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH, signal });
+    if (!response.ok) return this.#refuse(response, message, deliver);
+    if (message.method === "initialize") {
+      this.#sessionId = response.headers.get("mcp-session-id") ?? undefined;
+    }
+    const resume: ResumePoint = {};
+    try {
+      await this.#drain(response, resume, deliver, isSettled);
+    } catch (error) {
+      // A broken connection is a closed one: with an event id the stream goes on elsewhere.
+      if (!isLost(error) || resume.lastEventId === undefined || signal.aborted) throw error;
+    }
+    await this.#resume(resume, deliver, isSettled, signal);
+  }
+
+  async post(message: JsonRpcNotification | JsonRpcResponse): Promise<void> {
+    const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH });
+    const refusal = response.ok ? undefined : await readRefusal(response);
+    if (response.ok) await response.body?.cancel();
+    else if (this.#isSessionLost(response, refusal?.code)) throw this.#sessionLost();
+    else throw refusalOf(this.#target.slug, response.status);
+  }
+
+  listen(deliver: Deliver): void {
+    if (this.#listening !== undefined) return;
+    this.#listening = new AbortController();
+    void this.#listenLoop(deliver, this.#listening.signal);
+  }
+
+  unlisten(): void {
+    this.#listening?.abort();
+    this.#listening = undefined;
+  }
+
+  async close(): Promise<void> {
+    this.unlisten();
+    if (this.#sessionId === undefined) return;
+    // Best effort: a server may answer 405, or be gone already.
+    const response = await this.#send("DELETE", {}).catch(() => undefined);
+    await response?.body?.cancel();
+    this.#sessionId = undefined;
+  }
+
+  #send(
+    method: "POST" | "GET" | "DELETE",
+    options: { body?: unknown; accept?: string; lastEventId?: string; signal?: AbortSignal },
+  ): Promise<Response> {
+    const { body, accept, lastEventId, signal } = options;
+    return send(this.#target, {
+      method,
+      headers: {
+        ...(accept === undefined ? {} : { Accept: accept }),
+        ...(this.#sessionId === undefined ? {} : { "Mcp-Session-Id": this.#sessionId }),
+        // Every request after initialize (2025-06-18: MUST); older servers ignore it.
+        ...(this.#revision === undefined ? {} : { "MCP-Protocol-Version": this.#revision }),
+        ...(lastEventId === undefined ? {} : { "Last-Event-ID": lastEventId }),
+      },
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  async #refuse(response: Response, message: JsonRpcRequest, deliver: Deliver): Promise<void> {
+    const error = await readRefusal(response);
+    if (this.#isSessionLost(response, error?.code)) throw this.#sessionLost();
+    if (error === undefined) throw refusalOf(this.#target.slug, response.status);
+    await deliver({ kind: "response", message: { jsonrpc: "2.0", id: message.id, error } });
+  }
+
+  /**
+   * 404 is the rule; some servers answer 400 with the implementation's own code. Both refuse at
+   * the door: the request did not run.
+   */
+  #isSessionLost(response: Response, code: number | undefined): boolean {
+    if (this.#sessionId === undefined) return false;
+    return response.status === 404 || (response.status === 400 && code === ErrorCode.Transport);
+  }
+
+  #sessionLost(): UpstreamError {
+    return new UpstreamError(this.#target.slug, "session-lost", "forgot its session");
+  }
+
+  async #drain(
+    response: Response,
+    resume: ResumePoint,
+    deliver: Deliver,
+    isSettled: () => boolean,
+  ): Promise<void> {
+    for await (const parsed of readMessages(this.#target, response, resume)) {
+      await deliver(parsed);
+      if (isSettled()) return;
+    }
+  }
+
+  /** Takes a stream up again until its request is settled (2025-11-25, resumability). */
+  async #resume(
+    resume: ResumePoint,
+    deliver: Deliver,
+    isSettled: () => boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (let barren = 0; !isSettled() && resume.lastEventId !== undefined; barren++) {
+      if (barren >= MAX_BARREN_RESUMES) break;
+      const lastEventId = resume.lastEventId;
+      await sleep(Math.min(resume.retryMs ?? DEFAULT_RETRY_MS, MAX_RETRY_MS), signal);
+      const accept = "text/event-stream";
+      const response = await this.#send("GET", { accept, lastEventId, signal });
+      if (!response.ok) {
+        await response.body?.cancel();
+        continue;
+      }
+      await this.#drain(response, resume, deliver, isSettled).catch((error: unknown) => {
+        if (!isLost(error)) throw error;
+      });
+      if (resume.lastEventId !== lastEventId) barren = -1;
+    }
+  }
+
+  async #listenLoop(deliver: Deliver, signal: AbortSignal): Promise<void> {
+    const resume: ResumePoint = {};
+    for (let failures = 0; !signal.aborted;) {
+      try {
+        const response = await this.#send("GET", {
+          accept: "text/event-stream",
+          signal,
+          ...(resume.lastEventId === undefined ? {} : { lastEventId: resume.lastEventId }),
+        });
+        if (!response.ok) {
+          await response.body?.cancel();
+          // 405: there is no such stream. 404 and 400: the next request repairs the session
+          // and listens again.
+          if (response.status < 500) break;
+          failures += 1;
+        } else {
+          failures = 0;
+          await this.#drain(response, resume, deliver, () => signal.aborted);
+        }
+      } catch {
+        failures += 1; // whatever it was, the stream is opened again, or was aborted
+      }
+      const pause = resume.retryMs ?? DEFAULT_RETRY_MS * 2 ** Math.min(failures, 5);
+      await sleep(Math.min(pause, MAX_RETRY_MS), signal).catch(() => undefined); // aborted: leave
+    }
+    if (this.#listening?.signal === signal) this.#listening = undefined;
+  }
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof UpstreamError && error.failure === "lost";
+}

@@ -1,0 +1,135 @@
+/**
+ * One self-contained request to a modern server. There is no session and nothing is kept: the
+ * stream that answers is the request's whole life, and closing it is the cancel
+ * (2026-07-28, Streamable HTTP).
+ */
+
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import { Meta, metaOf, withMeta } from "../../protocol/envelope.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import { encodeHeaderValue } from "../../protocol/header-value.ts";
+import {
+  type JsonObject,
+  type JsonRpcNotification,
+  isRequestId,
+  type Reply,
+  replyOf,
+} from "../../protocol/json-rpc.ts";
+import { mirroredNameOf } from "../../protocol/methods.ts";
+import { LATEST_MODERN } from "../../protocol/revisions.ts";
+import { startDeadline } from "../deadline.ts";
+import { ACCEPT_BOTH, readRefusal, refusalOf, send } from "../http.ts";
+import { readMessages } from "../read-messages.ts";
+import type { UpstreamTarget } from "../target.ts";
+import { UpstreamError } from "../upstream-error.ts";
+
+export interface ModernRequest {
+  readonly call: Call;
+  readonly clientCapabilities: JsonObject;
+  readonly clientInfo?: JsonObject;
+  /** `Mcp-Param-*` and what else may cross; the standard headers are computed here. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly peer?: Peer;
+  readonly signal?: AbortSignal;
+  /** A listen stream is silent by nature. */
+  readonly isLongLived?: boolean;
+}
+
+// Every request is its own stream, so the id needs to be unique on it alone.
+const REQUEST_ID = 1;
+
+/**
+ * @returns the result or error, with the client's own tokens restored in all that came before it.
+ * @throws UpstreamError when no answer can be had; the reason of `signal` when it is aborted.
+ */
+export async function sendModern(target: UpstreamTarget, request: ModernRequest): Promise<Reply> {
+  const { slug, timeoutMs } = target;
+  const deadline = startDeadline(
+    timeoutMs,
+    () => new UpstreamError(slug, "timeout", `gave no sign of life for ${timeoutMs / 1000} s`),
+  );
+  if (request.isLongLived === true) deadline.clear();
+  const signals = [deadline.signal, ...(request.signal === undefined ? [] : [request.signal])];
+  const signal = AbortSignal.any(signals);
+  try {
+    const response = await send(target, {
+      method: "POST",
+      headers: standardHeaders(request),
+      body: { jsonrpc: "2.0", id: REQUEST_ID, ...outgoing(request) },
+      signal,
+    });
+    deadline.rewind();
+    if (!response.ok) {
+      const error = await readRefusal(response);
+      if (error === undefined) throw refusalOf(slug, response.status);
+      return { error };
+    }
+    for await (const parsed of readMessages(target, response)) {
+      deadline.rewind();
+      if (parsed.kind === "response") return replyOf(parsed.message);
+      // A server of this era sends no requests; one that does gets no hearing.
+      if (parsed.kind === "notification") await relay(parsed.message, request);
+      deadline.rewind();
+    }
+    const sentence = "closed the stream before the answer; whether the request ran is unknown";
+    throw new UpstreamError(slug, "lost", sentence);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw error;
+  } finally {
+    deadline.clear();
+  }
+}
+
+function standardHeaders({ call, headers }: ModernRequest): Record<string, string> {
+  const member = mirroredNameOf(call.method);
+  const name = member === undefined ? undefined : call.params?.[member];
+  return {
+    ...headers,
+    Accept: ACCEPT_BOTH,
+    "MCP-Protocol-Version": LATEST_MODERN,
+    "Mcp-Method": call.method,
+    ...(typeof name === "string" ? { "Mcp-Name": encodeHeaderValue(name) } : {}),
+  };
+}
+
+/** The envelope is rebuilt for this hop; a progress token of ours stands in for the client's. */
+function outgoing({ call, clientCapabilities, clientInfo }: ModernRequest): Call {
+  // Baggage may carry private data; it does not cross to another party.
+  const { progressToken, baggage: _, ...meta } = metaOf(call.params);
+  return {
+    method: call.method,
+    params: withMeta(call.params, {
+      ...meta,
+      ...(isRequestId(progressToken) ? { progressToken: REQUEST_ID } : {}),
+      [Meta.protocolVersion]: LATEST_MODERN,
+      [Meta.clientCapabilities]: clientCapabilities,
+      ...(clientInfo === undefined ? {} : { [Meta.clientInfo]: clientInfo }),
+    }),
+  };
+}
+
+async function relay(
+  { method, params }: JsonRpcNotification,
+  request: ModernRequest,
+): Promise<void> {
+  if (request.peer === undefined) return;
+  const meta = metaOf(request.call.params);
+  if (method === "notifications/progress") {
+    const { progressToken } = meta;
+    // Some servers turn the number into a string; it is our only token either way.
+    if (!isRequestId(progressToken) || String(params?.["progressToken"]) !== String(REQUEST_ID)) {
+      return;
+    }
+    await request.peer.notify({ method, params: { ...params, progressToken } });
+    return;
+  }
+  // Log records only for a request that asked for them (2026-07-28, logging: MUST NOT).
+  if (method === "notifications/message" && meta[Meta.logLevel] === undefined) return;
+  await request.peer.notify(params === undefined ? { method } : { method, params });
+}
+
+/** True for a refusal that a modern server would not give to a well-formed request. */
+export function looksLegacy(reply: Reply): boolean {
+  return "error" in reply && reply.error.code === ErrorCode.Transport;
+}

@@ -1,0 +1,149 @@
+/**
+ * Reads the JSON-RPC messages of a response as they come, whatever the server calls the format:
+ * server-sent events, one JSON value, an array of them, or newline-delimited JSON under
+ * `application/json` (as a reference server does). Never buffers more than one message.
+ */
+
+import { createParser } from "eventsource-parser";
+
+import { mediaType } from "../lib/media-type.ts";
+import { type Parsed, parseMessage } from "../protocol/json-rpc.ts";
+import type { UpstreamTarget } from "./target.ts";
+import { UpstreamError } from "./upstream-error.ts";
+
+/** Where a broken stream can be taken up again. Kept up to date while reading. */
+export interface ResumePoint {
+  lastEventId?: string;
+  retryMs?: number;
+}
+
+type Text = AsyncIterable<string>;
+
+/**
+ * Yields every message of a successful response.
+ *
+ * @param resume receives event ids and `retry` as they pass, primings included.
+ * @throws UpstreamError `malformed` on anything that is not a JSON-RPC message or is too large;
+ *   `lost` when the connection breaks.
+ */
+export async function* readMessages(
+  target: UpstreamTarget,
+  response: Response,
+  resume: ResumePoint = {},
+): AsyncGenerator<Parsed, void, void> {
+  if (response.body === null) return;
+  const type = mediaType(response.headers.get("content-type"));
+  const text = decode(target, response.body);
+  if (type === "text/event-stream") {
+    for await (const event of readEvents(target, text, resume)) {
+      // Other event names are other protocols' business; empty data is a priming event.
+      if (event.name !== "message" || event.data === "") continue;
+      yield* parseAll(target, parseJson(target, event.data));
+    }
+  } else if (type === "application/json") {
+    for await (const value of readJson(target, text)) yield* parseAll(target, value);
+  } else {
+    await response.body.cancel().catch(() => undefined); // closing is all that is wanted
+    throw malformed(target, `answered with content type "${type}"`);
+  }
+}
+
+async function* decode(target: UpstreamTarget, body: ReadableStream<Uint8Array>): Text {
+  const decoder = new TextDecoder(); // not fatal: one broken character must not end a session
+  try {
+    for await (const chunk of body) {
+      const text = decoder.decode(chunk, { stream: true });
+      if (text !== "") yield text;
+    }
+  } catch (cause) {
+    throw new UpstreamError(target.slug, "lost", "broke the connection in mid-answer", { cause });
+  }
+}
+
+/** The named events of a stream. Also reads the `endpoint` event of HTTP+SSE. */
+export async function* readEvents(
+  target: UpstreamTarget,
+  text: Text,
+  resume: ResumePoint,
+): AsyncGenerator<{ name: string; data: string }, void, void> {
+  const ready: { name: string; data: string }[] = [];
+  let isTooLarge = false;
+  const parser = createParser({
+    maxBufferSize: target.maxMessageChars,
+    onEvent: ({ id, event, data }) => {
+      if (id !== undefined) resume.lastEventId = id;
+      ready.push({ name: event ?? "message", data });
+    },
+    onRetry: (retryMs) => {
+      resume.retryMs = retryMs;
+    },
+    onError: (error) => {
+      isTooLarge ||= error.type === "max-buffer-size-exceeded";
+    },
+  });
+  for await (const chunk of text) {
+    parser.feed(chunk);
+    if (isTooLarge) throw tooLarge(target);
+    while (ready.length > 0) {
+      const event = ready.shift();
+      if (event !== undefined) yield event;
+    }
+  }
+}
+
+/** One JSON value, or one for each line: told apart by whether the first line is whole. */
+async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator<unknown> {
+  let buffer = "";
+  let isByLine: boolean | undefined;
+  for await (const chunk of text) {
+    buffer += chunk;
+    if (buffer.length > target.maxMessageChars) throw tooLarge(target);
+    if (isByLine === false) continue;
+    let end: number;
+    while ((end = buffer.indexOf("\n")) !== -1) {
+      const line = buffer.slice(0, end).trim();
+      if (line !== "") {
+        const value = tryJson(line);
+        isByLine ??= value !== undefined;
+        if (!isByLine) break; // pretty-printed: take the body as a whole
+        if (value === undefined) throw malformed(target, "answered with invalid JSON");
+        yield value;
+      }
+      buffer = buffer.slice(end + 1);
+    }
+  }
+  if (buffer.trim() !== "") yield parseJson(target, buffer);
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // JSON has no `undefined`, so this says "not JSON" and nothing else
+  }
+}
+
+function parseJson(target: UpstreamTarget, text: string): unknown {
+  const value = tryJson(text);
+  if (value === undefined) throw malformed(target, "answered with invalid JSON");
+  return value;
+}
+
+function* parseAll(target: UpstreamTarget, value: unknown): Generator<Parsed, void, void> {
+  for (const element of Array.isArray(value) ? value : [value]) {
+    const parsed = parseMessage(element);
+    if (parsed === undefined) throw malformed(target, "answered with something that is not MCP");
+    yield parsed;
+  }
+}
+
+function malformed(target: UpstreamTarget, sentence: string): UpstreamError {
+  return new UpstreamError(target.slug, "malformed", sentence);
+}
+
+function tooLarge(target: UpstreamTarget): UpstreamError {
+  return malformed(target, `sent a message of over ${target.maxMessageChars} characters`);
+}
+
+/** The decoded text of a stream, for a reader of its own events. */
+export { decode as decodeText };

@@ -1,0 +1,20 @@
+/** One configured upstream server, resolved: where it is and how it is spoken to. */
+
+import type { Era } from "../protocol/revisions.ts";
+
+export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
+
+export interface UpstreamTarget {
+  readonly slug: string;
+  readonly endpoint: URL;
+  /** The platform's `fetch`, or a service binding's: connectors do not know which. */
+  readonly fetch: Fetch;
+  /** The operator's headers with secrets filled in; sent on every request, logged never. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly transport: "auto" | "streamable-http" | "sse";
+  readonly era: "auto" | Era;
+  /** For one call without progress. */
+  readonly timeoutMs: number;
+  /** For one message that the upstream sends, in characters. */
+  readonly maxMessageChars: number;
+}

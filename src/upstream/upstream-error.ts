@@ -1,0 +1,54 @@
+/**
+ * How an upstream can fail, as a closed set. Every message names the slug and says what to do;
+ * none quotes what the upstream sent, which may be hostile or secret.
+ */
+
+import { ErrorCode } from "../protocol/error-codes.ts";
+import { errorReply, type Reply } from "../protocol/json-rpc.ts";
+
+export type UpstreamFailure =
+  /** No connection, DNS, TLS, or a 5xx: nothing is known of the request. */
+  | "unreachable"
+  | "timeout"
+  /** It answered something that is not MCP. */
+  | "malformed"
+  /** It refused our credentials. */
+  | "unauthorized"
+  | "overloaded"
+  /** The stream broke before the answer and cannot be resumed: the outcome is unknown. */
+  | "lost"
+  /** It no longer knows our session: the request provably did not run. */
+  | "session-lost"
+  /** It does not speak the era that was needed. */
+  | "other-era";
+
+export class UpstreamError extends Error {
+  override readonly name = "UpstreamError";
+  readonly failure: UpstreamFailure;
+  /** The HTTP status, where one came: evidence of the transport and the era. */
+  readonly status: number | undefined;
+
+  constructor(
+    slug: string,
+    failure: UpstreamFailure,
+    sentence: string,
+    evidence: { cause?: unknown; status?: number } = {},
+  ) {
+    super(`Upstream "${slug}" ${sentence}`, { cause: evidence.cause });
+    this.failure = failure;
+    this.status = evidence.status;
+  }
+}
+
+/** The one place where an upstream's failure becomes what a client reads. */
+export function failureReply(error: unknown, slug: string): Reply {
+  if (error instanceof UpstreamError) {
+    return errorReply(ErrorCode.InternalError, error.message, {
+      upstream: slug,
+      reason: error.failure,
+    });
+  }
+  return errorReply(ErrorCode.InternalError, `Upstream "${slug}" failed inside the gateway`, {
+    upstream: slug,
+  });
+}
