@@ -44,18 +44,20 @@ export class SessionObject extends DurableObject<Env> {
     if (client !== undefined) this.#session = this.#createSession("streamable-http", client);
   }
 
+  async open(route: string, initialize: Parsed): Promise<Outcome> {
+    this.#route = route;
+    const session = this.#createSession("streamable-http", undefined);
+    const outcome = await session.receive([initialize], false);
+    // An attempt that failed leaves nothing behind.
+    if (session.isOpen) this.#session = session;
+    return outcome;
+  }
+
   async receive(route: string, messages: readonly Parsed[], isBatch: boolean): Promise<Outcome> {
-    if (this.#session === undefined && isInitialize(messages)) {
-      this.#route = route;
-      this.#session = this.#createSession("streamable-http", undefined);
-    }
     const session = this.#sessionAt(route);
     if (session === undefined) return { kind: "unknown" };
-    await this.#touch();
-    const outcome = await session.receive(messages, isBatch);
-    // An attempt to open that failed leaves nothing behind.
-    if (!session.isOpen && outcome.kind === "json") this.#session = undefined;
-    return outcome;
+    this.#touch();
+    return session.receive(messages, isBatch);
   }
 
   openStream(route: string, lastEventId?: string): Outcome {
@@ -69,23 +71,23 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   async close(route: string): Promise<boolean> {
-    const session = this.#sessionAt(route);
-    if (session === undefined) return false;
-    await this.#end(session);
+    if (this.#sessionAt(route) === undefined) return false;
+    await this.#end();
     return true;
   }
 
   override async alarm(): Promise<void> {
     const expiresAt = (this.#load("lastUsed") ?? 0) + this.#limits.sessionIdleDays * DAY_MS;
     if (expiresAt > Date.now()) await this.ctx.storage.setAlarm(expiresAt);
-    else if (this.#session !== undefined) await this.#end(this.#session);
+    else await this.#end();
   }
 
-  async #end(session: Session): Promise<void> {
+  async #end(): Promise<void> {
+    const session = this.#session;
     this.#session = undefined;
     this.#route = undefined;
     await this.ctx.storage.deleteAll(); // the alarm with it
-    await session.close();
+    await session?.close();
   }
 
   /** A session is nothing to whoever asks for it at another endpoint. */
@@ -94,7 +96,7 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   #createSession(door: Door, client: ClientFacts | undefined): Session {
-    const session = new Session({
+    return new Session({
       door,
       client,
       connect: this.#connect,
@@ -102,12 +104,14 @@ export class SessionObject extends DurableObject<Env> {
       onOpened: (facts) => {
         // The stream of an HTTP+SSE session is its life, so nothing of it is stored.
         if (door === "http+sse") return;
-        this.#save("route", this.#route);
+        this.#save("route", this.#route ?? "");
         this.#save("client", facts);
+        this.#save("lastUsed", Date.now());
+        const idleMs = this.#limits.sessionIdleDays * DAY_MS;
+        this.ctx.waitUntil(this.ctx.storage.setAlarm(Date.now() + idleMs));
       },
-      onDeserted: () => this.ctx.waitUntil(this.#end(session)),
+      onDeserted: () => this.ctx.waitUntil(this.#end()),
     });
-    return session;
   }
 
   readonly #connect: Connect = (client, unsolicited) => {
@@ -124,28 +128,20 @@ export class SessionObject extends DurableObject<Env> {
     });
   };
 
-  async #touch(): Promise<void> {
-    const now = Date.now();
+  /** Notes that the session is in use; the alarm reads it when it rings. */
+  #touch(): void {
     const lastUsed = this.#load("lastUsed");
-    if (lastUsed !== undefined && now - lastUsed < DAY_MS) return;
-    this.#save("lastUsed", now);
-    if (lastUsed === undefined) {
-      await this.ctx.storage.setAlarm(now + this.#limits.sessionIdleDays * DAY_MS);
-    }
+    if (lastUsed !== undefined && Date.now() - lastUsed >= DAY_MS)
+      this.#save("lastUsed", Date.now());
   }
 
   #load<K extends keyof Stored>(key: K): Stored[K] | undefined {
     return this.ctx.storage.kv.get<Stored[K]>(key);
   }
 
-  #save<K extends keyof Stored>(key: K, value: Stored[K] | undefined): void {
+  #save<K extends keyof Stored>(key: K, value: Stored[K]): void {
     this.ctx.storage.kv.put(key, value);
   }
-}
-
-function isInitialize(messages: readonly Parsed[]): boolean {
-  const [only] = messages;
-  return messages.length === 1 && only?.kind === "request" && only.message.method === "initialize";
 }
 
 function sessionLimits(limits: Limits): SessionLimits {
@@ -159,5 +155,6 @@ function sessionLimits(limits: Limits): SessionLimits {
     askTimeoutMs: limits.askSeconds * 1000,
     retryMs: limits.retryMilliseconds,
     maxInFlight: limits.requestsInFlightPerSession,
+    streamAfterMs: limits.streamAfterSeconds * 1000,
   };
 }

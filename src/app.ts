@@ -8,6 +8,7 @@ import { addCors, guard, preflight } from "./downstream/guard.ts";
 import { serveSse, serveSseMessage } from "./downstream/http-sse.ts";
 import { serveMcp } from "./downstream/mcp.ts";
 import { pickTarget } from "./federation/pick-target.ts";
+import { logUnexpected } from "./observability/unexpected.ts";
 import { version } from "../package.json";
 
 type App = { Bindings: Env; Variables: { config: Config; sessions: Sessions } };
@@ -48,10 +49,7 @@ export function createApp(sessionsOf: (env: Env) => Sessions): Hono<App> {
 
   app.notFound((c) => c.text("There is nothing here. The MCP endpoint is /mcp.\n", 404));
   app.onError((error, c) => {
-    // Whole in the log, nothing in the answer: only the reference joins the two.
-    const reference = crypto.randomUUID();
-    // oxlint-disable-next-line no-console -- the log of a Worker is the console
-    console.error({ event: "unexpected_error", reference, error: error.stack });
+    const reference = logUnexpected(error);
     return c.text(`Something went wrong inside the gateway (reference ${reference}).\n`, 500);
   });
   return app;

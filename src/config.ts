@@ -23,7 +23,7 @@ export type ConfigResult =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** The demo upstream is bound in development only; deployed, the name is absent. */
-export const DEMO_BINDING = "DEMO";
+const DEMO_BINDING = "DEMO";
 
 let cached: { env: unknown; result: ConfigResult } | undefined;
 

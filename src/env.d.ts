@@ -1,10 +1,12 @@
-/** The bindings of wrangler.toml. Read in `config.ts`, `app.ts` and the Durable Objects only. */
-interface Env extends Readonly<Record<string, unknown>> {
-  readonly SESSIONS: DurableObjectNamespace<
-    import("../durable-objects/session-object.ts").SessionObject
-  >;
-}
+import type { SessionObject } from "../durable-objects/session-object.ts";
 
-declare namespace Cloudflare {
-  interface Env extends globalThis.Env {}
+declare global {
+  /** The bindings of wrangler.toml. Read in `config.ts`, `app.ts` and the Durable Objects only. */
+  interface Env extends Readonly<Record<string, unknown>> {
+    readonly SESSIONS: DurableObjectNamespace<SessionObject>;
+  }
+
+  namespace Cloudflare {
+    interface Env extends globalThis.Env {}
+  }
 }

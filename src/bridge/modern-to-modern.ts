@@ -141,7 +141,9 @@ async function relayToolCall(
   const name = inbound.message.params?.["name"];
   const args = inbound.message.params?.["arguments"];
   for (let isSecondTry = false; ; isSecondTry = true) {
-    const bindings = typeof name === "string" ? (await toolBindings(target)).get(name) : undefined;
+    // Without the list the call still goes out: the upstream judges the headers itself.
+    const tools = await toolBindings(target).catch(() => undefined);
+    const bindings = typeof name === "string" ? tools?.get(name) : undefined;
     const problem = checkParamHeaders(bindings ?? [], inbound.headers, args);
     if (problem !== undefined) return errorReply(ErrorCode.HeaderMismatch, problem);
 

@@ -22,6 +22,8 @@ export interface Sessions {
 }
 
 export interface SessionStub {
+  /** Opens a session of Streamable HTTP with its `initialize` request. */
+  open(route: string, initialize: Parsed): Promise<Outcome>;
   receive(route: string, messages: readonly Parsed[], isBatch: boolean): Promise<Outcome>;
   openStream(route: string, lastEventId?: string): Promise<Outcome>;
   /** Opens a session of HTTP+SSE: its one stream is its life. */

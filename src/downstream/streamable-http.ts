@@ -16,11 +16,12 @@ export async function postLegacy(
   messages: readonly Parsed[],
   isBatch: boolean,
 ): Promise<Response> {
+  const [first] = messages;
   const isInitialize =
-    !isBatch && messages[0]?.kind === "request" && messages[0].message.method === "initialize";
+    !isBatch && first?.kind === "request" && first.message.method === "initialize";
   if (isInitialize && !context.request.headers.has("mcp-session-id")) {
     const { id, session } = context.sessions.create();
-    const outcome = await session.receive(context.route, messages, isBatch);
+    const outcome = await session.open(context.route, first);
     const isOpened = outcome.kind === "json" && outcome.isOpened === true;
     return answer(context, outcome, isOpened ? { "Mcp-Session-Id": id } : undefined);
   }

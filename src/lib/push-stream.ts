@@ -60,6 +60,8 @@ export class PushStream {
     this.#controller = undefined;
     this.#release();
     controller?.close();
+    // A reader that lent us its own buffer gets it back; it would wait for ever otherwise.
+    controller?.byobRequest?.respond(0);
   }
 
   #release(): void {

@@ -40,13 +40,13 @@ export const LIMITS = {
     reason: "How far a stream runs ahead of its reader before the upstream is made to wait.",
   },
   keptBytesPerStream: {
-    default: MIB,
+    default: 256 * KIB,
     min: 0,
     max: 16 * MIB,
     reason: "Events kept in memory for a client that reconnects.",
   },
   keptStreamsPerSession: {
-    default: 64,
+    default: 16,
     min: 1,
     max: 1000,
     reason: "Finished streams whose last events can still be fetched.",
@@ -79,7 +79,8 @@ export const LIMITS = {
     default: 2,
     min: 0,
     max: 60,
-    reason: "A modern call that takes longer is answered as a stream, so that it can be cancelled.",
+    reason:
+      "An answer that takes longer becomes a stream, which is kept alive and can be cancelled.",
   },
   stallSeconds: {
     default: 60,

@@ -27,7 +27,7 @@ export interface MirroredHeaders {
   readonly name: string | null;
 }
 
-export interface Rejection {
+interface Rejection {
   readonly kind: "rejected";
   readonly status: 400 | 404;
   readonly id?: RequestId;

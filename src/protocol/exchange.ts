@@ -25,4 +25,8 @@ export interface Peer {
    * @param signal aborted when the upstream withdraws the question or the exchange ends.
    */
   ask(request: Call, signal: AbortSignal): Promise<Reply>;
+  /** The upstream answers with a stream, so something may come before the reply. */
+  opened?(): void;
+  /** The upstream let go of its connection in mid-answer; the stream goes on elsewhere. */
+  released?(): void;
 }

@@ -26,14 +26,14 @@ export interface ErrorObject {
   readonly data?: unknown;
 }
 
-export interface JsonRpcResult {
+interface JsonRpcResult {
   readonly jsonrpc: "2.0";
   readonly id: RequestId;
   readonly result: JsonObject;
 }
 
 /** An error may lack an id: it could not be read, and `null` is valid in no MCP schema. */
-export interface JsonRpcError {
+interface JsonRpcError {
   readonly jsonrpc: "2.0";
   readonly id?: RequestId;
   readonly error: ErrorObject;

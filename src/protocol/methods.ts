@@ -11,8 +11,6 @@ interface MethodFacts {
   readonly mirroredName?: "name" | "uri";
   /** Complete results carry `ttlMs` and `cacheScope` (2026-07-28, caching: MUST). */
   readonly isCacheable?: true;
-  /** May answer `input_required` (2026-07-28, multi-round-trip requests). */
-  readonly mayAsk?: true;
 }
 
 const BOTH: readonly Era[] = ["legacy", "modern"];
@@ -24,14 +22,14 @@ const CLIENT_REQUESTS: Readonly<Record<string, MethodFacts>> = {
   ping: { eras: LEGACY },
   "server/discover": { eras: MODERN, isCacheable: true },
   "tools/list": { eras: BOTH, isCacheable: true },
-  "tools/call": { eras: BOTH, mirroredName: "name", mayAsk: true },
+  "tools/call": { eras: BOTH, mirroredName: "name" },
   "resources/list": { eras: BOTH, isCacheable: true },
   "resources/templates/list": { eras: BOTH, isCacheable: true },
-  "resources/read": { eras: BOTH, mirroredName: "uri", isCacheable: true, mayAsk: true },
+  "resources/read": { eras: BOTH, mirroredName: "uri", isCacheable: true },
   "resources/subscribe": { eras: LEGACY },
   "resources/unsubscribe": { eras: LEGACY },
   "prompts/list": { eras: BOTH, isCacheable: true },
-  "prompts/get": { eras: BOTH, mirroredName: "name", mayAsk: true },
+  "prompts/get": { eras: BOTH, mirroredName: "name" },
   "completion/complete": { eras: BOTH },
   "logging/setLevel": { eras: LEGACY },
   "subscriptions/listen": { eras: MODERN },
@@ -48,11 +46,6 @@ export function isServed(method: string, era: Era): boolean {
 
 export function isCacheable(method: string): boolean {
   return factsOf(method)?.isCacheable ?? false;
-}
-
-/** True when a server may ask the client something before it answers this method. */
-export function mayAsk(method: string): boolean {
-  return factsOf(method)?.mayAsk ?? false;
 }
 
 /** The `params` member that `Mcp-Name` must equal, if the method has one. */

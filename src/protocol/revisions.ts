@@ -10,11 +10,8 @@ export type LegacyRevision = (typeof LEGACY_REVISIONS)[number];
 export type ModernRevision = (typeof MODERN_REVISIONS)[number];
 export type Era = "legacy" | "modern";
 
-export const LATEST_LEGACY: LegacyRevision = "2025-11-25";
+const LATEST_LEGACY: LegacyRevision = "2025-11-25";
 export const LATEST_MODERN: ModernRevision = "2026-07-28";
-
-/** What a request without any word of its revision speaks (2025-06-18, transports: SHOULD). */
-export const ASSUMED_REVISION: LegacyRevision = "2025-03-26";
 
 export function isLegacyRevision(value: unknown): value is LegacyRevision {
   return (LEGACY_REVISIONS as readonly unknown[]).includes(value);

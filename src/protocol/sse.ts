@@ -18,7 +18,9 @@ export function encodeEvent({ event, id, retry, data }: SseEvent): string {
   if (event !== undefined) text += `event: ${singleLine("event", event)}\n`;
   if (id !== undefined) text += `id: ${singleLine("id", id)}\n`;
   if (retry !== undefined) text += `retry: ${retry}\n`;
-  for (const line of data.split(/\r\n|[\r\n]/)) text += `data: ${line}\n`;
+  // JSON on one line is the rule; only other data needs to be taken apart.
+  const lines = /[\r\n]/.test(data) ? data.split(/\r\n|[\r\n]/) : [data];
+  for (const line of lines) text += `data: ${line}\n`;
   return `${text}\n`;
 }
 

@@ -86,6 +86,12 @@ export class SessionStream {
     if (connection.isFull) await this.#waitForRoom(connection);
   }
 
+  /** Closes the connection and keeps the stream: the client polls (2025-11-25, SEP-1699). */
+  release(): void {
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+
   end(): void {
     this.#isEnded = true;
     this.#connection?.close();

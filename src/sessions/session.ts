@@ -4,13 +4,13 @@
  */
 
 import { ErrorCode } from "../protocol/error-codes.ts";
-import { metaOf } from "../protocol/envelope.ts";
 import type { Call, Peer } from "../protocol/exchange.ts";
 import {
   errorReply,
   isRequestId,
   type JsonRpcNotification,
   type JsonRpcRequest,
+  type JsonRpcResponse,
   notification,
   type Parsed,
   replyOf,
@@ -18,7 +18,6 @@ import {
   type RequestId,
   respond,
 } from "../protocol/json-rpc.ts";
-import { mayAsk } from "../protocol/methods.ts";
 import { allowsBatches, allowsPriming } from "../protocol/revisions.ts";
 import { Asks } from "./asks.ts";
 import type { ClientFacts, Connect, Dispatch } from "./dispatch.ts";
@@ -33,6 +32,8 @@ export interface SessionLimits extends StreamLimits {
   readonly askTimeoutMs: number;
   readonly retryMs: number;
   readonly maxInFlight: number;
+  /** An answer that takes longer becomes a stream, which can be kept alive. */
+  readonly streamAfterMs: number;
 }
 
 export interface SessionOptions {
@@ -153,8 +154,13 @@ export class Session {
   }
 
   #startStream(stream: SessionStream): void {
-    const isPriming = this.#client !== undefined && allowsPriming(this.#client.revision);
-    if (this.#door === "streamable-http" && isPriming) stream.prime(this.#limits.retryMs);
+    if (this.#isPolling()) stream.prime(this.#limits.retryMs);
+  }
+
+  /** Whether this client knows that a closed connection need not be a closed stream. */
+  #isPolling(): boolean {
+    const { revision } = this.#client ?? {};
+    return this.#door === "streamable-http" && revision !== undefined && allowsPriming(revision);
   }
 
   async #initialize(request: JsonRpcRequest): Promise<Outcome> {
@@ -181,7 +187,7 @@ export class Session {
   }
 
   /** One response, as the front door carries it. */
-  async #answer(body: ReturnType<typeof respond>): Promise<Outcome> {
+  async #answer(body: JsonRpcResponse): Promise<Outcome> {
     if (this.#door === "streamable-http") return { kind: "json", body };
     await this.#streams.sendUnsolicited(body);
     return { kind: "accepted" };
@@ -224,43 +230,64 @@ export class Session {
     await this.#dispatch?.notify(call);
   }
 
-  /** Runs the requests of one POST and answers as JSON where nothing can come before the answer. */
-  async #run(requests: readonly JsonRpcRequest[], isBatch: boolean): Promise<Outcome> {
-    const [only] = requests;
+  /**
+   * Runs the requests of one POST. The answer is a stream as soon as something may come before
+   * the reply, or the reply takes its time; else it is one JSON body.
+   */
+  #run(requests: readonly JsonRpcRequest[], isBatch: boolean): Promise<Outcome> | Outcome {
+    const [first] = requests;
     if (this.#door === "http+sse") {
-      for (const request of requests) {
-        void this.#execute(request, this.#unsolicited).then((reply) =>
-          reply === undefined
-            ? undefined
-            : this.#streams.sendUnsolicited(respond(request.id, reply)),
-        );
-      }
+      void this.#settleAll(requests, this.#unsolicited, (body) =>
+        this.#streams.sendUnsolicited(body),
+      );
       return { kind: "accepted" };
-    }
-    if (!isBatch && only !== undefined && !needsStream(only)) {
-      const reply = await this.#execute(only, this.#unsolicited);
-      const cancelled = errorReply(ErrorCode.InvalidRequest, "The request was cancelled");
-      return { kind: "json", body: respond(only.id, reply ?? cancelled) };
     }
     if (this.#streams.isFull) {
       const message = `This session has ${this.#limits.maxOpenStreams} streams open; close one`;
-      return refuse(429, ErrorCode.Transport, message, only?.id);
+      return refuse(429, ErrorCode.Transport, message, first?.id);
     }
-    const { stream, body } = this.#streams.open("post");
-    this.#startStream(stream);
-    void this.#stream(requests, stream);
-    return { kind: "stream", body };
+    const { promise: outcome, resolve } = Promise.withResolvers<Outcome>();
+    let stream: SessionStream | undefined;
+    const open = (): SessionStream => {
+      if (stream !== undefined) return stream;
+      const opened = this.#streams.open("post");
+      stream = opened.stream;
+      this.#startStream(stream);
+      resolve({ kind: "stream", body: opened.body });
+      return stream;
+    };
+    const timer = setTimeout(open, this.#limits.streamAfterMs);
+    const peer: Peer = {
+      ...this.#peerOn((message) => open().send(message)),
+      opened: open,
+      released: () => {
+        if (this.#isPolling()) stream?.release();
+      },
+    };
+    if (isBatch) open();
+    void this.#settleAll(requests, peer, async (body) => {
+      if (stream === undefined) resolve({ kind: "json", body });
+      else await stream.send(body);
+    }).then(() => {
+      clearTimeout(timer);
+      stream?.end();
+      // Reached only when the one request was cancelled before there was a stream.
+      resolve(refuse(400, ErrorCode.InvalidRequest, "The request was cancelled", first?.id));
+    });
+    return outcome;
   }
 
-  async #stream(requests: readonly JsonRpcRequest[], stream: SessionStream): Promise<void> {
-    const peer = this.#peerOn((message) => stream.send(message));
+  async #settleAll(
+    requests: readonly JsonRpcRequest[],
+    peer: Peer,
+    send: (body: JsonRpcResponse) => Promise<void>,
+  ): Promise<void> {
     await Promise.all(
       requests.map(async (request) => {
         const reply = await this.#execute(request, peer);
-        if (reply !== undefined) await stream.send(respond(request.id, reply));
+        if (reply !== undefined) await send(respond(request.id, reply));
       }),
     );
-    stream.end();
   }
 
   /** @returns `undefined` for a request that was cancelled: it gets no answer. */
@@ -289,11 +316,4 @@ export class Session {
       ask: (request, withdrawn) => this.#asks.ask(request, send, withdrawn),
     };
   }
-}
-
-/** What may speak before it answers gets a stream; the rest is one JSON body. */
-function needsStream({ method, params }: JsonRpcRequest): boolean {
-  return (
-    mayAsk(method) || method === "tasks/result" || metaOf(params)["progressToken"] !== undefined
-  );
 }

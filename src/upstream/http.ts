@@ -6,6 +6,8 @@ import type { UpstreamTarget } from "./target.ts";
 import { UpstreamError, type UpstreamFailure } from "./upstream-error.ts";
 
 export const ACCEPT_BOTH = "application/json, text/event-stream";
+/** For what nobody waits for by a clock of its own: notifications, answers, the end of a session. */
+const UNATTENDED_TIMEOUT_MS = 30_000;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
 export interface Send {
@@ -13,6 +15,7 @@ export interface Send {
   readonly url?: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** Ends the request and the reading of its body; without one there is a fixed time. */
   readonly signal?: AbortSignal;
 }
 
@@ -23,7 +26,8 @@ export interface Send {
  * @throws UpstreamError `unreachable` when no response came; the abort reason when aborted.
  */
 export async function send(target: UpstreamTarget, request: Send): Promise<Response> {
-  const { method, url = target.endpoint, headers, body, signal } = request;
+  const { method, url = target.endpoint, headers, body } = request;
+  const signal = request.signal ?? AbortSignal.timeout(UNATTENDED_TIMEOUT_MS);
   try {
     return await target.fetch(url, {
       method,
@@ -34,10 +38,10 @@ export async function send(target: UpstreamTarget, request: Send): Promise<Respo
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
   } catch (cause) {
-    if (signal?.aborted === true) throw signal.reason;
+    if (request.signal?.aborted === true) throw request.signal.reason;
     throw new UpstreamError(target.slug, "unreachable", "cannot be reached", { cause });
   }
 }

@@ -65,7 +65,7 @@ export async function* readEvents(
   target: UpstreamTarget,
   text: Text,
   resume: ResumePoint,
-): AsyncGenerator<{ name: string; data: string }, void, void> {
+): AsyncGenerator<{ name: string; data: string }, void> {
   const ready: { name: string; data: string }[] = [];
   let isTooLarge = false;
   const parser = createParser({
@@ -92,7 +92,7 @@ export async function* readEvents(
 }
 
 /** One JSON value, or one for each line: told apart by whether the first line is whole. */
-async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator<unknown> {
+async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator {
   let buffer = "";
   let isByLine: boolean | undefined;
   for await (const chunk of text) {

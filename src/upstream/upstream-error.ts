@@ -3,6 +3,7 @@
  * none quotes what the upstream sent, which may be hostile or secret.
  */
 
+import { logUnexpected } from "../observability/unexpected.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { errorReply, type Reply } from "../protocol/json-rpc.ts";
 
@@ -48,7 +49,7 @@ export function failureReply(error: unknown, slug: string): Reply {
       reason: error.failure,
     });
   }
-  return errorReply(ErrorCode.InternalError, `Upstream "${slug}" failed inside the gateway`, {
-    upstream: slug,
-  });
+  const reference = logUnexpected(error);
+  const message = `The gateway failed on the way to upstream "${slug}" (reference ${reference})`;
+  return errorReply(ErrorCode.InternalError, message, { upstream: slug });
 }

@@ -18,7 +18,7 @@ interface Kettle {
   at: string;
 }
 
-export function kettleAt(time: number): Kettle {
+function kettleAt(time: number): Kettle {
   const part = (time % ROUND_MS) / ROUND_MS;
   const at = new Date(time).toISOString();
   // Forty seconds from cold to boiling, then a short boil, a pouring and a refill.

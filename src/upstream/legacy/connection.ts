@@ -15,6 +15,9 @@ import { Exchanges } from "./exchanges.ts";
 import type { Handshake, LegacyClient } from "./handshake.ts";
 import { runExchange } from "./run-exchange.ts";
 
+const MAX_QUIET_REPAIRS = 8;
+const FIRST_PAUSE_MS = 500;
+
 /** What outlives the holder's memory; plain data. */
 export interface SavedConnection {
   readonly transport: Transport;
@@ -41,7 +44,6 @@ export class LegacyConnection {
   readonly #save: (state: SavedConnection) => void;
   readonly #exchanges: Exchanges;
   #connected: Connected | undefined;
-  #connecting: Promise<Connected> | undefined;
   #repairing: Promise<Connected> | undefined;
   #isListening = false;
   #logLevel: string | undefined;
@@ -69,23 +71,16 @@ export class LegacyConnection {
   readonly #deliver = (parsed: Parsed): Promise<void> =>
     this.#exchanges.receive(parsed, this.#unsolicited);
 
-  /** Shakes hands if that has not been done. The caller sends `notifications/initialized`. */
+  /** Shakes hands. The caller sends `notifications/initialized`. */
   async open(): Promise<Handshake> {
     return (await this.#open()).handshake;
   }
 
   async #open(): Promise<Connected> {
-    if (this.#connected !== undefined) return this.#connected;
-    this.#connecting ??= connect(this.#target, this.#client, this.#exchanges, this.#deliver)
-      .then((connected) => {
-        this.#connected = connected;
-        this.#persist();
-        return connected;
-      })
-      .finally(() => {
-        this.#connecting = undefined;
-      });
-    return this.#connecting;
+    const connected = await connect(this.#target, this.#client, this.#exchanges, this.#deliver);
+    this.#connected = connected;
+    this.#persist();
+    return connected;
   }
 
   /**
@@ -109,7 +104,8 @@ export class LegacyConnection {
 
   /** Runs what was refused because the session was forgotten once more, on a new session. */
   async #withRepair<T>(run: (connected: Connected) => Promise<T>): Promise<T> {
-    const connected = await this.#open();
+    // Without a connection an earlier repair has failed: it is due again.
+    const connected = await (this.#repairing ?? this.#connected ?? this.#repair());
     try {
       return await run(connected);
     } catch (error) {
@@ -121,7 +117,8 @@ export class LegacyConnection {
   /** Opens the stream of what belongs to no request, and keeps it open. */
   listen(): void {
     this.#isListening = true;
-    this.#connected?.wire.listen(this.#deliver);
+    const connected = this.#connected;
+    connected?.wire.listen(this.#deliver, () => void this.#repairWhileListening(connected));
   }
 
   unlisten(): void {
@@ -148,19 +145,39 @@ export class LegacyConnection {
   }
 
   /** Opens a new session in place of a forgotten one; many calls may find out at once. */
-  #repair(forgotten: Connected): Promise<Connected> {
+  #repair(forgotten?: Connected): Promise<Connected> {
     if (this.#repairing !== undefined) return this.#repairing;
     // Another call found out earlier, and the repair is done.
     if (this.#connected !== undefined && this.#connected !== forgotten) {
       return Promise.resolve(this.#connected);
     }
     this.#exchanges.withdrawAllAsks();
-    forgotten.wire.unlisten();
+    forgotten?.wire.unlisten();
     this.#connected = undefined;
-    this.#repairing = this.#reopen().finally(() => {
-      this.#repairing = undefined;
-    });
+    this.#repairing = this.#reopen()
+      .catch((error: unknown) => {
+        this.#connected = undefined; // half restored is not repaired
+        throw error;
+      })
+      .finally(() => {
+        this.#repairing = undefined;
+      });
     return this.#repairing;
+  }
+
+  /** Nobody calls, so nobody else would find out that the session is gone. */
+  async #repairWhileListening(forgotten: Connected): Promise<void> {
+    for (let attempt = 0; attempt < MAX_QUIET_REPAIRS; attempt++) {
+      await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** attempt));
+      const isRepaired = this.#connected !== undefined && this.#connected !== forgotten;
+      if (!this.#isListening || isRepaired) return;
+      try {
+        await this.#repair(forgotten);
+        return;
+      } catch {
+        // Not yet: the upstream may be on its way up. The next request tells the client.
+      }
+    }
   }
 
   /** Brings a new session to the state of the old one. */

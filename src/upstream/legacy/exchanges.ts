@@ -28,7 +28,7 @@ export interface Exchange {
   readonly reply: Promise<Reply>;
   /** What arrives on the stream of this exchange is told to this peer. */
   readonly peer: Peer;
-  isSettled(): boolean;
+  readonly isSettled: () => boolean;
   /** Withdraws the exchange: a late answer finds nobody. Its open asks are withdrawn too. */
   drop(): void;
 }

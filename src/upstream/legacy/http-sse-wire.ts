@@ -15,7 +15,7 @@ import { readRefusal, refusalOf, send } from "../http.ts";
 import { decodeText, readEvents } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
-import type { Deliver, Wire } from "./wire.ts";
+import type { Deliver, Receiver, Wire } from "./wire.ts";
 
 const ENDPOINT_TIMEOUT_MS = 10_000;
 
@@ -29,9 +29,9 @@ interface Stream {
 export class HttpSseWire implements Wire {
   readonly sessionId = undefined;
   readonly #target: UpstreamTarget;
-  /** Where messages go that belong to no request; responses find their exchange by id anyway. */
-  #deliver: Deliver;
+  readonly #deliver: Deliver;
   #stream: Stream | undefined;
+  #onLost: (() => void) | undefined;
 
   /** @param deliver takes every message of the one stream. */
   constructor(target: UpstreamTarget, deliver: Deliver) {
@@ -45,12 +45,12 @@ export class HttpSseWire implements Wire {
 
   async request(
     message: JsonRpcRequest,
-    _deliver: Deliver,
-    isSettled: () => boolean,
+    { isSettled, opened }: Receiver,
     signal: AbortSignal,
   ): Promise<void> {
     const stream = message.method === "initialize" ? await this.#open(signal) : this.#openStream();
     await this.#post(stream, message, signal);
+    opened();
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     const onAbort = (): void => reject(signal.reason as Error);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -68,15 +68,17 @@ export class HttpSseWire implements Wire {
     await this.#post(this.#openStream(), message);
   }
 
-  listen(deliver: Deliver): void {
-    this.#deliver = deliver;
+  listen(_deliver: Deliver, onLost: () => void): void {
+    this.#onLost = onLost;
   }
 
   unlisten(): void {
     // The stream carries answers too; it stays as long as the session does.
+    this.#onLost = undefined;
   }
 
   close(): Promise<void> {
+    this.#onLost = undefined;
     this.#stream?.controller.abort();
     this.#stream = undefined;
     return Promise.resolve();
@@ -119,7 +121,9 @@ export class HttpSseWire implements Wire {
     const ended = this.#read(controller, resolve).catch((error: unknown) => reject(error as Error));
     void ended.then(() => {
       reject(new UpstreamError(this.#target.slug, "malformed", "named no endpoint to POST to"));
-      if (this.#stream?.controller === controller) this.#stream = undefined;
+      if (this.#stream?.controller !== controller) return;
+      this.#stream = undefined;
+      this.#onLost?.();
     });
     try {
       this.#stream = { postUrl: await endpoint, controller, ended };

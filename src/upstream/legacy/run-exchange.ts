@@ -45,8 +45,12 @@ export async function runExchange(run: Run): Promise<Reply> {
   const wired = wire
     .request(
       exchange.message,
-      (parsed) => exchanges.receive(parsed, exchange.peer),
-      exchange.isSettled,
+      {
+        deliver: (parsed) => exchanges.receive(parsed, exchange.peer),
+        isSettled: exchange.isSettled,
+        opened: () => peer.opened?.(),
+        released: () => peer.released?.(),
+      },
       AbortSignal.any([stopped, over.signal]),
     )
     .then(() => {

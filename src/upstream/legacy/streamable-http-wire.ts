@@ -3,6 +3,7 @@
  * message, an optional GET stream, `Mcp-Session-Id`, and resumption with `Last-Event-ID`.
  */
 
+import { mediaType } from "../../lib/media-type.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type {
@@ -15,7 +16,7 @@ import { ACCEPT_BOTH, readRefusal, refusalOf, send } from "../http.ts";
 import { readMessages, type ResumePoint } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
-import type { Deliver, Wire } from "./wire.ts";
+import type { Deliver, Receiver, Wire } from "./wire.ts";
 
 /** Attempts in a row that brought nothing; a server that polls resets the count by delivering. */
 const MAX_BARREN_RESUMES = 5;
@@ -42,25 +43,21 @@ export class StreamableHttpWire implements Wire {
     this.#revision = revision;
   }
 
-  async request(
-    message: JsonRpcRequest,
-    deliver: Deliver,
-    isSettled: () => boolean,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async request(message: JsonRpcRequest, receiver: Receiver, signal: AbortSignal): Promise<void> {
     const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH, signal });
-    if (!response.ok) return this.#refuse(response, message, deliver);
+    if (!response.ok) return this.#refuse(response, message, receiver.deliver);
     if (message.method === "initialize") {
       this.#sessionId = response.headers.get("mcp-session-id") ?? undefined;
     }
+    if (mediaType(response.headers.get("content-type")) === "text/event-stream") receiver.opened();
     const resume: ResumePoint = {};
     try {
-      await this.#drain(response, resume, deliver, isSettled);
+      await this.#drain(response, resume, receiver.deliver, receiver.isSettled);
     } catch (error) {
       // A broken connection is a closed one: with an event id the stream goes on elsewhere.
       if (!isLost(error) || resume.lastEventId === undefined || signal.aborted) throw error;
     }
-    await this.#resume(resume, deliver, isSettled, signal);
+    await this.#resume(resume, receiver, signal);
   }
 
   async post(message: JsonRpcNotification | JsonRpcResponse): Promise<void> {
@@ -71,10 +68,10 @@ export class StreamableHttpWire implements Wire {
     else throw refusalOf(this.#target.slug, response.status);
   }
 
-  listen(deliver: Deliver): void {
+  listen(deliver: Deliver, onLost: () => void): void {
     if (this.#listening !== undefined) return;
     this.#listening = new AbortController();
-    void this.#listenLoop(deliver, this.#listening.signal);
+    void this.#listenLoop(deliver, onLost, this.#listening.signal);
   }
 
   unlisten(): void {
@@ -145,10 +142,10 @@ export class StreamableHttpWire implements Wire {
   /** Takes a stream up again until its request is settled (2025-11-25, resumability). */
   async #resume(
     resume: ResumePoint,
-    deliver: Deliver,
-    isSettled: () => boolean,
+    { deliver, isSettled, released }: Receiver,
     signal: AbortSignal,
   ): Promise<void> {
+    if (!isSettled() && resume.lastEventId !== undefined) released();
     for (let barren = 0; !isSettled() && resume.lastEventId !== undefined; barren++) {
       if (barren >= MAX_BARREN_RESUMES) break;
       const lastEventId = resume.lastEventId;
@@ -166,7 +163,7 @@ export class StreamableHttpWire implements Wire {
     }
   }
 
-  async #listenLoop(deliver: Deliver, signal: AbortSignal): Promise<void> {
+  async #listenLoop(deliver: Deliver, onLost: () => void, signal: AbortSignal): Promise<void> {
     const resume: ResumePoint = {};
     for (let failures = 0; !signal.aborted;) {
       try {
@@ -176,9 +173,9 @@ export class StreamableHttpWire implements Wire {
           ...(resume.lastEventId === undefined ? {} : { lastEventId: resume.lastEventId }),
         });
         if (!response.ok) {
-          await response.body?.cancel();
-          // 405: there is no such stream. 404 and 400: the next request repairs the session
-          // and listens again.
+          const refusal = await readRefusal(response);
+          if (this.#isSessionLost(response, refusal?.code)) onLost();
+          // 405: there is no such stream.
           if (response.status < 500) break;
           failures += 1;
         } else {

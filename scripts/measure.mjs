@@ -1,0 +1,207 @@
+/**
+ * `npm run measure`: the numbers of the README. Bundle size, what start-up adds to an empty
+ * Worker's, and the memory that a 20 MB stream to a reader that stalls takes. On bare workerd,
+ * on loopback, in under a minute.
+ */
+
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const bin = (/** @type {string} */ name) => `${root}node_modules/.bin/${name}`;
+const scratch = mkdtempSync(join(tmpdir(), "edgeway-measure-"));
+const START_RUNS = 11;
+const EMPTY_WORKER = `export default { fetch: () => new Response("ok") };
+import { DurableObject } from "cloudflare:workers";
+export class SessionObject extends DurableObject {}`;
+
+try {
+  const bundle = buildBundle();
+  writeFileSync(join(scratch, "empty.js"), EMPTY_WORKER);
+  print("Bundle, minified", `${kib(bundle.byteLength)}, ${kib(gzipSync(bundle).byteLength)} gzip`);
+
+  const [ours, empty] = await measureStarts();
+  print(
+    "Start of workerd to first answer",
+    `${ours} ms, of which an empty Worker takes ${empty} ms`,
+  );
+
+  for (const megabytes of [20, 200]) {
+    const { before, peak } = await measureStalledStream(megabytes);
+    const name = `Memory, ${megabytes} MB to a stalled reader`;
+    print(name, `${mib(before)} before, ${mib(peak)} at the most`);
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+function kib(/** @type {number} */ bytes) {
+  return `${(bytes / 1024).toFixed(1)} KiB`;
+}
+
+function mib(/** @type {number} */ value) {
+  return `${value.toFixed(0)} MiB`;
+}
+
+function print(/** @type {string} */ name, /** @type {string} */ value) {
+  process.stdout.write(`${name.padEnd(36)}${value}\n`);
+}
+
+function buildBundle() {
+  const args = ["deploy", "--dry-run", "--minify", "--outdir", scratch];
+  const PATH = `${root}node_modules/.bin:${process.env["PATH"]}`;
+  const quiet = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
+  const env = { ...process.env, ...quiet, PATH };
+  const built = spawnSync(bin("wrangler"), args, { cwd: root, env, encoding: "utf8" });
+  if (built.status !== 0) throw new Error(`The bundle was not built:\n${built.stderr}`);
+  return readFileSync(join(scratch, "index.js"));
+}
+
+/** Runs a bundle on bare workerd until it answers; the caller stops it. */
+async function startWorkerd(
+  /** @type {string} */ script,
+  /** @type {Record<string, string>} */ vars,
+) {
+  const port = await freePort();
+  const bindings = Object.entries({ AUTH_MODE: "none", ...vars }).map(
+    ([name, value]) => `(name = "${name}", text = ${JSON.stringify(value)})`,
+  );
+  const config = join(scratch, `${port}.capnp`);
+  writeFileSync(
+    config,
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .worker),
+    (name = "disk", disk = (path = "${scratch}", writable = true)),
+    (name = "internet", network = (allow = ["public", "private", "local"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+);
+const worker :Workerd.Worker = (
+  modules = [(name = "index.js", esModule = embed "${script}")],
+  compatibilityDate = "2026-10-23",
+  compatibilityFlags = ["enable_request_signal"],
+  durableObjectNamespaces = [(className = "SessionObject", uniqueKey = "sessions", enableSql = true)],
+  durableObjectStorage = (localDisk = "disk"),
+  bindings = [
+    (name = "SESSIONS", durableObjectNamespace = "SessionObject"),
+    ${bindings.join(",\n    ")},
+  ],
+);
+`,
+  );
+  const origin = `http://127.0.0.1:${port}`;
+  const startedAt = performance.now();
+  const child = spawn(bin("workerd"), ["serve", "--experimental", config], { stdio: "inherit" });
+  while (!(await isServing(`${origin}/health`))) {
+    if (performance.now() - startedAt > 10_000) throw new Error("workerd did not start");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  const startMs = performance.now() - startedAt;
+  return { origin, startMs, pid: child.pid ?? 0, stop: () => child.kill("SIGKILL") };
+}
+
+async function isServing(/** @type {string} */ url) {
+  const response = await fetch(url).catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.ok === true;
+}
+
+/** Medians, the two taken in turns, so that the machine's moods hit both alike. */
+async function measureStarts() {
+  /** @type {number[][]} */
+  const times = [[], []];
+  for (let run = 0; run < START_RUNS; run++) {
+    for (const [index, script] of ["index.js", "empty.js"].entries()) {
+      const { startMs, stop } = await startWorkerd(script, {});
+      stop();
+      times[index]?.push(startMs);
+    }
+  }
+  return times.map((list) => list.toSorted((a, b) => a - b)[START_RUNS >> 1]?.toFixed(0));
+}
+
+/** Progress events of 64 KiB in a legacy session; the reader sleeps for 3 s, then reads it all. */
+async function measureStalledStream(/** @type {number} */ megabytes) {
+  const port = await freePort();
+  const fixture = spawn(bin("node"), [`${root}test/fixture-server/main.ts`, String(port)]);
+  const url = `http://localhost:${port}/mcp`;
+  const worker = await startWorkerd("index.js", {
+    MCP_SERVERS: JSON.stringify({ fixture: { url } }),
+  });
+  try {
+    const session = await openSession(worker.origin);
+    const before = memoryMib(worker.pid);
+    const params = {
+      name: "test_burst",
+      arguments: { count: megabytes * 16, bytes: 65_536 },
+      _meta: { progressToken: 1 },
+    };
+    const response = await post(worker.origin, session, { id: 2, method: "tools/call", params });
+    let peak = before;
+    for (let look = 0; look < 30; look++) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      peak = Math.max(peak, memoryMib(worker.pid));
+    }
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.byteLength;
+      peak = Math.max(peak, memoryMib(worker.pid));
+    }
+    if (bytes < megabytes * 1_000_000) throw new Error(`Only ${bytes} bytes of the stream came`);
+    return { before, peak };
+  } finally {
+    worker.stop();
+    fixture.kill();
+  }
+}
+
+async function openSession(/** @type {string} */ origin) {
+  const clientInfo = { name: "measure", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const response = await post(origin, {}, { id: 1, method: "initialize", params });
+    await response.text();
+    const id = response.headers.get("mcp-session-id");
+    if (id !== null) return { "Mcp-Session-Id": id };
+    await new Promise((resolve) => setTimeout(resolve, 100)); // the fixture is still starting
+  }
+  throw new Error("No session could be opened");
+}
+
+function post(
+  /** @type {string} */ origin,
+  /** @type {Record<string, string>} */ headers,
+  /** @type {object} */ message,
+) {
+  return fetch(`${origin}/mcp`, {
+    method: "POST",
+    body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+    headers: {
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+      ...headers,
+    },
+  });
+}
+
+function memoryMib(/** @type {number} */ pid) {
+  const { stdout } = spawnSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" });
+  return Number(stdout) / 1024;
+}
+
+/** @returns {Promise<number>} */
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
+    });
+  });
+}

@@ -1,0 +1,71 @@
+/** What every real client looks like to a test, whichever SDK and era it is of. */
+
+export const KINDS = ["v1-http", "v1-sse", "v2-legacy", "v2-modern", "v2-auto"] as const;
+
+/**
+ * `v1` is `@modelcontextprotocol/sdk`, over Streamable HTTP or HTTP+SSE. `v2` is
+ * `@modelcontextprotocol/client`, held to one era or, as `auto`, left to find out.
+ */
+export type Kind = (typeof KINDS)[number];
+
+export type Json = Record<string, unknown>;
+
+export interface Message {
+  readonly method: string;
+  readonly params: Json;
+}
+
+/** How the person and the model behind a client answer. Whatever is thrown is an error answer. */
+export interface Answers {
+  sampling(params: Json): Json | Promise<Json>;
+  elicitation(params: Json): Json | Promise<Json>;
+  roots(): readonly Json[];
+}
+
+export interface ConnectOptions {
+  readonly answers?: Partial<Answers>;
+  /** What the client says that it can do; all of it, unless told otherwise. */
+  readonly capabilities?: Json;
+  /** Takes the place of `fetch`, to watch or to break what goes over the wire. */
+  readonly fetch?: typeof fetch;
+  /** Goes on with a session that another client has opened (v1 over Streamable HTTP). */
+  readonly sessionId?: string;
+}
+
+export interface CallOptions {
+  readonly onprogress?: (progress: Json) => void;
+  readonly onresumptiontoken?: (token: string) => void;
+  readonly resumptionToken?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Client {
+  readonly kind: Kind;
+  /** What the server said of itself while connecting. */
+  readonly server: {
+    readonly revision: string | undefined;
+    readonly capabilities: unknown;
+    readonly info: unknown;
+    readonly instructions: string | undefined;
+  };
+  readonly sessionId: string | undefined;
+  /** Every notification that belongs to no call, in the order of arrival. */
+  readonly heard: readonly Message[];
+  /** Everything that the server has asked, in the order of arrival. */
+  readonly asked: readonly Message[];
+  /** Every result and error as it came over the wire, before the SDK made something of it. */
+  readonly replies: readonly Json[];
+  /** What the SDK complained of: unknown ids, unknown tokens, broken streams. */
+  readonly errors: readonly Error[];
+  request(method: string, params?: Json, options?: CallOptions): Promise<Json>;
+  callTool(name: string, args?: Json, options?: CallOptions): Promise<Json>;
+  /** For the session in the legacy era; for every call from now on in the modern one. */
+  setLogLevel(level: string): Promise<void>;
+  /** Subscribes to resources, and listens to changes of the lists. @returns what ends that. */
+  watch(...uris: string[]): Promise<() => Promise<void>>;
+  /** Ends the session, where there is one. */
+  terminate(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Connect = (kind: Kind, url: string, options?: ConnectOptions) => Promise<Client>;

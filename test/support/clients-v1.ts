@@ -1,0 +1,159 @@
+/** Clients of `@modelcontextprotocol/sdk`, the SDK of the revisions up to 2025-11-25. */
+
+import { InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks";
+import { Client as SdkClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  type ClientCapabilities,
+  type ClientResult,
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import * as z from "zod";
+
+import { defaultAnswers } from "./clients-answers.ts";
+import type { Answers, Client, ConnectOptions, Json, Message } from "./clients-face.ts";
+
+const anything = z.looseObject({});
+
+/** Tasks are offered too: only this SDK can be asked as a task. */
+const CAPABILITIES: ClientCapabilities = {
+  sampling: {},
+  elicitation: { form: {}, url: {} },
+  roots: { listChanged: true },
+  tasks: { requests: { sampling: { createMessage: {} }, elicitation: { create: {} } } },
+};
+
+export async function connectV1(
+  kind: "v1-http" | "v1-sse",
+  url: string,
+  options: ConnectOptions,
+): Promise<Client> {
+  const capabilities = options.capabilities ?? CAPABILITIES;
+  const client = new SdkClient(
+    { name: `test-${kind}`, version: "1.0.0" },
+    {
+      capabilities,
+      taskStore: new InMemoryTaskStore(),
+      defaultTaskPollInterval: 100,
+    },
+  );
+  const heard: Message[] = [];
+  const asked: Message[] = [];
+  const replies: Json[] = [];
+  const errors: Error[] = [];
+  client.fallbackNotificationHandler = async ({ method, params }) => {
+    heard.push({ method, params: params ?? {} });
+  };
+  client.onerror = (error) => void errors.push(error);
+  answerWith({ ...defaultAnswers, ...options.answers }, client, capabilities, asked);
+
+  const transport = createTransport(kind, url, options);
+  // Over HTTP+SSE the SDK keeps it to itself.
+  let revision: string | undefined;
+  const agree = transport.setProtocolVersion.bind(transport);
+  transport.setProtocolVersion = (version) => {
+    revision = version;
+    agree(version);
+  };
+  // The SDK was not written for `exactOptionalPropertyTypes`.
+  await client.connect(transport as Transport);
+  const deliver = transport.onmessage;
+  transport.onmessage = (message) => {
+    if ("result" in message) replies.push(message.result);
+    else if ("error" in message) replies.push({ error: message.error });
+    deliver?.(message);
+  };
+
+  return {
+    kind,
+    server: {
+      revision,
+      capabilities: client.getServerCapabilities(),
+      info: client.getServerVersion(),
+      instructions: client.getInstructions(),
+    },
+    get sessionId() {
+      return "sessionId" in transport ? transport.sessionId : undefined;
+    },
+    heard,
+    asked,
+    replies,
+    errors,
+    request: (method, params = {}, call = {}) => client.request({ method, params }, anything, call),
+    callTool: (name, args = {}, call = {}) =>
+      client.callTool({ name, arguments: args }, undefined, call),
+    async setLogLevel(level) {
+      await client.request({ method: "logging/setLevel", params: { level } }, anything);
+    },
+    async watch(...uris) {
+      for (const uri of uris) await client.subscribeResource({ uri });
+      return async () => {
+        for (const uri of uris) await client.unsubscribeResource({ uri });
+      };
+    },
+    async terminate() {
+      if ("terminateSession" in transport) await transport.terminateSession();
+    },
+    close: () => client.close(),
+  };
+}
+
+function createTransport(
+  kind: "v1-http" | "v1-sse",
+  url: string,
+  { fetch, sessionId }: ConnectOptions,
+): StreamableHTTPClientTransport | SSEClientTransport {
+  const init = fetch === undefined ? {} : { fetch };
+  if (kind === "v1-sse") return new SSEClientTransport(new URL(url), init);
+  const session = sessionId === undefined ? {} : { sessionId };
+  return new StreamableHTTPClientTransport(new URL(url), { ...init, ...session });
+}
+
+type Handle = Parameters<SdkClient["setRequestHandler"]>[1];
+type Extra = Parameters<Handle>[1];
+
+function answerWith(
+  answers: Answers,
+  client: SdkClient,
+  capabilities: ClientCapabilities,
+  asked: Message[],
+): void {
+  const note = ({ method, params = {} }: { method: string; params?: Json | undefined }): Json => {
+    asked.push({ method, params });
+    return params;
+  };
+  if (capabilities.sampling !== undefined) {
+    client.setRequestHandler(CreateMessageRequestSchema, (request, extra) =>
+      asTask(note(request), extra, (params) => answers.sampling(params)),
+    );
+  }
+  if (capabilities.elicitation !== undefined) {
+    client.setRequestHandler(ElicitRequestSchema, (request, extra) =>
+      asTask(note(request), extra, (params) => answers.elicitation(params)),
+    );
+  }
+  if (capabilities.roots !== undefined) {
+    client.setRequestHandler(ListRootsRequestSchema, (request) => {
+      note(request);
+      return { roots: answers.roots() } as unknown as ClientResult;
+    });
+  }
+}
+
+/** Answers at once, or as a task when the server asks for one. */
+async function asTask(
+  params: Json,
+  { taskStore }: Extra,
+  answer: (params: Json) => Json | Promise<Json>,
+): Promise<ClientResult> {
+  if (params["task"] === undefined || taskStore === undefined) {
+    return (await answer(params)) as ClientResult;
+  }
+  const task = await taskStore.createTask({ ttl: 60_000, pollInterval: 100 });
+  await taskStore.storeTaskResult(task.taskId, "completed", await answer(params));
+  return { task };
+}

@@ -1,0 +1,143 @@
+/** Clients of `@modelcontextprotocol/client`, the SDK of both eras. */
+
+import {
+  Client as SdkClient,
+  type ClientCapabilities,
+  type ListRootsResult,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import * as z from "zod";
+
+import { defaultAnswers } from "./clients-answers.ts";
+import type {
+  Answers,
+  CallOptions,
+  Client,
+  ConnectOptions,
+  Json,
+  Message,
+} from "./clients-face.ts";
+
+const anything = z.looseObject({});
+const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
+
+const MODES = {
+  "v2-legacy": "legacy",
+  "v2-modern": { pin: "2026-07-28" },
+  "v2-auto": "auto",
+} as const;
+
+const CAPABILITIES: ClientCapabilities = {
+  sampling: {},
+  elicitation: { form: {}, url: {} },
+  roots: { listChanged: true },
+};
+
+export async function connectV2(
+  kind: keyof typeof MODES,
+  url: string,
+  options: ConnectOptions,
+): Promise<Client> {
+  const capabilities = options.capabilities ?? CAPABILITIES;
+  const client = new SdkClient(
+    { name: `test-${kind}`, version: "1.0.0" },
+    { capabilities, versionNegotiation: { mode: MODES[kind] } },
+  );
+  const heard: Message[] = [];
+  const asked: Message[] = [];
+  const replies: Json[] = [];
+  const errors: Error[] = [];
+  client.fallbackNotificationHandler = async ({ method, params }) => {
+    heard.push({ method, params: params ?? {} });
+  };
+  client.onerror = (error) => void errors.push(error);
+  answerWith({ ...defaultAnswers, ...options.answers }, client, capabilities, asked);
+
+  const init = options.fetch === undefined ? {} : { fetch: options.fetch };
+  const transport = new StreamableHTTPClientTransport(new URL(url), init);
+  await client.connect(transport);
+  const deliver = transport.onmessage;
+  transport.onmessage = (message) => {
+    if ("result" in message) replies.push(message.result);
+    else if ("error" in message) replies.push({ error: message.error });
+    deliver?.(message);
+  };
+
+  const isModern = client.getProtocolEra() === "modern";
+  let meta: Json = {};
+  const withMeta = (params: Json): Json =>
+    Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
+
+  return {
+    kind,
+    server: {
+      revision: client.getNegotiatedProtocolVersion(),
+      capabilities: client.getServerCapabilities(),
+      info: client.getServerVersion(),
+      instructions: client.getInstructions(),
+    },
+    get sessionId() {
+      return transport.sessionId;
+    },
+    heard,
+    asked,
+    replies,
+    errors,
+    request: (method, params = {}, call: CallOptions = {}) =>
+      client.request({ method, params: withMeta(params) }, anything, call),
+    callTool: (name, args = {}, call: CallOptions = {}) =>
+      client.callTool({ name, arguments: args, ...withMeta({}) }, call),
+    async setLogLevel(level) {
+      if (isModern) meta = { [LOG_LEVEL]: level };
+      else await client.request({ method: "logging/setLevel", params: { level } }, anything);
+    },
+    async watch(...uris) {
+      if (isModern) {
+        const lists = {
+          toolsListChanged: true,
+          promptsListChanged: true,
+          resourcesListChanged: true,
+        };
+        const subscription = await client.listen({ ...lists, resourceSubscriptions: uris });
+        return () => subscription.close();
+      }
+      for (const uri of uris) await client.subscribeResource({ uri });
+      return async () => {
+        for (const uri of uris) await client.unsubscribeResource({ uri });
+      };
+    },
+    terminate: () => transport.terminateSession(),
+    close: () => client.close(),
+  };
+}
+
+function answerWith(
+  answers: Answers,
+  client: SdkClient,
+  capabilities: ClientCapabilities,
+  asked: Message[],
+): void {
+  const note = ({ method, params = {} }: { method: string; params?: Json | undefined }): Json => {
+    asked.push({ method, params });
+    return params;
+  };
+  // What a test answers may be wrong on purpose, so its type says little.
+  if (capabilities.sampling !== undefined) {
+    client.setRequestHandler(
+      "sampling/createMessage",
+      async (request) => (await answers.sampling(note(request))) as never,
+    );
+  }
+  if (capabilities.elicitation !== undefined) {
+    client.setRequestHandler(
+      "elicitation/create",
+      async (request) => (await answers.elicitation(note(request))) as never,
+    );
+  }
+  if (capabilities.roots !== undefined) {
+    client.setRequestHandler("roots/list", (request) => {
+      note(request);
+      return { roots: answers.roots() } as unknown as ListRootsResult;
+    });
+  }
+}

@@ -1,0 +1,100 @@
+/** Starts a real program for a test, waits until it serves, and takes it down with its children. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+export const NODE = `${ROOT}node_modules/.bin/node`;
+const START_TIMEOUT_MS = 30_000;
+
+export interface Program {
+  readonly pid: number;
+  /** Everything it has printed so far. */
+  output(): string;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface ProgramOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Polled until it answers 2xx to 4xx. */
+  readonly readyUrl: string;
+}
+
+/** @throws Error with all the output when the program ends or is not ready within 30 s. */
+export async function startProgram(options: ProgramOptions): Promise<Program> {
+  const child = spawn(options.command, options.args, {
+    cwd: ROOT,
+    // A group of its own, so that a kill takes the grandchildren too.
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...process.env,
+      ...options.env,
+      PATH: `${ROOT}node_modules/.bin:${process.env["PATH"]}`,
+    },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  const program: Program = {
+    pid: child.pid ?? 0,
+    output: () => output,
+    stop: (signal = "SIGTERM") => stop(child, signal),
+  };
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (Date.now() < deadline && child.exitCode === null) {
+    if (await answers(options.readyUrl)) return program;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  await program.stop("SIGKILL");
+  throw new Error(`${options.args.join(" ")} did not serve ${options.readyUrl}:\n${output}`);
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
+    await response.body?.cancel();
+    return response.status < 500;
+  } catch {
+    return false; // not listening yet
+  }
+}
+
+async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  killGroup(child.pid, signal);
+  const timer = setTimeout(() => killGroup(child.pid ?? 0, "SIGKILL"), 5000);
+  await ended;
+  clearTimeout(timer);
+  killGroup(child.pid, "SIGKILL"); // what the parent has left behind
+}
+
+function killGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // the group is gone already
+  }
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => {
+        if (address === null || typeof address === "string") reject(new Error("no port"));
+        else resolve(address.port);
+      });
+    });
+  });
+}
