@@ -4,7 +4,6 @@
  */
 
 import { ErrorCode } from "../protocol/error-codes.ts";
-import { metaOf, withMeta } from "../protocol/envelope.ts";
 import type { Call } from "../protocol/exchange.ts";
 import {
   errorReply,
@@ -14,6 +13,7 @@ import {
   type Reply,
   type RequestId,
 } from "../protocol/json-rpc.ts";
+import { replaceProgressToken } from "../protocol/progress-token.ts";
 
 interface Pending {
   readonly progressToken: RequestId | undefined;
@@ -38,15 +38,10 @@ export class Asks {
   /** Asks, and waits for the answer, the withdrawal or the time-out. Never rejects. */
   async ask(call: Call, send: SendMessage, withdrawn: AbortSignal): Promise<Reply> {
     const id = `${this.#life}-${++this.#count}`;
-    const meta = metaOf(call.params);
-    const progressToken = isRequestId(meta["progressToken"]) ? meta["progressToken"] : undefined;
-    const params =
-      progressToken === undefined
-        ? call.params
-        : withMeta(call.params, { ...meta, progressToken: id });
+    const { params, original } = replaceProgressToken(call.params, id);
 
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    this.#pending.set(id, { progressToken, settle: resolve });
+    this.#pending.set(id, { progressToken: original, settle: resolve });
 
     const giveUp = (why: string): void => {
       resolve(errorReply(ErrorCode.InternalError, why));

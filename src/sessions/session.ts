@@ -19,6 +19,7 @@ import {
   respond,
 } from "../protocol/json-rpc.ts";
 import { allowsBatches, allowsPriming } from "../protocol/revisions.ts";
+import { Answer } from "./answer.ts";
 import { Asks } from "./asks.ts";
 import type { ClientFacts, Connect, Dispatch } from "./dispatch.ts";
 import { answerInitialize, parseInitialize } from "./initialize.ts";
@@ -114,10 +115,7 @@ export class Session {
 
   /** Opens the stream of what belongs to no request, or takes up a broken one. */
   openStream(lastEventId?: string): Outcome {
-    if (this.#streams.isFull) {
-      const message = `This session has ${this.#limits.maxOpenStreams} streams open; close one`;
-      return refuse(429, ErrorCode.Transport, message);
-    }
+    if (this.#streams.isFull) return this.#refuseStream();
     if (lastEventId !== undefined) return this.#resume(lastEventId);
     const { stream, body } = this.#streams.open("standalone");
     this.#startStream(stream);
@@ -193,6 +191,11 @@ export class Session {
     return { kind: "accepted" };
   }
 
+  #refuseStream(id?: RequestId): Outcome {
+    const message = `This session has ${this.#limits.maxOpenStreams} streams open; close one`;
+    return refuse(429, ErrorCode.Transport, message, id);
+  }
+
   #refuseRequests(requests: readonly JsonRpcRequest[]): Outcome | undefined {
     if (this.#inFlight.size + requests.length > this.#limits.maxInFlight) {
       const message = `More than ${this.#limits.maxInFlight} requests at once in this session`;
@@ -230,51 +233,31 @@ export class Session {
     await this.#dispatch?.notify(call);
   }
 
-  /**
-   * Runs the requests of one POST. The answer is a stream as soon as something may come before
-   * the reply, or the reply takes its time; else it is one JSON body.
-   */
   #run(requests: readonly JsonRpcRequest[], isBatch: boolean): Promise<Outcome> | Outcome {
-    const [first] = requests;
+    const firstId = requests[0]?.id;
     if (this.#door === "http+sse") {
-      void this.#settleAll(requests, this.#unsolicited, (body) =>
-        this.#streams.sendUnsolicited(body),
-      );
+      const send = (body: JsonRpcResponse): Promise<void> => this.#streams.sendUnsolicited(body);
+      void this.#settleAll(requests, this.#unsolicited, send);
       return { kind: "accepted" };
     }
-    if (this.#streams.isFull) {
-      const message = `This session has ${this.#limits.maxOpenStreams} streams open; close one`;
-      return refuse(429, ErrorCode.Transport, message, first?.id);
-    }
-    const { promise: outcome, resolve } = Promise.withResolvers<Outcome>();
-    let stream: SessionStream | undefined;
-    const open = (): SessionStream => {
-      if (stream !== undefined) return stream;
+    if (this.#streams.isFull) return this.#refuseStream(firstId);
+    const answer = new Answer(() => {
       const opened = this.#streams.open("post");
-      stream = opened.stream;
-      this.#startStream(stream);
-      resolve({ kind: "stream", body: opened.body });
-      return stream;
-    };
-    const timer = setTimeout(open, this.#limits.streamAfterMs);
+      this.#startStream(opened.stream);
+      return opened;
+    }, this.#limits.streamAfterMs);
+    if (isBatch) answer.open();
     const peer: Peer = {
-      ...this.#peerOn((message) => open().send(message)),
-      opened: open,
+      ...this.#peerOn((message) => answer.open().send(message)),
+      opened: () => void answer.open(),
       released: () => {
-        if (this.#isPolling()) stream?.release();
+        if (this.#isPolling()) answer.release();
       },
     };
-    if (isBatch) open();
-    void this.#settleAll(requests, peer, async (body) => {
-      if (stream === undefined) resolve({ kind: "json", body });
-      else await stream.send(body);
-    }).then(() => {
-      clearTimeout(timer);
-      stream?.end();
-      // Reached only when the one request was cancelled before there was a stream.
-      resolve(refuse(400, ErrorCode.InvalidRequest, "The request was cancelled", first?.id));
-    });
-    return outcome;
+    void this.#settleAll(requests, peer, (body) => answer.reply(body)).then(() =>
+      answer.end(firstId),
+    );
+    return answer.outcome;
   }
 
   async #settleAll(

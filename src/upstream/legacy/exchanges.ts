@@ -5,7 +5,6 @@
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
-import { metaOf, withMeta } from "../../protocol/envelope.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import {
   errorReply,
@@ -19,6 +18,7 @@ import {
   type RequestId,
   respond,
 } from "../../protocol/json-rpc.ts";
+import { replaceProgressToken } from "../../protocol/progress-token.ts";
 
 /** A server that asks more than this at once gets errors for the rest. */
 const MAX_OPEN_ASKS = 64;
@@ -60,12 +60,7 @@ export class Exchanges {
   /** Registers a request, with a fresh id and, if the client wants progress, a fresh token. */
   start(call: Call, peer: Peer): Exchange {
     const id = `${this.#nonce}-${++this.#count}`;
-    const meta = metaOf(call.params);
-    const progressToken = isRequestId(meta["progressToken"]) ? meta["progressToken"] : undefined;
-    const params =
-      progressToken === undefined
-        ? call.params
-        : withMeta(call.params, { ...meta, progressToken: id });
+    const { params, original } = replaceProgressToken(call.params, id);
     const message: JsonRpcRequest = {
       jsonrpc: "2.0",
       id,
@@ -86,7 +81,7 @@ export class Exchanges {
     };
     this.#pending.set(id, {
       exchange,
-      progressToken,
+      progressToken: original,
       settle: (reply) => {
         exchange.drop();
         resolve(reply);

@@ -1,0 +1,44 @@
+/** What is deployed: small, and free of what only tests and the demo need. */
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, test } from "vitest";
+
+import { ROOT } from "../support/process.ts";
+
+const MAX_GZIP_BYTES = 120 * 1024;
+const KEPT_OUT = /node_modules\/(@modelcontextprotocol|ajv|zod\/v4\/classic)\//;
+
+describe("the deployed bundle", () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "edgeway-bundle-"));
+    const args = ["deploy", "--dry-run", "--minify", "--metafile", "--outdir", folder];
+    const PATH = `${ROOT}node_modules/.bin:${process.env["PATH"]}`;
+    const env = {
+      ...process.env,
+      PATH,
+      WRANGLER_SEND_METRICS: "false",
+      WRANGLER_HIDE_BANNER: "true",
+    };
+    execFileSync(`${ROOT}node_modules/.bin/wrangler`, args, { cwd: ROOT, env, stdio: "pipe" });
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("stays under 120 KiB gzip", ({ expect }) => {
+    const bytes = gzipSync(readFileSync(join(folder, "index.js"))).byteLength;
+    expect(bytes).toBeLessThan(MAX_GZIP_BYTES);
+  });
+
+  test("has no SDK runtime, no ajv and no full zod in it", ({ expect }) => {
+    const meta: { inputs: Record<string, unknown> } = JSON.parse(
+      readFileSync(join(folder, "bundle-meta.json"), "utf8"),
+    );
+    expect(Object.keys(meta.inputs).length).toBeGreaterThan(10);
+    expect(Object.keys(meta.inputs).filter((path) => KEPT_OUT.test(path))).toEqual([]);
+  });
+});
