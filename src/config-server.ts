@@ -19,7 +19,11 @@ export const serverSchema = z.strictObject(
     transport: z.optional(oneOf(["auto", "streamable-http", "sse"])),
     type: z.optional(clientType),
     era: z.optional(oneOf(["auto", "legacy", "modern"])),
-    headers: z.optional(z.record(z.string(), z.string(), { error: "must be a table of strings" })),
+    headers: z.optional(
+      z.record(z.string(), z.string({ error: "must be a string" }), {
+        error: "must be a table of strings",
+      }),
+    ),
     auth: z.optional(oneOf(["none", "headers"])),
     timeoutSeconds: z.optional(
       z
@@ -73,6 +77,10 @@ export function resolveServer(
   };
 }
 
+function isFetcher(binding: unknown): binding is Fetcher {
+  return typeof binding === "object" && binding !== null && "fetch" in binding;
+}
+
 const overNetwork: Fetch = (url, init) => fetch(url, init);
 
 /** A service binding, known by its shape: `resolveUrl` has made sure that it is there. */
@@ -87,7 +95,7 @@ function resolveUrl(
   env: Readonly<Record<string, unknown>>,
   problems: string[],
 ): URL | undefined {
-  if (service !== undefined && env[service] === undefined) {
+  if (service !== undefined && !isFetcher(env[service])) {
     problems.push(`${key}.service: there is no service binding named "${service}".`);
     return undefined;
   }

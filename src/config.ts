@@ -6,6 +6,7 @@
 import * as z from "zod/mini";
 
 import { type Resolution, resolveServer, serverSchema, SLUG } from "./config-server.ts";
+import { tryJson } from "./lib/try-json.ts";
 import { defaultLimits, isLimitName, LIMITS, type Limits } from "./policy/limits.ts";
 import type { UpstreamTarget } from "./upstream/target.ts";
 
@@ -54,12 +55,11 @@ function isUnset(value: unknown): boolean {
 /** A table of wrangler.toml, or the same thing as a JSON string given with `--var`. */
 function parseTable(key: string, value: unknown, problems: string[]): unknown {
   if (typeof value !== "string") return value;
-  try {
-    return JSON.parse(value);
-  } catch {
+  const parsed = tryJson(value);
+  if (parsed === undefined) {
     problems.push(`${key} is a string that is not valid JSON; write a table or a JSON object.`);
-    return undefined;
   }
+  return parsed;
 }
 
 function parseAuthMode(value: unknown, problems: string[]): "none" {
@@ -83,7 +83,7 @@ function parseOrigin(key: string, value: unknown, problems: string[]): string | 
 function parseAllowedOrigins(value: unknown, problems: string[]): ReadonlySet<string> {
   const origins = new Set<string>();
   if (isUnset(value)) return origins;
-  const list = Array.isArray(value) ? value : parseTable("ALLOWED_ORIGINS", value, problems);
+  const list = typeof value === "string" ? tryJson(value) : value;
   if (!Array.isArray(list)) {
     problems.push('ALLOWED_ORIGINS must be a list of origins, like ["https://app.example.com"].');
     return origins;

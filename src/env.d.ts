@@ -1,3 +1,4 @@
+import type * as worker from "./index.ts";
 import type { SessionObject } from "../durable-objects/session-object.ts";
 
 declare global {
@@ -8,5 +9,9 @@ declare global {
 
   namespace Cloudflare {
     interface Env extends globalThis.Env {}
+
+    interface GlobalProps {
+      mainModule: typeof worker;
+    }
   }
 }

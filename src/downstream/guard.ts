@@ -67,7 +67,9 @@ export function preflight(request: Request): Response {
   const requested = (request.headers.get("access-control-request-headers") ?? "")
     .split(",")
     .map((name) => name.trim().toLowerCase())
-    .filter((name) => ALLOWED_HEADERS.has(name) || /^mcp-param-[a-z0-9-]+$/.test(name));
+    .filter(
+      (name) => ALLOWED_HEADERS.has(name) || /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name),
+    );
   return new Response(null, {
     status: 204,
     headers: {

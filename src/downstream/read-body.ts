@@ -3,6 +3,7 @@
 import { jsonDepth } from "../lib/json-depth.ts";
 import { accepts, mediaType } from "../lib/media-type.ts";
 import { readText, TooLargeError } from "../lib/read-text.ts";
+import { tryJson } from "../lib/try-json.ts";
 import type { Limits } from "../policy/limits.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { rpcError } from "./answers.ts";
@@ -44,11 +45,9 @@ export async function readBody(
     const message = `The body nests deeper than ${limits.maxJsonDepth} levels`;
     return refuse(400, ErrorCode.InvalidRequest, message);
   }
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch {
-    return refuse(400, ErrorCode.ParseError, "The body is not valid JSON");
-  }
+  const value = tryJson(text);
+  if (value === undefined) return refuse(400, ErrorCode.ParseError, "The body is not valid JSON");
+  return { ok: true, value };
 }
 
 function refuse(status: number, code: number, message: string): Body {

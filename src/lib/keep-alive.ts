@@ -22,7 +22,7 @@ export function withKeepAlive(
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   const encoder = new TextEncoder();
-  let isBetweenEvents = true;
+  let newlines = BLANK_LINE; // nothing has come yet, so nothing is open
   let reading: ReturnType<typeof reader.read> | undefined;
 
   return new ReadableStream<Uint8Array>(
@@ -35,7 +35,7 @@ export function withKeepAlive(
         const chunk = await settleWithin(reading, intervalMs);
         if (chunk === undefined) {
           // In mid-event an empty chunk takes its place: only an enqueue makes the next pull.
-          controller.enqueue(isBetweenEvents ? encoder.encode(filler) : new Uint8Array(0));
+          controller.enqueue(newlines >= BLANK_LINE ? encoder.encode(filler) : new Uint8Array(0));
           return;
         }
         reading = undefined;
@@ -43,7 +43,7 @@ export function withKeepAlive(
           controller.close();
           return;
         }
-        isBetweenEvents = endsWithBlankLine(chunk.value, isBetweenEvents);
+        newlines = countEndingNewlines(chunk.value, newlines);
         controller.enqueue(chunk.value);
       },
       async cancel(reason) {
@@ -68,9 +68,12 @@ async function settleWithin<T>(promise: Promise<T>, ms: number): Promise<T | und
 }
 
 const NEWLINE = 10;
+/** Newlines in a row that end an event. */
+const BLANK_LINE = 2;
 
-function endsWithBlankLine(bytes: Uint8Array, before: boolean): boolean {
-  if (bytes.length === 0) return before;
-  // A chunk of a lone newline cannot be told from the end of a line: the next chunk will tell.
-  return bytes.at(-1) === NEWLINE && bytes.at(-2) === NEWLINE;
+/** @param before how many newlines ended what came earlier: chunks may cut a blank line in two. */
+function countEndingNewlines(bytes: Uint8Array, before: number): number {
+  let count = 0;
+  while (count < bytes.length && bytes[bytes.length - 1 - count] === NEWLINE) count += 1;
+  return count === bytes.length ? before + count : count;
 }

@@ -5,12 +5,21 @@ export function mediaType(header: string | null): string {
   return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** True when an `Accept` header admits the type: by name, by `type/*`, or by a full wildcard. */
+/**
+ * True when an `Accept` header admits the type. The most specific range that fits decides: a name
+ * before `type/*`, and that before a full wildcard; `q=0` means not acceptable.
+ */
 export function accepts(header: string | null, type: string): boolean {
-  const family = `${type.split("/", 1)[0]}/*`;
-  return (header ?? "").split(",").some((range) => {
-    const [name, ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
-    if (name !== type && name !== family && name !== "*/*") return false;
-    return !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)); // q=0: not acceptable
-  });
+  const specificity = [type, `${type.split("/", 1)[0]}/*`, "*/*"];
+  let best = specificity.length;
+  let isAccepted = false;
+  for (const range of (header ?? "").split(",")) {
+    const [name = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+    const rank = specificity.indexOf(name);
+    if (rank === -1 || rank > best) continue;
+    const isRefused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+    isAccepted = rank === best ? isAccepted || !isRefused : !isRefused;
+    best = rank;
+  }
+  return isAccepted;
 }

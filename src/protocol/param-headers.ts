@@ -11,7 +11,9 @@ export const PARAM_HEADER_PREFIX = "mcp-param-";
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110, 5.6.2
 // The text allows integer, string and boolean; the official suite annotates numbers too.
 const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "number", "boolean"]);
-const MAX_DEPTH = 16;
+const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** Keywords whose value is data, not a schema: an annotation in there is only a word. */
+const DATA_KEYWORDS: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
 export interface ParamBinding {
   /** Lower case, with the prefix: as `Headers` yields it. */
@@ -32,33 +34,55 @@ export function readParamBindings(inputSchema: unknown): BindingsReading {
   const bindings: ParamBinding[] = [];
   const seen = new Set<string>();
 
-  function visit(schema: unknown, path: readonly string[]): string | undefined {
-    if (!isObject(schema) || !isObject(schema["properties"]) || path.length >= MAX_DEPTH) return;
-    for (const [name, property] of Object.entries(schema["properties"])) {
-      if (!isObject(property)) continue;
-      const here = [...path, name];
-      const annotation = property["x-mcp-header"];
-      if (annotation !== undefined) {
-        const at = here.join(".");
-        if (typeof annotation !== "string" || !TOKEN.test(annotation)) {
-          return `x-mcp-header of "${at}" is not a header token`;
-        }
-        if (!MIRRORED_TYPES.has(property["type"])) {
-          return `x-mcp-header of "${at}" needs a string, integer or boolean property`;
-        }
-        const header = PARAM_HEADER_PREFIX + annotation.toLowerCase();
-        if (seen.has(header)) return `x-mcp-header "${annotation}" is used twice`;
-        seen.add(header);
-        bindings.push({ header, path: here });
-      }
-      const problem = visit(property, here);
-      if (problem !== undefined) return problem;
+  function bind(schema: JsonObject, path: readonly string[] | undefined): string | undefined {
+    const annotation = schema["x-mcp-header"];
+    if (annotation === undefined) return undefined;
+    if (path === undefined || path.length === 0) {
+      return "x-mcp-header stands where no plain chain of properties leads";
     }
+    const at = path.join(".");
+    if (typeof annotation !== "string" || !TOKEN.test(annotation)) {
+      return `x-mcp-header of "${at}" is not a header token`;
+    }
+    if (!MIRRORED_TYPES.has(schema["type"])) {
+      return `x-mcp-header of "${at}" needs a string, integer or boolean property`;
+    }
+    const header = PARAM_HEADER_PREFIX + annotation.toLowerCase();
+    if (seen.has(header)) return `x-mcp-header "${annotation}" is used twice`;
+    seen.add(header);
+    bindings.push({ header, path });
     return undefined;
   }
 
-  const problem = visit(inputSchema, []);
+  /** @param path of the property, or `undefined` below anything but `properties`. */
+  function visit(schema: unknown, path: readonly string[] | undefined): string | undefined {
+    if (Array.isArray(schema)) return firstProblem(schema, (element) => visit(element, undefined));
+    if (!isObject(schema)) return undefined;
+    return (
+      bind(schema, path) ??
+      firstProblem(Object.entries(schema), ([keyword, value]) => {
+        if (DATA_KEYWORDS.has(keyword)) return undefined;
+        if (keyword !== "properties" || !isObject(value)) return visit(value, undefined);
+        return firstProblem(Object.entries(value), ([name, property]) =>
+          visit(property, path === undefined ? undefined : [...path, name]),
+        );
+      })
+    );
+  }
+
+  const problem = isObject(inputSchema) ? visit(inputSchema, []) : undefined;
   return problem === undefined ? { kind: "bindings", bindings } : { kind: "invalid", problem };
+}
+
+function firstProblem<T>(
+  items: readonly T[],
+  judge: (item: T) => string | undefined,
+): string | undefined {
+  for (const item of items) {
+    const problem = judge(item);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 function argumentAt(args: unknown, path: readonly string[]): unknown {
@@ -76,7 +100,7 @@ function isMirrorable(value: unknown): value is string | number | boolean {
 
 /** Integers are compared as numbers: `42.0` is `42` (SHOULD). */
 function agrees(decoded: string, argument: string | number | boolean): boolean {
-  if (typeof argument === "number") return decoded !== "" && Number(decoded) === argument;
+  if (typeof argument === "number") return DECIMAL.test(decoded) && Number(decoded) === argument;
   return decoded === String(argument);
 }
 

@@ -1,6 +1,7 @@
 /** What every connector does with HTTP: send with the operator's headers, judge the status. */
 
 import { readText } from "../lib/read-text.ts";
+import { tryJson } from "../lib/try-json.ts";
 import { isObject, type ErrorObject, parseMessage } from "../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "./target.ts";
 import { UpstreamError, type UpstreamFailure } from "./upstream-error.ts";
@@ -47,25 +48,35 @@ export async function send(target: UpstreamTarget, request: Send): Promise<Respo
 }
 
 /**
- * The JSON-RPC error in the body of a refusal, if there is one.
+ * The JSON-RPC error in the body of a refusal.
  * The body is read here, within a bound, and is gone afterwards.
+ *
+ * @throws UpstreamError when there is none, or when the status says that it was not the MCP
+ *   server that spoke: refused credentials, overload and failures prove nothing of it.
  */
-export async function readRefusal(response: Response): Promise<ErrorObject | undefined> {
-  const text = await readText(response.body, MAX_ERROR_BODY_BYTES).catch(() => undefined);
-  if (text === undefined) return undefined;
-  try {
-    const body: unknown = JSON.parse(text);
-    const parsed = parseMessage(isObject(body) ? { jsonrpc: "2.0", ...body } : body);
-    return parsed?.kind === "response" && "error" in parsed.message
-      ? parsed.message.error
-      : undefined;
-  } catch {
-    return undefined; // HTML, plain text, or cut short: a refusal without a JSON-RPC error
+export async function readRefusal(slug: string, response: Response): Promise<ErrorObject> {
+  const { status } = response;
+  const error = await readErrorBody(response);
+  if (error === undefined || status >= 500 || NO_EVIDENCE.has(status)) {
+    throw refusalOf(slug, status);
   }
+  return error;
+}
+
+const NO_EVIDENCE: ReadonlySet<number> = new Set([401, 403, 408, 429]);
+
+async function readErrorBody(response: Response): Promise<ErrorObject | undefined> {
+  const text = await readText(response.body, MAX_ERROR_BODY_BYTES).catch(() => undefined);
+  // HTML, plain text, or cut short: a refusal without a JSON-RPC error.
+  const body = text === undefined ? undefined : tryJson(text);
+  const parsed = parseMessage(isObject(body) ? { jsonrpc: "2.0", ...body } : body);
+  return parsed?.kind === "response" && "error" in parsed.message
+    ? parsed.message.error
+    : undefined;
 }
 
 /** A refusal that carries no JSON-RPC error, told by its status. */
-export function refusalOf(slug: string, status: number): UpstreamError {
+function refusalOf(slug: string, status: number): UpstreamError {
   const [failure, sentence] = judgeStatus(status);
   return new UpstreamError(slug, failure, `${sentence} (HTTP ${status})`, { status });
 }

@@ -7,6 +7,7 @@
 import { createParser } from "eventsource-parser";
 
 import { mediaType } from "../lib/media-type.ts";
+import { tryJson } from "../lib/try-json.ts";
 import { type Parsed, parseMessage } from "../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "./target.ts";
 import { UpstreamError } from "./upstream-error.ts";
@@ -38,7 +39,7 @@ export async function* readMessages(
     for await (const event of readEvents(target, text, resume)) {
       // Other event names are other protocols' business; empty data is a priming event.
       if (event.name !== "message" || event.data === "") continue;
-      yield* parseAll(target, parseJson(target, event.data));
+      yield* parseEvent(target, event.data);
     }
   } else if (type === "application/json") {
     for await (const value of readJson(target, text)) yield* parseAll(target, value);
@@ -83,11 +84,12 @@ export async function* readEvents(
   });
   for await (const chunk of text) {
     parser.feed(chunk);
-    if (isTooLarge) throw tooLarge(target);
-    while (ready.length > 0) {
-      const event = ready.shift();
-      if (event !== undefined) yield event;
+    // What came whole before is good, whatever follows it.
+    for (const event of ready.splice(0)) {
+      if (event.data.length > target.maxMessageChars) throw tooLarge(target);
+      yield event;
     }
+    if (isTooLarge) throw tooLarge(target);
   }
 }
 
@@ -97,10 +99,8 @@ async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator {
   let isByLine: boolean | undefined;
   for await (const chunk of text) {
     buffer += chunk;
-    if (buffer.length > target.maxMessageChars) throw tooLarge(target);
-    if (isByLine === false) continue;
     let end: number;
-    while ((end = buffer.indexOf("\n")) !== -1) {
+    while (isByLine !== false && (end = buffer.indexOf("\n")) !== -1) {
       const line = buffer.slice(0, end).trim();
       if (line !== "") {
         const value = tryJson(line);
@@ -111,16 +111,14 @@ async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator {
       }
       buffer = buffer.slice(end + 1);
     }
+    if (buffer.length > target.maxMessageChars) throw tooLarge(target);
   }
   if (buffer.trim() !== "") yield parseJson(target, buffer);
 }
 
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // JSON has no `undefined`, so this says "not JSON" and nothing else
-  }
+/** The messages of one event: one, or several where a server sends batches. */
+export function parseEvent(target: UpstreamTarget, data: string): Iterable<Parsed> {
+  return parseAll(target, parseJson(target, data));
 }
 
 function parseJson(target: UpstreamTarget, text: string): unknown {

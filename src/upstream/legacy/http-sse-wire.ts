@@ -10,9 +10,8 @@ import type {
   JsonRpcResponse,
 } from "../../protocol/json-rpc.ts";
 import { mediaType } from "../../lib/media-type.ts";
-import { parseMessage } from "../../protocol/json-rpc.ts";
-import { readRefusal, refusalOf, send } from "../http.ts";
-import { decodeText, readEvents } from "../read-messages.ts";
+import { readRefusal, send } from "../http.ts";
+import { decodeText, parseEvent, readEvents } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Deliver, Receiver, Wire } from "./wire.ts";
@@ -103,11 +102,13 @@ export class HttpSseWire implements Wire {
       await response.body?.cancel();
       return;
     }
-    await readRefusal(response);
+    const { slug } = this.#target;
     if (response.status === 404) {
-      throw new UpstreamError(this.#target.slug, "session-lost", "forgot its session");
+      await response.body?.cancel();
+      throw new UpstreamError(slug, "session-lost", "forgot its session");
     }
-    throw refusalOf(this.#target.slug, response.status);
+    const { code } = await readRefusal(slug, response);
+    throw new UpstreamError(slug, "malformed", `refused a message with error ${code}`);
   }
 
   /** Opens the stream and waits for its `endpoint` event. */
@@ -115,7 +116,10 @@ export class HttpSseWire implements Wire {
     await this.close();
     const controller = new AbortController();
     const { promise: endpoint, resolve, reject } = Promise.withResolvers<URL>();
-    const giveUp = (): void => controller.abort();
+    const giveUp = (): void => {
+      const sentence = "named no endpoint to POST to in time";
+      controller.abort(new UpstreamError(this.#target.slug, "timeout", sentence));
+    };
     const timer = setTimeout(giveUp, ENDPOINT_TIMEOUT_MS);
     signal.addEventListener("abort", giveUp, { once: true });
     const ended = this.#read(controller, resolve).catch((error: unknown) => reject(error as Error));
@@ -145,8 +149,11 @@ export class HttpSseWire implements Wire {
       signal: controller.signal,
     });
     if (!response.ok) {
-      await readRefusal(response);
-      throw refusalOf(slug, response.status);
+      const { code } = await readRefusal(slug, response);
+      const { status } = response;
+      throw new UpstreamError(slug, "malformed", `refused its stream with error ${code}`, {
+        status,
+      });
     }
     if (
       response.body === null ||
@@ -160,21 +167,9 @@ export class HttpSseWire implements Wire {
       if (event.name === "endpoint") {
         onEndpoint(this.#postUrl(event.data));
       } else if (event.name === "message" && event.data !== "") {
-        await this.#deliver(this.#parse(event.data));
+        for (const parsed of parseEvent(this.#target, event.data)) await this.#deliver(parsed);
       }
     }
-  }
-
-  #parse(data: string): Parameters<Deliver>[0] {
-    let value: unknown;
-    try {
-      value = JSON.parse(data);
-    } catch (cause) {
-      throw new UpstreamError(this.#target.slug, "malformed", "sent invalid JSON", { cause });
-    }
-    const parsed = parseMessage(value);
-    if (parsed !== undefined) return parsed;
-    throw new UpstreamError(this.#target.slug, "malformed", "sent something that is not MCP");
   }
 
   /** Relative to the stream's own URL, and of its origin: else our headers would leave it. */

@@ -7,12 +7,13 @@ import { mediaType } from "../../lib/media-type.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type {
+  ErrorObject,
   JsonRpcNotification,
   JsonRpcRequest,
   JsonRpcResponse,
 } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
-import { ACCEPT_BOTH, readRefusal, refusalOf, send } from "../http.ts";
+import { ACCEPT_BOTH, readRefusal, send } from "../http.ts";
 import { readMessages, type ResumePoint } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
@@ -45,7 +46,11 @@ export class StreamableHttpWire implements Wire {
 
   async request(message: JsonRpcRequest, receiver: Receiver, signal: AbortSignal): Promise<void> {
     const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH, signal });
-    if (!response.ok) return this.#refuse(response, message, receiver.deliver);
+    if (!response.ok) {
+      const error = await this.#readRefusal(response);
+      const refused: JsonRpcResponse = { jsonrpc: "2.0", id: message.id, error };
+      return receiver.deliver({ kind: "response", message: refused });
+    }
     if (message.method === "initialize") {
       this.#sessionId = response.headers.get("mcp-session-id") ?? undefined;
     }
@@ -62,10 +67,8 @@ export class StreamableHttpWire implements Wire {
 
   async post(message: JsonRpcNotification | JsonRpcResponse): Promise<void> {
     const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH });
-    const refusal = response.ok ? undefined : await readRefusal(response);
     if (response.ok) await response.body?.cancel();
-    else if (this.#isSessionLost(response, refusal?.code)) throw this.#sessionLost();
-    else throw refusalOf(this.#target.slug, response.status);
+    else await this.#readRefusal(response);
   }
 
   listen(deliver: Deliver, onLost: () => void): void {
@@ -107,24 +110,23 @@ export class StreamableHttpWire implements Wire {
     });
   }
 
-  async #refuse(response: Response, message: JsonRpcRequest, deliver: Deliver): Promise<void> {
-    const error = await readRefusal(response);
-    if (this.#isSessionLost(response, error?.code)) throw this.#sessionLost();
-    if (error === undefined) throw refusalOf(this.#target.slug, response.status);
-    await deliver({ kind: "response", message: { jsonrpc: "2.0", id: message.id, error } });
-  }
-
   /**
-   * 404 is the rule; some servers answer 400 with the implementation's own code. Both refuse at
-   * the door: the request did not run.
+   * Reads why a request was refused, or tells that the session is forgotten. 404 is the rule; some
+   * servers answer 400 with the implementation's own code. Both refuse at the door: the request
+   * did not run.
    */
-  #isSessionLost(response: Response, code: number | undefined): boolean {
-    if (this.#sessionId === undefined) return false;
-    return response.status === 404 || (response.status === 400 && code === ErrorCode.Transport);
-  }
-
-  #sessionLost(): UpstreamError {
-    return new UpstreamError(this.#target.slug, "session-lost", "forgot its session");
+  async #readRefusal(response: Response): Promise<ErrorObject> {
+    const { slug } = this.#target;
+    const { status } = response;
+    const hasSession = this.#sessionId !== undefined;
+    const forgotten = new UpstreamError(slug, "session-lost", "forgot its session");
+    if (hasSession && status === 404) {
+      await response.body?.cancel();
+      throw forgotten;
+    }
+    const error = await readRefusal(slug, response);
+    if (hasSession && status === 400 && error.code === ErrorCode.Transport) throw forgotten;
+    return error;
   }
 
   async #drain(
@@ -173,8 +175,9 @@ export class StreamableHttpWire implements Wire {
           ...(resume.lastEventId === undefined ? {} : { lastEventId: resume.lastEventId }),
         });
         if (!response.ok) {
-          const refusal = await readRefusal(response);
-          if (this.#isSessionLost(response, refusal?.code)) onLost();
+          await this.#readRefusal(response).catch((error: unknown) => {
+            if (error instanceof UpstreamError && error.failure === "session-lost") onLost();
+          });
           // 405: there is no such stream.
           if (response.status < 500) break;
           failures += 1;

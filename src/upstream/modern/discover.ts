@@ -6,22 +6,17 @@
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
-import {
-  type ErrorObject,
-  isObject,
-  type JsonObject,
-  type Reply,
-} from "../../protocol/json-rpc.ts";
-import { isLegacyRevision, isModernRevision, LATEST_MODERN } from "../../protocol/revisions.ts";
+import { type ErrorObject, isObject, type Reply } from "../../protocol/json-rpc.ts";
+import { claimsModernEra, isModernRevision, LATEST_MODERN } from "../../protocol/revisions.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { sendModern } from "./send.ts";
 
 export type Verdict =
-  | { readonly era: "modern"; readonly discovered: JsonObject }
+  | { readonly era: "modern" }
   | { readonly era: "legacy" }
   /** Modern, but of revisions that Edgeway does not speak: falling back would be wrong. */
-  | { readonly era: "unknown-modern"; readonly supported: readonly unknown[] };
+  | { readonly era: "unknown-modern"; readonly supported: readonly string[] };
 
 const HOUR_MS = 3_600_000;
 const verdicts = new BoundedCache<Verdict>({ maxEntries: 1000, ttlMs: HOUR_MS });
@@ -50,8 +45,7 @@ async function probe(target: UpstreamTarget): Promise<Verdict> {
   let reply: Reply;
   try {
     reply = await sendProbe(target);
-    // -32020 and -32021 cannot be ours, for the probe is well formed: ask once more, then let be.
-    if ("error" in reply && isSuspicious(reply.error)) reply = await sendProbe(target);
+    if ("error" in reply && isWorthRetrying(reply.error)) reply = await sendProbe(target);
   } catch (error) {
     // A refusal without a JSON-RPC error is how older servers meet an unknown method.
     if (error instanceof UpstreamError && error.failure === "malformed") return { era: "legacy" };
@@ -60,8 +54,16 @@ async function probe(target: UpstreamTarget): Promise<Verdict> {
   return judge(reply);
 }
 
-function isSuspicious({ code }: ErrorObject): boolean {
-  return code === ErrorCode.HeaderMismatch || code === ErrorCode.MissingRequiredClientCapability;
+/**
+ * The probe is well formed and at a revision that we speak, so neither an error of the headers or
+ * capabilities nor a refusal that names that revision can be meant: it is asked once more.
+ */
+function isWorthRetrying(error: ErrorObject): boolean {
+  return (
+    error.code === ErrorCode.HeaderMismatch ||
+    error.code === ErrorCode.MissingRequiredClientCapability ||
+    supportedOf(error).some(isModernRevision)
+  );
 }
 
 function sendProbe(target: UpstreamTarget): Promise<Reply> {
@@ -79,15 +81,15 @@ export function judge(reply: Reply): Verdict {
       Array.isArray(supportedVersions) &&
       supportedVersions.includes(LATEST_MODERN) &&
       isObject(capabilities);
-    return isModern ? { era: "modern", discovered: reply.result } : { era: "legacy" };
+    return { era: isModern ? "modern" : "legacy" };
   }
-  const { code, data } = reply.error;
-  const supported = isObject(data) && Array.isArray(data["supported"]) ? data["supported"] : [];
-  if (code !== ErrorCode.UnsupportedProtocolVersion || supported.length === 0) {
-    return { era: "legacy" };
-  }
-  if (supported.some(isLegacyRevision) && !supported.some(isModernRevision)) {
-    return { era: "legacy" };
-  }
-  return { era: "unknown-modern", supported };
+  const supported = supportedOf(reply.error);
+  return supported.some(claimsModernEra) ? { era: "unknown-modern", supported } : { era: "legacy" };
+}
+
+/** The revisions that an UnsupportedProtocolVersion error lists. */
+function supportedOf({ code, data }: ErrorObject): readonly string[] {
+  if (code !== ErrorCode.UnsupportedProtocolVersion || !isObject(data)) return [];
+  const { supported } = data;
+  return Array.isArray(supported) ? supported.filter((entry) => typeof entry === "string") : [];
 }

@@ -18,7 +18,7 @@ import {
 import { mirroredNameOf } from "../../protocol/methods.ts";
 import { LATEST_MODERN } from "../../protocol/revisions.ts";
 import { startDeadline } from "../deadline.ts";
-import { ACCEPT_BOTH, readRefusal, refusalOf, send } from "../http.ts";
+import { ACCEPT_BOTH, readRefusal, send } from "../http.ts";
 import { readMessages } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
@@ -59,11 +59,7 @@ export async function sendModern(target: UpstreamTarget, request: ModernRequest)
       signal,
     });
     deadline.rewind();
-    if (!response.ok) {
-      const error = await readRefusal(response);
-      if (error === undefined) throw refusalOf(slug, response.status);
-      return { error };
-    }
+    if (!response.ok) return { error: await readRefusal(slug, response) };
     for await (const parsed of readMessages(target, response)) {
       deadline.rewind();
       if (parsed.kind === "response") return replyOf(parsed.message);
