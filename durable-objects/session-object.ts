@@ -70,6 +70,10 @@ export class SessionObject extends DurableObject<Env> {
     return this.#session.openStream();
   }
 
+  detach(route: string, connection: number): void {
+    this.#sessionAt(route)?.detach(connection);
+  }
+
   async close(route: string): Promise<boolean> {
     if (this.#sessionAt(route) === undefined) return false;
     await this.#end();

@@ -69,7 +69,14 @@ function through(door: Door): (c: Context<App>) => Promise<Response> {
       case "target": {
         const { path, raw: request } = c.req;
         const route = path.replace(/\/message$/, "");
-        return door({ request, route, target: picked.target, limits, sessions: c.get("sessions") });
+        return door({
+          request,
+          route,
+          target: picked.target,
+          limits,
+          sessions: c.get("sessions"),
+          waitUntil: (promise) => c.executionCtx.waitUntil(promise),
+        });
       }
     }
   };

@@ -1,6 +1,6 @@
 /** The HTTP answers that the front doors share, so that the same thing is always said alike. */
 
-import { withKeepAlive } from "../lib/keep-alive.ts";
+import { type KeepAliveOptions, withKeepAlive } from "../lib/keep-alive.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { ErrorObject, JsonRpcMessage, RequestId } from "../protocol/json-rpc.ts";
 import { KEEP_ALIVE, SSE_HEADERS } from "../protocol/sse.ts";
@@ -41,14 +41,14 @@ export function methodNotAllowed(allow: string): Response {
   return rpcError(405, error, undefined, { Allow: allow });
 }
 
-/** @param preamble what the stream opens with, before anything of its source. */
+/** Every stream that goes out: kept alive, and with the headers that keep it flowing. */
 export function eventStream(
   body: ReadableStream<Uint8Array>,
   keepAliveSeconds: number,
-  preamble = "",
+  options: Pick<KeepAliveOptions, "preamble" | "onCancel"> = {},
 ): Response {
   const kept = withKeepAlive(body, {
-    preamble,
+    ...options,
     filler: KEEP_ALIVE,
     intervalMs: keepAliveSeconds * 1000,
   });

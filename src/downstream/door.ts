@@ -12,6 +12,8 @@ export interface DoorContext {
   readonly target: UpstreamTarget;
   readonly limits: Limits;
   readonly sessions: Sessions;
+  /** Keeps the Worker running for what outlives the response. */
+  readonly waitUntil: (promise: Promise<unknown>) => void;
 }
 
 /** The sessions of this gateway, by id; a Durable Object namespace satisfies it by shape. */
@@ -28,6 +30,8 @@ export interface SessionStub {
   openStream(route: string, lastEventId?: string): Promise<Outcome>;
   /** Opens a session of HTTP+SSE: its one stream is its life. */
   openSse(route: string): Promise<Outcome>;
+  /** Tells that the reader of a stream that this session gave has gone. */
+  detach(route: string, connection: number): Promise<void>;
   /** @returns `false` when there was no such session. */
   close(route: string): Promise<boolean>;
 }

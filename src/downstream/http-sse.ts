@@ -8,13 +8,14 @@ import { accepts } from "../lib/media-type.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { parseMessage, type Parsed } from "../protocol/json-rpc.ts";
 import { encodeEvent } from "../protocol/sse.ts";
-import { eventStream, methodNotAllowed, rpcError, sessionNotFound } from "./answers.ts";
+import { methodNotAllowed, rpcError, sessionNotFound } from "./answers.ts";
 import type { DoorContext } from "./door.ts";
 import { readBody } from "./read-body.ts";
+import { sessionStream } from "./session-stream.ts";
 
 /** `GET /sse`. @param messagePath where this endpoint takes messages. */
 export async function serveSse(context: DoorContext, messagePath: string): Promise<Response> {
-  const { request, sessions, limits, route } = context;
+  const { request, sessions, route } = context;
   if (request.method !== "GET") return methodNotAllowed("GET, OPTIONS");
   if (!accepts(request.headers.get("accept") ?? "*/*", "text/event-stream")) {
     const message = "Accept must list text/event-stream";
@@ -25,7 +26,7 @@ export async function serveSse(context: DoorContext, messagePath: string): Promi
   if (outcome.kind !== "stream") return sessionNotFound();
   // Relative, so that it holds behind any proxy; clients resolve it against the stream's URL.
   const endpoint = encodeEvent({ event: "endpoint", data: `${messagePath}?sessionId=${id}` });
-  return eventStream(outcome.body, limits.keepAliveSeconds, endpoint);
+  return sessionStream(context, session, outcome, endpoint);
 }
 
 /** `POST /sse/message?sessionId=…` */

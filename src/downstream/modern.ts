@@ -39,7 +39,7 @@ export function answerModern(
     if (stream !== undefined) return stream;
     clearTimeout(timer);
     stream = new PushStream({ windowBytes: limits.windowBytes, onCancel: gone });
-    resolve(eventStream(stream.body, limits.keepAliveSeconds, KEEP_ALIVE));
+    resolve(eventStream(stream.body, limits.keepAliveSeconds, { preamble: KEEP_ALIVE }));
     return stream;
   }
   const timer = setTimeout(open, limits.streamAfterSeconds * 1000);

@@ -8,8 +8,9 @@ import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Parsed } from "../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../protocol/revisions.ts";
 import type { Outcome } from "../sessions/outcome.ts";
-import { accepted, eventStream, json, rpcError, sessionNotFound } from "./answers.ts";
+import { accepted, json, rpcError, sessionNotFound } from "./answers.ts";
 import type { DoorContext, SessionStub } from "./door.ts";
+import { sessionStream } from "./session-stream.ts";
 
 export async function postLegacy(
   context: DoorContext,
@@ -23,11 +24,11 @@ export async function postLegacy(
     const { id, session } = context.sessions.create();
     const outcome = await session.open(context.route, first);
     const isOpened = outcome.kind === "json" && outcome.isOpened === true;
-    return answer(context, outcome, isOpened ? { "Mcp-Session-Id": id } : undefined);
+    return answer(context, session, outcome, isOpened ? { "Mcp-Session-Id": id } : undefined);
   }
   const found = findSession(context);
   if (found instanceof Response) return found;
-  return answer(context, await found.receive(context.route, messages, isBatch));
+  return answer(context, found, await found.receive(context.route, messages, isBatch));
 }
 
 export async function openStream(context: DoorContext): Promise<Response> {
@@ -39,7 +40,7 @@ export async function openStream(context: DoorContext): Promise<Response> {
   const found = findSession(context);
   if (found instanceof Response) return found;
   const lastEventId = request.headers.get("last-event-id") ?? undefined;
-  return answer(context, await found.openStream(context.route, lastEventId));
+  return answer(context, found, await found.openStream(context.route, lastEventId));
 }
 
 export async function deleteSession(context: DoorContext): Promise<Response> {
@@ -68,7 +69,8 @@ function findSession({ request, sessions }: DoorContext): SessionStub | Response
 }
 
 function answer(
-  { limits }: DoorContext,
+  context: DoorContext,
+  session: SessionStub,
   outcome: Outcome,
   headers?: Record<string, string>,
 ): Response {
@@ -78,7 +80,7 @@ function answer(
     case "json":
       return json(outcome.body, 200, headers);
     case "stream":
-      return eventStream(outcome.body, limits.keepAliveSeconds);
+      return sessionStream(context, session, outcome);
     case "unknown":
       return sessionNotFound();
     case "refused":

@@ -8,6 +8,8 @@ export interface KeepAliveOptions {
   readonly preamble?: string;
   readonly filler: string;
   readonly intervalMs: number;
+  /** The reader has gone. */
+  readonly onCancel?: () => void;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface KeepAliveOptions {
  */
 export function withKeepAlive(
   source: ReadableStream<Uint8Array>,
-  { preamble = "", filler, intervalMs }: KeepAliveOptions,
+  { preamble = "", filler, intervalMs, onCancel }: KeepAliveOptions,
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   const encoder = new TextEncoder();
@@ -47,6 +49,7 @@ export function withKeepAlive(
         controller.enqueue(chunk.value);
       },
       async cancel(reason) {
+        onCancel?.();
         await reader.cancel(reason);
       },
     },

@@ -13,10 +13,12 @@ export interface PushStreamOptions {
 export class PushStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #encoder = new TextEncoder();
+  readonly #onCancel: (() => void) | undefined;
   #controller: ReadableByteStreamController | undefined;
   #waiting: (() => void)[] = [];
 
   constructor({ windowBytes, onCancel }: PushStreamOptions) {
+    this.#onCancel = onCancel;
     // A byte stream, since only those cross from a Durable Object to a Worker.
     this.body = new ReadableStream(
       {
@@ -25,11 +27,7 @@ export class PushStream {
           this.#controller = controller;
         },
         pull: () => this.#release(),
-        cancel: () => {
-          this.#controller = undefined;
-          this.#release();
-          onCancel?.();
-        },
+        cancel: () => this.abandon(),
       },
       { highWaterMark: windowBytes },
     );
@@ -53,6 +51,14 @@ export class PushStream {
   /** Resolves when there is room, or nobody left to make any. */
   async hasRoom(): Promise<void> {
     while (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** The reader has gone, also where the stream itself cannot tell. */
+  abandon(): void {
+    if (this.#controller === undefined) return;
+    this.#controller = undefined;
+    this.#release();
+    this.#onCancel?.();
   }
 
   close(): void {

@@ -11,6 +11,8 @@ export const PARAM_HEADER_PREFIX = "mcp-param-";
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110, 5.6.2
 // The text allows integer, string and boolean; the official suite annotates numbers too.
 const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "number", "boolean"]);
+/** Schemas come from outside and may nest without end; what lies deeper is not looked at. */
+const MAX_DEPTH = 100;
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Keywords whose value is data, not a schema: an annotation in there is only a word. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
@@ -55,16 +57,23 @@ export function readParamBindings(inputSchema: unknown): BindingsReading {
   }
 
   /** @param path of the property, or `undefined` below anything but `properties`. */
-  function visit(schema: unknown, path: readonly string[] | undefined): string | undefined {
-    if (Array.isArray(schema)) return firstProblem(schema, (element) => visit(element, undefined));
+  function visit(
+    schema: unknown,
+    path: readonly string[] | undefined,
+    depth = 0,
+  ): string | undefined {
+    if (depth > MAX_DEPTH) return undefined;
+    const deeper = (value: unknown, below?: readonly string[]): string | undefined =>
+      visit(value, below, depth + 1);
+    if (Array.isArray(schema)) return firstProblem(schema, (element) => deeper(element));
     if (!isObject(schema)) return undefined;
     return (
       bind(schema, path) ??
       firstProblem(Object.entries(schema), ([keyword, value]) => {
         if (DATA_KEYWORDS.has(keyword)) return undefined;
-        if (keyword !== "properties" || !isObject(value)) return visit(value, undefined);
+        if (keyword !== "properties" || !isObject(value)) return deeper(value);
         return firstProblem(Object.entries(value), ([name, property]) =>
-          visit(property, path === undefined ? undefined : [...path, name]),
+          deeper(property, path === undefined ? undefined : [...path, name]),
         );
       })
     );

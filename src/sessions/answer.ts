@@ -5,13 +5,10 @@
 
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { JsonRpcResponse, RequestId } from "../protocol/json-rpc.ts";
-import { type Outcome, refuse } from "./outcome.ts";
+import { type Opened, type Outcome, refuse } from "./outcome.ts";
 import type { SessionStream } from "./session-stream.ts";
 
-export type OpenStream = () => {
-  readonly stream: SessionStream;
-  readonly body: ReadableStream<Uint8Array>;
-};
+export type OpenStream = () => { readonly stream: SessionStream } & Opened;
 
 export class Answer {
   /** Settles as soon as it is known which form the answer takes. */
@@ -33,9 +30,9 @@ export class Answer {
   open(): SessionStream {
     if (this.#stream !== undefined) return this.#stream;
     clearTimeout(this.#timer);
-    const { stream, body } = this.#openStream();
+    const { stream, ...opened } = this.#openStream();
     this.#stream = stream;
-    this.#resolve({ kind: "stream", body });
+    this.#resolve({ kind: "stream", ...opened });
     return stream;
   }
 

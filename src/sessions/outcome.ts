@@ -9,10 +9,19 @@ export type Outcome =
   /** Only responses and notifications were sent: 202. */
   | { readonly kind: "accepted" }
   | { readonly kind: "json"; readonly body: JsonRpcResponse; readonly isOpened?: true }
-  | { readonly kind: "stream"; readonly body: ReadableStream<Uint8Array> }
+  | ({ readonly kind: "stream" } & Opened)
   /** There is no such session: never opened, deleted, or expired. */
   | { readonly kind: "unknown" }
   | Refused;
+
+/**
+ * A connection of a stream. A reader that goes away cannot be seen from the other side of an RPC
+ * boundary before something is written, so whoever holds the body says it, with the number.
+ */
+export interface Opened {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly connection: number;
+}
 
 export interface Refused {
   readonly kind: "refused";

@@ -117,11 +117,16 @@ export class Session {
   openStream(lastEventId?: string): Outcome {
     if (this.#streams.isFull) return this.#refuseStream();
     if (lastEventId !== undefined) return this.#resume(lastEventId);
-    const { stream, body } = this.#streams.open("standalone");
+    const { stream, ...opened } = this.#streams.open("standalone");
     this.#startStream(stream);
     this.#streams.flushBacklog(stream);
     this.#dispatch?.listen();
-    return { kind: "stream", body };
+    return { kind: "stream", ...opened };
+  }
+
+  /** The reader of a connection has gone; its stream may go on. */
+  detach(connection: number): void {
+    this.#streams.detach(connection);
   }
 
   /** Ends everything: what runs is cancelled, the upstream session is closed. */
@@ -143,7 +148,7 @@ export class Session {
           this.#streams.flushBacklog(resumed.stream);
           this.#dispatch?.listen();
         }
-        return { kind: "stream", body: resumed.body };
+        return { kind: "stream", body: resumed.body, connection: resumed.connection };
       case "malformed":
         return refuse(400, ErrorCode.Transport, "Last-Event-ID is not one of this session's");
       case "gone":

@@ -7,6 +7,7 @@
 import { PushStream } from "../lib/push-stream.ts";
 import type { JsonRpcMessage } from "../protocol/json-rpc.ts";
 import { parseEventId, type StreamKind, streamKey } from "./event-id.ts";
+import type { Opened } from "./outcome.ts";
 import { SessionStream } from "./session-stream.ts";
 
 export interface StreamLimits {
@@ -19,11 +20,7 @@ export interface StreamLimits {
 }
 
 export type Resumed =
-  | {
-      readonly kind: "stream";
-      readonly body: ReadableStream<Uint8Array>;
-      readonly stream: SessionStream;
-    }
+  | ({ readonly kind: "stream"; readonly stream: SessionStream } & Opened)
   /** The text was never minted here. */
   | { readonly kind: "malformed" }
   /** The stream, or a part of what followed, is no longer kept. */
@@ -31,11 +28,13 @@ export type Resumed =
 
 export class Streams {
   readonly #streams = new Map<string, SessionStream>();
+  readonly #connections = new Map<number, PushStream>();
   readonly #limits: StreamLimits;
   readonly #life: string;
   readonly #isResumable: boolean;
   readonly #onDetach: (stream: SessionStream) => void;
   #count = 0;
+  #connectionCount = 0;
   /** What came while no stream was there to carry it; the oldest go first. */
   #backlog: JsonRpcMessage[] = [];
 
@@ -58,7 +57,7 @@ export class Streams {
     return attached >= this.#limits.maxOpenStreams;
   }
 
-  open(kind: StreamKind): { stream: SessionStream; body: ReadableStream<Uint8Array> } {
+  open(kind: StreamKind): { readonly stream: SessionStream } & Opened {
     const { maxKeptChars, stallMs } = this.#limits;
     const id = { kind, life: this.#life, number: ++this.#count };
     const stream = new SessionStream({
@@ -69,9 +68,9 @@ export class Streams {
     });
     this.#streams.set(streamKey(id), stream);
     this.#trim();
-    const connection = this.#connect(stream);
-    stream.attach(connection, 0);
-    return { stream, body: connection.body };
+    const { push, ...opened } = this.#connect(stream);
+    stream.attach(push, 0);
+    return { stream, ...opened };
   }
 
   /** Takes a stream up after the event that the client saw last, and only that stream. */
@@ -84,9 +83,9 @@ export class Streams {
       if (position.stream.kind === "post") return { kind: "gone" };
       return { kind: "stream", ...this.open("standalone") };
     }
-    const connection = this.#connect(stream);
-    if (!stream.attach(connection, position.seq)) return { kind: "gone" };
-    return { kind: "stream", body: connection.body, stream };
+    const { push, ...opened } = this.#connect(stream);
+    if (!stream.attach(push, position.seq)) return { kind: "gone" };
+    return { kind: "stream", stream, ...opened };
   }
 
   /** Sends what belongs to no request, on the newest standalone stream, or when there is one. */
@@ -117,11 +116,22 @@ export class Streams {
     this.#streams.clear();
   }
 
-  #connect(stream: SessionStream): PushStream {
-    return new PushStream({
+  /** The reader of a connection has gone. */
+  detach(connection: number): void {
+    this.#connections.get(connection)?.abandon();
+  }
+
+  #connect(stream: SessionStream): { readonly push: PushStream } & Opened {
+    const push = new PushStream({
       windowBytes: this.#limits.windowBytes,
       onCancel: () => this.#onDetach(stream),
     });
+    for (const [number, { isOpen }] of this.#connections) {
+      if (!isOpen) this.#connections.delete(number);
+    }
+    const connection = ++this.#connectionCount;
+    this.#connections.set(connection, push);
+    return { push, body: push.body, connection };
   }
 
   /** Ended and deserted streams wait here for a resume; the oldest are let go first. */

@@ -1,5 +1,6 @@
 /** What every connector does with HTTP: send with the operator's headers, judge the status. */
 
+import { jsonDepth } from "../lib/json-depth.ts";
 import { readText } from "../lib/read-text.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { isObject, type ErrorObject, parseMessage } from "../protocol/json-rpc.ts";
@@ -10,6 +11,7 @@ export const ACCEPT_BOTH = "application/json, text/event-stream";
 /** For what nobody waits for by a clock of its own: notifications, answers, the end of a session. */
 const UNATTENDED_TIMEOUT_MS = 30_000;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
+const MAX_ERROR_DEPTH = 100;
 
 export interface Send {
   readonly method: "POST" | "GET" | "DELETE";
@@ -68,7 +70,8 @@ const NO_EVIDENCE: ReadonlySet<number> = new Set([401, 403, 408, 429]);
 async function readErrorBody(response: Response): Promise<ErrorObject | undefined> {
   const text = await readText(response.body, MAX_ERROR_BODY_BYTES).catch(() => undefined);
   // HTML, plain text, or cut short: a refusal without a JSON-RPC error.
-  const body = text === undefined ? undefined : tryJson(text);
+  const isReadable = text !== undefined && jsonDepth(text, MAX_ERROR_DEPTH) <= MAX_ERROR_DEPTH;
+  const body = isReadable ? tryJson(text) : undefined;
   const parsed = parseMessage(isObject(body) ? { jsonrpc: "2.0", ...body } : body);
   return parsed?.kind === "response" && "error" in parsed.message
     ? parsed.message.error

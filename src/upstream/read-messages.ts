@@ -6,6 +6,7 @@
 
 import { createParser } from "eventsource-parser";
 
+import { jsonDepth } from "../lib/json-depth.ts";
 import { mediaType } from "../lib/media-type.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { type Parsed, parseMessage } from "../protocol/json-rpc.ts";
@@ -19,6 +20,8 @@ export interface ResumePoint {
 }
 
 type Text = AsyncIterable<string>;
+
+const MAX_DEPTH = 1000;
 
 /**
  * Yields every message of a successful response.
@@ -45,7 +48,7 @@ export async function* readMessages(
     for await (const value of readJson(target, text)) yield* parseAll(target, value);
   } else {
     await response.body.cancel().catch(() => undefined); // closing is all that is wanted
-    throw malformed(target, `answered with content type "${type}"`);
+    throw malformed(target, "answered with a content type that MCP does not use");
   }
 }
 
@@ -71,8 +74,10 @@ export async function* readEvents(
   let isTooLarge = false;
   const parser = createParser({
     maxBufferSize: target.maxMessageChars,
-    onEvent: ({ id, event, data }) => {
-      if (id !== undefined) resume.lastEventId = id;
+    onId: (id) => {
+      resume.lastEventId = id;
+    },
+    onEvent: ({ event, data }) => {
       ready.push({ name: event ?? "message", data });
     },
     onRetry: (retryMs) => {
@@ -103,11 +108,9 @@ async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator {
     while (isByLine !== false && (end = buffer.indexOf("\n")) !== -1) {
       const line = buffer.slice(0, end).trim();
       if (line !== "") {
-        const value = tryJson(line);
-        isByLine ??= value !== undefined;
+        isByLine ??= tryJson(line) !== undefined;
         if (!isByLine) break; // pretty-printed: take the body as a whole
-        if (value === undefined) throw malformed(target, "answered with invalid JSON");
-        yield value;
+        yield parseJson(target, line);
       }
       buffer = buffer.slice(end + 1);
     }
@@ -122,6 +125,10 @@ export function parseEvent(target: UpstreamTarget, data: string): Iterable<Parse
 }
 
 function parseJson(target: UpstreamTarget, text: string): unknown {
+  // What nests this deep could be read, but not written again.
+  if (text.length > MAX_DEPTH && jsonDepth(text, MAX_DEPTH) > MAX_DEPTH) {
+    throw malformed(target, `sent a message that nests deeper than ${MAX_DEPTH} levels`);
+  }
   const value = tryJson(text);
   if (value === undefined) throw malformed(target, "answered with invalid JSON");
   return value;

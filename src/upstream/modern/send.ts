@@ -11,6 +11,7 @@ import { encodeHeaderValue } from "../../protocol/header-value.ts";
 import {
   type JsonObject,
   type JsonRpcNotification,
+  type JsonRpcResponse,
   isRequestId,
   type Reply,
   replyOf,
@@ -62,7 +63,7 @@ export async function sendModern(target: UpstreamTarget, request: ModernRequest)
     if (!response.ok) return { error: await readRefusal(slug, response) };
     for await (const parsed of readMessages(target, response)) {
       deadline.rewind();
-      if (parsed.kind === "response") return replyOf(parsed.message);
+      if (parsed.kind === "response" && isOurs(parsed.message)) return replyOf(parsed.message);
       // A server of this era sends no requests; one that does gets no hearing.
       if (parsed.kind === "notification") await relay(parsed.message, request);
       deadline.rewind();
@@ -75,6 +76,11 @@ export async function sendModern(target: UpstreamTarget, request: ModernRequest)
   } finally {
     deadline.clear();
   }
+}
+
+/** An answer to another id is an answer to nobody; an error may lack its id (2025-11-25 on). */
+function isOurs(response: JsonRpcResponse): boolean {
+  return response.id === REQUEST_ID || (response.id === undefined && "error" in response);
 }
 
 function standardHeaders({ call, headers }: ModernRequest): Record<string, string> {

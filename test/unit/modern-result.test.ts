@@ -1,0 +1,75 @@
+/** What a modern result owes and lenient servers leave out (2026-07-28, schema). */
+
+import { describe, test } from "vitest";
+
+import { completeModernResult } from "../../src/protocol/modern-result.ts";
+
+const stamps = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+
+describe("completeModernResult()", () => {
+  test.for([
+    {
+      name: "stamps a bare result of a method that is not cacheable",
+      method: "tools/call",
+      result: { content: [] },
+      expected: { content: [], resultType: "complete" },
+    },
+    {
+      name: "stamps a bare result of a cacheable method with the safest values",
+      method: "tools/list",
+      result: { tools: [] },
+      expected: { tools: [], ...stamps },
+    },
+    {
+      name: "takes null for an absent type",
+      method: "ping",
+      result: { resultType: null },
+      expected: { resultType: "complete" },
+    },
+    {
+      name: "keeps what is valid",
+      method: "resources/read",
+      result: { contents: [], resultType: "complete", ttlMs: 5000, cacheScope: "public" },
+      expected: { contents: [], resultType: "complete", ttlMs: 5000, cacheScope: "public" },
+    },
+    {
+      name: "keeps a ttl of 0",
+      method: "prompts/list",
+      result: { ttlMs: 0, cacheScope: "public" },
+      expected: { ...stamps, cacheScope: "public" },
+    },
+    ...[-1, 1.5, "60", null, Infinity].map((ttlMs) => ({
+      name: `replaces the ttl ${JSON.stringify(ttlMs)}`,
+      method: "server/discover",
+      result: { ttlMs },
+      expected: stamps,
+    })),
+    ...["Public", "shared", null, 1].map((cacheScope) => ({
+      name: `makes the scope ${JSON.stringify(cacheScope)} private`,
+      method: "resources/list",
+      result: { cacheScope },
+      expected: stamps,
+    })),
+    {
+      name: "leaves a question without cache stamps",
+      method: "resources/read",
+      result: { resultType: "input_required", inputRequests: {} },
+      expected: { resultType: "input_required", inputRequests: {} },
+    },
+    {
+      name: "leaves stamps of a method that owes none",
+      method: "tools/call",
+      result: { ttlMs: -1 },
+      expected: { ttlMs: -1, resultType: "complete" },
+    },
+  ])("$name", ({ method, result, expected }, { expect }) => {
+    expect(completeModernResult(method, result)).toEqual(expected);
+  });
+
+  test.for(["task", "Complete", "", 1, {}, false])(
+    "refuses the type %j",
+    (resultType, { expect }) => {
+      expect(completeModernResult("tools/call", { resultType })).toBeUndefined();
+    },
+  );
+});
