@@ -153,6 +153,7 @@ function sessionLimits(limits: Limits): SessionLimits {
     windowBytes: limits.windowBytes,
     maxKeptChars: limits.keptBytesPerStream,
     stallMs: limits.stallSeconds * 1000,
+    lingerMs: limits.lingerSeconds * 1000,
     maxOpenStreams: limits.openStreamsPerSession,
     maxKeptStreams: limits.keptStreamsPerSession,
     maxBacklog: limits.backlogPerSession,

@@ -18,17 +18,24 @@ export async function postLegacy(
   isBatch: boolean,
 ): Promise<Response> {
   const [first] = messages;
-  const isInitialize =
-    !isBatch && first?.kind === "request" && first.message.method === "initialize";
-  if (isInitialize && !context.request.headers.has("mcp-session-id")) {
+  const isOpening = !isBatch && first !== undefined && isInitialize(first);
+  if (isOpening && !context.request.headers.has("mcp-session-id")) {
     const { id, session } = context.sessions.create();
     const outcome = await session.open(context.route, first);
     const isOpened = outcome.kind === "json" && outcome.isOpened === true;
     return answer(context, session, outcome, isOpened ? { "Mcp-Session-Id": id } : undefined);
   }
+  if (isBatch && messages.some(isInitialize)) {
+    const message = "initialize must not be part of a batch";
+    return rpcError(400, { code: ErrorCode.InvalidRequest, message });
+  }
   const found = findSession(context);
   if (found instanceof Response) return found;
   return answer(context, found, await found.receive(context.route, messages, isBatch));
+}
+
+function isInitialize(parsed: Parsed): boolean {
+  return parsed.kind === "request" && parsed.message.method === "initialize";
 }
 
 export async function openStream(context: DoorContext): Promise<Response> {

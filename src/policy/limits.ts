@@ -88,6 +88,12 @@ export const LIMITS = {
     max: 3600,
     reason: "A reader that takes nothing for this long loses its connection; it can resume.",
   },
+  lingerSeconds: {
+    default: 60,
+    min: 0,
+    max: 3600,
+    reason: "A client whose stream broke is back within seconds; until then its server is heard.",
+  },
   askSeconds: {
     default: 600,
     min: 1,

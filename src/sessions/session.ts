@@ -32,6 +32,8 @@ export type Door = "streamable-http" | "http+sse";
 export interface SessionLimits extends StreamLimits {
   readonly askTimeoutMs: number;
   readonly retryMs: number;
+  /** How long the upstream is listened to after the client's last stream broke. */
+  readonly lingerMs: number;
   readonly maxInFlight: number;
   /** An answer that takes longer becomes a stream, which can be kept alive. */
   readonly streamAfterMs: number;
@@ -57,6 +59,7 @@ export class Session {
   readonly #streams: Streams;
   readonly #asks: Asks;
   readonly #inFlight = new Map<RequestId, AbortController>();
+  #lingering: number | null = null;
   #client: ClientFacts | undefined;
   #dispatch: Dispatch | undefined;
 
@@ -74,7 +77,7 @@ export class Session {
       isResumable: door === "streamable-http",
       onDetach: () => {
         if (door === "http+sse") onDeserted();
-        else if (this.#streams.standalone() === undefined) this.#dispatch?.unlisten();
+        else this.#linger();
       },
     });
     if (client !== undefined) this.#dispatch = connect(client, this.#unsolicited);
@@ -119,8 +122,7 @@ export class Session {
     if (lastEventId !== undefined) return this.#resume(lastEventId);
     const { stream, ...opened } = this.#streams.open("standalone");
     this.#startStream(stream);
-    this.#streams.flushBacklog(stream);
-    this.#dispatch?.listen();
+    this.#listen(stream);
     return { kind: "stream", ...opened };
   }
 
@@ -134,6 +136,7 @@ export class Session {
     for (const controller of this.#inFlight.values()) {
       controller.abort(new Error("The client ended the session"));
     }
+    clearTimeout(this.#lingering);
     this.#streams.endAll();
     this.#client = undefined;
     await this.#dispatch?.close();
@@ -144,16 +147,27 @@ export class Session {
     const resumed = this.#streams.resume(lastEventId);
     switch (resumed.kind) {
       case "stream":
-        if (resumed.stream.id.kind === "standalone") {
-          this.#streams.flushBacklog(resumed.stream);
-          this.#dispatch?.listen();
-        }
+        if (resumed.stream.id.kind === "standalone") this.#listen(resumed.stream);
         return { kind: "stream", body: resumed.body, connection: resumed.connection };
       case "malformed":
         return refuse(400, ErrorCode.Transport, "Last-Event-ID is not one of this session's");
       case "gone":
         return refuse(400, ErrorCode.Transport, "The events after this Last-Event-ID are gone");
     }
+  }
+
+  /** There is a stream for what belongs to no request: what waited goes out, more may come. */
+  #listen(stream: SessionStream): void {
+    clearTimeout(this.#lingering);
+    this.#streams.flushBacklog(stream);
+    this.#dispatch?.listen();
+  }
+
+  /** Goes on listening for a while after the last such stream broke; what comes is kept. */
+  #linger(): void {
+    if (this.#streams.standalone() !== undefined) return;
+    clearTimeout(this.#lingering);
+    this.#lingering = setTimeout(() => this.#dispatch?.unlisten(), this.#limits.lingerMs);
   }
 
   #startStream(stream: SessionStream): void {

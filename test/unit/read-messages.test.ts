@@ -141,7 +141,7 @@ test.for(["text/html", "text/plain", "application/xml", "application/jsonp"])(
     const response = new Response(body, { headers: { "Content-Type": type } });
     expect(await failureOf(readAll(response))).toMatchObject({
       failure: "malformed",
-      message: expect.stringContaining('Upstream "fake" answered with content type'),
+      message: expect.stringContaining('Upstream "fake" answered with a content type'),
     });
     expect(isCancelled).toBe(true);
   },
