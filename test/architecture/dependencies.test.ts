@@ -9,8 +9,12 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
+interface Locked {
+  readonly resolved?: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
 interface Lock {
-  readonly packages: Readonly<Record<string, { readonly resolved?: string }>>;
+  readonly packages: Readonly<Record<string, Locked>>;
 }
 
 const manifest: Manifest = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
@@ -38,6 +42,15 @@ describe("dependencies", () => {
       "linux-arm64",
       "windows-64",
     ]);
+  });
+
+  test("are locked for every platform: npm drops what a registry lacks, and npm ci then fails", ({
+    expect,
+  }) => {
+    const missing = Object.values(lock.packages)
+      .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
+      .filter((name) => !paths.some((path) => path.endsWith(`node_modules/${name}`)));
+    expect(missing).toEqual([]);
   });
 
   test("are locked without the address of any one registry", ({ expect }) => {
