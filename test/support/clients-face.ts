@@ -1,12 +1,13 @@
 /** What every real client looks like to a test, whichever SDK and era it is of. */
 
-export const KINDS = ["v1-http", "v1-sse", "v2-legacy", "v2-modern", "v2-auto"] as const;
-
 /**
- * `v1` is `@modelcontextprotocol/sdk`, over Streamable HTTP or HTTP+SSE. `v2` is
- * `@modelcontextprotocol/client`, held to one era or, as `auto`, left to find out.
+ * `v1` is `@modelcontextprotocol/sdk`, over Streamable HTTP or HTTP+SSE; `v2` is
+ * `@modelcontextprotocol/client`, held to one era.
  */
-export type Kind = (typeof KINDS)[number];
+export const KINDS = ["v1-http", "v1-sse", "v2-legacy", "v2-modern"] as const;
+
+/** `v2-auto` finds out by itself which era it is in. */
+export type Kind = (typeof KINDS)[number] | "v2-auto";
 
 export type Json = Record<string, unknown>;
 
@@ -55,17 +56,23 @@ export interface Client {
   readonly asked: readonly Message[];
   /** Every result and error as it came over the wire, before the SDK made something of it. */
   readonly replies: readonly Json[];
+  /** Every report of progress, likewise. */
+  readonly progress: readonly Json[];
   /** What the SDK complained of: unknown ids, unknown tokens, broken streams. */
   readonly errors: readonly Error[];
   request(method: string, params?: Json, options?: CallOptions): Promise<Json>;
+  /** As the SDK lists them: it drops bad tools, and checks later results by their schemas. */
+  listTools(): Promise<readonly Json[]>;
   callTool(name: string, args?: Json, options?: CallOptions): Promise<Json>;
+  notify(method: string): Promise<void>;
   /** For the session in the legacy era; for every call from now on in the modern one. */
   setLogLevel(level: string): Promise<void>;
   /** Subscribes to resources, and listens to changes of the lists. @returns what ends that. */
   watch(...uris: string[]): Promise<() => Promise<void>>;
   /** Ends the session, where there is one. */
   terminate(): Promise<void>;
-  close(): Promise<void>;
+  /** Closes every connection; a session stays. */
+  disconnect(): Promise<void>;
 }
 
 export type Connect = (kind: Kind, url: string, options?: ConnectOptions) => Promise<Client>;

@@ -46,10 +46,12 @@ export async function connectV2(
   const heard: Message[] = [];
   const asked: Message[] = [];
   const replies: Json[] = [];
+  const progress: Json[] = [];
   const errors: Error[] = [];
   client.fallbackNotificationHandler = async ({ method, params }) => {
     heard.push({ method, params: params ?? {} });
   };
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's hook, not an event
   client.onerror = (error) => void errors.push(error);
   answerWith({ ...defaultAnswers, ...options.answers }, client, capabilities, asked);
 
@@ -57,9 +59,11 @@ export async function connectV2(
   const transport = new StreamableHTTPClientTransport(new URL(url), init);
   await client.connect(transport);
   const deliver = transport.onmessage;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's hook, not an event
   transport.onmessage = (message) => {
     if ("result" in message) replies.push(message.result);
     else if ("error" in message) replies.push({ error: message.error });
+    else if (message.method === "notifications/progress") progress.push(message.params ?? {});
     deliver?.(message);
   };
 
@@ -82,11 +86,14 @@ export async function connectV2(
     heard,
     asked,
     replies,
+    progress,
     errors,
     request: (method, params = {}, call: CallOptions = {}) =>
       client.request({ method, params: withMeta(params) }, anything, call),
+    listTools: async () => (await client.listTools()).tools,
     callTool: (name, args = {}, call: CallOptions = {}) =>
       client.callTool({ name, arguments: args, ...withMeta({}) }, call),
+    notify: (method) => client.notification({ method }),
     async setLogLevel(level) {
       if (isModern) meta = { [LOG_LEVEL]: level };
       else await client.request({ method: "logging/setLevel", params: { level } }, anything);
@@ -107,7 +114,7 @@ export async function connectV2(
       };
     },
     terminate: () => transport.terminateSession(),
-    close: () => client.close(),
+    disconnect: () => client.close(),
   };
 }
 

@@ -8,6 +8,7 @@ import { connectV2 } from "./clients-v2.ts";
 
 const CLOSE_MS = 5000;
 
+// oxlint-disable-next-line no-empty-pattern -- vitest reads what a fixture needs off the pattern
 export const test = base.extend("connect", async ({}, { onCleanup }): Promise<Connect> => {
   const clients: Client[] = [];
   onCleanup(async () => {
@@ -26,7 +27,7 @@ export const test = base.extend("connect", async ({}, { onCleanup }): Promise<Co
 async function leave(client: Client): Promise<void> {
   const tooLong = new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref());
   await Promise.race([client.terminate().catch(() => undefined), tooLong]);
-  await client.close();
+  await client.disconnect();
 }
 
 /** Where a client of this kind finds an upstream of the gateway. */

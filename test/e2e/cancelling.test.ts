@@ -1,0 +1,83 @@
+/** A client that gives up: the upstream is told, and stops. A lost connection alone is no such sign. */
+
+import { describe, vi } from "vitest";
+
+import { type Client, KINDS } from "../support/clients-face.ts";
+import { doorFor, test } from "../support/clients.ts";
+import { textOf } from "./outcome.ts";
+import { wiretap } from "./wiretap.ts";
+
+const LONG_MS = 30_000;
+
+async function cancelledCount(client: Client): Promise<number> {
+  return Number(textOf(await client.callTool("test_cancelled_count")));
+}
+
+describe.each(KINDS)("cancelling, %s", (kind) => {
+  const url = doorFor(kind, "fixture");
+
+  test("stops the call at the upstream, and nothing else", async ({ expect, connect }) => {
+    const client = await connect(kind, url);
+    const before = await cancelledCount(client);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const cancelled = client.callTool("test_wait", { ms: LONG_MS }, { signal });
+    const gaveUp = expect(cancelled).rejects.toThrow("no longer needed");
+    const other = client.callTool("test_wait", { ms: 300 });
+    // What began later has come back, so the call is there by now.
+    await client.callTool("test_simple_text");
+    expect(await cancelledCount(client)).toBe(before);
+
+    controller.abort(new Error("no longer needed"));
+    await gaveUp;
+    await vi.waitFor(async () => expect(await cancelledCount(client)).toBe(before + 1), {
+      timeout: 10_000,
+    });
+    expect(textOf(await other)).toBe("Waited 300 ms");
+    expect(await cancelledCount(client)).toBe(before + 1);
+  });
+});
+
+test("a brew that is cancelled in mid-stream is heard of no more", async ({ expect, connect }) => {
+  // It takes two seconds, so all kinds brew at once.
+  const clients = await Promise.all(KINDS.map((kind) => connect(kind, doorFor(kind, "demo"))));
+  const heardOfFirst = await Promise.all(
+    clients.map(async (client) => {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const onprogress = (): void => controller.abort(new Error("coffee then"));
+      const brewing = client.callTool("brew_tea", { tea: "sencha" }, { signal, onprogress });
+      await expect(brewing).rejects.toThrow("coffee then");
+      const heard = client.progress.length;
+      // The next brew is heard to its end, and nothing of the first with it.
+      await client.callTool("brew_tea", { tea: "assam" }, { onprogress: () => undefined });
+      return heard;
+    }),
+  );
+  expect(heardOfFirst).toEqual(KINDS.map(() => 1));
+  for (const { progress, replies } of clients) {
+    expect(progress.slice(1).map((report) => report["progress"])).toEqual([1, 2, 3, 4, 5]);
+    expect(replies.filter((reply) => "error" in reply)).toEqual([]);
+  }
+});
+
+test("a modern client cancels a call that answers with a stream already", async ({
+  expect,
+  connect,
+}) => {
+  const tap = wiretap();
+  const client = await connect("v2-modern", doorFor("v2-modern", "fixture"), { fetch: tap.fetch });
+  const before = await cancelledCount(client);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const noted = tap.noted.length;
+  const call = client.callTool("test_wait", { ms: LONG_MS }, { signal });
+  const gaveUp = expect(call).rejects.toThrow("no longer needed");
+  // An answer that takes its time becomes a stream.
+  await vi.waitFor(() => expect(tap.noted.length).toBe(noted + 1), { timeout: 10_000 });
+  controller.abort(new Error("no longer needed"));
+  await gaveUp;
+  await vi.waitFor(async () => expect(await cancelledCount(client)).toBe(before + 1), {
+    timeout: 10_000,
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * The demo server behind the gateway's service binding, and the same Worker on a port of its own.
+ */
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe } from "vitest";
+
+import type { Json, Kind } from "../support/clients-face.ts";
+import { doorFor, test } from "../support/clients.ts";
+import { freePort, type Program, ROOT, startProgram } from "../support/process.ts";
+import { outcomeOf } from "./outcome.ts";
+import { expectSame, type Route } from "./parity.ts";
+
+let demo: Program;
+let demoUrl: string;
+let state: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  state = await mkdtemp(join(tmpdir(), "edgeway-demo-"));
+  demoUrl = `http://localhost:${port}/mcp`;
+  demo = await startProgram({
+    command: `${ROOT}node_modules/.bin/wrangler`,
+    args: [
+      "dev",
+      ...["-c", "examples/demo-server/wrangler.toml", "--port", String(port)],
+      ...["--inspector-port", "0", "--persist-to", state],
+    ],
+    env: { WRANGLER_SEND_METRICS: "false", WRANGLER_REGISTRY_PATH: state },
+    readyUrl: demoUrl,
+  });
+});
+
+afterAll(async () => {
+  await demo.stop();
+  await rm(state, { recursive: true, force: true });
+});
+
+const WAYS = [
+  { name: "SDK 1, Streamable HTTP", direct: "v1-http", through: "v1-http" },
+  { name: "SDK 1, HTTP+SSE before Streamable HTTP", direct: "v1-http", through: "v1-sse" },
+  { name: "SDK 2, legacy era", direct: "v2-legacy", through: "v2-legacy" },
+  { name: "SDK 2, modern era", direct: "v2-modern", through: "v2-modern" },
+] as const;
+
+function routeOf({ name, direct, through }: (typeof WAYS)[number]): Route {
+  const behind: readonly [Kind, string] = [through, doorFor(through, "demo")];
+  return { name, direct: [direct, demoUrl], through: behind };
+}
+
+/**
+ * All but `open_garden`, which changes what everybody sees, and `brew_tea`, which takes two
+ * seconds: both have tests of their own.
+ */
+const CALLS: readonly (readonly [tool: string, args: Json])[] = [
+  ["todays_tea", {}],
+  ["steeping_guide", { tea: "oolong", cups: 3 }],
+  ["steeping_guide", { tea: "coffee" }],
+  ["brew_coffee", {}],
+  ["listen_to_kettle", {}],
+  ["order_tea", {}],
+  ["write_haiku", { about: "an edge" }],
+];
+
+describe.each(WAYS)("the demo, $name", (way) => {
+  test("introduces itself, and lists the same in the same order", async ({ expect, connect }) => {
+    await expectSame(expect, connect, routeOf(way), async (client) => {
+      await client.callTool("open_garden", { open: false });
+      return [
+        client.server,
+        await client.listTools(),
+        await client.request("resources/list"),
+        await client.request("resources/templates/list"),
+        await client.request("prompts/list"),
+      ];
+    });
+  });
+
+  test("answers tools alike", async ({ expect, connect }) => {
+    await expectSame(expect, connect, routeOf(way), async (client) => {
+      await client.listTools();
+      const outcomes: Json[] = [];
+      for (const [name, args] of CALLS) {
+        outcomes.push({ name, ...(await outcomeOf(client.callTool(name, args))) });
+      }
+      return outcomes;
+    });
+  });
+
+  test("gives resources, prompts and completions alike", async ({ expect, connect }) => {
+    const requests: readonly (readonly [method: string, params: Json])[] = [
+      ["resources/read", { uri: "teahouse://menu" }],
+      ["resources/read", { uri: "teahouse://sign" }],
+      ["resources/read", { uri: "teahouse://tea/assam" }],
+      ["resources/read", { uri: "teahouse://tea/coffee" }],
+      ["prompts/get", { name: "tea_ceremony", arguments: { guest: "Ada", tea: "sencha" } }],
+      ["prompts/get", { name: "tea_for_mood", arguments: { mood: "tired", tea: "assam" } }],
+      ["prompts/get", { name: "tea_ceremony", arguments: { guest: "Ada", tea: "coffee" } }],
+      [
+        "completion/complete",
+        {
+          ref: { type: "ref/prompt", name: "tea_for_mood" },
+          argument: { name: "tea", value: "" },
+          context: { arguments: { mood: "cosy" } },
+        },
+      ],
+      [
+        "completion/complete",
+        {
+          ref: { type: "ref/resource", uri: "teahouse://tea/{tea}" },
+          argument: { name: "tea", value: "o" },
+        },
+      ],
+    ];
+    await expectSame(expect, connect, routeOf(way), async (client) => {
+      const outcomes: Json[] = [];
+      for (const [method, params] of requests) {
+        outcomes.push({ method, ...(await outcomeOf(client.request(method, params))) });
+      }
+      return outcomes;
+    });
+  });
+});

@@ -1,0 +1,140 @@
+/** Streams that break and go on: the upstream's, the client's, or both. Nothing is lost or doubled. */
+
+import { describe, vi } from "vitest";
+
+import { doorFor, test } from "../support/clients.ts";
+import { textOf } from "./outcome.ts";
+import { wiretap } from "./wiretap.ts";
+
+describe.concurrent.each(["v1-http", "v1-sse", "v2-legacy"] as const)(
+  "a polling upstream, %s",
+  (kind) => {
+    test("is asked again by the gateway, and answers", async ({ expect, connect }) => {
+      const client = await connect(kind, doorFor(kind, "fixture"));
+      const result = await client.callTool("test_reconnection");
+      expect(textOf(result)).toBe("The answer after the reconnection");
+      expect(client.replies).toHaveLength(1);
+      expect(client.errors).toEqual([]);
+    });
+  },
+);
+
+test.concurrent("the client is let go too, and comes back for the answer", async ({
+  expect,
+  connect,
+}) => {
+  const tap = wiretap();
+  const client = await connect("v1-http", doorFor("v1-http", "fixture"), { fetch: tap.fetch });
+  await client.callTool("test_reconnection");
+  const calls = tap.noted.filter(({ rpc }) => rpc === "tools/call");
+  const resumed = tap.noted.filter(({ lastEventId }) => lastEventId !== null);
+  expect(calls).toHaveLength(1);
+  expect(resumed).toMatchObject([{ http: "GET", status: 200 }]);
+});
+
+describe.concurrent.each(["v1-http", "v2-legacy"] as const)(
+  "a connection that breaks in mid-call, %s",
+  (kind) => {
+    test("is taken up by the SDK itself", async ({ expect, connect }) => {
+      const tap = wiretap();
+      const client = await connect(kind, doorFor(kind, "fixture"), { fetch: tap.fetch });
+      let isCut = false;
+      const onprogress = (): void => {
+        if (!isCut) tap.cut("calls");
+        isCut = true;
+      };
+      const result = await client.callTool("test_tool_with_progress", {}, { onprogress });
+      expect(textOf(result)).toBe("Tool with progress executed successfully");
+      expect(client.progress.map(({ progress }) => progress)).toEqual([0, 50, 100]);
+      expect(tap.noted.filter(({ rpc }) => rpc === "tools/call")).toHaveLength(1);
+      expect(tap.noted.filter(({ lastEventId }) => lastEventId !== null)).toHaveLength(1);
+    });
+  },
+);
+
+test.concurrent("another client of the session fetches the answer with a resumption token", async ({
+  expect,
+  connect,
+}) => {
+  const url = doorFor("v1-http", "fixture");
+  const first = await connect("v1-http", url);
+  const { sessionId = "" } = first;
+  let token = "";
+  const onresumptiontoken = (latest: string): void => {
+    token = latest;
+  };
+  await first.setLogLevel("info");
+  const call = first.callTool("test_tool_with_logging", {}, { onresumptiontoken });
+  const broken = expect(call).rejects.toThrow("Connection closed");
+  await vi.waitFor(() => expect(first.heard).not.toEqual([]), { interval: 5 });
+  await first.disconnect();
+  await broken;
+
+  const second = await connect("v1-http", url, { sessionId });
+  const result = await second.callTool("test_tool_with_logging", {}, { resumptionToken: token });
+  expect(textOf(result)).toBe("Tool with logging executed successfully");
+  const heard = [...first.heard, ...second.heard].map(({ params }) => params["data"]);
+  expect(heard).toEqual([
+    "Tool execution started",
+    "Tool processing data",
+    "Tool execution completed",
+  ]);
+  expect(second.sessionId).toBe(sessionId);
+});
+
+test.concurrent("an answer that came while nobody was there is kept", async ({
+  expect,
+  connect,
+}) => {
+  const url = doorFor("v1-http", "fixture");
+  const tap = wiretap();
+  const first = await connect("v1-http", url, { fetch: tap.fetch });
+  const { sessionId = "" } = first;
+  const tokens: string[] = [];
+  const onresumptiontoken = (latest: string): void => void tokens.push(latest);
+  const call = first.callTool("test_wait", { ms: 200 }, { onresumptiontoken });
+  const broken = expect(call).rejects.toThrow("Connection closed");
+  await vi.waitFor(() => expect(tokens).toHaveLength(1), { interval: 5 });
+  await first.disconnect();
+  await broken;
+
+  const second = await connect("v1-http", url, { sessionId });
+  // It takes longer than the first call had left.
+  await second.callTool("test_wait", { ms: 400 });
+  const resumptionToken = tokens[0] ?? "";
+  const results = await Promise.all([
+    second.callTool("test_wait", {}, { resumptionToken }),
+    second.callTool("test_simple_text"),
+  ]);
+  expect(results.map(textOf)).toEqual([
+    "Waited 200 ms",
+    "This is a simple text response for testing.",
+  ]);
+});
+
+describe.each(["v1-http", "v2-legacy"] as const)("a stream for news that breaks, %s", (kind) => {
+  test("is taken up, with all that came in between, once", async ({ expect, connect }) => {
+    const url = doorFor(kind, "fixture");
+    const tap = wiretap();
+    const client = await connect(kind, url, { fetch: tap.fetch });
+    const other = await connect(kind, url);
+    const updates = (): number =>
+      client.heard.filter(({ method }) => method === "notifications/resources/updated").length;
+    await client.watch("test://watched-resource");
+    await vi.waitFor(async () => {
+      await other.callTool("test_touch_watched");
+      expect(updates()).toBeGreaterThan(0);
+    });
+    // What is announced last is here, so nothing else is on its way any more.
+    await other.callTool("test_trigger_tool_change");
+    await vi.waitFor(() => expect(client.heard.at(-1)?.method).toContain("tools/list_changed"));
+    const before = updates();
+    tap.cut("news");
+    for (let touch = 0; touch < 5; touch++) await other.callTool("test_touch_watched");
+    await vi.waitFor(() => expect(updates()).toBe(before + 5), { timeout: 10_000 });
+    const resumed = tap.noted.filter(({ lastEventId }) => lastEventId !== null);
+    expect(resumed).toMatchObject([{ http: "GET", status: 200 }]);
+    await other.callTool("test_touch_watched");
+    await vi.waitFor(() => expect(updates()).toBe(before + 6));
+  });
+});
