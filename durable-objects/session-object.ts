@@ -33,6 +33,9 @@ export class SessionObject extends DurableObject<Env> {
   readonly #servers: ReadonlyMap<string, UpstreamTarget>;
   #session: Session | undefined;
   #route: string | undefined;
+  #upstream: SavedConnection | undefined;
+  /** The stream of an HTTP+SSE session is its life, so nothing of it is stored. */
+  #isStored = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -40,8 +43,11 @@ export class SessionObject extends DurableObject<Env> {
     this.#limits = loaded.ok ? loaded.config.limits : defaultLimits();
     this.#servers = loaded.ok ? loaded.config.servers : new Map();
     this.#route = this.#load("route");
+    this.#upstream = this.#load("upstream");
     const client = this.#load("client");
-    if (client !== undefined) this.#session = this.#createSession("streamable-http", client);
+    if (client === undefined) return;
+    this.#isStored = true;
+    this.#session = this.#createSession("streamable-http", client);
   }
 
   async open(route: string, initialize: Parsed): Promise<Outcome> {
@@ -54,14 +60,13 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   async receive(route: string, messages: readonly Parsed[], isBatch: boolean): Promise<Outcome> {
-    const session = this.#sessionAt(route);
-    if (session === undefined) return { kind: "unknown" };
-    this.#touch();
-    return session.receive(messages, isBatch);
+    const session = await this.#use(route);
+    return session === undefined ? { kind: "unknown" } : session.receive(messages, isBatch);
   }
 
-  openStream(route: string, lastEventId?: string): Outcome {
-    return this.#sessionAt(route)?.openStream(lastEventId) ?? { kind: "unknown" };
+  async openStream(route: string, lastEventId?: string): Promise<Outcome> {
+    const session = await this.#use(route);
+    return session === undefined ? { kind: "unknown" } : session.openStream(lastEventId);
   }
 
   openSse(route: string): Outcome {
@@ -81,17 +86,36 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    const expiresAt = (this.#load("lastUsed") ?? 0) + this.#limits.sessionIdleDays * DAY_MS;
+    const expiresAt = this.#expiresAt();
     if (expiresAt > Date.now()) await this.ctx.storage.setAlarm(expiresAt);
     else await this.#end();
+  }
+
+  #expiresAt(): number {
+    return (this.#load("lastUsed") ?? 0) + this.#limits.sessionIdleDays * DAY_MS;
   }
 
   async #end(): Promise<void> {
     const session = this.#session;
     this.#session = undefined;
     this.#route = undefined;
+    this.#upstream = undefined;
+    this.#isStored = false;
     await this.ctx.storage.deleteAll(); // the alarm with it
     await session?.close();
+  }
+
+  /** The session, for something its client does; the alarm reads when that was. */
+  async #use(route: string): Promise<Session | undefined> {
+    const session = this.#sessionAt(route);
+    if (session === undefined || !this.#isStored) return session;
+    const now = Date.now();
+    if (this.#expiresAt() <= now) {
+      await this.#end(); // the alarm is late
+      return undefined;
+    }
+    if (now - (this.#load("lastUsed") ?? 0) >= DAY_MS) this.#save("lastUsed", now);
+    return session;
   }
 
   /** A session is nothing to whoever asks for it at another endpoint. */
@@ -106,16 +130,20 @@ export class SessionObject extends DurableObject<Env> {
       connect: this.#connect,
       limits: sessionLimits(this.#limits),
       onOpened: (facts) => {
-        // The stream of an HTTP+SSE session is its life, so nothing of it is stored.
-        if (door === "http+sse") return;
-        this.#save("route", this.#route ?? "");
-        this.#save("client", facts);
-        this.#save("lastUsed", Date.now());
-        const idleMs = this.#limits.sessionIdleDays * DAY_MS;
-        this.ctx.waitUntil(this.ctx.storage.setAlarm(Date.now() + idleMs));
+        if (door === "streamable-http") this.#store(facts);
       },
       onDeserted: () => this.ctx.waitUntil(this.#end()),
     });
+  }
+
+  /** From here on the session outlives this object's memory. */
+  #store(client: ClientFacts): void {
+    this.#isStored = true;
+    this.#save("route", this.#route ?? "");
+    this.#save("client", client);
+    this.#save("lastUsed", Date.now());
+    if (this.#upstream !== undefined) this.#save("upstream", this.#upstream);
+    this.ctx.waitUntil(this.ctx.storage.setAlarm(this.#expiresAt()));
   }
 
   readonly #connect: Connect = (client, unsolicited) => {
@@ -127,17 +155,13 @@ export class SessionObject extends DurableObject<Env> {
       target: picked.target,
       client,
       unsolicited,
-      saved: this.#load("upstream"),
-      save: (state) => this.#save("upstream", state),
+      saved: this.#upstream,
+      save: (state) => {
+        this.#upstream = state;
+        if (this.#isStored) this.#save("upstream", state);
+      },
     });
   };
-
-  /** Notes that the session is in use; the alarm reads it when it rings. */
-  #touch(): void {
-    const lastUsed = this.#load("lastUsed");
-    if (lastUsed !== undefined && Date.now() - lastUsed >= DAY_MS)
-      this.#save("lastUsed", Date.now());
-  }
 
   #load<K extends keyof Stored>(key: K): Stored[K] | undefined {
     return this.ctx.storage.kv.get<Stored[K]>(key);

@@ -23,7 +23,12 @@ import {
 } from "../protocol/param-headers.ts";
 import { LEGACY_REVISIONS, MODERN_REVISIONS } from "../protocol/revisions.ts";
 import { discover, forgetVerdict, type Verdict } from "../upstream/modern/discover.ts";
-import { looksLegacy, type ModernRequest, sendModern } from "../upstream/modern/send.ts";
+import {
+  looksLegacy,
+  type ModernReply,
+  type ModernRequest,
+  sendModern,
+} from "../upstream/modern/send.ts";
 import { forgetToolBindings, toolBindings } from "../upstream/modern/tool-headers.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 import { failureReply, UpstreamError } from "../upstream/upstream-error.ts";
@@ -68,7 +73,7 @@ async function relay(
   if (method === "subscriptions/listen") return relayListen(target, inbound, peer, signal);
   if (method === "tools/call") return relayToolCall(target, inbound, peer, signal);
 
-  const reply = await send(target, inbound, { headers: {}, peer, signal });
+  const { reply } = await send(target, inbound, { headers: {}, peer, signal });
   if (looksLegacy(reply)) return reprobe(target, inbound, reply);
   return finish(target.slug, method, reply);
 }
@@ -79,7 +84,7 @@ function send(
   options: Pick<ModernRequest, "peer" | "signal" | "isLongLived"> & {
     headers: Record<string, string>;
   },
-): Promise<Reply> {
+): Promise<ModernReply> {
   const forwarded = FORWARDED_HEADERS.flatMap((name) => {
     const value = headers.get(name);
     return value === null ? [] : [[name, value]];
@@ -151,10 +156,10 @@ async function relayToolCall(
       ...inboundParamHeaders(inbound.headers),
       ...Object.fromEntries(paramHeaders(bindings ?? [], isObject(args) ? args : undefined)),
     };
-    const reply = await send(target, inbound, { headers, peer, signal });
+    const { reply, wasRefused } = await send(target, inbound, { headers, peer, signal });
     // The server judged by a newer schema than ours. It refused at the door, so the call did not
     // run and may be sent once more.
-    const isStale = "error" in reply && reply.error.code === ErrorCode.HeaderMismatch;
+    const isStale = wasRefused && "error" in reply && reply.error.code === ErrorCode.HeaderMismatch;
     if (!isStale || isSecondTry) {
       return looksLegacy(reply)
         ? reprobe(target, inbound, reply)
@@ -178,7 +183,7 @@ async function relayListen(
   const { id, params } = inbound.message;
   const listener = listenPeer(peer, id, params);
   try {
-    const reply = await send(target, inbound, {
+    const { reply } = await send(target, inbound, {
       headers: {},
       peer: listener,
       signal,

@@ -13,6 +13,7 @@ export function sessionStream(
 ): Response {
   return eventStream(body, limits.keepAliveSeconds, {
     preamble,
-    onCancel: () => waitUntil(session.detach(route, connection)),
+    // A session that is gone as well need not be told.
+    onCancel: () => waitUntil(session.detach(route, connection).catch(() => undefined)),
   });
 }

@@ -24,6 +24,13 @@ export function withKeepAlive(
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   const encoder = new TextEncoder();
+  /** A read may outlive the reader's interest; its failure is then nobody's. */
+  function startReading(): NonNullable<typeof reading> {
+    const started = reader.read();
+    started.catch(() => undefined);
+    return started;
+  }
+
   let newlines = BLANK_LINE; // nothing has come yet, so nothing is open
   let reading: ReturnType<typeof reader.read> | undefined;
 
@@ -33,7 +40,7 @@ export function withKeepAlive(
         if (preamble !== "") controller.enqueue(encoder.encode(preamble));
       },
       async pull(controller) {
-        reading ??= reader.read();
+        reading ??= startReading();
         const chunk = await settleWithin(reading, intervalMs);
         if (chunk === undefined) {
           // In mid-event an empty chunk takes its place: only an enqueue makes the next pull.

@@ -30,7 +30,9 @@ export interface Send {
  */
 export async function send(target: UpstreamTarget, request: Send): Promise<Response> {
   const { method, url = target.endpoint, headers, body } = request;
-  const signal = request.signal ?? AbortSignal.timeout(UNATTENDED_TIMEOUT_MS);
+  const unattended = new AbortController();
+  // Cleared below: a timer left behind would keep a Durable Object from being let go.
+  const timer = setTimeout(() => unattended.abort(), UNATTENDED_TIMEOUT_MS);
   try {
     return await target.fetch(url, {
       method,
@@ -41,11 +43,13 @@ export async function send(target: UpstreamTarget, request: Send): Promise<Respo
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal,
+      signal: request.signal ?? unattended.signal,
     });
   } catch (cause) {
     if (request.signal?.aborted === true) throw request.signal.reason;
     throw new UpstreamError(target.slug, "unreachable", "cannot be reached", { cause });
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -46,6 +46,7 @@ export class LegacyConnection {
   #connected: Connected | undefined;
   #repairing: Promise<Connected> | undefined;
   #isListening = false;
+  #isClosed = false;
   #logLevel: string | undefined;
   readonly #subscriptions = new Set<string>();
 
@@ -78,6 +79,11 @@ export class LegacyConnection {
 
   async #open(): Promise<Connected> {
     const connected = await connect(this.#target, this.#client, this.#exchanges, this.#deliver);
+    if (this.#isClosed) {
+      // Closed while it was being opened: nobody is left to use it.
+      await connected.wire.close();
+      throw new UpstreamError(this.#target.slug, "lost", "was left when the session ended");
+    }
     this.#connected = connected;
     this.#persist();
     return connected;
@@ -127,6 +133,7 @@ export class LegacyConnection {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#exchanges.withdrawAllAsks();
     const connected = this.#connected;
     this.#connected = undefined;
@@ -170,7 +177,7 @@ export class LegacyConnection {
     for (let attempt = 0; attempt < MAX_QUIET_REPAIRS; attempt++) {
       await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** attempt));
       const isRepaired = this.#connected !== undefined && this.#connected !== forgotten;
-      if (!this.#isListening || isRepaired) return;
+      if (!this.#isListening || this.#isClosed || isRepaired) return;
       try {
         await this.#repair(forgotten);
         return;

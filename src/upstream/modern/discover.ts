@@ -66,11 +66,12 @@ function isWorthRetrying(error: ErrorObject): boolean {
   );
 }
 
-function sendProbe(target: UpstreamTarget): Promise<Reply> {
-  return sendModern(target, {
+async function sendProbe(target: UpstreamTarget): Promise<Reply> {
+  const { reply } = await sendModern(target, {
     call: { method: "server/discover", params: { _meta: {} } },
     clientCapabilities: {},
   });
+  return reply;
 }
 
 /** The verdict table: what an answer to `server/discover` proves. */

@@ -36,6 +36,12 @@ export interface ModernRequest {
   readonly isLongLived?: boolean;
 }
 
+export interface ModernReply {
+  readonly reply: Reply;
+  /** The server refused at the door, with an HTTP status: the request provably did not run. */
+  readonly wasRefused: boolean;
+}
+
 // Every request is its own stream, so the id needs to be unique on it alone.
 const REQUEST_ID = 1;
 
@@ -43,7 +49,10 @@ const REQUEST_ID = 1;
  * @returns the result or error, with the client's own tokens restored in all that came before it.
  * @throws UpstreamError when no answer can be had; the reason of `signal` when it is aborted.
  */
-export async function sendModern(target: UpstreamTarget, request: ModernRequest): Promise<Reply> {
+export async function sendModern(
+  target: UpstreamTarget,
+  request: ModernRequest,
+): Promise<ModernReply> {
   const { slug, timeoutMs } = target;
   const deadline = startDeadline(
     timeoutMs,
@@ -60,10 +69,14 @@ export async function sendModern(target: UpstreamTarget, request: ModernRequest)
       signal,
     });
     deadline.rewind();
-    if (!response.ok) return { error: await readRefusal(slug, response) };
+    if (!response.ok) {
+      return { reply: { error: await readRefusal(slug, response) }, wasRefused: true };
+    }
     for await (const parsed of readMessages(target, response)) {
       deadline.rewind();
-      if (parsed.kind === "response" && isOurs(parsed.message)) return replyOf(parsed.message);
+      if (parsed.kind === "response" && isOurs(parsed.message)) {
+        return { reply: replyOf(parsed.message), wasRefused: false };
+      }
       // A server of this era sends no requests; one that does gets no hearing.
       if (parsed.kind === "notification") await relay(parsed.message, request);
       deadline.rewind();

@@ -31,7 +31,7 @@ export async function toolBindings(target: UpstreamTarget): Promise<ToolBindings
   const bindings = new Map<string, readonly ParamBinding[]>();
   let cursor: unknown;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const reply = await sendModern(target, {
+    const { reply } = await sendModern(target, {
       call: { method: "tools/list", params: cursor === undefined ? {} : { cursor } },
       clientCapabilities: {},
     });
