@@ -3,6 +3,8 @@
  * that has hung up: a closed connection is invisible until something is written to it.
  */
 
+import { settleWithin } from "./time-out.ts";
+
 export interface KeepAliveOptions {
   /** Sent first, before anything of the source. */
   readonly preamble?: string;
@@ -62,19 +64,6 @@ export function withKeepAlive(
     },
     { highWaterMark: 0 },
   );
-}
-
-/** `undefined` when the time is over first; the promise may be waited for again. */
-async function settleWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: number | null = null;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 const NEWLINE = 10;

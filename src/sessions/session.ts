@@ -3,6 +3,7 @@
  * its requests, and puts every message of the server's on the one stream where it belongs.
  */
 
+import { settleWithin } from "../lib/time-out.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Call, Peer } from "../protocol/exchange.ts";
 import {
@@ -26,6 +27,8 @@ import { answerInitialize, parseInitialize } from "./initialize.ts";
 import { type Outcome, refuse } from "./outcome.ts";
 import type { SessionStream } from "./session-stream.ts";
 import { type StreamLimits, Streams } from "./streams.ts";
+
+const MAX_NOTIFICATION_WAIT_MS = 5000;
 
 export type Door = "streamable-http" | "http+sse";
 
@@ -108,8 +111,11 @@ export class Session {
     if (refusal !== undefined) return refusal;
 
     for (const parsed of messages) {
-      if (parsed.kind === "notification") await this.#receiveNotification(parsed.message);
-      else if (parsed.kind === "response" && parsed.message.id !== undefined) {
+      if (parsed.kind === "notification") {
+        // Waited for, so that what follows finds it done; but not for ever.
+        await settleWithin(this.#receiveNotification(parsed.message), MAX_NOTIFICATION_WAIT_MS);
+      }
+      if (parsed.kind === "response" && parsed.message.id !== undefined) {
         this.#asks.settle(parsed.message.id, replyOf(parsed.message));
       }
     }

@@ -9,7 +9,7 @@ import { UpstreamError, type UpstreamFailure } from "./upstream-error.ts";
 
 export const ACCEPT_BOTH = "application/json, text/event-stream";
 /** For what nobody waits for by a clock of its own: notifications, answers, the end of a session. */
-const UNATTENDED_TIMEOUT_MS = 30_000;
+export const UNATTENDED_TIMEOUT_MS = 30_000;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 const MAX_ERROR_DEPTH = 100;
 
@@ -18,8 +18,8 @@ export interface Send {
   readonly url?: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Ends the request and the reading of its body; without one there is a fixed time. */
-  readonly signal?: AbortSignal;
+  /** Ends the request and the reading of its body. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -29,10 +29,7 @@ export interface Send {
  * @throws UpstreamError `unreachable` when no response came; the abort reason when aborted.
  */
 export async function send(target: UpstreamTarget, request: Send): Promise<Response> {
-  const { method, url = target.endpoint, headers, body } = request;
-  const unattended = new AbortController();
-  // Cleared below: a timer left behind would keep a Durable Object from being let go.
-  const timer = setTimeout(() => unattended.abort(), UNATTENDED_TIMEOUT_MS);
+  const { method, url = target.endpoint, headers, body, signal } = request;
   try {
     return await target.fetch(url, {
       method,
@@ -43,13 +40,11 @@ export async function send(target: UpstreamTarget, request: Send): Promise<Respo
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: request.signal ?? unattended.signal,
+      signal,
     });
   } catch (cause) {
-    if (request.signal?.aborted === true) throw request.signal.reason;
+    if (signal.aborted) throw signal.reason;
     throw new UpstreamError(target.slug, "unreachable", "cannot be reached", { cause });
-  } finally {
-    clearTimeout(timer);
   }
 }
 

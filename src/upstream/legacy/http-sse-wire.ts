@@ -10,7 +10,8 @@ import type {
   JsonRpcResponse,
 } from "../../protocol/json-rpc.ts";
 import { mediaType } from "../../lib/media-type.ts";
-import { readRefusal, send } from "../http.ts";
+import { abortAfter } from "../../lib/time-out.ts";
+import { readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
 import { decodeText, parseEvent, readEvents } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
@@ -64,7 +65,8 @@ export class HttpSseWire implements Wire {
   }
 
   async post(message: JsonRpcNotification | JsonRpcResponse): Promise<void> {
-    await this.#post(this.#openStream(), message);
+    const stream = this.#openStream();
+    await abortAfter(UNATTENDED_TIMEOUT_MS, (signal) => this.#post(stream, message, signal));
   }
 
   listen(_deliver: Deliver, onLost: () => void): void {
@@ -90,13 +92,13 @@ export class HttpSseWire implements Wire {
     return this.#stream;
   }
 
-  async #post(stream: Stream, message: object, signal?: AbortSignal): Promise<void> {
+  async #post(stream: Stream, message: object, signal: AbortSignal): Promise<void> {
     const response = await send(this.#target, {
       method: "POST",
       url: stream.postUrl,
       headers: {},
       body: message,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     if (response.ok) {
       await response.body?.cancel();

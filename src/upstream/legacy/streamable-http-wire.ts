@@ -5,6 +5,7 @@
 
 import { mediaType } from "../../lib/media-type.ts";
 import { sleep } from "../../lib/sleep.ts";
+import { abortAfter } from "../../lib/time-out.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type {
   ErrorObject,
@@ -13,7 +14,7 @@ import type {
   JsonRpcResponse,
 } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
-import { ACCEPT_BOTH, readRefusal, send } from "../http.ts";
+import { ACCEPT_BOTH, readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
 import { readMessages, type ResumePoint } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
@@ -66,9 +67,11 @@ export class StreamableHttpWire implements Wire {
   }
 
   async post(message: JsonRpcNotification | JsonRpcResponse): Promise<void> {
-    const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH });
-    if (response.ok) await response.body?.cancel();
-    else await this.#readRefusal(response);
+    await abortAfter(UNATTENDED_TIMEOUT_MS, async (signal) => {
+      const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH, signal });
+      if (response.ok) await response.body?.cancel();
+      else await this.#readRefusal(response);
+    });
   }
 
   listen(deliver: Deliver, onLost: () => void): void {
@@ -85,15 +88,16 @@ export class StreamableHttpWire implements Wire {
   async close(): Promise<void> {
     this.unlisten();
     if (this.#sessionId === undefined) return;
-    // Best effort: a server may answer 405, or be gone already.
-    const response = await this.#send("DELETE", {}).catch(() => undefined);
-    await response?.body?.cancel();
+    await abortAfter(UNATTENDED_TIMEOUT_MS, async (signal) => {
+      const response = await this.#send("DELETE", { signal });
+      await response.body?.cancel();
+    }).catch(() => undefined); // best effort: a server may be gone already
     this.#sessionId = undefined;
   }
 
   #send(
     method: "POST" | "GET" | "DELETE",
-    options: { body?: unknown; accept?: string; lastEventId?: string; signal?: AbortSignal },
+    options: { body?: unknown; accept?: string; lastEventId?: string; signal: AbortSignal },
   ): Promise<Response> {
     const { body, accept, lastEventId, signal } = options;
     return send(this.#target, {
@@ -106,7 +110,7 @@ export class StreamableHttpWire implements Wire {
         ...(lastEventId === undefined ? {} : { "Last-Event-ID": lastEventId }),
       },
       ...(body === undefined ? {} : { body }),
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
   }
 

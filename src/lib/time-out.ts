@@ -1,0 +1,28 @@
+/** Waiting with an end. No timer is left behind: one would keep a Durable Object in memory. */
+
+/** @returns `undefined` when the time is over first; the promise goes on and may be awaited again. */
+export async function settleWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: number | null = null;
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Runs something that heeds a signal, and aborts it when the time is over. */
+export async function abortAfter<T>(
+  ms: number,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new Error(`Not done in ${ms} ms`)), ms);
+  try {
+    return await run(controller.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
