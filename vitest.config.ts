@@ -7,10 +7,11 @@ export default defineConfig({
       {
         // Inside workerd: pure parts, Durable Objects, and the Worker as a black box.
         plugins: [
-          cloudflareTest({
+          cloudflareTest(({ inject }) => ({
             wrangler: { configPath: "./wrangler.toml" },
-            miniflare: { bindings: { MCP_SERVERS: "" } },
-          }),
+            // Known once the scripted upstreams run: their port is in them.
+            miniflare: { bindings: inject("workerdBindings") },
+          })),
         ],
         test: {
           name: "workerd",

@@ -84,7 +84,8 @@ export class LegacyRelay {
   async #isModernOnly(error: unknown): Promise<boolean> {
     if (!(error instanceof UpstreamError)) return false;
     if (error.failure === "other-era") return true;
-    if (error.failure !== "malformed" || this.#target.era === "legacy") return false;
+    const { era, transport } = this.#target;
+    if (error.failure !== "malformed" || era === "legacy" || transport === "sse") return false;
     const verdict = await discover(this.#target).catch(() => undefined); // no evidence either
     return verdict !== undefined && verdict.era !== "legacy";
   }

@@ -1,7 +1,14 @@
 /** Runs one request on a wire to its end: the answer, a cancellation, a time-out, or a loss. */
 
 import type { Call, Peer } from "../../protocol/exchange.ts";
-import { notification, type Reply, type RequestId } from "../../protocol/json-rpc.ts";
+import {
+  notification,
+  type Parsed,
+  type Reply,
+  replyOf,
+  type RequestId,
+  respond,
+} from "../../protocol/json-rpc.ts";
 import { startDeadline } from "../deadline.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
@@ -46,7 +53,10 @@ export async function runExchange(run: Run): Promise<Reply> {
     .request(
       exchange.message,
       {
-        deliver: (parsed) => exchanges.receive(parsed, exchange.peer),
+        deliver: (parsed) => {
+          const addressed = addressError(parsed, exchange.message.id);
+          return exchanges.receive(addressed, exchange.peer);
+        },
         isSettled: exchange.isSettled,
         opened: () => peer.opened?.(),
         released: () => peer.released?.(),
@@ -69,6 +79,12 @@ export async function runExchange(run: Run): Promise<Reply> {
     wired.catch(() => undefined); // told above, or ended by `over`
     over.abort();
   }
+}
+
+/** An error without an id (2025-11-25 on) belongs to the one request of the stream it came on. */
+function addressError(parsed: Parsed, id: RequestId): Parsed {
+  if (parsed.kind !== "response" || parsed.message.id !== undefined) return parsed;
+  return { kind: "response", message: respond(id, replyOf(parsed.message)) };
 }
 
 /** The race between this and the server's answer is the server's to settle. */

@@ -1,0 +1,230 @@
+/**
+ * The platform takes the memory of a session's object away at any time; what the client sees must
+ * not change.
+ */
+
+import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, test } from "vitest";
+
+import { within } from "./bounded.ts";
+import { initializeMessage, post, Session } from "./client.ts";
+import { EventReader, responseIn } from "./event-reader.ts";
+import { ANSWER, event, progress, streamOf, Upstream } from "./upstream.ts";
+
+type Named = Pick<Session, "id">;
+
+/** With a bound: an object that has nothing to do is let go at once. */
+function evict({ id }: Named): Promise<void> {
+  const object = env.SESSIONS.get(env.SESSIONS.idFromString(id));
+  return within(evictDurableObject(object), "an idle object to be let go", 3000);
+}
+
+const WAYS: readonly { name: string; lose: (session: Named) => Promise<void> }[] = [
+  { name: "is evicted", lose: evict },
+  // Without a warning, and every other one with it.
+  { name: "is lost", lose: () => abortAllDurableObjects() },
+];
+
+describe.for(WAYS)("a session whose object $name", ({ lose }) => {
+  test("right after initialize is served", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const response = await post(upstream.mcp, initializeMessage("2025-06-18"));
+    const id = response.headers.get("mcp-session-id") ?? "";
+    await response.text();
+    await lose({ id });
+    const headers = { "Mcp-Session-Id": id };
+    const accepted = await post(
+      upstream.mcp,
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      headers,
+    );
+    expect(accepted.status).toBe(202);
+    await lose({ id });
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "work" } };
+    expect(await responseIn(await post(upstream.mcp, call, headers))).toHaveProperty("result");
+    expect(await upstream.sent("initialize")).toHaveLength(1);
+  });
+
+  test("between calls goes on, with the same session at the upstream", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await Session.open(upstream.mcp, { revision: "2025-06-18" });
+    for (let n = 0; n < 3; n++) {
+      await lose(session);
+      expect(await responseIn(await session.callTool())).toHaveProperty("result");
+    }
+    const log = await upstream.log();
+    expect(log.map(({ body }) => body?.method)).toEqual([
+      "initialize",
+      "notifications/initialized",
+      "tools/call",
+      "tools/call",
+      "tools/call",
+    ]);
+    for (const { headers } of log.slice(1)) {
+      expect(headers).toMatchObject({
+        "mcp-session-id": `${upstream.slug}-session-1`,
+        "mcp-protocol-version": "2025-06-18",
+      });
+    }
+    const ids = log.map(({ body }) => body?.id).filter((id) => id !== undefined);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test.for(["2025-03-26", "2025-06-18", "2025-11-25"])(
+    "keeps its revision %s",
+    async (revision, { expect }) => {
+      const upstream = await Upstream.take({
+        server: "legacy",
+        reactions: { "tools/call": [streamOf(event(ANSWER))] },
+      });
+      const session = await Session.open(upstream.mcp, { revision });
+      await lose(session);
+      const batch = await session.post([{ id: 1, method: "ping" }]);
+      expect(batch.status).toBe(revision === "2025-03-26" ? 200 : 400);
+      await batch.text();
+      const events = await new EventReader(await session.callTool()).rest();
+      expect(events.some(({ data }) => data === "")).toBe(revision === "2025-11-25");
+    },
+  );
+
+  test("and whose upstream has forgotten it too is brought back whole", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await Session.open(upstream.mcp, { capabilities: { sampling: {} } });
+    await responseIn(await session.request("logging/setLevel", { level: "error" }));
+    await responseIn(await session.request("resources/subscribe", { uri: "file:///a" }));
+    await lose(session);
+    await responseIn(await session.request("resources/subscribe", { uri: "file:///b" }));
+    await lose(session);
+    await upstream.forget();
+    const before = (await upstream.log()).length;
+    expect(await responseIn(await session.callTool())).toHaveProperty("result");
+    const after = (await upstream.log()).slice(before);
+    expect(
+      after.map(({ body }) => [body?.method, body?.params?.["uri"] ?? body?.params?.["level"]]),
+    ).toEqual([
+      ["tools/call", undefined],
+      ["initialize", undefined],
+      ["notifications/initialized", undefined],
+      ["logging/setLevel", "error"],
+      ["resources/subscribe", "file:///a"],
+      ["resources/subscribe", "file:///b"],
+      ["tools/call", undefined],
+    ]);
+    expect(after[1]?.body?.params).toMatchObject({ capabilities: { sampling: {} } });
+    await lose(session);
+    expect(await responseIn(await session.callTool())).toHaveProperty("result");
+    expect(await upstream.sent("initialize")).toHaveLength(2);
+  });
+
+  test("refuses to take up the stream of a call from before, in words", async ({ expect }) => {
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { "tools/call": [streamOf(event(ANSWER))] },
+    });
+    const session = await Session.open(upstream.mcp);
+    const [seen] = await new EventReader(await session.callTool()).rest();
+    await lose(session);
+    const response = await session.get({ "Last-Event-ID": seen?.id ?? "" });
+    expect(response.status).toBe(400);
+    expect((await responseIn(response)).error?.message).toContain("Last-Event-ID");
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+  });
+
+  test("never mixes up event ids of its lives", async ({ expect }) => {
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { "tools/call": [{ ...streamOf(event(ANSWER)), isLasting: true }] },
+    });
+    const session = await Session.open(upstream.mcp);
+    const ids: unknown[] = [];
+    for (let life = 0; life < 3; life++) {
+      for (const { id } of await new EventReader(await session.callTool()).rest()) ids.push(id);
+      await lose(session);
+    }
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toHaveLength(6);
+  });
+});
+
+describe("a session whose object is lost", () => {
+  test("over an upstream of HTTP+SSE opens its stream anew", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "sse" });
+    const session = await Session.open(upstream.mcp);
+    await responseIn(await session.request("logging/setLevel", { level: "info" }));
+    await abortAllDurableObjects();
+    expect(await responseIn(await session.callTool())).toHaveProperty("result");
+    expect(await upstream.sent("initialize")).toHaveLength(3); // the first was tried over POST
+    expect(await upstream.sent("logging/setLevel")).toHaveLength(2);
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+  });
+
+  test("with a GET stream gets what follows on the next one", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await Session.open(upstream.mcp);
+    await responseIn(await session.request("resources/subscribe", { uri: "file:///a" }));
+    const first = await session.listen();
+    await upstream.send({
+      method: "notifications/resources/updated",
+      params: { uri: "file:///a", n: 1 },
+    });
+    await first.next();
+    const seen = await first.next();
+    await first.cancel();
+    await abortAllDurableObjects();
+    const again = await session.listen(seen?.id);
+    await upstream.receives("GET", 2);
+    await upstream.send({
+      method: "notifications/resources/updated",
+      params: { uri: "file:///a", n: 2 },
+    });
+    expect(await again.message()).toMatchObject({ params: { n: 2 } });
+    await again.cancel();
+    expect(await upstream.sent("initialize")).toHaveLength(1);
+  });
+
+  test("in mid-call ends the client's stream, and the call is not sent again", async ({
+    expect,
+  }) => {
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { "tools/call": [{ ...streamOf(event(progress(1))), end: "never" }] },
+    });
+    const session = await Session.open(upstream.mcp);
+    const stream = new EventReader(await session.callTool("work", { _meta: { progressToken: 1 } }));
+    await stream.message();
+    await abortAllDurableObjects();
+    const ended = await stream.rest().then(
+      () => "closed",
+      () => "broken",
+    );
+    expect(["closed", "broken"]).toContain(ended);
+    expect(await responseIn(await session.callTool("next"))).toHaveProperty("result");
+    expect(await upstream.sent("tools/call")).toHaveLength(2);
+  });
+});
+
+describe("an object is let go at once", () => {
+  test.for([
+    {
+      name: "a notification",
+      act: (session: Session) => session.notify("notifications/roots/list_changed"),
+    },
+    {
+      name: "an answer",
+      act: (session: Session) => session.answer("nobody-asked", { result: {} }),
+    },
+    {
+      name: "a call",
+      act: async (session: Session) => void (await responseIn(await session.callTool())),
+    },
+  ])("after $name: nothing is left running", async ({ act }, { expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const response = await post(upstream.mcp, initializeMessage());
+    await response.text();
+    const session = Session.of(upstream.mcp, response);
+    await act(session);
+    await evict(session);
+    expect(await responseIn(await session.callTool())).toHaveProperty("result");
+  });
+});

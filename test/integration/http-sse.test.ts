@@ -1,0 +1,223 @@
+/** HTTP+SSE of 2024-11-05 at the front door. */
+
+import { describe, test } from "vitest";
+
+import { PATIENCE_MS } from "./bounded.ts";
+import { initializeMessage, post, send, Session } from "./client.ts";
+import { responseIn } from "./event-reader.ts";
+import { SseSession } from "./sse-client.ts";
+import { ANSWER, event, progress, RESULT, streamOf, Upstream } from "./upstream.ts";
+
+const PING = { jsonrpc: "2.0", id: 5, method: "ping" } as const;
+
+test("the first event names where to post, on the same origin, with the session's id", async ({
+  expect,
+}) => {
+  const upstream = await Upstream.take({ server: "legacy" });
+  const response = await send(upstream.sse, { headers: { Accept: "text/event-stream" } });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  expect(response.headers.get("cache-control")).toBe("no-cache, no-transform");
+  expect(response.headers.get("x-accel-buffering")).toBe("no");
+  await response.body?.cancel();
+  const session = await SseSession.connect(upstream.sse);
+  expect(session.endpoint).toMatch(
+    new RegExp(`^${upstream.sse}/message\\?sessionId=[\\x21-\\x7e]{32,}$`),
+  );
+  expect(await upstream.log()).toHaveLength(0);
+  await session.stream.cancel();
+});
+
+test("every POST is answered Accepted, every answer comes on the stream", async ({ expect }) => {
+  const upstream = await Upstream.take({
+    server: "legacy",
+    reactions: { "tools/call": [streamOf(event(progress(1)), event(ANSWER))] },
+  });
+  const session = await SseSession.connect(upstream.sse);
+  expect(await session.post(initializeMessage("2024-11-05"))).toEqual([202, "Accepted"]);
+  expect(await session.stream.message()).toMatchObject({
+    id: 0,
+    result: { protocolVersion: "2024-11-05", serverInfo: { name: "scripted" } },
+  });
+  expect(await session.post({ method: "notifications/initialized" })).toEqual([202, "Accepted"]);
+  const params = { name: "work", arguments: {}, _meta: { progressToken: 3 } };
+  expect(await session.post({ id: "c", method: "tools/call", params })).toEqual([202, "Accepted"]);
+  expect(await session.stream.message()).toMatchObject({
+    params: { progressToken: 3, progress: 1 },
+  });
+  expect(await session.stream.message()).toEqual({ jsonrpc: "2.0", id: "c", result: RESULT });
+  expect(await session.post(PING)).toEqual([202, "Accepted"]);
+  expect(await session.stream.message()).toEqual({ jsonrpc: "2.0", id: 5, result: {} });
+  expect(await session.request("no/such")).toMatchObject({ id: 1, error: { code: -32601 } });
+  await session.stream.cancel();
+});
+
+test("events have no ids, and the stream is kept alive", async ({ expect }) => {
+  const upstream = await Upstream.take({ server: "legacy" });
+  const session = await SseSession.open(upstream.sse);
+  await session.post(PING);
+  expect(await session.stream.next()).toMatchObject({
+    id: undefined,
+    name: "message",
+    retry: undefined,
+  });
+  await session.stream.silence();
+  await session.stream.cancel();
+});
+
+test("what the server says of itself arrives, and its question is answered", async ({ expect }) => {
+  const upstream = await Upstream.take({
+    server: "legacy",
+    reactions: {
+      "tools/call": [
+        streamOf(event({ id: 77, method: "roots/list" }), { gate: "answered" }, event(ANSWER)),
+      ],
+    },
+  });
+  const session = await SseSession.open(upstream.sse, { roots: {} });
+  await upstream.send({ method: "notifications/tools/list_changed" });
+  expect(await session.stream.message()).toMatchObject({
+    method: "notifications/tools/list_changed",
+  });
+
+  await session.post({ id: "c", method: "tools/call", params: { name: "work" } });
+  const ask = await session.stream.message();
+  expect(ask.method).toBe("roots/list");
+  expect(await session.post({ id: ask.id, result: { roots: [] } })).toEqual([202, "Accepted"]);
+  expect(await upstream.receivesAnswer(77)).toMatchObject({ id: 77, result: { roots: [] } });
+  await upstream.open("answered");
+  expect(await session.stream.message()).toMatchObject({ id: "c", result: RESULT });
+  await session.stream.cancel();
+});
+
+describe("refuses", () => {
+  test.for([
+    { name: "a POST without a session id", query: "", body: PING, status: 400 },
+    { name: "an unknown session", query: "?sessionId=nobody", body: PING, status: 404 },
+    { name: "a forged session", query: `?sessionId=${"0".repeat(64)}`, body: PING, status: 404 },
+    { name: "an empty session id", query: "?sessionId=", body: PING, status: 404 },
+  ])("$name with $status", async ({ query, body, status }, { expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const response = await post(`${upstream.sse}/message${query}`, body);
+    expect(response.status).toBe(status);
+    expect(await responseIn(response)).toHaveProperty("error");
+  });
+
+  test.for([
+    { name: "a body that is not JSON", body: "{", headers: {}, status: 400, code: -32700 },
+    { name: "JSON that is not JSON-RPC", body: {}, headers: {}, status: 400, code: -32600 },
+    { name: "an empty array", body: [], headers: {}, status: 400, code: -32600 },
+    {
+      name: "text/plain",
+      body: PING,
+      headers: { "Content-Type": "text/plain" },
+      status: 415,
+      code: -32000,
+    },
+    { name: "a batch", body: [PING], headers: {}, status: 400, code: -32600 },
+    {
+      name: "a second initialize",
+      body: initializeMessage("2024-11-05", {}, 8),
+      headers: {},
+      status: 400,
+      code: -32600,
+    },
+    {
+      name: "too many bytes",
+      body: { ...PING, params: { a: "x".repeat(70_000) } },
+      headers: {},
+      status: 413,
+      code: -32600,
+    },
+  ])(
+    "$name with $status, and the session goes on",
+    async ({ body, headers, status, code }, { expect }) => {
+      const upstream = await Upstream.take({ server: "legacy" });
+      const session = await SseSession.open(upstream.sse);
+      const response = await post(session.endpoint, body, headers);
+      expect(response.status).toBe(status);
+      expect((await responseIn(response)).error?.code).toBe(code);
+      expect(await session.request("ping")).toMatchObject({ id: 1, result: {} });
+      await session.stream.cancel();
+    },
+  );
+
+  test("a request before initialize, once, and goes on", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await SseSession.connect(upstream.sse);
+    const [status] = await session.post({ id: 1, method: "tools/list" });
+    expect(status).toBe(400);
+    await session.post(initializeMessage("2024-11-05"));
+    expect(await session.stream.message()).toHaveProperty("result");
+    await session.stream.cancel();
+  });
+
+  test.for([
+    { name: "POST to the stream", path: "", method: "POST", allow: "GET" },
+    { name: "DELETE of the stream", path: "", method: "DELETE", allow: "GET" },
+    { name: "GET of the sink", path: "/message", method: "GET", allow: "POST" },
+  ])("$name with 405", async ({ path, method, allow }, { expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const response = await send(upstream.sse + path, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toContain(allow);
+    await response.text();
+  });
+
+  test("GET that accepts JSON only with 406", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const response = await send(upstream.sse, { headers: { Accept: "application/json" } });
+    expect(response.status).toBe(406);
+    await response.text();
+  });
+});
+
+describe("a session", () => {
+  test("is served only at its own endpoint", async ({ expect }) => {
+    const [here, elsewhere] = [
+      await Upstream.take({ server: "legacy" }),
+      await Upstream.take({ server: "legacy" }),
+    ];
+    const session = await SseSession.open(here.sse);
+    const id = new URL(session.endpoint, "http://x").searchParams.get("sessionId") ?? "";
+    const streamable = await Session.open(here.mcp);
+    const wrong = [
+      await post(`${elsewhere.sse}/message?sessionId=${id}`, PING),
+      await post(here.mcp, PING, { "Mcp-Session-Id": id }),
+      await post(`${here.sse}/message?sessionId=${streamable.id}`, PING),
+    ];
+    for (const response of wrong) {
+      expect(response.status).toBe(404);
+      await response.text();
+    }
+    expect(await session.request("ping")).toMatchObject({ result: {} });
+    await session.stream.cancel();
+  });
+
+  test("is over when its stream is closed, there and at the upstream", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await SseSession.open(upstream.sse);
+    await upstream.receives("GET");
+    await session.stream.cancel();
+    await expect
+      .poll(async () => (await session.post(PING))[0], { timeout: PATIENCE_MS })
+      .toBe(404);
+    await upstream.receives("DELETE");
+  });
+
+  test("whose upstream fails initialize gets the error on its stream, and may try again", async ({
+    expect,
+  }) => {
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { initialize: [{ status: 503 }] },
+    });
+    const session = await SseSession.connect(upstream.sse);
+    await session.post(initializeMessage("2024-11-05"));
+    const failed = await session.stream.message();
+    expect(failed.error?.data).toEqual({ upstream: upstream.slug, reason: "unreachable" });
+    await session.post(initializeMessage("2024-11-05", {}, 1));
+    expect(await session.stream.message()).toMatchObject({ id: 1, result: {} });
+    await session.stream.cancel();
+  });
+});

@@ -1,0 +1,149 @@
+/** A scripted upstream as a test sees it: what to do, and what it was sent. */
+
+import { inject } from "vitest";
+
+import type {
+  Json,
+  Kind,
+  Reaction,
+  Recorded,
+  Script,
+} from "../support/scripted-upstream-script.ts";
+import { until } from "./bounded.ts";
+
+async function control(path: string, body?: string): Promise<unknown> {
+  const response = await fetch(`${inject("scripted")}/control/${path}`, {
+    method: "POST",
+    ...(body === undefined ? {} : { body }),
+  });
+  const answer: unknown = await response.json();
+  const problem = (answer as { problem?: string } | null)?.problem;
+  if (problem !== undefined) throw new Error(problem);
+  return answer;
+}
+
+export class Upstream {
+  readonly slug: string;
+
+  private constructor(slug: string) {
+    this.slug = slug;
+  }
+
+  /** An upstream that no other test knows. */
+  static async take(script: Script, kind: Kind = "auto"): Promise<Upstream> {
+    return new Upstream((await control(`take/${kind}`, JSON.stringify(script))) as string);
+  }
+
+  get mcp(): string {
+    return `/mcp/${this.slug}`;
+  }
+
+  get sse(): string {
+    return `/sse/${this.slug}`;
+  }
+
+  /** Everything that it was sent, in order. */
+  async log(): Promise<readonly Recorded[]> {
+    return (await control(`${this.slug}/log`)) as Recorded[];
+  }
+
+  /** What it was sent by a JSON-RPC method, or by an HTTP method other than POST. */
+  async sent(method: string): Promise<readonly Recorded[]> {
+    const log = await this.log();
+    return log.filter((record) => method === (record.body?.method ?? record.method));
+  }
+
+  /** Waits until it was sent so many of them. */
+  async receives(method: string, count = 1): Promise<readonly Recorded[]> {
+    return until(async () => {
+      const records = await this.sent(method);
+      return records.length >= count ? records : undefined;
+    }, `${count} × ${method} at the upstream`);
+  }
+
+  /** Waits for the answer of the client to a question of the server. */
+  async receivesAnswer(id: unknown): Promise<Json> {
+    return until(
+      async () => {
+        const log = await this.log();
+        return log.find(({ body }) => body?.method === undefined && body?.id === id)?.body;
+      },
+      `the answer to ${JSON.stringify(id)} at the upstream`,
+    );
+  }
+
+  async open(gate: string): Promise<void> {
+    await control(`${this.slug}/open/${gate}`);
+  }
+
+  /** Sends on the stream of what belongs to no request, as soon as there is one. */
+  async send(message: Json, id?: string): Promise<void> {
+    await until(
+      async () =>
+        (await control(
+          `${this.slug}/send`,
+          event(message, { ...(id === undefined ? {} : { id }) }),
+        ))
+          ? true
+          : undefined,
+      "the gateway to listen",
+    );
+  }
+
+  /** Breaks its open streams, as soon as there is one. */
+  async hangUp(): Promise<void> {
+    await until(
+      async () => ((await control(`${this.slug}/hang-up`)) === 0 ? undefined : true),
+      "the gateway to listen",
+    );
+  }
+
+  /** Forgets every session. */
+  async forget(): Promise<void> {
+    await control(`${this.slug}/forget`);
+  }
+
+  async script(script: Script): Promise<void> {
+    await control(`${this.slug}/script`, JSON.stringify(script));
+  }
+}
+
+/** One server-sent event. The strings "{{id}}" and "{{token}}" stand for those of the request. */
+export function event(message: Json, { id, retry }: { id?: string; retry?: number } = {}): string {
+  const lines = [
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    ...(retry === undefined ? [] : [`retry: ${retry}`]),
+    `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}`,
+  ];
+  return `${lines.join("\n")}\n\n`;
+}
+
+export const EVENT_STREAM = { "Content-Type": "text/event-stream" } as const;
+export const JSON_TYPE = { "Content-Type": "application/json" } as const;
+
+/** Answers with a stream of these pieces. */
+export function streamOf(...pieces: NonNullable<Reaction["pieces"]>): Reaction {
+  return { headers: EVENT_STREAM, pieces };
+}
+
+export function jsonOf(message: Json, status = 200): Reaction {
+  return {
+    status,
+    headers: JSON_TYPE,
+    pieces: [JSON.stringify({ jsonrpc: "2.0", id: "{{id}}", ...message })],
+  };
+}
+
+export const RESULT = { content: [{ type: "text", text: "ran" }] } as const;
+/** The answer to whatever was asked. */
+export const ANSWER = { id: "{{id}}", result: RESULT } as const;
+/** The same, as a modern server gives it. */
+export const MODERN_ANSWER = {
+  id: "{{id}}",
+  result: { resultType: "complete", ...RESULT },
+} as const;
+
+export function progress(value: number): Json {
+  const params = { progressToken: "{{token}}", progress: value };
+  return { method: "notifications/progress", params };
+}

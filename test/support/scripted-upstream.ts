@@ -1,0 +1,95 @@
+/**
+ * Upstreams that do what a test says. One server in Node plays them all, each under `/u/<slug>`;
+ * tests speak to it under `/control`.
+ */
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+import type { Kind, Recorded, Script } from "./scripted-upstream-script.ts";
+import { serveScript } from "./scripted-upstream-serve.ts";
+import { World } from "./scripted-upstream-world.ts";
+
+export interface ScriptedUpstreams {
+  readonly origin: string;
+  slugs(kind: Kind): readonly string[];
+  stop(): Promise<void>;
+}
+
+export async function startScriptedUpstreams(
+  counts: Readonly<Record<Kind, number>>,
+): Promise<ScriptedUpstreams> {
+  const worlds = new Map<string, World>();
+  const taken = new Map<string, number>();
+  const slugs = (kind: Kind): string[] =>
+    Array.from({ length: counts[kind] }, (_, index) => `${kind}-${index}`);
+
+  /** Each test gets an upstream that no other test has seen. */
+  function take(kind: Kind): string {
+    const index = taken.get(kind) ?? 0;
+    taken.set(kind, index + 1);
+    if (index >= counts[kind]) throw new Error(`All ${counts[kind]} slugs "${kind}" are taken`);
+    return `${kind}-${index}`;
+  }
+
+  async function control(
+    [slug = "", verb = "", argument = ""]: readonly string[],
+    request: IncomingMessage,
+  ): Promise<unknown> {
+    const body = await text(request);
+    if (slug === "take") {
+      const taken = take(verb as Kind);
+      worlds.set(taken, new World(taken, JSON.parse(body) as Script));
+      return taken;
+    }
+    const world = worlds.get(slug);
+    if (world === undefined) throw new Error(`No upstream "${slug}" was taken`);
+    switch (verb) {
+      case "log":
+        return world.log satisfies readonly Recorded[];
+      case "open":
+        return world.openGate(argument);
+      case "send":
+        return world.send(body);
+      case "hang-up":
+        return world.hangUp();
+      case "forget":
+        return world.sessions.clear();
+      case "script":
+        return world.restart(JSON.parse(body) as Script);
+      default:
+        throw new Error(`Unknown command "${verb}"`);
+    }
+  }
+
+  async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [root, ...rest] = new URL(request.url ?? "/", "http://x").pathname.slice(1).split("/");
+    if (root === "control") {
+      const answer = await control(rest, request).catch((error: unknown) => ({
+        problem: String(error),
+      }));
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.end(JSON.stringify(answer ?? null));
+      return;
+    }
+    const world = root === "u" ? worlds.get(rest[0] ?? "") : undefined;
+    if (world === undefined) response.writeHead(404).end("no such upstream");
+    else await serveScript(world, rest.slice(1).join("/"), request, response);
+  }
+
+  const server = createServer((request, response) => {
+    route(request, response).catch(() => response.destroy());
+  });
+  // Streams stay open in silence.
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    slugs,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
