@@ -204,3 +204,21 @@ test("an error of the upstream's own passes as it is", async ({ expect }) => {
     expect(await upstream.sent("tools/call")).toHaveLength(2);
   }
 });
+
+test("an error without an id belongs to the request whose answer it is", async ({ expect }) => {
+  const error = { code: -32603, message: "Lost my notes" };
+  const body = JSON.stringify({ jsonrpc: "2.0", error });
+  for (const reaction of [asJson(body), streamOf(`data: ${body}\n\n`)]) {
+    const upstream = await Upstream.take({
+      server: "dual",
+      reactions: { "tools/call": [reaction, reaction] },
+    });
+    const session = await Session.open(upstream.mcp);
+    for (const response of [
+      await session.callTool("work", {}, 0),
+      await modernCall(upstream, { id: 0 }),
+    ]) {
+      expect(await messagesOf(response)).toEqual([{ jsonrpc: "2.0", id: 0, error }]);
+    }
+  }
+});
