@@ -53,7 +53,6 @@ const CALLS: Readonly<Record<string, readonly Json[]>> = {
     { resourceType: "Blob", resourceId: 2 },
     { resourceType: "Blob", resourceId: -1 },
   ],
-  "get-roots-list": [{}],
   "get-structured-content": [{ location: "Chicago" }, { location: "Atlantis" }],
   "get-sum": [
     { a: 19, b: 23 },
@@ -80,6 +79,8 @@ const CALLS: Readonly<Record<string, readonly Json[]>> = {
   "trigger-elicitation-request-async": [{}],
   // Without a task it is refused; with one it is called below.
   "simulate-research-query": [{ topic: "tea" }],
+  // Last, for it asks on a stream that has to be there by then.
+  "get-roots-list": [{}],
 };
 
 /** Only these SDKs let a server ask them as a task. */

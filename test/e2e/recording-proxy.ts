@@ -12,6 +12,8 @@ interface RecordedCall {
 export interface RecordingProxy {
   readonly url: string;
   readonly calls: readonly RecordedCall[];
+  /** Breaks every connection that is open, as a network does; both sides live on. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -47,6 +49,7 @@ export async function startRecordingProxy(upstream: string): Promise<RecordingPr
   return {
     url: `http://localhost:${own}${pathname}`,
     calls,
+    cut: () => server.closeAllConnections(),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -76,3 +76,11 @@ export interface Client {
 }
 
 export type Connect = (kind: Kind, url: string, options?: ConnectOptions) => Promise<Client>;
+
+/** The SDKs give up after two tries, which a restart of a gateway on a busy machine outlasts. */
+export const RECONNECTION = {
+  initialReconnectionDelay: 200,
+  maxReconnectionDelay: 1000,
+  reconnectionDelayGrowFactor: 1.5,
+  maxRetries: 20,
+} as const;

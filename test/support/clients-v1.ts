@@ -14,7 +14,14 @@ import {
 import * as z from "zod";
 
 import { defaultAnswers } from "./clients-answers.ts";
-import type { Answers, Client, ConnectOptions, Json, Message } from "./clients-face.ts";
+import {
+  type Answers,
+  type Client,
+  type ConnectOptions,
+  type Json,
+  type Message,
+  RECONNECTION,
+} from "./clients-face.ts";
 
 const anything = z.looseObject({});
 
@@ -121,7 +128,11 @@ function createTransport(
   const init = fetch === undefined ? {} : { fetch };
   if (kind === "v1-sse") return new SSEClientTransport(new URL(url), init);
   const session = sessionId === undefined ? {} : { sessionId };
-  return new StreamableHTTPClientTransport(new URL(url), { ...init, ...session });
+  return new StreamableHTTPClientTransport(new URL(url), {
+    ...init,
+    ...session,
+    reconnectionOptions: RECONNECTION,
+  });
 }
 
 type Handle = Parameters<SdkClient["setRequestHandler"]>[1];

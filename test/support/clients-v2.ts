@@ -9,13 +9,14 @@ import {
 import * as z from "zod";
 
 import { defaultAnswers } from "./clients-answers.ts";
-import type {
-  Answers,
-  CallOptions,
-  Client,
-  ConnectOptions,
-  Json,
-  Message,
+import {
+  type Answers,
+  type CallOptions,
+  type Client,
+  type ConnectOptions,
+  type Json,
+  type Message,
+  RECONNECTION,
 } from "./clients-face.ts";
 
 const anything = z.looseObject({});
@@ -56,7 +57,10 @@ export async function connectV2(
   answerWith({ ...defaultAnswers, ...options.answers }, client, capabilities, asked);
 
   const init = options.fetch === undefined ? {} : { fetch: options.fetch };
-  const transport = new StreamableHTTPClientTransport(new URL(url), init);
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    ...init,
+    reconnectionOptions: RECONNECTION,
+  });
   await client.connect(transport);
   const deliver = transport.onmessage;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's hook, not an event
