@@ -1,6 +1,6 @@
 /**
- * The holder of one legacy session: wires the session to storage, and its upstream to the
- * configuration. What must outlive this object's memory is in four keys of its storage.
+ * The holder of one legacy session: wires the session to its storage, and its upstream to the
+ * configuration.
  */
 
 import { DurableObject } from "cloudflare:workers";
@@ -10,165 +10,132 @@ import { loadConfig } from "../src/config.ts";
 import { pickTarget } from "../src/federation/pick-target.ts";
 import { defaultLimits, type Limits } from "../src/policy/limits.ts";
 import type { Parsed } from "../src/protocol/json-rpc.ts";
-import type { ClientFacts, Connect } from "../src/sessions/dispatch.ts";
+import type { ClientFacts } from "../src/sessions/dispatch.ts";
 import type { Outcome } from "../src/sessions/outcome.ts";
 import { type Door, Session, type SessionLimits } from "../src/sessions/session.ts";
 import type { SavedConnection } from "../src/upstream/legacy/connection.ts";
 import type { UpstreamTarget } from "../src/upstream/target.ts";
+import { SessionStore } from "./session-store.ts";
 
 const DAY_MS = 86_400_000;
+const UNKNOWN: Outcome = { kind: "unknown" };
 
-/** Everything that is stored, by key. */
-interface Stored {
-  /** The endpoint that the session was opened at: it is served there and nowhere else. */
+/** A session is nothing to whoever asks for it at another endpoint. */
+interface Held {
   readonly route: string;
-  readonly client: ClientFacts;
-  readonly upstream: SavedConnection;
-  /** To the day, so that a busy session writes next to nothing. */
-  readonly lastUsed: number;
+  readonly session: Session;
+}
+
+interface Beginning {
+  readonly door: Door;
+  readonly route: string;
+  /** What is left of an earlier life of this object. */
+  readonly client?: ClientFacts;
+  readonly upstream?: SavedConnection | undefined;
 }
 
 export class SessionObject extends DurableObject<Env> {
   readonly #limits: Limits;
   readonly #servers: ReadonlyMap<string, UpstreamTarget>;
-  #session: Session | undefined;
-  #route: string | undefined;
-  #upstream: SavedConnection | undefined;
-  /** The stream of an HTTP+SSE session is its life, so nothing of it is stored. */
-  #isStored = false;
+  readonly #store: SessionStore;
+  #held: Held | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const loaded = loadConfig(env);
     this.#limits = loaded.ok ? loaded.config.limits : defaultLimits();
     this.#servers = loaded.ok ? loaded.config.servers : new Map();
-    this.#route = this.#load("route");
-    this.#upstream = this.#load("upstream");
-    const client = this.#load("client");
-    if (client === undefined) return;
-    this.#isStored = true;
-    this.#session = this.#createSession("streamable-http", client);
+    this.#store = new SessionStore(ctx.storage, this.#limits.sessionIdleDays * DAY_MS);
+    const stored = this.#store.load();
+    if (stored !== undefined) this.#held = this.#begin({ door: "streamable-http", ...stored });
   }
 
   async open(route: string, initialize: Parsed): Promise<Outcome> {
-    this.#route = route;
-    const session = this.#createSession("streamable-http", undefined);
-    const outcome = await session.receive([initialize], false);
+    const held = this.#begin({ door: "streamable-http", route });
+    if (held === undefined) return UNKNOWN;
+    const outcome = await held.session.receive([initialize], false);
     // An attempt that failed leaves nothing behind.
-    if (session.isOpen) this.#session = session;
+    if (held.session.isOpen) this.#held = held;
     return outcome;
   }
 
   async receive(route: string, messages: readonly Parsed[], isBatch: boolean): Promise<Outcome> {
     const session = await this.#use(route);
-    return session === undefined ? { kind: "unknown" } : session.receive(messages, isBatch);
+    return session === undefined ? UNKNOWN : session.receive(messages, isBatch);
   }
 
   async openStream(route: string, lastEventId?: string): Promise<Outcome> {
     const session = await this.#use(route);
-    return session === undefined ? { kind: "unknown" } : session.openStream(lastEventId);
+    return session === undefined ? UNKNOWN : session.openStream(lastEventId);
   }
 
   openSse(route: string): Outcome {
-    this.#route = route;
-    this.#session = this.#createSession("http+sse", undefined);
-    return this.#session.openStream();
+    this.#held = this.#begin({ door: "http+sse", route });
+    return this.#held === undefined ? UNKNOWN : this.#held.session.openStream();
   }
 
   detach(route: string, connection: number): void {
-    this.#sessionAt(route)?.detach(connection);
+    this.#find(route)?.detach(connection);
   }
 
   async close(route: string): Promise<boolean> {
-    if (this.#sessionAt(route) === undefined) return false;
+    if (this.#find(route) === undefined) return false;
     await this.#end();
     return true;
   }
 
   override async alarm(): Promise<void> {
-    const expiresAt = this.#expiresAt();
-    if (expiresAt > Date.now()) await this.ctx.storage.setAlarm(expiresAt);
-    else await this.#end();
+    if (await this.#store.isOver()) await this.#end();
   }
 
-  #expiresAt(): number {
-    return (this.#load("lastUsed") ?? 0) + this.#limits.sessionIdleDays * DAY_MS;
+  async #use(route: string): Promise<Session | undefined> {
+    const session = this.#find(route);
+    if (session === undefined || this.#store.use()) return session;
+    await this.#end();
+    return undefined;
+  }
+
+  #find(route: string): Session | undefined {
+    return this.#held?.route === route ? this.#held.session : undefined;
   }
 
   async #end(): Promise<void> {
-    const session = this.#session;
-    this.#session = undefined;
-    this.#route = undefined;
-    this.#upstream = undefined;
-    this.#isStored = false;
-    await this.ctx.storage.deleteAll(); // the alarm with it
-    await session?.close();
+    const held = this.#held;
+    this.#held = undefined;
+    await this.#store.clear();
+    await held?.session.close();
   }
 
-  /** The session, for something its client does; the alarm reads when that was. */
-  async #use(route: string): Promise<Session | undefined> {
-    const session = this.#sessionAt(route);
-    if (session === undefined || !this.#isStored) return session;
-    const now = Date.now();
-    if (this.#expiresAt() <= now) {
-      await this.#end(); // the alarm is late
-      return undefined;
-    }
-    if (now - (this.#load("lastUsed") ?? 0) >= DAY_MS) this.#save("lastUsed", now);
-    return session;
-  }
+  /** @returns `undefined` when the endpoint leads nowhere: a deploy may have taken its server. */
+  #begin({ door, route, client, upstream }: Beginning): Held | undefined {
+    const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
+    const picked = pickTarget(this.#servers, slug);
+    if (picked.kind !== "target") return undefined;
 
-  /** A session is nothing to whoever asks for it at another endpoint. */
-  #sessionAt(route: string): Session | undefined {
-    return this.#route === route ? this.#session : undefined;
-  }
-
-  #createSession(door: Door, client: ClientFacts | undefined): Session {
-    return new Session({
+    let saved = upstream;
+    const session = new Session({
       door,
       client,
-      connect: this.#connect,
       limits: sessionLimits(this.#limits),
+      connect: (facts, unsolicited) =>
+        new LegacyRelay({
+          target: picked.target,
+          client: facts,
+          unsolicited,
+          saved,
+          save: (state) => {
+            saved = state;
+            this.#store.saveUpstream(state);
+          },
+        }),
       onOpened: (facts) => {
-        if (door === "streamable-http") this.#store(facts);
+        // The stream of an HTTP+SSE session is its life, so nothing of it is stored.
+        if (door === "http+sse") return;
+        this.ctx.waitUntil(this.#store.open({ route, client: facts, upstream: saved }));
       },
       onDeserted: () => this.ctx.waitUntil(this.#end()),
     });
-  }
-
-  /** From here on the session outlives this object's memory. */
-  #store(client: ClientFacts): void {
-    this.#isStored = true;
-    this.#save("route", this.#route ?? "");
-    this.#save("client", client);
-    this.#save("lastUsed", Date.now());
-    if (this.#upstream !== undefined) this.#save("upstream", this.#upstream);
-    this.ctx.waitUntil(this.ctx.storage.setAlarm(this.#expiresAt()));
-  }
-
-  readonly #connect: Connect = (client, unsolicited) => {
-    const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(this.#route ?? "")?.[1];
-    const picked = pickTarget(this.#servers, slug);
-    // The Worker has picked the same target before it came here; a deploy may lie in between.
-    if (picked.kind !== "target") throw new Error("The session's upstream is not configured");
-    return new LegacyRelay({
-      target: picked.target,
-      client,
-      unsolicited,
-      saved: this.#upstream,
-      save: (state) => {
-        this.#upstream = state;
-        if (this.#isStored) this.#save("upstream", state);
-      },
-    });
-  };
-
-  #load<K extends keyof Stored>(key: K): Stored[K] | undefined {
-    return this.ctx.storage.kv.get<Stored[K]>(key);
-  }
-
-  #save<K extends keyof Stored>(key: K, value: Stored[K]): void {
-    this.ctx.storage.kv.put(key, value);
+    return { route, session };
   }
 }
 
