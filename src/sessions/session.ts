@@ -144,9 +144,10 @@ export class Session {
     }
     clearTimeout(this.#lingering);
     this.#streams.endAll();
+    const dispatch = this.#dispatch;
     this.#client = undefined;
-    await this.#dispatch?.close();
     this.#dispatch = undefined;
+    await dispatch?.close();
   }
 
   #resume(lastEventId: string): Outcome {
@@ -188,7 +189,8 @@ export class Session {
 
   async #initialize(request: JsonRpcRequest): Promise<Outcome> {
     const { id } = request;
-    if (this.#client !== undefined) {
+    // Also while the handshake is under way: there is one upstream session for each of ours.
+    if (this.#dispatch !== undefined) {
       return refuse(400, ErrorCode.InvalidRequest, "The session is initialized already", id);
     }
     const client = parseInitialize(request.params);
@@ -196,11 +198,15 @@ export class Session {
       return this.#answer(respond(id, errorReply(ErrorCode.InvalidParams, client)));
     }
     const dispatch = this.#connect(client, this.#unsolicited);
-    const opening = await dispatch.open();
-    if ("error" in opening) return this.#answer(respond(id, { error: opening.error }));
-
-    this.#client = client;
     this.#dispatch = dispatch;
+    const opening = await dispatch.open();
+    // Ended in the meantime: `close` has taken care of the upstream.
+    if (this.#dispatch !== dispatch) return { kind: "unknown" };
+    if ("error" in opening) {
+      this.#dispatch = undefined;
+      return this.#answer(respond(id, { error: opening.error }));
+    }
+    this.#client = client;
     this.#onOpened(client);
     const body = respond(id, { result: answerInitialize(client, opening) });
     // The stream of HTTP+SSE is open since before the handshake.
@@ -258,6 +264,10 @@ export class Session {
     await this.#dispatch?.notify(call);
   }
 
+  /**
+   * Runs the requests of one POST. The answer is a stream as soon as something may come before
+   * the reply, or the reply takes its time; else it is one JSON body.
+   */
   #run(requests: readonly JsonRpcRequest[], isBatch: boolean): Promise<Outcome> | Outcome {
     const firstId = requests[0]?.id;
     if (this.#door === "http+sse") {

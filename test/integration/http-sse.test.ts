@@ -6,7 +6,7 @@ import { PATIENCE_MS } from "./bounded.ts";
 import { initializeMessage, post, send, Session } from "./client.ts";
 import { responseIn } from "./event-reader.ts";
 import { SseSession } from "./sse-client.ts";
-import { ANSWER, event, progress, RESULT, streamOf, Upstream } from "./upstream.ts";
+import { ANSWER, event, jsonOf, progress, RESULT, streamOf, Upstream } from "./upstream.ts";
 
 const PING = { jsonrpc: "2.0", id: 5, method: "ping" } as const;
 
@@ -219,5 +219,45 @@ describe("a session", () => {
     await session.post(initializeMessage("2024-11-05", {}, 1));
     expect(await session.stream.message()).toMatchObject({ id: 1, result: {} });
     await session.stream.cancel();
+  });
+});
+
+describe("while the handshake is under way", () => {
+  const handshake = {
+    protocolVersion: "2024-11-05",
+    capabilities: {},
+    serverInfo: { name: "slow", version: "1" },
+  };
+  const held = { ...jsonOf({ result: handshake }), heldBy: "handshake" };
+
+  test("a second initialize is refused, and opens nothing", async ({ expect }) => {
+    const reactions = { initialize: [held, held] };
+    const upstream = await Upstream.take({ server: "legacy", reactions });
+    const session = await SseSession.connect(upstream.sse);
+    const first = session.post(initializeMessage("2024-11-05", {}, 1));
+    await upstream.receives("initialize");
+    expect((await session.post(initializeMessage("2024-11-05", {}, 2)))[0]).toBe(400);
+    await upstream.open("handshake");
+    expect((await first)[0]).toBe(202);
+    expect(await session.stream.message()).toMatchObject({ id: 1, result: handshake });
+    expect(await upstream.sent("initialize")).toHaveLength(1);
+    await session.stream.cancel();
+  });
+
+  test("a client that goes leaves no session behind at the upstream", async ({ expect }) => {
+    const headers = { ...held.headers, "Mcp-Session-Id": "left-behind" };
+    const reactions = { initialize: [{ ...held, headers }] };
+    const upstream = await Upstream.take({ server: "legacy", reactions });
+    const session = await SseSession.connect(upstream.sse);
+    const opening = session.post(initializeMessage("2024-11-05"));
+    await upstream.receives("initialize");
+    await session.stream.cancel();
+    await upstream.open("handshake");
+    await opening;
+    await expect
+      .poll(async () =>
+        (await upstream.sent("DELETE")).map((sent) => sent.headers["mcp-session-id"]),
+      )
+      .toEqual(["left-behind"]);
   });
 });
