@@ -37,6 +37,9 @@ export function loadConfig(env: Env): ConfigResult {
 /** Parses every key and reports all mistakes at once. */
 export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResult {
   const problems: string[] = [];
+  if (!isUnset(env["IDENTITY"])) {
+    problems.push("IDENTITY is set, but this version has no sign-in yet; remove it.");
+  }
   const limits = parseLimits(env["LIMITS"], problems);
   const config: Config = {
     authMode: parseAuthMode(env["AUTH_MODE"], problems),

@@ -31,6 +31,12 @@ const mistakes: readonly Mistake[] = [
   { name: "AUTH_MODE unset", env: { AUTH_MODE: undefined }, key: "AUTH_MODE", says: '"none"' },
   { name: "AUTH_MODE empty", env: { AUTH_MODE: "" }, key: "AUTH_MODE", says: '"none"' },
   { name: "AUTH_MODE oauth", env: { AUTH_MODE: "oauth" }, key: "AUTH_MODE", says: '"oauth"' },
+  {
+    name: "IDENTITY, before there is sign-in",
+    env: { IDENTITY: { provider: "github" } },
+    key: "IDENTITY",
+    says: "sign-in",
+  },
   { name: "AUTH_MODE in capitals", env: { AUTH_MODE: "NONE" }, key: "AUTH_MODE", says: '"NONE"' },
   ...[
     "m.example.com",
