@@ -5,8 +5,9 @@
  */
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { constants } from "node:os";
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -21,8 +22,7 @@ service = "edgeway-demo-server"
 writeIfChanged(`${root}${config}`, readFileSync(`${root}wrangler.toml`, "utf8") + demoBinding);
 
 // A registry of its own: another gateway on this machine must not lend us its demo upstream.
-const registry = `${root}.wrangler/registry-${process.pid}`;
-mkdirSync(registry, { recursive: true });
+const registry = mkdtempSync(join(tmpdir(), "edgeway-registry-"));
 
 const environment = {
   ...process.env,
@@ -52,6 +52,7 @@ for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
   process.on(signal, () => child.kill(signal));
 }
 child.on("exit", (code, signal) => {
+  rmSync(registry, { recursive: true, force: true });
   process.exit(signal === null ? (code ?? 1) : 128 + constants.signals[signal]);
 });
 
