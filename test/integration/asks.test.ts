@@ -6,11 +6,10 @@
 import { describe, test } from "vitest";
 
 import type { Json } from "../support/scripted-upstream-script.ts";
+import { asking, CAPABILITIES } from "./asking.ts";
 import { Session } from "./client.ts";
 import { EventReader, responseIn } from "./event-reader.ts";
 import { ANSWER, event, RESULT, streamOf, Upstream } from "./upstream.ts";
-
-const CAPABILITIES = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
 
 const QUESTIONS: readonly { method: string; params?: Json; result: Json }[] = [
   {
@@ -28,16 +27,6 @@ const QUESTIONS: readonly { method: string; params?: Json; result: Json }[] = [
   },
   { method: "roots/list", result: { roots: [{ uri: "file:///a" }] } },
 ];
-
-/** A server that asks in mid-call, and goes on once the test lets it. */
-async function asking(...asks: readonly Json[]): Promise<Upstream> {
-  return Upstream.take({
-    server: "legacy",
-    reactions: {
-      "tools/call": [streamOf(...asks.map((ask) => event(ask)), { gate: "go-on" }, event(ANSWER))],
-    },
-  });
-}
 
 async function finish(upstream: Upstream, call: EventReader): Promise<unknown> {
   await upstream.open("go-on");

@@ -3,21 +3,10 @@
 import { describe, test } from "vitest";
 
 import type { Json } from "../support/scripted-upstream-script.ts";
+import { asking, CAPABILITIES } from "./asking.ts";
 import { Session } from "./client.ts";
 import { EventReader, messagesOf, responseIn } from "./event-reader.ts";
 import { ANSWER, event, progress, RESULT, streamOf, Upstream } from "./upstream.ts";
-
-const CAPABILITIES = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
-
-/** A server that asks in mid-call, and goes on once the test lets it. */
-async function asking(...asks: readonly Json[]): Promise<Upstream> {
-  return Upstream.take({
-    server: "legacy",
-    reactions: {
-      "tools/call": [streamOf(...asks.map((ask) => event(ask)), { gate: "go-on" }, event(ANSWER))],
-    },
-  });
-}
 
 async function finish(upstream: Upstream, call: EventReader): Promise<unknown> {
   await upstream.open("go-on");
