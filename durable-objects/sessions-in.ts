@@ -1,22 +1,55 @@
-/** The `Sessions` port over a Durable Object namespace: a session's id is its object's. */
+/** The `Sessions` port over a Durable Object namespace. */
 
-import type { Sessions } from "../src/downstream/door.ts";
+import { BoundedCache } from "../src/lib/bounded-cache.ts";
+import type { Sessions, SessionStub, StreamOutcome } from "../src/downstream/door.ts";
+import { count } from "../src/observability/costs.ts";
+import type { SessionClaims } from "../src/sessions/session-id.ts";
+import type { Outcome } from "../src/sessions/outcome.ts";
 import type { SessionObject } from "./session-object.ts";
+import { streamRequest } from "./stream-request.ts";
 
-export function sessionsIn(namespace: DurableObjectNamespace<SessionObject>): Sessions {
+type Namespace = DurableObjectNamespace<SessionObject>;
+
+const TEN_MINUTES_MS = 600_000;
+/** Sessions deleted through this isolate: also what wakes no object is refused at once. */
+const deleted = new BoundedCache<true>({ maxEntries: 10_000, ttlMs: TEN_MINUTES_MS });
+
+export function sessionsIn(namespace: Namespace): Sessions {
   return {
-    create() {
-      const id = namespace.newUniqueId();
-      return { id: id.toString(), session: namespace.get(id) };
-    },
-    find(text) {
-      // Ids of objects authenticate themselves: one that this namespace never minted throws,
-      // and no object is woken for it.
-      try {
-        return namespace.get(namespace.idFromString(text));
-      } catch {
-        return undefined;
-      }
+    // An id is made of nothing: the object comes to life with its first message.
+    create: () => namespace.newUniqueId().toString(),
+    find: (claims) =>
+      deleted.get(claims.object) === true ? undefined : stubFor(namespace, claims),
+  };
+}
+
+function stubFor(namespace: Namespace, claims: SessionClaims): SessionStub {
+  /** A stub that has failed stays failed, so each call has its own. */
+  const stub = (): DurableObjectStub<SessionObject> => {
+    count("objectRequests");
+    return namespace.get(namespace.idFromString(claims.object));
+  };
+  return {
+    receive: (messages, isBatch) => stub().receive(claims, messages, isBatch),
+    openStream: (lastEventId) => openStream(stub(), claims, lastEventId),
+    watched: (watched) => stub().watched(claims, watched),
+    upstreamForgotten: (sessionId) => stub().upstreamForgotten(claims, sessionId),
+    detach: (reader) => stub().detach(reader),
+    async close() {
+      const wasOpen = await stub().close(claims);
+      deleted.set(claims.object, true);
+      return wasOpen;
     },
   };
+}
+
+async function openStream(
+  stub: DurableObjectStub<SessionObject>,
+  claims: SessionClaims,
+  lastEventId: string | undefined,
+): Promise<StreamOutcome> {
+  const response = await stub.fetch(streamRequest({ claims, lastEventId }));
+  const { webSocket } = response;
+  if (webSocket !== null) return { kind: "socket", socket: webSocket };
+  return response.json<Exclude<Outcome, { kind: "stream" }>>();
 }

@@ -18,7 +18,11 @@ const scratch = mkdtempSync(join(tmpdir(), "edgeway-measure-"));
 const START_RUNS = 11;
 const EMPTY_WORKER = `export default { fetch: () => new Response("ok") };
 import { DurableObject } from "cloudflare:workers";
-export class SessionObject extends DurableObject {}`;
+export class SessionObject extends DurableObject {}
+export class RegistryObject extends DurableObject {}`;
+const IDLE_STREAMS = 200;
+/** Time for the sessions to hand their watch over, and for the platform to let their objects go. */
+const FALL_ASLEEP_MS = 25_000;
 
 try {
   const bundle = buildBundle();
@@ -36,12 +40,22 @@ try {
     const name = `Memory, ${megabytes} MB to a stalled reader`;
     print(name, `${mib(before)} before, ${mib(peak)} at the most`);
   }
+
+  const { awake, asleep } = await measureIdleStreams();
+  print(
+    `Memory of an idle stream, of ${IDLE_STREAMS}`,
+    `${kibEach(awake)} while its session is awake, ${kibEach(asleep)} when it sleeps`,
+  );
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
 
 function kib(/** @type {number} */ bytes) {
   return `${(bytes / 1024).toFixed(1)} KiB`;
+}
+
+function kibEach(/** @type {number} */ mebibytes) {
+  return `${((mebibytes * 1024) / IDLE_STREAMS).toFixed(0)} KiB`;
 }
 
 function mib(/** @type {number} */ value) {
@@ -87,10 +101,14 @@ const worker :Workerd.Worker = (
   modules = [(name = "index.js", esModule = embed "${script}")],
   compatibilityDate = "2026-10-23",
   compatibilityFlags = ["enable_request_signal"],
-  durableObjectNamespaces = [(className = "SessionObject", uniqueKey = "sessions", enableSql = true)],
+  durableObjectNamespaces = [
+    (className = "SessionObject", uniqueKey = "sessions", enableSql = true),
+    (className = "RegistryObject", uniqueKey = "registry", enableSql = true),
+  ],
   durableObjectStorage = (localDisk = "disk"),
   bindings = [
     (name = "SESSIONS", durableObjectNamespace = "SessionObject"),
+    (name = "REGISTRY", durableObjectNamespace = "RegistryObject"),
     ${bindings.join(",\n    ")},
   ],
 );
@@ -160,6 +178,40 @@ async function measureStalledStream(/** @type {number} */ megabytes) {
     worker.stop();
     fixture.kill();
   }
+}
+
+/** Sessions that each have a GET stream open and nothing to say, in MiB more than before them. */
+async function measureIdleStreams() {
+  const port = await freePort();
+  const fixture = spawn(bin("node"), [`${root}test/fixture-server/main.ts`, String(port)]);
+  const url = `http://localhost:${port}/mcp`;
+  const worker = await startWorkerd("index.js", {
+    MCP_SERVERS: JSON.stringify({ fixture: { url } }),
+  });
+  const abort = new AbortController();
+  try {
+    await openSession(worker.origin);
+    const before = memoryMib(worker.pid);
+    const accept = { Accept: "text/event-stream" };
+    for (let count = 0; count < IDLE_STREAMS; count++) {
+      const headers = { ...(await openSession(worker.origin)), ...accept };
+      const response = await fetch(`${worker.origin}/mcp`, { headers, signal: abort.signal });
+      if (!response.ok) throw new Error(`A stream was refused with ${response.status}`);
+      void drain(response);
+    }
+    const awake = memoryMib(worker.pid) - before;
+    await new Promise((resolve) => setTimeout(resolve, FALL_ASLEEP_MS));
+    return { awake, asleep: memoryMib(worker.pid) - before };
+  } finally {
+    abort.abort();
+    worker.stop();
+    fixture.kill();
+  }
+}
+
+/** Reads on, as a client does. */
+async function drain(/** @type {Response} */ response) {
+  await response.body?.pipeTo(new WritableStream()).catch(() => undefined);
 }
 
 async function openSession(/** @type {string} */ origin) {

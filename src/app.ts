@@ -8,14 +8,26 @@ import { addCors, guard, preflight } from "./downstream/guard.ts";
 import { serveSse, serveSseMessage } from "./downstream/http-sse.ts";
 import { serveMcp } from "./downstream/mcp.ts";
 import { pickTarget } from "./federation/pick-target.ts";
+import { isLoopback } from "./lib/loopback.ts";
+import { readCosts } from "./observability/costs.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
+import type { SessionKeys } from "./sessions/session-keys.ts";
 import { version } from "../package.json";
 
-type App = { Bindings: Env; Variables: { config: Config; sessions: Sessions } };
+/** What the composition root knows how to make: the Durable Objects behind ports. */
+export interface Backing {
+  readonly sessions: Sessions;
+  readonly keys: SessionKeys;
+}
+
+type App = { Bindings: Env; Variables: { config: Config; backing: Backing } };
 type Door = (context: DoorContext) => Promise<Response>;
 
-/** @param sessionsOf how sessions are found: the composition root knows the Durable Objects. */
-export function createApp(sessionsOf: (env: Env) => Sessions): Hono<App> {
+/** Who is calling when nobody signs in. */
+const LOCAL = "local";
+
+/** @param backingOf called for each request; what lasts longer is its own to keep. */
+export function createApp(backingOf: (env: Env, config: Config) => Backing): Hono<App> {
   const app = new Hono<App>();
 
   app.use(async (c, next) => {
@@ -23,7 +35,7 @@ export function createApp(sessionsOf: (env: Env) => Sessions): Hono<App> {
     if (!loaded.ok) return c.text(`${loaded.problems.join("\n")}\n`, 503);
     const { config } = loaded;
     c.set("config", config);
-    c.set("sessions", sessionsOf(c.env));
+    c.set("backing", backingOf(c.env, config));
     const refusal = guard(c.req.raw, { ...config, isLoopbackOnly: config.authMode === "none" });
     if (refusal !== undefined) return refusal;
     if (c.req.method === "OPTIONS") c.res = preflight(c.req.raw);
@@ -33,6 +45,11 @@ export function createApp(sessionsOf: (env: Env) => Sessions): Hono<App> {
   });
 
   app.get("/health", (c) => c.json({ status: "ok", version }));
+  app.get("/debug/costs", (c) => {
+    const isLocal = isLoopback(new URL(c.req.url).hostname);
+    if (!c.get("config").reportsCosts || !isLocal) return c.notFound();
+    return c.json(readCosts());
+  });
   app.get("/", (c) => c.text(welcome(new URL(c.req.url).origin)));
   app.all("/mcp", through(serveMcp));
   app.all("/mcp/:slug", through(serveMcp));
@@ -72,9 +89,10 @@ function through(door: Door): (c: Context<App>) => Promise<Response> {
         return door({
           request,
           route,
+          principal: LOCAL,
           target: picked.target,
           limits,
-          sessions: c.get("sessions"),
+          ...c.get("backing"),
           waitUntil: (promise) => c.executionCtx.waitUntil(promise),
         });
       }

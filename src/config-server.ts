@@ -2,6 +2,7 @@
 
 import * as z from "zod/mini";
 
+import { count } from "./observability/costs.ts";
 import type { Fetch, UpstreamTarget } from "./upstream/target.ts";
 
 export const SLUG = /^[a-z0-9-]{1,24}$/;
@@ -81,12 +82,18 @@ function isFetcher(binding: unknown): binding is Fetcher {
   return typeof binding === "object" && binding !== null && "fetch" in binding;
 }
 
-const overNetwork: Fetch = (url, init) => fetch(url, init);
+const overNetwork: Fetch = (url, init) => {
+  count("outgoingRequests");
+  return fetch(url, init);
+};
 
 /** A service binding, known by its shape: `resolveUrl` has made sure that it is there. */
 function overBinding(binding: unknown): Fetch {
   const fetcher = binding as Fetcher;
-  return (url, init) => fetcher.fetch(url, init);
+  return (url, init) => {
+    count("outgoingRequests");
+    return fetcher.fetch(url, init);
+  };
 }
 
 function resolveUrl(

@@ -6,6 +6,7 @@
 import * as z from "zod/mini";
 
 import { type Resolution, resolveServer, serverSchema, SLUG } from "./config-server.ts";
+import { fromBase64Url, KEY_BYTES } from "./lib/seal.ts";
 import { tryJson } from "./lib/try-json.ts";
 import { defaultLimits, isLimitName, LIMITS, type Limits } from "./policy/limits.ts";
 import type { UpstreamTarget } from "./upstream/target.ts";
@@ -17,6 +18,10 @@ export interface Config {
   readonly allowedOrigins: ReadonlySet<string>;
   readonly servers: ReadonlyMap<string, UpstreamTarget>;
   readonly limits: Limits;
+  /** Base64url, newest first. Without them, the gateway makes keys of its own. */
+  readonly sessionKeys: readonly string[] | undefined;
+  /** Whether what operations cost may be read: a tool of development. */
+  readonly reportsCosts: boolean;
 }
 
 export type ConfigResult =
@@ -47,6 +52,8 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     allowedOrigins: parseAllowedOrigins(env["ALLOWED_ORIGINS"], problems),
     servers: parseServers({ env, maxMessageChars: limits.maxMessageBytes, problems }),
     limits,
+    sessionKeys: parseSessionKeys(env["SESSION_KEYS"], problems),
+    reportsCosts: env["COST_REPORT"] === "on",
   };
   return problems.length === 0 ? { ok: true, config } : { ok: false, problems };
 }
@@ -154,4 +161,14 @@ function parseLimits(value: unknown, problems: string[]): Limits {
     limits[name] = entry;
   }
   return limits as Limits;
+}
+
+function parseSessionKeys(value: unknown, problems: string[]): readonly string[] | undefined {
+  if (isUnset(value)) return undefined;
+  const keys = typeof value === "string" ? value.split(",").map((key) => key.trim()) : [];
+  if (keys.length > 0 && keys.every((key) => fromBase64Url(key)?.length === KEY_BYTES)) return keys;
+  problems.push(
+    `SESSION_KEYS must be keys of ${KEY_BYTES} bytes in base64url, newest first, with commas in between.`,
+  );
+  return undefined;
 }

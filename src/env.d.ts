@@ -1,10 +1,13 @@
 import type * as worker from "./index.ts";
+import type { RegistryObject } from "../durable-objects/registry-object.ts";
 import type { SessionObject } from "../durable-objects/session-object.ts";
 
 declare global {
   /** The bindings of wrangler.toml. Read in `config.ts`, `app.ts` and the Durable Objects only. */
   interface Env extends Readonly<Record<string, unknown>> {
     readonly SESSIONS: DurableObjectNamespace<SessionObject>;
+    /** One object, of one name. */
+    readonly REGISTRY: DurableObjectNamespace<RegistryObject>;
   }
 
   namespace Cloudflare {

@@ -1,9 +1,14 @@
 /** The composition root: the Worker's default export and the Durable Object classes. */
 
+import { keysOf } from "../durable-objects/keys-of.ts";
+import { RegistryObject } from "../durable-objects/registry-object.ts";
 import { SessionObject } from "../durable-objects/session-object.ts";
 import { createApp } from "./app.ts";
 import { sessionsIn } from "../durable-objects/sessions-in.ts";
 
-export { SessionObject };
+export { RegistryObject, SessionObject };
 
-export default createApp((env) => sessionsIn(env.SESSIONS));
+export default createApp((env, config) => ({
+  sessions: sessionsIn(env.SESSIONS),
+  keys: keysOf(env, config),
+}));

@@ -11,35 +11,43 @@ import { encodeEvent } from "../protocol/sse.ts";
 import { methodNotAllowed, rpcError, sessionNotFound } from "./answers.ts";
 import type { DoorContext } from "./door.ts";
 import { readBody } from "./read-body.ts";
-import { sessionStream } from "./session-stream.ts";
+import { findSession } from "./find-session.ts";
+import { holdStream } from "./held-stream.ts";
+import { openSession } from "./open-session.ts";
 
 /** `GET /sse`. @param messagePath where this endpoint takes messages. */
 export async function serveSse(context: DoorContext, messagePath: string): Promise<Response> {
-  const { request, sessions, route } = context;
+  const { request, sessions } = context;
   if (request.method !== "GET") return methodNotAllowed("GET, OPTIONS");
   if (!accepts(request.headers.get("accept") ?? "*/*", "text/event-stream")) {
     const message = "Accept must list text/event-stream";
     return rpcError(406, { code: ErrorCode.Transport, message });
   }
-  const { id, session } = sessions.create();
-  const outcome = await session.openSse(route);
-  if (outcome.kind !== "stream") return sessionNotFound();
+  const { id, claims } = await openSession(context);
+  const session = sessions.find(claims);
+  const outcome = await session?.openStream();
+  if (session === undefined || outcome?.kind !== "socket") return sessionNotFound();
   // Relative, so that it holds behind any proxy; clients resolve it against the stream's URL.
   const endpoint = encodeEvent({ event: "endpoint", data: `${messagePath}?sessionId=${id}` });
-  return sessionStream(context, session, outcome, endpoint);
+  return holdStream(context, {
+    ...{ session, source: outcome.socket, preamble: endpoint },
+    // The transport has no resumption, and so no ids.
+    encode: ({ data }) => (data === "" ? undefined : encodeEvent({ event: "message", data })),
+  });
 }
 
 /** `POST /sse/message?sessionId=…` */
 export async function serveSseMessage(context: DoorContext): Promise<Response> {
-  const { request, sessions, limits, route } = context;
+  const { request, limits } = context;
   if (request.method !== "POST") return methodNotAllowed("POST, OPTIONS");
   const id = new URL(request.url).searchParams.get("sessionId");
   if (id === null) {
     const message = "sessionId is missing; open a stream with GET first";
     return rpcError(400, { code: ErrorCode.Transport, message });
   }
-  const session = sessions.find(id);
-  if (session === undefined) return sessionNotFound();
+  const found = await findSession(context, id);
+  if (found instanceof Response) return found;
+  if (found.claims.client !== undefined) return sessionNotFound(); // an id of the other transport
   const body = await readBody(request, limits, []);
   if (!body.ok) return body.response;
 
@@ -48,7 +56,7 @@ export async function serveSseMessage(context: DoorContext): Promise<Response> {
     const message = "The body is not a JSON-RPC 2.0 message";
     return rpcError(400, { code: ErrorCode.InvalidRequest, message });
   }
-  const outcome = await session.receive(route, messages, Array.isArray(body.value));
+  const outcome = await found.session.receive(messages, Array.isArray(body.value));
   if (outcome.kind === "accepted") return new Response("Accepted", { status: 202 });
   if (outcome.kind === "refused") return rpcError(outcome.status, outcome.error, outcome.id);
   return sessionNotFound();

@@ -1,41 +1,123 @@
 /**
- * Streamable HTTP with sessions (2025-03-26 to 2025-11-25): what of it is HTTP. The session
- * itself is elsewhere; this door finds it, asks it, and gives its outcome a status.
+ * Streamable HTTP with sessions (2025-03-26 to 2025-11-25): what of it is HTTP, and what can be
+ * answered without waking the session: `initialize`, `ping`, and that the client is ready.
  */
 
+import { introduce } from "../bridge/introduce.ts";
 import { accepts } from "../lib/media-type.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
-import type { Parsed } from "../protocol/json-rpc.ts";
-import { isLegacyRevision } from "../protocol/revisions.ts";
+import {
+  errorReply,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type Parsed,
+  respond,
+} from "../protocol/json-rpc.ts";
+import { allowsPriming, isLegacyRevision } from "../protocol/revisions.ts";
+import { encodeEvent } from "../protocol/sse.ts";
+import type { EventFrame } from "../sessions/frame.ts";
+import { initialize } from "../sessions/initialize.ts";
 import type { Outcome } from "../sessions/outcome.ts";
 import { accepted, json, rpcError, sessionNotFound } from "./answers.ts";
-import type { DoorContext, SessionStub } from "./door.ts";
-import { sessionStream } from "./session-stream.ts";
+import type { DoorContext, StreamOutcome } from "./door.ts";
+import { findSession, type FoundSession } from "./find-session.ts";
+import { lineSource } from "./frame-source.ts";
+import { type HeldStreamOptions, holdStream } from "./held-stream.ts";
+import { openSession } from "./open-session.ts";
+
+const UNKNOWN_OUTCOME = "The gateway was restarted while this ran; whether it was done is unknown";
 
 export async function postLegacy(
   context: DoorContext,
   messages: readonly Parsed[],
   isBatch: boolean,
 ): Promise<Response> {
-  const [first] = messages;
-  const isOpening = !isBatch && first !== undefined && isInitialize(first);
-  if (isOpening && !context.request.headers.has("mcp-session-id")) {
-    const { id, session } = context.sessions.create();
-    const outcome = await session.open(context.route, first);
-    const isOpened = outcome.kind === "json" && outcome.isOpened === true;
-    return answer(context, session, outcome, isOpened ? { "Mcp-Session-Id": id } : undefined);
-  }
   if (isBatch && messages.some(isInitialize)) {
     const message = "initialize must not be part of a batch";
     return rpcError(400, { code: ErrorCode.InvalidRequest, message });
   }
-  const found = findSession(context);
+  const [first] = messages;
+  const opening =
+    !isBatch && first !== undefined && isInitialize(first) ? first.message : undefined;
+  const hasSession = context.request.headers.has("mcp-session-id");
+  if (opening !== undefined && !hasSession) return answerInitialize(context, opening);
+
+  const found = await namedSession(context);
   if (found instanceof Response) return found;
-  return answer(context, found, await found.receive(context.route, messages, isBatch));
+  if (opening !== undefined) {
+    const message = "The session is initialized already";
+    return rpcError(400, { code: ErrorCode.InvalidRequest, message }, opening.id);
+  }
+  if (!isBatch && first !== undefined) {
+    const { kind, message } = first;
+    if (kind === "request" && message.method === "ping") {
+      return json(respond(message.id, { result: {} }));
+    }
+    // The upstream is told when its session is opened.
+    if (kind === "notification" && message.method === "notifications/initialized")
+      return accepted();
+  }
+  return answerCall(context, found, messages, isBatch);
 }
 
-function isInitialize(parsed: Parsed): boolean {
+function isInitialize(parsed: Parsed): parsed is Extract<Parsed, { kind: "request" }> {
   return parsed.kind === "request" && parsed.message.method === "initialize";
+}
+
+async function answerInitialize(
+  context: DoorContext,
+  { id, params }: JsonRpcRequest,
+): Promise<Response> {
+  const { target, waitUntil } = context;
+  const { reply, client } = await initialize(params, (facts) =>
+    introduce(target, facts, waitUntil),
+  );
+  if (client === undefined) return json(respond(id, reply));
+  const opened = await openSession(context, client);
+  return json(respond(id, reply), 200, { "Mcp-Session-Id": opened.id });
+}
+
+async function answerCall(
+  context: DoorContext,
+  found: FoundSession,
+  messages: readonly Parsed[],
+  isBatch: boolean,
+): Promise<Response> {
+  const { session } = found;
+  let outcome: Outcome;
+  try {
+    outcome = await session.receive(messages, isBatch);
+  } catch {
+    return answerUnknown(messages);
+  }
+  if (outcome.kind !== "stream") return answer(outcome);
+  const { body, reader, start } = outcome;
+  // A session that is gone as well need not be told.
+  const tell = (): void => context.waitUntil(session.detach(reader).catch(() => undefined));
+  // Of a batch, some may have been answered.
+  const [request, ...others] = requestsOf(messages);
+  const farewell =
+    request === undefined || others.length > 0
+      ? undefined
+      : encodeEvent({ event: "message", data: JSON.stringify(unknownOutcome(request)) });
+  return hold(context, found, { source: lineSource(body, tell), start, farewell });
+}
+
+/** The session's object was restarted before it had an answer, or anything to take it up by. */
+function answerUnknown(messages: readonly Parsed[]): Response {
+  const [request] = requestsOf(messages);
+  if (request !== undefined) return json(unknownOutcome(request));
+  return rpcError(500, { code: ErrorCode.InternalError, message: UNKNOWN_OUTCOME });
+}
+
+function requestsOf(messages: readonly Parsed[]): JsonRpcRequest[] {
+  const requests: JsonRpcRequest[] = [];
+  for (const { kind, message } of messages) if (kind === "request") requests.push(message);
+  return requests;
+}
+
+function unknownOutcome({ id }: JsonRpcRequest): JsonRpcResponse {
+  return respond(id, errorReply(ErrorCode.InternalError, UNKNOWN_OUTCOME));
 }
 
 export async function openStream(context: DoorContext): Promise<Response> {
@@ -44,50 +126,72 @@ export async function openStream(context: DoorContext): Promise<Response> {
     const message = "Accept must list text/event-stream";
     return rpcError(406, { code: ErrorCode.Transport, message });
   }
-  const found = findSession(context);
+  const found = await namedSession(context);
   if (found instanceof Response) return found;
   const lastEventId = request.headers.get("last-event-id") ?? undefined;
-  return answer(context, found, await found.openStream(context.route, lastEventId));
+  const outcome = await found.session.openStream(lastEventId);
+  if (outcome.kind !== "socket") return answer(outcome);
+  return hold(context, found, { source: outcome.socket, after: lastEventId });
 }
 
 export async function deleteSession(context: DoorContext): Promise<Response> {
-  const found = findSession(context);
+  const found = await namedSession(context);
   if (found instanceof Response) return found;
-  const wasOpen = await found.close(context.route);
+  const wasOpen = await found.session.close();
   return wasOpen ? new Response(null, { status: 200 }) : sessionNotFound();
 }
 
 /** The session that the headers name, or the refusal that the specification has for them. */
-function findSession({ request, sessions }: DoorContext): SessionStub | Response {
-  const id = request.headers.get("mcp-session-id");
+async function namedSession(context: DoorContext): Promise<FoundSession | Response> {
+  const { headers } = context.request;
+  const id = headers.get("mcp-session-id");
   if (id === null) {
     const message = "Mcp-Session-Id is missing; open a session with initialize";
     return rpcError(400, { code: ErrorCode.Transport, message });
   }
-  const session = sessions.find(id);
-  if (session === undefined) return sessionNotFound();
-  // Absent is normal before 2025-06-18; what is there must be a revision (MUST 400).
-  const version = request.headers.get("mcp-protocol-version");
+  const found = await findSession(context, id);
+  if (found instanceof Response) return found;
+  const { client } = found.claims;
+  if (client === undefined) return sessionNotFound(); // an id of the other transport
+  // Absent is normal before 2025-06-18; what is there must be what was agreed on (MUST 400).
+  const version = headers.get("mcp-protocol-version");
   if (version !== null && !isLegacyRevision(version)) {
     const message = "MCP-Protocol-Version is not a revision that has sessions";
     return rpcError(400, { code: ErrorCode.Transport, message });
   }
-  return session;
+  if (version !== null && version !== client.revision) {
+    const message = `MCP-Protocol-Version is ${version}, but this session agreed on ${client.revision}`;
+    return rpcError(400, { code: ErrorCode.Transport, message });
+  }
+  return found;
+}
+
+function hold(
+  context: DoorContext,
+  { claims, session }: FoundSession,
+  stream: Pick<HeldStreamOptions, "source" | "after" | "start" | "farewell">,
+): Response {
+  const revision = claims.client?.revision;
+  const isPrimed = revision !== undefined && allowsPriming(revision);
+  const retry = context.limits.retryMilliseconds;
+  const encode = (event: EventFrame): string | undefined => {
+    const { id, data } = event;
+    if (data !== "") return encodeEvent({ event: "message", id, data });
+    // A place to resume from before there is any event (2025-11-25: SHOULD); older clients would
+    // take the empty data for a message.
+    return isPrimed ? encodeEvent({ id, retry, data }) : undefined;
+  };
+  return holdStream(context, { ...stream, session, encode });
 }
 
 function answer(
-  context: DoorContext,
-  session: SessionStub,
-  outcome: Outcome,
-  headers?: Record<string, string>,
+  outcome: Exclude<Outcome | StreamOutcome, { kind: "stream" | "socket" }>,
 ): Response {
   switch (outcome.kind) {
     case "accepted":
       return accepted();
     case "json":
-      return json(outcome.body, 200, headers);
-    case "stream":
-      return sessionStream(context, session, outcome);
+      return json(outcome.body);
     case "unknown":
       return sessionNotFound();
     case "refused":

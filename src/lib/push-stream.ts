@@ -8,6 +8,8 @@ export interface PushStreamOptions {
   readonly windowBytes: number;
   /** The reader has gone; called once, and not after `close`. */
   readonly onCancel?: () => void;
+  /** The reader has taken something. */
+  readonly onRoom?: () => void;
 }
 
 export class PushStream {
@@ -17,7 +19,7 @@ export class PushStream {
   #controller: ReadableByteStreamController | undefined;
   #waiting: (() => void)[] = [];
 
-  constructor({ windowBytes, onCancel }: PushStreamOptions) {
+  constructor({ windowBytes, onCancel, onRoom }: PushStreamOptions) {
     this.#onCancel = onCancel;
     // A byte stream, since only those cross from a Durable Object to a Worker.
     this.body = new ReadableStream(
@@ -26,7 +28,10 @@ export class PushStream {
         start: (controller: ReadableByteStreamController) => {
           this.#controller = controller;
         },
-        pull: () => this.#release(),
+        pull: () => {
+          this.#release();
+          onRoom?.();
+        },
         cancel: () => this.abandon(),
       },
       { highWaterMark: windowBytes },
@@ -42,9 +47,14 @@ export class PushStream {
     return (this.#controller?.desiredSize ?? 1) <= 0;
   }
 
-  /** Writes, and resolves when there is room for more. A stream that is over takes no bytes. */
-  async write(text: string): Promise<void> {
+  /** Writes at once, whether there is room or not. A stream that is over takes no bytes. */
+  enqueue(text: string): void {
     this.#controller?.enqueue(this.#encoder.encode(text));
+  }
+
+  /** Writes, and resolves when there is room for more. */
+  async write(text: string): Promise<void> {
+    this.enqueue(text);
     await this.hasRoom();
   }
 

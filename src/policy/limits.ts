@@ -39,16 +39,34 @@ export const LIMITS = {
     max: 16 * MIB,
     reason: "How far a stream runs ahead of its reader before the upstream is made to wait.",
   },
+  retentionMinutes: {
+    default: 60,
+    min: 1,
+    max: 1440,
+    reason: "How long events are kept for a client that comes back: a lunch, a meeting, a train.",
+  },
+  keptEventsPerStream: {
+    default: 100_000,
+    min: 10,
+    max: 10_000_000,
+    reason: "A call that says more than this says it to nobody who could still read it.",
+  },
   keptBytesPerStream: {
-    default: 256 * KIB,
-    min: 0,
-    max: 16 * MIB,
-    reason: "Events kept in memory for a client that reconnects.",
+    default: 1024 * MIB,
+    min: KIB,
+    max: 4096 * MIB,
+    reason: "What one stream may have in the log; a call whose stream outgrows it is ended.",
+  },
+  keptBytesPerSession: {
+    default: 4096 * MIB,
+    min: KIB,
+    max: 8192 * MIB,
+    reason: "The platform gives one session's storage 10 GB; the oldest finished streams go first.",
   },
   keptStreamsPerSession: {
-    default: 16,
+    default: 256,
     min: 1,
-    max: 1000,
+    max: 10_000,
     reason: "Finished streams whose last events can still be fetched.",
   },
   openStreamsPerSession: {
@@ -57,11 +75,11 @@ export const LIMITS = {
     max: 1000,
     reason: "A client needs one for each call that runs and one for notifications.",
   },
-  backlogPerSession: {
-    default: 256,
-    min: 0,
+  streamOpensPerMinute: {
+    default: 300,
+    min: 1,
     max: 10_000,
-    reason: "Notifications that wait for a client to open its stream.",
+    reason: "A client that reconnects in a loop is a bug; each time wakes its session.",
   },
   requestsInFlightPerSession: {
     default: 200,
@@ -88,11 +106,24 @@ export const LIMITS = {
     max: 3600,
     reason: "A reader that takes nothing for this long loses its connection; it can resume.",
   },
+  quietSeconds: {
+    default: 5,
+    min: 1,
+    max: 3600,
+    reason: "A session whose streams were quiet for this long may sleep beside them.",
+  },
   lingerSeconds: {
     default: 60,
     min: 0,
     max: 3600,
     reason: "A client whose stream broke is back within seconds; until then its server is heard.",
+  },
+  holdSeconds: {
+    default: 300,
+    min: 1,
+    max: 86_400,
+    reason:
+      "A client that can poll is let go after this, and comes back for the rest of its answer.",
   },
   askSeconds: {
     default: 600,
@@ -106,11 +137,11 @@ export const LIMITS = {
     max: 60_000,
     reason: "How long a client should wait before it reconnects.",
   },
-  sessionIdleDays: {
-    default: 30,
+  sessionDays: {
+    default: 365,
     min: 1,
-    max: 365,
-    reason: "A session that nobody has used for this long is let go.",
+    max: 3650,
+    reason: "How long a session id is served; a client that comes back later opens a new session.",
   },
 } as const satisfies Record<string, Limit>;
 

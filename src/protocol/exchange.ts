@@ -15,18 +15,20 @@ export interface Peer {
   /**
    * Passes one notification down.
    *
+   * @param ticket takes the exchange up again after this very message, should its holder lose its
+   *   memory; opaque to all but the connector that made it.
    * @returns when the receiver has room for more: awaiting it is the back-pressure.
    */
-  notify(notice: Call): Promise<void>;
+  notify(notice: Call, ticket?: string): Promise<void>;
   /**
    * Asks the client something (elicitation, sampling, roots) and waits for its answer.
    * Never rejects: a client that cannot or will not answer gives an error reply.
    *
    * @param signal aborted when the upstream withdraws the question or the exchange ends.
    */
-  ask(request: Call, signal: AbortSignal): Promise<Reply>;
-  /** The upstream answers with a stream, so something may come before the reply. */
-  opened?(): void;
+  ask(request: Call, signal: AbortSignal, ticket?: string): Promise<Reply>;
+  /** The upstream answers with a stream that can be taken up from its beginning. */
+  primed?(ticket?: string): void;
   /** The upstream let go of its connection in mid-answer; the stream goes on elsewhere. */
   released?(): void;
 }

@@ -1,56 +1,142 @@
 /**
- * The answer to one POST, while it is being made: one JSON body if the reply comes first and
- * comes soon; a stream as soon as anything precedes it, or it takes its time.
+ * The answer to one POST, while it is being made, and the two forms that it takes.
+ *
+ * Streamable HTTP: one JSON body if the reply comes first and comes soon; a stream of its own as
+ * soon as anything precedes it, be it the upstream's offer to be resumed, or it takes its time.
+ * HTTP+SSE: everything goes out on the one stream of the session. An answer that may be waited for
+ * on another connection is on record, so that it comes whatever happens to the session's holder.
  */
 
+import type { EventLog } from "../event-log/event-log.ts";
+import type { Head } from "../event-log/head.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
-import type { JsonRpcResponse, RequestId } from "../protocol/json-rpc.ts";
+import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from "../protocol/json-rpc.ts";
+import type { Carrier } from "./asks.ts";
+import { writeRecord } from "./call-record.ts";
 import { type Opened, type Outcome, refuse } from "./outcome.ts";
-import type { SessionStream } from "./session-stream.ts";
+import type { Streams } from "./streams.ts";
 
-export type OpenStream = () => { readonly stream: SessionStream } & Opened;
+interface AnswerOptions {
+  readonly log: EventLog;
+  readonly streams: Streams;
+  readonly requests: readonly JsonRpcRequest[];
+  readonly streamAfterMs: number;
+  /** The stream's quota is used up: the call is to end. */
+  readonly onFull: () => void;
+}
 
-export class Answer {
+interface PostAnswerOptions extends AnswerOptions {
+  /** Gives the stream its first reader. */
+  readonly read: (head: Head) => Opened;
+}
+
+export class PostAnswer implements Carrier {
   /** Settles as soon as it is known which form the answer takes. */
   readonly outcome: Promise<Outcome>;
+  readonly #options: PostAnswerOptions;
   readonly #resolve: (outcome: Outcome) => void;
-  readonly #openStream: OpenStream;
   readonly #timer: number;
-  #stream: SessionStream | undefined;
+  #head: Head | undefined;
+  #outstanding: number;
 
-  constructor(openStream: OpenStream, streamAfterMs: number) {
+  constructor(options: PostAnswerOptions) {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     this.outcome = promise;
+    this.#options = options;
     this.#resolve = resolve;
-    this.#openStream = openStream;
-    this.#timer = setTimeout(() => this.open(), streamAfterMs);
+    this.#outstanding = options.requests.length;
+    this.#timer = setTimeout(() => this.open(), options.streamAfterMs);
   }
 
-  /** Commits to a stream. */
-  open(): SessionStream {
-    if (this.#stream !== undefined) return this.#stream;
+  /** The upstream can be taken up from its beginning: what it offers is passed on. */
+  prime(ticket: string | undefined): void {
+    const isNoted = this.#head !== undefined && ticket !== undefined;
+    const head = this.open(ticket);
+    if (isNoted) this.#options.log.note(head, ticket);
+  }
+
+  /** Commits to a stream. @param ticket what takes the upstream up from there. */
+  open(ticket?: string): Head {
+    if (this.#head !== undefined) return this.#head;
+    const { log, requests, read } = this.#options;
     clearTimeout(this.#timer);
-    const { stream, ...opened } = this.#openStream();
-    this.#stream = stream;
-    this.#resolve({ kind: "stream", ...opened });
-    return stream;
+    const head = log.openPost(writeRecord(requests), ticket);
+    this.#head = head;
+    this.#resolve({ kind: "stream", ...read(head) });
+    return head;
+  }
+
+  nextId(): string {
+    return this.#options.streams.nextId(this.open());
+  }
+
+  async send(message: JsonRpcMessage, ticket?: string): Promise<void> {
+    const { streams, onFull } = this.#options;
+    const isTaken = await streams.send(this.open(), message, { ticket });
+    if (!isTaken) onFull();
   }
 
   /** Gives one reply; a JSON body has room for only one. */
   async reply(body: JsonRpcResponse): Promise<void> {
-    if (this.#stream === undefined) this.#resolve({ kind: "json", body });
-    else await this.#stream.send(body);
+    this.#outstanding -= 1;
+    if (this.#head === undefined) this.#resolve({ kind: "json", body });
+    else {
+      const isFinal = this.#outstanding === 0;
+      await this.#options.streams.send(this.#head, body, { isFinal, isAnswer: true });
+    }
   }
 
   /** Closes the connection but not the stream: the client comes back for the rest. */
   release(): void {
-    this.#stream?.release();
+    this.#options.streams.feedOf(this.open())?.close();
   }
 
-  /** Nothing more will come. @param id of a request that was cancelled, if no reply was given. */
-  end(id: RequestId | undefined): void {
+  /** Nothing more will come. */
+  end(): void {
     clearTimeout(this.#timer);
-    this.#stream?.end();
+    if (this.#head !== undefined) this.#options.streams.end(this.#head);
+    const id = this.#options.requests[0]?.id;
     this.#resolve(refuse(400, ErrorCode.InvalidRequest, "The request was cancelled", id));
+  }
+}
+
+export class SharedAnswer implements Carrier {
+  readonly #options: AnswerOptions;
+  /** Its client waits on another connection, so it is on record from the beginning. */
+  readonly #record: Head;
+  #outstanding: number;
+
+  constructor(options: AnswerOptions) {
+    this.#options = options;
+    this.#outstanding = options.requests.length;
+    this.#record = options.log.openPost(writeRecord(options.requests));
+  }
+
+  prime(): void {
+    // Nothing is taken up here: what was said on the shared stream cannot be told apart.
+  }
+
+  nextId(): string {
+    return this.#options.streams.unsolicited.nextId();
+  }
+
+  send(message: JsonRpcMessage): Promise<void> {
+    return this.#options.streams.unsolicited.send(message);
+  }
+
+  reply(body: JsonRpcResponse): Promise<void> {
+    this.#outstanding -= 1;
+    const sent = this.send(body);
+    // In the same turn: a record without its answer would be answered again.
+    if (this.#outstanding === 0) this.end();
+    return sent;
+  }
+
+  release(): void {
+    // The stream is everybody's.
+  }
+
+  end(): void {
+    this.#options.log.forget(this.#record);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The questions a session has put to its client and waits on. Ids and progress tokens are the
- * gateway's own; the answers find their way back through this table.
+ * The questions a session has put to its client and waits on. The id of a question is the id of
+ * the event that it goes out in: should this table be lost, the log still knows whose it was.
  */
 
 import { ErrorCode } from "../protocol/error-codes.ts";
@@ -20,24 +20,25 @@ interface Pending {
   settle(reply: Reply): void;
 }
 
-/** Puts a message on the one stream that a question belongs to. */
-export type SendMessage = (message: JsonRpcMessage) => Promise<void>;
+/** The one stream that a question belongs to. */
+export interface Carrier {
+  /** The id of the event that is sent next. */
+  nextId(): string;
+  /** @param ticket what takes the upstream up after this message. */
+  send(message: JsonRpcMessage, ticket?: string): Promise<void>;
+}
 
 export class Asks {
   readonly #pending = new Map<RequestId, Pending>();
   readonly #timeoutMs: number;
-  readonly #life: string;
-  #count = 0;
 
-  /** @param life makes ids unique beyond the holder's eviction. */
-  constructor(options: { timeoutMs: number; life: string }) {
-    this.#timeoutMs = options.timeoutMs;
-    this.#life = options.life;
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
   }
 
   /** Asks, and waits for the answer, the withdrawal or the time-out. Never rejects. */
-  async ask(call: Call, send: SendMessage, withdrawn: AbortSignal): Promise<Reply> {
-    const id = `${this.#life}-${++this.#count}`;
+  async ask(call: Call, carrier: Carrier, withdrawn: AbortSignal, ticket?: string): Promise<Reply> {
+    const id = carrier.nextId();
     const { params, original } = replaceProgressToken(call.params, id);
 
     const { promise, resolve } = Promise.withResolvers<Reply>();
@@ -47,18 +48,14 @@ export class Asks {
       resolve(errorReply(ErrorCode.InternalError, why));
       // The client need not go on asking its user (cancellation: SHOULD).
       const params = { requestId: id, reason: why };
-      void send(notification("notifications/cancelled", params));
+      void carrier.send(notification("notifications/cancelled", params));
     };
     const onWithdrawn = (): void => giveUp("The server withdrew the request");
     const timer = setTimeout(() => giveUp("The client did not answer in time"), this.#timeoutMs);
     withdrawn.addEventListener("abort", onWithdrawn, { once: true });
     try {
-      await send({
-        jsonrpc: "2.0",
-        id,
-        method: call.method,
-        ...(params === undefined ? {} : { params }),
-      });
+      const question = { jsonrpc: "2.0", id, method: call.method } as const;
+      await carrier.send(params === undefined ? question : { ...question, params }, ticket);
       return await promise;
     } finally {
       clearTimeout(timer);
@@ -67,9 +64,11 @@ export class Asks {
     }
   }
 
-  /** Takes a client's answer. One to a question never asked, or answered before, finds nobody. */
-  settle(id: RequestId, reply: Reply): void {
-    this.#pending.get(id)?.settle(reply);
+  /** @returns `false` for an answer to a question never asked here, or answered before. */
+  settle(id: RequestId, reply: Reply): boolean {
+    const pending = this.#pending.get(id);
+    pending?.settle(reply);
+    return pending !== undefined;
   }
 
   /** The server's own progress token behind one that the client speaks of. */

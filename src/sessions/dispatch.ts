@@ -4,17 +4,18 @@
  */
 
 import type { Call, Peer } from "../protocol/exchange.ts";
-import type { ErrorObject, JsonObject, Reply } from "../protocol/json-rpc.ts";
+import type { ErrorObject, JsonObject, Parsed, Reply } from "../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../protocol/revisions.ts";
 
-/** What `initialize` fixed for the whole session. Plain data: it is stored. */
+/** What `initialize` fixed for the whole session. Plain data: it travels in the session's id. */
 export interface ClientFacts {
   readonly revision: LegacyRevision;
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject;
 }
 
-export type Opening =
+/** How the server introduces itself, or why it cannot. */
+type Opening =
   | {
       readonly capabilities: JsonObject;
       readonly serverInfo: JsonObject;
@@ -22,17 +23,57 @@ export type Opening =
     }
   | { readonly error: ErrorObject };
 
+/** Asks the server how it introduces itself to such a client. */
+export type Introduce = (client: ClientFacts) => Promise<Opening>;
+
+/** What to watch, for whoever holds the client's stream: made and read by the bridge alone. */
+type WatchOrder = object;
+
+/** A message that a watch brought. */
+export interface Watched {
+  /** Nothing, when it can be taken up from here on though nothing was said. */
+  readonly parsed?: Parsed;
+  readonly lastEventId?: string;
+  /** It was sent before, and nobody knows whether it came. */
+  readonly isRepeated?: true;
+  /** The ticket of the last message that is known to have come. */
+  readonly known?: string | undefined;
+}
+
 export interface Dispatch {
-  open(): Promise<Opening>;
   /** An upstream's failure is an error reply. Rejects only with the reason of `signal`. */
   request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply>;
+  /** Takes up a request of an earlier life after the message of this ticket; like `request`. */
+  resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply>;
+  /** Answers the question that this ticket came with, in an earlier life. */
+  answer(ticket: string, reply: Reply): Promise<void>;
   /** Best effort, as notifications are. */
   notify(call: Call): Promise<void>;
-  /** Starts, or stops, watching for what belongs to no request. */
-  listen(): void;
+
+  /**
+   * Watches what belongs to no request, here; and stops it.
+   *
+   * @param ticket of the last such message, if there was one.
+   */
+  listen(ticket: string | undefined): Promise<void>;
   unlisten(): void;
+  /**
+   * Stops watching, and says what to watch for whoever does it instead.
+   *
+   * @returns `undefined` when it can be watched nowhere else; then it still is, here.
+   */
+  watched(ticket: string | undefined): Promise<WatchOrder | undefined>;
+  /** Takes a message that such a watch brought. */
+  receive(watched: Watched): Promise<void>;
+  /** Such a watch found the upstream session forgotten. */
+  forgotten(sessionId: string | undefined): Promise<void>;
   close(): Promise<void>;
 }
 
+interface Unsolicited extends Peer {
+  /** The upstream session is another one from now on. */
+  reopened(): void;
+}
+
 /** @param unsolicited takes what belongs to no request. */
-export type Connect = (client: ClientFacts, unsolicited: Peer) => Dispatch;
+export type Connect = (client: ClientFacts, unsolicited: Unsolicited) => Dispatch;

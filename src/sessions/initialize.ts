@@ -1,11 +1,26 @@
 /** `initialize` from the server's side: what a client says of itself, and what it is told. */
 
-import { isObject, type JsonObject, type Params } from "../protocol/json-rpc.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import { errorReply, isObject, type Params, type Reply } from "../protocol/json-rpc.ts";
 import { negotiate } from "../protocol/revisions.ts";
-import type { ClientFacts, Opening } from "./dispatch.ts";
+import type { ClientFacts, Introduce } from "./dispatch.ts";
+import { boundFacts } from "./session-id.ts";
+
+/** @returns the reply, and the facts of the session if there is one from now on. */
+export async function initialize(
+  params: Params | undefined,
+  introduce: Introduce,
+): Promise<{ readonly reply: Reply; readonly client?: ClientFacts }> {
+  const parsed = parseInitialize(params);
+  const client = typeof parsed === "string" ? parsed : boundFacts(parsed);
+  if (typeof client === "string") return { reply: errorReply(ErrorCode.InvalidParams, client) };
+  const opening = await introduce(client);
+  if ("error" in opening) return { reply: { error: opening.error } };
+  return { reply: { result: { protocolVersion: client.revision, ...opening } }, client };
+}
 
 /** @returns the facts of the session, or one sentence that says what is wrong with the params. */
-export function parseInitialize(params: Params | undefined): ClientFacts | string {
+function parseInitialize(params: Params | undefined): ClientFacts | string {
   const { protocolVersion, capabilities, clientInfo } = params ?? {};
   if (typeof protocolVersion !== "string") return "params.protocolVersion must be a string";
   if (!isObject(capabilities)) return "params.capabilities must be an object";
@@ -13,11 +28,4 @@ export function parseInitialize(params: Params | undefined): ClientFacts | strin
     return 'params.clientInfo must be an object with a "name"';
   }
   return { revision: negotiate(protocolVersion), capabilities, clientInfo };
-}
-
-export function answerInitialize(
-  { revision }: ClientFacts,
-  opening: Exclude<Opening, { error: unknown }>,
-): JsonObject {
-  return { protocolVersion: revision, ...opening };
 }

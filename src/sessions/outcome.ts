@@ -8,19 +8,21 @@ import type { ErrorObject, JsonRpcResponse, RequestId } from "../protocol/json-r
 export type Outcome =
   /** Only responses and notifications were sent: 202. */
   | { readonly kind: "accepted" }
-  | { readonly kind: "json"; readonly body: JsonRpcResponse; readonly isOpened?: true }
+  | { readonly kind: "json"; readonly body: JsonRpcResponse }
   | ({ readonly kind: "stream" } & Opened)
   /** There is no such session: never opened, deleted, or expired. */
   | { readonly kind: "unknown" }
   | Refused;
 
 /**
- * A connection of a stream. A reader that goes away cannot be seen from the other side of an RPC
- * boundary before something is written, so whoever holds the body says it, with the number.
+ * The frames of a stream. That its reader has gone cannot be seen from the other side of an RPC
+ * boundary before something is written, so whoever reads it says so, with its name.
  */
 export interface Opened {
   readonly body: ReadableStream<Uint8Array>;
-  readonly connection: number;
+  readonly reader: string;
+  /** The event id before the first event: where the stream is taken up if it breaks before that. */
+  readonly start: string;
 }
 
 export interface Refused {

@@ -3,159 +3,107 @@
  * its requests, and puts every message of the server's on the one stream where it belongs.
  */
 
-import { settleWithin } from "../lib/time-out.ts";
+import type { EventLog } from "../event-log/event-log.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
-import type { Call, Peer } from "../protocol/exchange.ts";
-import {
-  errorReply,
-  isRequestId,
-  type JsonRpcNotification,
-  type JsonRpcRequest,
-  type JsonRpcResponse,
-  notification,
-  type Parsed,
-  replyOf,
-  type Reply,
-  type RequestId,
-  respond,
-} from "../protocol/json-rpc.ts";
-import { allowsBatches, allowsPriming } from "../protocol/revisions.ts";
-import { Answer } from "./answer.ts";
+import { type JsonRpcRequest, type Parsed, respond } from "../protocol/json-rpc.ts";
 import { Asks } from "./asks.ts";
-import type { ClientFacts, Connect, Dispatch } from "./dispatch.ts";
-import { answerInitialize, parseInitialize } from "./initialize.ts";
-import { type Outcome, refuse } from "./outcome.ts";
-import type { SessionStream } from "./session-stream.ts";
-import { type StreamLimits, Streams } from "./streams.ts";
-
-const MAX_NOTIFICATION_WAIT_MS = 5000;
-
-export type Door = "streamable-http" | "http+sse";
-
-export interface SessionLimits extends StreamLimits {
-  readonly askTimeoutMs: number;
-  readonly retryMs: number;
-  /** How long the upstream is listened to after the client's last stream broke. */
-  readonly lingerMs: number;
-  readonly maxInFlight: number;
-  /** An answer that takes longer becomes a stream, which can be kept alive. */
-  readonly streamAfterMs: number;
-}
+import { Calls } from "./calls.ts";
+import {
+  type Core,
+  type Door,
+  type OpenChannel,
+  peerOn,
+  readPost,
+  type SessionLimits,
+  streamRefusal,
+} from "./core.ts";
+import type { ClientFacts, Connect, Dispatch, Introduce, Watched } from "./dispatch.ts";
+import type { Channel, Feed } from "./feed.ts";
+import { initialize } from "./initialize.ts";
+import { type Outcome, refuse, type Refused } from "./outcome.ts";
+import { receive } from "./receive.ts";
+import { reviveCalls } from "./revive.ts";
+import { type Place, Streams } from "./streams.ts";
+import { Watching } from "./watching.ts";
 
 export interface SessionOptions {
   readonly door: Door;
-  /** What `initialize` fixed, if it has been done; kept by the caller across evictions. */
+  /** What `initialize` fixed; with HTTP+SSE the session is there before. */
   readonly client: ClientFacts | undefined;
   readonly connect: Connect;
+  readonly introduce: Introduce;
+  readonly log: EventLog;
   readonly limits: SessionLimits;
-  /** Called once, when `initialize` has opened the session. */
-  readonly onOpened: (client: ClientFacts) => void;
-  /** Called when the client of an HTTP+SSE session has gone: the stream was the session. */
-  readonly onDeserted: () => void;
+  /** Called once, when `initialize` came to a session that was there before. */
+  readonly onInitialized: (client: ClientFacts) => void;
+  /** Called when the first call starts or the last one has ended. */
+  readonly onBusy: (isBusy: boolean) => void;
+  /** A reader has gone. */
+  readonly onDetach: () => void;
 }
 
 export class Session {
-  readonly #door: Door;
-  readonly #connect: Connect;
-  readonly #limits: SessionLimits;
-  readonly #onOpened: (client: ClientFacts) => void;
-  readonly #streams: Streams;
-  readonly #asks: Asks;
-  readonly #inFlight = new Map<RequestId, AbortController>();
-  #lingering: number | null = null;
-  #client: ClientFacts | undefined;
-  #dispatch: Dispatch | undefined;
+  readonly #options: SessionOptions;
+  readonly #core: { -readonly [Part in keyof Core]: Core[Part] };
+  readonly #watching: Watching;
+  #isInitializing = false;
 
-  constructor({ door, client, connect, limits, onOpened, onDeserted }: SessionOptions) {
-    this.#door = door;
-    this.#client = client;
-    this.#connect = connect;
-    this.#limits = limits;
-    this.#onOpened = onOpened;
-    const life = crypto.randomUUID().slice(0, 8);
-    this.#asks = new Asks({ timeoutMs: limits.askTimeoutMs, life });
-    this.#streams = new Streams({
-      limits,
-      life,
-      isResumable: door === "streamable-http",
-      onDetach: () => {
-        if (door === "http+sse") onDeserted();
-        else this.#linger();
+  constructor(options: SessionOptions) {
+    const { door, client, log, limits, onBusy, onDetach } = options;
+    const { stallMs, quietMs, lingerMs } = limits;
+    this.#options = options;
+    const streams = new Streams({
+      ...{ log, stallMs },
+      onDetach: ({ id }) => {
+        if (id.kind === "standalone") this.#watching.detached(this.#dispatch);
+        onDetach();
       },
     });
-    if (client !== undefined) this.#dispatch = connect(client, this.#unsolicited);
+    this.#watching = new Watching({ streams, quietMs, lingerMs });
+    this.#core = {
+      ...{ door, limits, log, streams, open: undefined },
+      asks: new Asks(limits.askTimeoutMs),
+      calls: new Calls(limits.maxInFlight, onBusy),
+    };
+    if (client !== undefined) this.#begin(client);
   }
 
-  get isOpen(): boolean {
-    return this.#client !== undefined;
+  get isIdle(): boolean {
+    return this.#core.calls.isIdle;
   }
 
-  /** Takes the messages of one POST. */
-  async receive(messages: readonly Parsed[], isBatch: boolean): Promise<Outcome> {
+  get hasReaders(): boolean {
+    return this.#core.streams.readCount > 0;
+  }
+
+  /**
+   * Takes the messages of one POST.
+   *
+   * @param openChannel makes the way to the client's stream, should the answer be one.
+   */
+  receive(
+    messages: readonly Parsed[],
+    isBatch: boolean,
+    openChannel: OpenChannel,
+  ): Promise<Outcome> {
     const [first] = messages;
-    if (first?.kind === "request" && first.message.method === "initialize") {
-      if (!isBatch) return this.#initialize(first.message);
-      return refuse(400, ErrorCode.InvalidRequest, "initialize must not be part of a batch");
+    if (!isBatch && first?.kind === "request" && first.message.method === "initialize") {
+      return this.#initialize(first.message);
     }
-    const client = this.#client;
-    if (client === undefined) {
-      return refuse(400, ErrorCode.InvalidRequest, "The session is not initialized yet");
-    }
-    if (isBatch && !allowsBatches(client.revision)) {
-      const message = `Revision ${client.revision} has no batches: send one message for each POST`;
-      return refuse(400, ErrorCode.InvalidRequest, message);
-    }
-    const requests: JsonRpcRequest[] = [];
-    for (const { kind, message } of messages) if (kind === "request") requests.push(message);
-    const refusal = this.#refuseRequests(requests);
-    if (refusal !== undefined) return refusal;
-
-    for (const parsed of messages) {
-      if (parsed.kind === "notification") {
-        // Waited for, so that what follows finds it done; but not for ever.
-        await settleWithin(this.#receiveNotification(parsed.message), MAX_NOTIFICATION_WAIT_MS);
-      }
-      if (parsed.kind === "response" && parsed.message.id !== undefined) {
-        this.#asks.settle(parsed.message.id, replyOf(parsed.message));
-      }
-    }
-    return requests.length === 0 ? { kind: "accepted" } : this.#run(requests, isBatch);
+    return receive(this.#core, messages, isBatch, openChannel);
   }
 
-  /** Opens the stream of what belongs to no request, or takes up a broken one. */
-  openStream(lastEventId?: string): Outcome {
-    if (this.#streams.isFull) return this.#refuseStream();
-    if (lastEventId !== undefined) return this.#resume(lastEventId);
-    const { stream, ...opened } = this.#streams.open("standalone");
-    this.#startStream(stream);
-    this.#listen(stream);
-    return { kind: "stream", ...opened };
-  }
-
-  /** The reader of a connection has gone; its stream may go on. */
-  detach(connection: number): void {
-    this.#streams.detach(connection);
-  }
-
-  /** Ends everything: what runs is cancelled, the upstream session is closed. */
-  async close(): Promise<void> {
-    for (const controller of this.#inFlight.values()) {
-      controller.abort(new Error("The client ended the session"));
-    }
-    clearTimeout(this.#lingering);
-    this.#streams.endAll();
-    const dispatch = this.#dispatch;
-    this.#client = undefined;
-    this.#dispatch = undefined;
-    await dispatch?.close();
-  }
-
-  #resume(lastEventId: string): Outcome {
-    const resumed = this.#streams.resume(lastEventId);
-    switch (resumed.kind) {
-      case "stream":
-        if (resumed.stream.id.kind === "standalone") this.#listen(resumed.stream);
-        return { kind: "stream", body: resumed.body, connection: resumed.connection };
+  /** Finds where a client's stream begins: a new one, or one that broke. */
+  placeFor(lastEventId: string | undefined): Place | Refused {
+    const { streams } = this.#core;
+    const refusal = streamRefusal(this.#core);
+    if (lastEventId === undefined) return refusal ?? streams.openStandalone();
+    const located = streams.locate(lastEventId);
+    switch (located.kind) {
+      case "place":
+        // One that takes the place of an older reader is not one more.
+        if (streams.feedOf(located.place.head) !== undefined) return located.place;
+        return refusal ?? located.place;
       case "malformed":
         return refuse(400, ErrorCode.Transport, "Last-Event-ID is not one of this session's");
       case "gone":
@@ -163,175 +111,81 @@ export class Session {
     }
   }
 
-  /** There is a stream for what belongs to no request: what waited goes out, more may come. */
-  #listen(stream: SessionStream): void {
-    clearTimeout(this.#lingering);
-    this.#streams.flushBacklog(stream);
-    this.#dispatch?.listen();
+  /** Gives a place its reader. */
+  attach(place: Place, channel: Channel): Feed {
+    if (place.head.id.kind === "post") return readPost(this.#core, place, channel);
+    const feed = this.#core.streams.attach(place, channel);
+    this.#core.streams.carryBacklog(feed);
+    this.#watching.takeOver(this.#dispatch);
+    return feed;
   }
 
-  /** Goes on listening for a while after the last such stream broke; what comes is kept. */
-  #linger(): void {
-    if (this.#streams.standalone() !== undefined) return;
-    clearTimeout(this.#lingering);
-    this.#lingering = setTimeout(() => this.#dispatch?.unlisten(), this.#limits.lingerMs);
+  /** Finds a reader again that was there before this life of the session's holder. */
+  reattach(place: Place, channel: Channel): Feed {
+    const feed = this.#core.streams.attach(place, channel, { isKnown: true });
+    if (place.head.id.kind === "standalone") this.#watching.isKept(feed);
+    return feed;
   }
 
-  #startStream(stream: SessionStream): void {
-    if (this.#isPolling()) stream.prime(this.#limits.retryMs);
+  /** Ends what an earlier life of the session's holder left open. */
+  revive(): void {
+    reviveCalls(this.#core);
   }
 
-  /** Whether this client knows that a closed connection need not be a closed stream. */
-  #isPolling(): boolean {
-    const { revision } = this.#client ?? {};
-    return this.#door === "streamable-http" && revision !== undefined && allowsPriming(revision);
+  /** Takes what a watch brought that runs where a client's stream is held. */
+  async receiveWatched(watched: Watched): Promise<void> {
+    await this.#dispatch?.receive({ ...watched, known: this.#core.streams.lastUnsolicited() });
   }
 
-  async #initialize(request: JsonRpcRequest): Promise<Outcome> {
-    const { id } = request;
-    // Also while the handshake is under way: there is one upstream session for each of ours.
-    if (this.#dispatch !== undefined) {
-      return refuse(400, ErrorCode.InvalidRequest, "The session is initialized already", id);
-    }
-    const client = parseInitialize(request.params);
-    if (typeof client === "string") {
-      return this.#answer(respond(id, errorReply(ErrorCode.InvalidParams, client)));
-    }
-    const dispatch = this.#connect(client, this.#unsolicited);
-    this.#dispatch = dispatch;
-    const opening = await dispatch.open();
-    // Ended in the meantime: `close` has taken care of the upstream.
-    if (this.#dispatch !== dispatch) return { kind: "unknown" };
-    if ("error" in opening) {
-      this.#dispatch = undefined;
-      return this.#answer(respond(id, { error: opening.error }));
-    }
-    this.#client = client;
-    this.#onOpened(client);
-    const body = respond(id, { result: answerInitialize(client, opening) });
-    // The stream of HTTP+SSE is open since before the handshake.
-    if (this.#door === "http+sse") dispatch.listen();
-    const outcome = await this.#answer(body);
-    return outcome.kind === "json" ? { ...outcome, isOpened: true } : outcome;
+  /** Such a watch found the upstream session forgotten. */
+  async upstreamForgotten(sessionId: string | undefined): Promise<void> {
+    await this.#dispatch?.forgotten(sessionId);
   }
 
-  /** One response, as the front door carries it. */
-  async #answer(body: JsonRpcResponse): Promise<Outcome> {
-    if (this.#door === "streamable-http") return { kind: "json", body };
-    await this.#streams.sendUnsolicited(body);
-    return { kind: "accepted" };
+  /** Ends everything: what runs is cancelled, the upstream session is closed. */
+  async close(): Promise<void> {
+    this.#core.calls.cancelAll(new Error("The client ended the session"));
+    this.#watching.end();
+    this.#core.streams.closeAll();
+    await this.#dispatch?.close();
   }
 
-  #refuseStream(id?: RequestId): Outcome {
-    const message = `This session has ${this.#limits.maxOpenStreams} streams open; close one`;
-    return refuse(429, ErrorCode.Transport, message, id);
+  get #dispatch(): Dispatch | undefined {
+    return this.#core.open?.dispatch;
   }
 
-  #refuseRequests(requests: readonly JsonRpcRequest[]): Outcome | undefined {
-    if (this.#inFlight.size + requests.length > this.#limits.maxInFlight) {
-      const message = `More than ${this.#limits.maxInFlight} requests at once in this session`;
-      return refuse(429, ErrorCode.Transport, message, requests[0]?.id);
-    }
-    const ids = new Set<RequestId>();
-    for (const { id, method } of requests) {
-      if (method === "initialize") {
-        return refuse(400, ErrorCode.InvalidRequest, "initialize must not be part of a batch");
-      }
-      if (this.#inFlight.has(id) || ids.has(id)) {
-        const message = "This request id is in use by a request that still runs";
-        return refuse(400, ErrorCode.InvalidRequest, message, id);
-      }
-      ids.add(id);
-    }
-    return undefined;
-  }
-
-  async #receiveNotification({ method, params }: JsonRpcNotification): Promise<void> {
-    const call: Call = params === undefined ? { method } : { method, params };
-    if (method === "notifications/cancelled") {
-      const { requestId, reason } = params ?? {};
-      if (!isRequestId(requestId)) return;
-      const why = typeof reason === "string" ? reason : "The client cancelled the request";
-      this.#inFlight.get(requestId)?.abort(new Error(why));
-      return;
-    }
-    if (method === "notifications/progress") {
-      const progressToken = this.#asks.originalToken(params?.["progressToken"]);
-      if (progressToken === undefined) return;
-      await this.#dispatch?.notify({ method, params: { ...params, progressToken } });
-      return;
-    }
-    await this.#dispatch?.notify(call);
-  }
-
-  /**
-   * Runs the requests of one POST. The answer is a stream as soon as something may come before
-   * the reply, or the reply takes its time; else it is one JSON body.
-   */
-  #run(requests: readonly JsonRpcRequest[], isBatch: boolean): Promise<Outcome> | Outcome {
-    const firstId = requests[0]?.id;
-    if (this.#door === "http+sse") {
-      const send = (body: JsonRpcResponse): Promise<void> => this.#streams.sendUnsolicited(body);
-      void this.#settleAll(requests, this.#unsolicited, send);
-      return { kind: "accepted" };
-    }
-    if (this.#streams.isFull) return this.#refuseStream(firstId);
-    const answer = new Answer(() => {
-      const opened = this.#streams.open("post");
-      this.#startStream(opened.stream);
-      return opened;
-    }, this.#limits.streamAfterMs);
-    if (isBatch) answer.open();
-    const peer: Peer = {
-      ...this.#peerOn((message) => answer.open().send(message)),
-      opened: () => void answer.open(),
-      released: () => {
-        if (this.#isPolling()) answer.release();
+  #begin(client: ClientFacts): void {
+    const { unsolicited } = this.#core.streams;
+    const carrier = {
+      nextId: () => unsolicited.nextId(),
+      send: (...message: Parameters<typeof unsolicited.send>) => {
+        this.#watching.stirred(this.#dispatch);
+        return unsolicited.send(...message);
       },
     };
-    void this.#settleAll(requests, peer, (body) => answer.reply(body)).then(() =>
-      answer.end(firstId),
-    );
-    return answer.outcome;
+    const dispatch = this.#options.connect(client, {
+      ...peerOn(this.#core, carrier),
+      primed: (ticket) => this.#core.streams.noteUnsolicited(ticket),
+      reopened: () => this.#watching.takeOver(this.#dispatch),
+    });
+    this.#core.open = { client, dispatch };
   }
 
-  async #settleAll(
-    requests: readonly JsonRpcRequest[],
-    peer: Peer,
-    send: (body: JsonRpcResponse) => Promise<void>,
-  ): Promise<void> {
-    await Promise.all(
-      requests.map(async (request) => {
-        const reply = await this.#execute(request, peer);
-        if (reply !== undefined) await send(respond(request.id, reply));
-      }),
-    );
-  }
-
-  /** @returns `undefined` for a request that was cancelled: it gets no answer. */
-  async #execute({ id, method, params }: JsonRpcRequest, peer: Peer): Promise<Reply | undefined> {
-    if (method === "ping") return { result: {} };
-    const dispatch = this.#dispatch;
-    if (dispatch === undefined) return undefined;
-    const controller = new AbortController();
-    this.#inFlight.set(id, controller);
-    try {
-      const call = params === undefined ? { method } : { method, params };
-      return await dispatch.request(call, peer, controller.signal);
-    } catch (error) {
-      if (controller.signal.aborted) return undefined;
-      throw error;
-    } finally {
-      this.#inFlight.delete(id);
+  /** Over HTTP+SSE: with Streamable HTTP it is answered before there is a session. */
+  async #initialize({ id, params }: JsonRpcRequest): Promise<Outcome> {
+    if (this.#core.open !== undefined || this.#isInitializing) {
+      return refuse(400, ErrorCode.InvalidRequest, "The session is initialized already", id);
     }
-  }
-
-  readonly #unsolicited: Peer = this.#peerOn((message) => this.#streams.sendUnsolicited(message));
-
-  #peerOn(send: (message: Parameters<SessionStream["send"]>[0]) => Promise<void>): Peer {
-    return {
-      notify: ({ method, params }) => send(notification(method, params)),
-      ask: (request, withdrawn) => this.#asks.ask(request, send, withdrawn),
-    };
+    this.#isInitializing = true;
+    const { reply, client } = await initialize(params, this.#options.introduce).finally(() => {
+      this.#isInitializing = false;
+    });
+    if (client !== undefined) {
+      this.#begin(client);
+      this.#options.onInitialized(client);
+      this.#watching.takeOver(this.#dispatch);
+    }
+    await this.#core.streams.unsolicited.send(respond(id, reply));
+    return { kind: "accepted" };
   }
 }

@@ -1,145 +1,208 @@
 /**
- * The streams of one session: which are open, which may still be resumed, and which one carries
- * a message that belongs to no request. Each message goes out on exactly one of them
- * (Streamable HTTP: broadcasting is a MUST NOT).
+ * The streams of one session and their readers: which are read, which may still be resumed, and
+ * which one carries a message that belongs to no request. Each message goes out on exactly one
+ * of them (Streamable HTTP: broadcasting is a MUST NOT).
  */
 
-import { PushStream } from "../lib/push-stream.ts";
+import { formatEventId, parseEventId } from "../event-log/event-id.ts";
+import type { EventLog } from "../event-log/event-log.ts";
+import type { Head } from "../event-log/head.ts";
 import type { JsonRpcMessage } from "../protocol/json-rpc.ts";
-import { parseEventId, type StreamKind, streamKey } from "./event-id.ts";
-import type { Opened } from "./outcome.ts";
-import { SessionStream } from "./session-stream.ts";
+import type { Carrier } from "./asks.ts";
+import { type Channel, Feed } from "./feed.ts";
 
-export interface StreamLimits {
-  readonly windowBytes: number;
-  readonly maxKeptChars: number;
+export interface StreamsOptions {
+  readonly log: EventLog;
   readonly stallMs: number;
-  readonly maxOpenStreams: number;
-  readonly maxKeptStreams: number;
-  readonly maxBacklog: number;
+  /** The reader of a stream has gone, though the stream may go on. */
+  readonly onDetach: (head: Head) => void;
 }
 
-export type Resumed =
-  | ({ readonly kind: "stream"; readonly stream: SessionStream } & Opened)
-  /** The text was never minted here. */
+export interface SendOptions {
+  /** What takes the upstream up after this message. */
+  readonly ticket?: string | undefined;
+  readonly isFinal?: boolean;
+  /** Answers are logged whatever the quota says. */
+  readonly isAnswer?: boolean;
+}
+
+/** Where a reader begins. */
+export interface Place {
+  readonly head: Head;
+  readonly after: number;
+}
+
+export interface Reading {
+  /** The reader was here before, and knows its place. */
+  readonly isKnown?: boolean;
+  /** Milliseconds after which the connection ends, for a client that comes back. */
+  readonly holdMs?: number | undefined;
+}
+
+export type Located =
+  | { readonly kind: "place"; readonly place: Place }
+  /** No event of this session's has such an id. */
   | { readonly kind: "malformed" }
   /** The stream, or a part of what followed, is no longer kept. */
   | { readonly kind: "gone" };
 
 export class Streams {
-  readonly #streams = new Map<string, SessionStream>();
-  readonly #connections = new Map<number, PushStream>();
-  readonly #limits: StreamLimits;
-  readonly #life: string;
-  readonly #isResumable: boolean;
-  readonly #onDetach: (stream: SessionStream) => void;
-  #count = 0;
-  #connectionCount = 0;
-  /** What came while no stream was there to carry it; the oldest go first. */
-  #backlog: JsonRpcMessage[] = [];
+  readonly #log: EventLog;
+  readonly #stallMs: number;
+  readonly #onDetach: (head: Head) => void;
+  /** In the order of their coming: the last is the newest. */
+  readonly #feeds = new Map<Head, Feed>();
 
-  /** @param onDetach a client's connection has gone, though its stream may go on. */
-  constructor(options: {
-    limits: StreamLimits;
-    life: string;
-    isResumable: boolean;
-    onDetach: (stream: SessionStream) => void;
-  }) {
-    this.#limits = options.limits;
-    this.#life = options.life;
-    this.#isResumable = options.isResumable;
-    this.#onDetach = options.onDetach;
+  constructor({ log, stallMs, onDetach }: StreamsOptions) {
+    this.#log = log;
+    this.#stallMs = stallMs;
+    this.#onDetach = onDetach;
   }
 
-  get isFull(): boolean {
-    let attached = 0;
-    for (const stream of this.#streams.values()) if (stream.isAttached) attached += 1;
-    return attached >= this.#limits.maxOpenStreams;
+  /** How many have a reader. */
+  get readCount(): number {
+    return this.#feeds.size;
   }
 
-  open(kind: StreamKind): { readonly stream: SessionStream } & Opened {
-    const { maxKeptChars, stallMs } = this.#limits;
-    const id = { kind, life: this.#life, number: ++this.#count };
-    const stream = new SessionStream({
-      id,
-      isResumable: this.#isResumable,
-      maxKeptChars,
-      stallMs,
-    });
-    this.#streams.set(streamKey(id), stream);
-    this.#trim();
-    const { push, ...opened } = this.#connect(stream);
-    stream.attach(push, 0);
-    return { stream, ...opened };
+  openStandalone(): Place {
+    return { head: this.#log.openStandalone(), after: 0 };
   }
 
-  /** Takes a stream up after the event that the client saw last, and only that stream. */
-  resume(lastEventId: string): Resumed {
+  /** Finds the place of the event that a client saw last, in that stream and no other. */
+  locate(lastEventId: string): Located {
     const position = parseEventId(lastEventId);
     if (position === undefined) return { kind: "malformed" };
-    const stream = this.#streams.get(streamKey(position.stream));
-    if (stream === undefined) {
-      // A standalone stream of an earlier life had nothing that is still owed.
-      if (position.stream.kind === "post") return { kind: "gone" };
-      return { kind: "stream", ...this.open("standalone") };
+    const found = this.#log.find(position);
+    switch (found.kind) {
+      case "found":
+        this.#log.acknowledge(found.head, position.seq);
+        return { kind: "place", place: { head: found.head, after: position.seq } };
+      case "foreign":
+        return { kind: "malformed" };
+      case "gone":
+        return { kind: "gone" };
+      case "unknown":
+        // Of a standalone stream nothing is logged before it has said something: nothing is owed.
+        if (position.stream.kind === "post") return { kind: "gone" };
+        return { kind: "place", place: this.openStandalone() };
     }
-    const { push, ...opened } = this.#connect(stream);
-    if (!stream.attach(push, position.seq)) return { kind: "gone" };
-    return { kind: "stream", stream, ...opened };
   }
 
-  /** Sends what belongs to no request, on the newest standalone stream, or when there is one. */
-  async sendUnsolicited(message: JsonRpcMessage): Promise<void> {
-    const carrier = this.standalone();
-    if (carrier !== undefined) return carrier.send(message);
-    this.#backlog.push(message);
-    if (this.#backlog.length > this.#limits.maxBacklog) this.#backlog.shift();
+  /**
+   * Gives a stream a reader; an older one is closed, for the newest wins. */
+  attach(
+    { head, after }: Place,
+    channel: Channel,
+    { isKnown = false, holdMs }: Reading = {},
+  ): Feed {
+    const older = this.#feeds.get(head);
+    this.#feeds.delete(head); // so that its going is not taken for the client's
+    older?.close();
+    const feed = new Feed({
+      ...{ log: this.#log, head, channel, after, stallMs: this.#stallMs, holdMs },
+      onClose: () => this.#detach(head, feed),
+    });
+    head.isInUse = true;
+    this.#feeds.set(head, feed);
+    if (!isKnown) feed.prime();
+    return feed;
   }
 
-  flushBacklog(stream: SessionStream): void {
-    const backlog = this.#backlog;
-    this.#backlog = [];
-    for (const message of backlog) void stream.send(message);
+  feedOf(head: Head): Feed | undefined {
+    return this.#feeds.get(head);
   }
 
-  /** The newest attached standalone stream: its client is the likeliest to be alive. */
-  standalone(): SessionStream | undefined {
-    let newest: SessionStream | undefined;
-    for (const stream of this.#streams.values()) {
-      if (stream.id.kind === "standalone" && stream.isAttached) newest = stream;
+  /** The id that the next event of a stream will have. */
+  nextId({ id, last }: Head): string {
+    return formatEventId(id, last + 1);
+  }
+
+  /**
+   * Appends a message and sends it on, if somebody reads.
+   *
+   * @returns when the reader has room for more, or has gone; `false` when the stream's quota is
+   *   used up, so that the message was not taken.
+   */
+  async send(head: Head, message: JsonRpcMessage, options: SendOptions = {}): Promise<boolean> {
+    if (head.isEnded) return true;
+    const { ticket, isFinal = false, isAnswer = isFinal } = options;
+    const data = JSON.stringify(message);
+    const after = head.last;
+    const seq = this.#log.append(head, data, { origin: ticket, isFinal, isForced: isAnswer });
+    if (seq === undefined) return false;
+    const feed = this.#feeds.get(head);
+    feed?.pump({ after, seq, data });
+    await feed?.caughtUp();
+    return true;
+  }
+
+  /** Carries what belongs to no request; without a stream to carry it, it waits for one. */
+  readonly unsolicited: Carrier = {
+    nextId: () => {
+      const head = this.standalone()?.head;
+      // Nobody will ask the log for a question that was moved: any id of its own will do.
+      return head === undefined ? crypto.randomUUID() : this.nextId(head);
+    },
+    send: async (message, ticket) => {
+      const head = this.standalone()?.head;
+      if (head === undefined) {
+        this.#log.appendToBacklog(JSON.stringify(message), { origin: ticket });
+      } else await this.send(head, message, { ticket });
+    },
+  };
+
+  /** Where what belongs to no request goes now: the newest such stream that has a reader. */
+  standalone(): Feed | undefined {
+    let newest: Feed | undefined;
+    for (const feed of this.#feeds.values()) {
+      if (feed.head.id.kind === "standalone") newest = feed;
     }
     return newest;
   }
 
-  endAll(): void {
-    for (const stream of this.#streams.values()) stream.end();
-    this.#streams.clear();
+  /** What waited for such a stream goes out on this one. */
+  carryBacklog(feed: Feed): void {
+    this.#log.moveBacklog(feed.head);
+    feed.pump();
   }
 
-  /** The reader of a connection has gone. */
-  detach(connection: number): void {
-    this.#connections.get(connection)?.abandon();
-  }
-
-  #connect(stream: SessionStream): { readonly push: PushStream } & Opened {
-    const push = new PushStream({
-      windowBytes: this.#limits.windowBytes,
-      onCancel: () => this.#onDetach(stream),
-    });
-    for (const [number, { isOpen }] of this.#connections) {
-      if (!isOpen) this.#connections.delete(number);
+  /** Notes where what belongs to no request can be taken up now, though nothing was said. */
+  noteUnsolicited(ticket: string | undefined): void {
+    let head = this.standalone()?.head;
+    for (const other of head === undefined ? this.#log.heads() : []) {
+      if (other.id.kind === "standalone") head = other;
     }
-    const connection = ++this.#connectionCount;
-    this.#connections.set(connection, push);
-    return { push, body: push.body, connection };
+    if (head !== undefined && ticket !== undefined) this.#log.note(head, ticket);
   }
 
-  /** Ended and deserted streams wait here for a resume; the oldest are let go first. */
-  #trim(): void {
-    for (const [key, stream] of this.#streams) {
-      if (this.#streams.size <= this.#limits.maxKeptStreams) return;
-      const isIdle = stream.isEnded || (stream.id.kind === "standalone" && !stream.isAttached);
-      if (isIdle) this.#streams.delete(key);
+  /** The ticket of the last message that belonged to no request. */
+  lastUnsolicited(): string | undefined {
+    let newest: Head | undefined;
+    for (const head of this.#log.heads()) {
+      if (head.id.kind === "post" || head.origin === undefined) continue;
+      if (newest === undefined || head.newestAt >= newest.newestAt) newest = head;
     }
+    return newest?.origin;
+  }
+
+  /** Ends a stream; its reader is closed when it has everything. */
+  end(head: Head): void {
+    this.#log.end(head);
+    this.#feeds.get(head)?.pump();
+  }
+
+  /** Closes every connection. */
+  closeAll(): void {
+    for (const feed of this.#feeds.values()) feed.close();
+  }
+
+  #detach(head: Head, feed: Feed): void {
+    if (this.#feeds.get(head) !== feed) return;
+    this.#feeds.delete(head);
+    head.isInUse = false;
+    // One that never said anything is opened anew as well as it is taken up.
+    const isBlank = head.id.kind === "standalone" && head.last === 0 && head.origin === undefined;
+    if (isBlank) this.#log.forget(head);
+    this.#onDetach(head);
   }
 }

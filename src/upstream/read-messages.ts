@@ -13,15 +13,23 @@ import { type Parsed, parseMessage } from "../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "./target.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
-/** Where a broken stream can be taken up again. Kept up to date while reading. */
+/**
+ * Where a broken stream can be taken up again. Kept up to date while reading: whoever holds a
+ * message finds here the id of the event that it came in.
+ */
 export interface ResumePoint {
   lastEventId?: string;
+  /** The id of the message in hand, if it has one; of a batch in one event, the last message has. */
+  ownId?: string | undefined;
   retryMs?: number;
+  /** Called when an id passes that belongs to no message: the server offers to be taken up there. */
+  readonly onPrimed?: () => void;
 }
 
 type Text = AsyncIterable<string>;
 
 const MAX_DEPTH = 1000;
+const MAX_ID_CHARS = 1024;
 
 /**
  * Yields every message of a successful response.
@@ -41,8 +49,17 @@ export async function* readMessages(
   if (type === "text/event-stream") {
     for await (const event of readEvents(target, text, resume)) {
       // Other event names are other protocols' business; empty data is a priming event.
-      if (event.name !== "message" || event.data === "") continue;
-      yield* parseEvent(target, event.data);
+      if (event.name !== "message" || event.data === "") {
+        if (event.id !== undefined) resume.lastEventId = event.id;
+        continue;
+      }
+      const messages = [...parseEvent(target, event.data)];
+      const last = messages.at(-1);
+      for (const message of messages) {
+        resume.ownId = message === last ? event.id : undefined;
+        if (resume.ownId !== undefined) resume.lastEventId = resume.ownId;
+        yield message;
+      }
     }
   } else if (type === "application/json") {
     for await (const value of readJson(target, text)) yield* parseAll(target, value);
@@ -69,16 +86,24 @@ export async function* readEvents(
   target: UpstreamTarget,
   text: Text,
   resume: ResumePoint,
-): AsyncGenerator<{ name: string; data: string }, void> {
-  const ready: { name: string; data: string }[] = [];
+): AsyncGenerator<{ id?: string; name: string; data: string }, void> {
+  const ready: { id?: string; name: string; data: string }[] = [];
   let isTooLarge = false;
   const parser = createParser({
     maxBufferSize: target.maxMessageChars,
+    // An id counts also where its event has no data and so is none.
     onId: (id) => {
-      resume.lastEventId = id;
+      if (id.length <= MAX_ID_CHARS) ready.push({ id, name: "message", data: "" });
     },
-    onEvent: ({ event, data }) => {
-      ready.push({ name: event ?? "message", data });
+    onEvent: ({ id, event, data }) => {
+      const name = event ?? "message";
+      // It is kept with every event: one of a server that writes novels is none.
+      if (id === undefined || id.length > MAX_ID_CHARS) {
+        ready.push({ name, data });
+        return;
+      }
+      ready.pop();
+      ready.push({ id, name, data });
     },
     onRetry: (retryMs) => {
       resume.retryMs = retryMs;
@@ -91,6 +116,10 @@ export async function* readEvents(
     parser.feed(chunk);
     // What came whole before is good, whatever follows it.
     for (const event of ready.splice(0)) {
+      if (event.id !== undefined && event.data === "") {
+        resume.lastEventId = event.id;
+        resume.onPrimed?.();
+      }
       if (event.data.length > target.maxMessageChars) throw tooLarge(target);
       yield event;
     }

@@ -103,6 +103,8 @@ describe("purity", () => {
   test("Env is read where it is allowed to be", ({ expect }) => {
     const readers = [...sources, ...shells].filter(({ text }) => /\bEnv\b/.test(text));
     expect(readers.map(({ path }) => path).toSorted()).toEqual([
+      "durable-objects/keys-of.ts",
+      "durable-objects/registry-object.ts",
       "durable-objects/session-object.ts",
       "src/app.ts",
       "src/config.ts",

@@ -88,6 +88,14 @@ export class Session {
     return session;
   }
 
+  /** Opens one, and has it used: only then is there a session of its own at the upstream. */
+  static async inUse(path: string, options: SessionOptions = {}): Promise<Session> {
+    const session = await Session.open(path, options);
+    const { error } = await responseIn(await session.request("tools/list"));
+    if (error !== undefined) throw new Error(`Not used: ${JSON.stringify(error)}`);
+    return session;
+  }
+
   get id(): string {
     return this.headers["Mcp-Session-Id"] ?? "";
   }

@@ -20,6 +20,9 @@ export interface SeenEvent {
   readonly retry: number | undefined;
 }
 
+/** Of the keep-alives of the gateway under test. */
+const HALF_AN_INTERVAL_MS = 500;
+
 export class EventReader {
   /** Comments so far: keep-alives. */
   comments = 0;
@@ -49,9 +52,7 @@ export class EventReader {
   /** The next event; `undefined` when the stream is over. */
   async next(): Promise<SeenEvent | undefined> {
     while (this.#ready.length === 0) {
-      const chunk = await within(this.#reader.read(), "an event");
-      if (chunk.done) return undefined;
-      this.#parser.feed(this.#decoder.decode(chunk.value, { stream: true }));
+      if (!(await this.#read("an event"))) return undefined;
     }
     return this.#ready.shift();
   }
@@ -74,16 +75,44 @@ export class EventReader {
     return events;
   }
 
-  /** Waits for the next keep-alive, and wants nothing else to come before it. */
+  /** Waits for a keep-alive that took its time, and wants nothing else to come before it. */
   async silence(): Promise<void> {
-    const before = this.comments;
-    while (this.comments === before) {
-      const chunk = await within(this.#reader.read(), "a keep-alive");
-      if (chunk.done) throw new Error("The stream ended");
-      this.#parser.feed(this.#decoder.decode(chunk.value, { stream: true }));
-      const unexpected = this.#ready.splice(0).find(({ data }) => data !== "");
-      if (unexpected !== undefined) throw new Error(`Unexpected: ${unexpected.data}`);
+    // One that waited to be read says nothing of what comes now.
+    for (let isFresh = false; !isFresh;) {
+      const [before, begun] = [this.comments, performance.now()];
+      while (this.comments === before) {
+        if (!(await this.#read("a keep-alive"))) throw new Error("The stream ended");
+        const unexpected = this.#ready.splice(0).find(({ data }) => data !== "");
+        if (unexpected !== undefined) throw new Error(`Unexpected: ${unexpected.data}`);
+      }
+      isFresh = performance.now() - begun > HALF_AN_INTERVAL_MS;
     }
+  }
+
+  /** Reads on in the background, as a client does that is there. @returns what it brings. */
+  collect(): readonly Message[] {
+    const messages: Message[] = [];
+    const read = async (): Promise<void> => {
+      for (;;) {
+        while (this.#ready.length === 0) {
+          const chunk = await this.#reader.read();
+          if (chunk.done) return;
+          this.#parser.feed(this.#decoder.decode(chunk.value, { stream: true }));
+        }
+        for (const { data } of this.#ready.splice(0)) {
+          if (data !== "") messages.push(JSON.parse(data) as Message);
+        }
+      }
+    };
+    read().catch(() => undefined); // whoever waits for a message sees that it does not come
+    return messages;
+  }
+
+  /** @returns `false` when the stream is over. */
+  async #read(what: string): Promise<boolean> {
+    const chunk = await within(this.#reader.read(), what);
+    if (!chunk.done) this.#parser.feed(this.#decoder.decode(chunk.value, { stream: true }));
+    return !chunk.done;
   }
 
   /** Hangs up. */

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { Session } from "./client.ts";
-import { EventReader, responseIn } from "./event-reader.ts";
+import { EventReader, responseIn, type SeenEvent } from "./event-reader.ts";
 import { ANSWER, event, progress, RESULT, streamOf, Upstream } from "./upstream.ts";
 
 const CHANGED = { method: "notifications/tools/list_changed" } as const;
@@ -17,16 +17,20 @@ describe("a priming event with an id and retry opens", () => {
   ])("the streams of $revision: $isPrimed", async ({ revision, isPrimed }, { expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
-      reactions: { "tools/call": [streamOf(event(ANSWER))] },
+      reactions: { "tools/call": [streamOf(event(progress(1)), event(ANSWER))] },
     });
     const session = await Session.open(upstream.mcp, { revision });
-    const called = await new EventReader(await session.callTool()).rest();
+    const called = await new EventReader(await session.callTool("work", TOKEN)).rest();
     const standing = await session.listen();
     await upstream.send(CHANGED);
-    const listened = [await standing.next(), ...(isPrimed ? [await standing.next()] : [])];
+    await upstream.send(CHANGED);
+    const listened: (SeenEvent | undefined)[] = [];
+    while (listened.length < called.length) listened.push(await standing.next());
     await standing.cancel();
     for (const events of [called, listened]) {
-      expect(events.map((seen) => seen?.data === "")).toEqual(isPrimed ? [true, false] : [false]);
+      expect(events.map((seen) => seen?.data === "")).toEqual(
+        isPrimed ? [true, false, false] : [false, false],
+      );
       for (const seen of events) expect(seen?.id).toMatch(/^[\x21-\x7e]+$/);
       expect(new Set(events.map((seen) => seen?.id)).size).toBe(events.length);
       expect(events[0]?.retry).toBe(isPrimed ? 100 : undefined);
@@ -68,7 +72,7 @@ describe("what belongs to no request", () => {
     await standing.cancel();
   });
 
-  test("waits for a stream to be opened, the oldest given up first", async ({ expect }) => {
+  test("waits for a stream to be opened", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
     // The stream is the upstream's way in; without a client's it has nowhere to go.
@@ -157,5 +161,28 @@ describe("a GET stream", () => {
       })
       .toBe(200);
     for (const stream of streams) await stream.cancel();
+  });
+
+  test("that is open is taken up even at the limit: its older reader makes room", async ({
+    expect,
+  }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await Session.inUse(upstream.mcp);
+    const streams: EventReader[] = [];
+    const primings: (SeenEvent | undefined)[] = [];
+    for (let n = 0; n < 6; n++) {
+      const stream = await session.listen();
+      primings.push(await stream.next());
+      streams.push(stream);
+    }
+    const [oldest, ...others] = streams;
+    const again = await session.listen(primings[0]?.id);
+    expect(await oldest?.rest()).toEqual([]);
+    await upstream.send(CHANGED);
+    expect(await again.message()).toMatchObject(CHANGED);
+    const refused = await session.get();
+    expect(refused.status).toBe(429);
+    await refused.text();
+    for (const stream of [again, ...others]) await stream.cancel();
   });
 });

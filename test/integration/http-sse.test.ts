@@ -1,12 +1,24 @@
 /** HTTP+SSE of 2024-11-05 at the front door. */
 
+import { runInDurableObject } from "cloudflare:test";
 import { describe, test } from "vitest";
 
 import { PATIENCE_MS } from "./bounded.ts";
 import { initializeMessage, post, send, Session } from "./client.ts";
 import { responseIn } from "./event-reader.ts";
+import { NOTHING, objectOf, sseSessionId, storedIn } from "./session-object.ts";
 import { SseSession } from "./sse-client.ts";
-import { ANSWER, event, jsonOf, progress, RESULT, streamOf, Upstream } from "./upstream.ts";
+import {
+  ANSWER,
+  event,
+  jsonOf,
+  methodOf,
+  progress,
+  RESULT,
+  sessionOf,
+  streamOf,
+  Upstream,
+} from "./upstream.ts";
 
 const PING = { jsonrpc: "2.0", id: 5, method: "ping" } as const;
 
@@ -202,7 +214,25 @@ describe("a session", () => {
     await expect
       .poll(async () => (await session.post(PING))[0], { timeout: PATIENCE_MS })
       .toBe(404);
-    await upstream.receives("DELETE");
+    await expect.poll(async () => (await upstream.used()).map(methodOf)).toContain("DELETE");
+  });
+
+  test("is over when its stream broke and nobody came back", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await SseSession.open(upstream.sse);
+    await upstream.receives("GET");
+    const named = { id: sseSessionId(session) };
+    // As the platform tells of a holder that is gone without a word.
+    await runInDurableObject(await objectOf(named), async (instance, state) => {
+      for (const socket of state.getWebSockets()) await instance.webSocketClose(socket, 1006);
+    });
+    expect((await session.post(PING))[0]).toBe(202);
+    await expect
+      .poll(async () => (await session.post(PING))[0], { timeout: PATIENCE_MS })
+      .toBe(404);
+    await upstream.receives("DELETE", 2); // of the introduction, and of the session
+    expect(await storedIn(named)).toEqual(NOTHING);
+    await session.stream.cancel();
   });
 
   test("whose upstream fails initialize gets the error on its stream, and may try again", async ({
@@ -240,7 +270,9 @@ describe("while the handshake is under way", () => {
     await upstream.open("handshake");
     expect((await first)[0]).toBe(202);
     expect(await session.stream.message()).toMatchObject({ id: 1, result: handshake });
-    expect(await upstream.sent("initialize")).toHaveLength(1);
+    // One to be introduced, and the session's own.
+    await upstream.receives("notifications/initialized");
+    expect(await upstream.sent("initialize")).toHaveLength(2);
     await session.stream.cancel();
   });
 
@@ -255,9 +287,12 @@ describe("while the handshake is under way", () => {
     await upstream.open("handshake");
     await opening;
     await expect
-      .poll(async () =>
-        (await upstream.sent("DELETE")).map((sent) => sent.headers["mcp-session-id"]),
-      )
-      .toEqual(["left-behind"]);
+      .poll(async () => {
+        const log = await upstream.log();
+        const opened = log.map((sent) => sent.opened).filter((id) => id !== undefined);
+        const deleted = log.filter(({ method }) => method === "DELETE").map(sessionOf);
+        return { opened: new Set(opened), deleted: new Set(deleted) };
+      })
+      .toEqual({ opened: new Set(["left-behind"]), deleted: new Set(["left-behind"]) });
   });
 });

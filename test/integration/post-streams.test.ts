@@ -4,10 +4,24 @@ import { describe, test } from "vitest";
 
 import { LATEST_LEGACY, Session } from "./client.ts";
 import { EventReader, messagesOf, responseIn } from "./event-reader.ts";
-import { ANSWER, event, jsonOf, progress, RESULT, streamOf, Upstream } from "./upstream.ts";
+import {
+  ANSWER,
+  event,
+  jsonOf,
+  LOG,
+  progress,
+  RESULT,
+  STREAMED,
+  streamOf,
+  Upstream,
+} from "./upstream.ts";
 
 const PROMPTS_CHANGED = { method: "notifications/prompts/list_changed" } as const;
 const TOKEN = { _meta: { progressToken: "p" } } as const;
+
+function read(data: string): unknown {
+  return JSON.parse(data);
+}
 
 describe("the stream of a POST", () => {
   test("is taken up where it broke, the answer included", async ({ expect }) => {
@@ -82,59 +96,98 @@ describe("the stream of a POST", () => {
     await again.cancel();
   });
 
+  test("is replayed whole, again and again, once it is over", async ({ expect }) => {
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { "tools/call": [STREAMED] },
+    });
+    const session = await Session.open(upstream.mcp);
+    const seen = await new EventReader(await session.callTool()).rest();
+    expect(seen.map(({ data }) => data === "")).toEqual([true, false, false]);
+    for (let n = 0; n < 3; n++) {
+      const again = await session.get({ "Last-Event-ID": seen[0]?.id ?? "" });
+      // The same events, with the ids that they had.
+      const events = await new EventReader(again).rest();
+      expect(events.map(({ id, data }) => [id, data])).toEqual(
+        seen.slice(1).map(({ id, data }) => [id, data]),
+      );
+    }
+    const last = await session.get({ "Last-Event-ID": seen[2]?.id ?? "" });
+    expect([last.status, await new EventReader(last).rest()]).toEqual([200, []]);
+  });
+
   test("of another session is not to be had", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
-      reactions: { "tools/call": [streamOf(event(ANSWER))] },
+      reactions: { "tools/call": [STREAMED, STREAMED] },
     });
     const [mine, theirs] = [await Session.open(upstream.mcp), await Session.open(upstream.mcp)];
-    const [seen] = await new EventReader(await theirs.callTool()).rest();
-    const response = await mine.get({ "Last-Event-ID": seen?.id ?? "" });
-    expect(response.status).toBe(400);
-    expect(await response.text()).not.toContain("ran");
+    await messagesOf(await mine.callTool());
+    for (const { id = "" } of await new EventReader(await theirs.callTool()).rest()) {
+      const response = await mine.get({ "Last-Event-ID": id });
+      expect(response.status).toBe(400);
+      expect(await response.text()).not.toContain("ran");
+    }
   });
 
   test("that was let go of long ago is refused with 400", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
-      reactions: { "tools/call": [{ ...streamOf(event(ANSWER)), isLasting: true }] },
+      reactions: { "tools/call": [{ ...STREAMED, isLasting: true }] },
     });
     const session = await Session.open(upstream.mcp);
-    const [oldest] = await new EventReader(await session.callTool()).rest();
-    for (let n = 0; n < 8; n++) await messagesOf(await session.callTool());
-    const response = await session.get({ "Last-Event-ID": oldest?.id ?? "" });
-    expect(response.status).toBe(400);
-    expect((await responseIn(response)).error?.message).toContain("Last-Event-ID");
+    const [oldest, newer] = [
+      await new EventReader(await session.callTool()).rest(),
+      await new EventReader(await session.callTool()).rest(),
+    ];
+    // Eight are kept: the ninth takes the place of the oldest, and of no other.
+    for (let n = 0; n < 7; n++) await messagesOf(await session.callTool());
+    const kept = await session.get({ "Last-Event-ID": newer[0]?.id ?? "" });
+    expect(await responseIn(kept)).toHaveProperty("result");
+    for (const { id = "" } of oldest) {
+      const response = await session.get({ "Last-Event-ID": id });
+      expect(response.status).toBe(400);
+      expect((await responseIn(response)).error?.message).toContain("Last-Event-ID");
+    }
   });
 
-  test("is refused with 400 when what followed is not kept any more", async ({ expect }) => {
-    const big = {
-      method: "notifications/message",
-      params: { level: "info", data: "x".repeat(5000) },
-    };
+  test("that outgrows what is kept ends in one error, and the upstream is told", async ({
+    expect,
+  }) => {
+    const big = { ...LOG, params: { level: "info", data: "x".repeat(5000) } };
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
-        "tools/call": [streamOf(...Array.from({ length: 6 }, () => event(big)), event(ANSWER))],
+        "tools/call": [
+          streamOf(...Array.from({ length: 6 }, () => event(big)), { gate: "end" }, event(ANSWER)),
+        ],
       },
     });
     const session = await Session.open(upstream.mcp);
-    const events = await new EventReader(await session.callTool()).rest();
-    const refused = await session.get({ "Last-Event-ID": events[0]?.id ?? "" });
-    expect(refused.status).toBe(400);
-    await refused.text();
-    const kept = await session.get({ "Last-Event-ID": events.at(-2)?.id ?? "" });
-    expect(await responseIn(kept)).toHaveProperty("result");
+    const events = await new EventReader(await session.callTool("work", {}, "mine")).rest();
+    const messages = events.filter(({ data }) => data !== "").map(({ data }) => read(data));
+    // Three fit into the 16 KiB; what was sent is not taken back, and what follows is not sent.
+    expect(messages.slice(0, -1)).toEqual([big, big, big].map((m) => ({ jsonrpc: "2.0", ...m })));
+    expect(messages.at(-1)).toMatchObject({ id: "mine", error: { code: -32603 } });
+    const [cancelled] = await upstream.receives("notifications/cancelled");
+    const [call] = await upstream.sent("tools/call");
+    expect(cancelled?.body?.params?.["requestId"]).toBe(call?.body?.id);
+    await upstream.open("end");
+    // Nothing of it is lost: what fitted can be had again, the error included.
+    const again = await session.get({ "Last-Event-ID": events[0]?.id ?? "" });
+    expect(await messagesOf(again)).toEqual(messages);
+    expect(await responseIn(await session.callTool())).toHaveProperty("result");
   });
 
   test("an id of the future is refused with 400", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
-      reactions: { "tools/call": [streamOf(event(ANSWER))] },
+      reactions: { "tools/call": [STREAMED] },
     });
     const session = await Session.open(upstream.mcp);
     const last = (await new EventReader(await session.callTool()).rest()).at(-1)?.id ?? "";
-    const response = await session.get({ "Last-Event-ID": last.replace(/\d+$/, "999") });
+    expect(last).toMatch(/^p\d+\.2-/);
+    const response = await session.get({ "Last-Event-ID": last.replace(".2-", ".3-") });
     expect(response.status).toBe(400);
     await response.text();
   });
@@ -208,5 +261,18 @@ describe("a call that takes its time", () => {
     expect(await responseIn(await session.callTool("work", {}, "1"))).toMatchObject({ id: "1" });
     await upstream.open("end");
     expect(await responseIn(call)).toMatchObject({ id: 1 });
+  });
+
+  test("is refused with an id or token too long to be kept with each event", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await Session.open(upstream.mcp);
+    const long = "x".repeat(1025);
+    const refused = [
+      await session.request("tools/list", {}, long),
+      await session.request("tools/list", { _meta: { progressToken: long } }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([400, 400]);
+    const served = await session.request("tools/list", {}, "x".repeat(1024));
+    expect(served.status).toBe(200);
   });
 });

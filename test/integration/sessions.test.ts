@@ -2,10 +2,19 @@
 
 import { describe, test } from "vitest";
 
-import type { Json } from "../support/scripted-upstream-script.ts";
+import type { Json, Reaction } from "../support/scripted-upstream-script.ts";
 import { initializeMessage, LATEST_LEGACY, MODERN, post, send, Session } from "./client.ts";
 import { messagesOf, responseIn } from "./event-reader.ts";
-import { jsonOf, RESULT, streamOf, Upstream, ANSWER, event } from "./upstream.ts";
+import {
+  ANSWER,
+  event,
+  jsonOf,
+  methodOf,
+  RESULT,
+  STREAMED,
+  streamOf,
+  Upstream,
+} from "./upstream.ts";
 
 const REVISIONS = ["2025-03-26", "2025-06-18", "2025-11-25"] as const;
 const PING = { jsonrpc: "2.0", id: 5, method: "ping" } as const;
@@ -42,7 +51,7 @@ describe("initialize", () => {
 
   test("speaks the client's revision though the upstream speaks another", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy", revision: "2025-03-26" });
-    const session = await Session.open(upstream.mcp, { revision: "2025-11-25" });
+    const session = await Session.inUse(upstream.mcp, { revision: "2025-11-25" });
     expect(session.opening?.result).toMatchObject({ protocolVersion: "2025-11-25" });
     const [initialized] = await upstream.sent("notifications/initialized");
     expect(initialized?.headers["mcp-protocol-version"]).toBe("2025-03-26");
@@ -89,11 +98,15 @@ describe("initialize", () => {
 describe("a session", () => {
   test("is over after DELETE, there and at the upstream", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
-    const session = await Session.open(upstream.mcp);
+    const session = await Session.inUse(upstream.mcp);
     const deleted = await session.delete();
     expect([deleted.status, await deleted.text()]).toEqual([200, ""]);
-    const [record] = await upstream.sent("DELETE");
-    expect(record?.headers["mcp-session-id"]).toBe(`${upstream.slug}-session-1`);
+    expect((await upstream.used()).map(methodOf)).toEqual([
+      "initialize",
+      "notifications/initialized",
+      "tools/list",
+      "DELETE",
+    ]);
     const before = (await upstream.log()).length;
     for (const response of [
       await session.request("ping"),
@@ -190,11 +203,36 @@ describe("a batch", () => {
   });
 });
 
-describe("the form of an answer is the upstream's:", () => {
-  test.for([
-    { name: "JSON", reaction: jsonOf({ result: RESULT }), type: "application/json" },
-    { name: "a stream", reaction: streamOf(event(ANSWER)), type: "text/event-stream" },
-  ])("$name", async ({ reaction, type }, { expect }) => {
+describe("an answer takes the form of", () => {
+  const FORMS: readonly { name: string; reaction: Reaction; type: string }[] = [
+    {
+      name: "JSON when the upstream answers with JSON",
+      reaction: jsonOf({ result: RESULT }),
+      type: "application/json",
+    },
+    {
+      name: "JSON when the upstream's stream begins with it",
+      reaction: streamOf(event(ANSWER)),
+      type: "application/json",
+    },
+    {
+      name: "JSON when only its own event can be resumed",
+      reaction: streamOf(event(ANSWER, { id: "e-1" })),
+      type: "application/json",
+    },
+    {
+      name: "a stream when something comes before it",
+      reaction: STREAMED,
+      type: "text/event-stream",
+    },
+    {
+      name: "a stream when the upstream offers to be resumed",
+      reaction: streamOf("id: e-1\ndata:\n\n", event(ANSWER)),
+      type: "text/event-stream",
+    },
+  ];
+
+  test.for(FORMS)("$name", async ({ reaction, type }, { expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [reaction] },

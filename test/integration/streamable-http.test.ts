@@ -227,10 +227,7 @@ describe("refuses", () => {
     expect(message.id).toEqual(id);
     expect("id" in message).toBe(id !== undefined);
     // Nothing of it reached the upstream, and the session goes on.
-    expect((await upstream.log()).map((record) => record.body?.method)).toEqual([
-      "initialize",
-      "notifications/initialized",
-    ]);
+    expect(await upstream.used()).toEqual([]);
     expect(await responseIn(await session.callTool())).toHaveProperty("result");
   });
 
@@ -244,18 +241,39 @@ describe("refuses", () => {
 
 describe("MCP-Protocol-Version", () => {
   test.for(REVISIONS)(
-    "may be absent in a session of %s, or name any revision with sessions",
+    "may be absent in a session of %s, or name its revision; another is refused with 400",
     async (revision, { expect }) => {
       const upstream = await Upstream.take({ server: "legacy" });
       const session = await Session.open(upstream.mcp, { revision });
+      const id = { "Mcp-Session-Id": session.id };
       for (const version of [undefined, "2024-11-05", ...REVISIONS]) {
-        const headers = { "Mcp-Session-Id": session.id, "MCP-Protocol-Version": version };
-        const response = await post(upstream.mcp, PING, headers);
-        expect([response.status, await response.json()]).toEqual([
-          200,
-          { jsonrpc: "2.0", id: 5, result: {} },
-        ]);
+        const headers = { ...id, "MCP-Protocol-Version": version };
+        const isAgreed = version === undefined || version === revision;
+        const served = await post(upstream.mcp, PING, headers);
+        expect([version, served.status]).toEqual([version, isAgreed ? 200 : 400]);
+        const message = await responseIn(served);
+        if (isAgreed) expect(message).toEqual({ jsonrpc: "2.0", id: 5, result: {} });
+        else {
+          // The sentence names both, so that whoever reads it knows what to mend.
+          expect(message.error?.message).toContain(version);
+          expect(message.error?.message).toContain(revision);
+        }
       }
     },
   );
+
+  test("of another revision opens no stream, and ends nothing", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await Session.open(upstream.mcp, { revision: "2025-06-18" });
+    const headers = { ...session.headers, "MCP-Protocol-Version": "2025-11-25" };
+    for (const method of ["GET", "DELETE"]) {
+      const response = await send(upstream.mcp, {
+        method,
+        headers: { ...headers, Accept: "text/event-stream" },
+      });
+      expect([method, response.status]).toEqual([method, 400]);
+      await response.text();
+    }
+    expect(await responseIn(await session.callTool())).toHaveProperty("result");
+  });
 });

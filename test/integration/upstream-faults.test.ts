@@ -180,7 +180,7 @@ describe("a legacy upstream gives", () => {
 
     const next = await responseIn(await session.callTool("next"));
     expect(textOf(next)).toBe("ran next");
-    expect(await upstream.sent("initialize")).toHaveLength(1);
+    expect(await upstream.sessions()).toHaveLength(1);
   });
 });
 

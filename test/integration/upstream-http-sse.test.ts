@@ -2,10 +2,21 @@
 
 import { describe, test } from "vitest";
 
-import type { Reaction } from "../support/scripted-upstream-script.ts";
+import type { Reaction, Recorded } from "../support/scripted-upstream-script.ts";
 import { initializeMessage, post, Session } from "./client.ts";
 import { EventReader, messagesOf, responseIn } from "./event-reader.ts";
 import { ANSWER, event, EVENT_STREAM, progress, streamOf, Upstream } from "./upstream.ts";
+
+/** The requests, without what differs from session to session. */
+function lines(records: readonly Recorded[]): string[] {
+  return records.map(({ method, path }) => `${method} ${path.replace(/\?.*/, "")}`);
+}
+
+/** The methods of the requests that went to the endpoint itself. */
+async function roots(upstream: Upstream): Promise<string[]> {
+  const log = await upstream.log();
+  return log.filter(({ path }) => !path.includes("message")).map(({ method }) => method);
+}
 
 describe("is found out when POST is refused with", () => {
   test.for([400, 404, 405])("%s", async (status, { expect }) => {
@@ -15,12 +26,18 @@ describe("is found out when POST is refused with", () => {
     });
     const session = await Session.open(upstream.mcp);
     expect(await responseIn(await session.callTool())).toHaveProperty("result");
-    const log = await upstream.log();
-    expect(log.map(({ method, path }) => `${method} ${path.replace(/\?.*/, "")}`)).toEqual([
-      `POST /u/${upstream.slug}`,
+    expect(lines(await upstream.used())).toEqual([
       `GET /u/${upstream.slug}`,
       ...Array.from({ length: 3 }, () => `POST /u/${upstream.slug}/message`),
     ]);
+    // It is found out once, by the handshake before it.
+    expect(lines(await upstream.log()).slice(0, 2)).toEqual([
+      `POST /u/${upstream.slug}`,
+      `GET /u/${upstream.slug}`,
+    ]);
+    expect(lines(await upstream.log()).filter((line) => line.endsWith(upstream.slug))).toHaveLength(
+      3,
+    );
   });
 });
 
@@ -28,14 +45,13 @@ test("a configured one is not tried over POST, and another session reuses what w
   expect,
 }) => {
   const configured = await Upstream.take({ server: "sse" }, "sse");
-  await Session.open(configured.mcp);
-  expect((await configured.log())[0]?.method).toBe("GET");
+  await Session.inUse(configured.mcp);
+  // The first of each introduces the server; the others are sessions.
+  expect(await roots(configured)).toEqual(["GET", "GET"]);
   const found = await Upstream.take({ server: "sse" });
-  await Session.open(found.mcp);
-  await Session.open(found.mcp);
-  expect(
-    (await found.log()).filter(({ path }) => !path.includes("message")).map(({ method }) => method),
-  ).toEqual(["POST", "GET", "GET"]);
+  await Session.inUse(found.mcp);
+  await Session.inUse(found.mcp);
+  expect(await roots(found)).toEqual(["POST", "GET", "GET", "GET"]);
 });
 
 test("calls, progress, questions and notices go their ways", async ({ expect }) => {
@@ -87,7 +103,7 @@ test("a stream that breaks in mid-call is one error; the next call opens it anew
 
 test("a stream that breaks between calls is opened anew by the next", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "sse" });
-  const session = await Session.open(upstream.mcp);
+  const session = await Session.inUse(upstream.mcp);
   await upstream.hangUp();
   expect(await responseIn(await session.callTool())).toHaveProperty("result");
   const calls = await upstream.sent("tools/call");
@@ -98,7 +114,7 @@ test("a stream that breaks while the client listens is opened anew by itself", a
   expect,
 }) => {
   const upstream = await Upstream.take({ server: "sse" });
-  const session = await Session.open(upstream.mcp);
+  const session = await Session.inUse(upstream.mcp);
   const standing = await session.listen();
   await upstream.hangUp();
   await upstream.receives("notifications/initialized", 2);
@@ -109,7 +125,7 @@ test("a stream that breaks while the client listens is opened anew by itself", a
 
 test("a forgotten session is opened anew, and the call accepted once", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "sse" });
-  const session = await Session.open(upstream.mcp);
+  const session = await Session.inUse(upstream.mcp);
   await upstream.forget();
   expect(await responseIn(await session.callTool())).toHaveProperty("result");
   expect((await upstream.sent("tools/call")).map(({ status }) => status)).toEqual([404, 202]);
@@ -192,6 +208,6 @@ test("DELETE closes the upstream's stream", async ({ expect }) => {
   expect(await messagesOf(await session.callTool())).toHaveLength(1);
   await (await session.delete()).text();
   await expect
-    .poll(async () => (await upstream.sent("GET")).map(({ isCutOff }) => isCutOff))
-    .toEqual([true]);
+    .poll(async () => (await upstream.used()).find(({ method }) => method === "GET")?.isCutOff)
+    .toBe(true);
 });

@@ -4,14 +4,9 @@
 
 import { describe, test } from "vitest";
 
-import type { Recorded } from "../support/scripted-upstream-script.ts";
 import { LATEST_LEGACY, Session } from "./client.ts";
 import { responseIn } from "./event-reader.ts";
-import { jsonOf, Upstream } from "./upstream.ts";
-
-function methods(log: readonly Recorded[]): string[] {
-  return log.map(({ method, body }) => body?.method ?? method);
-}
+import { jsonOf, methodOf, sessionOf, Upstream } from "./upstream.ts";
 
 describe("an upstream that forgot its session", () => {
   const REFUSALS = [
@@ -35,7 +30,7 @@ describe("an upstream that forgot its session", () => {
       const message = await responseIn(await session.callTool("work", {}, "mine"));
       expect(message).toMatchObject({ id: "mine", result: { content: [{ text: "ran work" }] } });
       const after = (await upstream.log()).slice(before);
-      expect(methods(after)).toEqual([
+      expect(after.map(methodOf)).toEqual([
         "tools/call",
         "initialize",
         "notifications/initialized",
@@ -52,16 +47,18 @@ describe("an upstream that forgot its session", () => {
       });
       expect(level?.body?.params).toEqual({ level: "warning" });
       expect(subscribe?.body?.params).toEqual({ uri: "file:///b" });
+      const [forgotten, opened] = await upstream.sessions();
       const ids = [initialized, level, subscribe, accepted].map(
-        (record) => record?.headers["mcp-session-id"],
+        (record) => record && sessionOf(record),
       );
-      expect(new Set(ids)).toEqual(new Set([`${upstream.slug}-session-2`]));
+      expect(refused && sessionOf(refused)).toBe(forgotten);
+      expect(new Set(ids)).toEqual(new Set([opened]));
     },
   );
 
   test("is opened anew once for calls that run beside each other", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
-    const session = await Session.open(upstream.mcp);
+    const session = await Session.inUse(upstream.mcp);
     await upstream.forget();
     const answers = await Promise.all(
       ["a", "b", "c"].map(async (name) => responseIn(await session.callTool(name))),
@@ -69,7 +66,7 @@ describe("an upstream that forgot its session", () => {
     expect(answers.map(({ result }) => result?.["content"])).toEqual(
       ["a", "b", "c"].map((name) => [{ type: "text", text: `ran ${name}` }]),
     );
-    expect(await upstream.sent("initialize")).toHaveLength(2);
+    expect(await upstream.sessions()).toHaveLength(2);
     const calls = await upstream.sent("tools/call");
     const ran = calls
       .filter(({ status }) => status === 200)
@@ -80,7 +77,7 @@ describe("an upstream that forgot its session", () => {
 
   test("and forgets the new one too: one error, and two deliveries at most", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
-    const session = await Session.open(upstream.mcp);
+    const session = await Session.inUse(upstream.mcp);
     const gone = jsonOf({ error: { code: -32001, message: "Session not found" } }, 404);
     await upstream.script({ server: "legacy", reactions: { "tools/call": [gone, gone] } });
     const message = await responseIn(await session.callTool());
@@ -96,7 +93,7 @@ describe("an upstream that forgot its session", () => {
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy" });
-    const session = await Session.open(upstream.mcp);
+    const session = await Session.inUse(upstream.mcp);
     await upstream.forget();
     await upstream.script({ server: "legacy", reactions: { initialize: [{ status: 503 }] } });
     const message = await responseIn(await session.callTool());

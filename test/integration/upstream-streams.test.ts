@@ -34,14 +34,14 @@ describe("a stream that breaks before the answer", () => {
       const session = await Session.open(upstream.mcp, { revision: "2025-06-18" });
       const pending = session.callTool("work", { _meta: { progressToken: "p" } }, "mine");
       const [resumed] = await upstream.receives("GET");
+      const [call] = await upstream.sent("tools/call");
       expect(resumed?.headers).toMatchObject({
         "last-event-id": "e-1",
-        "mcp-session-id": `${upstream.slug}-session-1`,
+        "mcp-session-id": call?.headers["mcp-session-id"],
         "mcp-protocol-version": "2025-06-18",
         accept: "text/event-stream",
       });
       // The first resumption brings nothing; the second brings the answer.
-      const [call] = await upstream.sent("tools/call");
       const answer = event({ id: call?.body?.id, result: RESULT }, { id: "e-2" });
       await upstream.script({ server: "legacy", reactions: { GET: [streamOf(answer)] } });
       await upstream.open("late");
@@ -88,6 +88,11 @@ describe("a stream that breaks before the answer", () => {
   });
 });
 
+/** Of each GET of the gateway's, whether the gateway has ended it. */
+async function cutOff(upstream: Upstream): Promise<readonly boolean[]> {
+  return (await upstream.sent("GET")).map(({ isCutOff }) => isCutOff);
+}
+
 describe("the GET stream of an upstream", () => {
   test("is opened with the client's, and taken up when it breaks", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
@@ -112,15 +117,35 @@ describe("the GET stream of an upstream", () => {
     await upstream.receives("GET");
     await stream.cancel();
     await upstream.send({ method: "notifications/tools/list_changed" });
-    await expect
-      .poll(async () => (await upstream.sent("GET")).map(({ isCutOff }) => isCutOff), {
-        timeout: PATIENCE_MS,
-      })
-      .toEqual([true]);
+    await expect.poll(() => cutOff(upstream), { timeout: PATIENCE_MS }).toEqual([true]);
 
     const resumed = await session.listen(priming?.id);
     expect(await resumed.message()).toMatchObject({ method: "notifications/tools/list_changed" });
     await upstream.receives("GET", 2);
+    await resumed.cancel();
+  });
+
+  test("is handed over when it is quiet, and back when the client's breaks", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await Session.open(upstream.mcp);
+    const stream = await session.listen();
+    const priming = await stream.next();
+    await upstream.send({ method: "notifications/n", params: { n: 1 } }, "g-1");
+    expect(await stream.message()).toMatchObject({ params: { n: 1 } });
+    const [, handedOver] = await upstream.receives("GET", 2);
+    expect(handedOver?.headers["last-event-id"]).toBe("g-1");
+    await upstream.send({ method: "notifications/n", params: { n: 2 } }, "g-2");
+    expect(await stream.message()).toMatchObject({ params: { n: 2 } });
+    await stream.cancel();
+    const [, , handedBack] = await upstream.receives("GET", 3);
+    expect(handedBack?.headers["last-event-id"]).toBe("g-2");
+    await upstream.send({ method: "notifications/n", params: { n: 3 } }, "g-3");
+    // Never two at once, and none is left behind.
+    await expect.poll(() => cutOff(upstream), { timeout: PATIENCE_MS }).toEqual([true, true, true]);
+
+    const resumed = await session.listen(priming?.id);
+    for (const n of [1, 2, 3]) expect(await resumed.message()).toMatchObject({ params: { n } });
+    await resumed.silence();
     await resumed.cancel();
   });
 
@@ -136,8 +161,11 @@ describe("the GET stream of an upstream", () => {
     const stream = await session.listen();
     await upstream.receives("GET");
     expect(await responseIn(await session.callTool())).toHaveProperty("result");
+    // It is asked for once by whoever watches: here at first, and beside the client's stream then.
+    await upstream.receives("GET", 2);
     await stream.silence();
+    await stream.silence();
+    expect(await upstream.sent("GET")).toHaveLength(2);
     await stream.cancel();
-    expect(await upstream.sent("GET")).toHaveLength(1);
   });
 });

@@ -47,10 +47,30 @@ export class Upstream {
     return (await control(`${this.slug}/log`)) as Recorded[];
   }
 
+  /**
+   * What it was sent in sessions that were used: the gateway opens others, and closes them at
+   * once, to learn how a server introduces itself.
+   */
+  async used(): Promise<readonly Recorded[]> {
+    const log = await this.log();
+    const isUsed = new Set(
+      log
+        .filter(({ body }) => body?.method === "notifications/initialized")
+        .map((record) => sessionOf(record)),
+    );
+    return log.filter((record) => isUsed.has(record.opened ?? sessionOf(record)));
+  }
+
+  /** The sessions that were used, in the order of their opening. */
+  async sessions(): Promise<readonly string[]> {
+    const opened = (await this.used()).map(({ opened }) => opened);
+    return opened.filter((id) => id !== undefined);
+  }
+
   /** What it was sent by a JSON-RPC method, or by an HTTP method other than POST. */
   async sent(method: string): Promise<readonly Recorded[]> {
     const log = await this.log();
-    return log.filter((record) => method === (record.body?.method ?? record.method));
+    return log.filter((record) => method === methodOf(record));
   }
 
   /** Waits until it was sent so many of them. */
@@ -108,6 +128,17 @@ export class Upstream {
   }
 }
 
+/** The session that a request was made in, if it was made in one. */
+export function sessionOf({ headers, path }: Recorded): string | undefined {
+  const query = new URL(path, "http://upstream").searchParams;
+  return headers["mcp-session-id"] ?? query.get("sessionId") ?? undefined;
+}
+
+/** What was asked: the JSON-RPC method, or an HTTP method other than POST. */
+export function methodOf({ method, body }: Recorded): string {
+  return body?.method ?? method;
+}
+
 /** One server-sent event. The strings "{{id}}" and "{{token}}" stand for those of the request. */
 export function event(message: Json, { id, retry }: { id?: string; retry?: number } = {}): string {
   const lines = [
@@ -142,6 +173,14 @@ export const MODERN_ANSWER = {
   id: "{{id}}",
   result: { resultType: "complete", ...RESULT },
 } as const;
+
+/** Belongs to whatever stream it comes on. */
+export const LOG = {
+  method: "notifications/message",
+  params: { level: "info", data: "working" },
+} as const;
+/** An answer that needs a stream, for something comes before it. */
+export const STREAMED: Reaction = streamOf(event(LOG), event(ANSWER));
 
 export function progress(value: number): Json {
   const params = { progressToken: "{{token}}", progress: value };

@@ -56,6 +56,8 @@ export interface Recorded {
     readonly params?: Json;
   };
   readonly status: number;
+  /** The session that it opened. */
+  readonly opened?: string;
   /** The gateway hung up before the response was over. */
   readonly isCutOff: boolean;
 }

@@ -42,7 +42,10 @@ export async function serveScript(
     if (stream !== undefined) await play(world, record, scripted, stream);
     return;
   }
+  const before = world.newestSession;
   const reaction = scripted ?? usualReaction(world, path, record, response);
+  const opened = world.newestSession === before ? scriptedSession(scripted) : world.newestSession;
+  if (opened !== undefined) record.opened = opened;
   if (reaction === undefined) {
     record.status = 200;
     return;
@@ -57,6 +60,11 @@ export async function serveScript(
   response.writeHead(record.status, reaction.headers);
   response.flushHeaders();
   await play(world, record, reaction, response);
+}
+
+/** A script may name the session that its answer opens. */
+function scriptedSession(reaction: Reaction | undefined): string | undefined {
+  return reaction?.headers?.["Mcp-Session-Id"];
 }
 
 /** Responses that the script itself broke off. */

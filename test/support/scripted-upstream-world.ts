@@ -18,6 +18,8 @@ export class World {
   readonly streams: ServerResponse[] = [];
   #reactions = new Map<string, Reaction[]>();
   #gates = new Map<string, Gate>();
+  /** The last session that was opened. */
+  newestSession: string | undefined;
   #count = 0;
 
   constructor(slug: string, script: Script) {
@@ -43,6 +45,7 @@ export class World {
   openSession(): string {
     const id = `${this.slug}-session-${++this.#count}`;
     this.sessions.add(id);
+    this.newestSession = id;
     return id;
   }
 

@@ -6,6 +6,7 @@ import { parseConfig } from "../../src/config.ts";
 
 const URL_A = "https://a.example.com/mcp";
 const SECRET = "hunter2-SECRET";
+const SESSION_KEY = `${"_".repeat(42)}A`;
 
 function problemsOf(env: Record<string, unknown>): readonly string[] {
   const parsed = parseConfig({
@@ -96,6 +97,27 @@ const mistakes: readonly Mistake[] = [
     key: "LIMITS.constructor",
     says: "unknown",
   },
+  ...[
+    SECRET,
+    `${SESSION_KEY},${SECRET}`,
+    `${SESSION_KEY},`,
+    `,${SESSION_KEY}`,
+    `${SESSION_KEY};${SESSION_KEY}`,
+    `${SESSION_KEY}=`,
+    SESSION_KEY.slice(1),
+    `A${SESSION_KEY}`,
+    SESSION_KEY.replace("_", "/"),
+    // The last character has bits that no byte takes.
+    `${SESSION_KEY.slice(0, -1)}B`,
+    " ",
+    5,
+    [SESSION_KEY],
+  ].map((value) => ({
+    name: `SESSION_KEYS ${JSON.stringify(value)}`,
+    env: { SESSION_KEYS: value },
+    key: "SESSION_KEYS",
+    says: "32 bytes in base64url",
+  })),
   {
     name: "MCP_SERVERS no JSON",
     env: { MCP_SERVERS: `{a: ${SECRET}}` },
@@ -250,6 +272,7 @@ describe("one sentence for", () => {
     expect(sentence).toContain(says);
     expect(sentence).toMatch(/^[^\n]+\.$/);
     expect(sentence).not.toContain(SECRET);
+    expect(sentence).not.toContain(SESSION_KEY.slice(1, -1));
   });
 });
 

@@ -9,6 +9,8 @@ import { failureOf } from "./fake-target.ts";
 
 const NONE = { AUTH_MODE: "none" };
 const URL_A = "https://a.example.com/mcp";
+const KEY_A = "A".repeat(43);
+const KEY_B = `${"-_8".repeat(14)}A`;
 
 function parse(env: Record<string, unknown>): ReturnType<typeof parseConfig> {
   return parseConfig({ ...NONE, ...env });
@@ -29,7 +31,13 @@ function problemsOf(env: Record<string, unknown>): readonly string[] {
 test("nothing but AUTH_MODE is needed", ({ expect }) => {
   for (const unset of [undefined, ""]) {
     expect(
-      parse({ MCP_SERVERS: unset, LIMITS: unset, PUBLIC_ORIGIN: unset, ALLOWED_ORIGINS: unset }),
+      parse({
+        MCP_SERVERS: unset,
+        LIMITS: unset,
+        PUBLIC_ORIGIN: unset,
+        ALLOWED_ORIGINS: unset,
+        SESSION_KEYS: unset,
+      }),
     ).toEqual({
       ok: true,
       config: {
@@ -38,6 +46,8 @@ test("nothing but AUTH_MODE is needed", ({ expect }) => {
         allowedOrigins: new Set(),
         servers: new Map(),
         limits: defaultLimits(),
+        sessionKeys: undefined,
+        reportsCosts: false,
       },
     });
   }
@@ -74,6 +84,12 @@ describe("of the whole", () => {
       name: "LIMITS as JSON",
       env: { LIMITS: '{"maxJsonDepth":1000}' },
       config: { limits: { ...defaultLimits(), maxJsonDepth: 1000 } },
+    },
+    { name: "SESSION_KEYS, one", env: { SESSION_KEYS: KEY_A }, config: { sessionKeys: [KEY_A] } },
+    {
+      name: "SESSION_KEYS, newest first, as a shell or an editor may leave them",
+      env: { SESSION_KEYS: `${KEY_B},\n ${KEY_A}\n` },
+      config: { sessionKeys: [KEY_B, KEY_A] },
     },
   ];
   test.for(good)("$name is taken", ({ env, config }, { expect }) => {

@@ -1,30 +1,52 @@
 /** What the tests of `Exchanges` have in common: a peer that listens, and messages to receive. */
 
-import type { Call, Peer } from "../../src/protocol/exchange.ts";
+import type { Call } from "../../src/protocol/exchange.ts";
 import {
+  type JsonRpcRequest,
   type JsonRpcResponse,
   parseMessage,
   type Parsed,
   type Reply,
   type RequestId,
 } from "../../src/protocol/json-rpc.ts";
-import { Exchanges } from "../../src/upstream/legacy/exchanges.ts";
+import { type Exchange, Exchanges } from "../../src/upstream/legacy/exchanges.ts";
+import type { Origin, Recipient } from "../../src/upstream/legacy/recipient.ts";
 
-/** A peer that keeps what it is told, and answers questions when the test says so. */
-export class FakePeer implements Peer {
+interface Asked {
+  readonly request: Call;
+  readonly signal: AbortSignal;
+  readonly origin: Origin;
+  readonly answer: (reply: Reply) => void;
+}
+
+/** A recipient that keeps what it is told, and answers questions when the test says so. */
+export class FakePeer implements Recipient {
   readonly notices: Call[] = [];
-  readonly asked: { request: Call; signal: AbortSignal; answer: (reply: Reply) => void }[] = [];
+  /** Where each notice came from. */
+  readonly origins: Origin[] = [];
+  readonly asked: Asked[] = [];
 
-  notify(notice: Call): Promise<void> {
+  notify(notice: Call, origin: Origin): Promise<void> {
     this.notices.push(notice);
+    this.origins.push(origin);
     return Promise.resolve();
   }
 
-  ask(request: Call, signal: AbortSignal): Promise<Reply> {
+  ask(request: Call, signal: AbortSignal, origin: Origin): Promise<Reply> {
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    this.asked.push({ request, signal, answer: resolve });
+    this.asked.push({ request, signal, origin, answer: resolve });
     return promise;
   }
+}
+
+/** Addresses a request and starts its exchange, as whoever is about to send it does. */
+export function start(
+  exchanges: Exchanges,
+  call: Call,
+  recipient: Recipient,
+): Exchange & { readonly message: JsonRpcRequest } {
+  const { message, ticket } = exchanges.address(call);
+  return { ...exchanges.start(ticket, recipient), message };
 }
 
 export function setUp(): { exchanges: Exchanges; answers: JsonRpcResponse[]; peer: FakePeer } {

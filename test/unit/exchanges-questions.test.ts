@@ -2,9 +2,9 @@
 
 import { describe, test } from "vitest";
 
-import type { Peer } from "../../src/protocol/exchange.ts";
 import type { Exchanges } from "../../src/upstream/legacy/exchanges.ts";
-import { FakePeer, message, question, result, setUp, settle } from "./exchange-peers.ts";
+import type { Recipient } from "../../src/upstream/legacy/recipient.ts";
+import { FakePeer, message, question, result, setUp, settle, start } from "./exchange-peers.ts";
 
 describe("a question", () => {
   test.for([0, "", 7, "7", "s-1"])("with the id %j is answered with it", async (id, { expect }) => {
@@ -17,6 +17,18 @@ describe("a question", () => {
     peer.asked[0]?.answer({ result: { action: "accept" } });
     await settle();
     expect(answers).toEqual([{ jsonrpc: "2.0", id, result: { action: "accept" } }]);
+  });
+
+  test("is asked with its id and its place, by which it can be answered later", async ({
+    expect,
+  }) => {
+    const { exchanges, peer } = setUp();
+    await exchanges.receive(question(7), peer, "e-4");
+    await exchanges.receive(question("7"), peer);
+    expect(peer.asked.map(({ origin }) => origin)).toEqual([
+      { lastEventId: "e-4", ask: 7 },
+      { ask: "7" },
+    ]);
   });
 
   test("of the same id in the other type is another question", async ({ expect }) => {
@@ -67,7 +79,7 @@ describe("a question", () => {
   /** What withdraws a question, and whether another exchange's question survives it. */
   const withdrawals: {
     name: string;
-    withdraw: (exchanges: Exchanges, peer: Peer, drop: () => void) => Promise<void> | void;
+    withdraw: (exchanges: Exchanges, peer: Recipient, drop: () => void) => Promise<void> | void;
     othersStay: boolean;
   }[] = [
     {
@@ -91,7 +103,7 @@ describe("a question", () => {
     async ({ withdraw, othersStay }, { expect }) => {
       const { exchanges, answers, peer } = setUp();
       const other = new FakePeer();
-      const exchange = exchanges.start({ method: "a" }, peer);
+      const exchange = start(exchanges, { method: "a" }, peer);
       await exchanges.receive(question(1), peer);
       await exchanges.receive(question("1"), other);
       await withdraw(exchanges, peer, () => exchange.drop());
@@ -106,7 +118,7 @@ describe("a question", () => {
 
   test("is withdrawn when its exchange is answered", async ({ expect }) => {
     const { exchanges, peer } = setUp();
-    const exchange = exchanges.start({ method: "a" }, peer);
+    const exchange = start(exchanges, { method: "a" }, peer);
     await exchanges.receive(question(1), peer);
     await exchanges.receive(result(exchange.message.id, 1), peer);
     expect(peer.asked[0]?.signal.aborted).toBe(true);

@@ -4,14 +4,14 @@ import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
 import { metaOf } from "../../src/protocol/envelope.ts";
-import type { Peer } from "../../src/protocol/exchange.ts";
-import { FakePeer, message, progress, result, setUp, settle } from "./exchange-peers.ts";
+import type { Recipient } from "../../src/upstream/legacy/recipient.ts";
+import { FakePeer, message, progress, result, setUp, settle, start } from "./exchange-peers.ts";
 
-describe("start()", () => {
+describe("address()", () => {
   test("mints ids that are never used again, on this connection or the next", ({ expect }) => {
     const ids = [setUp(), setUp()].flatMap(({ exchanges, peer }) =>
       Array.from({ length: 100 }, () => {
-        const exchange = exchanges.start({ method: "ping" }, peer);
+        const exchange = start(exchanges, { method: "ping" }, peer);
         exchange.drop();
         return exchange.message.id;
       }),
@@ -22,9 +22,9 @@ describe("start()", () => {
   test("passes method and params on, and nothing of the client's id", ({ expect }) => {
     const { exchanges, peer } = setUp();
     const params = { name: "t", _meta: { traceparent: "x" } };
-    const { message } = exchanges.start({ method: "tools/call", params }, peer);
+    const { message } = start(exchanges, { method: "tools/call", params }, peer);
     expect(message).toEqual({ jsonrpc: "2.0", id: message.id, method: "tools/call", params });
-    expect(exchanges.start({ method: "ping" }, peer).message).not.toHaveProperty("params");
+    expect(start(exchanges, { method: "ping" }, peer).message).not.toHaveProperty("params");
   });
 
   test("puts a progress token of its own for the client's, beside the rest of _meta", ({
@@ -32,7 +32,7 @@ describe("start()", () => {
   }) => {
     const { exchanges, peer } = setUp();
     const params = { name: "t", _meta: { progressToken: "mine", traceparent: "x" } };
-    const { message } = exchanges.start({ method: "tools/call", params }, peer);
+    const { message } = start(exchanges, { method: "tools/call", params }, peer);
     const meta = metaOf(message.params);
     expect(meta).toEqual({ progressToken: expect.anything(), traceparent: "x" });
     expect(meta["progressToken"]).not.toBe("mine");
@@ -44,8 +44,8 @@ describe("an answer", () => {
   test("settles its exchange, with result or error", async ({ expect }) => {
     const { exchanges, peer } = setUp();
     const [one, two] = [
-      exchanges.start({ method: "a" }, peer),
-      exchanges.start({ method: "b" }, peer),
+      start(exchanges, { method: "a" }, peer),
+      start(exchanges, { method: "b" }, peer),
     ];
     const error = { code: -32000, message: "m", data: { d: 1 } };
     await exchanges.receive(message({ id: two.message.id, error }), peer);
@@ -57,7 +57,7 @@ describe("an answer", () => {
 
   test("that is doubled changes nothing", async ({ expect }) => {
     const { exchanges, peer } = setUp();
-    const { message, reply } = exchanges.start({ method: "a" }, peer);
+    const { message, reply } = start(exchanges, { method: "a" }, peer);
     await exchanges.receive(result(message.id, "first"), peer);
     await exchanges.receive(result(message.id, "second"), peer);
     expect(await reply).toEqual({ result: { from: "first" } });
@@ -65,8 +65,8 @@ describe("an answer", () => {
 
   test("that is late, unknown or without id finds nobody", async ({ expect }) => {
     const { exchanges, answers, peer } = setUp();
-    const dropped = exchanges.start({ method: "a" }, peer);
-    const open = exchanges.start({ method: "b" }, peer);
+    const dropped = start(exchanges, { method: "a" }, peer);
+    const open = start(exchanges, { method: "b" }, peer);
     dropped.drop();
     let isAnswered = false;
     void dropped.reply.then(() => (isAnswered = true));
@@ -98,7 +98,7 @@ describe("an answer", () => {
         const started = Array.from({ length: order.length / 2 }, (_, index) => {
           const peer = new FakePeer();
           const params = { _meta: { progressToken: index } };
-          return { peer, exchange: exchanges.start({ method: "a", params }, peer) };
+          return { peer, exchange: start(exchanges, { method: "a", params }, peer) };
         });
         // Each makes progress and is answered twice, all on the stream of somebody else.
         const stream = new FakePeer();
@@ -125,7 +125,8 @@ describe("a notification", () => {
     "of progress gets its token %j back",
     async (token, { expect }) => {
       const { exchanges, peer } = setUp();
-      const { message } = exchanges.start(
+      const { message } = start(
+        exchanges,
         { method: "a", params: { _meta: { progressToken: token } } },
         peer,
       );
@@ -141,8 +142,8 @@ describe("a notification", () => {
 
   test("of progress that nobody asked for is dropped", async ({ expect }) => {
     const { exchanges, peer } = setUp();
-    const silent = exchanges.start({ method: "a" }, peer);
-    const done = exchanges.start({ method: "a", params: { _meta: { progressToken: 1 } } }, peer);
+    const silent = start(exchanges, { method: "a" }, peer);
+    const done = start(exchanges, { method: "a", params: { _meta: { progressToken: 1 } } }, peer);
     await exchanges.receive(result(done.message.id, 0), peer);
     for (const token of [
       silent.message.id,
@@ -164,15 +165,38 @@ describe("a notification", () => {
     { method: "x/y" },
   ])("of anything else goes to the peer of its stream: $method", async (notice, { expect }) => {
     const { exchanges, peer } = setUp();
-    exchanges.start({ method: "a" }, new FakePeer());
+    start(exchanges, { method: "a" }, new FakePeer());
     await exchanges.receive(message(notice), peer);
     expect(peer.notices).toEqual([notice]);
+  });
+
+  test("is told with the place that it came from, unless it came on another's stream", async ({
+    expect,
+  }) => {
+    const { exchanges, peer } = setUp();
+    const call = { method: "a", params: { _meta: { progressToken: 1 } } };
+    const { id } = start(exchanges, call, peer);
+    const stream = new FakePeer();
+    await exchanges.receive(progress(id), peer, "e-1");
+    await exchanges.receive(progress(id), stream, "other-9");
+    await exchanges.receive(message({ method: "x/y" }), peer, "e-2");
+    await exchanges.receive(message({ method: "x/y" }), peer);
+    expect(peer.origins).toEqual([{ lastEventId: "e-1" }, {}, { lastEventId: "e-2" }, {}]);
+  });
+
+  test("of progress finds a request of an earlier life", async ({ expect }) => {
+    const { exchanges, peer } = setUp();
+    const exchange = exchanges.start({ request: "earlier-1", progressToken: 0 }, peer);
+    await exchanges.receive(progress("earlier-1"), peer, "e-3");
+    await exchanges.receive(result("earlier-1", "then"), peer);
+    expect(peer.notices).toMatchObject([{ params: { progressToken: 0 } }]);
+    expect(await exchange.reply).toEqual({ result: { from: "then" } });
   });
 
   test("waits until its receiver has room", async ({ expect }) => {
     const { exchanges } = setUp();
     const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
-    const slow: Peer = { notify: () => room, ask: () => Promise.resolve({ result: {} }) };
+    const slow: Recipient = { notify: () => room, ask: () => Promise.resolve({ result: {} }) };
     let isDone = false;
     const received = exchanges.receive(message({ method: "x" }), slow).then(() => (isDone = true));
     await settle();

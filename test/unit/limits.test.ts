@@ -8,7 +8,9 @@ describe("each limit", () => {
   test.for(Object.entries(LIMITS))(
     "%s has a unit, bounds, a default within them and a reason",
     ([name, limit], { expect }) => {
-      expect(name).toMatch(/Bytes|Seconds|Milliseconds|Days|Depth|PerSession$|PerStream$/);
+      expect(name).toMatch(
+        /Bytes|Seconds|Minutes|Milliseconds|Days|Depth|Per(?:Session|Stream|Minute)$/,
+      );
       expect(limit.min).toBeLessThan(limit.max);
       expect(limit.default).toBeGreaterThanOrEqual(limit.min);
       expect(limit.default).toBeLessThanOrEqual(limit.max);

@@ -35,7 +35,7 @@ describe("readMessages() of events", () => {
     {
       name: "an id and retry",
       text: `id: a\nretry: 50\ndata: ${one}\n\n`,
-      point: { lastEventId: "a", retryMs: 50 },
+      point: { lastEventId: "a", ownId: "a", retryMs: 50 },
     },
     { name: "a priming event", text: "id: p\ndata: \n\n", point: { lastEventId: "p" } },
     // The id counts whether or not there is data (HTML Living Standard, 9.2.6).

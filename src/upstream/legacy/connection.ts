@@ -1,22 +1,29 @@
 /**
- * One legacy session at one upstream, for one client: opened by a handshake, kept, and repaired
- * when the upstream forgets it. The transport is a wire underneath.
+ * One legacy session at one upstream, for one client: opened by a handshake on first use, kept,
+ * and repaired when the upstream forgets it. The transport is a wire underneath.
  *
  * A call is sent a second time in one case only: the upstream refused the session id at the
  * door, so the call provably did not run.
  */
 
+import { Recent } from "../../lib/recent.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
-import { notification, type Parsed, type Reply } from "../../protocol/json-rpc.ts";
+import { notification, type Parsed, type Reply, respond } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { connect, type Connected, restoreWire, type Transport } from "./connect.ts";
 import { Exchanges } from "./exchanges.ts";
 import type { Handshake, LegacyClient } from "./handshake.ts";
-import { runExchange } from "./run-exchange.ts";
+import { type Recipient, ticketing } from "./recipient.ts";
+import { resumeExchange, runExchange } from "./run-exchange.ts";
+import { readTicket, writeTicket } from "./ticket.ts";
+import type { WatchOrder } from "./watch.ts";
+import type { Listener } from "./wire.ts";
 
 const MAX_QUIET_REPAIRS = 8;
 const FIRST_PAUSE_MS = 500;
+const MAX_HEARD = 64;
+const MAX_KEY_CHARS = 512;
 
 /** What outlives the holder's memory; plain data. */
 export interface SavedConnection {
@@ -34,6 +41,8 @@ export interface ConnectionOptions {
   readonly unsolicited: Peer;
   /** Called with the new state whenever it changes. */
   readonly save: (state: SavedConnection) => void;
+  /** Called when a new session has taken the place of a forgotten one. */
+  readonly onReopened?: () => void;
   readonly saved?: SavedConnection | undefined;
 }
 
@@ -41,20 +50,26 @@ export class LegacyConnection {
   readonly #target: UpstreamTarget;
   readonly #client: LegacyClient;
   readonly #unsolicited: Peer;
+  readonly #recipient: Recipient;
   readonly #save: (state: SavedConnection) => void;
+  readonly #onReopened: (() => void) | undefined;
   readonly #exchanges: Exchanges;
+  readonly #heard = new Recent(MAX_HEARD);
   #connected: Connected | undefined;
   #repairing: Promise<Connected> | undefined;
-  #isListening = false;
+  /** Somebody wants to hear what belongs to no request, here or where the client's stream is. */
+  #isWanted = false;
   #isClosed = false;
   #logLevel: string | undefined;
   readonly #subscriptions = new Set<string>();
 
-  constructor({ target, client, unsolicited, save, saved }: ConnectionOptions) {
+  constructor({ target, client, unsolicited, save, onReopened, saved }: ConnectionOptions) {
     this.#target = target;
     this.#client = client;
     this.#unsolicited = unsolicited;
+    this.#recipient = ticketing(unsolicited);
     this.#save = save;
+    this.#onReopened = onReopened;
     this.#exchanges = new Exchanges(async (response) => {
       // An answer that cannot be delivered is the server's loss; its own timeout tells it.
       await this.#connected?.wire.post(response).catch(() => undefined);
@@ -69,10 +84,15 @@ export class LegacyConnection {
     for (const uri of saved.subscriptions) this.#subscriptions.add(uri);
   }
 
-  readonly #deliver = (parsed: Parsed): Promise<void> =>
-    this.#exchanges.receive(parsed, this.#unsolicited);
+  /** Takes what belongs to no request, or comes on the one stream of HTTP+SSE. */
+  readonly #deliver = async (parsed: Parsed, lastEventId?: string): Promise<void> => {
+    // Where a watch is handed over, one ends after the place that the next begins at.
+    const key = `${lastEventId}\n${JSON.stringify(parsed.message).slice(0, MAX_KEY_CHARS)}`;
+    if (lastEventId !== undefined && !this.#heard.add(key)) return;
+    await this.#exchanges.receive(parsed, this.#recipient, lastEventId);
+  };
 
-  /** Shakes hands. The caller sends `notifications/initialized`. */
+  /** Shakes hands and no more: for who only wants to know what the server says of itself. */
   async open(): Promise<Handshake> {
     return (await this.#open()).handshake;
   }
@@ -85,6 +105,7 @@ export class LegacyConnection {
       throw new UpstreamError(this.#target.slug, "lost", "was left when the session ended");
     }
     this.#connected = connected;
+    this.#heard.clear(); // another session may give the same ids again
     this.#persist();
     return connected;
   }
@@ -102,6 +123,32 @@ export class LegacyConnection {
     return reply;
   }
 
+  /**
+   * Takes up a request of an earlier life of this object, where its stream broke.
+   *
+   * @param ticket of the last message that is known to have come.
+   * @throws UpstreamError `lost` when the server gave nothing to take it up by.
+   */
+  async resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
+    const { request, progressToken, lastEventId } = readTicket(ticket ?? "");
+    const wire = this.#connected?.wire;
+    if (wire === undefined || request === undefined || lastEventId === undefined) {
+      const sentence = "was being waited for when the gateway restarted; the result is unknown";
+      throw new UpstreamError(this.#target.slug, "lost", sentence);
+    }
+    const addressed = { request, lastEventId };
+    return resumeExchange(
+      { target: this.#target, exchanges: this.#exchanges, wire, peer, signal },
+      progressToken === undefined ? addressed : { ...addressed, progressToken },
+    );
+  }
+
+  /** Answers a question that was asked in an earlier life of this object. */
+  async answer(ticket: string, reply: Reply): Promise<void> {
+    const { ask } = readTicket(ticket);
+    if (ask !== undefined) await this.#connected?.wire.post(respond(ask, reply));
+  }
+
   /** Relays one notification; a session that was forgotten is opened again for it. */
   async notify(call: Call): Promise<void> {
     const message = notification(call.method, call.params);
@@ -110,8 +157,7 @@ export class LegacyConnection {
 
   /** Runs what was refused because the session was forgotten once more, on a new session. */
   async #withRepair<T>(run: (connected: Connected) => Promise<T>): Promise<T> {
-    // Without a connection an earlier repair has failed: it is due again.
-    const connected = await (this.#repairing ?? this.#connected ?? this.#repair());
+    const connected = await this.#ready();
     try {
       return await run(connected);
     } catch (error) {
@@ -120,20 +166,78 @@ export class LegacyConnection {
     }
   }
 
-  /** Opens the stream of what belongs to no request, and keeps it open. */
-  listen(): void {
-    this.#isListening = true;
+  /** The session; opened now when this is its first use, or an earlier repair has failed. */
+  #ready(): Promise<Connected> {
+    if (this.#repairing !== undefined) return this.#repairing;
+    return this.#connected === undefined ? this.#repair() : Promise.resolve(this.#connected);
+  }
+
+  /**
+   * Stops listening, for somebody else to watch instead.
+   *
+   * @param ticket of the last message that belonged to no request, if there was one.
+   * @returns what to watch; `undefined` where the transport brings everything on its own stream.
+   */
+  async watched(ticket: string | undefined): Promise<WatchOrder | undefined> {
+    const { wire, transport, handshake } = await this.#ready();
+    if (transport === "sse") return undefined;
+    wire.unlisten();
+    const { lastEventId } = readTicket(ticket ?? "");
+    return {
+      revision: handshake.revision,
+      ...(wire.sessionId === undefined ? {} : { sessionId: wire.sessionId }),
+      ...(lastEventId === undefined ? {} : { lastEventId }),
+    };
+  }
+
+  /** Whether a watched message is the last one that is known. @param ticket of that one. */
+  isKnown(lastEventId: string | undefined, ticket: string | undefined): boolean {
+    return lastEventId !== undefined && readTicket(ticket ?? "").lastEventId === lastEventId;
+  }
+
+  /** Takes what a watch brings. */
+  receive(parsed: Parsed, lastEventId: string | undefined): Promise<void> {
+    return this.#deliver(parsed, lastEventId);
+  }
+
+  /** What belongs to no request can be taken up from here on. */
+  primed(lastEventId: string): void {
+    this.#unsolicited.primed?.(writeTicket({ lastEventId }));
+  }
+
+  /** A watch found that the server has forgotten its session. */
+  async forgotten(sessionId: string | undefined): Promise<void> {
     const connected = this.#connected;
-    connected?.wire.listen(this.#deliver, () => void this.#repairWhileListening(connected));
+    this.#isWanted = true; // by whoever watched, maybe in an earlier life of this object
+    if (connected !== undefined && connected.wire.sessionId === sessionId)
+      await this.#repairWhileWanted(connected);
+  }
+
+  /** Listens to what belongs to no request; opens the session for it if need be. */
+  async listen(ticket: string | undefined): Promise<void> {
+    this.#isWanted = true;
+    const connected = await this.#ready();
+    if (this.#isWanted && !this.#isClosed)
+      this.#listenOn(connected, readTicket(ticket ?? "").lastEventId);
+  }
+
+  #listenOn(connected: Connected, lastEventId?: string): void {
+    const listener: Listener = {
+      deliver: this.#deliver,
+      primed: (id) => this.primed(id),
+      onLost: () => void this.#repairWhileWanted(connected),
+    };
+    connected.wire.listen(listener, lastEventId);
   }
 
   unlisten(): void {
-    this.#isListening = false;
+    this.#isWanted = false;
     this.#connected?.wire.unlisten();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#isWanted = false;
     this.#exchanges.withdrawAllAsks();
     const connected = this.#connected;
     this.#connected = undefined;
@@ -141,14 +245,8 @@ export class LegacyConnection {
   }
 
   #run({ wire }: Connected, call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
-    return runExchange({
-      target: this.#target,
-      exchanges: this.#exchanges,
-      wire,
-      call,
-      peer,
-      signal,
-    });
+    const { target, exchanges } = { target: this.#target, exchanges: this.#exchanges };
+    return runExchange({ target, exchanges, wire, call, peer, signal });
   }
 
   /** Opens a new session in place of a forgotten one; many calls may find out at once. */
@@ -173,11 +271,11 @@ export class LegacyConnection {
   }
 
   /** Nobody calls, so nobody else would find out that the session is gone. */
-  async #repairWhileListening(forgotten: Connected): Promise<void> {
+  async #repairWhileWanted(forgotten: Connected): Promise<void> {
     for (let attempt = 0; attempt < MAX_QUIET_REPAIRS; attempt++) {
       await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** attempt));
       const isRepaired = this.#connected !== undefined && this.#connected !== forgotten;
-      if (!this.#isListening || this.#isClosed || isRepaired) return;
+      if (!this.#isWanted || this.#isClosed || isRepaired) return;
       try {
         await this.#repair(forgotten);
         return;
@@ -201,7 +299,9 @@ export class LegacyConnection {
     for (const call of restored) {
       await this.#run(connected, call, this.#unsolicited, new AbortController().signal);
     }
-    if (this.#isListening) this.listen();
+    // Before the call that found out runs: it may be what the server has news of.
+    if (this.#isWanted) this.#listenOn(connected);
+    this.#onReopened?.();
     return connected;
   }
 

@@ -5,7 +5,7 @@
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
-import type { Call, Peer } from "../../protocol/exchange.ts";
+import type { Call } from "../../protocol/exchange.ts";
 import {
   errorReply,
   isRequestId,
@@ -19,28 +19,32 @@ import {
   respond,
 } from "../../protocol/json-rpc.ts";
 import { replaceProgressToken } from "../../protocol/progress-token.ts";
+import type { Origin, Recipient } from "./recipient.ts";
+import type { Ticket } from "./ticket.ts";
+
+/** A ticket of a request that has an id. */
+export type Addressed = Ticket & Required<Pick<Ticket, "request">>;
 
 /** A server that asks more than this at once gets errors for the rest. */
 const MAX_OPEN_ASKS = 64;
 
 export interface Exchange {
-  readonly message: JsonRpcRequest;
+  /** Its request's id on this hop. */
+  readonly id: RequestId;
   readonly reply: Promise<Reply>;
-  /** What arrives on the stream of this exchange is told to this peer. */
-  readonly peer: Peer;
   readonly isSettled: () => boolean;
   /** Withdraws the exchange: a late answer finds nobody. Its open asks are withdrawn too. */
   drop(): void;
 }
 
 interface Pending {
-  readonly exchange: Exchange;
+  readonly recipient: Recipient;
   readonly progressToken: RequestId | undefined;
   settle(reply: Reply): void;
 }
 
 interface OpenAsk {
-  readonly peer: Peer;
+  readonly recipient: Recipient;
   readonly controller: AbortController;
 }
 
@@ -57,8 +61,8 @@ export class Exchanges {
     this.#answer = answer;
   }
 
-  /** Registers a request, with a fresh id and, if the client wants progress, a fresh token. */
-  start(call: Call, peer: Peer): Exchange {
+  /** Gives a request a fresh id and, if the client wants progress, a fresh token. */
+  address(call: Call): { readonly message: JsonRpcRequest; readonly ticket: Addressed } {
     const id = `${this.#nonce}-${++this.#count}`;
     const { params, original } = replaceProgressToken(call.params, id);
     const message: JsonRpcRequest = {
@@ -67,21 +71,25 @@ export class Exchanges {
       method: call.method,
       ...(params === undefined ? {} : { params }),
     };
+    const progressToken = original === undefined ? {} : { progressToken: original };
+    return { message, ticket: { request: id, ...progressToken } };
+  }
 
+  /** Registers a request that is about to be sent, or was sent in an earlier life. */
+  start({ request: id, progressToken }: Addressed, recipient: Recipient): Exchange {
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const exchange: Exchange = {
-      message,
+      id,
       reply: promise,
-      peer,
       isSettled: () => !this.#pending.has(id),
       drop: () => {
         this.#pending.delete(id);
-        this.#withdrawAsks(peer);
+        this.#withdrawAsks(recipient);
       },
     };
     this.#pending.set(id, {
-      exchange,
-      progressToken: original,
+      recipient,
+      progressToken,
       settle: (reply) => {
         exchange.drop();
         resolve(reply);
@@ -93,11 +101,12 @@ export class Exchanges {
   /**
    * Takes one message of the server's.
    *
-   * @param peer whose stream it came on: an exchange's, or the one for unsolicited messages.
+   * @param recipient whose stream it came on: an exchange's, or the one for unsolicited messages.
    * @returns when the receiver has room for more. Questions are not waited for, so that the
    *   stream they came on goes on being read.
    */
-  async receive(parsed: Parsed, peer: Peer): Promise<void> {
+  async receive(parsed: Parsed, recipient: Recipient, lastEventId?: string): Promise<void> {
+    const origin: Origin = lastEventId === undefined ? {} : { lastEventId };
     switch (parsed.kind) {
       case "response":
         // An unknown id is an answer to nobody: late, doubled, or made up.
@@ -106,17 +115,21 @@ export class Exchanges {
         }
         return;
       case "notification":
-        return this.#receiveNotification(parsed.message, peer);
+        return this.#receiveNotification(parsed.message, recipient, origin);
       case "request":
         if (parsed.message.method === "ping") {
           await this.#answer(respond(parsed.message.id, { result: {} }));
           return;
         }
-        void this.#ask(parsed.message, peer);
+        void this.#ask(parsed.message, recipient, origin);
     }
   }
 
-  async #receiveNotification(message: JsonRpcNotification, peer: Peer): Promise<void> {
+  async #receiveNotification(
+    message: JsonRpcNotification,
+    recipient: Recipient,
+    origin: Origin,
+  ): Promise<void> {
     const { method, params } = message;
     if (method === "notifications/cancelled") {
       const id = params?.["requestId"];
@@ -128,35 +141,35 @@ export class Exchanges {
       const pending = isRequestId(token) ? this.#pending.get(token) : undefined;
       // Progress of a finished or unknown request: the specification has it stop there.
       if (pending?.progressToken === undefined) return;
-      await pending.exchange.peer.notify({
-        method,
-        params: { ...params, progressToken: pending.progressToken },
-      });
+      const notice = { method, params: { ...params, progressToken: pending.progressToken } };
+      // The place in one stream says nothing of the place in another.
+      await pending.recipient.notify(notice, pending.recipient === recipient ? origin : {});
       return;
     }
-    await peer.notify(params === undefined ? { method } : { method, params });
+    await recipient.notify(params === undefined ? { method } : { method, params }, origin);
   }
 
-  async #ask(message: JsonRpcRequest, peer: Peer): Promise<void> {
+  async #ask(message: JsonRpcRequest, recipient: Recipient, origin: Origin): Promise<void> {
     const { id, method, params } = message;
     if (this.#asks.has(id) || this.#asks.size >= MAX_OPEN_ASKS) {
       const why = this.#asks.has(id) ? "this id is in use" : "too many open requests";
       await this.#answer(respond(id, errorReply(ErrorCode.InvalidRequest, `Refused: ${why}`)));
       return;
     }
-    const ask: OpenAsk = { peer, controller: new AbortController() };
+    const ask: OpenAsk = { recipient, controller: new AbortController() };
     this.#asks.set(id, ask);
-    const reply = await peer.ask(
+    const reply = await recipient.ask(
       params === undefined ? { method } : { method, params },
       ask.controller.signal,
+      { ...origin, ask: id },
     );
     this.#asks.delete(id);
     // A withdrawn question gets no answer.
     if (!ask.controller.signal.aborted) await this.#answer(respond(id, reply));
   }
 
-  #withdrawAsks(peer: Peer): void {
-    for (const ask of this.#asks.values()) if (ask.peer === peer) ask.controller.abort();
+  #withdrawAsks(recipient: Recipient): void {
+    for (const ask of this.#asks.values()) if (ask.recipient === recipient) ask.controller.abort();
   }
 
   /** Withdraws every question: the connection they came on is gone. */

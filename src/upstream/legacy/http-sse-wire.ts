@@ -15,7 +15,7 @@ import { readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
 import { decodeText, parseEvent, readEvents } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
-import type { Deliver, Receiver, Wire } from "./wire.ts";
+import type { Deliver, Listener, Receiver, Wire } from "./wire.ts";
 
 const ENDPOINT_TIMEOUT_MS = 10_000;
 
@@ -45,12 +45,11 @@ export class HttpSseWire implements Wire {
 
   async request(
     message: JsonRpcRequest,
-    { isSettled, opened }: Receiver,
+    { isSettled }: Receiver,
     signal: AbortSignal,
   ): Promise<void> {
     const stream = message.method === "initialize" ? await this.#open(signal) : this.#openStream();
     await this.#post(stream, message, signal);
-    opened();
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     const onAbort = (): void => reject(signal.reason as Error);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -64,12 +63,17 @@ export class HttpSseWire implements Wire {
     }
   }
 
+  resume(): Promise<void> {
+    const sentence = "lost the answer with its stream; whether the request ran is unknown";
+    return Promise.reject(new UpstreamError(this.#target.slug, "lost", sentence));
+  }
+
   async post(message: JsonRpcNotification | JsonRpcResponse): Promise<void> {
     const stream = this.#openStream();
     await abortAfter(UNATTENDED_TIMEOUT_MS, (signal) => this.#post(stream, message, signal));
   }
 
-  listen(_deliver: Deliver, onLost: () => void): void {
+  listen({ onLost }: Listener): void {
     this.#onLost = onLost;
   }
 
@@ -169,7 +173,11 @@ export class HttpSseWire implements Wire {
       if (event.name === "endpoint") {
         onEndpoint(this.#postUrl(event.data));
       } else if (event.name === "message" && event.data !== "") {
-        for (const parsed of parseEvent(this.#target, event.data)) await this.#deliver(parsed);
+        for (const parsed of parseEvent(this.#target, event.data)) {
+          await this.#deliver(parsed);
+          // An answer takes some steps to whoever waits; what follows here must not overtake it.
+          if (parsed.kind === "response") await new Promise((resolve) => setTimeout(resolve));
+        }
       }
     }
   }

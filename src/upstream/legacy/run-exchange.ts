@@ -12,68 +12,89 @@ import {
 import { startDeadline } from "../deadline.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
-import type { Exchanges } from "./exchanges.ts";
-import type { Wire } from "./wire.ts";
+import type { Addressed, Exchanges } from "./exchanges.ts";
+import { ticketing } from "./recipient.ts";
+import { writeTicket } from "./ticket.ts";
+import type { Receiver, Wire } from "./wire.ts";
 
 export interface Run {
   readonly target: UpstreamTarget;
   readonly exchanges: Exchanges;
   readonly wire: Wire;
-  readonly call: Call;
   readonly peer: Peer;
   /** Aborted when the client cancels. */
   readonly signal: AbortSignal;
 }
 
 /**
+ * Sends one request and sees it to its end.
+ *
  * @throws UpstreamError when no answer can be had; the reason of `signal` when it is aborted.
  *   In both cases the server is told to stop, unless it is what failed.
  */
-export async function runExchange(run: Run): Promise<Reply> {
-  const { target, exchanges, wire, call, peer, signal } = run;
+export function runExchange(run: Run & { readonly call: Call }): Promise<Reply> {
+  const { message, ticket } = run.exchanges.address(run.call);
+  const isOpening = run.call.method === "initialize";
+  return seeThrough({ ...run, isOpening }, ticket, (receiver, signal) =>
+    run.wire.request(message, receiver, signal),
+  );
+}
+
+/** Takes up a request that was sent in an earlier life; never is it sent again. */
+export function resumeExchange(
+  run: Run,
+  ticket: Addressed & { readonly lastEventId: string },
+): Promise<Reply> {
+  return seeThrough({ ...run, isOpening: false }, ticket, (receiver, signal) =>
+    run.wire.resume(ticket.lastEventId, receiver, signal),
+  );
+}
+
+async function seeThrough(
+  { target, exchanges, wire, peer, signal, isOpening }: Run & { readonly isOpening: boolean },
+  ticket: Addressed,
+  start: (receiver: Receiver, signal: AbortSignal) => Promise<void>,
+): Promise<Reply> {
   const { slug, timeoutMs } = target;
   const deadline = startDeadline(
     timeoutMs,
     () => new UpstreamError(slug, "timeout", `gave no sign of life for ${timeoutMs / 1000} s`),
   );
-  const exchange = exchanges.start(call, {
-    notify: async (notice) => {
-      await peer.notify(notice);
-      deadline.rewind();
+  const recipient = ticketing(
+    {
+      notify: async (notice, at) => {
+        deadline.rewind();
+        await peer.notify(notice, at);
+        deadline.rewind(); // however long the client took
+      },
+      ask: async (request, withdrawn, at) => {
+        const resume = deadline.pause();
+        return peer.ask(request, withdrawn, at).finally(resume);
+      },
     },
-    ask: async (request, withdrawn) => {
-      const resume = deadline.pause();
-      return peer.ask(request, withdrawn).finally(resume);
-    },
-  });
+    ticket,
+  );
+  const exchange = exchanges.start(ticket, recipient);
   const stopped = AbortSignal.any([signal, deadline.signal]);
   const abandoned = rejectOnAbort(stopped);
   const over = new AbortController();
-  const wired = wire
-    .request(
-      exchange.message,
-      {
-        deliver: (parsed) => {
-          const addressed = addressError(parsed, exchange.message.id);
-          return exchanges.receive(addressed, exchange.peer);
-        },
-        isSettled: exchange.isSettled,
-        opened: () => peer.opened?.(),
-        released: () => peer.released?.(),
-      },
-      AbortSignal.any([stopped, over.signal]),
-    )
-    .then(() => {
-      if (exchange.isSettled()) return exchange.reply;
-      const sentence = "closed the stream before the answer; whether the request ran is unknown";
-      throw new UpstreamError(slug, "lost", sentence);
-    });
+  const receiver: Receiver = {
+    deliver: (parsed, lastEventId) =>
+      exchanges.receive(addressError(parsed, exchange.id), recipient, lastEventId),
+    isSettled: exchange.isSettled,
+    primed: (lastEventId) =>
+      peer.primed?.(writeTicket(lastEventId === undefined ? ticket : { ...ticket, lastEventId })),
+    released: () => peer.released?.(),
+  };
+  const wired = start(receiver, AbortSignal.any([stopped, over.signal])).then(() => {
+    if (exchange.isSettled()) return exchange.reply;
+    const sentence = "closed the stream before the answer; whether the request ran is unknown";
+    throw new UpstreamError(slug, "lost", sentence);
+  });
   try {
     return await Promise.race([exchange.reply, wired, abandoned]);
   } finally {
-    if (stopped.aborted && call.method !== "initialize") {
-      tellCancelled(wire, exchange.message.id, stopped.reason);
-    }
+    if (stopped.aborted && !isOpening) tellCancelled(wire, exchange.id, stopped.reason);
     exchange.drop();
     deadline.clear();
     wired.catch(() => undefined); // told above, or ended by `over`

@@ -3,7 +3,6 @@
  * message, an optional GET stream, `Mcp-Session-Id`, and resumption with `Last-Event-ID`.
  */
 
-import { mediaType } from "../../lib/media-type.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { abortAfter } from "../../lib/time-out.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -18,12 +17,17 @@ import { ACCEPT_BOTH, readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.t
 import { readMessages, type ResumePoint } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
-import type { Deliver, Receiver, Wire } from "./wire.ts";
+import type { Deliver, Listener, Receiver, Wire } from "./wire.ts";
 
 /** Attempts in a row that brought nothing; a server that polls resets the count by delivering. */
 const MAX_BARREN_RESUMES = 5;
 const DEFAULT_RETRY_MS = 1000;
 const MAX_RETRY_MS = 30_000;
+const BAD_REQUEST = 400;
+const CONFLICT = 409;
+const CONFLICT_PAUSE_MS = 20;
+const MAX_CONFLICTS = 6;
+const SERVER_ERROR = 500;
 
 export class StreamableHttpWire implements Wire {
   readonly #target: UpstreamTarget;
@@ -55,15 +59,21 @@ export class StreamableHttpWire implements Wire {
     if (message.method === "initialize") {
       this.#sessionId = response.headers.get("mcp-session-id") ?? undefined;
     }
-    if (mediaType(response.headers.get("content-type")) === "text/event-stream") receiver.opened();
-    const resume: ResumePoint = {};
+    const resume: ResumePoint = { onPrimed: () => receiver.primed(resume.lastEventId) };
     try {
       await this.#drain(response, resume, receiver.deliver, receiver.isSettled);
     } catch (error) {
       // A broken connection is a closed one: with an event id the stream goes on elsewhere.
       if (!isLost(error) || resume.lastEventId === undefined || signal.aborted) throw error;
     }
+    if (receiver.isSettled() || resume.lastEventId === undefined) return;
+    receiver.released();
+    await sleep(pauseBefore(resume), signal);
     await this.#resume(resume, receiver, signal);
+  }
+
+  async resume(lastEventId: string, receiver: Receiver, signal: AbortSignal): Promise<void> {
+    await this.#resume({ lastEventId }, receiver, signal);
   }
 
   async post(message: JsonRpcNotification | JsonRpcResponse): Promise<void> {
@@ -74,10 +84,16 @@ export class StreamableHttpWire implements Wire {
     });
   }
 
-  listen(deliver: Deliver, onLost: () => void): void {
+  listen(listener: Listener, lastEventId?: string): void {
     if (this.#listening !== undefined) return;
     this.#listening = new AbortController();
-    void this.#listenLoop(deliver, onLost, this.#listening.signal);
+    const resume: ResumePoint = {
+      ...(lastEventId === undefined ? {} : { lastEventId }),
+      onPrimed: () => {
+        if (resume.lastEventId !== undefined) listener.primed(resume.lastEventId);
+      },
+    };
+    void this.#listenLoop(listener, resume, this.#listening.signal);
   }
 
   unlisten(): void {
@@ -140,7 +156,7 @@ export class StreamableHttpWire implements Wire {
     isSettled: () => boolean,
   ): Promise<void> {
     for await (const parsed of readMessages(this.#target, response, resume)) {
-      await deliver(parsed);
+      await deliver(parsed, resume.ownId);
       if (isSettled()) return;
     }
   }
@@ -148,16 +164,13 @@ export class StreamableHttpWire implements Wire {
   /** Takes a stream up again until its request is settled (2025-11-25, resumability). */
   async #resume(
     resume: ResumePoint,
-    { deliver, isSettled, released }: Receiver,
+    { deliver, isSettled }: Receiver,
     signal: AbortSignal,
   ): Promise<void> {
-    if (!isSettled() && resume.lastEventId !== undefined) released();
-    for (let barren = 0; !isSettled() && resume.lastEventId !== undefined; barren++) {
-      if (barren >= MAX_BARREN_RESUMES) break;
-      const lastEventId = resume.lastEventId;
-      await sleep(Math.min(resume.retryMs ?? DEFAULT_RETRY_MS, MAX_RETRY_MS), signal);
-      const accept = "text/event-stream";
-      const response = await this.#send("GET", { accept, lastEventId, signal });
+    for (let barren = 0; !isSettled() && barren < MAX_BARREN_RESUMES; barren++) {
+      if (barren > 0) await sleep(pauseBefore(resume), signal);
+      const { lastEventId } = resume;
+      const response = await this.#get(lastEventId, signal);
       if (!response.ok) {
         await response.body?.cancel();
         continue;
@@ -165,38 +178,72 @@ export class StreamableHttpWire implements Wire {
       await this.#drain(response, resume, deliver, isSettled).catch((error: unknown) => {
         if (!isLost(error)) throw error;
       });
-      if (resume.lastEventId !== lastEventId) barren = -1;
+      // A server that polls brings little at a time, but it brings something.
+      if (resume.lastEventId !== lastEventId) barren = 0;
     }
   }
 
-  async #listenLoop(deliver: Deliver, onLost: () => void, signal: AbortSignal): Promise<void> {
-    const resume: ResumePoint = {};
-    for (let failures = 0; !signal.aborted;) {
+  #get(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
+    const accept = "text/event-stream";
+    return this.#send("GET", {
+      ...{ accept, signal },
+      ...(lastEventId === undefined ? {} : { lastEventId }),
+    });
+  }
+
+  async #listenLoop(
+    { deliver, onLost }: Listener,
+    resume: ResumePoint,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (let failures = 0, conflicts = 0; !signal.aborted;) {
       try {
-        const response = await this.#send("GET", {
-          accept: "text/event-stream",
-          signal,
-          ...(resume.lastEventId === undefined ? {} : { lastEventId: resume.lastEventId }),
-        });
-        if (!response.ok) {
-          await this.#readRefusal(response).catch((error: unknown) => {
-            if (error instanceof UpstreamError && error.failure === "session-lost") onLost();
-          });
-          // 405: there is no such stream.
-          if (response.status < 500) break;
-          failures += 1;
-        } else {
+        const response = await this.#get(resume.lastEventId, signal);
+        if (response.status === CONFLICT && conflicts < MAX_CONFLICTS) {
+          // The stream of whoever listened before us is not closed yet.
+          await response.body?.cancel();
+          await sleep(CONFLICT_PAUSE_MS * 2 ** conflicts++, signal);
+          continue;
+        }
+        conflicts = 0;
+        if (response.ok) {
           failures = 0;
           await this.#drain(response, resume, deliver, () => signal.aborted);
+        } else {
+          failures += 1;
+          if (!(await this.#mayListenAgain(response, resume, onLost))) break;
         }
       } catch {
         failures += 1; // whatever it was, the stream is opened again, or was aborted
       }
-      const pause = resume.retryMs ?? DEFAULT_RETRY_MS * 2 ** Math.min(failures, 5);
-      await sleep(Math.min(pause, MAX_RETRY_MS), signal).catch(() => undefined); // aborted: leave
+      await sleep(pauseBefore(resume, failures), signal).catch(() => undefined); // aborted: leave
     }
     if (this.#listening?.signal === signal) this.#listening = undefined;
   }
+
+  async #mayListenAgain(
+    response: Response,
+    resume: ResumePoint,
+    onLost: () => void,
+  ): Promise<boolean> {
+    let isForgotten = false;
+    await this.#readRefusal(response).catch((error: unknown) => {
+      isForgotten = error instanceof UpstreamError && error.failure === "session-lost";
+    });
+    // A place that the server no longer knows is not worth losing all that comes after it.
+    if (response.status === BAD_REQUEST && resume.lastEventId !== undefined) {
+      delete resume.lastEventId;
+      return true;
+    }
+    if (isForgotten) onLost();
+    // 405: there is no such stream.
+    return !isForgotten && (response.status >= SERVER_ERROR || response.status === CONFLICT);
+  }
+}
+
+/** Milliseconds to wait before a stream is opened again, as the server asks or twice as long each time. */
+function pauseBefore({ retryMs }: ResumePoint, failures = 0): number {
+  return Math.min(retryMs ?? DEFAULT_RETRY_MS * 2 ** Math.min(failures, 5), MAX_RETRY_MS);
 }
 
 function isLost(error: unknown): boolean {

@@ -11,14 +11,24 @@ import type {
 } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
 
-export type Deliver = (parsed: Parsed) => Promise<void>;
+/** @param lastEventId the server's id of the event that the message came in, if it gives ids. */
+export type Deliver = (parsed: Parsed, lastEventId?: string) => Promise<void>;
+
+/** Takes what belongs to no request. */
+export interface Listener {
+  readonly deliver: Deliver;
+  /** The stream can be taken up from here on, though nothing was said yet. */
+  readonly primed: (lastEventId: string) => void;
+  /** The session turns out to be forgotten. */
+  readonly onLost: () => void;
+}
 
 /** Takes what a request brings. */
 export interface Receiver {
   readonly deliver: Deliver;
   readonly isSettled: () => boolean;
-  /** The server answers with a stream. */
-  readonly opened: () => void;
+  /** The server answers with a stream that can be taken up from here on. */
+  readonly primed: (lastEventId?: string) => void;
   /** The server closed the connection, and the stream will be taken up again. */
   readonly released: () => void;
 }
@@ -40,15 +50,22 @@ export interface Wire {
    */
   request(message: JsonRpcRequest, receiver: Receiver, signal: AbortSignal): Promise<void>;
 
+  /**
+   * Takes up the stream of a request that was sent in an earlier life of its holder.
+   *
+   * @throws UpstreamError `lost` when it cannot be had any more.
+   */
+  resume(lastEventId: string, receiver: Receiver, signal: AbortSignal): Promise<void>;
+
   /** Sends what needs no answer. */
   post(message: JsonRpcNotification | JsonRpcResponse): Promise<void>;
 
   /**
    * Delivers what belongs to no request, until the wire is closed. Calling it again is harmless.
    *
-   * @param onLost called when the session turns out to be forgotten.
+   * @param lastEventId the last such event that is known, if the server gives ids.
    */
-  listen(deliver: Deliver, onLost: () => void): void;
+  listen(listener: Listener, lastEventId?: string): void;
   /** Stops what `listen` started; the session stays. */
   unlisten(): void;
 

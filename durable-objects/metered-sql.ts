@@ -1,0 +1,25 @@
+/** The database of a Durable Object, with its rows counted. */
+
+import type { Sql, SqlValue } from "../src/event-log/sql.ts";
+import { count } from "../src/observability/costs.ts";
+
+export function meteredSql(sql: SqlStorage): Sql {
+  return {
+    exec<Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]) {
+      const cursor = sql.exec<Row>(query, ...bindings);
+      // A statement that writes has run to its end here; one that reads goes on with its reader.
+      count("rowsWritten", cursor.rowsWritten);
+      return { [Symbol.iterator]: () => counted(cursor) };
+    },
+  };
+}
+
+function* counted<Row extends Record<string, SqlValue>>(
+  cursor: SqlStorageCursor<Row>,
+): Generator<Row, void, void> {
+  try {
+    yield* cursor;
+  } finally {
+    count("rowsRead", cursor.rowsRead);
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * What a legacy server says of itself to a legacy client, learned by a handshake of its own and
+ * remembered for a while: opening a session here costs neither storage nor, mostly, a request.
+ * The session at the server is opened with the first message that needs it.
+ */
+
+import { BoundedCache } from "../lib/bounded-cache.ts";
+import { toLegacyClient } from "../protocol/capabilities.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import { errorReply, type ErrorObject, type JsonObject } from "../protocol/json-rpc.ts";
+import { MODERN_REVISIONS } from "../protocol/revisions.ts";
+import { LegacyConnection } from "../upstream/legacy/connection.ts";
+import type { LegacyClient } from "../upstream/legacy/handshake.ts";
+import { discover } from "../upstream/modern/discover.ts";
+import type { UpstreamTarget } from "../upstream/target.ts";
+import { failureReply, UpstreamError } from "../upstream/upstream-error.ts";
+
+export interface Introduction {
+  readonly capabilities: JsonObject;
+  readonly serverInfo: JsonObject;
+  readonly instructions?: string;
+}
+
+const TEN_MINUTES_MS = 600_000;
+const known = new BoundedCache<Introduction>({ maxEntries: 1000, ttlMs: TEN_MINUTES_MS });
+
+/**
+ * @param afterwards takes what is still to be done when the answer is there.
+ * @returns the introduction as this client may see it, or why there is none.
+ */
+export async function introduce(
+  target: UpstreamTarget,
+  client: LegacyClient,
+  afterwards: (work: Promise<void>) => void,
+): Promise<Introduction | { readonly error: ErrorObject }> {
+  if (target.era === "modern") return modernOnly(target, client);
+  // Servers may answer by what the client can do; its name is none of their business here.
+  const { revision, capabilities } = client;
+  const key = JSON.stringify([target.slug, target.endpoint, revision, capabilities]);
+  const remembered = known.get(key);
+  if (remembered !== undefined) return remembered;
+  const connection = new LegacyConnection({
+    ...{ target, client },
+    unsolicited: {
+      notify: () => Promise.resolve(),
+      ask: () => Promise.resolve(errorReply(ErrorCode.InvalidRequest, "Not initialized yet")),
+    },
+    save: () => undefined,
+  });
+  try {
+    const handshake = await connection.open();
+    const introduction: Introduction = {
+      capabilities: toLegacyClient(handshake.capabilities, revision),
+      serverInfo: handshake.serverInfo,
+      ...(handshake.instructions === undefined ? {} : { instructions: handshake.instructions }),
+    };
+    known.set(key, introduction);
+    return introduction;
+  } catch (error) {
+    if (await isModernOnly(error, target)) return modernOnly(target, client);
+    const reply = failureReply(error, target.slug);
+    if ("error" in reply) return reply;
+    throw error;
+  } finally {
+    afterwards(connection.close());
+  }
+}
+
+/** Servers without the legacy era refuse `initialize` in many ways; their era is asked for. */
+async function isModernOnly(error: unknown, target: UpstreamTarget): Promise<boolean> {
+  if (!(error instanceof UpstreamError)) return false;
+  if (error.failure === "other-era") return true;
+  const { era, transport } = target;
+  if (error.failure !== "malformed" || era === "legacy" || transport === "sse") return false;
+  const verdict = await discover(target).catch(() => undefined); // no evidence either
+  return verdict !== undefined && verdict.era !== "legacy";
+}
+
+/** Until eras are bridged: names what would be served (2025-11-25, lifecycle, error handling). */
+function modernOnly({ slug }: UpstreamTarget, client: LegacyClient): { error: ErrorObject } {
+  return {
+    error: {
+      code: ErrorCode.InvalidParams,
+      message: `Upstream "${slug}" speaks only the modern era (2026-07-28 and later), not ${client.revision}`,
+      data: { supported: MODERN_REVISIONS, requested: client.revision },
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/** Where the frames of a client's stream come from: a connection to the holder of its session. */
+
+import { CLIENT_GONE_CODE, isOrder, OVER, OVER_CODE } from "../sessions/frame.ts";
+
+export interface FrameSource {
+  /**
+   * The next frame.
+   *
+   * @throws Error when the connection broke, or was closed here.
+   */
+  next(): Promise<string>;
+  /** The client has taken a frame of this length. */
+  taken(chars: number): void;
+  close(): void;
+}
+
+/**
+ * Frames that come as lines of the answer to a call.
+ *
+ * @param onClose called when it is closed before it is over: who writes would not notice.
+ */
+export function lineSource(body: ReadableStream<Uint8Array>, onClose: () => void): FrameSource {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let lines: string[] = [];
+  /** The beginning of a line, in pieces: it is joined once. */
+  let pieces: string[] = [];
+  let isOver = false;
+  return {
+    async next() {
+      for (;;) {
+        const line = lines.shift();
+        isOver ||= line === OVER;
+        if (line !== undefined) return line;
+        const { done, value } = await reader.read();
+        if (done || value === undefined) throw new Error("The stream broke");
+        const [head = "", ...rest] = value.split("\n");
+        pieces.push(head);
+        if (rest.length === 0) continue;
+        lines = [pieces.join(""), ...rest.slice(0, -1)];
+        pieces = [rest.at(-1) ?? ""];
+      }
+    },
+    taken() {
+      // The stream itself holds its writer back.
+    },
+    close() {
+      if (!isOver) onClose();
+      isOver = true;
+      reader.cancel().catch(() => undefined); // it may have broken by itself
+    },
+  };
+}
+
+export interface SocketOptions {
+  /** How far its writer runs ahead: half of it is acknowledged at a time. */
+  readonly windowChars: number;
+  /** Takes an order as it comes, whatever is still waiting for the client. */
+  readonly onOrder: (line: string) => void;
+}
+
+/** Frames that come over a WebSocket. */
+export function socketSource(
+  socket: WebSocket,
+  { windowChars, onOrder }: SocketOptions,
+): FrameSource {
+  const frames: string[] = [];
+  let takenChars = 0;
+  let isOpen = true;
+  let wake: (() => void) | undefined;
+  const end = (frame?: string): void => {
+    isOpen = false;
+    if (frame !== undefined) frames.push(frame);
+    wake?.();
+  };
+  socket.addEventListener("message", ({ data }) => {
+    if (typeof data !== "string") return;
+    if (isOrder(data)) {
+      taken(data.length);
+      onOrder(data);
+      return;
+    }
+    frames.push(data);
+    wake?.();
+  });
+  socket.addEventListener("close", ({ code }) => end(code === OVER_CODE ? OVER : undefined));
+  socket.addEventListener("error", () => end());
+  const taken = (chars: number): void => {
+    takenChars += chars;
+    if (!isOpen || takenChars < windowChars / 2) return;
+    socket.send(String(takenChars));
+    takenChars = 0;
+  };
+  socket.accept();
+  return {
+    taken,
+    async next() {
+      for (;;) {
+        const frame = frames.shift();
+        if (frame !== undefined) return frame;
+        if (!isOpen) throw new Error("The stream broke");
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+    close() {
+      if (isOpen) socket.close(CLIENT_GONE_CODE, "the client has gone");
+      end();
+    },
+  };
+}

@@ -1,0 +1,246 @@
+/**
+ * The log of one session: what its streams sent, kept until its retention ends. Whatever is
+ * appended is durable before a client can see it: the platform holds back everything that the
+ * log's holder sends until the rows written before are safe.
+ */
+
+import { bearsMark, type Position, type StreamId, type StreamKind } from "./event-id.ts";
+import { emptyHead, type Head, keptRows } from "./head.ts";
+import { cutIntoRows, type Row, Rows, RowState } from "./rows.ts";
+import { type LogLimits, Shelf } from "./shelf.ts";
+import type { Sql } from "./sql.ts";
+
+/** What is moved at a time. */
+const MOVED_CHARS = 1024 * 1024;
+
+export interface LogOptions {
+  readonly sql: Sql;
+  readonly limits: LogLimits;
+  /** What tells the event ids of this session from those of others: 6 hexadecimal digits. */
+  readonly mark: string;
+  /** As many digits again, which nobody can foresee. */
+  readonly random: () => string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Called when something was written that will have to be deleted in its time. */
+  readonly onWrite?: () => void;
+}
+
+export interface LoggedEvent {
+  readonly seq: number;
+  readonly data: string;
+  /** Where the upstream can be taken up again after this event; opaque here. */
+  readonly origin: string | undefined;
+}
+
+export interface AppendOptions {
+  readonly origin?: string | undefined;
+  /** The stream ends with it. */
+  readonly isFinal?: boolean;
+  /** Taken whatever the quota says: it is, or stands for, an answer. */
+  readonly isForced?: boolean;
+}
+
+export type Found =
+  | { readonly kind: "found"; readonly head: Head }
+  /** Events that followed are no longer kept. */
+  | { readonly kind: "gone" }
+  /** Nothing is known of such a stream. */
+  | { readonly kind: "unknown" }
+  /** The id belongs to another session. */
+  | { readonly kind: "foreign" };
+
+export class EventLog {
+  readonly #rows: Rows;
+  readonly #shelf: Shelf;
+  readonly #mark: string;
+  readonly #random: () => string;
+  readonly #now: () => number;
+  readonly #onWrite: (() => void) | undefined;
+  readonly #taken = new Set<string>();
+
+  constructor({ sql, limits, mark, random, now, onWrite }: LogOptions) {
+    this.#rows = new Rows(sql);
+    this.#shelf = new Shelf(this.#rows, limits);
+    this.#mark = mark;
+    this.#random = random;
+    this.#now = now;
+    this.#onWrite = onWrite;
+  }
+
+  /** The streams that are kept. */
+  heads(): Iterable<Head> {
+    return this.#shelf.heads();
+  }
+
+  /** Opens a stream of what belongs to no request. Nothing is written before its first event. */
+  openStandalone(): Head {
+    return this.#open("standalone");
+  }
+
+  /**
+   * Opens the stream of one POST.
+   *
+   * @param record what it takes to know, after a crash, which requests the stream answers.
+   */
+  openPost(record: string, origin?: string): Head {
+    const head = this.#open("post");
+    head.first = -1; // the record has the place before the first event
+    this.#write(head, { seq: 0, at: this.#now(), state: 0, data: record, origin });
+    return head;
+  }
+
+  /** What `openPost` was given. */
+  record({ id }: Head): string | undefined {
+    return this.#rows.at(id.number, 0)?.data;
+  }
+
+  /** Takes up a standalone stream of which nothing was logged: its number is in use. */
+  adopt(id: StreamId, last: number): Head {
+    const known = this.#shelf.get(id.number);
+    if (known?.id.nonce === id.nonce) return known;
+    return this.#shelf.add(emptyHead(id, last, this.#now()));
+  }
+
+  /** @returns the place of the event; `undefined` when a live stream has used up its quota. */
+  append(head: Head, data: string, options: AppendOptions = {}): number | undefined {
+    const { origin, isFinal = false, isForced = false } = options;
+    const parts = cutIntoRows(data);
+    const hasRoom = this.#shelf.makeRoomForEvent(head, parts.length, data.length);
+    if (!hasRoom && !isForced) return undefined;
+    const at = this.#now();
+    for (const [index, part] of parts.entries()) {
+      const isWhole = index === parts.length - 1;
+      const state = !isWhole ? RowState.Part : isFinal ? RowState.Final : 0;
+      this.#write(head, { seq: head.last + 1, at, state, data: part, origin });
+    }
+    head.isEnded ||= isFinal;
+    return head.last;
+  }
+
+  /**
+   * Notes where the upstream can be taken up, when no event has told it yet. Later it need not be
+   * noted: what follows the last event is only what is taken up from there.
+   */
+  note(head: Head, origin: string): void {
+    if (this.#shelf.get(head.id.number) !== head || head.origin !== undefined) return;
+    head.origin = origin;
+    head.newestAt = this.#now();
+    const { last: seq, newestAt: at, chars } = head;
+    if (keptRows(head) > 0) this.#rows.setOrigin(head.id.number, seq, origin);
+    else this.#rows.hold({ ...head.id, seq, at, chars, state: RowState.Expired, data: "", origin });
+  }
+
+  /** Forgets a stream at once. */
+  forget(head: Head): void {
+    this.#shelf.forget(head);
+  }
+
+  /** The session is over and its database emptied: what still runs writes nothing any more. */
+  close(): void {
+    this.#rows.close();
+    this.#shelf.clear();
+  }
+
+  /** Ends a stream without an event. */
+  end(head: Head): void {
+    if (head.isEnded) return;
+    head.isEnded = true;
+    head.newestAt = this.#now();
+    if (this.#isKept(head)) this.#rows.setState(head.id.number, head.last, RowState.Final);
+  }
+
+  /**
+   * The events after a place, whole ones, in order.
+   *
+   * @param maxChars enough for this time; one event is returned whatever its size.
+   */
+  read(head: Head, after: number, maxChars: number): LoggedEvent[] {
+    const events: LoggedEvent[] = [];
+    let chars = 0;
+    let data = "";
+    for (const row of this.#rows.range(head.id.number, Math.max(after, 0) + 1, head.last)) {
+      data += row.data;
+      if ((row.state & (RowState.Part | RowState.Expired)) !== 0) continue;
+      events.push({ seq: row.seq, data, origin: row.origin });
+      chars += data.length;
+      if (chars >= maxChars) break;
+      data = "";
+    }
+    return events;
+  }
+
+  /** The origin of one event of an earlier life of the log's holder; it is given once. */
+  takeOrigin({ stream, seq }: Position): string | undefined {
+    const head = this.#shelf.get(stream.number);
+    if (head?.id.nonce !== stream.nonce || seq > head.inherited) return undefined;
+    const key = `${stream.number}.${seq}`;
+    if (this.#taken.has(key)) return undefined;
+    this.#taken.add(key);
+    return this.#rows.at(stream.number, seq)?.origin;
+  }
+
+  /** Finds the stream of an event id, if all that followed that event is still there. */
+  find({ stream, seq }: Position): Found {
+    if (!bearsMark(stream, this.#mark)) return { kind: "foreign" };
+    this.expire();
+    const head = this.#shelf.get(stream.number);
+    const isIt = head?.id.nonce === stream.nonce && head.id.kind === stream.kind;
+    if (!isIt || seq > head.last) return { kind: "unknown" };
+    return seq < head.first ? { kind: "gone" } : { kind: "found", head };
+  }
+
+  /** A resume has shown what the client has: a finished stream it has whole is dropped first. */
+  acknowledge(head: Head, seq: number): void {
+    head.isAcknowledged ||= head.isEnded && seq === head.last;
+  }
+
+  /** Keeps an event until there is a standalone stream to carry it. */
+  appendToBacklog(data: string, options: AppendOptions): void {
+    this.append(this.#shelf.backlog() ?? this.#open("backlog"), data, options);
+  }
+
+  /** Moves what waited to the stream that carries it from now on. */
+  moveBacklog(to: Head): void {
+    const backlog = this.#shelf.backlog();
+    if (backlog === undefined) return;
+    for (let after = backlog.first; after < backlog.last;) {
+      const events = this.read(backlog, after, MOVED_CHARS);
+      for (const { data, origin } of events) this.append(to, data, { origin });
+      after = events.at(-1)?.seq ?? backlog.last;
+    }
+    this.#shelf.forget(backlog);
+  }
+
+  /** Deletes what is past its retention: on reading as well as by alarm, which may be late. */
+  expire(): void {
+    this.#shelf.expire(this.#now());
+  }
+
+  /** When `expire` is due next; `undefined` when nothing waits for it. */
+  expiresAt(): number | undefined {
+    return this.#shelf.expiresAt();
+  }
+
+  #open(kind: StreamKind): Head {
+    this.#shelf.makeRoomForStream();
+    const id = { kind, number: this.#shelf.nextNumber(), nonce: this.#mark + this.#random() };
+    return this.#shelf.add(emptyHead(id, 0, this.#now()));
+  }
+
+  #isKept(head: Head): boolean {
+    return keptRows(head) > 0 && this.#shelf.get(head.id.number) === head;
+  }
+
+  #write(head: Head, row: Pick<Row, "seq" | "at" | "state" | "data" | "origin">): void {
+    if (keptRows(head) === 0 || row.seq === 0) head.oldestAt = row.at;
+    head.last = row.seq;
+    head.newestAt = row.at;
+    head.chars += row.data.length;
+    head.origin = row.origin ?? head.origin;
+    if (this.#shelf.get(head.id.number) !== head) return;
+    // The newest row of a stream always has its origin, so that one read finds it.
+    this.#rows.insert({ ...head.id, ...row, chars: head.chars, origin: head.origin });
+    this.#onWrite?.();
+  }
+}

@@ -1,0 +1,29 @@
+/** A rate limit: so many at once, and then one for every so many milliseconds. */
+
+export class TokenBucket {
+  readonly #capacity: number;
+  readonly #refillMs: number;
+  readonly #now: () => number;
+  #tokens: number;
+  #countedAt: number;
+
+  /** @param perMinute also how many are let through at once after a quiet minute. */
+  constructor(perMinute: number, now: () => number = Date.now) {
+    this.#capacity = perMinute;
+    this.#refillMs = 60_000 / perMinute;
+    this.#now = now;
+    this.#tokens = perMinute;
+    this.#countedAt = now();
+  }
+
+  /** @returns `false` when it is too soon. */
+  take(): boolean {
+    const now = this.#now();
+    const refilled = this.#tokens + (now - this.#countedAt) / this.#refillMs;
+    this.#tokens = Math.min(this.#capacity, refilled);
+    this.#countedAt = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+}

@@ -1,0 +1,137 @@
+/** The client's requests that run: each by its id, until it is answered or cancelled. */
+
+import { ErrorCode } from "../protocol/error-codes.ts";
+import type { Peer } from "../protocol/exchange.ts";
+import {
+  errorReply,
+  isObject,
+  type Params,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type Reply,
+  type RequestId,
+  respond,
+} from "../protocol/json-rpc.ts";
+import type { Dispatch } from "./dispatch.ts";
+import { refuse, type Refused } from "./outcome.ts";
+
+/** The reason of a call that ends because its stream has no room left. */
+export class LogFull extends Error {
+  override readonly name = "LogFull";
+
+  constructor() {
+    super("The call was ended: its stream outgrew what the gateway keeps for a resume");
+  }
+}
+
+/** Ids and tokens are kept with every event of a call. */
+const MAX_ID_CHARS = 1024;
+
+export class Calls {
+  readonly #inFlight = new Map<RequestId, AbortController>();
+  readonly #maxInFlight: number;
+  readonly #onBusy: (isBusy: boolean) => void;
+
+  /** @param onBusy called when the first call starts, and when the last one has ended. */
+  constructor(maxInFlight: number, onBusy: (isBusy: boolean) => void) {
+    this.#maxInFlight = maxInFlight;
+    this.#onBusy = onBusy;
+  }
+
+  get isIdle(): boolean {
+    return this.#inFlight.size === 0;
+  }
+
+  /** Judges the requests of one POST before any of them runs. */
+  refusal(requests: readonly JsonRpcRequest[]): Refused | undefined {
+    if (this.#inFlight.size + requests.length > this.#maxInFlight) {
+      const message = `More than ${this.#maxInFlight} requests at once in this session`;
+      return refuse(429, ErrorCode.Transport, message, requests[0]?.id);
+    }
+    const ids = new Set<RequestId>();
+    for (const { id, method, params } of requests) {
+      if (method === "initialize") {
+        return refuse(400, ErrorCode.InvalidRequest, "initialize must not be part of a batch");
+      }
+      if (isTooLong(id) || isTooLong(progressTokenOf(params))) {
+        const message = `A request id or progress token has more than ${MAX_ID_CHARS} characters`;
+        return refuse(400, ErrorCode.InvalidRequest, message);
+      }
+      if (this.#inFlight.has(id) || ids.has(id)) {
+        const message = "This request id is in use by a request that still runs";
+        return refuse(400, ErrorCode.InvalidRequest, message, id);
+      }
+      ids.add(id);
+    }
+    return undefined;
+  }
+
+  /** Runs the requests of one POST to their ends, and answers each. */
+  async runAll(
+    dispatch: Dispatch,
+    requests: readonly JsonRpcRequest[],
+    peer: Peer,
+    answer: (body: JsonRpcResponse) => Promise<void>,
+  ): Promise<void> {
+    await Promise.all(
+      requests.map(async (request) => {
+        const reply = await this.#run(dispatch, request, peer);
+        if (reply !== undefined) await answer(respond(request.id, reply));
+      }),
+    );
+  }
+
+  /** @returns `undefined` for a request that was cancelled: it gets no answer. */
+  async #run(dispatch: Dispatch, request: JsonRpcRequest, peer: Peer): Promise<Reply | undefined> {
+    const { id, method, params } = request;
+    if (method === "ping") return { result: {} };
+    const call = params === undefined ? { method } : { method, params };
+    return this.#track(id, (signal) => dispatch.request(call, peer, signal));
+  }
+
+  /** Takes up a request that ran when an earlier life of the session's holder ended. */
+  resume(
+    dispatch: Dispatch,
+    { id, ticket }: { id: RequestId; ticket: string | undefined },
+    peer: Peer,
+  ): Promise<Reply | undefined> {
+    return this.#track(id, (signal) => dispatch.resume(ticket, peer, signal));
+  }
+
+  cancel(id: RequestId, why: Error): void {
+    this.#inFlight.get(id)?.abort(why);
+  }
+
+  cancelAll(why: Error): void {
+    for (const controller of this.#inFlight.values()) controller.abort(why);
+  }
+
+  async #track(
+    id: RequestId,
+    start: (signal: AbortSignal) => Promise<Reply>,
+  ): Promise<Reply | undefined> {
+    const controller = new AbortController();
+    this.#inFlight.set(id, controller);
+    if (this.#inFlight.size === 1) this.#onBusy(true);
+    try {
+      return await start(controller.signal);
+    } catch (error) {
+      const reason: unknown = controller.signal.reason;
+      if (reason instanceof LogFull) return errorReply(ErrorCode.InternalError, reason.message);
+      if (controller.signal.aborted) return undefined;
+      throw error;
+    } finally {
+      this.#inFlight.delete(id);
+      if (this.isIdle) this.#onBusy(false);
+    }
+  }
+}
+
+function isTooLong(id: unknown): boolean {
+  return typeof id === "string" && id.length > MAX_ID_CHARS;
+}
+
+function progressTokenOf(params: Params | undefined): unknown {
+  const meta = params?.["_meta"];
+  return isObject(meta) ? meta["progressToken"] : undefined;
+}

@@ -1,0 +1,80 @@
+/** What the parts of a session share, and the two things that several of them do with it. */
+
+import type { EventLog } from "../event-log/event-log.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import type { Peer } from "../protocol/exchange.ts";
+import { notification, type RequestId } from "../protocol/json-rpc.ts";
+import { allowsPriming } from "../protocol/revisions.ts";
+import type { Asks, Carrier } from "./asks.ts";
+import type { Calls } from "./calls.ts";
+import type { ClientFacts, Dispatch } from "./dispatch.ts";
+import type { Channel, Feed } from "./feed.ts";
+import { type Opened, refuse, type Refused } from "./outcome.ts";
+import type { Place, Streams } from "./streams.ts";
+
+export type Door = "streamable-http" | "http+sse";
+
+export interface SessionLimits {
+  readonly stallMs: number;
+  readonly askTimeoutMs: number;
+  /** How long nothing must have happened before the session may sleep beside an open stream. */
+  readonly quietMs: number;
+  /** How long the upstream is listened to after the client's last stream broke. */
+  readonly lingerMs: number;
+  readonly maxInFlight: number;
+  readonly maxOpenStreams: number;
+  /** An answer that takes longer becomes a stream, which can be kept alive. */
+  readonly streamAfterMs: number;
+  /** A connection that answers a call is held no longer where the client can poll. */
+  readonly holdMs: number;
+}
+
+export interface Core {
+  readonly door: Door;
+  readonly limits: SessionLimits;
+  readonly log: EventLog;
+  readonly streams: Streams;
+  readonly asks: Asks;
+  readonly calls: Calls;
+  /** What `initialize` fixed, and the way to the upstream that begins with it. */
+  readonly open: { readonly client: ClientFacts; readonly dispatch: Dispatch } | undefined;
+}
+
+export interface ReaderEvents {
+  /** The reader has taken something. */
+  readonly onRoom: () => void;
+  readonly onGone: () => void;
+}
+
+/** Makes the way to a client's stream. */
+export type OpenChannel = (
+  events: ReaderEvents,
+) => Omit<Opened, "start"> & { readonly channel: Channel };
+
+/** Speaks to the client on the stream of a carrier. */
+export function peerOn({ asks }: Core, carrier: Carrier): Peer {
+  return {
+    notify: ({ method, params }, ticket) => carrier.send(notification(method, params), ticket),
+    ask: (request, withdrawn, ticket) => asks.ask(request, carrier, withdrawn, ticket),
+  };
+}
+
+/** Has the stream of a POST read, for as long as one connection is to be held. */
+export function readPost(core: Core, place: Place, channel: Channel): Feed {
+  const holdMs = isPolling(core) ? core.limits.holdMs : undefined;
+  const feed = core.streams.attach(place, channel, { holdMs });
+  feed.pump();
+  return feed;
+}
+
+/** Whether this client knows that a closed connection need not be a closed stream. */
+export function isPolling({ door, open }: Core): boolean {
+  return door === "streamable-http" && open !== undefined && allowsPriming(open.client.revision);
+}
+
+/** @returns a refusal when no more streams may be open at once. */
+export function streamRefusal({ streams, limits }: Core, id?: RequestId): Refused | undefined {
+  if (streams.readCount < limits.maxOpenStreams) return undefined;
+  const message = `This session has ${limits.maxOpenStreams} streams open; close one`;
+  return refuse(429, ErrorCode.Transport, message, id);
+}

@@ -1,0 +1,149 @@
+/** What a client sends: its messages, one POST at a time. */
+
+import { formatEventId, parseEventId } from "../event-log/event-id.ts";
+import type { Head } from "../event-log/head.ts";
+import { settleWithin } from "../lib/time-out.ts";
+import { logUnexpected } from "../observability/unexpected.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import type { Peer } from "../protocol/exchange.ts";
+import {
+  isRequestId,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type Parsed,
+  replyOf,
+} from "../protocol/json-rpc.ts";
+import { allowsBatches } from "../protocol/revisions.ts";
+import { PostAnswer, SharedAnswer } from "./answer.ts";
+import { LogFull } from "./calls.ts";
+import { type Core, isPolling, type OpenChannel, peerOn, readPost, streamRefusal } from "./core.ts";
+import type { Dispatch } from "./dispatch.ts";
+import { type Opened, type Outcome, refuse } from "./outcome.ts";
+
+const MAX_NOTIFICATION_WAIT_MS = 5000;
+
+/**
+ * Takes the messages of one POST.
+ *
+ * @param openChannel makes the way to the client's stream, should the answer be one.
+ */
+export async function receive(
+  core: Core,
+  messages: readonly Parsed[],
+  isBatch: boolean,
+  openChannel: OpenChannel,
+): Promise<Outcome> {
+  if (core.open === undefined) {
+    return refuse(400, ErrorCode.InvalidRequest, "The session is not initialized yet");
+  }
+  const { client, dispatch } = core.open;
+  if (isBatch && !allowsBatches(client.revision)) {
+    const message = `Revision ${client.revision} has no batches: send one message for each POST`;
+    return refuse(400, ErrorCode.InvalidRequest, message);
+  }
+  const requests: JsonRpcRequest[] = [];
+  for (const { kind, message } of messages) if (kind === "request") requests.push(message);
+  const refusal = core.calls.refusal(requests);
+  if (refusal !== undefined) return refusal;
+
+  for (const parsed of messages) {
+    if (parsed.kind === "notification") {
+      // Waited for, so that what follows finds it done; but not for ever.
+      const received = receiveNotification(core, dispatch, parsed.message);
+      await settleWithin(received, MAX_NOTIFICATION_WAIT_MS);
+    }
+    if (parsed.kind === "response") receiveAnswer(core, dispatch, parsed.message);
+  }
+  if (requests.length === 0) return { kind: "accepted" };
+  // Others may have come while a notification was on its way.
+  const second = core.calls.refusal(requests);
+  if (second !== undefined) return second;
+  return run(core, dispatch, { requests, isBatch, openChannel });
+}
+
+async function receiveNotification(
+  { asks, calls }: Core,
+  dispatch: Dispatch,
+  { method, params }: JsonRpcNotification,
+): Promise<void> {
+  if (method === "notifications/cancelled") {
+    const { requestId, reason } = params ?? {};
+    if (!isRequestId(requestId)) return;
+    const why = typeof reason === "string" ? reason : "The client cancelled the request";
+    calls.cancel(requestId, new Error(why));
+    return;
+  }
+  if (method === "notifications/progress") {
+    const progressToken = asks.originalToken(params?.["progressToken"]);
+    if (progressToken === undefined) return;
+    await dispatch.notify({ method, params: { ...params, progressToken } });
+    return;
+  }
+  await dispatch.notify(params === undefined ? { method } : { method, params });
+}
+
+function receiveAnswer({ asks, log }: Core, dispatch: Dispatch, message: JsonRpcResponse): void {
+  const { id } = message;
+  if (id === undefined || asks.settle(id, replyOf(message))) return;
+  // A question of an earlier life: its id is the place where the log has it.
+  const position = typeof id === "string" ? parseEventId(id) : undefined;
+  const ticket = position === undefined ? undefined : log.takeOrigin(position);
+  if (ticket !== undefined) void dispatch.answer(ticket, replyOf(message));
+}
+
+interface Post {
+  readonly requests: readonly JsonRpcRequest[];
+  readonly isBatch: boolean;
+  readonly openChannel: OpenChannel;
+}
+
+/** Runs the requests of one POST. */
+function run(
+  core: Core,
+  dispatch: Dispatch,
+  { requests, isBatch, openChannel }: Post,
+): Promise<Outcome> | Outcome {
+  const { log, streams, calls, limits } = core;
+  const onFull = (): void => {
+    for (const { id } of requests) calls.cancel(id, new LogFull());
+  };
+  const options = { log, streams, requests, streamAfterMs: limits.streamAfterMs, onFull };
+  if (core.door === "http+sse") {
+    settle(core, dispatch, requests, new SharedAnswer(options));
+    return { kind: "accepted" };
+  }
+  const refusal = streamRefusal(core, requests[0]?.id);
+  if (refusal !== undefined) return refusal;
+  const read = (head: Head): Opened => {
+    const { channel, ...opened } = openChannel({
+      onRoom: () => streams.feedOf(head)?.pump(),
+      onGone: () => streams.feedOf(head)?.abandon(),
+    });
+    readPost(core, { head, after: 0 }, channel);
+    return { ...opened, start: formatEventId(head.id, 0) };
+  };
+  const answer = new PostAnswer({ ...options, read });
+  if (isBatch) answer.open();
+  settle(core, dispatch, requests, answer);
+  return answer.outcome;
+}
+
+function settle(
+  core: Core,
+  dispatch: Dispatch,
+  requests: readonly JsonRpcRequest[],
+  answer: PostAnswer | SharedAnswer,
+): void {
+  const peer: Peer = {
+    ...peerOn(core, answer),
+    primed: (ticket) => answer.prime(ticket),
+    released: () => {
+      if (isPolling(core)) answer.release();
+    },
+  };
+  void core.calls
+    .runAll(dispatch, requests, peer, (body) => answer.reply(body))
+    .catch(logUnexpected)
+    .then(() => answer.end());
+}

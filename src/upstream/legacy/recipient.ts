@@ -1,0 +1,30 @@
+/** Who takes a server's messages on our side of the hop, and what they learn of where each came from. */
+
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
+import { type Ticket, writeTicket } from "./ticket.ts";
+
+/** Where a message came from. */
+export type Origin = Pick<Ticket, "lastEventId" | "ask">;
+
+export interface Recipient {
+  notify(notice: Call, origin: Origin): Promise<void>;
+  ask(request: Call, withdrawn: AbortSignal, origin: Origin): Promise<Reply>;
+}
+
+/** Gives each message the ticket that takes its exchange up again after it. */
+export function ticketing(peer: Peer, base: Ticket = {}): Recipient {
+  let { lastEventId } = base;
+  const ticket = (origin: Origin): string | undefined => {
+    lastEventId = origin.lastEventId ?? lastEventId;
+    return writeTicket({
+      ...base,
+      ...(lastEventId === undefined ? {} : { lastEventId }),
+      ...(origin.ask === undefined ? {} : { ask: origin.ask }),
+    });
+  };
+  return {
+    notify: (notice, origin) => peer.notify(notice, ticket(origin)),
+    ask: (request, withdrawn, origin) => peer.ask(request, withdrawn, ticket(origin)),
+  };
+}

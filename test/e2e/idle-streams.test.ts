@@ -1,0 +1,178 @@
+/**
+ * Streams with nothing to say are held by the Worker alone: their objects are let go, nothing is
+ * asked, read, written or set while they are idle, and each delivers what comes in the end, also
+ * what comes just when its object falls asleep.
+ */
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { type Costs, readCosts } from "../support/costs.ts";
+import type { Json } from "../support/clients-face.ts";
+import { inParallel } from "../support/in-parallel.ts";
+import { type KillableGateway, startKillableGateway } from "../support/killable-gateway.ts";
+import { memoryOf } from "../support/process-memory.ts";
+import { getFrom, openRawSession } from "../support/raw-session.ts";
+import { readEvents } from "../support/read-events.ts";
+import { seeded } from "../support/seeded.ts";
+import { type StreamingUpstream, startStreamingUpstream } from "../support/streaming-upstream.ts";
+import { pause, until } from "../support/until.ts";
+
+const STREAMS = 200;
+const DROWSY_STREAMS = 100;
+const AT_ONCE = 20;
+const IDLE_MS = 30_000;
+const KEEP_ALIVE_SECONDS = 5;
+/** After so long without a word a session has the Worker watch its upstream. */
+const QUIET_MS = 1000;
+/** After so long without work the platform lets go of an object. */
+const EVICTED_MS = 10_000;
+/** What is waited before each message: until about when a watch is handed over, an object let go. */
+const NAPS = [
+  [0, 0],
+  [QUIET_MS, QUIET_MS + 60],
+  [EVICTED_MS - 500, EVICTED_MS + 500],
+  [EVICTED_MS - 500, EVICTED_MS + 500],
+] as const;
+const TIMEOUT_MS = 120_000;
+
+interface IdleStream {
+  readonly messages: Json[];
+  keepAlives: number;
+  isOver: boolean;
+}
+
+let upstream: StreamingUpstream;
+let gateway: KillableGateway;
+
+beforeAll(async () => {
+  upstream = await startStreamingUpstream();
+  gateway = await startKillableGateway({
+    servers: { one: { url: upstream.url } },
+    limits: { keepAliveSeconds: KEEP_ALIVE_SECONDS, quietSeconds: QUIET_MS / 1000 },
+    vars: { COST_REPORT: "on" },
+  });
+});
+
+afterAll(async () => {
+  await gateway.remove();
+  await upstream.close();
+});
+
+test(`${STREAMS} idle streams cost nothing, and deliver`, { timeout: TIMEOUT_MS }, async () => {
+  const ids = await inParallel(STREAMS, AT_ONCE, () => openRawSession(`${gateway.url}/mcp/one`));
+  const memoryBefore = await memoryOf("workerd", gateway.pid);
+  const streams = await Promise.all(ids.map(async (session) => listenTo(await getFrom(session))));
+  await until(() => upstream.listeners.length === STREAMS, "every stream is heard at the upstream");
+  const settled = await settledCosts();
+  await pause(IDLE_MS);
+  const idle = await readCosts(gateway.url);
+  report(memoryBefore, await memoryOf("workerd", gateway.pid));
+  expect(idle).toEqual(settled);
+  const keepAlives = Math.min(...streams.map((stream) => stream.keepAlives));
+  expect(keepAlives).toBeGreaterThanOrEqual(IDLE_MS / 1000 / KEEP_ALIVE_SECONDS - 1);
+
+  for (const number of [1, 2]) {
+    for (const session of upstream.listeners) upstream.announce(session, newsOf(session, number));
+    await allHave(streams, number);
+    // Each object was let go, and was made once for what came; the second message found it there.
+    const { objectsConstructed } = await readCosts(gateway.url);
+    expect(objectsConstructed - idle.objectsConstructed).toBe(STREAMS);
+  }
+  expect(heardOn(streams)).toEqual(allTheSame(upstream.listeners, [1, 2]));
+  expect(streams.filter(({ isOver }) => isOver)).toEqual([]);
+});
+
+test(
+  "what comes just when an object falls asleep is delivered",
+  {
+    timeout: TIMEOUT_MS,
+  },
+  async () => {
+    const before = new Set(upstream.listeners);
+    const streams = await inParallel(DROWSY_STREAMS, AT_ONCE, async () =>
+      listenTo(await getFrom(await openRawSession(`${gateway.url}/mcp/one`))),
+    );
+    const listeners = (): readonly string[] => upstream.listeners.filter((id) => !before.has(id));
+    await until(
+      () => listeners().length === DROWSY_STREAMS,
+      "every stream is heard at the upstream",
+    );
+
+    const dice = seeded(4);
+    await Promise.all(
+      listeners().map(async (session) => {
+        for (const [index, [least, most]] of NAPS.entries()) {
+          await pause(dice.int(least, most));
+          upstream.announce(session, newsOf(session, index + 1));
+        }
+      }),
+    );
+    await allHave(streams, NAPS.length);
+    expect(heardOn(streams)).toEqual(allTheSame(listeners(), [1, 2, 3, 4]));
+    expect(streams.filter(({ isOver }) => isOver)).toEqual([]);
+  },
+);
+
+function listenTo(response: Response): IdleStream {
+  if (!response.ok) throw new Error(`No stream: ${response.status}`);
+  const stream: IdleStream = { messages: [], keepAlives: 0, isOver: false };
+  const over = readEvents(response, {
+    event: ({ data }) => {
+      if (data !== "") stream.messages.push(JSON.parse(data) as Json);
+    },
+    comment: () => {
+      stream.keepAlives += 1;
+    },
+  });
+  // In the end the gateway goes.
+  void over.catch(() => undefined).then(() => (stream.isOver = true));
+  return stream;
+}
+
+function newsOf(session: string, number: number): Json {
+  const params = { level: "info", data: { session, number } };
+  return { method: "notifications/message", params };
+}
+
+async function allHave(streams: readonly IdleStream[], count: number): Promise<void> {
+  const have = (): number => streams.filter(({ messages }) => messages.length >= count).length;
+  const what = (): string => `${count} messages on each stream; ${have()} have them`;
+  await until(() => have() === streams.length, what);
+}
+
+/** What each stream has, by the session of the upstream that it is of. */
+function heardOn(streams: readonly IdleStream[]): Readonly<Record<string, readonly number[]>> {
+  const heard: Record<string, number[]> = {};
+  for (const { params } of streams.flatMap(({ messages }) => messages)) {
+    const { session, number } = (params as { data: { session: string; number: number } }).data;
+    (heard[session] ??= []).push(number);
+  }
+  return heard;
+}
+
+function allTheSame<T>(keys: readonly string[], value: T): Readonly<Record<string, T>> {
+  return Object.fromEntries(keys.map((key) => [key, value]));
+}
+
+/** What was counted once everything that opening a stream takes has been done. */
+async function settledCosts(): Promise<Costs> {
+  let costs = await readCosts(gateway.url);
+  await until(async () => {
+    const before = costs;
+    await pause(2 * QUIET_MS);
+    costs = await readCosts(gateway.url);
+    return JSON.stringify(before) === JSON.stringify(costs);
+  }, "nothing more to count");
+  return costs;
+}
+
+/** One process is the gateway's, the other that of the proxy that `wrangler dev` puts before it. */
+function report(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): void {
+  for (const [pid, bytes] of after) {
+    const kib = (bytes - (before.get(pid) ?? 0)) / 1024;
+    const total = (bytes / 1024 / 1024).toFixed(0);
+    process.stdout.write(
+      `workerd ${pid}: ${total} MiB, ${(kib / STREAMS).toFixed(1)} KiB for each idle stream\n`,
+    );
+  }
+}

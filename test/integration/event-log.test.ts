@@ -1,0 +1,197 @@
+/** The event log on the database of a real object: ids, retention, what a row costs, and moves. */
+
+import { describe, test } from "vitest";
+
+import { formatEventId, parseEventId } from "../../src/event-log/event-id.ts";
+import type { Head } from "../../src/event-log/head.ts";
+import { at, kinds, MINUTE, texts, withLog } from "./log-fixture.ts";
+
+describe("an event id", () => {
+  test("tells its stream and its place, and survives being written", ({ expect }) => {
+    const position = {
+      stream: { kind: "post", number: 3, nonce: "7dfc24f525f5" },
+      seq: 2,
+    } as const;
+    expect(formatEventId(position.stream, 2)).toBe("p3.2-7dfc24f525f5");
+    expect(parseEventId("p3.2-7dfc24f525f5")).toEqual(position);
+  });
+
+  test.for([
+    ...["", "p", "p3.2", "3.2-7dfc24f525f5", "b3.2-7dfc24f525f5", "p3.2-7DFC24F525F5"],
+    ...["p3.2-7dfc24f525f", "p3.2-7dfc24f525f51", "p-3.2-7dfc24f525f5", "p3.-1-7dfc24f525f5"],
+    ...[
+      " p3.2-7dfc24f525f5",
+      "p3.2-7dfc24f525f5\n",
+      "p1e3.2-7dfc24f525f5",
+      "p3.999999999-7dfc24f525f5",
+    ],
+  ])("is not read from %j", (text, { expect }) => {
+    expect(parseEventId(text)).toBeUndefined();
+  });
+
+  test("of another session, of another kind, or of the future finds nothing", async ({
+    expect,
+  }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = fixture.finished("a", "b");
+      const other = fixture.again("bbbbbb").openStandalone();
+      expect(log.find(at(other)).kind).toBe("foreign");
+      expect(log.find({ stream: { ...head.id, kind: "standalone" }, seq: 1 }).kind).toBe("unknown");
+      expect(log.find({ stream: { ...head.id, number: 99 }, seq: 1 }).kind).toBe("unknown");
+      expect(log.find({ stream: { ...head.id, nonce: "aaaaaaffffff" }, seq: 1 }).kind).toBe(
+        "unknown",
+      );
+      expect(log.find(at(head, 3)).kind).toBe("unknown");
+      expect(log.find(at(head, 2)).kind).toBe("found");
+    });
+  });
+});
+
+describe("what is past its retention", () => {
+  test("of a finished stream goes whole, counted from its last event", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openPost("[1]");
+      log.append(head, "a");
+      fixture.now += 59 * MINUTE;
+      log.append(head, "b", { isFinal: true });
+      // Deleted a tenth later, so that the alarm rings seldom; gone on time.
+      expect(log.expiresAt()).toBe(fixture.now + 66 * MINUTE);
+      fixture.now += 60 * MINUTE - 1;
+      expect(kinds(log, head)).toEqual(["found"]);
+      fixture.now += 1;
+      expect(kinds(log, head)).toEqual(["unknown"]);
+      expect([...fixture.storage.exec("SELECT id FROM events_1")]).toEqual([]);
+      expect(log.expiresAt()).toBeUndefined();
+    });
+  });
+
+  test("of a live one stays, however old it is", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openPost("[1]");
+      log.append(head, "a");
+      fixture.now += 1000 * MINUTE;
+      expect(log.expiresAt()).toBeUndefined();
+      expect(kinds(log, head)).toEqual(["found"]);
+      expect(texts(fixture.again(), head)).toEqual(["a"]);
+    });
+  });
+
+  test("of a stream that never ends goes event by event; its place stays, and its words do not", async ({
+    expect,
+  }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openStandalone();
+      log.append(head, "secret one");
+      fixture.now += 30 * MINUTE;
+      log.append(head, "secret two");
+      fixture.now += 30 * MINUTE;
+      expect([log.find(at(head)).kind, log.find(at(head, 1)).kind]).toEqual(["gone", "found"]);
+      fixture.now += 30 * MINUTE;
+      expect([log.find(at(head, 1)).kind, log.find(at(head, 2)).kind]).toEqual(["gone", "found"]);
+      const rows = JSON.stringify([...fixture.storage.exec("SELECT * FROM events_1")]);
+      expect(rows).not.toContain("secret");
+      // Another life finds the place, and goes on after it.
+      const again = fixture.again();
+      const found = again.find(at(head, 2));
+      if (found.kind !== "found") throw new Error(found.kind);
+      expect(again.find(at(head, 1)).kind).toBe("gone");
+      expect(again.append(found.head, "three")).toBe(3);
+      expect(texts(again, found.head, 2)).toEqual(["three"]);
+    });
+  });
+});
+
+describe("a row", () => {
+  test("is written for each event, and one to open the stream of a POST", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      fixture.finished("the table is made"); // with the first row of all
+      const standalone = log.openStandalone();
+      let head: Head | undefined;
+      expect(fixture.written(() => log.openStandalone())).toBe(0);
+      expect(fixture.written(() => (head = log.openPost("[1]")))).toBe(1);
+      const post = head as unknown as Head;
+      for (const stream of [standalone, post]) {
+        expect(fixture.written(() => log.append(stream, "a"))).toBe(1);
+      }
+      expect(fixture.written(() => log.append(post, "b", { isFinal: true }))).toBe(1);
+      expect(fixture.written(() => log.end(post))).toBe(0);
+      expect(fixture.written(() => texts(log, post))).toBe(0);
+      expect(fixture.written(() => log.find(at(post)))).toBe(0);
+      expect(fixture.written(() => log.acknowledge(post, post.last))).toBe(0);
+      expect(fixture.written(() => fixture.again())).toBe(0);
+    });
+  });
+
+  test("has room for half a million characters; a longer event is cut between characters", async ({
+    expect,
+  }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openStandalone();
+      const long = `${"x".repeat(512 * 1024 - 1)}𝄞${"y".repeat(512 * 1024)}`;
+      log.append(head, "before");
+      expect(fixture.written(() => log.append(head, long))).toBe(3);
+      log.append(head, "after");
+      const again = fixture.again();
+      expect(texts(again, head)).toEqual(["before", long, "after"]);
+      expect(texts(again, head, 1)).toEqual([long, "after"]);
+      expect(texts(again, head, head.last - 1)).toEqual(["after"]);
+    });
+  });
+});
+
+test("what waits for a stream is moved to it once, in order, also by another life", async ({
+  expect,
+}) => {
+  await withLog((fixture) => {
+    fixture.log.appendToBacklog("a", { origin: "ticket a" });
+    fixture.log.appendToBacklog("b", {});
+    const again = fixture.again();
+    const [first, second] = [again.openStandalone(), again.openStandalone()];
+    again.moveBacklog(first);
+    again.moveBacklog(second);
+    expect([texts(again, first), texts(again, second)]).toEqual([["a", "b"], []]);
+    expect(again.read(first, 0, Infinity)[0]?.origin).toBe("ticket a");
+  });
+});
+
+test("the origin of an event is given once, and only to a later life", async ({ expect }) => {
+  await withLog((fixture) => {
+    const { log } = fixture;
+    const head = log.openPost("[1]");
+    log.append(head, "question", { origin: "ticket" });
+    expect(log.takeOrigin(at(head, 1))).toBeUndefined();
+    const again = fixture.again();
+    expect(
+      again.takeOrigin({ ...at(head, 1), stream: { ...head.id, nonce: "aaaaaa000000" } }),
+    ).toBeUndefined();
+    expect(again.takeOrigin(at(head, 1))).toBe("ticket");
+    expect(again.takeOrigin(at(head, 1))).toBeUndefined();
+  });
+});
+
+test("once it is closed nothing is written any more", async ({ expect }) => {
+  await withLog((fixture) => {
+    const { log, storage } = fixture;
+    const [post, standalone] = [log.openPost("[1]"), log.openStandalone()];
+    log.append(post, "a");
+    log.appendToBacklog("b", {});
+    storage.exec("DROP TABLE events_1");
+    log.close();
+    expect(log.append(post, "late", { isFinal: true })).toBe(2);
+    log.note(post, "ticket");
+    log.end(post);
+    log.append(standalone, "late");
+    log.moveBacklog(standalone);
+    log.expire();
+    expect([...storage.exec("SELECT 1 FROM sqlite_master WHERE name = 'events_1'")]).toEqual([]);
+    expect(kinds(log, post, standalone)).toEqual(["unknown", "unknown"]);
+    const begun = fixture.finished("new");
+    expect(kinds(fixture.again(), begun)).toEqual(["unknown"]);
+  });
+});

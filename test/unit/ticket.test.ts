@@ -1,0 +1,86 @@
+/** What takes an exchange up again: written as a text, and read from anything. */
+
+import * as fc from "fast-check";
+import { describe, test } from "vitest";
+
+import { ticketing } from "../../src/upstream/legacy/recipient.ts";
+import { readTicket, type Ticket, writeTicket } from "../../src/upstream/legacy/ticket.ts";
+
+const id = fc.oneof(fc.string(), fc.integer());
+const tickets: fc.Arbitrary<Ticket> = fc.record(
+  { request: id, progressToken: id, lastEventId: fc.string(), ask: id },
+  { requiredKeys: [] },
+);
+
+describe("a ticket", () => {
+  test("is read as it was written, the types of its ids included", ({ expect }) => {
+    fc.assert(
+      fc.property(tickets, (ticket) => {
+        const text = writeTicket(ticket);
+        const isUseful = ticket.lastEventId !== undefined || ticket.ask !== undefined;
+        expect(text !== undefined).toBe(isUseful);
+        if (text !== undefined) expect(readTicket(text)).toEqual(ticket);
+      }),
+    );
+  });
+
+  test.for(["", "{", "null", "7", "[]", '"e-1"'])(
+    "has nothing to say in %j",
+    (text, { expect }) => {
+      expect(readTicket(text)).toEqual({});
+    },
+  );
+
+  test("loses what has the wrong type, and no more", ({ expect }) => {
+    const text = JSON.stringify({ request: {}, progressToken: null, lastEventId: 7, ask: 0, x: 1 });
+    expect(readTicket(text)).toEqual({ ask: 0 });
+  });
+});
+
+/** A recipient, and the tickets that its messages got. */
+function taking(base?: Ticket): {
+  recipient: ReturnType<typeof ticketing>;
+  taken: (Ticket | undefined)[];
+} {
+  const taken: (Ticket | undefined)[] = [];
+  const take = (text: string | undefined): void => {
+    taken.push(text === undefined ? undefined : readTicket(text));
+  };
+  const recipient = ticketing(
+    {
+      notify: (_notice, ticket) => Promise.resolve(take(ticket)),
+      ask: (_request, _withdrawn, ticket) => {
+        take(ticket);
+        return Promise.resolve({ result: {} });
+      },
+    },
+    base,
+  );
+  return { recipient, taken };
+}
+describe("the messages of an exchange get tickets", () => {
+  const NOTICE = { method: "notifications/message" };
+
+  test("that lead after each, or after the last one that had an id", async ({ expect }) => {
+    const base = { request: "r-1", progressToken: 0 };
+    const { recipient, taken } = taking(base);
+    await recipient.notify(NOTICE, {});
+    await recipient.notify(NOTICE, { lastEventId: "e-1" });
+    await recipient.notify(NOTICE, {});
+    await recipient.ask(NOTICE, new AbortController().signal, { ask: 5 });
+    await recipient.notify(NOTICE, { lastEventId: "e-2" });
+    expect(taken).toEqual([
+      undefined,
+      { ...base, lastEventId: "e-1" },
+      { ...base, lastEventId: "e-1" },
+      { ...base, lastEventId: "e-1", ask: 5 },
+      { ...base, lastEventId: "e-2" },
+    ]);
+  });
+
+  test("that begin where the exchange was taken up", async ({ expect }) => {
+    const { recipient, taken } = taking({ request: "r-1", lastEventId: "e-7" });
+    await recipient.notify(NOTICE, {});
+    expect(taken).toEqual([{ request: "r-1", lastEventId: "e-7" }]);
+  });
+});
