@@ -4,18 +4,11 @@
  */
 
 import type { Call, Peer } from "../protocol/exchange.ts";
-import type { Parsed, Reply } from "../protocol/json-rpc.ts";
+import type { Reply } from "../protocol/json-rpc.ts";
+import type { Watched } from "../sessions/dispatch.ts";
 import { type ConnectionOptions, LegacyConnection } from "../upstream/legacy/connection.ts";
 import type { WatchOrder } from "../upstream/legacy/watch.ts";
 import { failureReply } from "../upstream/upstream-error.ts";
-
-/** A message that a watch brought, where the client's stream is held. */
-interface Watched {
-  readonly parsed?: Parsed;
-  readonly lastEventId?: string;
-  readonly isRepeated?: true;
-  readonly known?: string | undefined;
-}
 
 export class LegacyRelay {
   readonly #slug: string;

@@ -7,7 +7,7 @@ import { claimsOf, evict, storedIn } from "./session-object.ts";
 import { methodOf, Upstream } from "./upstream.ts";
 import { within } from "./bounded.ts";
 
-const AT_ONCE_MS = 500;
+const AT_ONCE_MS = 700;
 
 describe("DELETE while the client listens", () => {
   test.for([
