@@ -7,19 +7,16 @@
 import { BoundedCache } from "../lib/bounded-cache.ts";
 import { toLegacyClient } from "../protocol/capabilities.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
-import { errorReply, type ErrorObject, type JsonObject } from "../protocol/json-rpc.ts";
+import { errorReply, type ErrorObject } from "../protocol/json-rpc.ts";
 import { MODERN_REVISIONS } from "../protocol/revisions.ts";
+import type { Opening } from "../sessions/dispatch.ts";
 import { LegacyConnection } from "../upstream/legacy/connection.ts";
 import type { LegacyClient } from "../upstream/legacy/handshake.ts";
 import { discover } from "../upstream/modern/discover.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 import { failureReply, UpstreamError } from "../upstream/upstream-error.ts";
 
-export interface Introduction {
-  readonly capabilities: JsonObject;
-  readonly serverInfo: JsonObject;
-  readonly instructions?: string;
-}
+type Introduction = Exclude<Opening, { error: unknown }>;
 
 const TEN_MINUTES_MS = 600_000;
 const known = new BoundedCache<Introduction>({ maxEntries: 1000, ttlMs: TEN_MINUTES_MS });
@@ -32,7 +29,7 @@ export async function introduce(
   target: UpstreamTarget,
   client: LegacyClient,
   afterwards: (work: Promise<void>) => void,
-): Promise<Introduction | { readonly error: ErrorObject }> {
+): Promise<Opening> {
   if (target.era === "modern") return modernOnly(target, client);
   // Servers may answer by what the client can do; its name is none of their business here.
   const { revision, capabilities } = client;

@@ -11,6 +11,7 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
   type Parsed,
+  requestsOf,
   respond,
 } from "../protocol/json-rpc.ts";
 import { allowsPriming, isLegacyRevision } from "../protocol/revisions.ts";
@@ -108,12 +109,6 @@ function answerUnknown(messages: readonly Parsed[]): Response {
   const [request] = requestsOf(messages);
   if (request !== undefined) return json(unknownOutcome(request));
   return rpcError(500, { code: ErrorCode.InternalError, message: UNKNOWN_OUTCOME });
-}
-
-function requestsOf(messages: readonly Parsed[]): JsonRpcRequest[] {
-  const requests: JsonRpcRequest[] = [];
-  for (const { kind, message } of messages) if (kind === "request") requests.push(message);
-  return requests;
 }
 
 function unknownOutcome({ id }: JsonRpcRequest): JsonRpcResponse {

@@ -123,7 +123,7 @@ export class EventLog {
    * noted: what follows the last event is only what is taken up from there.
    */
   note(head: Head, origin: string): void {
-    if (this.#shelf.get(head.id.number) !== head || head.origin !== undefined) return;
+    if (!this.#shelf.has(head) || head.origin !== undefined) return;
     head.origin = origin;
     head.newestAt = this.#now();
     const { last: seq, newestAt: at, chars } = head;
@@ -147,7 +147,8 @@ export class EventLog {
     if (head.isEnded) return;
     head.isEnded = true;
     head.newestAt = this.#now();
-    if (this.#isKept(head)) this.#rows.setState(head.id.number, head.last, RowState.Final);
+    if (keptRows(head) > 0 && this.#shelf.has(head))
+      this.#rows.setState(head.id.number, head.last, RowState.Final);
   }
 
   /**
@@ -228,17 +229,13 @@ export class EventLog {
     return this.#shelf.add(emptyHead(id, 0, this.#now()));
   }
 
-  #isKept(head: Head): boolean {
-    return keptRows(head) > 0 && this.#shelf.get(head.id.number) === head;
-  }
-
   #write(head: Head, row: Pick<Row, "seq" | "at" | "state" | "data" | "origin">): void {
     if (keptRows(head) === 0 || row.seq === 0) head.oldestAt = row.at;
     head.last = row.seq;
     head.newestAt = row.at;
     head.chars += row.data.length;
     head.origin = row.origin ?? head.origin;
-    if (this.#shelf.get(head.id.number) !== head) return;
+    if (!this.#shelf.has(head)) return;
     // The newest row of a stream always has its origin, so that one read finds it.
     this.#rows.insert({ ...head.id, ...row, chars: head.chars, origin: head.origin });
     this.#onWrite?.();

@@ -40,6 +40,11 @@ export class Shelf {
     return this.#heads.get(number);
   }
 
+  /** False for one that was forgotten while somebody still had it in hand. */
+  has(head: Head): boolean {
+    return this.#heads.get(head.id.number) === head;
+  }
+
   backlog(): Head | undefined {
     for (const head of this.#heads.values()) if (head.id.kind === "backlog") return head;
     return undefined;

@@ -106,6 +106,12 @@ export function readableId(value: unknown): RequestId | undefined {
 }
 
 /** Puts a reply back into the envelope of the hop that asked. */
+export function requestsOf(messages: readonly Parsed[]): JsonRpcRequest[] {
+  const requests: JsonRpcRequest[] = [];
+  for (const { kind, message } of messages) if (kind === "request") requests.push(message);
+  return requests;
+}
+
 export function respond(id: RequestId, reply: Reply): JsonRpcResponse {
   return { jsonrpc: "2.0", id, ...reply };
 }

@@ -20,12 +20,12 @@ interface AnswerOptions {
   readonly log: EventLog;
   readonly streams: Streams;
   readonly requests: readonly JsonRpcRequest[];
-  readonly streamAfterMs: number;
-  /** The stream's quota is used up: the call is to end. */
-  readonly onFull: () => void;
 }
 
 interface PostAnswerOptions extends AnswerOptions {
+  readonly streamAfterMs: number;
+  /** The stream's quota is used up: the call is to end. */
+  readonly onFull: () => void;
   /** Gives the stream its first reader. */
   readonly read: (head: Head) => Opened;
 }

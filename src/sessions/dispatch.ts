@@ -15,7 +15,7 @@ export interface ClientFacts {
 }
 
 /** How the server introduces itself, or why it cannot. */
-type Opening =
+export type Opening =
   | {
       readonly capabilities: JsonObject;
       readonly serverInfo: JsonObject;

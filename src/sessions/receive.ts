@@ -13,6 +13,7 @@ import {
   type JsonRpcResponse,
   type Parsed,
   replyOf,
+  requestsOf,
 } from "../protocol/json-rpc.ts";
 import { allowsBatches } from "../protocol/revisions.ts";
 import { PostAnswer, SharedAnswer } from "./answer.ts";
@@ -42,8 +43,7 @@ export async function receive(
     const message = `Revision ${client.revision} has no batches: send one message for each POST`;
     return refuse(400, ErrorCode.InvalidRequest, message);
   }
-  const requests: JsonRpcRequest[] = [];
-  for (const { kind, message } of messages) if (kind === "request") requests.push(message);
+  const requests = requestsOf(messages);
   const refusal = core.calls.refusal(requests);
   if (refusal !== undefined) return refusal;
 
@@ -105,10 +105,7 @@ function run(
   { requests, isBatch, openChannel }: Post,
 ): Promise<Outcome> | Outcome {
   const { log, streams, calls, limits } = core;
-  const onFull = (): void => {
-    for (const { id } of requests) calls.cancel(id, new LogFull());
-  };
-  const options = { log, streams, requests, streamAfterMs: limits.streamAfterMs, onFull };
+  const options = { log, streams, requests };
   if (core.door === "http+sse") {
     settle(core, dispatch, requests, new SharedAnswer(options));
     return { kind: "accepted" };
@@ -123,7 +120,11 @@ function run(
     readPost(core, { head, after: 0 }, channel);
     return { ...opened, start: formatEventId(head.id, 0) };
   };
-  const answer = new PostAnswer({ ...options, read });
+  const onFull = (): void => {
+    for (const { id } of requests) calls.cancel(id, new LogFull());
+  };
+  const { streamAfterMs } = limits;
+  const answer = new PostAnswer({ ...options, streamAfterMs, onFull, read });
   if (isBatch) answer.open();
   settle(core, dispatch, requests, answer);
   return answer.outcome;

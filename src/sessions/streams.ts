@@ -88,8 +88,7 @@ export class Streams {
     }
   }
 
-  /**
-   * Gives a stream a reader; an older one is closed, for the newest wins. */
+  /** Gives a stream a reader; an older one is closed, for the newest wins. */
   attach(
     { head, after }: Place,
     channel: Channel,

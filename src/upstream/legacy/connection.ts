@@ -86,9 +86,11 @@ export class LegacyConnection {
 
   /** Takes what belongs to no request, or comes on the one stream of HTTP+SSE. */
   readonly #deliver = async (parsed: Parsed, lastEventId?: string): Promise<void> => {
-    // Where a watch is handed over, one ends after the place that the next begins at.
-    const key = `${lastEventId}\n${JSON.stringify(parsed.message).slice(0, MAX_KEY_CHARS)}`;
-    if (lastEventId !== undefined && !this.#heard.add(key)) return;
+    if (lastEventId !== undefined) {
+      // Where a watch is handed over, one ends after the place that the next begins at.
+      const key = `${lastEventId}\n${JSON.stringify(parsed.message).slice(0, MAX_KEY_CHARS)}`;
+      if (!this.#heard.add(key)) return;
+    }
     await this.#exchanges.receive(parsed, this.#recipient, lastEventId);
   };
 
