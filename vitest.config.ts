@@ -3,9 +3,12 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    // The log of the gateway is the console: it is shown of tests that fail.
+    silent: "passed-only",
     projects: [
       {
-        // Inside workerd: pure parts, Durable Objects, and the Worker as a black box.
+        // Inside workerd: pure parts, Durable Objects, and the Worker as a black box, which nobody
+        // has to sign in to.
         plugins: [
           cloudflareTest(({ inject }) => ({
             wrangler: { configPath: "./wrangler.toml" },
@@ -17,6 +20,35 @@ export default defineConfig({
           name: "workerd",
           include: ["test/unit/**/*.test.ts", "test/integration/**/*.test.ts"],
           globalSetup: "test/support/workerd-setup.ts",
+        },
+      },
+      {
+        // Inside workerd too: the Worker as it is deployed, with sign-in, at a public origin, and
+        // with no way out but to the scripted upstreams and the canary.
+        plugins: [
+          cloudflareTest(({ inject }) => ({
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: {
+              bindings: inject("signInBindings"),
+              outboundService: "way-out",
+              workers: [
+                {
+                  name: "way-out",
+                  modules: true,
+                  scriptPath: "test/support/way-out.mjs",
+                  compatibilityDate: "2026-10-23",
+                  bindings: { CANARY: inject("canary") },
+                },
+              ],
+            },
+          })),
+        ],
+        test: {
+          name: "sign-in",
+          include: ["test/sign-in/**/*.test.ts"],
+          globalSetup: "test/support/sign-in-setup.ts",
+          // Some do a thousand sign-ins, or wake dozens of objects.
+          testTimeout: 20_000,
         },
       },
       {

@@ -3,9 +3,7 @@
 import type { Config } from "../src/config.ts";
 import { count } from "../src/observability/costs.ts";
 import { SessionKeys } from "../src/sessions/session-keys.ts";
-
-/** There is one registry for the whole gateway. */
-const REGISTRY_NAME = "registry";
+import { registryOf } from "./registry-of.ts";
 
 let cached: { readonly config: Config; readonly keys: SessionKeys } | undefined;
 
@@ -19,6 +17,6 @@ function sourceOf(env: Env, { sessionKeys }: Config): () => Promise<readonly str
   if (sessionKeys !== undefined) return () => Promise.resolve(sessionKeys);
   return () => {
     count("objectRequests");
-    return env.REGISTRY.getByName(REGISTRY_NAME).sessionKeys();
+    return registryOf(env).sessionKeys();
   };
 }

@@ -1,6 +1,6 @@
 /** The database of a Durable Object, with its rows counted. */
 
-import type { Sql, SqlValue } from "../src/event-log/sql.ts";
+import type { Sql, SqlValue } from "../src/lib/sql.ts";
 import { count } from "../src/observability/costs.ts";
 
 export function meteredSql(sql: SqlStorage): Sql {

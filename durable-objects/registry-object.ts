@@ -1,20 +1,25 @@
 /**
- * What all isolates have to agree on, in one object: the keys that session ids are sealed with. It
- * is asked every few minutes by each isolate, and never on behalf of one request.
+ * What all isolates have to agree on, in one object: the keys that session ids are sealed with, the
+ * root of the keys of sign-in, and the owner's code where the operator gave none. It is asked every
+ * few minutes by each isolate, and when the owner signs in.
  */
 
 import { DurableObject } from "cloudflare:workers";
 
+import { OwnerCode } from "../src/auth/sign-in/owner-code.ts";
 import { loadConfig } from "../src/config.ts";
+import { randomSecret } from "../src/lib/random.ts";
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits } from "../src/policy/limits.ts";
 import { rotate, type StoredKey } from "../src/sessions/key-rotation.ts";
 
 const DAY_MS = 86_400_000;
 const KEYS = "sessionKeys";
+const AUTH_ROOT = "authRoot";
 
 export class RegistryObject extends DurableObject<Env> {
   readonly #lifeMs: number;
+  readonly #owner: OwnerCode;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -22,6 +27,7 @@ export class RegistryObject extends DurableObject<Env> {
     const loaded = loadConfig(env);
     const limits = loaded.ok ? loaded.config.limits : defaultLimits();
     this.#lifeMs = limits.sessionDays * DAY_MS;
+    this.#owner = new OwnerCode(ctx.storage.kv);
   }
 
   /**
@@ -34,5 +40,31 @@ export class RegistryObject extends DurableObject<Env> {
     const keys = rotate(stored, Date.now(), this.#lifeMs);
     if (keys !== stored) kv.put(KEYS, keys);
     return keys.map(({ material }) => material);
+  }
+
+  /** What the keys of sign-in are derived from: made once, and as long as the gateway's users last. */
+  authRoot(): string {
+    const { kv } = this.ctx.storage;
+    const stored = kv.get<string>(AUTH_ROOT);
+    if (stored !== undefined) return stored;
+    const made = randomSecret();
+    kv.put(AUTH_ROOT, made);
+    return made;
+  }
+
+  ownerCodeHash(): string | undefined {
+    return this.#owner.codeHash();
+  }
+
+  beginSetup(): Promise<string | undefined> {
+    return this.#owner.beginSetup();
+  }
+
+  isSetupToken(token: string): Promise<boolean> {
+    return this.#owner.isSetupToken(token);
+  }
+
+  finishSetup(token: string): Promise<string | undefined> {
+    return this.#owner.finishSetup(token);
   }
 }

@@ -19,6 +19,7 @@ const START_RUNS = 11;
 const EMPTY_WORKER = `export default { fetch: () => new Response("ok") };
 import { DurableObject } from "cloudflare:workers";
 export class SessionObject extends DurableObject {}
+export class AuthShardObject extends DurableObject {}
 export class RegistryObject extends DurableObject {}`;
 const IDLE_STREAMS = 200;
 /** Time for the sessions to hand their watch over, and for the platform to let their objects go. */
@@ -100,14 +101,16 @@ const config :Workerd.Config = (
 const worker :Workerd.Worker = (
   modules = [(name = "index.js", esModule = embed "${script}")],
   compatibilityDate = "2026-10-23",
-  compatibilityFlags = ["enable_request_signal"],
+  compatibilityFlags = ["enable_request_signal", "global_fetch_strictly_public"],
   durableObjectNamespaces = [
     (className = "SessionObject", uniqueKey = "sessions", enableSql = true),
+    (className = "AuthShardObject", uniqueKey = "auth", enableSql = true),
     (className = "RegistryObject", uniqueKey = "registry", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "disk"),
   bindings = [
     (name = "SESSIONS", durableObjectNamespace = "SessionObject"),
+    (name = "AUTH", durableObjectNamespace = "AuthShardObject"),
     (name = "REGISTRY", durableObjectNamespace = "RegistryObject"),
     ${bindings.join(",\n    ")},
   ],

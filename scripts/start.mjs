@@ -10,6 +10,8 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { keepOwnerCode, readSecrets } from "./owner-code.mjs";
+
 const root = fileURLToPath(new URL("..", import.meta.url));
 const config = "wrangler.dev.toml";
 const args = process.argv.slice(2);
@@ -19,7 +21,11 @@ const demoBinding = `
 binding = "DEMO"
 service = "edgeway-demo-server"
 `;
-writeIfChanged(`${root}${config}`, readFileSync(`${root}wrangler.toml`, "utf8") + demoBinding);
+const toml = readFileSync(`${root}wrangler.toml`, "utf8");
+writeIfChanged(`${root}${config}`, toml + demoBinding);
+
+const secretsFile = `${root}.dev.vars`;
+const ownerCode = ownerCodeOf(variablesOf(args));
 
 // A registry of its own: another gateway on this machine must not lend us its demo upstream.
 const registry = mkdtempSync(join(tmpdir(), "edgeway-registry-"));
@@ -56,7 +62,8 @@ child.on("exit", (code, signal) => {
   process.exit(signal === null ? (code ?? 1) : 128 + constants.signals[signal]);
 });
 
-await announce(`http://localhost:${portOf(args)}`);
+const local = `http://localhost:${portOf(args)}`;
+await announce(local, settingOf("PUBLIC_ORIGIN", /^PUBLIC_ORIGIN\s*=\s*["']([^"']*)/m) || local);
 
 /** Another gateway of this folder may be watching the file: it must never see half of it. */
 function writeIfChanged(/** @type {string} */ path, /** @type {string} */ text) {
@@ -76,10 +83,41 @@ function portOf(/** @type {readonly string[]} */ given) {
   return /(?:^| )--port[ =](\d+)/.exec(joined)?.[1] ?? "8787";
 }
 
-/** Says where everything is, once it is there. */
-async function announce(/** @type {string} */ origin) {
+/**
+ * What `--var NAME:value …` gives, which comes before all other places.
+ *
+ * @returns {Readonly<Record<string, string | undefined>>}
+ */
+function variablesOf(/** @type {readonly string[]} */ given) {
+  /** @type {Record<string, string>} */
+  const variables = {};
+  let isVariable = false;
+  for (const arg of given) {
+    if (arg.startsWith("-")) isVariable = /^--var(=|$)/.test(arg);
+    const [, name, value] = /^(?:--var=)?(\w+):(.*)$/s.exec(arg) ?? [];
+    if (isVariable && name !== undefined) variables[name] = value ?? "";
+  }
+  return variables;
+}
+
+/** @returns the code that the owner signs in with; `undefined` where there is no such sign-in. */
+function ownerCodeOf(/** @type {Readonly<Record<string, string | undefined>>} */ variables) {
+  if (settingOf("AUTH_MODE", /^AUTH_MODE\s*=\s*["'](\w*)/m) === "none") return undefined;
+  const providers = settingOf("IDENTITY", /^(?:IDENTITY\s*=|\[+vars\.IDENTITY\])([^]*)/m);
+  if (providers !== undefined && !/["']owner["']/.test(providers)) return undefined;
+  return variables["OWNER_CODE"] ?? keepOwnerCode(secretsFile);
+}
+
+/** @param pattern of its line in wrangler.toml. */
+function settingOf(/** @type {string} */ name, /** @type {RegExp} */ pattern) {
+  const { [name]: kept } = readSecrets(secretsFile);
+  return variablesOf(args)[name] ?? kept ?? pattern.exec(toml)?.[1];
+}
+
+/** Says where everything is, once it is there: on this machine, and under its public name. */
+async function announce(/** @type {string} */ address, /** @type {string} */ origin) {
   while (child.exitCode === null) {
-    const health = await fetch(`${origin}/health`).catch(() => undefined);
+    const health = await fetch(`${address}/health`).catch(() => undefined);
     if (health?.ok === true) {
       const { version } = /** @type {{ version: string }} */ (await health.json());
       process.stdout.write(`
@@ -87,7 +125,7 @@ Edgeway ${version} is ready.
 
   MCP endpoint  ${origin}/mcp
   HTTP+SSE      ${origin}/sse  (clients of 2024-11-05)
-  Sign-in       off: AUTH_MODE is "none", so only this machine is served
+${await signIn(address, origin)}
 
 `);
       return;
@@ -98,4 +136,15 @@ Edgeway ${version} is ready.
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+/** Asks the gateway itself whether there is sign-in, for it knows best. */
+async function signIn(/** @type {string} */ address, /** @type {string} */ origin) {
+  const metadata = await fetch(`${address}/.well-known/oauth-authorization-server`);
+  await metadata.body?.cancel();
+  // A gateway with a public origin refuses the host of this request, and has sign-in.
+  if (metadata.status === 404)
+    return `  Sign-in       off: AUTH_MODE is "none", so only this machine is served`;
+  const code = ownerCode === undefined ? "" : `  Sign-in code  ${ownerCode}\n`;
+  return `${code}  Console       ${origin}/account`;
 }

@@ -2,6 +2,15 @@
 
 import { type Context, Hono } from "hono";
 
+import { addressOf, type AuthBacking, type AuthContext } from "./auth/context.ts";
+import { noteProbe } from "./auth/doctor/note-probe.ts";
+import { traceInto } from "./auth/doctor/tracer.ts";
+import { authenticate } from "./auth/resource/bearer.ts";
+import { leased } from "./auth/resource/leased.ts";
+import { describeResource, nothingWellKnown } from "./auth/resource/resource-metadata.ts";
+import { serveMetadata } from "./auth/server/metadata.ts";
+import { register } from "./auth/server/register.ts";
+import { token } from "./auth/server/token.ts";
 import { type Config, loadConfig } from "./config.ts";
 import type { DoorContext, Sessions } from "./downstream/door.ts";
 import { addCors, guard, preflight } from "./downstream/guard.ts";
@@ -11,6 +20,9 @@ import { pickTarget } from "./federation/pick-target.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { readCosts } from "./observability/costs.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
+import { showConnect } from "./pages/connect.ts";
+import { notFound } from "./pages/refusals.ts";
+import { PAGES } from "./pages/routes.ts";
 import type { SessionKeys } from "./sessions/session-keys.ts";
 import { version } from "../package.json";
 
@@ -18,10 +30,12 @@ import { version } from "../package.json";
 export interface Backing {
   readonly sessions: Sessions;
   readonly keys: SessionKeys;
+  readonly auth: AuthBacking;
 }
 
 type App = { Bindings: Env; Variables: { config: Config; backing: Backing } };
 type Door = (context: DoorContext) => Promise<Response>;
+type SignInHandler = (context: AuthContext, request: Request) => Response | Promise<Response>;
 
 /** Who is calling when nobody signs in. */
 const LOCAL = "local";
@@ -36,11 +50,13 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
     const { config } = loaded;
     c.set("config", config);
     c.set("backing", backingOf(c.env, config));
-    const refusal = guard(c.req.raw, { ...config, isLoopbackOnly: config.authMode === "none" });
+    const policy = { ...config, isLoopbackOnly: config.authMode === "none" };
+    const refusal = guard(c.req.raw, policy);
     if (refusal !== undefined) return refusal;
     if (c.req.method === "OPTIONS") c.res = preflight(c.req.raw);
     else await next();
-    addCors(c.req.raw, c.res.headers);
+    if (config.authMode === "oauth") noteProbe(c.req.raw, c.res, () => authContext(c).trace);
+    addCors(c.req.raw, c.res.headers, policy);
     return undefined;
   });
 
@@ -50,7 +66,20 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
     if (!c.get("config").reportsCosts || !isLocal) return c.notFound();
     return c.json(readCosts());
   });
-  app.get("/", (c) => c.text(welcome(new URL(c.req.url).origin)));
+  app.get("/", (c) => {
+    const auth = c.get("config").authMode === "none" ? undefined : authContext(c);
+    const slugs = [...c.get("config").servers.keys()];
+    return showConnect({ origin: originOf(c), slugs, version, auth }, c.req.raw);
+  });
+  for (const [method, path, handler] of PAGES) app.on(method, path, signIn(handler));
+
+  app.all("/token", signIn(token));
+  app.all("/register", signIn(register));
+  app.all("/.well-known/oauth-authorization-server", signIn(serveMetadata));
+  app.all("/.well-known/oauth-protected-resource", signIn(describeResource));
+  app.all("/.well-known/oauth-protected-resource/*", signIn(describeResource));
+  app.all("/.well-known/*", nothingWellKnown);
+
   app.all("/mcp", through(serveMcp));
   app.all("/mcp/:slug", through(serveMcp));
   app.all(
@@ -64,7 +93,11 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
   );
   app.all("/sse/:slug/message", through(serveSseMessage));
 
-  app.notFound((c) => c.text("There is nothing here. The MCP endpoint is /mcp.\n", 404));
+  app.notFound((c) =>
+    c.req.header("accept")?.includes("text/html") === true
+      ? notFound({ origin: originOf(c) })
+      : c.text("There is nothing here. The MCP endpoint is /mcp.\n", 404),
+  );
   app.onError((error, c) => {
     const reference = logUnexpected(error);
     return c.text(`Something went wrong inside the gateway (reference ${reference}).\n`, 500);
@@ -72,38 +105,60 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
   return app;
 }
 
-/** Leads a request to its upstream's front door. */
+/** Leads whoever may to the front door of an upstream. */
 function through(door: Door): (c: Context<App>) => Promise<Response> {
   return async (c) => {
-    const { servers, limits } = c.get("config");
-    const slug = c.req.param("slug");
-    const picked = pickTarget(servers, slug);
+    const { servers, limits, authMode } = c.get("config");
+    const { path, raw: request } = c.req;
+    const route = path.replace(/^(\/sse(?:\/[^/]+)?)\/message$/, "$1");
+    const authentication =
+      authMode === "none" ? undefined : await authenticate(authContext(c), request, route);
+    if (authentication?.kind === "refused") return authentication.response;
+    const picked = pickTarget(servers, c.req.param("slug"));
     switch (picked.kind) {
       case "unknown":
         return c.text("There is no upstream of that name. The MCP endpoint is /mcp.\n", 404);
       case "unserved":
         return c.text(`${picked.sentence}\n`, 503);
       case "target": {
-        const { path, raw: request } = c.req;
-        const route = path.replace(/\/message$/, "");
-        return door({
-          request,
-          route,
-          principal: LOCAL,
-          target: picked.target,
-          limits,
-          ...c.get("backing"),
+        const { sessions, keys } = c.get("backing");
+        const response = await door({
+          ...{ request, route, target: picked.target, limits, sessions, keys },
+          principal: authentication?.caller.principal ?? LOCAL,
           waitUntil: (promise) => c.executionCtx.waitUntil(promise),
         });
+        return authentication === undefined
+          ? response
+          : leased(response, authentication.caller.lease);
       }
     }
   };
 }
 
-function welcome(origin: string): string {
-  return `Edgeway ${version}, an MCP gateway.
+/** Leads to what people and their applications sign in with, where anybody signs in. */
+function signIn(handler: SignInHandler): (c: Context<App>) => Response | Promise<Response> {
+  return (c) => {
+    if (c.get("config").authMode === "none") return c.notFound();
+    return handler(authContext(c), c.req.raw);
+  };
+}
 
-MCP endpoint (Streamable HTTP, every revision):  ${origin}/mcp
-For clients of 2024-11-05 (HTTP+SSE):            ${origin}/sse
-`;
+function authContext(c: Context<App>): AuthContext {
+  const { auth } = c.get("backing");
+  const { raw: request } = c.req;
+  const origin = originOf(c);
+  const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
+  return {
+    ...{ ...auth, origin, limits: c.get("config").limits, waitUntil },
+    authority: auth.authorities.at(origin),
+    trace: traceInto({
+      ...{ store: auth.store, waitUntil, address: addressOf(request) },
+      agent: request.headers.get("user-agent") ?? "",
+    }),
+  };
+}
+
+/** Of every address that is given out. Where it is not configured, only loopback hosts come so far. */
+function originOf(c: Context<App>): string {
+  return c.get("config").publicOrigin ?? new URL(c.req.url).origin;
 }

@@ -5,21 +5,30 @@
 
 import * as z from "zod/mini";
 
+import type { IdentityConfig } from "./auth/identity/identity-providers.ts";
+import { parseIdentity } from "./config-identity.ts";
 import { type Resolution, resolveServer, serverSchema, SLUG } from "./config-server.ts";
-import { fromBase64Url, KEY_BYTES } from "./lib/seal.ts";
+import { isLoopback } from "./lib/loopback.ts";
+import { fromBase64Url } from "./lib/base64url.ts";
+import { KEY_BYTES } from "./lib/seal.ts";
 import { tryJson } from "./lib/try-json.ts";
 import { defaultLimits, isLimitName, LIMITS, type Limits } from "./policy/limits.ts";
 import type { UpstreamTarget } from "./upstream/target.ts";
 
 export interface Config {
-  /** The only mode until sign-in exists: served to loopback hosts alone. */
-  readonly authMode: "none";
+  /** `none`: nobody signs in, and loopback hosts alone are served. */
+  readonly authMode: "oauth" | "none";
+  /** Who signs people in, the default one first. */
+  readonly identity: readonly IdentityConfig[];
+  /** Of all addresses that are given out. In development, the loopback origin that was asked. */
   readonly publicOrigin: string | undefined;
   readonly allowedOrigins: ReadonlySet<string>;
   readonly servers: ReadonlyMap<string, UpstreamTarget>;
   readonly limits: Limits;
   /** Base64url, newest first. Without them, the gateway makes keys of its own. */
   readonly sessionKeys: readonly string[] | undefined;
+  /** The root of the keys of sign-in, in base64url. Without it, the gateway makes one of its own. */
+  readonly authSecret: string | undefined;
   /** Whether what operations cost may be read: a tool of development. */
   readonly reportsCosts: boolean;
 }
@@ -42,17 +51,16 @@ export function loadConfig(env: Env): ConfigResult {
 /** Parses every key and reports all mistakes at once. */
 export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResult {
   const problems: string[] = [];
-  if (!isUnset(env["IDENTITY"])) {
-    problems.push("IDENTITY is set, but this version has no sign-in yet; remove it.");
-  }
   const limits = parseLimits(env["LIMITS"], problems);
   const config: Config = {
     authMode: parseAuthMode(env["AUTH_MODE"], problems),
-    publicOrigin: parseOrigin("PUBLIC_ORIGIN", env["PUBLIC_ORIGIN"], problems),
+    identity: parseIdentity(env["IDENTITY"], env, problems),
+    publicOrigin: parsePublicOrigin(env["PUBLIC_ORIGIN"], problems),
     allowedOrigins: parseAllowedOrigins(env["ALLOWED_ORIGINS"], problems),
     servers: parseServers({ env, maxMessageChars: limits.maxMessageBytes, problems }),
     limits,
     sessionKeys: parseSessionKeys(env["SESSION_KEYS"], problems),
+    authSecret: parseAuthSecret(env["AUTH_SECRET"], problems),
     reportsCosts: env["COST_REPORT"] === "on",
   };
   return problems.length === 0 ? { ok: true, config } : { ok: false, problems };
@@ -72,10 +80,10 @@ function parseTable(key: string, value: unknown, problems: string[]): unknown {
   return parsed;
 }
 
-function parseAuthMode(value: unknown, problems: string[]): "none" {
+function parseAuthMode(value: unknown, problems: string[]): "oauth" | "none" {
+  if (isUnset(value) || value === "oauth") return "oauth";
   if (value !== "none") {
-    const found = isUnset(value) ? 'unset, which means "oauth"' : `"${String(value)}"`;
-    problems.push(`AUTH_MODE is ${found}; this version serves only "none", to loopback hosts.`);
+    problems.push(`AUTH_MODE is "${String(value)}"; it can be "oauth" (the default) or "none".`);
   }
   return "none";
 }
@@ -88,6 +96,15 @@ function parseOrigin(key: string, value: unknown, problems: string[]): string | 
   }
   problems.push(`${key} must be an origin like "https://mcp.example.com", without a path.`);
   return undefined;
+}
+
+/** An authorization server is served over TLS, but on this machine (RFC 8414 section 2). */
+function parsePublicOrigin(value: unknown, problems: string[]): string | undefined {
+  const origin = parseOrigin("PUBLIC_ORIGIN", value, problems);
+  if (origin?.startsWith("http:") === true && !isLoopback(new URL(origin).hostname)) {
+    problems.push('PUBLIC_ORIGIN must begin with "https://", unless it is a loopback host.');
+  }
+  return origin;
 }
 
 function parseAllowedOrigins(value: unknown, problems: string[]): ReadonlySet<string> {
@@ -118,6 +135,10 @@ function parseServers(resolution: Resolution): ReadonlyMap<string, UpstreamTarge
   }
   for (const [slug, entry] of Object.entries(parsed.data)) {
     const key = `MCP_SERVERS.${slug}`;
+    if (slug === "message") {
+      problems.push(`${key}: "message" cannot be a slug, since /sse/message is an endpoint.`);
+      continue;
+    }
     if (!SLUG.test(slug) || slug.includes("__")) {
       problems.push(`${key}: a slug has 1 to 24 characters of a-z, 0-9 and "-".`);
       continue;
@@ -170,5 +191,13 @@ function parseSessionKeys(value: unknown, problems: string[]): readonly string[]
   problems.push(
     `SESSION_KEYS must be keys of ${KEY_BYTES} bytes in base64url, newest first, with commas in between.`,
   );
+  return undefined;
+}
+
+function parseAuthSecret(value: unknown, problems: string[]): string | undefined {
+  if (isUnset(value)) return undefined;
+  const bytes = typeof value === "string" ? fromBase64Url(value) : undefined;
+  if (typeof value === "string" && (bytes?.length ?? 0) >= KEY_BYTES) return value;
+  problems.push(`AUTH_SECRET must be at least ${KEY_BYTES} random bytes in base64url.`);
   return undefined;
 }

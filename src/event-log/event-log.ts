@@ -8,7 +8,7 @@ import { bearsMark, type Position, type StreamId, type StreamKind } from "./even
 import { emptyHead, type Head, keptRows } from "./head.ts";
 import { cutIntoRows, type Row, Rows, RowState } from "./rows.ts";
 import { type LogLimits, Shelf } from "./shelf.ts";
-import type { Sql } from "./sql.ts";
+import type { Sql } from "../lib/sql.ts";
 
 /** What is moved at a time. */
 const MOVED_CHARS = 1024 * 1024;

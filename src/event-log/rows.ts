@@ -5,7 +5,7 @@
  */
 
 import type { StreamKind } from "./event-id.ts";
-import type { Sql, SqlValue } from "./sql.ts";
+import type { Sql, SqlValue } from "../lib/sql.ts";
 
 const TABLE = "events_1";
 /** Rows that a stream has room for; stream numbers have the other 27 bits of a safe integer. */

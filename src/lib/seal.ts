@@ -7,6 +7,7 @@
  * The vector is random, which is sound for 2^32 tokens under one key: keys have to be replaced.
  */
 
+import { fromBase64Url, toBase64Url } from "./base64url.ts";
 import { tryJson } from "./try-json.ts";
 
 /** Keys by id. The current one seals; every one of them still opens. */
@@ -70,21 +71,6 @@ export async function unseal(ring: KeyRing, purpose: string, token: string): Pro
 /** @returns the id of the key that a token claims to be sealed with; the claim is not checked. */
 export function sealedWith(token: string): string | undefined {
   return TOKEN.exec(token)?.[1];
-}
-
-export function toBase64Url(bytes: Uint8Array): string {
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
-/** @returns `undefined` for everything but the one spelling that `toBase64Url` gives the bytes. */
-export function fromBase64Url(text: string): Uint8Array | undefined {
-  if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined;
-  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-  const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
-  // `atob` overlooks bits that are left over in the last character.
-  return toBase64Url(bytes) === text ? bytes : undefined;
 }
 
 /** The id of a key has no dot, so no purpose can be mistaken for a part of it. */

@@ -8,12 +8,17 @@ export class TokenBucket {
   #countedAt: number;
 
   /** @param perMinute also how many are let through at once after a quiet minute. */
-  constructor(perMinute: number, now: () => number = Date.now) {
+  constructor(perMinute: number, now: () => number = () => Date.now()) {
     this.#capacity = perMinute;
     this.#refillMs = 60_000 / perMinute;
     this.#now = now;
     this.#tokens = perMinute;
     this.#countedAt = now();
+  }
+
+  /** How long it is until one is let through, as of the last time that somebody asked for it. */
+  get waitMs(): number {
+    return Math.max(0, (1 - this.#tokens) * this.#refillMs);
   }
 
   /** @returns `false` when it is too soon. */

@@ -3,7 +3,8 @@
  * rule is applied whenever somebody asks for the keys, so a key may be replaced late.
  */
 
-import { KEY_BYTES, toBase64Url } from "../lib/seal.ts";
+import { toBase64Url } from "../lib/base64url.ts";
+import { KEY_BYTES } from "../lib/seal.ts";
 
 const DAY_MS = 86_400_000;
 const ROTATION_MS = 30 * DAY_MS;

@@ -4,7 +4,8 @@
  * request that made it, and nobody else may wait for it.
  */
 
-import { fromBase64Url, importKey, keyId, type KeyRing } from "../lib/seal.ts";
+import { fromBase64Url } from "../lib/base64url.ts";
+import { importKey, keyId, type KeyRing } from "../lib/seal.ts";
 import { sleep } from "../lib/sleep.ts";
 import { logUnexpected } from "../observability/unexpected.ts";
 

@@ -9,7 +9,11 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 
 import { ROOT } from "../support/process.ts";
 
-const MAX_GZIP_BYTES = 120 * 1024;
+/**
+ * The authorization server's library alone is 40 KiB, and cannot be had in parts; with the client
+ * side of OpenID Connect, signatures and the pages, sign-in is two thirds of the whole.
+ */
+const MAX_GZIP_BYTES = 200 * 1024;
 const KEPT_OUT = /node_modules\/(@modelcontextprotocol|ajv|zod\/v4\/classic)\//;
 
 describe("the deployed bundle", () => {
@@ -29,7 +33,7 @@ describe("the deployed bundle", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("stays under 120 KiB gzip", ({ expect }) => {
+  test("stays under 200 KiB gzip", ({ expect }) => {
     const bytes = gzipSync(readFileSync(join(folder, "index.js"))).byteLength;
     expect(bytes).toBeLessThan(MAX_GZIP_BYTES);
   });

@@ -103,8 +103,13 @@ describe("purity", () => {
   test("Env is read where it is allowed to be", ({ expect }) => {
     const readers = [...sources, ...shells].filter(({ text }) => /\bEnv\b/.test(text));
     expect(readers.map(({ path }) => path).toSorted()).toEqual([
+      "durable-objects/auth-of.ts",
+      "durable-objects/auth-shard-object.ts",
       "durable-objects/keys-of.ts",
+      "durable-objects/owner-in.ts",
       "durable-objects/registry-object.ts",
+      "durable-objects/registry-of.ts",
+      "durable-objects/secrets-of.ts",
       "durable-objects/session-object.ts",
       "src/app.ts",
       "src/config.ts",

@@ -1,19 +1,16 @@
 /**
- * The official conformance suite, through the gateway and directly, with no expected failures.
- * Each scenario is a test of its own; the totals of both ways must be the same.
+ * The official conformance suite, through the gateway with sign-in and without, and directly, with
+ * no expected failures. The totals of all three ways must be the same.
  */
 
-import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, inject, test } from "vitest";
 
-import { NODE, ROOT } from "../support/process.ts";
+import { type BearerProxy, startBearerProxy } from "../support/oauth-bearer-proxy.ts";
+import { obtainToken } from "../support/oauth-client.ts";
+import { overHttp } from "../support/oauth-over-http.ts";
+import { OWNER_CODE } from "../support/oauth-owner.ts";
 import { type Server, startGateway } from "../support/servers.ts";
-
-const SUITE = `${ROOT}node_modules/@modelcontextprotocol/conformance/dist/index.js`;
-const RUN_TIMEOUT_MS = 240_000;
+import { RUN_TIMEOUT_MS, runServerSuite, type Verdict } from "./suite.ts";
 
 const RUNS = [
   { name: "requirements 2025-11-25", args: ["--requirements", "2025-11-25"] },
@@ -25,60 +22,42 @@ const RUNS = [
 /** Extensions that the gateway does not offer, so their scenarios have nothing to test. */
 const OTHER_EXTENSIONS = /^(tasks-|sep-2640-skills-)/;
 
-interface Verdict {
-  readonly scenario: string;
-  readonly passed: number;
-  readonly failed: number;
-}
-
-function runSuite(url: string, args: readonly string[]): Promise<Verdict[]> {
-  return new Promise((resolve, reject) => {
-    mkdtemp(join(tmpdir(), "edgeway-conformance-")).then((cwd) => {
-      const options = { cwd, timeout: RUN_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
-      execFile(NODE, [SUITE, "server", "--url", url, ...args], options, (error, stdout, stderr) => {
-        void rm(cwd, { recursive: true, force: true });
-        const verdicts = parseSummary(stdout);
-        // A failing scenario exits non-zero too; only a run without verdicts is broken.
-        if (verdicts.length === 0) reject(error ?? new Error(`no verdicts:\n${stdout}${stderr}`));
-        else resolve(verdicts);
-      });
-    }, reject);
-  });
-}
-
-function parseSummary(output: string): Verdict[] {
-  const summary = output.slice(output.indexOf("=== SUMMARY ==="));
-  return [...summary.matchAll(/^[✓✗] (\S+): (\d+) passed, (\d+) failed/gm)].map(
-    ([, scenario = "", passed, failed]) => ({
-      scenario,
-      passed: Number(passed),
-      failed: Number(failed),
-    }),
-  );
-}
-
 describe.each(RUNS)("conformance, $name", ({ args }) => {
-  let gateway: Server;
-  let through: Verdict[];
-
+  let direct: Verdict[];
   beforeAll(async () => {
-    gateway = await startGateway({ servers: { fixture: { url: inject("fixture") } } });
-    through = await runSuite(`${gateway.url}/mcp`, args);
+    direct = await runServerSuite(inject("fixture"), args);
   }, RUN_TIMEOUT_MS);
-  afterAll(() => gateway.stop());
 
-  test("every scenario passes", ({ expect }) => {
-    const failing = through.filter(
-      ({ scenario, failed }) => failed > 0 && !OTHER_EXTENSIONS.test(scenario),
-    );
-    expect(failing).toEqual([]);
+  describe.each(["none", "oauth"] as const)("sign-in: %s", (auth) => {
+    let gateway: Server;
+    let proxy: BearerProxy | undefined;
+    let through: Verdict[];
+
+    beforeAll(async () => {
+      gateway = await startGateway({ auth, servers: { fixture: { url: inject("fixture") } } });
+      if (auth === "oauth") {
+        // The suite has no way to sign in to what it tests.
+        const { tokens } = await obtainToken(
+          { origin: gateway.url, send: overHttp },
+          { code: OWNER_CODE },
+        );
+        proxy = await startBearerProxy(gateway.url, tokens.access_token);
+      }
+      through = await runServerSuite(`${proxy?.origin ?? gateway.url}/mcp`, args);
+    }, RUN_TIMEOUT_MS);
+    afterAll(async () => {
+      await Promise.all([gateway.stop(), proxy?.close()]);
+    });
+
+    test("B111: every scenario passes, that of DNS rebinding too", ({ expect }) => {
+      const failing = through.filter(
+        ({ scenario, failed }) => failed > 0 && !OTHER_EXTENSIONS.test(scenario),
+      );
+      expect(failing).toEqual([]);
+    });
+
+    test("the fixture reached directly gives the same totals", ({ expect }) => {
+      expect(through).toEqual(direct);
+    });
   });
-
-  test(
-    "the fixture reached directly gives the same totals",
-    async ({ expect }) => {
-      expect(through).toEqual(await runSuite(inject("fixture"), args));
-    },
-    RUN_TIMEOUT_MS,
-  );
 });

@@ -55,6 +55,8 @@ function isBatch(message: Json | readonly Json[]): message is readonly Json[] {
 export interface SessionOptions {
   readonly revision?: string;
   readonly capabilities?: Json;
+  /** Sent with every request. */
+  readonly headers?: Headers;
 }
 
 /** A legacy session over Streamable HTTP. */
@@ -71,17 +73,18 @@ export class Session {
   }
 
   /** The session that a response to `initialize` opened. */
-  static of(path: string, response: Response, version?: string): Session {
+  static of(path: string, response: Response, version?: string, headers?: Headers): Session {
     const id = response.headers.get("mcp-session-id") ?? "";
     const versions = version === undefined ? {} : { "MCP-Protocol-Version": version };
-    return new Session(path, { "Mcp-Session-Id": id, ...versions });
+    return new Session(path, { "Mcp-Session-Id": id, ...versions, ...headers });
   }
 
   /** Shakes hands, the notification included. */
   static async open(path: string, options: SessionOptions = {}): Promise<Session> {
-    const { revision = LATEST_LEGACY, capabilities = {} } = options;
-    const response = await post(path, initializeMessage(revision, capabilities));
-    const session = Session.of(path, response, revision >= "2025-06-18" ? revision : undefined);
+    const { revision = LATEST_LEGACY, capabilities = {}, headers = {} } = options;
+    const response = await post(path, initializeMessage(revision, capabilities), headers);
+    const version = revision >= "2025-06-18" ? revision : undefined;
+    const session = Session.of(path, response, version, headers);
     session.opening = await responseIn(response);
     if (session.id === "") throw new Error(`Not opened: ${JSON.stringify(session.opening)}`);
     await session.notify("notifications/initialized");

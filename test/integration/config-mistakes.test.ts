@@ -15,7 +15,11 @@ describe("a mistake in the configuration", () => {
     vars: Record<string, unknown>;
     says: readonly string[];
   }[] = [
-    { name: "no AUTH_MODE", vars: { AUTH_MODE: "" }, says: ["AUTH_MODE"] },
+    {
+      name: "an unknown provider",
+      vars: { IDENTITY: { provider: "nobody" } },
+      says: ["IDENTITY"],
+    },
     { name: "another AUTH_MODE", vars: { AUTH_MODE: "open" }, says: ["AUTH_MODE", "none"] },
     { name: "broken JSON", vars: { MCP_SERVERS: "{" }, says: ["MCP_SERVERS"] },
     { name: "a list of servers", vars: { MCP_SERVERS: "[]" }, says: ["MCP_SERVERS"] },

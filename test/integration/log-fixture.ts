@@ -7,7 +7,7 @@ import type { Position } from "../../src/event-log/event-id.ts";
 import { EventLog, type Found } from "../../src/event-log/event-log.ts";
 import type { Head } from "../../src/event-log/head.ts";
 import type { LogLimits } from "../../src/event-log/shelf.ts";
-import type { Sql } from "../../src/event-log/sql.ts";
+import type { Sql } from "../../src/lib/sql.ts";
 
 export const MINUTE = 60_000;
 const LIMITS: LogLimits = {

@@ -34,6 +34,11 @@ export class Upstream {
     return new Upstream((await control(`take/${kind}`, JSON.stringify(script))) as string);
   }
 
+  /** One that all tests share. */
+  static named(slug: string): Upstream {
+    return new Upstream(slug);
+  }
+
   get mcp(): string {
     return `/mcp/${this.slug}`;
   }

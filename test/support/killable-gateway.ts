@@ -23,7 +23,7 @@ export interface KillableGateway {
 }
 
 export async function startKillableGateway(
-  options: Pick<GatewayOptions, "servers" | "limits" | "vars">,
+  options: Pick<GatewayOptions, "auth" | "servers" | "limits" | "vars">,
 ): Promise<KillableGateway> {
   const storage = await mkdtemp(join(tmpdir(), "edgeway-killed-"));
   const port = await freePort();

@@ -14,22 +14,26 @@ import { World } from "./scripted-upstream-world.ts";
 export interface ScriptedUpstreams {
   readonly origin: string;
   slugs(kind: Kind): readonly string[];
+  /** Adds one under a name of its own, which all tests share. */
+  put(slug: string, script: Script): void;
   stop(): Promise<void>;
 }
 
+/** @param counts how many there are for tests to take, of each kind. */
 export async function startScriptedUpstreams(
-  counts: Readonly<Record<Kind, number>>,
+  counts: Readonly<Partial<Record<Kind, number>>> = {},
 ): Promise<ScriptedUpstreams> {
   const worlds = new Map<string, World>();
   const taken = new Map<string, number>();
   const slugs = (kind: Kind): string[] =>
-    Array.from({ length: counts[kind] }, (_, index) => `${kind}-${index}`);
+    Array.from({ length: counts[kind] ?? 0 }, (_, index) => `${kind}-${index}`);
 
   /** Each test gets an upstream that no other test has seen. */
   function take(kind: Kind): string {
     const index = taken.get(kind) ?? 0;
     taken.set(kind, index + 1);
-    if (index >= counts[kind]) throw new Error(`All ${counts[kind]} slugs "${kind}" are taken`);
+    const count = counts[kind] ?? 0;
+    if (index >= count) throw new Error(`All ${count} slugs "${kind}" are taken`);
     return `${kind}-${index}`;
   }
 
@@ -87,6 +91,7 @@ export async function startScriptedUpstreams(
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     slugs,
+    put: (slug, script) => void worlds.set(slug, new World(slug, script)),
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { OWNER_CODE } from "./oauth-owner.ts";
 import { freePort, NODE, type Program, ROOT, startProgram } from "./process.ts";
 
 export interface Server {
@@ -38,6 +39,11 @@ export async function startEverything(transport: "streamableHttp" | "sse"): Prom
 }
 
 export interface GatewayOptions {
+  /**
+   * `none` if not said. `oauth` is the default of `npm start`, so nothing but the owner's code is
+   * passed for it.
+   */
+  readonly auth?: "none" | "oauth";
   readonly port?: number;
   readonly servers?: Readonly<Record<string, object>>;
   readonly limits?: Readonly<Record<string, number>>;
@@ -51,6 +57,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Server
   const url = `http://localhost:${port}`;
   const state = options.persistTo ?? (await mkdtemp(join(tmpdir(), "edgeway-")));
   const vars = {
+    ...(options.auth === "oauth" ? { OWNER_CODE } : { AUTH_MODE: "none" }),
     ...(options.servers === undefined ? {} : { MCP_SERVERS: JSON.stringify(options.servers) }),
     ...(options.limits === undefined ? {} : { LIMITS: JSON.stringify(options.limits) }),
     ...options.vars,

@@ -2,8 +2,10 @@
 
 import type { TestProject } from "vitest/node";
 
+import { startOidcProvider } from "./oidc-provider.ts";
 import { startScriptedUpstreams } from "./scripted-upstream.ts";
 import { type Kind, KINDS } from "./scripted-upstream-script.ts";
+import { SMALL_LIMITS } from "./small-limits.ts";
 
 /** Tests take a slug each and give none back. */
 const SLUGS: Readonly<Record<Kind, number>> = {
@@ -15,27 +17,8 @@ const SLUGS: Readonly<Record<Kind, number>> = {
   keyed: 20,
 };
 
-/** Small, so that a test can reach them. */
-const LIMITS = {
-  maxBodyBytes: 65_536,
-  maxMessageBytes: 65_536,
-  maxJsonDepth: 32,
-  openStreamsPerSession: 6,
-  keptStreamsPerSession: 8,
-  keptBytesPerStream: 16_384,
-  streamOpensPerMinute: 600,
-  requestsInFlightPerSession: 4,
-  keepAliveSeconds: 1,
-  streamAfterSeconds: 1,
-  stallSeconds: 1,
-  quietSeconds: 1,
-  lingerSeconds: 1,
-  askSeconds: 3,
-  retryMilliseconds: 100,
-};
-
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const upstreams = await startScriptedUpstreams(SLUGS);
+  const [upstreams, oidc] = await Promise.all([startScriptedUpstreams(SLUGS), startOidcProvider()]);
   const servers: Record<string, object> = {};
   for (const kind of Object.keys(KINDS) as Kind[]) {
     for (const slug of upstreams.slugs(kind)) {
@@ -43,10 +26,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }
   }
   project.provide("scripted", upstreams.origin);
+  project.provide("oidc", oidc.issuer);
   project.provide("workerdBindings", {
+    AUTH_MODE: "none",
     MCP_SERVERS: JSON.stringify(servers),
-    LIMITS: JSON.stringify(LIMITS),
+    LIMITS: JSON.stringify(SMALL_LIMITS),
     ALLOWED_ORIGINS: JSON.stringify(["https://app.example.com"]),
   });
-  return () => upstreams.stop();
+  return async () => {
+    await Promise.all([upstreams.stop(), oidc.stop()]);
+  };
 }

@@ -29,14 +29,24 @@ interface Mistake {
 }
 
 const mistakes: readonly Mistake[] = [
-  { name: "AUTH_MODE unset", env: { AUTH_MODE: undefined }, key: "AUTH_MODE", says: '"none"' },
-  { name: "AUTH_MODE empty", env: { AUTH_MODE: "" }, key: "AUTH_MODE", says: '"none"' },
-  { name: "AUTH_MODE oauth", env: { AUTH_MODE: "oauth" }, key: "AUTH_MODE", says: '"oauth"' },
+  { name: "AUTH_MODE basic", env: { AUTH_MODE: "basic" }, key: "AUTH_MODE", says: '"oauth"' },
   {
-    name: "IDENTITY, before there is sign-in",
-    env: { IDENTITY: { provider: "github" } },
-    key: "IDENTITY",
-    says: "sign-in",
+    name: "AUTH_SECRET short",
+    env: { AUTH_SECRET: "A".repeat(42) },
+    key: "AUTH_SECRET",
+    says: "32",
+  },
+  {
+    name: "AUTH_SECRET padded",
+    env: { AUTH_SECRET: `${"A".repeat(43)}=` },
+    key: "AUTH_SECRET",
+    says: "base64url",
+  },
+  {
+    name: "PUBLIC_ORIGIN in the clear",
+    env: { PUBLIC_ORIGIN: "http://m.example.com" },
+    key: "PUBLIC_ORIGIN",
+    says: "https://",
   },
   { name: "AUTH_MODE in capitals", env: { AUTH_MODE: "NONE" }, key: "AUTH_MODE", says: '"NONE"' },
   ...[

@@ -28,10 +28,13 @@ function problemsOf(env: Record<string, unknown>): readonly string[] {
   return parsed.ok ? [] : parsed.problems;
 }
 
-test("nothing but AUTH_MODE is needed", ({ expect }) => {
+test("nothing is needed", ({ expect }) => {
   for (const unset of [undefined, ""]) {
     expect(
-      parse({
+      parseConfig({
+        AUTH_MODE: unset,
+        IDENTITY: unset,
+        AUTH_SECRET: unset,
         MCP_SERVERS: unset,
         LIMITS: unset,
         PUBLIC_ORIGIN: unset,
@@ -41,12 +44,14 @@ test("nothing but AUTH_MODE is needed", ({ expect }) => {
     ).toEqual({
       ok: true,
       config: {
-        authMode: "none",
+        authMode: "oauth",
+        identity: [{ provider: "owner", name: "owner", label: "Continue as the owner" }],
         publicOrigin: undefined,
         allowedOrigins: new Set(),
         servers: new Map(),
         limits: defaultLimits(),
         sessionKeys: undefined,
+        authSecret: undefined,
         reportsCosts: false,
       },
     });

@@ -9,7 +9,7 @@ describe("each limit", () => {
     "%s has a unit, bounds, a default within them and a reason",
     ([name, limit], { expect }) => {
       expect(name).toMatch(
-        /Bytes|Seconds|Minutes|Milliseconds|Days|Depth|Per(?:Session|Stream|Minute)$/,
+        /(?:Bytes|Seconds|Minutes|Hours|Milliseconds|Days|Depth|Tries|Per[A-Z][a-z]+)/,
       );
       expect(limit.min).toBeLessThan(limit.max);
       expect(limit.default).toBeGreaterThanOrEqual(limit.min);

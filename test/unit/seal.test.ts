@@ -3,16 +3,8 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import {
-  fromBase64Url,
-  importKey,
-  keyId,
-  type KeyRing,
-  seal,
-  sealedWith,
-  toBase64Url,
-  unseal,
-} from "../../src/lib/seal.ts";
+import { fromBase64Url, toBase64Url } from "../../src/lib/base64url.ts";
+import { importKey, keyId, type KeyRing, seal, sealedWith, unseal } from "../../src/lib/seal.ts";
 
 const KEY_A = await importKey(new Uint8Array(32).fill(1));
 const KEY_B = await importKey(new Uint8Array(32).fill(2));

@@ -3,7 +3,8 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { importKey, keyId, type KeyRing, seal, toBase64Url } from "../../src/lib/seal.ts";
+import { toBase64Url } from "../../src/lib/base64url.ts";
+import { importKey, keyId, type KeyRing, seal } from "../../src/lib/seal.ts";
 import { LEGACY_REVISIONS } from "../../src/protocol/revisions.ts";
 import type { ClientFacts } from "../../src/sessions/dispatch.ts";
 import {

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import { toBase64Url } from "../../src/lib/seal.ts";
+import { toBase64Url } from "../../src/lib/base64url.ts";
 import { SessionKeys } from "../../src/sessions/session-keys.ts";
 
 const material = (byte: number): string => toBase64Url(new Uint8Array(32).fill(byte));

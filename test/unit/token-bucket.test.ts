@@ -47,6 +47,15 @@ describe("a token bucket", () => {
     expect(bucket.take()).toBe(true);
   });
 
+  test("says how long to wait", ({ expect }) => {
+    const { bucket, pass } = bucketAt(3);
+    expect(bucket.waitMs).toBe(0);
+    for (let n = 0; n < 4; n++) bucket.take();
+    expect(bucket.waitMs).toBe(20_000);
+    pass(bucket.waitMs);
+    expect([bucket.take(), bucket.waitMs]).toEqual([true, 20_000]);
+  });
+
   test("takes a clock that stands still or goes back", ({ expect }) => {
     const { bucket, pass } = bucketAt(2);
     bucket.take();

@@ -1,4 +1,4 @@
-/** The port to the database of one session; a Durable Object's `storage.sql` satisfies it by shape. */
+/** The port to a database; the SQLite storage of a Durable Object satisfies it by shape. */
 
 export type SqlValue = string | number | null;
 

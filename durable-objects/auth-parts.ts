@@ -1,0 +1,68 @@
+/** What an `AuthShardObject` is made of: the parts of `src/auth`, on one database. */
+
+import type { Config } from "../src/config.ts";
+import type { Sql } from "../src/lib/sql.ts";
+import { ClientDocuments } from "../src/auth/clients/client-documents.ts";
+import { ApiKeys } from "../src/auth/store/api-keys.ts";
+import { Approvals } from "../src/auth/store/approvals.ts";
+import { Attempts } from "../src/auth/store/attempts.ts";
+import { AuditLog } from "../src/auth/store/audit-log.ts";
+import { BrowserSessions } from "../src/auth/store/browser-sessions.ts";
+import { CodeTries } from "../src/auth/store/code-tries.ts";
+import { LoginTraces } from "../src/auth/store/login-traces.ts";
+import { KvRows } from "../src/auth/store/kv-rows.ts";
+import { RateLimits } from "../src/auth/store/rate-limits.ts";
+import { ServiceClients } from "../src/auth/store/service-clients.ts";
+import { Users } from "../src/auth/store/users.ts";
+import { Grants } from "../src/auth/tokens/grants.ts";
+import { wayOut } from "./way-out.ts";
+
+export interface AuthParts {
+  readonly rows: KvRows;
+  readonly users: Users;
+  readonly sessions: BrowserSessions;
+  readonly approvals: Approvals;
+  readonly keys: ApiKeys;
+  readonly audit: AuditLog;
+  readonly grants: Grants;
+  readonly documents: ClientDocuments;
+  readonly traces: LoginTraces;
+  readonly limits: RateLimits;
+  readonly attempts: Attempts;
+  readonly codeTries: CodeTries;
+  readonly services: ServiceClients;
+}
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** @param onKeyUsed told once a day of whose keys are in use. */
+export function authParts(sql: Sql, config: Config, onKeyUsed: (owner: string) => void): AuthParts {
+  const { limits } = config;
+  const rows = new KvRows(sql);
+  const audit = new AuditLog(sql);
+  return {
+    rows,
+    users: new Users(sql),
+    sessions: new BrowserSessions(sql, {
+      absoluteMs: limits.browserSessionHours * HOUR_MS,
+      idleMs: limits.browserIdleMinutes * MINUTE_MS,
+    }),
+    approvals: new Approvals(sql),
+    keys: new ApiKeys(sql, {
+      onUsed({ owner, id, label, usedAt }) {
+        audit.append(owner, "key_used", { key: id, label });
+        // One that was never used was made after a fresh sign-in.
+        if (usedAt !== undefined) onKeyUsed(owner);
+      },
+    }),
+    audit,
+    grants: new Grants(rows, sql),
+    documents: new ClientDocuments({ sql, ...wayOut(config) }),
+    traces: new LoginTraces(sql),
+    limits: new RateLimits(sql),
+    attempts: new Attempts(sql),
+    codeTries: new CodeTries(sql),
+    services: new ServiceClients(sql),
+  };
+}

@@ -1,0 +1,164 @@
+/**
+ * A fixed share of what sign-in keeps: of the users, of the clients, or of what lives for minutes
+ * (`src/auth/store/shards.ts`). Each part has its tables and its methods; this wires them to the
+ * storage, to each other and to the objects that hold the rest.
+ */
+
+import { DurableObject } from "cloudflare:workers";
+
+import type { AuthorityEnv } from "../src/auth/server/authority.ts";
+import { keepRegistration } from "../src/auth/store/keep-registration.ts";
+import { Bearers } from "../src/auth/tokens/bearers.ts";
+import { GrantJudge } from "../src/auth/tokens/grant-judge.ts";
+import { TokenDesk } from "../src/auth/tokens/token-desk.ts";
+import { loadConfig } from "../src/config.ts";
+import { count } from "../src/observability/costs.ts";
+import { AlarmClock } from "./alarm-clock.ts";
+import { type AuthParts, authParts } from "./auth-parts.ts";
+import { authOf } from "./auth-of.ts";
+import { Leases } from "./leases.ts";
+import { meteredSql } from "./metered-sql.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export type PartName = keyof AuthParts | "bearers";
+
+export class AuthShardObject extends DurableObject<Env> {
+  readonly #parts: AuthParts;
+  readonly #bearers: Bearers;
+  readonly #judge: GrantJudge;
+  readonly #desk: TokenDesk;
+  readonly #leases: Leases;
+  readonly #clock: AlarmClock;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    count("objectsConstructed");
+    const loaded = loadConfig(env);
+    if (!loaded.ok) throw new Error("The configuration has mistakes; every route names them");
+    const { config } = loaded;
+    const { limits } = config;
+    const sql = meteredSql(ctx.storage.sql);
+    const parts = authParts(sql, config, (owner) => ctx.waitUntil(this.#askFor(owner)));
+    this.#parts = parts;
+    this.#leases = new Leases(ctx);
+    this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    const auth = authOf(env, config);
+    const isServed = (id: string): boolean => {
+      const user = parts.users.find(id);
+      return user?.isDisabled === false && auth.providers.has(user.provider);
+    };
+    this.#judge = new GrantJudge({
+      ...{ users: parts.users, audit: parts.audit, grants: parts.grants },
+      maxAgeMs: limits.grantDays * DAY_MS,
+      providerOf: (name) => auth.providers.get(name),
+      ring: async () => (await auth.secrets()).ring,
+      onEnded: (user) => this.#signOutEverywhere(user),
+    });
+    const engine: AuthorityEnv = {
+      OAUTH_KV: auth.engine.OAUTH_KV.with((shard) =>
+        env.AUTH.idFromName(shard).equals(ctx.id) ? parts.rows : undefined,
+      ),
+      judge: (request) => this.#judge.judge(request),
+    };
+    this.#bearers = new Bearers({
+      ...{ isServed, grants: parts.grants, keys: parts.keys, env: engine },
+      authority: (origin) => auth.authorities.at(origin),
+    });
+    this.#desk = new TokenDesk({
+      ...{ rows: parts.rows, grants: parts.grants, audit: parts.audit },
+      answer: (request) => auth.authorities.at(new URL(request.url).origin).fetch(request, engine),
+      isServed,
+      onIssued: (clientId) => keepRegistration(auth.store, clientId, limits),
+      replayMs: limits.refreshReplaySeconds * 1000,
+      keptGrants: limits.grantsPerClient,
+      onEnded: (_user, grants) => this.#leases.end(grants),
+    });
+  }
+
+  /**
+   * Calls a method of a part. One method for all of them, so that a part that is added needs no
+   * line for each of its methods here; the types of `AuthShard` say what there is.
+   */
+  call(part: PartName, method: string, args: readonly unknown[]): unknown {
+    const target: object = part === "bearers" ? this.#bearers : this.#parts[part];
+    const found: unknown = Reflect.get(target, method);
+    if (typeof found !== "function") throw new TypeError(`There is no ${part}.${method}`);
+    this.#sweepLater();
+    return Reflect.apply(found, target, args);
+  }
+
+  /** The token endpoint, for the grants that are here. */
+  token(request: Request): Promise<Response> {
+    this.#sweepLater();
+    return this.#desk.answer(request);
+  }
+
+  /** Holds a socket open that tells when a grant or key ends (`Leases`). */
+  override fetch(request: Request): Response {
+    return this.#leases.open(request);
+  }
+
+  endGrant(user: string, grant: string): boolean {
+    const ended = this.#parts.grants.revoke(user, grant);
+    if (ended) this.#leases.end([grant]);
+    return ended;
+  }
+
+  endClient(client: string): number {
+    const ended = this.#parts.grants.revokeOfEverybody(client);
+    this.#parts.approvals.forgetClient(client);
+    this.#leases.end(ended.map(({ grant }) => grant));
+    return ended.length;
+  }
+
+  endKey(owner: string, key: string): boolean {
+    const ended = this.#parts.keys.revoke(owner, key);
+    if (ended) this.#leases.end([key]);
+    return ended;
+  }
+
+  setDisabled(user: string, isDisabled: boolean): boolean {
+    const changed = this.#parts.users.change(user, { isDisabled });
+    if (isDisabled && changed !== undefined) this.#signOutEverywhere(user);
+    return changed !== undefined;
+  }
+
+  revokeEverything(user: string): void {
+    this.#parts.approvals.forgetAll(user);
+    this.#signOutEverywhere(user);
+  }
+
+  /**
+   * Expiry is honoured when something is read; this is only for the room it takes. Nobody calls, no
+   * sweeping: an object that is not used sleeps for ever.
+   */
+  override alarm(): void {
+    this.#clock.rang();
+    const parts: readonly { sweep?: () => void }[] = Object.values(this.#parts);
+    for (const part of parts) part.sweep?.();
+  }
+
+  #signOutEverywhere(user: string): void {
+    const { grants, keys, sessions } = this.#parts;
+    grants.revokeAll(user);
+    keys.revokeAll(user);
+    sessions.endAll(user);
+    this.#leases.end([user]);
+  }
+
+  /** An API key is not refreshed, so its owner's provider is asked when it is used. */
+  async #askFor(owner: string): Promise<void> {
+    if (this.#parts.users.find(owner) === undefined) return; // a service client
+    try {
+      await this.#judge.ask(owner);
+    } catch {
+      // What has ended was ended; what could not be asked is asked tomorrow.
+    }
+  }
+
+  #sweepLater(): void {
+    this.#clock.noLaterThan(Date.now() + HOUR_MS);
+  }
+}

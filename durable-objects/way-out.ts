@@ -1,0 +1,18 @@
+/** How addresses that strangers name are loaded: counted, and none of them our own. */
+
+import type { Config } from "../src/config.ts";
+import type { EgressPolicy, LoadOptions } from "../src/lib/egress.ts";
+import { count } from "../src/observability/costs.ts";
+
+export function wayOut({ publicOrigin }: Config): {
+  readonly fetch: LoadOptions["fetch"];
+  readonly policy: EgressPolicy;
+} {
+  const ownHosts = new Set(publicOrigin === undefined ? [] : [new URL(publicOrigin).hostname]);
+  return { fetch: overNetwork, policy: { ownHosts } };
+}
+
+function overNetwork(url: URL, init: RequestInit): Promise<Response> {
+  count("outgoingRequests");
+  return fetch(url, init);
+}

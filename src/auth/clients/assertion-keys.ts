@@ -1,0 +1,58 @@
+/**
+ * The keys that clients sign their assertions with. Those at an address are loaded through the
+ * egress guard and held for five minutes; a signature that they do not explain has them loaded
+ * again, once in a minute, since anybody can name a key that does not exist. Values only, so that
+ * one instance can serve all the requests of an isolate.
+ */
+
+import { BoundedCache } from "../../lib/bounded-cache.ts";
+import { type EgressPolicy, loadJson, type LoadOptions } from "../../lib/egress.ts";
+import { type AssertionKeys, isJwkSet, type JwkSet } from "./document-keys.ts";
+
+const MAX_SETS = 256;
+const HELD_MS = 300_000;
+const PAUSE_MS = 60_000;
+const MAX_BYTES = 64 * 1024;
+const TIMEOUT_MS = 10_000;
+
+export class ClientKeys {
+  readonly #fetch: LoadOptions["fetch"];
+  readonly #policy: EgressPolicy;
+  readonly #held = new BoundedCache<JwkSet>({ maxEntries: MAX_SETS, ttlMs: HELD_MS });
+  /** Addresses that were asked just now, and those of them that failed. */
+  readonly #asked = new BoundedCache<true>({ maxEntries: MAX_SETS, ttlMs: PAUSE_MS });
+  readonly #failed = new BoundedCache<true>({ maxEntries: MAX_SETS, ttlMs: PAUSE_MS });
+
+  constructor({ fetch, policy }: Pick<LoadOptions, "fetch" | "policy">) {
+    this.#fetch = fetch;
+    this.#policy = policy;
+  }
+
+  /** @returns `undefined` when the keys cannot be had now. */
+  async of({ jwks, jwksUri }: AssertionKeys): Promise<JwkSet | undefined> {
+    if (jwks !== undefined) return jwks;
+    const held = this.#held.get(jwksUri);
+    if (held !== undefined || this.#failed.get(jwksUri) === true) return held;
+    return this.#load(jwksUri);
+  }
+
+  /** @returns the keys as they are now; `undefined` when they cannot be any newer, or be had. */
+  async newer({ jwksUri }: AssertionKeys): Promise<JwkSet | undefined> {
+    if (jwksUri === undefined || this.#asked.get(jwksUri) === true) return undefined;
+    return this.#load(jwksUri);
+  }
+
+  async #load(address: string): Promise<JwkSet | undefined> {
+    this.#asked.set(address, true);
+    const loaded = await loadJson(new URL(address), {
+      ...{ fetch: this.#fetch, policy: this.#policy },
+      ...{ maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS },
+    });
+    if (loaded.kind === "failed" || !isJwkSet(loaded.value)) {
+      this.#failed.set(address, true);
+      return undefined;
+    }
+    this.#held.set(address, loaded.value);
+    return loaded.value;
+  }
+}

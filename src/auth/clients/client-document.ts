@@ -1,0 +1,135 @@
+/**
+ * A Client ID Metadata Document as a client (draft-ietf-oauth-client-id-metadata-document, section
+ * 4; RFC 7591 section 2 for the members). What this server does not support is left out where the
+ * client can do without it, since one document serves every authorization server there is.
+ */
+
+import { hashOf } from "../../lib/random.ts";
+import { isObject } from "../../protocol/json-rpc.ts";
+import {
+  type AssertionKeys,
+  type AuthenticationProblem,
+  type AuthMethod,
+  readAuthentication,
+} from "./document-keys.ts";
+import { judgeRedirectUris, type RedirectProblem } from "./redirect-uris.ts";
+
+/** The record of a client as `@cloudflare/workers-oauth-provider` 1.2.3 resolves a document to it. */
+export interface ClientRecord {
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly redirectUris: readonly string[];
+  readonly clientUri?: string;
+  readonly logoUri?: string;
+  readonly policyUri?: string;
+  readonly tosUri?: string;
+  readonly jwksUri?: string;
+  readonly grantTypes: readonly string[];
+  readonly responseTypes: readonly string[];
+  /** The first of the methods below. */
+  readonly tokenEndpointAuthMethod: AuthMethod;
+  readonly tokenEndpointAuthMethods: readonly AuthMethod[];
+  readonly clientAssertionKeys?: AssertionKeys;
+}
+
+export type DocumentProblem =
+  | AuthenticationProblem
+  | RedirectProblem
+  | "not-an-object"
+  | "other-client-id"
+  | "no-name"
+  | "no-code-grant";
+
+export type ParsedDocument =
+  | { readonly kind: "client"; readonly client: ClientRecord }
+  | { readonly kind: "refused"; readonly problem: DocumentProblem };
+
+const MAX_NAME_CHARS = 256;
+const GRANT_TYPES = ["authorization_code", "refresh_token"];
+const LINKS = {
+  clientUri: "client_uri",
+  logoUri: "logo_uri",
+  policyUri: "policy_uri",
+  tosUri: "tos_uri",
+} as const;
+
+/** @param url where the document was loaded from, as the client id spells it. */
+export function parseClientDocument(url: string, document: unknown): ParsedDocument {
+  if (!isObject(document)) return refused("not-an-object");
+  // Whoever serves this document is the client of this id, and of no other.
+  if (document["client_id"] !== url) return refused("other-client-id");
+  const name = document["client_name"];
+  if (typeof name !== "string" || name.trim() === "" || name.length > MAX_NAME_CHARS) {
+    return refused("no-name");
+  }
+  const redirectUris = strings(document["redirect_uris"]) ?? [];
+  const problem = judgeRedirectUris(redirectUris);
+  if (problem !== undefined) return refused(problem);
+  const authentication = readAuthentication(document);
+  if (typeof authentication === "string") return refused(authentication);
+  const { methods, keys } = authentication;
+  const asked = strings(document["grant_types"] ?? ["authorization_code"]) ?? [];
+  const responses = strings(document["response_types"] ?? ["code"]) ?? [];
+  if (!asked.includes("authorization_code") || !responses.includes("code")) {
+    return refused("no-code-grant");
+  }
+  const client: ClientRecord = {
+    ...{ clientId: url, clientName: name, redirectUris },
+    ...links(document),
+    ...(keys?.jwksUri !== undefined && { jwksUri: keys.jwksUri }),
+    grantTypes: GRANT_TYPES.filter((type) => asked.includes(type)),
+    responseTypes: ["code"],
+    tokenEndpointAuthMethod: methods[0],
+    tokenEndpointAuthMethods: methods,
+    ...(keys !== undefined && { clientAssertionKeys: keys }),
+  };
+  return { kind: "client", client };
+}
+
+/**
+ * What a user agreed to when approving a client: where its codes go, how it proves who it is, and
+ * what it is called. A document with another digest is to be approved again.
+ */
+export function digestOf(client: ClientRecord): Promise<string> {
+  const { clientName, redirectUris, tokenEndpointAuthMethods, clientAssertionKeys } = client;
+  const { jwks, jwksUri } = clientAssertionKeys ?? {};
+  const keys = jwks?.keys.map((key) => JSON.stringify(Object.entries(key).toSorted(byName)));
+  const said = [
+    redirectUris.toSorted(),
+    keys?.toSorted() ?? jwksUri ?? null,
+    clientName,
+    tokenEndpointAuthMethods,
+  ];
+  return hashOf(JSON.stringify(said));
+}
+
+/**
+ * The record with which the library serves a client whose assertion was verified already: it asks
+ * for nothing more. Without this, it refuses every client that has to sign.
+ */
+export function asVerified(client: ClientRecord): ClientRecord {
+  return { ...client, tokenEndpointAuthMethod: "none" };
+}
+
+/** The links that may be shown; one that is none is left out. */
+function links(document: Readonly<Record<string, unknown>>): Partial<ClientRecord> {
+  const found = Object.entries(LINKS).map(([name, member]) => [name, document[member]] as const);
+  return Object.fromEntries(found.filter(([, value]) => isHttpsUrl(value)));
+}
+
+function isHttpsUrl(value: unknown): boolean {
+  return typeof value === "string" && URL.canParse(value) && new URL(value).protocol === "https:";
+}
+
+function strings(value: unknown): readonly string[] | undefined {
+  const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
+  return isList ? value : undefined;
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+function refused(problem: DocumentProblem): ParsedDocument {
+  return { kind: "refused", problem };
+}

@@ -1,0 +1,200 @@
+/**
+ * The metadata documents of the clients whose id is an address, in one object for each share of
+ * them: loaded when a client comes, kept as long as its server says, and kept on for a while when
+ * the server fails. Anybody can name any address here, so a load is made once for all who wait for
+ * it, failures are remembered too, no host is asked for what is unknown more than a few times in a
+ * minute, and no address can use that up. What is kept is loaded anew whenever it is due.
+ */
+
+import {
+  type EgressPolicy,
+  judgeEgress,
+  type LoadFailure,
+  loadJson,
+  type LoadOptions,
+} from "../../lib/egress.ts";
+import type { Sql } from "../../lib/sql.ts";
+import { TokenBucket } from "../../lib/token-bucket.ts";
+import { digestOf, parseClientDocument } from "./client-document.ts";
+import { judgeClientIdUrl } from "./client-id-url.ts";
+import {
+  asClient,
+  type DocumentOutcome,
+  type DocumentRefusal,
+  refused,
+} from "./document-outcome.ts";
+import { type DocumentRow, DocumentRows } from "./document-rows.ts";
+import { freshMs } from "./fresh-ms.ts";
+import { knownDocument } from "./known-documents.ts";
+
+export interface DocumentPolicy extends EgressPolicy {
+  /** Whose documents are taken, by host name; everybody's without it, nobody's if it is empty. */
+  readonly acceptedHosts?: ReadonlySet<string>;
+}
+
+export interface ClientDocumentsOptions {
+  readonly sql: Sql;
+  readonly fetch: LoadOptions["fetch"];
+  readonly policy: DocumentPolicy;
+  readonly now?: () => number;
+}
+
+/** Somebody on the way to sign in, who may have made the address up. */
+export interface Asker {
+  readonly address: string;
+  /** Asked before the network is: `false` when this address has caused enough loads. */
+  readonly mayLoad: () => boolean | Promise<boolean>;
+}
+
+const NOBODY: Asker = { address: "", mayLoad: () => false };
+
+const MINUTE_MS = 60_000;
+/** A document is a few hundred bytes, and this is the limit that the draft recommends. */
+const MAX_BYTES = 5 * 1024;
+const TIMEOUT_MS = 10_000;
+const FAILURE_MS = MINUTE_MS;
+const STALE_MS = 7 * 24 * 60 * MINUTE_MS;
+/** Of unknown documents, in a minute: by all together, and by one address. */
+const LOADS_PER_HOST = 10;
+const LOADS_PER_HOST_AND_ADDRESS = 3;
+const MAX_BUCKETS = 5000;
+const MAX_ROWS = 5000;
+const RETRY_AFTER_SECONDS = 60;
+
+/**
+ * Failures on the way to the document. They say nothing about the client, so what was known before
+ * stands in. A document that is gone, or is no client's any more, is the last word.
+ */
+const PASSING: ReadonlySet<string | undefined> = new Set<LoadFailure>([
+  ...(["unreachable", "timeout", "redirect", "status", "media-type"] as const),
+]);
+
+export class ClientDocuments {
+  readonly #rows: DocumentRows;
+  readonly #fetch: LoadOptions["fetch"];
+  readonly #policy: DocumentPolicy;
+  readonly #now: () => number;
+  /** Who comes while a document is loaded waits for that load: the object is there for all. */
+  readonly #flights = new Map<string, Promise<DocumentOutcome>>();
+  readonly #buckets = new Map<string, TokenBucket>();
+
+  constructor({ sql, fetch, policy, now = () => Date.now() }: ClientDocumentsOptions) {
+    this.#rows = new DocumentRows(sql);
+    this.#fetch = fetch;
+    this.#policy = policy;
+    this.#now = now;
+  }
+
+  /**
+   * @param clientId as it came: whatever it is, nothing is thrown.
+   * @param asker not needed for a client that somebody has approved.
+   */
+  async load(clientId: string, asker?: Asker): Promise<DocumentOutcome> {
+    const reason = this.#judge(clientId);
+    if (reason !== undefined) return refused(reason);
+    const row = this.#rows.get(clientId);
+    if (row !== undefined && row.nextAt > this.#now()) return this.#answer(clientId, row);
+    const flight = this.#flights.get(clientId);
+    if (flight !== undefined) return flight;
+    const isKept = row?.kept !== undefined;
+    if (!isKept && asker !== undefined && !(await asker.mayLoad())) {
+      return this.#busy(clientId, row);
+    }
+    // Another load may have begun meanwhile.
+    const begun = this.#flights.get(clientId);
+    if (begun !== undefined) return begun;
+    const isLet = isKept || this.#isLet(clientId, asker);
+    return isLet ? this.#begin(clientId) : this.#busy(clientId, row);
+  }
+
+  /** For whoever comes after somebody who has loaded it: nothing unknown is loaded. */
+  find(clientId: string): Promise<DocumentOutcome> {
+    return this.load(clientId, NOBODY);
+  }
+
+  /** Deletes what nobody will be served any more. */
+  sweep(): void {
+    const now = this.#now();
+    this.#rows.sweep({ now, loadedBefore: now - STALE_MS, maxRows: MAX_ROWS });
+  }
+
+  #judge(clientId: string): DocumentRefusal | undefined {
+    if (judgeClientIdUrl(clientId) !== undefined) return "bad-url";
+    const url = new URL(clientId);
+    if (this.#policy.acceptedHosts?.has(url.hostname) === false) return "not-accepted";
+    return judgeEgress(url, this.#policy) === undefined ? undefined : "refused";
+  }
+
+  /** The address first: what is more than its share takes nothing from the others. */
+  #isLet(clientId: string, asker: Asker | undefined): boolean {
+    const host = new URL(clientId).hostname;
+    const own = asker && this.#bucketOf(`${host} ${asker.address}`, LOADS_PER_HOST_AND_ADDRESS);
+    return own?.take() !== false && this.#bucketOf(host, LOADS_PER_HOST).take();
+  }
+
+  #begin(clientId: string): Promise<DocumentOutcome> {
+    const flight = this.#load(clientId).finally(() => this.#flights.delete(clientId));
+    this.#flights.set(clientId, flight);
+    return flight;
+  }
+
+  async #load(clientId: string): Promise<DocumentOutcome> {
+    const loaded = await loadJson(new URL(clientId), {
+      ...{ fetch: this.#fetch, policy: this.#policy },
+      ...{ maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS },
+    });
+    if (loaded.kind === "failed") return this.#fail(clientId, loaded.why);
+    const parsed = parseClientDocument(clientId, loaded.value);
+    if (parsed.kind === "refused") return this.#fail(clientId, parsed.problem);
+    const digest = await digestOf(parsed.client);
+    const now = this.#now();
+    const kept = { client: parsed.client, digest, loadedAt: now };
+    const row = { kept, failure: undefined, nextAt: now + freshMs(loaded.headers) };
+    this.#rows.put(clientId, row);
+    return this.#answer(clientId, row);
+  }
+
+  #fail(clientId: string, failure: DocumentRefusal): Promise<DocumentOutcome> {
+    const kept = PASSING.has(failure) ? this.#rows.get(clientId)?.kept : undefined;
+    const row = { kept, failure, nextAt: this.#now() + FAILURE_MS };
+    this.#rows.put(clientId, row);
+    return this.#answer(clientId, row);
+  }
+
+  async #answer(clientId: string, row: DocumentRow): Promise<DocumentOutcome> {
+    const { kept, failure } = row;
+    if (kept !== undefined && failure === undefined) return asClient(kept.client, kept.digest);
+    // Only `#fail` writes one.
+    return (await this.#standIn(clientId, row)) ?? refused(failure as DocumentRefusal);
+  }
+
+  async #busy(clientId: string, row: DocumentRow | undefined): Promise<DocumentOutcome> {
+    const standIn = await this.#standIn(clientId, row);
+    return standIn ?? { kind: "busy", retryAfterSeconds: RETRY_AFTER_SECONDS };
+  }
+
+  /** What serves when the document cannot be had: the last one, or the copy of a known one. */
+  async #standIn(
+    clientId: string,
+    row: DocumentRow | undefined,
+  ): Promise<DocumentOutcome | undefined> {
+    const { kept, failure } = row ?? {};
+    if (failure !== undefined && !PASSING.has(failure)) return undefined;
+    if (kept !== undefined && kept.loadedAt > this.#now() - STALE_MS) {
+      return asClient(kept.client, kept.digest, true);
+    }
+    const known = parseClientDocument(clientId, knownDocument(clientId));
+    if (known.kind === "refused") return undefined;
+    return asClient(known.client, await digestOf(known.client), true);
+  }
+
+  #bucketOf(name: string, perMinute: number): TokenBucket {
+    const found = this.#buckets.get(name);
+    if (found !== undefined) return found;
+    // A host that is forgotten can be asked as often again, which takes thousands of loads.
+    if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.clear();
+    const bucket = new TokenBucket(perMinute, this.#now);
+    this.#buckets.set(name, bucket);
+    return bucket;
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Which redirect URIs a client may list. A code is sent over https, over http to a loopback host
+ * (RFC 8252 section 7.3), or to one of a few applications by the scheme that they are known for. A
+ * client may list others beside: some list the private-use scheme of their desktop application next
+ * to the address that they use here, and refusing the list would shut them out. Those are kept and
+ * never used.
+ */
+
+import { isLoopback } from "../../lib/loopback.ts";
+
+export type RedirectKind =
+  /** A server's: the browser goes to that host. */
+  | "https"
+  /** A program on the user's machine, on a port that it chooses when it runs. */
+  | "loopback"
+  /** A program on the user's machine that has no other way to get its answer. */
+  | "application"
+  /** May be listed; no code is sent there. */
+  | "unused"
+  /** May not even be listed. */
+  | "refused";
+
+const MAX_CHARS = 2048;
+/** `URL` lets more through, like wildcards, and signs that have a meaning where hosts are listed. */
+const HOST = /^(?:[\w.-]*|\[[\da-f:.]+\])$/i;
+/** Schemes that run or open what they carry, in the page of whoever follows them. */
+const DANGEROUS: ReadonlySet<string> = new Set([
+  ...["about:", "blob:", "data:", "file:", "filesystem:", "javascript:", "mailto:", "vbscript:"],
+]);
+
+/**
+ * Redirect URIs with a private-use scheme (RFC 8252 section 7.1) that are used all the same, each
+ * exactly as its maker documents it. Any program may claim such a scheme, so a code that goes there
+ * is good for nobody without the verifier (RFC 7636), and the person is asked each time.
+ */
+const APPLICATIONS: ReadonlySet<string> = new Set([
+  // Cursor on the desktop, as of June 2026 (https://cursor.com/docs/mcp); newer ones use a port.
+  "cursor://anysphere.cursor-mcp/oauth/callback",
+]);
+
+export function redirectKind(uri: string): RedirectKind {
+  // Visible ASCII without backslashes: what a browser goes to is then what it reads like.
+  if (uri.length > MAX_CHARS || !/^[\x21-\x7e]+$/.test(uri) || uri.includes("\\")) return "refused";
+  // RFC 6749 section 3.1.2: no fragment, and an empty one is one too.
+  const url = !uri.includes("#") && URL.canParse(uri) ? new URL(uri) : undefined;
+  if (url === undefined || DANGEROUS.has(url.protocol)) return "refused";
+  if (url.username !== "" || url.password !== "" || !HOST.test(url.hostname)) return "refused";
+  if (url.protocol === "https:") return "https";
+  if (APPLICATIONS.has(uri)) return "application";
+  return url.protocol === "http:" && isLoopback(url.hostname) ? "loopback" : "unused";
+}
+
+/** Whether a code may go there, if it is one of the client's. */
+export function isUsed(uri: string): boolean {
+  const kind = redirectKind(uri);
+  return kind !== "unused" && kind !== "refused";
+}
+
+export type RedirectProblem = "no-redirect-uris" | "bad-redirect-uri";
+
+/** @returns what is wrong with a client's list; `undefined` when a client may have it. */
+export function judgeRedirectUris(uris: readonly string[]): RedirectProblem | undefined {
+  if (uris.length === 0) return "no-redirect-uris";
+  const kinds = uris.map(redirectKind);
+  if (kinds.includes("refused")) return "bad-redirect-uri";
+  return kinds.every((kind) => kind === "unused") ? "bad-redirect-uri" : undefined;
+}

@@ -1,0 +1,26 @@
+/**
+ * Cookies of the gateway's pages. Each has the `__Host-` prefix (RFC 6265bis section 4.1.3.2), so no
+ * other host of the domain can have set it; and none is ever looked at where tokens are taken.
+ */
+
+const NAME_AND_VALUE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=([!#-+\--:<-[\]-~]*)$/;
+const ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax";
+
+/** Oldest first, as browsers send them. */
+export function readCookies(request: Request): ReadonlyMap<string, string> {
+  const cookies = new Map<string, string>();
+  for (const pair of (request.headers.get("cookie") ?? "").split(";")) {
+    const [, name, value = ""] = NAME_AND_VALUE.exec(pair.trim()) ?? [];
+    if (name !== undefined && !cookies.has(name)) cookies.set(name, value);
+  }
+  return cookies;
+}
+
+/** `Lax`, and not `Strict`: it has to be there when a provider sends the browser back. */
+export function cookie(name: string, value: string, maxAgeSeconds: number): string {
+  return `${name}=${value}; Max-Age=${maxAgeSeconds}; ${ATTRIBUTES}`;
+}
+
+export function noCookie(name: string): string {
+  return cookie(name, "", 0);
+}

@@ -1,0 +1,82 @@
+/** Why an application could not register, could not ask for access, or could not go on asking. */
+
+import type { AskRefusal, AttemptRefusal, StepOf } from "./trace.ts";
+
+export const FORGOTTEN =
+  "The client id is not known any more: remove the server from the application and add it again.";
+export const TOO_OFTEN =
+  "There were too many requests from this address: wait a minute and try again.";
+
+/** RFC 7591 section 3.2.2. */
+export function registrationCause({ error, redirectUris }: StepOf<"registration_refused">): string {
+  switch (error) {
+    case "limited":
+      return "Too many applications registered from this address: wait a minute and try again.";
+    case "invalid_redirect_uri":
+      return `The application wanted to register a redirect address that is not allowed${listed(redirectUris)}.`;
+    case "invalid_client_metadata":
+      return "The application's registration says something that is not supported here.";
+    default:
+      return "The application's registration could not be read.";
+  }
+}
+
+const ASK_CAUSES: Readonly<Record<AskRefusal, string>> = {
+  "unknown-client": FORGOTTEN,
+  document: "The document that the application's client id leads to could not be used.",
+  "redirect-mismatch": "The application asked for a redirect address that it has not registered.",
+  "unknown-resource": "The application asked for a resource that is not here.",
+  "unknown-scope": "The application asked for scopes, and none of them is to be had here.",
+  "no-pkce": "The application did not use PKCE with S256, which is needed here.",
+  unsupported: "The application asked in a way that is not supported here.",
+  malformed: "The application's request could not be read: something is missing or came twice.",
+  limited: TOO_OFTEN,
+};
+
+export function askCause({
+  reason,
+  redirectUri,
+  registered,
+  resource,
+  detail,
+}: StepOf<"ask_refused">): string {
+  if (reason === "redirect-mismatch" && redirectUri !== undefined) {
+    const [first] = registered ?? [];
+    const known = nearest(redirectUri, registered ?? []) ?? first;
+    if (known === undefined) return ASK_CAUSES[reason];
+    return `The application was registered with ${known} but asked for ${redirectUri}.`;
+  }
+  if (reason === "unknown-resource" && resource !== undefined) {
+    return `The application asked for a resource that is not here: ${resource}.`;
+  }
+  // Why it could not be used is known where it was loaded.
+  if (reason === "document" && detail !== undefined) return detail;
+  return ASK_CAUSES[reason];
+}
+
+/** The registered address that was probably meant: of the same path, or of the same host. */
+function nearest(asked: string, registered: readonly string[]): string | undefined {
+  if (!URL.canParse(asked)) return undefined;
+  const { pathname, host } = new URL(asked);
+  const urls = registered.filter((uri) => URL.canParse(uri)).map((uri) => new URL(uri));
+  const found =
+    urls.find((url) => url.pathname === pathname) ?? urls.find((url) => url.host === host);
+  return found?.href;
+}
+
+const ATTEMPT_CAUSES: Readonly<Record<AttemptRefusal, string>> = {
+  expired: "The page was left open for too long: start again from the application.",
+  used: "The page was sent twice, or opened again with the browser's back button: start again from the application.",
+  "other-browser":
+    "The attempt went on in another browser than it began in, or the browser keeps no cookies.",
+  "foreign-origin": "The answer did not come from this gateway's own page.",
+  malformed: "The answer could not be read: start again from the application.",
+};
+
+export function attemptCause({ reason }: StepOf<"attempt_refused">): string {
+  return ATTEMPT_CAUSES[reason];
+}
+
+function listed(uris: readonly string[] | undefined): string {
+  return uris === undefined || uris.length === 0 ? "" : `: ${uris.join(", ")}`;
+}

@@ -1,0 +1,43 @@
+/**
+ * A step as it may be kept. Much of it was sent by strangers: so texts become short and fit for one
+ * line, and URIs lose every part that could hold a secret.
+ */
+
+import { cleanText } from "../../lib/clean-text.ts";
+import type { LoginStep } from "./trace.ts";
+
+const MAX_CHARS = 300;
+const MAX_ITEMS = 10;
+/** Members that hold a URI, or a list of them. */
+const URIS: ReadonlySet<string> = new Set([
+  "redirectUri",
+  "redirectUris",
+  "registered",
+  "resource",
+]);
+
+export function cleanStep(step: LoginStep): LoginStep {
+  const members = Object.entries(step).map(([name, value]: [string, unknown]) => [
+    name,
+    cleanValue(value, URIS.has(name) ? bareUri : short),
+  ]);
+  return Object.fromEntries(members) as LoginStep;
+}
+
+function cleanValue(value: unknown, clean: (text: string) => string): unknown {
+  if (typeof value === "string") return clean(value);
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((each) => clean(String(each)));
+  return value;
+}
+
+function short(text: string): string {
+  return cleanText(text, MAX_CHARS);
+}
+
+/** Without query, fragment and user information. */
+function bareUri(text: string): string {
+  if (!URL.canParse(text)) return short(text.replace(/[?#].*/su, ""));
+  const url = new URL(text);
+  for (const part of ["search", "hash", "username", "password"] as const) url[part] = "";
+  return short(url.href);
+}

@@ -1,0 +1,146 @@
+/**
+ * What became of an attempt, and in one sentence why. It is judged by the last thing that happened:
+ * an error that was got over is none any more. Pure; the words for each kind of step are in the
+ * tables beside this.
+ */
+
+import { askCause, attemptCause, registrationCause } from "./ask-causes.ts";
+import type { Before, Diagnosis } from "./diagnosis.ts";
+import { signInCause } from "./sign-in-causes.ts";
+import { tokenCause } from "./token-causes.ts";
+import type { StepKind, StepOf, TracedStep } from "./trace.ts";
+
+type Judge<K extends StepKind> = (traced: TracedStep<StepOf<K>>, before: Before) => Diagnosis;
+
+const MINUTE_MS = 60_000;
+/** What a program does of itself, it does within seconds. */
+const PROMPT_MS = 2 * MINUTE_MS;
+
+/** Steps of an address alone: they decide where there are no others. */
+const PRELIMINARY: ReadonlySet<StepKind> = new Set(["probed", "challenged"]);
+
+const JUDGES: { readonly [K in StepKind]: Judge<K> } = {
+  probed: (_, { steps, age }) =>
+    steps.some(({ step }) => step.kind === "probed" && step.isFound)
+      ? waiting(age < PROMPT_MS, {
+          now: "The application looks up how to sign in.",
+          never:
+            "The application looked up how to sign in and went no further: it may know neither of the ways to register.",
+        })
+      : failed(
+          "The application looked for its way to sign in where there is none: check the address that it was given.",
+        ),
+  challenged: (_, { age }) =>
+    waiting(age < PROMPT_MS, {
+      now: "The application was told to sign in.",
+      never: "The application was told to sign in, and never looked up how: it may not be able to.",
+    }),
+  bearer_refused: (_, { steps }) =>
+    failed(
+      steps.some(({ step }) => step.kind === "token_issued")
+        ? "The application got a token and sent it to another address than it is for, or sent another one."
+        : "The application sent a token that is not good here: it has expired, was revoked, or is for another server.",
+    ),
+
+  registered: (_, { age }) =>
+    waiting(age < PROMPT_MS, {
+      now: "The application has registered itself.",
+      never:
+        "The application registered itself and never asked for access: its browser window may have been blocked.",
+    }),
+  registration_refused: ({ step }) => failed(registrationCause(step)),
+  asked: (_, { age, limits }) =>
+    waiting(age < limits.attemptMinutes * MINUTE_MS, {
+      now: "The application has asked for access.",
+      never: "The application asked for access, and the person did not go on.",
+    }),
+  ask_refused: ({ step }) => failed(askCause(step)),
+  consent_shown: (_, { age, limits }) =>
+    waiting(age < limits.attemptMinutes * MINUTE_MS, {
+      now: "The consent page is shown, and waits for an answer.",
+      never: `The consent page was shown but nobody answered it within ${limits.attemptMinutes} minutes.`,
+    }),
+  answered: ({ step }, { age, limits }) =>
+    step.decision === "denied"
+      ? failed("The person turned the application away.")
+      : waiting(age < limits.attemptMinutes * MINUTE_MS, {
+          now: "The application was approved, and the person signs in.",
+          never: "The application was approved, but nobody signed in after it.",
+        }),
+  attempt_refused: ({ step }) => failed(attemptCause(step)),
+  sent_to_provider: ({ step }, { age, limits }) =>
+    waiting(age < limits.attemptMinutes * MINUTE_MS, {
+      now: `The person signs in with ${step.provider}.`,
+      never: `The person was sent to ${step.provider} to sign in and did not come back.`,
+    }),
+  signed_in: ({ step }, { age }) =>
+    step.client === undefined
+      ? succeeded("Somebody signed in to these pages.")
+      : waiting(age < PROMPT_MS, {
+          now: "The person has signed in.",
+          never: "The person signed in, but the application was not sent its code.",
+        }),
+  sign_in_refused: ({ step }) => failed(signInCause(step)),
+  code_issued: (_, { steps, age, limits }) =>
+    waiting(age < limits.codeSeconds * 1000, {
+      now: "The application was sent its code.",
+      never: `The application never came back with its code: it may have been closed, or something blocks its redirect${whereTo(steps)}.`,
+    }),
+
+  token_issued: (_, { age }) =>
+    waiting(age < PROMPT_MS, {
+      now: "The application has its token.",
+      never:
+        "The application got its token and never used it: it may have been closed, or it did not accept the answer.",
+    }),
+  token_refused: (traced, before) => failed(tokenCause(traced, before)),
+  used: ({ step }) =>
+    step.status === 200
+      ? succeeded("The application is connected.")
+      : failed(
+          "The application's token does not allow what it tried: it has to ask for more access.",
+        ),
+};
+
+/** @param steps by time. @param now milliseconds since 1970. */
+export function diagnose(
+  steps: readonly TracedStep[],
+  now: number,
+  limits: Before["limits"],
+): Diagnosis {
+  const decisive = latest(steps.filter(({ step }) => !PRELIMINARY.has(step.kind))) ?? latest(steps);
+  if (decisive === undefined) return { outcome: "open", sentence: "Nothing has happened yet." };
+  const before = steps.filter(({ at }) => at <= decisive.lastAt);
+  return judge(decisive, { steps: before, age: now - decisive.lastAt, limits });
+}
+
+/** A step that is counted stands where it came first; what matters is when it came last. */
+function latest(steps: readonly TracedStep[]): TracedStep | undefined {
+  return steps.toSorted((a, b) => a.lastAt - b.lastAt).at(-1);
+}
+
+/** The table has a judge for each kind, which the compiler cannot see through the union. */
+function judge(traced: TracedStep, before: Before): Diagnosis {
+  const judgeOf = JUDGES[traced.step.kind] as Judge<StepKind>;
+  return judgeOf(traced, before);
+}
+
+function waiting(
+  isOpen: boolean,
+  words: { readonly now: string; readonly never: string },
+): Diagnosis {
+  return isOpen ? { outcome: "open", sentence: words.now } : failed(words.never);
+}
+
+function failed(sentence: string): Diagnosis {
+  return { outcome: "failed", sentence };
+}
+
+function succeeded(sentence: string): Diagnosis {
+  return { outcome: "succeeded", sentence };
+}
+
+function whereTo(steps: readonly TracedStep[]): string {
+  const asked = steps.findLast(({ step }) => step.kind === "asked")?.step;
+  return asked?.kind === "asked" ? ` to ${asked.redirectUri}` : "";
+}

@@ -1,0 +1,11 @@
+/** Requests for the metadata of sign-in, wherever clients guess that it is. */
+
+import type { Trace } from "./trace.ts";
+
+const DOCUMENTS = /\/\.well-known\/(?:oauth-[a-z-]{1,40}|openid-configuration)(?:\/|$)/;
+
+/** @param trace called for such a request alone. */
+export function noteProbe({ url, method }: Request, { ok }: Response, trace: () => Trace): void {
+  const { pathname: path } = new URL(url);
+  if (method === "GET" && DOCUMENTS.test(path)) trace()({ kind: "probed", path, isFound: ok });
+}

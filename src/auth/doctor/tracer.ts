@@ -1,0 +1,83 @@
+/**
+ * Takes the steps of one request to where they are kept, in their order, while the request goes on.
+ * What strangers can do as often as they like is taken there once a minute, and no more than so
+ * often from one address.
+ */
+
+import { BoundedCache } from "../../lib/bounded-cache.ts";
+import { cleanText } from "../../lib/clean-text.ts";
+import { randomName } from "../../lib/random.ts";
+import { TokenBucket } from "../../lib/token-bucket.ts";
+import { logUnexpected } from "../../observability/unexpected.ts";
+import type { AuthStore } from "../store/auth-store.ts";
+import { drawFor, shardName } from "../store/shards.ts";
+import { cleanStep } from "./clean-step.ts";
+import type { LoginStep, NotedStep, StepKind, Trace } from "./trace.ts";
+import { traceKey } from "./trace-key.ts";
+
+export interface TracerOptions {
+  readonly store: Pick<AuthStore, "passing">;
+  readonly waitUntil: (promise: Promise<unknown>) => void;
+  /** As `addressOf` has it. */
+  readonly address: string;
+  /** What the other side calls itself. */
+  readonly agent: string;
+}
+
+const REFERENCE_CHARS = 8;
+const MAX_AGENT_CHARS = 100;
+const NOTES_PER_MINUTE = 120;
+/** Each is noted by one isolate once for so long. */
+const REPEAT_MS: Readonly<Partial<Record<StepKind, number>>> = {
+  probed: 60_000,
+  challenged: 60_000,
+  bearer_refused: 60_000,
+  used: 3_600_000,
+};
+
+/** Of an isolate; what they forget is noted once more. */
+const buckets = new BoundedCache<TokenBucket>({ maxEntries: 1000, ttlMs: 600_000 });
+const noted = new BoundedCache<number>({ maxEntries: 10_000, ttlMs: 3_600_000 });
+
+export function traceInto({ store, waitUntil, address, agent }: TracerOptions): Trace {
+  let line: Promise<void> = Promise.resolve();
+  return (step) => {
+    const cleaned = cleanStep(step);
+    const key = traceKey(cleaned, address);
+    // No page shows a reference of these.
+    if (isRepeat(cleaned, key)) return "";
+    const reference = drawFor(shardName("t", key), "t", () => randomName(REFERENCE_CHARS));
+    if (!bucketOf(address).take()) return reference;
+    const note: NotedStep = {
+      ...{ step: cleaned, key, reference, at: Date.now(), address },
+      agent: cleanText(agent, MAX_AGENT_CHARS),
+    };
+    line = line.then(() => keep(store, note));
+    waitUntil(line);
+    return reference;
+  };
+}
+
+async function keep(store: TracerOptions["store"], note: NotedStep): Promise<void> {
+  try {
+    await store.passing(note.key).traces.note(note);
+  } catch (error) {
+    logUnexpected(error);
+  }
+}
+
+function isRepeat(step: LoginStep, key: string): boolean {
+  const repeatMs = REPEAT_MS[step.kind];
+  if (repeatMs === undefined) return false;
+  const name = `${key} ${JSON.stringify(step)}`;
+  const now = Date.now();
+  if (now - (noted.get(name) ?? Number.NEGATIVE_INFINITY) < repeatMs) return true;
+  noted.set(name, now);
+  return false;
+}
+
+function bucketOf(address: string): TokenBucket {
+  const bucket = buckets.get(address) ?? new TokenBucket(NOTES_PER_MINUTE);
+  buckets.set(address, bucket);
+  return bucket;
+}

@@ -1,0 +1,90 @@
+/** What the claims of an OpenID provider say of a person, as far as they may be believed. */
+
+import { cleanText } from "../../lib/clean-text.ts";
+import type { JsonObject } from "../../protocol/json-rpc.ts";
+import {
+  domainOf,
+  isAllowed,
+  isAdmin,
+  type AllowList,
+  isEmail,
+  needsEmail,
+  type Person,
+} from "./allow-list.ts";
+import type { Identity } from "./provider.ts";
+import { SignInError } from "./sign-in-error.ts";
+
+const NOT_ALLOWED = "This account is not among those that may sign in here.";
+const NO_EMAIL = "The provider names no address of it that it has verified.";
+const MAX_SUBJECT_CHARS = 255;
+const MAX_NAME_CHARS = 100;
+
+/** The claims of the signed token, and what the userinfo endpoint adds. */
+export interface Claims {
+  readonly idToken: JsonObject;
+  readonly userinfo: JsonObject;
+}
+
+/** How a provider spells what others spell otherwise. */
+export interface ClaimNames {
+  /** Says that the address in `email` is the person's own. */
+  readonly emailVerified: string;
+  /** The domain that a person belongs to; without it, it is the domain of the address. */
+  readonly domain?: string;
+  readonly groups: string;
+}
+
+export interface Rules {
+  readonly allow: AllowList;
+  readonly admins: readonly string[];
+}
+
+export function personOf(subject: string, claims: Claims, names: ClaimNames): Person {
+  const email = verifiedEmail(claims, names.emailVerified);
+  const domain =
+    names.domain === undefined ? email && domainOf(email) : claims.idToken[names.domain];
+  return {
+    subject,
+    ...(email !== undefined && { email }),
+    ...(typeof domain === "string" && { domain }),
+    groups: stringsOf(claims.idToken[names.groups] ?? claims.userinfo[names.groups]),
+    organizations: [],
+  };
+}
+
+/** @throws SignInError `not-allowed` for somebody who is not on the list. */
+export function identityOf(issuer: string, person: Person, rules: Rules, name: unknown): Identity {
+  if (!isAllowed(rules.allow, person)) {
+    const isMissing = person.email === undefined && needsEmail(rules.allow, rules.admins);
+    throw new SignInError("not-allowed", isMissing ? `${NOT_ALLOWED} ${NO_EMAIL}` : NOT_ALLOWED);
+  }
+  const shown = plainName(name);
+  return {
+    issuer,
+    subject: person.subject,
+    ...(shown !== undefined && { name: shown }),
+    ...(person.email !== undefined && { email: person.email }),
+    isAdmin: isAdmin(rules.admins, person),
+  };
+}
+
+export function isSubject(subject: unknown): subject is string {
+  return typeof subject === "string" && subject !== "" && subject.length <= MAX_SUBJECT_CHARS;
+}
+
+/** An address and what is said of it come from one place, or one could vouch for the other's. */
+function verifiedEmail({ idToken, userinfo }: Claims, verified: string): string | undefined {
+  const { email, [verified]: mark } = verified in idToken ? idToken : userinfo;
+  const isVerified = mark === true || mark === "true" || mark === "1" || mark === 1;
+  return isVerified && typeof email === "string" && isEmail(email) ? email : undefined;
+}
+
+function stringsOf(value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.filter((entry) => typeof entry === "string");
+}
+
+function plainName(name: unknown): string | undefined {
+  const plain = typeof name === "string" ? cleanText(name, MAX_NAME_CHARS) : "";
+  return plain === "" ? undefined : plain;
+}

@@ -1,0 +1,139 @@
+/** The few requests that GitHub is asked: for a token, and who its owner is. */
+
+import { tryJson } from "../../lib/try-json.ts";
+import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
+import { isEmail } from "./allow-list.ts";
+import { sentenceOf } from "./oidc-failure.ts";
+import type { Fetch } from "./provider-fetch.ts";
+import { SignInError } from "./sign-in-error.ts";
+import type { Upkeep } from "./upkeep.ts";
+
+export interface GitHubPlace {
+  /** The origin that people sign in at. */
+  readonly baseUrl: string;
+  /** Without a slash at the end. */
+  readonly apiUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** Dead tokens: the second one is GitHub's own word for what others call `invalid_grant`. */
+export class GitHubTokenError extends SignInError {}
+
+export class GitHubApi {
+  readonly #place: GitHubPlace;
+  readonly #fetch: Fetch;
+
+  constructor(place: GitHubPlace, fetch: Fetch) {
+    this.#place = place;
+    this.#fetch = fetch;
+  }
+
+  /** @param grant the fields beside the client's. */
+  async token(grant: Readonly<Record<string, string>>): Promise<Upkeep> {
+    const { baseUrl, clientId, clientSecret } = this.#place;
+    const response = await this.#fetch(new URL(`${baseUrl}/login/oauth/access_token`), {
+      method: "POST",
+      headers: { Accept: "application/json", "User-Agent": USER_AGENT },
+      body: new URLSearchParams({ client_id: clientId, client_secret: clientSecret, ...grant }),
+    });
+    const body = await readObject(response);
+    // Errors come with status 200 here, so the field is looked at first.
+    if (body["error"] !== undefined) throw tokenError(body["error"]);
+    const { access_token: accessToken, refresh_token: refreshToken, expires_in: lifetime } = body;
+    if (!response.ok || typeof accessToken !== "string" || accessToken === "") throw unreadable();
+    return {
+      accessToken,
+      ...(typeof refreshToken === "string" && { refreshToken }),
+      ...(typeof lifetime === "number" && { accessExpiresAt: Date.now() / 1000 + lifetime }),
+    };
+  }
+
+  /** @throws GitHubTokenError when the token is withdrawn, or the account suspended. */
+  async user(token: string): Promise<{ subject: string; name: unknown }> {
+    const response = await this.#get("/user", token);
+    if (response.status === 401 || response.status === 403) {
+      throw new GitHubTokenError("provider-error", "GitHub does not take the token any more.");
+    }
+    const { id, name, login } = await readObject(response);
+    // A login can be given up and taken by somebody else; the number never is.
+    if (!response.ok || typeof id !== "number" || !Number.isSafeInteger(id)) throw unreadable();
+    return { subject: String(id), name: name ?? login };
+  }
+
+  /** @returns the verified primary address; `undefined` too when the app may not see it. */
+  async email(token: string): Promise<string | undefined> {
+    const response = await this.#get("/user/emails", token);
+    if (!response.ok) return undefined;
+    const list = tryJson(await response.text());
+    if (!Array.isArray(list)) throw unreadable();
+    const found: unknown = list.find(
+      (entry) => isObject(entry) && entry["verified"] === true && entry["primary"] === true,
+    );
+    const email = isObject(found) ? found["email"] : undefined;
+    return typeof email === "string" && isEmail(email) ? email : undefined;
+  }
+
+  /** Which of these the person is an active member of: an invitation is no membership. */
+  async memberships(token: string, organizations: readonly string[]): Promise<readonly string[]> {
+    const joined: string[] = [];
+    for (const organization of organizations) {
+      const path = `/user/memberships/orgs/${encodeURIComponent(organization)}`;
+      const response = await this.#get(path, token);
+      if (!response.ok) continue;
+      const { state } = await readObject(response);
+      if (state === "active") joined.push(organization);
+    }
+    return joined;
+  }
+
+  async #get(path: string, token: string): Promise<Response> {
+    const response = await this.#fetch(new URL(`${this.#place.apiUrl}${path}`), {
+      headers: {
+        Accept: "application/vnd.github+json",
+        Authorization: `Bearer ${token}`,
+        "User-Agent": USER_AGENT,
+        "X-GitHub-Api-Version": "2022-11-28",
+      },
+    });
+    // Its limits of rate come as 403 as well, and say nothing of the person.
+    const { status, headers } = response;
+    if (
+      status === 403 &&
+      (headers.get("x-ratelimit-remaining") === "0" || headers.has("retry-after"))
+    ) {
+      throw new SignInError("provider-unreachable", "GitHub asks to slow down.");
+    }
+    return response;
+  }
+}
+
+/** GitHub refuses requests without one. */
+const USER_AGENT = "edgeway";
+
+const TOKEN_ERRORS: Readonly<Record<string, string>> = {
+  bad_verification_code: "GitHub does not take the code: used, or expired.",
+  incorrect_client_credentials: 'GitHub refused the client; check "clientId" and "clientSecret".',
+  redirect_uri_mismatch: "The callback address is not the one that is registered at GitHub.",
+  unverified_user_email: "GitHub wants the person to verify their address there first.",
+};
+const ENDS: ReadonlySet<unknown> = new Set(["bad_refresh_token", "invalid_grant"]);
+
+function tokenError(code: unknown): SignInError {
+  if (ENDS.has(code)) {
+    return new GitHubTokenError("provider-error", sentenceOf("invalid_grant"));
+  }
+  const word = typeof code === "string" ? code : "";
+  const known = Object.hasOwn(TOKEN_ERRORS, word) ? TOKEN_ERRORS[word] : undefined;
+  return new SignInError("provider-error", known ?? sentenceOf(word));
+}
+
+async function readObject(response: Response): Promise<JsonObject> {
+  const body = tryJson(await response.text());
+  if (!isObject(body)) throw unreadable();
+  return body;
+}
+
+function unreadable(): SignInError {
+  return new SignInError("provider-error", "GitHub's answer is not of the kind that it documents.");
+}

@@ -1,0 +1,50 @@
+/** From what the operator configured to the providers, in the same order: the buttons' order. */
+
+import { type AccessConfig, AccessProvider } from "./access.ts";
+import { ENTRA } from "./entra.ts";
+import { type GitHubConfig, GitHubProvider } from "./github.ts";
+import { GOOGLE } from "./google.ts";
+import { OidcProvider } from "./oidc.ts";
+import { type OidcConfig, STANDARD } from "./oidc-traits.ts";
+import { type OwnerConfig, type OwnerEnrolment, OwnerProvider } from "./owner.ts";
+import type { ProviderDocuments } from "./provider-documents.ts";
+import type { Fetch } from "./provider-fetch.ts";
+import type { IdentityProvider } from "./provider.ts";
+
+export type IdentityConfig =
+  | ({ readonly provider: "owner" } & OwnerConfig)
+  | ({ readonly provider: "oidc" | "google" | "entra" } & OidcConfig)
+  | ({ readonly provider: "github" } & GitHubConfig)
+  | ({ readonly provider: "access" } & AccessConfig);
+
+export interface IdentityDeps {
+  /** Guarded against private networks; loopback only in development. */
+  readonly fetch: Fetch;
+  readonly enrolment: OwnerEnrolment;
+  /** Kept for the life of the isolate; the providers themselves may be made for each request. */
+  readonly documents: ProviderDocuments;
+}
+
+export function identityProviders(
+  configs: readonly IdentityConfig[],
+  deps: IdentityDeps,
+): readonly IdentityProvider[] {
+  return configs.map((config) => toProvider(config, deps));
+}
+
+function toProvider(config: IdentityConfig, deps: IdentityDeps): IdentityProvider {
+  switch (config.provider) {
+    case "owner":
+      return new OwnerProvider(config, deps.enrolment);
+    case "oidc":
+      return new OidcProvider(config, deps, STANDARD);
+    case "google":
+      return new OidcProvider(config, deps, GOOGLE);
+    case "entra":
+      return new OidcProvider(config, deps, ENTRA);
+    case "github":
+      return new GitHubProvider(config, deps);
+    case "access":
+      return new AccessProvider(config, deps);
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * OpenID Connect as a client speaks it: authorization code with PKCE, refresh, userinfo. What comes
+ * back from here is verified; what is not throws a `SignInError`.
+ */
+
+import { decodeJwt } from "jose";
+import {
+  type AuthorizationServer,
+  authorizationCodeGrantRequest,
+  type Client,
+  clockTolerance,
+  getValidatedIdTokenClaims,
+  jwksCache,
+  processAuthorizationCodeResponse,
+  processRefreshTokenResponse,
+  processUserInfoResponse,
+  refreshTokenGrantRequest,
+  type TokenEndpointResponse,
+  userInfoRequest,
+  validateApplicationLevelSignature,
+} from "oauth4webapi";
+
+import { tryJson } from "../../lib/try-json.ts";
+import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
+import { checkIdToken, TOLERANCE_SECONDS } from "./id-token.ts";
+import { clientAuthOf } from "./oidc-client-auth.ts";
+import { explained } from "./oidc-failure.ts";
+import type { OidcConfig, OidcTraits } from "./oidc-traits.ts";
+import { type ProviderDocuments, requestOptions } from "./provider-documents.ts";
+import type { Fetch } from "./provider-fetch.ts";
+import { SignInError } from "./sign-in-error.ts";
+
+export interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken?: string;
+  /** In seconds since 1970. */
+  readonly accessExpiresAt?: number;
+  /** Of a verified ID token; a refresh need not bring one. */
+  readonly idToken?: JsonObject;
+}
+
+/** What the browser brought back, once the library has looked at it. */
+export interface Redemption {
+  readonly answer: URLSearchParams;
+  readonly callback: string;
+  readonly verifier: string;
+  readonly nonce: string;
+}
+
+export class OidcClient {
+  readonly #config: OidcConfig;
+  readonly #traits: OidcTraits;
+  readonly #documents: ProviderDocuments;
+  readonly #fetch: Fetch;
+  readonly client: Client;
+
+  constructor(
+    config: OidcConfig,
+    traits: OidcTraits,
+    { documents, fetch }: { documents: ProviderDocuments; fetch: Fetch },
+  ) {
+    this.#config = config;
+    this.#traits = traits;
+    this.#documents = documents;
+    this.#fetch = fetch;
+    this.client = { client_id: config.clientId, [clockTolerance]: TOLERANCE_SECONDS };
+  }
+
+  /** The metadata that a sign-in begins with. */
+  door(): Promise<AuthorizationServer> {
+    return explained(async () => {
+      const [first, ...others] = this.#config.issuers;
+      const metadata = await this.#metadata(first);
+      return others.length === 0 ? metadata : (this.#traits.sharedDoor?.(metadata) ?? metadata);
+    });
+  }
+
+  redeem({
+    answer,
+    callback,
+    verifier,
+    nonce,
+  }: Redemption): Promise<Required<Pick<Tokens, "idToken">> & Tokens> {
+    return explained(async () => {
+      const door = await this.door();
+      const response = await authorizationCodeGrantRequest(
+        door,
+        this.client,
+        clientAuthOf(this.#config, door),
+        answer,
+        callback,
+        verifier,
+        this.#request(door),
+      );
+      const home = await this.#homeOf(door, response);
+      const body = await processAuthorizationCodeResponse(home, this.client, response, {
+        expectedNonce: nonce,
+        requireIdToken: true,
+      });
+      const tokens = await this.#verified(home, response, body);
+      return { ...tokens, idToken: tokens.idToken ?? {} };
+    });
+  }
+
+  refresh(issuer: string, refreshToken: string): Promise<Tokens> {
+    return explained(async () => {
+      const home = await this.#metadata(issuer);
+      const response = await refreshTokenGrantRequest(
+        home,
+        this.client,
+        clientAuthOf(this.#config, home),
+        refreshToken,
+        this.#request(home),
+      );
+      const body = await processRefreshTokenResponse(home, this.client, response);
+      try {
+        return await this.#verified(home, response, body);
+      } catch (error) {
+        // Without the provider's keys there is no news of the person, but the tokens are there.
+        if (error instanceof SignInError && error.reason === "provider-unreachable") {
+          return tokensOf(body);
+        }
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * @param subject the `sub` that the answer has to be about.
+   * @returns `undefined` without an endpoint for it, "refused" when the token is not taken.
+   */
+  userinfo(issuer: string, accessToken: string, subject: string) {
+    return explained(async (): Promise<JsonObject | "refused" | undefined> => {
+      const home = await this.#metadata(issuer);
+      if (!this.#traits.hasUserinfo || home.userinfo_endpoint === undefined) return undefined;
+      const response = await userInfoRequest(home, this.client, accessToken, this.#request(home));
+      if (response.status === 401 || response.status === 403) return "refused";
+      return processUserInfoResponse(home, this.client, subject, response);
+    });
+  }
+
+  #metadata(issuer: string): Promise<AuthorizationServer> {
+    return this.#documents.metadata(issuer, this.#fetch);
+  }
+
+  #request({ issuer }: AuthorizationServer) {
+    return requestOptions(issuer, this.#fetch);
+  }
+
+  /**
+   * Where there are several issuers, the token says whose it is, and has to be of one of ours; it is
+   * then checked against that issuer alone, so that a false claim leads nowhere.
+   */
+  async #homeOf(door: AuthorizationServer, response: Response): Promise<AuthorizationServer> {
+    if (this.#config.issuers.length === 1) return door;
+    const body = tryJson(await response.clone().text());
+    const token = isObject(body) ? body["id_token"] : undefined;
+    // An error: the library reads it.
+    if (typeof token !== "string") return door;
+    const claimed = issuerOf(token);
+    const issuer = this.#config.issuers.find((issuer) => issuer === claimed);
+    if (issuer === undefined) {
+      throw new SignInError("not-allowed", "The account is of a tenant that is not listed.");
+    }
+    return this.#metadata(issuer);
+  }
+
+  async #verified(
+    home: AuthorizationServer,
+    response: Response,
+    body: TokenEndpointResponse,
+  ): Promise<Tokens> {
+    const { access_token: accessToken, id_token: token } = body;
+    const idToken = getValidatedIdTokenClaims(body);
+    if (token === undefined || idToken === undefined) return tokensOf(body);
+    await this.#documents.withKeys(home.issuer, (keys) =>
+      validateApplicationLevelSignature(home, response, {
+        ...this.#request(home),
+        [jwksCache]: keys,
+      }),
+    );
+    await checkIdToken(token, idToken, accessToken);
+    return { ...tokensOf(body), idToken };
+  }
+}
+
+function tokensOf({ access_token, refresh_token, expires_in }: TokenEndpointResponse): Tokens {
+  return {
+    accessToken: access_token,
+    ...(refresh_token !== undefined && { refreshToken: refresh_token }),
+    ...(expires_in !== undefined && { accessExpiresAt: Date.now() / 1000 + expires_in }),
+  };
+}
+
+function issuerOf(token: string): unknown {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined; // no token at all
+  }
+}

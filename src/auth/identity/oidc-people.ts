@@ -1,0 +1,98 @@
+/** From verified tokens to somebody who may sign in, or may not. */
+
+import type { JsonObject } from "../../protocol/json-rpc.ts";
+import { domainOf, needsEmail, type Person } from "./allow-list.ts";
+import { type ClaimNames, type Claims, identityOf, isSubject, personOf } from "./claims.ts";
+import type { OidcClient, Tokens } from "./oidc-client.ts";
+import type { OidcConfig, OidcTraits } from "./oidc-traits.ts";
+import type { Identity, KnownIdentity } from "./provider.ts";
+import { SignInError } from "./sign-in-error.ts";
+
+export class OidcPeople {
+  readonly #config: OidcConfig;
+  readonly #traits: OidcTraits;
+  readonly #client: OidcClient;
+  readonly #names: ClaimNames;
+
+  constructor(config: OidcConfig, traits: OidcTraits, client: OidcClient) {
+    this.#config = config;
+    this.#traits = traits;
+    this.#client = client;
+    const { emailVerified, domain } = traits;
+    this.#names = {
+      emailVerified,
+      groups: config.groupsClaim,
+      ...(domain !== undefined && { domain }),
+    };
+  }
+
+  get issuers(): readonly string[] {
+    return this.#config.issuers;
+  }
+
+  /** All that the provider says of whoever signed in just now. */
+  async meet({ idToken, accessToken }: Tokens & { readonly idToken: JsonObject }) {
+    const { iss: issuer, sub } = idToken;
+    if (typeof issuer !== "string" || !isSubject(sub)) throw nobody();
+    const isComplete = this.#decides(idToken) && this.#names.emailVerified in idToken;
+    if (isComplete && "name" in idToken) return { issuer, claims: { idToken, userinfo: {} } };
+    const userinfo = await this.#client.userinfo(issuer, accessToken, sub);
+    if (userinfo === "refused") {
+      throw new SignInError("provider-error", "The provider does not tell who signed in.");
+    }
+    return { issuer, claims: { idToken, userinfo: userinfo ?? {} } };
+  }
+
+  /**
+   * What is new of somebody known.
+   * @returns `undefined` when there is no news, "refused" when the provider does not know the token.
+   */
+  async news(
+    { idToken, accessToken }: Tokens,
+    { issuer, subject }: KnownIdentity,
+  ): Promise<Claims | "refused" | undefined> {
+    if (idToken !== undefined && this.#decides(idToken)) return { idToken, userinfo: {} };
+    const sub = idToken?.["sub"];
+    const about = isSubject(sub) ? sub : subject;
+    const userinfo = await this.#client.userinfo(issuer, accessToken, about);
+    if (userinfo === "refused") return userinfo;
+    if (idToken === undefined && userinfo === undefined) return undefined;
+    return { idToken: idToken ?? {}, userinfo: userinfo ?? {} };
+  }
+
+  subjectOf(claims: JsonObject): unknown {
+    return this.#traits.subjectOf(claims);
+  }
+
+  /**
+   * @param known who it was at sign-in, when this is a recheck.
+   * @throws SignInError `not-allowed` for somebody who may not sign in.
+   */
+  identify(issuer: string, claims: Claims, known?: KnownIdentity): Identity {
+    const subject = known?.subject ?? this.#traits.subjectOf(claims.idToken);
+    if (!isSubject(subject)) throw nobody();
+    const person = personOf(subject, claims, this.#names);
+    const name = claims.idToken["name"] ?? claims.userinfo["name"];
+    return identityOf(issuer, this.#withEmail(person, claims, known?.email), this.#config, name);
+  }
+
+  /** A refreshed token may leave the address out, which is then as it was. */
+  #withEmail(person: Person, { idToken, userinfo }: Claims, email: string | undefined): Person {
+    const isTold = "email" in idToken || Object.keys(userinfo).length > 0;
+    if (email === undefined || isTold) return person;
+    const domain = this.#names.domain === undefined ? domainOf(email) : person.domain;
+    return { ...person, email, ...(domain !== undefined && { domain }) };
+  }
+
+  /** Whether the token alone settles who may sign in. */
+  #decides(idToken: JsonObject): boolean {
+    const { allow, admins } = this.#config;
+    const { emailVerified, groups } = this.#names;
+    const hasEmail = !needsEmail(allow, admins) || emailVerified in idToken;
+    return hasEmail && (allow.groups.length === 0 || groups in idToken);
+  }
+}
+
+function nobody(): SignInError {
+  return new SignInError("bad-token", "The ID token does not say who signed in.");
+}

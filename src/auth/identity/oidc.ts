@@ -1,0 +1,195 @@
+/**
+ * Sign-in by any provider of OpenID Connect that publishes its metadata: Keycloak, Okta, Auth0,
+ * Authentik, Zitadel, and Cloudflare Access as "SaaS application" (its issuer is
+ * `https://<team>.cloudflareaccess.com/cdn-cgi/access/sso/oidc/<client id>`).
+ */
+
+import {
+  type AuthorizationServer,
+  AuthorizationResponseError,
+  calculatePKCECodeChallenge,
+  generateRandomCodeVerifier,
+  generateRandomNonce,
+  validateAuthResponse,
+} from "oauth4webapi";
+
+import type { JsonObject } from "../../protocol/json-rpc.ts";
+import { OidcClient } from "./oidc-client.ts";
+import { explain } from "./oidc-failure.ts";
+import { OidcPeople } from "./oidc-people.ts";
+import { recheckOidc } from "./oidc-recheck.ts";
+import { type OidcConfig, type OidcTraits, STANDARD } from "./oidc-traits.ts";
+import type { ProviderDocuments } from "./provider-documents.ts";
+import { type Fetch, providerFetch } from "./provider-fetch.ts";
+import type {
+  Departure,
+  KnownIdentity,
+  Recheck,
+  RedirectProvider,
+  Refused,
+  Return,
+  SignInResult,
+  Start,
+} from "./provider.ts";
+import { orRefused, SignInError } from "./sign-in-error.ts";
+import { upkeepOf } from "./upkeep.ts";
+import { TOLERANCE_SECONDS } from "./id-token.ts";
+
+export interface OidcDeps {
+  /** Has the guard in front that keeps requests out of private networks. */
+  readonly fetch: Fetch;
+  readonly documents: ProviderDocuments;
+}
+
+interface Memory {
+  readonly verifier: string;
+  readonly nonce: string;
+  readonly isFresh: boolean;
+  /** In seconds since 1970. */
+  readonly startedAt: number;
+}
+
+export class OidcProvider implements RedirectProvider {
+  readonly kind = "redirect";
+  readonly name: string;
+  readonly label: string;
+  readonly #config: OidcConfig;
+  readonly #traits: OidcTraits;
+  readonly #client: OidcClient;
+  readonly #people: OidcPeople;
+
+  constructor(config: OidcConfig, { fetch, documents }: OidcDeps, traits = STANDARD) {
+    this.name = config.name;
+    this.label = config.label;
+    this.#config = config;
+    this.#traits = traits;
+    this.#client = new OidcClient(config, traits, { documents, fetch: providerFetch(fetch) });
+    this.#people = new OidcPeople(config, traits, this.#client);
+  }
+
+  async formActions(): Promise<readonly string[]> {
+    const origins = new Set([...this.#config.issuers.map(originOf), ...this.#config.formActions]);
+    try {
+      const { authorization_endpoint: endpoint } = await this.#client.door();
+      if (endpoint !== undefined) origins.add(originOf(endpoint));
+    } catch (error) {
+      // A page is shown while the provider is out of reach; `begin` says so to whoever goes on.
+      if (!(error instanceof SignInError)) throw error;
+    }
+    return [...origins];
+  }
+
+  begin({ state, callback, fresh }: Start): Promise<Departure | Refused> {
+    return orRefused(async () => {
+      const door = await this.#client.door();
+      const verifier = generateRandomCodeVerifier();
+      const nonce = generateRandomNonce();
+      const url = new URL(door.authorization_endpoint ?? "");
+      const parameters = {
+        ...this.#parameters(door, fresh),
+        response_type: "code",
+        client_id: this.#config.clientId,
+        redirect_uri: callback,
+        state,
+        nonce,
+        code_challenge: await calculatePKCECodeChallenge(verifier),
+        code_challenge_method: "S256",
+      };
+      for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value);
+      const memory = { provider: this.name, verifier, nonce, fresh, startedAt: now() };
+      return { kind: "go", location: url.href, memory };
+    });
+  }
+
+  finish({ url, state, callback, memory }: Return): Promise<SignInResult> {
+    return orRefused(async () => {
+      const { verifier, nonce, ...start } = this.#recall(memory);
+      const answer = await this.#answer(url, state);
+      const tokens = await this.#client.redeem({ answer, callback, verifier, nonce });
+      const { issuer, claims } = await this.#people.meet(tokens);
+      const identity = this.#people.identify(issuer, claims);
+      const authTime = this.#authTime(claims.idToken, start, await this.#client.door());
+      return { kind: "identity", identity, upkeep: upkeepOf(tokens), authTime };
+    });
+  }
+
+  recheck(upkeep: string | undefined, known: KnownIdentity): Promise<Recheck> {
+    return recheckOidc(this.#client, this.#people, upkeep, known);
+  }
+
+  #parameters(
+    { scopes_supported: supported = [] }: AuthorizationServer,
+    fresh: boolean,
+  ): Readonly<Record<string, string>> {
+    const { parameters, freshParameters, usesOfflineAccess, asksForConsent } = this.#traits;
+    const isOffline = usesOfflineAccess && supported.includes("offline_access");
+    const { prompt, ...own } = fresh ? freshParameters : parameters;
+    const prompts = [prompt, isOffline && asksForConsent ? "consent" : undefined];
+    const scopes = ["openid", "profile", "email", ...this.#config.scopes];
+    if (isOffline) scopes.push("offline_access");
+    const joined = prompts.filter((word) => word !== undefined).join(" ");
+    return {
+      ...own,
+      ...(joined !== "" && { prompt: joined }),
+      scope: [...new Set(scopes)].join(" "),
+    };
+  }
+
+  /** What `begin` left; of this provider, so that an answer cannot come from another (mix-up). */
+  #recall(memory: JsonObject): Memory {
+    const { provider, verifier, nonce, fresh, startedAt } = memory;
+    if (
+      provider !== this.name ||
+      typeof verifier !== "string" ||
+      typeof nonce !== "string" ||
+      typeof startedAt !== "number"
+    ) {
+      throw new SignInError("bad-state", "The sign-in was begun with another provider.");
+    }
+    return { verifier, nonce, isFresh: fresh === true, startedAt };
+  }
+
+  /** Judges the callback before anything is sent: `state`, and `iss` (RFC 9207). */
+  async #answer(url: URL, state: string): Promise<URLSearchParams> {
+    const states = url.searchParams.getAll("state");
+    if (states.length !== 1 || states[0] !== state) {
+      throw new SignInError("bad-state", "The answer belongs to another sign-in (state).");
+    }
+    const door = await this.#client.door();
+    try {
+      return validateAuthResponse(door, this.#client.client, url, state);
+    } catch (cause) {
+      if (cause instanceof AuthorizationResponseError) throw explain(cause);
+      const detail = "The answer is of another provider, or says something twice (iss).";
+      throw new SignInError("bad-state", detail, { cause });
+    }
+  }
+
+  #authTime(
+    { auth_time: authTime, iat }: JsonObject,
+    { isFresh, startedAt }: Pick<Memory, "isFresh" | "startedAt">,
+    { claims_supported: claims }: AuthorizationServer,
+  ): number {
+    if (typeof authTime !== "number") {
+      // Whoever can say and does not was not asked: the request came through the browser, where
+      // `max_age` can be taken out of it.
+      const canTell = this.#traits.tellsAuthTime && claims?.includes("auth_time") === true;
+      if (isFresh && canTell) throw notFresh();
+      return isFresh && typeof iat === "number" ? iat : 0;
+    }
+    if (isFresh && authTime < startedAt - TOLERANCE_SECONDS) throw notFresh();
+    return authTime;
+  }
+}
+
+function notFresh(): SignInError {
+  return new SignInError("not-fresh", "The provider did not ask the person to sign in anew.");
+}
+
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+function now(): number {
+  return Math.floor(Date.now() / 1000);
+}

@@ -1,0 +1,105 @@
+/**
+ * The embedded default: one person, the owner, known by a code that is too long to be guessed. It
+ * is the operator's (`OWNER_CODE`), or was enrolled once on the first visit; nothing has a default.
+ */
+
+import { hashOf, isSame } from "../../lib/random.ts";
+import { logUnexpected } from "../../observability/unexpected.ts";
+import type { CodeProvider, KnownIdentity, Recheck, SignInResult } from "./provider.ts";
+import { refused } from "./sign-in-error.ts";
+
+/** What the gateway keeps of a code that was enrolled. */
+export interface OwnerEnrolment {
+  /** `hashOf` the code; `undefined` before there is one. */
+  codeHash(): Promise<string | undefined>;
+}
+
+export interface OwnerConfig {
+  readonly name: string;
+  readonly label: string;
+  /** The operator's, in place of an enrolled one. */
+  readonly code?: string;
+}
+
+export const OWNER_ISSUER = "edgeway:owner";
+export const OWNER_SUBJECT = "owner";
+const MIN_CODE_CHARS = 20;
+const MAX_CODE_CHARS = 256;
+const MIN_DIFFERENT_CHARS = 8;
+/** What examples and impatience put there. */
+const TELLTALES =
+  /change[-_ ]?(?:me|it|this)|passwor[dt]|example|placeholder|(?:your|owner)[-_ ]?code|1234567|abcdefg|qwert/i;
+
+export class OwnerProvider implements CodeProvider {
+  readonly kind = "code";
+  readonly name: string;
+  readonly label: string;
+  readonly #config: OwnerConfig;
+  readonly #enrolment: OwnerEnrolment;
+
+  constructor(config: OwnerConfig, enrolment: OwnerEnrolment) {
+    this.name = config.name;
+    this.label = config.label;
+    this.#config = config;
+    this.#enrolment = enrolment;
+  }
+
+  async hasCode(): Promise<boolean> {
+    return (await this.#codeHash()) !== undefined;
+  }
+
+  async check(code: string): Promise<SignInResult> {
+    const expected = await this.#codeHash();
+    if (expected === undefined) {
+      return refused("not-set-up", "The owner has no code yet: the gateway is not set up.");
+    }
+    // Cut, and not refused early: a long one is wrong in any case, and takes as long as any other.
+    const given = await hashOf(code.trim().slice(0, MAX_CODE_CHARS + 1));
+    if (!isSame(given, expected)) return refused("wrong-code", "The code is not the owner's.");
+    return {
+      kind: "identity",
+      identity: { issuer: OWNER_ISSUER, subject: OWNER_SUBJECT, name: "Owner", isAdmin: true },
+      upkeep: await markOf(expected),
+      authTime: Math.floor(Date.now() / 1000),
+    };
+  }
+
+  /** A new code ends what the earlier one began: whoever replaces it has a reason. */
+  async recheck(upkeep: string | undefined, { issuer, subject }: KnownIdentity): Promise<Recheck> {
+    let expected: string | undefined;
+    try {
+      expected = await this.#codeHash();
+    } catch (error) {
+      logUnexpected(error);
+      return { kind: "unavailable" };
+    }
+    const isOwner = issuer === OWNER_ISSUER && subject === OWNER_SUBJECT;
+    const isStanding =
+      expected !== undefined && upkeep !== undefined && isSame(upkeep, await markOf(expected));
+    return isOwner && isStanding
+      ? { kind: "alive" }
+      : { kind: "ended", detail: "The owner's code has been replaced since this sign-in." };
+  }
+
+  async #codeHash(): Promise<string | undefined> {
+    const { code } = this.#config;
+    return code === undefined ? this.#enrolment.codeHash() : hashOf(code);
+  }
+}
+
+/** Says which code it was to whoever knows the code, and is no help in signing in. */
+function markOf(codeHash: string): Promise<string> {
+  return hashOf(`owner-code:${codeHash}`);
+}
+
+/** @returns why a code is not fit to be the owner's, in words that follow its name. */
+export function weaknessOf(code: string): string | undefined {
+  if (code !== code.trim()) return "must not begin or end with a space";
+  if (code.length < MIN_CODE_CHARS || code.length > MAX_CODE_CHARS) {
+    return `must have ${MIN_CODE_CHARS} to ${MAX_CODE_CHARS} characters`;
+  }
+  if (TELLTALES.test(code) || new Set(code).size < MIN_DIFFERENT_CHARS) {
+    return "is one that can be guessed; make one by chance, for example with: openssl rand -base64 24";
+  }
+  return undefined;
+}

@@ -1,0 +1,116 @@
+/**
+ * What OpenID providers publish of themselves: metadata and keys. One instance serves all requests
+ * of an isolate, so it holds values, and hands out copies: the library remembers promises by the
+ * object that it was given, and a promise belongs to the request that made it.
+ */
+
+import {
+  allowInsecureRequests,
+  type AuthorizationServer,
+  customFetch,
+  discoveryRequest,
+  type JWKS,
+  type JWKSCacheInput,
+  OperationProcessingError,
+  processDiscoveryResponse,
+} from "oauth4webapi";
+
+import { BoundedCache } from "../../lib/bounded-cache.ts";
+import { isLoopback } from "../../lib/loopback.ts";
+import { ALGORITHMS } from "./id-token.ts";
+import { type Fetch, isSafe } from "./provider-fetch.ts";
+import { SignInError } from "./sign-in-error.ts";
+
+const MAX_PROVIDERS = 64;
+const METADATA_TTL_MS = 3_600_000;
+/** The library takes no keys that are older, and asks again sooner for a key that it misses. */
+const KEYS_TTL_MS = 300_000;
+
+/** The keys of an issuer, and when they were fetched, in seconds since 1970. */
+export interface FetchedKeys {
+  readonly jwks: JWKS;
+  readonly uat: number;
+}
+
+export class ProviderDocuments {
+  readonly #metadata = new BoundedCache<AuthorizationServer>({
+    maxEntries: MAX_PROVIDERS,
+    ttlMs: METADATA_TTL_MS,
+  });
+  readonly #keys = new BoundedCache<FetchedKeys>({ maxEntries: MAX_PROVIDERS, ttlMs: KEYS_TTL_MS });
+
+  /** @throws SignInError when the provider cannot be reached, or says what cannot be. */
+  async metadata(issuer: string, fetch: Fetch): Promise<AuthorizationServer> {
+    const known = this.#metadata.get(issuer);
+    if (known !== undefined) return structuredClone(known);
+    const found = await discover(issuer, fetch);
+    this.#metadata.set(issuer, found);
+    return structuredClone(found);
+  }
+
+  /** @param address of the keys, or the issuer that they are of. */
+  keys(address: string): FetchedKeys | undefined {
+    const known = this.#keys.get(address);
+    return known === undefined ? undefined : structuredClone(known);
+  }
+
+  remember(address: string, keys: FetchedKeys): void {
+    this.#keys.set(address, structuredClone(keys));
+  }
+
+  /** Lets the library take the keys from here, and leaves here what it fetched. */
+  async withKeys<T>(issuer: string, use: (keys: JWKSCacheInput) => Promise<T>): Promise<T> {
+    const keys: JWKSCacheInput = this.keys(issuer) ?? {};
+    try {
+      return await use(keys);
+    } finally {
+      if (isFetched(keys)) this.remember(issuer, keys);
+    }
+  }
+}
+
+/** How the library is told to fetch, and that plain http may do where the issuer is this machine. */
+export function requestOptions(issuer: string, fetch: Fetch) {
+  return {
+    [customFetch]: (url: string, init: object) => fetch(new URL(url), init),
+    [allowInsecureRequests]: isLoopback(new URL(issuer).hostname),
+  };
+}
+
+function isFetched(keys: JWKSCacheInput): keys is FetchedKeys {
+  return "jwks" in keys && "uat" in keys;
+}
+
+async function discover(issuer: string, fetch: Fetch): Promise<AuthorizationServer> {
+  const found = await readMetadata(new URL(issuer), fetch);
+  // Byte for byte (OpenID Connect Discovery 4.3): the library takes URLs for equal that are not.
+  if (found.issuer !== issuer) {
+    throw new SignInError("provider-error", "The provider's metadata names another issuer.");
+  }
+  for (const endpoint of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) {
+    if (!isUsable(found[endpoint], issuer)) {
+      throw new SignInError("provider-error", `The provider's metadata has no usable ${endpoint}.`);
+    }
+  }
+  const declared = found.id_token_signing_alg_values_supported ?? ["RS256"];
+  const accepted = declared.filter((alg) => ALGORITHMS.includes(alg));
+  return { ...found, id_token_signing_alg_values_supported: accepted };
+}
+
+async function readMetadata(issuer: URL, fetch: Fetch): Promise<AuthorizationServer> {
+  try {
+    const response = await discoveryRequest(issuer, requestOptions(issuer.href, fetch));
+    return await processDiscoveryResponse(issuer, response);
+  } catch (cause) {
+    if (!(cause instanceof OperationProcessingError)) throw cause;
+    const detail = 'There is no valid metadata at the issuer; check "issuer" in IDENTITY.';
+    throw new SignInError("provider-error", detail, { cause });
+  }
+}
+
+/** A browser is sent there, or a secret is: no other scheme, and no plain http on a network. */
+function isUsable(endpoint: string | undefined, issuer: string): boolean {
+  const url = endpoint !== undefined && URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (url === undefined || !isSafe(url)) return false;
+  return url.protocol === "https:" || isLoopback(new URL(issuer).hostname);
+}

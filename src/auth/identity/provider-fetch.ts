@@ -1,0 +1,51 @@
+/**
+ * Every request to an identity provider: an end in time, an end in size, no redirects, and plain
+ * http to this machine alone. What comes back is whole, so nothing is left open behind it.
+ */
+
+import { isLoopback } from "../../lib/loopback.ts";
+import { readText } from "../../lib/read-text.ts";
+import { abortAfter } from "../../lib/time-out.ts";
+import { SignInError } from "./sign-in-error.ts";
+
+export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 1024 * 1024;
+
+/** @returns a way to fetch that rejects with `provider-unreachable` when there is no answer. */
+export function providerFetch(fetch: Fetch): Fetch {
+  return async (url, init) => {
+    if (!isSafe(url))
+      throw new SignInError("provider-error", "The provider has a URL without TLS.");
+    const { status, headers, text } = await read(fetch, url, init);
+    // Nothing that an overloaded or broken server says is about the person.
+    if (status === 429 || status >= 500) throw unreachable(`HTTP ${status}`);
+    return new Response(text === "" ? null : text, { status, headers });
+  };
+}
+
+/** Whether anything may be sent there: TLS, or this machine. */
+export function isSafe(url: URL): boolean {
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
+}
+
+async function read(
+  fetch: Fetch,
+  url: URL,
+  init: RequestInit,
+): Promise<{ status: number; headers: Headers; text: string }> {
+  try {
+    return await abortAfter(TIMEOUT_MS, async (signal) => {
+      const { status, headers, body } = await fetch(url, { ...init, redirect: "manual", signal });
+      return { status, headers, text: await readText(body, MAX_BYTES) };
+    });
+  } catch (cause) {
+    throw unreachable("no answer", { cause });
+  }
+}
+
+function unreachable(what: string, options?: ErrorOptions): SignInError {
+  const detail = `The provider cannot be reached or is failing (${what}).`;
+  return new SignInError("provider-unreachable", detail, options);
+}

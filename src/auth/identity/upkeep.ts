@@ -1,0 +1,31 @@
+/** What is kept of a sign-in to ask its provider again: a text that holds a secret. */
+
+import { tryJson } from "../../lib/try-json.ts";
+import { isObject } from "../../protocol/json-rpc.ts";
+
+export interface Upkeep {
+  readonly refreshToken?: string;
+  readonly accessToken: string;
+  /** In seconds since 1970; without it, the access token ends when the provider says so. */
+  readonly accessExpiresAt?: number;
+}
+
+export function upkeepOf({ refreshToken, accessToken, accessExpiresAt }: Upkeep): string {
+  return JSON.stringify({ refreshToken, accessToken, accessExpiresAt });
+}
+
+export function parseUpkeep(upkeep: string | undefined): Upkeep | undefined {
+  const value = upkeep === undefined ? undefined : tryJson(upkeep);
+  if (!isObject(value)) return undefined;
+  const { refreshToken, accessToken, accessExpiresAt } = value;
+  if (typeof accessToken !== "string") return undefined;
+  return {
+    accessToken,
+    ...(typeof refreshToken === "string" && { refreshToken }),
+    ...(typeof accessExpiresAt === "number" && { accessExpiresAt }),
+  };
+}
+
+export function isPast(seconds: number | undefined): boolean {
+  return seconds !== undefined && seconds <= Date.now() / 1000;
+}

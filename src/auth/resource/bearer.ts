@@ -1,0 +1,151 @@
+/**
+ * Who is calling: every request of a protected endpoint brings a token that is for that endpoint.
+ * A session id or a cookie says nothing here (the MCP specification: MUST NOT use sessions for
+ * authentication).
+ *
+ * A good answer is believed for `bearerCacheSeconds`, so a busy client costs a lookup every few
+ * seconds; a bad one is never kept, for a token may be asked about before it is written.
+ */
+
+import { BoundedCache } from "../../lib/bounded-cache.ts";
+import { hashOf } from "../../lib/random.ts";
+import { logUnexpected } from "../../observability/unexpected.ts";
+import type { AuthContext } from "../context.ts";
+import type { Resource } from "../resources.ts";
+import { covers, USE } from "../scopes.ts";
+import type { Authority } from "../server/authority.ts";
+import type { AuthShard } from "../store/auth-store.ts";
+import type { Bearer } from "../tokens/bearers.ts";
+import * as challenge from "./challenge.ts";
+import type { Lease } from "./lease.ts";
+import { presentedToken, shardOf } from "./presented-token.ts";
+import { metadataUrl, resourceAt } from "./resource-metadata.ts";
+
+export type ResourceContext = Pick<
+  AuthContext,
+  "origin" | "authority" | "store" | "limits" | "trace"
+>;
+
+interface Caller {
+  readonly bearer: Bearer;
+  /** Whose the sessions are that this caller opens. */
+  readonly principal: string;
+  /** For the streams that this caller opens. */
+  readonly lease: Lease;
+}
+
+export type Authentication =
+  | { readonly kind: "caller"; readonly caller: Caller }
+  | { readonly kind: "refused"; readonly response: Response };
+
+/** @param endpoint its path, as the client has it: `/mcp`, `/sse/files`. */
+export async function authenticate(
+  context: ResourceContext,
+  request: Request,
+  endpoint: string,
+): Promise<Authentication> {
+  const { origin, authority, store, trace } = context;
+  const resource = resourceAt(authority, endpoint);
+  if (resource === undefined) return refused(challenge.noSuchResource());
+  const [needed = "", ...enough] = scopesFor(authority, resource);
+  const asked = { metadata: metadataUrl(origin, endpoint), scopes: [needed] };
+
+  const presented = presentedToken(request);
+  if (presented.kind === "none") {
+    trace({ kind: "challenged", path: endpoint });
+    return refused(challenge.signInFirst(asked));
+  }
+  if (presented.kind === "unusable") {
+    trace({ kind: "bearer_refused", path: endpoint });
+    return refused(challenge.invalidToken(asked, presented.sentence));
+  }
+  const { token } = presented;
+  const shard = shardOf(store, token);
+  let judged: Judged | undefined;
+  try {
+    judged = shard && (await judge(context, resource, token, shard));
+  } catch (error) {
+    logUnexpected(error);
+    return refused(challenge.cannotJudge());
+  }
+  if (shard === undefined || judged === undefined) {
+    trace({ kind: "bearer_refused", path: endpoint });
+    const sentence = "The token is not good for this endpoint, has expired or was revoked";
+    return refused(challenge.invalidToken(asked, sentence));
+  }
+  const { bearer, principal } = judged;
+  const isEnough = [needed, ...enough].some((scope) => covers(bearer.scopes, scope));
+  // A busy client is no news.
+  if (!judged.isKnown || !isEnough) {
+    const { client, lease: grant } = bearer;
+    trace({ kind: "used", client, grant, path: endpoint, status: isEnough ? 200 : 403 });
+  }
+  if (!isEnough) return refused(challenge.insufficientScope(asked));
+  const lease: Lease = {
+    expiresAt: bearer.expiresAt,
+    afterMs: context.limits.leaseSeconds * 1000,
+    open: () => shard.lease([bearer.lease, bearer.user]),
+    isGood: async () => (await shard.bearers.check(origin, resource.id, token)) !== undefined,
+  };
+  return { kind: "caller", caller: { bearer, principal, lease } };
+}
+
+function refused(response: Response): Authentication {
+  return { kind: "refused", response };
+}
+
+/** @returns the scope to ask for, and others that do as well. */
+function scopesFor({ resources }: Authority, resource: Resource): readonly string[] {
+  const [first = ""] = resource.scopes;
+  if (first !== USE) return [first];
+  // Where there is one server, everything is that server.
+  const [only, second] = resources.filter(({ slug }) => slug !== undefined);
+  return only === undefined || second !== undefined ? [first] : [first, ...only.scopes];
+}
+
+interface Judged {
+  readonly bearer: Bearer;
+  readonly principal: string;
+  /** When the question was asked, in milliseconds since 1970. */
+  readonly at: number;
+  /** It was asked on behalf of an earlier request. */
+  readonly isKnown: boolean;
+}
+
+const PRINCIPAL_CHARS = 16;
+/** The most that `bearerCacheSeconds` can be; how old an entry may be is looked at when it is used. */
+const MAX_AGE_MS = 60_000;
+const judgedBefore = new BoundedCache<Judged>({ maxEntries: 10_000, ttlMs: MAX_AGE_MS });
+
+async function judge(
+  { origin, limits }: ResourceContext,
+  resource: Resource,
+  token: string,
+  shard: AuthShard,
+): Promise<Judged | undefined> {
+  const key = `${await hashOf(token)} ${resource.id}`;
+  const at = Date.now();
+  const known = judgedBefore.get(key);
+  if (known !== undefined && at - known.at < limits.bearerCacheSeconds * 1000) {
+    if (known.bearer.expiresAt > at) return known;
+  }
+  const bearer = await twice(() => shard.bearers.check(origin, resource.id, token));
+  if (bearer === undefined || bearer.expiresAt <= at) return undefined;
+  const judged = { bearer, principal: await principalOf(bearer), at };
+  judgedBefore.set(key, { ...judged, isKnown: true });
+  return { ...judged, isKnown: false };
+}
+
+/** An object that is restarted under a question fails it once; the next life answers it. */
+async function twice<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch {
+    return await ask();
+  }
+}
+
+/** An application of a user: another one of the same user has other sessions. */
+async function principalOf({ user, client }: Bearer): Promise<string> {
+  return `${user}.${(await hashOf(client)).slice(0, PRINCIPAL_CHARS)}`;
+}

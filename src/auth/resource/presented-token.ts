@@ -1,0 +1,41 @@
+/**
+ * The token that a request presents (RFC 6750): in the `Authorization` header and nowhere else. A
+ * token in a URL ends up in logs and in histories, so it is refused there even when it is good
+ * (OAuth 2.1 section 5.1.1: MUST NOT be in the query).
+ */
+
+import type { AuthShard, AuthStore } from "../store/auth-store.ts";
+import { keyShard } from "../store/api-keys.ts";
+import { subjectOf } from "../tokens/token-form.ts";
+
+export type Presented =
+  /** Nothing, or credentials of another kind: whoever asks may not know yet that it needs one. */
+  | { readonly kind: "none" }
+  | { readonly kind: "token"; readonly token: string }
+  /** A sentence for whoever wrote the client. */
+  | { readonly kind: "unusable"; readonly sentence: string };
+
+export function presentedToken({ url, headers }: Request): Presented {
+  if (new URL(url).searchParams.has("access_token")) {
+    return { kind: "unusable", sentence: "A token belongs in the Authorization header" };
+  }
+  const credentials = /^Bearer(?: +(.*))?$/i.exec(headers.get("authorization") ?? "");
+  if (credentials === null) return { kind: "none" };
+  const [, token] = credentials;
+  // Headers of one name arrive as one, with commas in between; no token has any.
+  if (token === undefined || token.includes(",")) {
+    return { kind: "unusable", sentence: "The request needs exactly one token" };
+  }
+  return { kind: "token", token };
+}
+
+/**
+ * The object that would know a token. What has no shape of ours leads nowhere, so that guesses
+ * wake nothing; what has one leads to one of a fixed number.
+ */
+export function shardOf(store: AuthStore, token: string): AuthShard | undefined {
+  const subject = subjectOf(token);
+  if (subject !== undefined) return store.ofUser(subject.user);
+  const shard = keyShard(token);
+  return shard === undefined ? undefined : store.shard(shard);
+}

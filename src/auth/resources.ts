@@ -1,0 +1,61 @@
+/**
+ * The protected resources of the gateway: what a token is for (RFC 8707). Each MCP endpoint is one;
+ * the HTTP+SSE endpoints are other doors to the same, so a client of 2024-11-05 that knows of no
+ * resources gets a token that fits. The operator's pages are one of their own.
+ */
+
+import { ADMIN, USE, useOf } from "./scopes.ts";
+
+export interface Resource {
+  /** Its canonical identifier, in tokens. */
+  readonly id: string;
+  /** Of the endpoint, e.g. `/mcp/files`. */
+  readonly path: string;
+  readonly slug: string | undefined;
+  /** What can be granted for it; the first one by default. */
+  readonly scopes: readonly string[];
+}
+
+/** @param slugs of all upstreams. @returns the default resource first. */
+export function resourcesOf(origin: string, slugs: Iterable<string>): readonly Resource[] {
+  const all = [...slugs];
+  return [
+    {
+      ...{ id: `${origin}/mcp`, path: "/mcp", slug: undefined },
+      scopes: [USE, ...all.map(useOf)],
+    },
+    ...all.map((slug) => ({
+      ...{ id: `${origin}/mcp/${slug}`, path: `/mcp/${slug}`, slug },
+      scopes: [useOf(slug), USE],
+    })),
+    { id: `${origin}/admin`, path: "/admin", slug: undefined, scopes: [ADMIN] },
+  ];
+}
+
+/**
+ * The path of the resource behind an endpoint's path: `/sse` is a door to `/mcp`.
+ *
+ * @returns `undefined` for a path that is no endpoint.
+ */
+export function resourcePath(path: string): string | undefined {
+  if (path === "/admin") return path;
+  const [, rest] = /^\/(?:mcp|sse)((?:\/[a-z0-9-]{1,24})?)$/.exec(path) ?? [];
+  return rest === undefined ? undefined : `/mcp${rest}`;
+}
+
+/**
+ * The `resource` that a client means. Real clients send the origin alone, with and without a
+ * slash, a slash too many at the end, or the address of the HTTP+SSE endpoint. Nothing is read as
+ * a resource of another origin, or as one that there is not.
+ *
+ * @returns the canonical identifier, or what was given when it means none of ours.
+ */
+export function canonicalResource(origin: string, given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url?.origin !== origin || url.search !== "" || url.hash !== "") return given;
+  if (url.username !== "" || url.password !== "") return given;
+  // What was sent has to be what it seems: `URL` resolves dot segments and backslashes.
+  if (/[\\%]|\/\.{1,2}(?:\/|$)/.test(given)) return given;
+  const path = url.pathname === "/" ? "/mcp" : resourcePath(url.pathname.replace(/\/$/, ""));
+  return path === undefined ? given : origin + path;
+}

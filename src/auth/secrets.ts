@@ -1,0 +1,62 @@
+/**
+ * The keys of sign-in, all derived from one root (HKDF, RFC 5869): the operator's secret, or the
+ * one that the registry made. Each purpose has its own, so none can stand in for another.
+ */
+
+import { toBase64Url } from "../lib/base64url.ts";
+import { importKey, keyId, type KeyRing } from "../lib/seal.ts";
+
+const ROOT_BYTES = 32;
+const USER_ID_CHARS = 26;
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+
+export class AuthSecrets {
+  readonly #users: CryptoKey;
+  /** Seals what is kept of a user's provider. */
+  readonly ring: KeyRing;
+  /** Bound to a browser session, so that a form posted elsewhere has none that fits. */
+  readonly #forms: CryptoKey;
+
+  private constructor(users: CryptoKey, forms: CryptoKey, ring: KeyRing) {
+    this.#users = users;
+    this.#forms = forms;
+    this.ring = ring;
+  }
+
+  /** @param root 32 bytes or more of chance. */
+  static async derive(root: Uint8Array): Promise<AuthSecrets> {
+    const sealing = await bytesFor(root, "seal");
+    const id = await keyId(sealing);
+    const ring = { currentId: id, keys: new Map([[id, await importKey(sealing)]]) };
+    const users = await hmacKey(await bytesFor(root, "users"));
+    return new AuthSecrets(users, await hmacKey(await bytesFor(root, "forms")), ring);
+  }
+
+  /** The id of whoever a provider knows by this subject: the same each time, and says nothing. */
+  async userId(issuer: string, subject: string): Promise<string> {
+    const digest = await sign(this.#users, JSON.stringify([issuer, subject]));
+    let id = "";
+    for (const byte of digest.subarray(0, USER_ID_CHARS)) id += BASE32[byte % BASE32.length] ?? "";
+    return `u_${id}`;
+  }
+
+  /** What a form of this browser session has to bring (cross-site request forgery). */
+  async formToken(session: string): Promise<string> {
+    return toBase64Url(await sign(this.#forms, session));
+  }
+}
+
+async function bytesFor(root: Uint8Array, purpose: string): Promise<Uint8Array> {
+  const key = await crypto.subtle.importKey("raw", root, "HKDF", false, ["deriveBits"]);
+  const info = new TextEncoder().encode(`edgeway/auth/${purpose}/1`);
+  const parameters = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info };
+  return new Uint8Array(await crypto.subtle.deriveBits(parameters, key, ROOT_BYTES * 8));
+}
+
+function hmacKey(bytes: Uint8Array): Promise<CryptoKey> {
+  return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+}
+
+async function sign(key: CryptoKey, text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(text)));
+}

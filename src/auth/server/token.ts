@@ -1,0 +1,105 @@
+/**
+ * The token endpoint, as it is reached: what can be judged without a grant is judged here, and the
+ * rest goes to the object that holds the grant. RFC 7009 has its requests at the same address.
+ */
+
+import { BoundedCache } from "../../lib/bounded-cache.ts";
+import { logUnexpected } from "../../observability/unexpected.ts";
+import { addressOf, type AuthContext } from "../context.ts";
+import { type TokenReason, tokenReason } from "../doctor/token-reasons.ts";
+import { clientCredentials } from "./client-credentials.ts";
+import { isDocumentUrl } from "../clients/client-id-url.ts";
+import { asOurs, oauthError, tooManyRequests } from "./oauth-error.ts";
+import { tokenOfDocument } from "./token-of-document.ts";
+import type { TokenForm } from "../tokens/token-form.ts";
+import { asRequest, readTokenRequest, type TokenRequest } from "./token-request.ts";
+
+const TOO_MANY = "Too many requests for tokens failed";
+
+/** Until when an application of an address is not listened to; in milliseconds since 1970. */
+const paused = new BoundedCache<number>({ maxEntries: 10_000, ttlMs: 60_000 });
+
+export async function token(context: AuthContext, request: Request): Promise<Response> {
+  const reading = await readTokenRequest(request, context.origin);
+  if (!reading.ok) return reading.response;
+  const { form } = reading.request;
+  const address = addressOf(request);
+  const caller = `${context.origin} ${address} ${form.clientId}`;
+  const pause = Math.ceil(((paused.get(caller) ?? 0) - Date.now()) / 1000);
+  if (pause > 0) return tooManyRequests(TOO_MANY, pause);
+  const response = await answerSafely(context, reading.request);
+  await note(context, reading.request, response);
+  if (response.status !== 401) return response;
+  // Failures are counted for an address, and stop the application that fails, not its neighbours:
+  // all users of a hosted client come from the same few addresses.
+  const { tokenFailuresPerMinute } = context.limits;
+  const key = `token:${address}`;
+  const wait = await context.store.passing(key).limits.take(key, tokenFailuresPerMinute);
+  if (wait === 0) return response;
+  paused.set(caller, Date.now() + wait * 1000);
+  return tooManyRequests(TOO_MANY, wait);
+}
+
+/** What goes wrong with an object passes, and a refresh may be sent again: its answer was not lost. */
+async function answerSafely(context: AuthContext, request: TokenRequest): Promise<Response> {
+  try {
+    return asOurs(await answer(context, request));
+  } catch (error) {
+    const description = `Something went wrong here (reference ${logUnexpected(error)})`;
+    const options = { status: 503, headers: { "Retry-After": "2" } };
+    return oauthError("temporarily_unavailable", description, options);
+  }
+}
+
+function answer(context: AuthContext, request: TokenRequest): Promise<Response> {
+  const { form } = request;
+  if (form.grantType === "client_credentials") return clientCredentials(context, request);
+  if (isDocumentUrl(form.clientId)) return tokenOfDocument(context, request);
+  const plain = asRequest(request, context.origin);
+  // Without a grant there is nothing to redeem: the library says what is wrong with the rest.
+  if (form.subject === undefined) return context.authority.fetch(plain, context.engine);
+  return context.store.ofUser(form.subject.user).token(plain);
+}
+
+/** What is found out by a grant that was there until then. */
+const THEN_ENDED: ReadonlySet<TokenReason> = new Set(["used-code", "replaced"]);
+
+/** For the login doctor. */
+async function note(
+  { store, trace }: AuthContext,
+  { form }: TokenRequest,
+  response: Response,
+): Promise<void> {
+  const { grantType, clientId, subject } = form;
+  const client = clientId === "" ? {} : { client: clientId };
+  const grant = subject === undefined ? {} : { grant: subject.grant };
+  if (response.ok) {
+    if (grantType !== "authorization_code") return;
+    trace({ kind: "token_issued", client: clientId, ...grant });
+    return;
+  }
+  const { error, error_description: description } = await response
+    .clone()
+    .json<{ readonly error: string; readonly error_description?: string }>();
+  const reason = tokenReason(description);
+  const isTheirs = reason !== undefined && THEN_ENDED.has(reason);
+  trace({
+    ...{ kind: "token_refused", grantType, error, ...client },
+    ...((isTheirs || (await hasGrant(store, form))) && grant),
+    ...(reason !== undefined && { reason }),
+  });
+}
+
+/** Anybody can make up the names of a client and a grant. */
+async function hasGrant(
+  store: AuthContext["store"],
+  { clientId, subject }: TokenForm,
+): Promise<boolean> {
+  if (subject === undefined) return false;
+  try {
+    return await store.ofUser(subject.user).grants.isOf(clientId, subject);
+  } catch (error) {
+    logUnexpected(error);
+    return false;
+  }
+}

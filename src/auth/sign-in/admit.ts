@@ -1,0 +1,79 @@
+/** Lets somebody in whom a provider knows: their record, and a session of this browser. */
+
+import { seal } from "../../lib/seal.ts";
+import { auditLine } from "../../observability/audit.ts";
+import { endSession, sessionCookie } from "../browser.ts";
+import { addressOf, type AuthContext } from "../context.ts";
+import type { Refused, SignInResult } from "../identity/provider.ts";
+import type { SignedInUser } from "../store/users.ts";
+import { upkeepPurpose } from "../tokens/grant-judge.ts";
+import { problem, type Problem, type ProblemKind } from "./ending.ts";
+import type { Person } from "./person.ts";
+
+export interface Admitted {
+  readonly kind: "admitted";
+  readonly person: Person;
+  readonly cookies: readonly string[];
+}
+
+/** What the login doctor joins the step with. */
+export interface AdmitMarks {
+  readonly attempt?: string;
+  readonly client?: string;
+}
+
+export async function admit(
+  context: AuthContext,
+  request: Request,
+  { provider, result }: { readonly provider: string; readonly result: SignInResult },
+  marks: AdmitMarks = {},
+): Promise<Admitted | Problem> {
+  if (result.kind === "refused") return refuse(context, request, { provider, result }, marks);
+  const { identity, upkeep, authTime } = result;
+  const secrets = await context.secrets();
+  const id = await secrets.userId(identity.issuer, identity.subject);
+  const known: SignedInUser = {
+    ...{ ...identity, id, provider },
+    ...(upkeep !== undefined && { upkeep: await seal(secrets.ring, upkeepPurpose(id), upkeep) }),
+  };
+  const shard = context.store.ofUser(id);
+  const user = await shard.users.signedIn(known);
+  const address = addressOf(request);
+  if (user.isDisabled) {
+    const detail = "The person was disabled by an administrator.";
+    const step = { kind: "sign_in_refused", provider, reason: "disabled", detail } as const;
+    const reference = context.trace({ ...step, ...marks });
+    await shard.audit.append(id, "sign_in_denied", { provider, address, reason: "disabled" });
+    return problem("disabled", { reference });
+  }
+  const agent = request.headers.get("user-agent") ?? "";
+  const authenticatedAt = authTime * 1000;
+  const [secret] = await Promise.all([
+    shard.sessions.open(id, authenticatedAt, agent),
+    shard.audit.append(id, "signed_in", { provider, address }),
+    // What the browser had before is worth nothing from now on (session fixation).
+    endSession(context, request),
+  ]);
+  context.trace({ kind: "signed_in", provider, user: id, ...marks });
+  const cookies = [sessionCookie(secret, context)];
+  return { kind: "admitted", person: { user, authenticatedAt }, cookies };
+}
+
+const PROBLEMS: Readonly<Partial<Record<string, ProblemKind>>> = {
+  "not-allowed": "not-allowed",
+  "bad-state": "bad-return",
+  "provider-unreachable": "provider-unreachable",
+  "not-fresh": "not-fresh",
+};
+
+/** A refusal of a provider's, as a page tells it: the detail is for the operator. */
+export function refuse(
+  context: AuthContext,
+  request: Request,
+  { provider, result: { reason, detail } }: { readonly provider: string; readonly result: Refused },
+  marks: AdmitMarks = {},
+): Problem {
+  const reference = context.trace({ kind: "sign_in_refused", provider, reason, detail, ...marks });
+  auditLine("", "sign_in_denied", { provider, reason, address: addressOf(request), reference });
+  return problem(PROBLEMS[reason] ?? "provider-failed", { reference });
+}

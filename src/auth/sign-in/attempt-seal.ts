@@ -1,0 +1,58 @@
+/**
+ * What binds an attempt. Its handle is the only thing that opens it: the form that a person sends
+ * has it, and it is the `state` towards a provider. The record is found by the hash of it and sealed
+ * with a key made of it; the browser has a cookie beside it, so a handle that got into other hands
+ * is worth nothing there.
+ */
+
+import { importKey, type KeyRing, seal, unseal } from "../../lib/seal.ts";
+import type { Content } from "./attempt.ts";
+import type { Ending } from "./ending.ts";
+
+export const COOKIE = "__Host-edgeway-attempt-";
+const COOKIE_ID_CHARS = 8;
+const CONTENT = "attempt-content";
+const ANSWER = "attempt-answer";
+
+/** @param id the hash of the handle. */
+export function cookieName(id: string): string {
+  return COOKIE + id.slice(0, COOKIE_ID_CHARS);
+}
+
+export class AttemptSeal {
+  readonly #ring: KeyRing;
+
+  private constructor(ring: KeyRing) {
+    this.#ring = ring;
+  }
+
+  /** The handle has 256 bits of chance, so one hash of it is a key that nobody can guess. */
+  static async of(handle: string): Promise<AttemptSeal> {
+    const bytes = new TextEncoder().encode(`edgeway/auth/attempt/1:${handle}`);
+    const key = await importKey(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+    return new AttemptSeal({ currentId: "handle", keys: new Map([["handle", key]]) });
+  }
+
+  content(content: Content): Promise<string> {
+    return seal(this.#ring, CONTENT, content);
+  }
+
+  answer(ending: Ending): Promise<string> {
+    return seal(this.#ring, ANSWER, ending);
+  }
+
+  /** @throws Error for what this handle did not seal: its own record holds nothing else. */
+  async openContent(sealed: string): Promise<Content> {
+    return (await this.#open(CONTENT, sealed)) as Content;
+  }
+
+  async openAnswer(sealed: string): Promise<Ending> {
+    return (await this.#open(ANSWER, sealed)) as Ending;
+  }
+
+  async #open(purpose: string, sealed: string): Promise<unknown> {
+    const opened = await unseal(this.#ring, purpose, sealed);
+    if (opened === undefined) throw new Error("An attempt does not open with its own handle");
+    return opened;
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * A provider sends the browser back. What it brings is looked at only if it belongs to an attempt
+ * of this browser that was sent to this very provider (mix-up: RFC 9207, RFC 9700 section 4.4), and
+ * once: nobody is asked on behalf of anything else.
+ */
+
+import type { AuthContext } from "../context.ts";
+import { welcome } from "./conclude.ts";
+import { type Ending, problem } from "./ending.ts";
+import { HeldAttempt } from "./held-attempt.ts";
+import { callbackOf } from "./leave.ts";
+
+/** @param name of the provider, of the path. */
+export async function comeBack(
+  context: AuthContext,
+  request: Request,
+  name: string,
+): Promise<Ending> {
+  const { pathname, search, searchParams } = new URL(request.url);
+  const [state = null, ...others] = searchParams.getAll("state");
+  const held = others.length === 0 ? await HeldAttempt.of(context, request, state) : undefined;
+  if (held === undefined) return stray(context, "other-browser");
+  const waiting = await held.find();
+  const provider = context.providers.get(name);
+  if (waiting?.stage !== "login") return stray(context, "used");
+  if (provider?.kind !== "redirect" || waiting.content.departure?.provider !== name) {
+    return stray(context, "malformed");
+  }
+  const ending = await held.step("login", async (attempt) => {
+    const { handle, content } = attempt;
+    const result = await provider.finish({
+      url: new URL(pathname + search, context.origin),
+      state: handle,
+      callback: callbackOf(context, provider),
+      memory: content.departure?.memory ?? {},
+    });
+    const identified = { provider: name, result };
+    const settled = await welcome(context, request, {
+      ...{ attempt, identified, endCookie: held.endCookie },
+    });
+    return { ...settled, isOnce: true };
+  });
+  return ending ?? stray(context, "used");
+}
+
+function stray(
+  { trace }: Pick<AuthContext, "trace">,
+  reason: "other-browser" | "used" | "malformed",
+): Ending {
+  return problem("bad-return", { reference: trace({ kind: "attempt_refused", reason }) });
+}

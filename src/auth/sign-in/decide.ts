@@ -1,0 +1,123 @@
+/** What a person answered to the question whether an application may act for them. */
+
+import { endSession, isFresh, NO_SESSION_COOKIE, signedIn } from "../browser.ts";
+import type { AuthContext } from "../context.ts";
+import { ADMIN, USE } from "../scopes.ts";
+import { answerError } from "./answer-error.ts";
+import { NO_CHANGES } from "./approval-rules.ts";
+import type { Attempt, AuthorizeContent, Settled } from "./attempt.ts";
+import { type Ending, problem, withCookies } from "./ending.ts";
+import { gone } from "./gone.ts";
+import { HeldAttempt } from "./held-attempt.ts";
+import { issueApproved } from "./issue.ts";
+import { choices, goToLogin } from "./leave.ts";
+import type { Outcome } from "./outcome.ts";
+import { whoIsThere } from "./present.ts";
+
+/** What a page offers: what goes without saying, and what can be left out. */
+export interface OfferedScopes {
+  readonly fixed: readonly string[];
+  readonly optional: readonly string[];
+}
+
+/** Whoever may use everything may use each part of it: there is nothing to leave out then. */
+export function offeredScopes(scopes: readonly string[]): OfferedScopes {
+  const isWhole = scopes.length === 1 || scopes.includes(USE);
+  return isWhole ? { fixed: scopes, optional: [] } : { fixed: [], optional: scopes };
+}
+
+/** @param form of the page of this attempt; nothing in it adds to what the page offered. */
+export async function decide(
+  context: AuthContext,
+  request: Request,
+  form: URLSearchParams,
+): Promise<Ending> {
+  const decision = form.get("decision");
+  if (decision !== "approve" && decision !== "deny") return gone(context, "malformed");
+  const held = await HeldAttempt.of(context, request, form.get("handle"));
+  if (held === undefined) return gone(context, "other-browser");
+  const ending = await held.step("consent", ({ content, ...attempt }) => {
+    // Whoever opens an attempt at this stage gives it this content.
+    if (content.kind !== "authorize") throw new TypeError("There is nothing to decide");
+    const asked = { ...attempt, content, endCookie: held.endCookie };
+    return decision === "deny"
+      ? deny(context, request, asked)
+      : approve(context, request, asked, form.getAll("scope"));
+  });
+  return ending ?? gone(context, "used");
+}
+
+interface Asked extends Attempt {
+  readonly content: AuthorizeContent;
+  /** Forgets the attempt in the browser. */
+  readonly endCookie: string;
+}
+
+async function approve(
+  context: AuthContext,
+  request: Request,
+  { content, endCookie, ...attempt }: Asked,
+  posted: readonly string[],
+): Promise<Settled> {
+  const { fixed, optional } = offeredScopes(content.scopes);
+  const approved = [...fixed, ...optional.filter((scope) => posted.includes(scope))];
+  if (approved.length === 0) {
+    return { ending: problem("nothing-chosen"), next: { stage: "consent", content } };
+  }
+  const step = { kind: "answered", decision: "approved", client: content.client.id } as const;
+  context.trace({ ...step, attempt: attempt.id });
+  const there = await whoIsThere(context, request);
+  if (there.kind === "problem") return { ending: there };
+  // The page said who would be acted for, or that somebody would sign in: nobody else will do.
+  const person = there.person?.user.id === content.shownTo ? there.person : undefined;
+  if (person === undefined || (approved.includes(ADMIN) && !isFresh(context, person))) {
+    return goToLogin(context, request, { ...attempt, content: { ...content, approved } });
+  }
+  const whole = { content, scopes: approved, attempt: attempt.id };
+  const ending = await issueApproved(context, whole, person);
+  return { ending: withCookies(ending, [...there.cookies, endCookie]) };
+}
+
+async function deny(
+  context: AuthContext,
+  request: Request,
+  { content, id, endCookie }: Asked,
+): Promise<Settled> {
+  const { client } = content;
+  const somebody = await signedIn(context, request);
+  if (somebody !== undefined) {
+    const { user } = somebody;
+    const detail = { application: client.name, client: client.id };
+    await context.store.ofUser(user.id).audit.append(user.id, "consent_denied", detail);
+  }
+  const step = { kind: "answered", decision: "denied", client: client.id } as const;
+  const ending = await answerError(context, content.request, somebody?.user, {
+    ...{ code: "access_denied", description: "The person said no" },
+    reference: context.trace({ ...step, attempt: id }),
+  });
+  return { ending: withCookies(ending, [endCookie]) };
+}
+
+/** "Not you?": ends the session, and asks again as if nobody had been there. */
+export async function askSomebodyElse(
+  context: AuthContext,
+  request: Request,
+  form: URLSearchParams,
+): Promise<Outcome> {
+  const held = await HeldAttempt.of(context, request, form.get("handle"));
+  const found = await held?.find();
+  if (held === undefined || found === undefined) return gone(context, "used");
+  const { handle, stage, content } = found;
+  if (stage !== "consent" || content.kind !== "authorize") return gone(context, "used");
+  if (choices(context).length === 0) return problem("not-fresh");
+  const { shownTo, ...rest } = content;
+  const anew = { ...rest, needsLogin: true };
+  if (!(await held.change(stage, anew))) return gone(context, "used");
+  await endSession(context, request);
+  if (shownTo !== undefined)
+    await context.store.ofUser(shownTo).audit.append(shownTo, "signed_out");
+  return {
+    ...{ kind: "consent", handle, content: anew, user: undefined, changes: NO_CHANGES },
+    cookies: [NO_SESSION_COOKIE],
+  };
+}

@@ -1,0 +1,112 @@
+/** An attempt in the hands of the browser that began it: each of its steps can be taken once. */
+
+import { hashOf } from "../../lib/random.ts";
+import type { AuthContext } from "../context.ts";
+import { noCookie, readCookies } from "../cookies.ts";
+import type { Stage } from "../store/attempts.ts";
+import type { Attempt, Content, Settled } from "./attempt.ts";
+import { AttemptSeal, cookieName } from "./attempt-seal.ts";
+import type { Ending } from "./ending.ts";
+
+const HANDLE = /^[A-Za-z0-9_-]{43}$/;
+
+interface Names {
+  readonly handle: string;
+  /** The hash of the handle, and of the browser's cookie. */
+  readonly id: string;
+  readonly browser: string;
+}
+
+export class HeldAttempt {
+  readonly #store: AuthContext["store"];
+  readonly #names: Names;
+  readonly #seal: AttemptSeal;
+
+  private constructor(store: AuthContext["store"], names: Names, seal: AttemptSeal) {
+    this.#store = store;
+    this.#names = names;
+    this.#seal = seal;
+  }
+
+  /** @returns `undefined` for what is no handle, or without the cookie: nobody is asked for those. */
+  static async of(
+    { store }: AuthContext,
+    request: Request,
+    handle: string | null,
+  ): Promise<HeldAttempt | undefined> {
+    if (handle === null || !HANDLE.test(handle)) return undefined;
+    const id = await hashOf(handle);
+    const secret = readCookies(request).get(cookieName(id));
+    if (secret === undefined) return undefined;
+    const names = { handle, id, browser: await hashOf(secret) };
+    return new HeldAttempt(store, names, await AttemptSeal.of(handle));
+  }
+
+  /** What the browser is told when the attempt is over. */
+  get endCookie(): string {
+    return noCookie(cookieName(this.#names.id));
+  }
+
+  /** @returns the attempt as long as it waits for something. */
+  async find(): Promise<Attempt | undefined> {
+    const { id, browser } = this.#names;
+    const found = await this.#rows.find(id, browser);
+    return found === undefined ? undefined : this.#open(found.stage, found.content);
+  }
+
+  /**
+   * Takes a step of the attempt. Of several who send the same at once, one does the work; the
+   * others are given what came of it, and so is who sends it again within seconds.
+   *
+   * @returns `undefined` when there is no such step to take, or not any more.
+   */
+  async step(
+    stage: Stage,
+    work: (attempt: Attempt) => Promise<Settled>,
+  ): Promise<Ending | undefined> {
+    const { id, browser } = this.#names;
+    const taken = await this.#rows.take(id, browser, stage);
+    if (taken.kind === "gone") return undefined;
+    if (taken.kind === "answered") return this.#seal.openAnswer(taken.answer);
+    try {
+      const settled = await work(await this.#open(stage, taken.content));
+      await this.#settle(settled);
+      return settled.ending;
+    } catch (error) {
+      await this.#rows.settle(id, {});
+      throw error;
+    }
+  }
+
+  /** @returns what came of a step that was taken a moment ago; the step itself is not taken. */
+  async again(stage: Stage): Promise<Ending | undefined> {
+    const { id, browser } = this.#names;
+    const answered = await this.#rows.again(id, browser, stage);
+    return answered.kind === "answered" ? this.#seal.openAnswer(answered.answer) : undefined;
+  }
+
+  /** Puts other content in its place. @returns whether it still waited for that. */
+  async change(stage: Stage, content: Content): Promise<boolean> {
+    const { id, browser } = this.#names;
+    return this.#rows.change(id, browser, { stage, content: await this.#seal.content(content) });
+  }
+
+  get #rows() {
+    return this.#store.passing(this.#names.id).attempts;
+  }
+
+  async #open(stage: Stage, sealed: string): Promise<Attempt> {
+    const { handle, id } = this.#names;
+    return { handle, id, stage, content: await this.#seal.openContent(sealed) };
+  }
+
+  async #settle({ ending, next, isOnce }: Settled): Promise<void> {
+    await this.#rows.settle(this.#names.id, {
+      ...(isOnce !== true && { answer: await this.#seal.answer(ending) }),
+      ...(next !== undefined && {
+        stage: next.stage,
+        content: await this.#seal.content(next.content),
+      }),
+    });
+  }
+}

@@ -1,0 +1,89 @@
+/** The end of an authorization: the code, on its way to the application. */
+
+import type { AuthContext } from "../context.ts";
+import { ADMIN } from "../scopes.ts";
+import { isUsed } from "../clients/redirect-uris.ts";
+import type { GrantMetadata } from "../tokens/grants.ts";
+import { subjectOf } from "../tokens/token-form.ts";
+import { answerError } from "./answer-error.ts";
+import { approvalOf } from "./approval-rules.ts";
+import { findClient } from "./asking-client.ts";
+import type { AuthorizeContent } from "./attempt.ts";
+import { type Ending, problem, redirect } from "./ending.ts";
+import type { Person } from "./person.ts";
+
+/** What a person has just approved of what an application asked for. */
+export interface Approved {
+  readonly content: AuthorizeContent;
+  readonly scopes: readonly string[];
+  /** Of the attempt's record. */
+  readonly attempt: string;
+}
+
+/** Keeps the approval, and answers the application with a code. */
+export async function issueApproved(
+  context: AuthContext,
+  { content, scopes, attempt }: Approved,
+  person: Person,
+): Promise<Ending> {
+  const { client, request } = content;
+  const { user } = person;
+  // The person approved what the page said; if that is not so any more, they have to read it again.
+  const now = await findClient(context, client.id);
+  if (now.kind !== "client" || now.client.digest !== client.digest) {
+    const step = { kind: "attempt_refused", reason: "malformed", client: client.id } as const;
+    return problem("client-changed", { reference: context.trace({ ...step, attempt }) });
+  }
+  const { approvals, audit } = context.store.ofUser(user.id);
+  await approvals.save(user.id, approvalOf(content, scopes, Date.now()));
+  await audit.append(user.id, "consent_approved", {
+    ...{ application: client.name, client: client.id },
+    ...{ resource: request.resource, scopes: scopes.join(" ") },
+  });
+  return issueCode(context, { content, scopes, attempt }, person);
+}
+
+/** @param approved what was approved, now or earlier. */
+export async function issueCode(
+  context: AuthContext,
+  { content, scopes, attempt }: Omit<Approved, "attempt"> & Partial<Pick<Approved, "attempt">>,
+  { user }: Person,
+): Promise<Ending> {
+  const { client, request } = content;
+  const marks = { client: client.id, ...(attempt !== undefined && { attempt }) };
+  // The library would send a code to any scheme that the client has listed.
+  if (!isUsed(request.redirectUri)) {
+    const { redirectUri } = request;
+    const step = { kind: "ask_refused", reason: "redirect-mismatch", redirectUri } as const;
+    return problem("bad-redirect", { reference: context.trace({ ...step, ...marks }) });
+  }
+  // The page is shown to people who are not signed in, so only now it is known who may do what.
+  const granted = scopes.filter((scope) => scope !== ADMIN || user.isAdmin);
+  if (granted.length === 0) {
+    const step = {
+      kind: "ask_refused",
+      reason: "unknown-scope",
+      resource: request.resource,
+    } as const;
+    return answerError(context, request, user, {
+      code: "invalid_scope",
+      description: "The account may not do what was asked for",
+      reference: context.trace({ ...step, ...marks }),
+    });
+  }
+  const metadata: GrantMetadata = { name: client.name };
+  const { redirectTo } = await context.authority.helpers(context.engine).completeAuthorization({
+    ...{ request, metadata, props: {} },
+    userId: user.id,
+    scope: [...granted],
+    // A link that leads to here must not end what the application has (it may not be its user's).
+    revokeExistingGrants: false,
+  });
+  const code = new URL(redirectTo).searchParams.get("code") ?? "";
+  const grant = subjectOf(code)?.grant;
+  context.trace({
+    ...{ kind: "code_issued", user: user.id, ...marks },
+    ...(grant !== undefined && { grant }),
+  });
+  return redirect(redirectTo);
+}

@@ -1,0 +1,92 @@
+/**
+ * Whether an authorization request can be served. The library looks first, for it says whether the
+ * client may be answered there at all: nothing is sent anywhere before that is known.
+ */
+
+import { AuthorizationError, type AuthRequest } from "@cloudflare/workers-oauth-provider";
+
+import type { AuthContext } from "../context.ts";
+import { choose } from "../scopes.ts";
+import type { AuthorizeReading, Objection } from "../server/authorize-request.ts";
+import type { User } from "../store/users.ts";
+import { answerError } from "./answer-error.ts";
+import type { FoundClient } from "./asking-client.ts";
+import type { AuthorizeContent } from "./attempt.ts";
+import { type Ending, problem } from "./ending.ts";
+import { choices } from "./leave.ts";
+
+type Read = Extract<AuthorizeReading, { readonly kind: "read" }>;
+
+interface Asker {
+  readonly found: FoundClient;
+  /** Who is signed in. */
+  readonly user: User | undefined;
+}
+
+/** @returns what the person is to be asked, or what the application or the person is told. */
+export async function judgeAsk(
+  context: AuthContext,
+  reading: Read,
+  { found: { client, redirectUris: registered }, user }: Asker,
+): Promise<AuthorizeContent | Ending> {
+  const { clientId, redirectUri, state } = reading;
+  const step = { kind: "ask_refused", client: clientId, redirectUri } as const;
+  const parsed = await parse(context, reading);
+  if (parsed === "homeless") {
+    const reference = context.trace({ ...step, reason: "redirect-mismatch", registered });
+    return problem("bad-redirect", { reference });
+  }
+  const refuse = ({ code, description, reason }: Objection): Promise<Ending> => {
+    const resource = new URL(reading.request.url).searchParams.get("resource");
+    const reference = context.trace({
+      ...{ ...step, reason, detail: description },
+      ...(resource !== null && { resource }),
+    });
+    return answerError(context, { clientId, redirectUri, state }, user, {
+      ...{ code, description, reference },
+    });
+  };
+  if ("reason" in parsed) return refuse(parsed);
+  if (reading.objection !== undefined) return refuse(reading.objection);
+  const resource = context.authority.resources.find(({ id }) => id === parsed.resource);
+  // It is no scope of a resource: every application may refresh.
+  const requested = parsed.scope.filter((scope) => scope !== "offline_access");
+  const chosen = choose(requested, resource?.scopes ?? []);
+  if (resource === undefined || chosen.kind === "none") {
+    const description = "None of these scopes is to be had for this resource";
+    return refuse({ code: "invalid_scope", description, reason: "unknown-scope" });
+  }
+  const { scopes } = chosen;
+  context.trace({
+    ...{ kind: "asked", client: clientId, name: client.name },
+    ...{ redirectUri, resource: resource.id, scopes },
+  });
+  return {
+    ...{ kind: "authorize", startedAt: Date.now() },
+    // Where something in front of us says who it is, nobody can sign in anew.
+    needsLogin: reading.asksForLogin && choices(context).length > 0,
+    ...{ client, scopes, request: { ...parsed, resource: resource.id } },
+  };
+}
+
+/** @returns "homeless" for a request that no answer can be sent to. */
+async function parse(
+  { authority, engine }: AuthContext,
+  { request, objection }: Read,
+): Promise<AuthRequest | Objection | "homeless"> {
+  try {
+    return await authority.helpers(engine).parseAuthRequest(request);
+  } catch (error) {
+    if (!(error instanceof AuthorizationError)) throw error;
+    const { code, description, redirectUri } = error;
+    if (redirectUri === undefined) return "homeless";
+    const reason = REASONS[code] ?? objection?.reason ?? "malformed";
+    return { code, description, reason };
+  }
+}
+
+const REASONS: Readonly<Record<string, Objection["reason"]>> = {
+  invalid_target: "unknown-resource",
+  unsupported_response_type: "unsupported",
+  unauthorized_client: "unsupported",
+};

@@ -1,0 +1,37 @@
+/** The application that a request names, or what the person is told when there is none. */
+
+import type { AuthContext } from "../context.ts";
+import type { AuthorizeReading } from "../server/authorize-request.ts";
+import { findClient, type FoundClient } from "./asking-client.ts";
+import { problem, type Problem } from "./ending.ts";
+import { askerOf } from "./limits.ts";
+
+type Read = Extract<AuthorizeReading, { readonly kind: "read" }>;
+
+export async function knownClient(
+  context: AuthContext,
+  request: Request,
+  { clientId, redirectUri }: Read,
+): Promise<FoundClient | Problem> {
+  const found = await findClient(context, clientId, askerOf(context, request));
+  const step = { kind: "ask_refused", client: clientId, redirectUri } as const;
+  switch (found.kind) {
+    case "client":
+      return found;
+    case "unknown": {
+      const reference = context.trace({ ...step, reason: "unknown-client" });
+      return problem("unknown-client", { reference });
+    }
+    case "refused": {
+      const { sentence, reason: detail } = found;
+      // Whoever asks is not told what an address answered; the operator is.
+      const reference = context.trace({ ...step, reason: "document", detail });
+      return problem("client-document", { reference, sentence });
+    }
+    case "busy": {
+      const { retryAfterSeconds } = found;
+      const reference = context.trace({ ...step, reason: "limited" });
+      return problem("limited", { reference, retryAfterSeconds });
+    }
+  }
+}

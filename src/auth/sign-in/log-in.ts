@@ -1,0 +1,77 @@
+/** What a person answered to the question who they are: a provider to go to, or the owner's code. */
+
+import { addressOf, type AuthContext } from "../context.ts";
+import type { CodeProvider } from "../identity/provider.ts";
+import { refuse } from "./admit.ts";
+import { marksOf } from "./attempt.ts";
+import { welcome } from "./conclude.ts";
+import { gone } from "./gone.ts";
+import { HeldAttempt } from "./held-attempt.ts";
+import { choices, leave } from "./leave.ts";
+import type { Complaint, Outcome } from "./outcome.ts";
+
+/** All tries are counted in one place, so that they can be counted together. */
+const TRIES_KEY = "code-tries";
+
+/** @param form of the page of this attempt. */
+export async function logIn(
+  context: AuthContext,
+  request: Request,
+  form: URLSearchParams,
+): Promise<Outcome> {
+  const held = await HeldAttempt.of(context, request, form.get("handle"));
+  if (held === undefined) return gone(context, "other-browser");
+  const name = form.get("provider");
+  const code = form.get("code");
+  const provider = choices(context).find((each) =>
+    name === null ? each.kind === "code" : each.kind === "redirect" && each.name === name,
+  );
+  if (provider?.kind === "redirect") {
+    const ending = await held.step("login", (attempt) =>
+      leave(context, request, attempt, provider),
+    );
+    return ending ?? gone(context, "used");
+  }
+  if (provider === undefined || code === null) return gone(context, "malformed");
+  return enter(context, request, { held, provider, code });
+}
+
+interface Entry {
+  readonly held: HeldAttempt;
+  readonly provider: CodeProvider;
+  readonly code: string;
+}
+
+/**
+ * Looks at the code before it takes the step: a wrong one may be corrected. It is looked at, and
+ * counted, for an attempt that waits for it and for nothing else.
+ */
+async function enter(
+  context: AuthContext,
+  request: Request,
+  { held, provider, code }: Entry,
+): Promise<Outcome> {
+  const attempt = await held.find();
+  if (attempt?.stage !== "login") return (await held.again("login")) ?? gone(context, "used");
+  const { codeTries: tries } = context.store.passing(TRIES_KEY);
+  const address = addressOf(request);
+  const seconds = await tries.begin(address, context.limits.codeTries);
+  const checked = seconds === 0 ? await provider.check(code) : undefined;
+  if (checked?.kind === "identity") {
+    await tries.forgive(address);
+    const identified = { provider: provider.name, result: checked };
+    const ending = await held.step("login", (taken) =>
+      welcome(context, request, { attempt: taken, identified, endCookie: held.endCookie }),
+    );
+    return ending ?? gone(context, "used");
+  }
+  const detail = "There were too many wrong codes.";
+  const result = checked ?? ({ kind: "refused", reason: "limited", detail } as const);
+  refuse(context, request, { provider: provider.name, result }, marksOf(attempt));
+  return { kind: "sign-in", attempt, complaint: complaintOf(result.reason, seconds) };
+}
+
+function complaintOf(reason: string, seconds: number): Complaint {
+  if (seconds > 0) return { kind: "wait", seconds };
+  return { kind: reason === "not-set-up" ? "not-set-up" : "wrong-code" };
+}

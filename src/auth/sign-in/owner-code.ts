@@ -1,0 +1,71 @@
+/**
+ * The owner's code of a gateway whose operator gave none: made once, by whoever has the link that
+ * only the operator can read. What is kept of link and code is their hashes.
+ */
+
+import { hashOf, randomName, randomSecret } from "../../lib/random.ts";
+import type { OwnerSetup } from "./owner-setup.ts";
+
+/** The port to a few values; the storage of a Durable Object satisfies it by shape. */
+export interface SmallStore {
+  get(key: string): unknown;
+  put(key: string, value: unknown): void;
+  delete(key: string): boolean;
+}
+
+interface Link {
+  readonly hash: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+const LINK = "ownerSetupLink";
+const CODE_HASH = "ownerCodeHash";
+const LINK_MS = 30 * 60_000;
+/** 160 bits. */
+const CODE_CHARS = 32;
+const GROUP = /.{4}(?=.)/g;
+
+/** Hashing comes first in each method: from reading to writing nothing else runs. */
+export class OwnerCode implements OwnerSetup {
+  readonly #store: SmallStore;
+  readonly #now: () => number;
+
+  constructor(store: SmallStore, now: () => number = () => Date.now()) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** @returns the hash of the code, if one was made. */
+  codeHash(): string | undefined {
+    return this.#store.get(CODE_HASH) as string | undefined;
+  }
+
+  async beginSetup(): Promise<string | undefined> {
+    const token = randomSecret();
+    const hash = await hashOf(token);
+    if (this.codeHash() !== undefined || this.#link() !== undefined) return undefined;
+    const link: Link = { hash, expiresAt: this.#now() + LINK_MS };
+    this.#store.put(LINK, link);
+    return token;
+  }
+
+  async isSetupToken(token: string): Promise<boolean> {
+    const hash = await hashOf(token);
+    return this.#link()?.hash === hash;
+  }
+
+  async finishSetup(token: string): Promise<string | undefined> {
+    const code = randomName(CODE_CHARS).replaceAll(GROUP, "$&-");
+    const [given, made] = await Promise.all([hashOf(token), hashOf(code)]);
+    if (this.codeHash() !== undefined || this.#link()?.hash !== given) return undefined;
+    this.#store.delete(LINK);
+    this.#store.put(CODE_HASH, made);
+    return code;
+  }
+
+  #link(): Link | undefined {
+    const link = this.#store.get(LINK) as Link | undefined;
+    return link !== undefined && link.expiresAt > this.#now() ? link : undefined;
+  }
+}

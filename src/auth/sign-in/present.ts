@@ -1,0 +1,33 @@
+/** Who is there when a page is asked for: by the session, or by what stands in front of us. */
+
+import { signedIn } from "../browser.ts";
+import type { AuthContext } from "../context.ts";
+import { admit } from "./admit.ts";
+import type { Problem } from "./ending.ts";
+import { identify } from "./identify.ts";
+import type { Person } from "./person.ts";
+
+export interface Presence {
+  readonly kind: "presence";
+  /** Who is signed in. */
+  readonly person?: Person;
+  /** Of a session that was opened just now. */
+  readonly cookies: readonly string[];
+}
+
+/** @returns a problem when it is known who it is, and they may not come in. */
+export async function whoIsThere(
+  context: AuthContext,
+  request: Request,
+): Promise<Presence | Problem> {
+  const found = await signedIn(context, request);
+  if (found !== undefined) {
+    const { user, session } = found;
+    const person = { user, authenticatedAt: session.authenticatedAt };
+    return { kind: "presence", person, cookies: [] };
+  }
+  const identified = await identify(context, request);
+  if (identified === undefined) return { kind: "presence", cookies: [] };
+  const admitted = await admit(context, request, identified);
+  return admitted.kind === "problem" ? admitted : { ...admitted, kind: "presence" };
+}

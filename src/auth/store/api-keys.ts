@@ -1,0 +1,122 @@
+/**
+ * Tokens that do not come from an authorization: API keys, which a user makes, and the tokens of
+ * service clients. Both are `<prefix>_<id>_<secret>`; the id leads to the object that holds the
+ * key, and of the secret only a hash is kept. A prefix of its own lets scanners find leaked keys.
+ */
+
+import { hashOf, isSame, randomName, randomSecret } from "../../lib/random.ts";
+import type { Sql } from "../../lib/sql.ts";
+import { drawFor, shardName } from "./shards.ts";
+
+/** `mgw_sk_`: made by a user. `mgw_cc_`: got by a service client for an hour. */
+type KeyKind = "sk" | "cc";
+
+export interface ApiKey {
+  readonly id: string;
+  readonly kind: KeyKind;
+  /** A user, or a service client. */
+  readonly owner: string;
+  readonly label: string;
+  readonly scopes: readonly string[];
+  readonly resources: readonly string[];
+  /** Milliseconds since 1970, all of them. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly usedAt?: number;
+}
+
+export type NewKey = Pick<
+  ApiKey,
+  "kind" | "owner" | "label" | "scopes" | "resources" | "expiresAt"
+>;
+
+type Row = { id: string; owner: string; hash: string; record: string; used: number | null };
+
+const ID_CHARS = 16;
+const TOKEN = /^mgw_(sk|cc)_([a-z0-9]{16})_([A-Za-z0-9_-]{43})$/;
+/** That a key is in use is written down at most once a day. */
+const USED_MS = 86_400_000;
+
+/** @returns the object that holds the key which a token claims to be, if it has the shape of one. */
+export function keyShard(token: string): string | undefined {
+  const [, , id] = TOKEN.exec(token) ?? [];
+  return id === undefined ? undefined : shardName("u", id);
+}
+
+export interface ApiKeysOptions {
+  /** Called when it is written down that a key is in use. */
+  readonly onUsed?: (key: ApiKey) => void;
+  readonly now?: () => number;
+}
+
+export class ApiKeys {
+  readonly #sql: Sql;
+  readonly #onUsed: ApiKeysOptions["onUsed"];
+  readonly #now: () => number;
+
+  constructor(sql: Sql, { onUsed, now = () => Date.now() }: ApiKeysOptions = {}) {
+    this.#sql = sql;
+    this.#onUsed = onUsed;
+    this.#now = now;
+    sql.exec(`CREATE TABLE IF NOT EXISTS keys_1 (
+      id TEXT PRIMARY KEY, owner TEXT NOT NULL, hash TEXT NOT NULL, record TEXT NOT NULL,
+      used INTEGER
+    )`);
+    sql.exec("CREATE INDEX IF NOT EXISTS keys_1_owner ON keys_1 (owner)");
+  }
+
+  /** @returns the key, and the token that is shown once and kept nowhere. */
+  async create(key: NewKey): Promise<{ readonly key: ApiKey; readonly token: string }> {
+    const id = drawFor(shardName("u", key.owner), "u", () => randomName(ID_CHARS));
+    const secret = randomSecret();
+    const made: ApiKey = { ...key, id, createdAt: this.#now() };
+    this.#sql.exec(
+      "INSERT INTO keys_1 (id, owner, hash, record) VALUES (?, ?, ?, ?)",
+      ...[id, key.owner, await hashOf(secret), JSON.stringify(made)],
+    );
+    return { key: made, token: `mgw_${key.kind}_${id}_${secret}` };
+  }
+
+  /** @returns the key of a token, if it is one, has not expired and was not revoked. */
+  async check(token: string): Promise<ApiKey | undefined> {
+    const [, kind, id = "", secret = ""] = TOKEN.exec(token) ?? [];
+    const hash = await hashOf(secret);
+    const [row] = this.#sql.exec<Row>("SELECT * FROM keys_1 WHERE id = ?", id);
+    if (row === undefined || !isSame(row.hash, hash)) return undefined;
+    const key = keyOf(row);
+    const now = this.#now();
+    if (key.kind !== kind || key.expiresAt <= now) return undefined;
+    if (now - (key.usedAt ?? 0) >= USED_MS) {
+      this.#sql.exec("UPDATE keys_1 SET used = ? WHERE id = ?", now, id);
+      this.#onUsed?.(key);
+    }
+    return key;
+  }
+
+  list(owner: string): readonly ApiKey[] {
+    const rows = [...this.#sql.exec<Row>("SELECT * FROM keys_1 WHERE owner = ?", owner)];
+    return rows.map(keyOf).filter(({ expiresAt }) => expiresAt > this.#now());
+  }
+
+  /** @returns whether the owner had such a key. */
+  revoke(owner: string, id: string): boolean {
+    const query = "DELETE FROM keys_1 WHERE id = ? AND owner = ? RETURNING id";
+    return [...this.#sql.exec(query, id, owner)].length > 0;
+  }
+
+  revokeAll(owner: string): void {
+    this.#sql.exec("DELETE FROM keys_1 WHERE owner = ?", owner);
+  }
+
+  /** Removes what has expired. */
+  sweep(): void {
+    for (const key of [...this.#sql.exec<Row>("SELECT * FROM keys_1")].map(keyOf)) {
+      if (key.expiresAt <= this.#now()) this.revoke(key.owner, key.id);
+    }
+  }
+}
+
+function keyOf({ record, used }: Row): ApiKey {
+  const key = JSON.parse(record) as ApiKey;
+  return used === null ? key : { ...key, usedAt: used };
+}

@@ -1,0 +1,91 @@
+/**
+ * What a user has approved of which application: by it the consent page can be skipped, seen and
+ * taken back. The digest is of what the application said of itself; when that changes, the user is
+ * asked again.
+ */
+
+import type { Sql } from "../../lib/sql.ts";
+
+export interface Approval {
+  readonly client: string;
+  readonly redirectUri: string;
+  readonly resource: string;
+  readonly scopes: readonly string[];
+  readonly digest: string;
+  /** As the consent page called it. */
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly approvedAt: number;
+}
+
+type Row = {
+  client: string;
+  redirect: string;
+  resource: string;
+  scopes: string;
+  digest: string;
+  name: string;
+  at: number;
+};
+
+export class Approvals {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    sql.exec(`CREATE TABLE IF NOT EXISTS approvals_1 (
+      user TEXT NOT NULL, client TEXT NOT NULL, redirect TEXT NOT NULL, resource TEXT NOT NULL,
+      scopes TEXT NOT NULL, digest TEXT NOT NULL, name TEXT NOT NULL, at INTEGER NOT NULL,
+      PRIMARY KEY (user, client, redirect, resource)
+    ) WITHOUT ROWID`);
+  }
+
+  find(
+    user: string,
+    { client, redirectUri, resource }: Pick<Approval, "client" | "redirectUri" | "resource">,
+  ): Approval | undefined {
+    const [row] = this.#sql.exec<Row>(
+      `SELECT * FROM approvals_1
+       WHERE user = ? AND client = ? AND redirect = ? AND resource = ?`,
+      ...[user, client, redirectUri, resource],
+    );
+    return row === undefined ? undefined : approvalOf(row);
+  }
+
+  save(user: string, approval: Approval): void {
+    const { client, redirectUri, resource, scopes, digest, name, approvedAt } = approval;
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO approvals_1
+         (user, client, redirect, resource, scopes, digest, name, at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[user, client, redirectUri, resource, scopes.join(" "), digest, name, approvedAt],
+    );
+  }
+
+  list(user: string): readonly Approval[] {
+    const query = "SELECT * FROM approvals_1 WHERE user = ? ORDER BY at DESC";
+    return [...this.#sql.exec<Row>(query, user)].map(approvalOf);
+  }
+
+  /** Forgets all approvals of an application. @returns whether there were any. */
+  forget(user: string, client: string): boolean {
+    const query = "DELETE FROM approvals_1 WHERE user = ? AND client = ? RETURNING client";
+    return [...this.#sql.exec(query, user, client)].length > 0;
+  }
+
+  /** Forgets what anybody has approved of an application. */
+  forgetClient(client: string): void {
+    this.#sql.exec("DELETE FROM approvals_1 WHERE client = ?", client);
+  }
+
+  forgetAll(user: string): void {
+    this.#sql.exec("DELETE FROM approvals_1 WHERE user = ?", user);
+  }
+}
+
+function approvalOf({ client, redirect, resource, scopes, digest, name, at }: Row): Approval {
+  return {
+    ...{ client, redirectUri: redirect, resource, digest, name, approvedAt: at },
+    scopes: scopes.split(" "),
+  };
+}

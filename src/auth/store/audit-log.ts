@@ -1,0 +1,64 @@
+/**
+ * What was done in a user's name, the last thousand of it: sign-ins, grants, refreshes,
+ * revocations, keys, denials. Each goes into the log of the gateway as well. It holds names and
+ * addresses, and never a secret.
+ */
+
+import type { Sql } from "../../lib/sql.ts";
+import {
+  type AuditDetail,
+  type AuditEvent,
+  auditLine,
+  cleanDetail,
+} from "../../observability/audit.ts";
+
+export interface AuditEntry {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly event: AuditEvent;
+  /** Short texts that a person can read: an application, an address, a key's label. */
+  readonly detail: AuditDetail;
+}
+
+type Row = { at: number; event: AuditEvent; detail: string };
+
+const MAX_ENTRIES = 1000;
+
+export class AuditLog {
+  readonly #sql: Sql;
+  readonly #now: () => number;
+
+  constructor(sql: Sql, now: () => number = () => Date.now()) {
+    this.#sql = sql;
+    this.#now = now;
+    sql.exec(`CREATE TABLE IF NOT EXISTS audit_1 (
+      user TEXT NOT NULL, n INTEGER NOT NULL, at INTEGER NOT NULL, event TEXT NOT NULL,
+      detail TEXT NOT NULL, PRIMARY KEY (user, n)
+    ) WITHOUT ROWID`);
+  }
+
+  append(user: string, event: AuditEvent, detail: AuditDetail = {}): void {
+    auditLine(user, event, detail);
+    // Numbered for each user, so that the line which is one too old is known without counting.
+    const [row] = this.#sql.exec<{ n: number }>(
+      `INSERT INTO audit_1 (user, n, at, event, detail)
+       SELECT ?1, COALESCE(MAX(n), 0) + 1, ?2, ?3, ?4 FROM audit_1 WHERE user = ?1
+       RETURNING n`,
+      ...[user, this.#now(), event, JSON.stringify(cleanDetail(detail))],
+    );
+    const oldest = (row?.n ?? 0) - MAX_ENTRIES;
+    this.#sql.exec("DELETE FROM audit_1 WHERE user = ? AND n <= ?", user, oldest);
+  }
+
+  /** Newest first. */
+  list(user: string, limit = MAX_ENTRIES): readonly AuditEntry[] {
+    const rows = this.#sql.exec<Row>(
+      "SELECT at, event, detail FROM audit_1 WHERE user = ? ORDER BY n DESC LIMIT ?",
+      ...[user, Math.min(limit, MAX_ENTRIES)],
+    );
+    return [...rows].map(({ at, event, detail }) => ({
+      ...{ at, event },
+      detail: JSON.parse(detail) as AuditEntry["detail"],
+    }));
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Who is signed in at which browser. The browser has a random secret in a cookie, and this has its
+ * hash; the secret is drawn so that it leads to the object that holds its user.
+ */
+
+import { hashOf, randomSecret } from "../../lib/random.ts";
+import type { Sql } from "../../lib/sql.ts";
+import { drawFor, shardName } from "./shards.ts";
+
+export interface BrowserSession {
+  /** Of the record, for lists and for ending it; it opens nothing. */
+  readonly id: string;
+  readonly user: string;
+  /** Milliseconds since 1970, all of them. When the user last proved who they are. */
+  readonly authenticatedAt: number;
+  readonly createdAt: number;
+  readonly seenAt: number;
+  readonly expiresAt: number;
+  /** What the browser says it is, cut short. */
+  readonly agent: string;
+}
+
+type Row = { id: string; user: string; times: string; agent: string };
+
+interface Times {
+  readonly authenticatedAt: number;
+  readonly createdAt: number;
+  readonly seenAt: number;
+  readonly expiresAt: number;
+}
+
+export interface SessionLifetimes {
+  readonly absoluteMs: number;
+  readonly idleMs: number;
+}
+
+const MAX_AGENT_CHARS = 200;
+/** That a session is in use is written down at most this often. */
+const SEEN_MS = 60_000;
+
+export class BrowserSessions {
+  readonly #sql: Sql;
+  readonly #lifetimes: SessionLifetimes;
+  readonly #now: () => number;
+
+  constructor(sql: Sql, lifetimes: SessionLifetimes, now: () => number = () => Date.now()) {
+    this.#sql = sql;
+    this.#lifetimes = lifetimes;
+    this.#now = now;
+    sql.exec(`CREATE TABLE IF NOT EXISTS browser_1 (
+      id TEXT PRIMARY KEY, user TEXT NOT NULL, times TEXT NOT NULL, agent TEXT NOT NULL
+    )`);
+    sql.exec("CREATE INDEX IF NOT EXISTS browser_1_user ON browser_1 (user)");
+  }
+
+  /**
+   * Opens a session, and ends the one that the browser had: a secret that was there before the
+   * sign-in is worth nothing after it (session fixation).
+   *
+   * @returns the secret for the cookie.
+   */
+  async open(user: string, authenticatedAt: number, agent: string): Promise<string> {
+    const secret = drawFor(shardName("u", user), "u", randomSecret);
+    const id = await hashOf(secret);
+    const now = this.#now();
+    const expiresAt = now + this.#lifetimes.absoluteMs;
+    const times: Times = { authenticatedAt, createdAt: now, seenAt: now, expiresAt };
+    this.#sql.exec(
+      "INSERT INTO browser_1 (id, user, times, agent) VALUES (?, ?, ?, ?)",
+      ...[id, user, JSON.stringify(times), agent.slice(0, MAX_AGENT_CHARS)],
+    );
+    return secret;
+  }
+
+  /** @returns the session of a cookie while it lasts; looking keeps it from going idle. */
+  async find(secret: string): Promise<BrowserSession | undefined> {
+    const found = this.#read(await hashOf(secret));
+    if (found === undefined) return undefined;
+    const now = this.#now();
+    if (!this.#lasts(found)) {
+      this.#sql.exec("DELETE FROM browser_1 WHERE id = ?", found.id);
+      return undefined;
+    }
+    if (now - found.seenAt < SEEN_MS) return found;
+    const { authenticatedAt, createdAt, expiresAt } = found;
+    const times: Times = { authenticatedAt, createdAt, seenAt: now, expiresAt };
+    this.#sql.exec("UPDATE browser_1 SET times = ? WHERE id = ?", JSON.stringify(times), found.id);
+    return { ...found, seenAt: now };
+  }
+
+  /** Ends the session of a cookie. */
+  async end(secret: string): Promise<void> {
+    this.#sql.exec("DELETE FROM browser_1 WHERE id = ?", await hashOf(secret));
+  }
+
+  /** @returns whether the user had such a session. */
+  endById(user: string, id: string): boolean {
+    const query = "DELETE FROM browser_1 WHERE id = ? AND user = ? RETURNING id";
+    return [...this.#sql.exec(query, id, user)].length > 0;
+  }
+
+  endAll(user: string): void {
+    this.#sql.exec("DELETE FROM browser_1 WHERE user = ?", user);
+  }
+
+  list(user: string): readonly BrowserSession[] {
+    const rows = this.#sql.exec<Row>("SELECT * FROM browser_1 WHERE user = ?", user);
+    return [...rows].map(sessionOf).filter((session) => this.#lasts(session));
+  }
+
+  /** Removes what has expired. */
+  sweep(): void {
+    for (const session of [...this.#sql.exec<Row>("SELECT * FROM browser_1")].map(sessionOf)) {
+      if (!this.#lasts(session)) this.endById(session.user, session.id);
+    }
+  }
+
+  #read(id: string): BrowserSession | undefined {
+    const [row] = this.#sql.exec<Row>("SELECT * FROM browser_1 WHERE id = ?", id);
+    return row === undefined ? undefined : sessionOf(row);
+  }
+
+  #lasts({ expiresAt, seenAt }: BrowserSession): boolean {
+    const now = this.#now();
+    return expiresAt > now && seenAt + this.#lifetimes.idleMs > now;
+  }
+}
+
+function sessionOf({ id, user, times, agent }: Row): BrowserSession {
+  return { id, user, agent, ...(JSON.parse(times) as Times) };
+}

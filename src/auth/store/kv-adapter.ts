@@ -1,0 +1,147 @@
+/**
+ * The storage that `@cloudflare/workers-oauth-provider` is given as its `OAUTH_KV`: exactly the
+ * part of Workers KV that version 1.2.3 uses, over rows that are strongly consistent. Whatever
+ * else a later version may call throws, so that an upgrade fails in a test and not in production.
+ */
+
+import { OAuthError } from "@cloudflare/workers-oauth-provider";
+
+import { shardName } from "./shards.ts";
+import type { RowOptions, RowPage } from "./kv-rows.ts";
+
+type Awaitable<T> = T | Promise<T>;
+
+/** `KvRows` here or in another object. */
+export interface Rows {
+  get(key: string): Awaitable<string | null>;
+  put(key: string, value: string, options?: RowOptions): Awaitable<void>;
+  putWhile(other: string, key: string, value: string, options?: RowOptions): Awaitable<boolean>;
+  delete(key: string): Awaitable<boolean>;
+  list(prefix: string, limit?: number, cursor?: string): Awaitable<RowPage>;
+}
+
+export interface KvAdapterOptions {
+  /** The rows of a shard, by its name. */
+  readonly rowsOf: (shard: string) => Rows;
+  /** The record of a client whose id is a URL: it is a document out there, not a row. */
+  readonly documentOf: (clientId: string) => Promise<object | null>;
+  /** How long an authorization code is good for: the library has no setting for it. */
+  readonly codeSeconds: number;
+  /** How long a client is kept that has registered and got no token yet. */
+  readonly unusedClientSeconds: number;
+  readonly now?: () => number;
+}
+
+interface GetOptions {
+  readonly type: "json";
+}
+
+interface PutOptions {
+  readonly expirationTtl?: number;
+  readonly expiration?: number;
+  readonly metadata?: unknown;
+}
+
+interface ListOptions {
+  readonly prefix?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** What the library gives a grant whose code was not redeemed yet. */
+const PENDING_GRANT_SECONDS = 600;
+const CLIENT = "client:";
+
+export class KvAdapter {
+  readonly #options: KvAdapterOptions;
+  readonly #now: () => number;
+
+  constructor(options: KvAdapterOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => Date.now());
+  }
+
+  /** The same storage for whoever has some of the rows at hand. */
+  with(local: (shard: string) => Rows | undefined): KvAdapter {
+    const { rowsOf } = this.#options;
+    return new KvAdapter({
+      ...this.#options,
+      rowsOf: (shard) => local(shard) ?? rowsOf(shard),
+    });
+  }
+
+  /** The library asks for everything that it can get here as JSON. */
+  async get(key: string, options?: GetOptions): Promise<unknown> {
+    if (options?.type !== "json") throw new TypeError("unsupported: get of anything but JSON");
+    if (key.startsWith(`${CLIENT}https://`)) {
+      return this.#options.documentOf(key.slice(CLIENT.length));
+    }
+    const value = await this.#rowsOf(key).get(key);
+    if (value === null) return null;
+    const record = JSON.parse(value) as Record<string, unknown>;
+    // Without it the library renews no registration. It would at every answer that is no error,
+    // and also who revokes a made-up token gets one; here it takes a token that was issued.
+    if (key.startsWith(CLIENT)) delete record["registrationExpiresAt"];
+    return record;
+  }
+
+  async put(key: string, value: string, options: PutOptions = {}): Promise<void> {
+    const { expirationTtl, expiration, metadata } = options;
+    const seconds = expirationTtl === undefined ? undefined : this.#secondsOf(key, expirationTtl);
+    const expiresAt = seconds === undefined ? expiration : Math.floor(this.#now() / 1000) + seconds;
+    const rows = this.#rowsOf(key);
+    const row: RowOptions = {
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+    };
+    const isNew = key.startsWith("grant:") && expirationTtl === PENDING_GRANT_SECONDS;
+    const grant = isNew ? undefined : grantOf(key);
+    if (grant === undefined) return rows.put(key, value, row);
+    // The library has read the grant, and asked a provider meanwhile. What was ended stays so.
+    if (await rows.putWhile(grant, key, value, row)) return undefined;
+    throw new OAuthError("invalid_grant", { description: "The grant has ended" });
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#rowsOf(key).delete(key);
+  }
+
+  async list({ prefix = "", limit, cursor }: ListOptions = {}): Promise<object> {
+    const page = await this.#rowsOf(prefix).list(prefix, limit, cursor);
+    return {
+      keys: page.keys.map(({ name, metadata }) => ({
+        name,
+        ...(metadata !== null && { metadata: JSON.parse(metadata) as unknown }),
+      })),
+      list_complete: page.cursor === undefined,
+      ...(page.cursor !== undefined && { cursor: page.cursor }),
+    };
+  }
+
+  #rowsOf(key: string): Rows {
+    return this.#options.rowsOf(shardOfKey(key));
+  }
+
+  /** How long a record is kept that the library wants to keep for so long. */
+  #secondsOf(key: string, wanted: number): number {
+    const { codeSeconds, unusedClientSeconds } = this.#options;
+    if (key.startsWith("grant:") && wanted === PENDING_GRANT_SECONDS) return codeSeconds;
+    return key.startsWith(CLIENT) ? unusedClientSeconds : wanted;
+  }
+}
+
+/** The key of the grant that a record is part of, or is. */
+function grantOf(key: string): string | undefined {
+  const [kind, user = "", grant = ""] = key.split(":");
+  return kind === "grant" || kind === "token" ? `grant:${user}:${grant}` : undefined;
+}
+
+/** @throws TypeError for a key that names no owner: finding it would mean to look everywhere. */
+export function shardOfKey(key: string): string {
+  const [kind = "", owner = ""] = key.split(":");
+  if (kind === "client" && key.length > CLIENT.length) {
+    return shardName("c", key.slice(CLIENT.length));
+  }
+  if ((kind === "grant" || kind === "token") && owner !== "") return shardName("u", owner);
+  throw new TypeError(`unsupported key: ${kind}:`);
+}

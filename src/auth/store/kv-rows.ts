@@ -1,0 +1,145 @@
+/**
+ * Keys and values that expire, in one table: what the authorization server's library keeps of
+ * clients, grants and tokens, under the library's own keys and in its own JSON.
+ *
+ * The library was written for a store that is eventually consistent and cannot compare and set.
+ * Here a read sees every write, and the two reads that must succeed once only are reservations.
+ */
+
+import type { Sql } from "../../lib/sql.ts";
+
+export interface RowOptions {
+  /** Seconds since 1970. */
+  readonly expiresAt?: number;
+  /** JSON, listed without reading the value. */
+  readonly metadata?: string;
+}
+
+export interface RowKey {
+  readonly name: string;
+  readonly metadata: string | null;
+}
+
+export interface RowEntry {
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface RowPage {
+  readonly keys: readonly RowKey[];
+  /** Where to go on; absent on the last page. */
+  readonly cursor?: string;
+}
+
+/** Above every character that a key may have. */
+const LAST = "\u{10FFFF}";
+const MAX_PAGE = 1000;
+
+export class KvRows {
+  readonly #sql: Sql;
+  readonly #now: () => number;
+
+  constructor(sql: Sql, now: () => number = () => Date.now()) {
+    this.#sql = sql;
+    this.#now = now;
+    sql.exec(`CREATE TABLE IF NOT EXISTS kv_1 (
+      key TEXT PRIMARY KEY, value TEXT NOT NULL, expires INTEGER, metadata TEXT
+    ) WITHOUT ROWID`);
+    sql.exec("CREATE INDEX IF NOT EXISTS kv_1_expires ON kv_1 (expires) WHERE expires IS NOT NULL");
+  }
+
+  /** Expiry is honoured here, so no lifetime depends on when the sweeper comes. */
+  get(key: string): string | null {
+    const [row] = this.#sql.exec<{ value: string }>(
+      "SELECT value FROM kv_1 WHERE key = ? AND (expires IS NULL OR expires > ?)",
+      ...[key, this.#seconds()],
+    );
+    return row?.value ?? null;
+  }
+
+  put(key: string, value: string, { expiresAt, metadata }: RowOptions = {}): void {
+    this.#sql.exec(
+      `INSERT INTO kv_1 (key, value, expires, metadata) VALUES (?, ?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET
+         value = excluded.value, expires = excluded.expires, metadata = excluded.metadata`,
+      ...[key, value, expiresAt ?? null, metadata ?? null],
+    );
+  }
+
+  /** Puts a row as long as another one is there, at one moment. @returns whether it was. */
+  putWhile(other: string, key: string, value: string, options?: RowOptions): boolean {
+    if (this.get(other) === null) return false;
+    this.put(key, value, options);
+    return true;
+  }
+
+  /** @returns whether there was such a row: of several who delete it, one is told so. */
+  delete(key: string): boolean {
+    const rows = this.#sql.exec("DELETE FROM kv_1 WHERE key = ? RETURNING key", key);
+    return [...rows].length > 0;
+  }
+
+  /** @returns whether the key was free: of several who reserve it, one gets it. */
+  reserve(key: string, expiresAt: number): boolean {
+    this.#sql.exec("DELETE FROM kv_1 WHERE key = ? AND expires <= ?", key, this.#seconds());
+    const rows = this.#sql.exec(
+      "INSERT OR IGNORE INTO kv_1 (key, value, expires) VALUES (?, '1', ?) RETURNING key",
+      ...[key, expiresAt],
+    );
+    return [...rows].length > 0;
+  }
+
+  /**
+   * Puts the end of a row off, if it has one and comes too soon. @param due a row that ends after
+   * this is left as it is, so that asking often costs no writes.
+   */
+  extend(key: string, expiresAt: number, due: number): void {
+    this.#sql.exec(
+      "UPDATE kv_1 SET expires = ? WHERE key = ? AND expires > ? AND expires <= ?",
+      ...[expiresAt, key, this.#seconds(), due],
+    );
+  }
+
+  list(prefix: string, limit = MAX_PAGE, cursor = ""): RowPage {
+    const rows = [
+      ...this.#sql.exec<{ name: string; metadata: string | null }>(
+        `SELECT key AS name, metadata FROM kv_1
+         WHERE key >= ? AND key < ? AND key > ? AND (expires IS NULL OR expires > ?)
+         ORDER BY key LIMIT ?`,
+        ...[prefix, prefix + LAST, cursor, this.#seconds(), limit + 1],
+      ),
+    ];
+    if (rows.length <= limit) return { keys: rows };
+    const keys = rows.slice(0, limit);
+    return { keys, cursor: keys.at(-1)?.name ?? "" };
+  }
+
+  /** Rows with their values, in the order of their keys. @param cursor the key before the first. */
+  entries(prefix: string, limit: number, cursor = ""): readonly RowEntry[] {
+    const rows = this.#sql.exec<{ key: string; value: string }>(
+      `SELECT key, value FROM kv_1
+       WHERE key >= ? AND key < ? AND key > ? AND (expires IS NULL OR expires > ?)
+       ORDER BY key LIMIT ?`,
+      ...[prefix, prefix + LAST, cursor, this.#seconds(), limit],
+    );
+    return [...rows];
+  }
+
+  /** Removes everything under a prefix. @returns how many rows that was. */
+  clear(prefix: string): number {
+    const rows = this.#sql.exec(
+      "DELETE FROM kv_1 WHERE key >= ? AND key < ? RETURNING key",
+      ...[prefix, prefix + LAST],
+    );
+    return [...rows].length;
+  }
+
+  /** Removes what has expired. */
+  sweep(): void {
+    this.#sql.exec("DELETE FROM kv_1 WHERE expires <= ?", this.#seconds());
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#now() / 1000);
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * The last attempts to connect, step by step. Most requests of an attempt do not say which attempt
+ * they belong to, so steps are joined by what is known of each: the attempt's record, the grant, or
+ * else the application, whose newest attempt it then is.
+ */
+
+import type { Sql } from "../../lib/sql.ts";
+import { clientOf } from "../doctor/trace-key.ts";
+import type { LoginStep, LoginTrace, NotedStep, StepKind, TracedStep } from "../doctor/trace.ts";
+
+type TraceRow = { id: number; key: string; started: number; updated: number };
+type StepRow = {
+  reference: string;
+  at: number;
+  last: number;
+  times: number;
+  address: string;
+  agent: string;
+  step: string;
+};
+
+const MAX_STEPS = 50;
+/** Of applications, and of addresses as many again: scanners push no attempt out. */
+const MAX_TRACES = 200;
+const KEPT_MS = 7 * 86_400_000;
+/** An attempt that nothing was heard of for this long is over. */
+const WINDOW_MS = 30 * 60_000;
+
+/** What comes often, and is shown to nobody with a reference: it is counted where it came first. */
+const COUNTED: ReadonlySet<StepKind> = new Set([
+  ...(["probed", "challenged", "bearer_refused"] as const),
+  ...(["token_issued", "token_refused", "used"] as const),
+]);
+
+export class LoginTraces {
+  readonly #sql: Sql;
+  readonly #now: () => number;
+
+  constructor(sql: Sql, now: () => number = () => Date.now()) {
+    this.#sql = sql;
+    this.#now = now;
+    sql.exec(`CREATE TABLE IF NOT EXISTS traces_1 (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, client INTEGER NOT NULL,
+      started INTEGER NOT NULL, updated INTEGER NOT NULL, asked INTEGER NOT NULL
+    )`);
+    sql.exec("CREATE INDEX IF NOT EXISTS traces_1_key ON traces_1 (key, updated)");
+    sql.exec("CREATE INDEX IF NOT EXISTS traces_1_updated ON traces_1 (client, updated)");
+    sql.exec(`CREATE TABLE IF NOT EXISTS trace_steps_1 (
+      n INTEGER PRIMARY KEY AUTOINCREMENT, reference TEXT NOT NULL UNIQUE,
+      trace INTEGER NOT NULL, at INTEGER NOT NULL, last INTEGER NOT NULL, times INTEGER NOT NULL,
+      address TEXT NOT NULL, agent TEXT NOT NULL, step TEXT NOT NULL
+    )`);
+    sql.exec("CREATE INDEX IF NOT EXISTS trace_steps_1_trace ON trace_steps_1 (trace, at)");
+    sql.exec(`CREATE TABLE IF NOT EXISTS trace_marks_1 (
+      mark TEXT PRIMARY KEY, trace INTEGER NOT NULL
+    ) WITHOUT ROWID`);
+    sql.exec("CREATE INDEX IF NOT EXISTS trace_marks_1_trace ON trace_marks_1 (trace)");
+  }
+
+  note(noted: NotedStep): void {
+    const { step, key, at } = noted;
+    const marks = marksOf(step, key);
+    const found = this.#traceFor(step, key, marks, at);
+    if (step.kind === "used" && !this.#isUnderWay(found, at)) return;
+    const trace = found ?? this.#open(key, at);
+    if (!(COUNTED.has(step.kind) && this.#countAgain(trace, noted))) this.#add(trace, noted);
+    this.#sql.exec(
+      "UPDATE traces_1 SET updated = MAX(updated, ?), asked = MAX(asked, ?) WHERE id = ?",
+      ...[at, step.kind === "asked" ? 1 : 0, trace],
+    );
+    for (const mark of marks) {
+      const query = "INSERT OR REPLACE INTO trace_marks_1 (mark, trace) VALUES (?, ?)";
+      this.#sql.exec(query, mark, trace);
+    }
+  }
+
+  /** The newest of applications, and as many of addresses. */
+  list(limit: number): readonly LoginTrace[] {
+    const query = `SELECT * FROM traces_1 WHERE client = ? AND updated > ?
+      ORDER BY updated DESC LIMIT ?`;
+    const rows = [1, 0].flatMap((client) => [
+      ...this.#sql.exec<TraceRow>(query, client, this.#now() - KEPT_MS, limit),
+    ]);
+    return rows.map((row) => this.#traceOf(row));
+  }
+
+  /** @param reference of any of its steps. */
+  find(reference: string): LoginTrace | undefined {
+    const query = `SELECT * FROM traces_1 WHERE updated > ? AND id =
+      (SELECT trace FROM trace_steps_1 WHERE reference = ?)`;
+    const [row] = this.#sql.exec<TraceRow>(query, this.#now() - KEPT_MS, reference);
+    return row === undefined ? undefined : this.#traceOf(row);
+  }
+
+  /** The steps of a key that happened between two times. */
+  during(key: string, from: number, to: number): readonly TracedStep[] {
+    const query = "SELECT * FROM traces_1 WHERE key = ? AND updated >= ? AND started <= ?";
+    const rows = [...this.#sql.exec<TraceRow>(query, key, from, to)];
+    const steps = rows.flatMap((row) => this.#traceOf(row).steps);
+    return steps.filter(({ at, lastAt }) => lastAt >= from && at <= to);
+  }
+
+  /** Removes what is too old. */
+  sweep(): void {
+    this.#forget("SELECT id FROM traces_1 WHERE updated <= ?", this.#now() - KEPT_MS);
+  }
+
+  #traceFor(
+    step: LoginStep,
+    key: string,
+    marks: readonly string[],
+    at: number,
+  ): number | undefined {
+    for (const mark of marks) {
+      const marked = "SELECT trace AS id FROM trace_marks_1 WHERE mark = ?";
+      const [row] = this.#sql.exec<{ id: number }>(marked, mark);
+      if (row !== undefined && !this.#isFull(row.id)) return row.id;
+    }
+    // A registration or a request begins an attempt, unless the newest one has only just begun.
+    const isOpening = step.kind === "asked" || step.kind === "registered";
+    const [row] = this.#sql.exec<{ id: number }>(
+      `SELECT id FROM traces_1 WHERE key = ? AND updated > ? AND asked <= ?
+       ORDER BY updated DESC, id DESC LIMIT 1`,
+      ...[key, at - WINDOW_MS, isOpening ? 0 : 1],
+    );
+    return row === undefined || this.#isFull(row.id) ? undefined : row.id;
+  }
+
+  /** That a token is used is worth noting at the end of an attempt, and not ever after. */
+  #isUnderWay(trace: number | undefined, at: number): boolean {
+    const query = "SELECT id FROM traces_1 WHERE id = ? AND updated > ?";
+    return [...this.#sql.exec(query, trace ?? 0, at - WINDOW_MS)].length > 0;
+  }
+
+  #isFull(trace: number): boolean {
+    const query = "SELECT COUNT(*) AS steps FROM trace_steps_1 WHERE trace = ?";
+    const [row] = this.#sql.exec<{ steps: number }>(query, trace);
+    return (row?.steps ?? 0) >= MAX_STEPS;
+  }
+
+  #open(key: string, at: number): number {
+    const client = clientOf(key) === undefined ? 0 : 1;
+    const [row] = this.#sql.exec<{ id: number }>(
+      `INSERT INTO traces_1 (key, client, started, updated, asked) VALUES (?, ?, ?, ?, 0)
+       RETURNING id`,
+      ...[key, client, at, at],
+    );
+    const tooMany = `SELECT id FROM traces_1 WHERE client = ?
+      ORDER BY updated DESC, id DESC LIMIT -1 OFFSET ?`;
+    this.#forget(tooMany, client, MAX_TRACES);
+    return row?.id ?? 0;
+  }
+
+  #add(trace: number, { reference, at, address, agent, step }: NotedStep): void {
+    this.#sql.exec(
+      `INSERT OR IGNORE INTO trace_steps_1
+         (reference, trace, at, last, times, address, agent, step)
+       VALUES (?, ?, ?, ?, 1, ?, ?, ?)`,
+      ...[reference, trace, at, at, address, agent, JSON.stringify(step)],
+    );
+  }
+
+  #countAgain(trace: number, { at, address, step }: NotedStep): boolean {
+    const rows = this.#sql.exec(
+      `UPDATE trace_steps_1 SET last = ?, times = times + 1
+       WHERE trace = ? AND step = ? AND address = ? RETURNING reference`,
+      ...[at, trace, JSON.stringify(step), address],
+    );
+    return [...rows].length > 0;
+  }
+
+  #forget(which: string, ...bindings: readonly number[]): void {
+    for (const { id } of [...this.#sql.exec<{ id: number }>(which, ...bindings)]) {
+      this.#sql.exec("DELETE FROM trace_steps_1 WHERE trace = ?", id);
+      this.#sql.exec("DELETE FROM trace_marks_1 WHERE trace = ?", id);
+      this.#sql.exec("DELETE FROM traces_1 WHERE id = ?", id);
+    }
+  }
+
+  #traceOf({ id, key, started, updated }: TraceRow): LoginTrace {
+    const query = "SELECT * FROM trace_steps_1 WHERE trace = ? ORDER BY at, n";
+    const steps = [...this.#sql.exec<StepRow>(query, id)].map(stepOf);
+    const reference = steps[0]?.reference ?? "";
+    return { reference, key, startedAt: started, updatedAt: updated, steps };
+  }
+}
+
+function marksOf(step: LoginStep, key: string): readonly string[] {
+  const { attempt, grant } = { attempt: undefined, grant: undefined, ...step };
+  return [
+    ...(attempt === undefined ? [] : [`attempt ${attempt} ${key}`]),
+    ...(grant === undefined ? [] : [`grant ${grant} ${key}`]),
+  ];
+}
+
+function stepOf({ last, step, ...row }: StepRow): TracedStep {
+  const { reference, at, times, address, agent } = row;
+  return {
+    reference,
+    at,
+    lastAt: last,
+    times,
+    address,
+    agent,
+    step: JSON.parse(step) as LoginStep,
+  };
+}

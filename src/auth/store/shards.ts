@@ -1,0 +1,45 @@
+/**
+ * Which object holds a record. The number of objects is fixed: most of these keys come from
+ * strangers (a bearer token, a client id), and nobody may call objects to life by making keys up.
+ * A record is found by hashing its key, so the counts cannot change without moving every record.
+ */
+
+/**
+ * - `u`: everything of one user: grants, tokens, browser sessions, API keys, what was done;
+ * - `c`: clients, which belong to no user;
+ * - `t`: what lives for minutes: attempts to sign in, rate limits.
+ */
+const SHARDS = { u: 32, c: 8, t: 8 } as const;
+
+export type ShardKind = keyof typeof SHARDS;
+
+/** @returns the name of the object that holds what belongs to this key. */
+export function shardName(kind: ShardKind, key: string): string {
+  return `${kind}${hash(key) % SHARDS[kind]}`;
+}
+
+export function allShards(kind: ShardKind): readonly string[] {
+  return Array.from({ length: SHARDS[kind] }, (_, index) => `${kind}${index}`);
+}
+
+/**
+ * A key that leads to the given object, so that a token alone says where its record is. One in as
+ * many as there are objects does, so a few dozen are drawn.
+ *
+ * @param draw makes a new random key each time.
+ */
+export function drawFor(shard: string, kind: ShardKind, draw: () => string): string {
+  for (;;) {
+    const key = draw();
+    if (shardName(kind, key) === shard) return key;
+  }
+}
+
+/** FNV-1a: spreads keys evenly. It keeps no secret, and none depends on it. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) {
+    value = Math.imul(value ^ byte, 0x01000193) >>> 0;
+  }
+  return value;
+}

@@ -1,0 +1,64 @@
+/**
+ * Who a bearer token stands for, judged where the user's records are: so a token that was revoked
+ * a moment ago, or whose user was disabled, is none.
+ */
+
+import type { Authority, AuthorityEnv } from "../server/authority.ts";
+import type { ApiKeys } from "../store/api-keys.ts";
+import type { Grants } from "./grants.ts";
+import { subjectOf } from "./token-form.ts";
+
+export interface Bearer {
+  /** A user, or a service client. */
+  readonly user: string;
+  /** The application; of an API key, the key. */
+  readonly client: string;
+  readonly scopes: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** What ends it: the id of the grant, or of the key. */
+  readonly lease: string;
+}
+
+export interface BearersOptions {
+  readonly authority: (origin: string) => Authority;
+  readonly env: AuthorityEnv;
+  /** Whether the user is there, and may be served. */
+  readonly isServed: (user: string) => boolean;
+  readonly grants: Grants;
+  readonly keys: ApiKeys;
+}
+
+export class Bearers {
+  readonly #options: BearersOptions;
+
+  constructor(options: BearersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param resource the canonical resource that the token has to be for (RFC 8707 section 2.2, and
+   *   the MCP specification: MUST reject a token for another audience).
+   */
+  async check(origin: string, resource: string, token: string): Promise<Bearer | undefined> {
+    const subject = subjectOf(token);
+    if (subject === undefined) return this.#checkKey(resource, token);
+    const { authority, env, grants, isServed } = this.#options;
+    const valid = await authority(origin).validate(resource, token, env);
+    if (valid === null || !isServed(valid.userId)) return undefined;
+    grants.used(valid.userId, subject.grant);
+    return {
+      ...{ user: valid.userId, client: valid.clientId, scopes: valid.scope },
+      ...{ expiresAt: valid.expiresAt * 1000, lease: subject.grant },
+    };
+  }
+
+  async #checkKey(resource: string, token: string): Promise<Bearer | undefined> {
+    const key = await this.#options.keys.check(token);
+    if (key === undefined || !key.resources.includes(resource)) return undefined;
+    if (key.kind === "sk" && !this.#options.isServed(key.owner)) return undefined;
+    const client = key.kind === "sk" ? `key:${key.id}` : key.owner;
+    const { owner, scopes, expiresAt, id } = key;
+    return { user: owner, client, scopes, expiresAt, lease: id };
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * A refresh token for new tokens, and what the library leaves out: everybody who sends the same
+ * request within a moment gets the same answer, and a token that comes back after it was replaced
+ * ends the whole family (RFC 9700 section 4.14.2).
+ */
+
+import { type GrantState, hasAccessToken, tokenHash } from "./grant-state.ts";
+import { RefreshReplays } from "./refresh-replays.ts";
+import { type Desk, endGrant, errorOf, rowOf, stateOf, tellIssued, type Visit } from "./visit.ts";
+
+export class TokenRefresh {
+  readonly #desk: Desk;
+  readonly #replays: RefreshReplays;
+
+  constructor(desk: Desk) {
+    this.#desk = desk;
+    this.#replays = new RefreshReplays(desk.replayMs);
+  }
+
+  /** @param params the form of the visit. */
+  async answer(visit: Visit, params: URLSearchParams): Promise<Response> {
+    const { retired } = this.#desk.grants;
+    const rest = await restOf(params, visit.request.headers);
+    const before = stateOf(this.#desk, visit);
+    const replay = this.#replay(visit, rest, before);
+    if (replay !== undefined) return tokenResponse(replay);
+    if (before?.refreshTokens.includes(visit.hash) === true) {
+      // Before they are replaced, so that no death in between can forget them. They stay good for
+      // as long as the library takes them: retired ones count only once it does not.
+      const others = before.refreshTokens.filter((token) => token !== visit.hash);
+      retired.retire(rowOf(visit), others);
+    }
+    const response = await this.#desk.answer(visit.request);
+    if (!response.ok) return this.#refused(visit, before, response);
+    const body = await response.text();
+    await this.#replays.keep(visit.hash, rest, body);
+    this.#note(visit);
+    await tellIssued(this.#desk, visit);
+    return tokenResponse(body);
+  }
+
+  #note({ user, grant, form }: Visit): void {
+    const { grants, audit } = this.#desk;
+    grants.used(user, grant);
+    const application = grants.find(user, grant)?.name ?? form.clientId;
+    audit.append(user, "token_refreshed", { application, client: form.clientId });
+  }
+
+  async #refused(
+    visit: Visit,
+    before: GrantState | undefined,
+    response: Response,
+  ): Promise<Response> {
+    const { user, form, hash } = visit;
+    const { audit, grants } = this.#desk;
+    // Who could not even say which application they are has not shown that the token was copied.
+    const isTheirs = before?.client === form.clientId && grants.retired.has(rowOf(visit), hash);
+    if (isTheirs && (await errorOf(response)) === "invalid_grant") {
+      endGrant(this.#desk, visit);
+      audit.append(user, "refresh_reuse", { client: form.clientId });
+    } else if (before !== undefined && stateOf(this.#desk, visit) === undefined) {
+      // The library ends the grant itself when the judge says that the user may not go on.
+      endGrant(this.#desk, visit);
+    }
+    return response;
+  }
+
+  /** @returns tokens that were issued a moment ago, unless they were ended since. */
+  #replay(visit: Visit, rest: string, state: GrantState | undefined): string | undefined {
+    const answer = this.#replays.find(visit.hash, rest);
+    if (answer === undefined || state?.refreshTokens.includes(answer.refreshToken) !== true) {
+      return undefined;
+    }
+    const { rows, isServed } = this.#desk;
+    const isLive = hasAccessToken(rows, visit, answer.accessToken) && isServed(visit.user);
+    return isLive ? answer.body : undefined;
+  }
+}
+
+/** What a refresh says beside its token: who asks, with which secret, and for what. */
+function restOf(params: URLSearchParams, headers: Headers): Promise<string> {
+  const rest = [...params].filter(([name]) => name !== "refresh_token");
+  return tokenHash(JSON.stringify([rest, headers.get("authorization")]));
+}
+
+/** RFC 6749 section 5.1: MUST NOT be stored. */
+function tokenResponse(body: string): Response {
+  return new Response(body, {
+    headers: {
+      "Content-Type": "application/json",
+      "Cache-Control": "no-store",
+      Pragma: "no-cache",
+    },
+  });
+}

@@ -1,0 +1,66 @@
+/** One request at the token desk that is about a grant, and what the desk has at hand for it. */
+
+import type { AuditLog } from "../store/audit-log.ts";
+import type { KvRows } from "../store/kv-rows.ts";
+import { type GrantState, grantState } from "./grant-state.ts";
+import type { Grants } from "./grants.ts";
+import type { TokenForm, TokenSubject } from "./token-form.ts";
+
+export interface Visit extends TokenSubject {
+  readonly request: Request;
+  readonly form: TokenForm;
+  /** The hash of the code or token that it brings. */
+  readonly hash: string;
+}
+
+export interface Desk {
+  readonly rows: KvRows;
+  readonly grants: Grants;
+  readonly audit: AuditLog;
+  /** The library, on the rows of this object. */
+  readonly answer: (request: Request) => Promise<Response>;
+  /** Whether the user is there, and may be served. */
+  readonly isServed: (user: string) => boolean;
+  /** Told of every application that got a token, so that its registration is kept. */
+  readonly onIssued: (clientId: string) => Promise<void>;
+  /** Tells whoever holds streams open for it. */
+  readonly onEnded: (user: string, grants: readonly string[]) => void;
+  /** How long the answer to a refresh is given again to who asks the same. */
+  readonly replayMs: number;
+  /** How many grants an application may have for one resource of one user. */
+  readonly keptGrants: number;
+}
+
+/** The key of the grant's row. */
+export function rowOf({ user, grant }: TokenSubject): string {
+  return `grant:${user}:${grant}`;
+}
+
+/** @returns `undefined` when there is no such grant at this moment. */
+export function stateOf({ rows }: Desk, { user, grant }: TokenSubject): GrantState | undefined {
+  return grantState(rows, user, grant);
+}
+
+/** Ends a grant, all that was issued under it, and the streams that are open for it. */
+export function endGrant({ grants, onEnded }: Desk, { user, grant }: TokenSubject): void {
+  grants.revoke(user, grant);
+  onEnded(user, [grant]);
+}
+
+/** The token is out: nothing that fails now may keep it from who it is for. */
+export async function tellIssued({ onIssued }: Desk, { form }: Visit): Promise<void> {
+  try {
+    await onIssued(form.clientId);
+  } catch {
+    // The next token is soon enough.
+  }
+}
+
+/** @returns the error code of an answer that refuses (RFC 6749 section 5.2). */
+export async function errorOf(response: Response): Promise<unknown> {
+  try {
+    return (await response.clone().json<{ error?: unknown }>()).error;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * What is done in somebody's name: every event with its meaning, in one table, and its line in the
+ * log. It names people, applications and addresses, and never a secret.
+ */
+
+import { cleanText } from "../lib/clean-text.ts";
+
+interface EventMeaning {
+  /** As whoever it happened to reads it. */
+  readonly meaning: string;
+  /** Something was refused, or looks like an attack. */
+  readonly isDenial?: true;
+}
+
+export const AUDIT_EVENTS = {
+  signed_in: { meaning: "Signed in" },
+  sign_in_denied: { meaning: "A sign-in was refused", isDenial: true },
+  signed_out: { meaning: "Signed out" },
+  session_ended: { meaning: "A browser was signed out" },
+
+  consent_approved: { meaning: "An application was approved" },
+  consent_denied: { meaning: "An application was turned away" },
+  approval_forgotten: { meaning: "An approval was forgotten" },
+  grant_created: { meaning: "An application was connected" },
+  grant_revoked: { meaning: "An application was disconnected" },
+  token_refreshed: { meaning: "An application renewed its access" },
+  token_revoked: { meaning: "An application gave its access back" },
+  refresh_reuse: { meaning: "A token came back after it was replaced", isDenial: true },
+  code_reuse: { meaning: "A code was sent twice", isDenial: true },
+  provider_ended: { meaning: "The sign-in provider ended the session", isDenial: true },
+  denied: { meaning: "A request was refused", isDenial: true },
+
+  key_created: { meaning: "An API key was created" },
+  key_used: { meaning: "An API key was used" },
+  key_revoked: { meaning: "An API key was revoked" },
+  everything_revoked: { meaning: "Everything was revoked" },
+
+  user_disabled: { meaning: "Was disabled by an administrator", isDenial: true },
+  user_enabled: { meaning: "Was enabled by an administrator" },
+  client_deleted: { meaning: "Deleted an application for everybody" },
+  service_client_created: { meaning: "Created a service client" },
+  service_client_revoked: { meaning: "Revoked a service client" },
+  service_token_issued: { meaning: "A service client got a token" },
+} as const satisfies Record<string, EventMeaning>;
+
+export type AuditEvent = keyof typeof AUDIT_EVENTS;
+
+/** What a line may say beside who and what. A field that is not here reaches no log. */
+type AuditField =
+  | "address"
+  | "agent"
+  | "application"
+  | "by"
+  | "client"
+  | "key"
+  | "label"
+  | "provider"
+  | "reason"
+  | "reference"
+  | "resource"
+  | "scopes"
+  | "user";
+
+export type AuditDetail = Readonly<Partial<Record<AuditField, string>>>;
+
+const MAX_VALUE_CHARS = 200;
+
+/** Makes values that strangers chose fit for one line: nothing in them can start another. */
+export function cleanDetail(detail: AuditDetail): AuditDetail {
+  return Object.fromEntries(
+    Object.entries(detail).map(([name, value]) => [name, cleanText(value, MAX_VALUE_CHARS)]),
+  );
+}
+
+/** @param user the id of a user or service client; empty when nobody is known. */
+export function auditLine(user: string, event: AuditEvent, detail: AuditDetail = {}): void {
+  const line = { event: "audit", what: event, user: cleanText(user), ...cleanDetail(detail) };
+  // oxlint-disable-next-line no-console -- the log of a Worker is the console
+  console.log(JSON.stringify(line));
+}

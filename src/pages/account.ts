@@ -1,0 +1,130 @@
+/** `/account`: what somebody has let in, and what was done in their name. */
+
+import type { SignedIn } from "../auth/browser.ts";
+import type { AuthContext } from "../auth/context.ts";
+import { isDocumentUrl } from "../auth/clients/client-id-url.ts";
+import { isRemembered } from "../auth/sign-in/approval-rules.ts";
+import type { Approval } from "../auth/store/approvals.ts";
+import type { ApiKey } from "../auth/store/api-keys.ts";
+import type { AuditEntry } from "../auth/store/audit-log.ts";
+import type { BrowserSession } from "../auth/store/browser-sessions.ts";
+import type { Grant } from "../auth/tokens/grants.ts";
+import { AUDIT_EVENTS } from "../observability/audit.ts";
+import { browserName } from "./browser-name.ts";
+import { formOf, type Offer, resourcesFor } from "./credential-choice.ts";
+import { shown } from "./door.ts";
+import { noticeOf } from "./notices.ts";
+import { personLabel, providerTitle } from "./person.ts";
+import { page } from "./respond.ts";
+import {
+  accountView,
+  type Connection,
+  type RememberedApproval,
+  type SignedInBrowser,
+} from "./view/account.ts";
+import type { ApiKeyRow } from "./view/account-keys.ts";
+import type { ActivityLine } from "./view/activity.ts";
+import type { CredentialForm } from "./view/credential-form.ts";
+import { redirectTarget } from "./view/redirect-target.ts";
+
+export const showAccount = shown({}, (context, who, request) =>
+  accountPage(context, who, { notice: noticeOf(request) }),
+);
+
+interface Extras {
+  readonly notice?: string | undefined;
+  /** The form for a key, when it comes back with an error. */
+  readonly keyForm?: CredentialForm;
+  readonly status?: number;
+}
+
+const SHOWN_LINES = 50;
+
+export async function accountPage(
+  context: AuthContext,
+  { user, session, formToken }: SignedIn,
+  { notice, keyForm, status = 200 }: Extras,
+): Promise<Response> {
+  const shard = context.store.ofUser(user.id);
+  const [grants, approvals, sessions, keys, entries] = await Promise.all([
+    shard.grants.list(user.id),
+    shard.approvals.list(user.id),
+    shard.sessions.list(user.id),
+    shard.keys.list(user.id),
+    shard.audit.list(user.id, SHOWN_LINES),
+  ]);
+  const provider = context.providers.get(user.provider);
+  const view = accountView({
+    now: Date.now(),
+    csrf: formToken,
+    person: {
+      label: personLabel(user),
+      provider: provider === undefined ? user.provider : providerTitle(provider),
+      isAdmin: user.isAdmin,
+    },
+    connections: grants.map(connectionOf),
+    approvals: approvals.filter(isRemembered).map(approvalOf),
+    sessions: sessions.map((each) => browserOf(each, session.id)),
+    keys: {
+      list: keys.map(keyOf),
+      form: keyForm ?? formOf(keyOffer(context, user)),
+    },
+    activity: entries.map(lineOf),
+    notice,
+  });
+  return page(view, { origin: context.origin, status });
+}
+
+const KEY_DAYS = [365, 180, 90, 30, 7];
+
+/** The longest time first: it is what the form begins with. */
+export function keyOffer(
+  { authority, limits }: Pick<AuthContext, "authority" | "limits">,
+  user: { readonly isAdmin: boolean },
+): Offer {
+  const days = KEY_DAYS.filter((each) => each < limits.apiKeyDays);
+  return {
+    resources: resourcesFor(authority.resources, user),
+    days: [limits.apiKeyDays, ...days],
+  };
+}
+
+/** The host that vouches for an application: the one that its id is the address of. */
+export function verifiedHost(clientId: string): string | undefined {
+  return isDocumentUrl(clientId) && URL.canParse(clientId) ? new URL(clientId).host : undefined;
+}
+
+function connectionOf({ name, client, redirectUri, usedAt, ...grant }: Grant): Connection {
+  return {
+    ...{ id: grant.id, clientName: name, verifiedHost: verifiedHost(client) },
+    redirectHost: redirectTarget(redirectUri).place,
+    ...{ resource: grant.resource, scopes: grant.scopes, createdAt: grant.createdAt },
+    lastUsedAt: usedAt,
+  };
+}
+
+/** All approvals of an application go together, so they have its id. */
+function approvalOf({ client, name, redirectUri, ...approval }: Approval): RememberedApproval {
+  return {
+    ...{ id: client, clientName: name, verifiedHost: verifiedHost(client) },
+    redirectHost: redirectTarget(redirectUri).place,
+    ...{ resource: approval.resource, scopes: approval.scopes, approvedAt: approval.approvedAt },
+  };
+}
+
+function browserOf({ id, agent, createdAt, seenAt }: BrowserSession, own: string): SignedInBrowser {
+  return { id, agent: browserName(agent), createdAt, seenAt, isThisOne: id === own };
+}
+
+function keyOf({ id, label, scopes, resources, expiresAt, usedAt }: ApiKey): ApiKeyRow {
+  const prefix = `mgw_sk_${id}`;
+  return { id, label, prefix, scopes, resources, expiresAt, lastUsedAt: usedAt };
+}
+
+function lineOf({ at, event, detail }: AuditEntry): ActivityLine {
+  const { application, label, provider, reason, address } = detail;
+  const said = [application, label, provider, reason, address].filter((each) => each !== undefined);
+  const { meaning: what, ...rest }: { meaning: string; isDenial?: true } = AUDIT_EVENTS[event];
+  const about = said.length === 0 ? undefined : said.join(" · ");
+  return { at, what, detail: about, isDenial: rest.isDenial ?? false };
+}

@@ -1,0 +1,49 @@
+/** What the forms of `/admin` do, by somebody who signed in a moment ago. */
+
+import type { AuthContext } from "../auth/context.ts";
+import { audited } from "./audited.ts";
+import { submitted, type Submission } from "./door.ts";
+import { done } from "./notices.ts";
+import { notFound, notYourself } from "./refusals.ts";
+import { PATHS } from "./view/paths.ts";
+
+const ADMIN = { path: PATHS.admin, forAdmins: true, isFresh: true };
+
+export const disableUser = submitted(ADMIN, (context, { who, form }, request) =>
+  form.get("id") === who.user.id
+    ? Promise.resolve(notYourself(context))
+    : setDisabled(context, { who, form }, request, true),
+);
+
+export const enableUser = submitted(ADMIN, (context, submission, request) =>
+  setDisabled(context, submission, request, false),
+);
+
+async function setDisabled(
+  context: AuthContext,
+  { who, form }: Submission,
+  request: Request,
+  isDisabled: boolean,
+): Promise<Response> {
+  const id = form.get("id") ?? "";
+  if (!(await context.store.ofUser(id).setDisabled(id, isDisabled))) return notFound(context);
+  const event = isDisabled ? "user_disabled" : "user_enabled";
+  await audited(context, request, id, [event, { by: who.user.id }]);
+  return done(context.origin, PATHS.admin, isDisabled ? "user-disabled" : "user-enabled");
+}
+
+/** Its registration goes, and whatever anybody has let it do. */
+export const deleteClient = submitted(ADMIN, async (context, { who: { user }, form }, request) => {
+  const { store, origin } = context;
+  const client = form.get("id") ?? "";
+  const endAll = (): Promise<readonly number[]> =>
+    Promise.all(store.allOfUsers().map((shard) => shard.endClient(client)));
+  // The registration goes last: until then the application is on the page, and can be deleted again
+  // if not everything has ended. What was begun meanwhile ends after it.
+  const ended = await endAll();
+  const wasRegistered = await store.ofClient(client).rows.delete(`client:${client}`);
+  if (wasRegistered) await endAll();
+  else if (ended.every((grants) => grants === 0)) return notFound(context);
+  await audited(context, request, user.id, ["client_deleted", { client }]);
+  return done(origin, PATHS.admin, "client-deleted");
+});

@@ -1,0 +1,42 @@
+/** Service clients: made by an administrator, their secret shown once, and revoked. */
+
+import { newServiceClientId } from "../auth/store/service-clients.ts";
+import { adminPage, serviceOffer } from "./admin.ts";
+import { audited } from "./audited.ts";
+import { formOf, readChoice } from "./credential-choice.ts";
+import { submitted } from "./door.ts";
+import { done } from "./notices.ts";
+import { notFound } from "./refusals.ts";
+import { page } from "./respond.ts";
+import { serviceCreatedView } from "./view/admin-services.ts";
+import { PATHS } from "./view/paths.ts";
+
+const ADMIN = { path: PATHS.admin, forAdmins: true, isFresh: true };
+
+export const createService = submitted(ADMIN, async (context, { who, form }, request) => {
+  const { store, origin } = context;
+  const offer = serviceOffer(context);
+  const reading = readChoice(form, offer);
+  if (reading.kind === "error") {
+    return adminPage(context, who, { serviceForm: formOf(offer, reading), status: 400 });
+  }
+  const { label, scopes, resources } = reading.choice;
+  const id = newServiceClientId();
+  const made = await store.ofClient(id).services.create({ id, label, scopes, resources });
+  await audited(context, request, who.user.id, ["service_client_created", { client: id, label }]);
+  const view = serviceCreatedView({
+    ...{ label, clientId: id, secret: made.secret ?? "" },
+    tokenEndpoint: `${origin}/token`,
+  });
+  return page(view, { origin });
+});
+
+export const revokeService = submitted(ADMIN, async (context, { who: { user }, form }, request) => {
+  const { store, origin } = context;
+  const id = form.get("id") ?? "";
+  if (!(await store.ofClient(id).services.remove(id))) return notFound(context);
+  // The tokens that are out are keys that it owns.
+  await store.ofUser(id).revokeEverything(id);
+  await audited(context, request, user.id, ["service_client_revoked", { client: id }]);
+  return done(origin, PATHS.admin, "service-revoked");
+});

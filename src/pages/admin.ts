@@ -1,0 +1,96 @@
+/** `/admin`: everybody who has signed in, every application, and the service clients. */
+
+import type { SignedIn } from "../auth/browser.ts";
+import type { AuthContext } from "../auth/context.ts";
+import type { User } from "../auth/store/users.ts";
+import type { Offer } from "./credential-choice.ts";
+import { formOf } from "./credential-choice.ts";
+import { listClients } from "./admin-clients.ts";
+import { shown } from "./door.ts";
+import { noticeOf } from "./notices.ts";
+import { personLabel, providerTitle } from "./person.ts";
+import { page } from "./respond.ts";
+import { type AdminUser, adminView } from "./view/admin.ts";
+import type { ServiceRow } from "./view/admin-services.ts";
+import type { CredentialForm } from "./view/credential-form.ts";
+
+export const showAdmin = shown({ forAdmins: true }, (context, who, request) =>
+  adminPage(context, who, {
+    notice: noticeOf(request),
+    after: new URL(request.url).searchParams.get("after") ?? "",
+  }),
+);
+
+interface Extras {
+  readonly notice?: string | undefined;
+  /** The application after which the list goes on. */
+  readonly after?: string;
+  /** The form for a service client, when it comes back with an error. */
+  readonly serviceForm?: CredentialForm;
+  readonly status?: number;
+}
+
+const SHOWN_USERS = 500;
+
+export async function adminPage(
+  context: AuthContext,
+  { user, formToken }: SignedIn,
+  { notice, after = "", serviceForm, status = 200 }: Extras,
+): Promise<Response> {
+  const [users, clients, services] = await Promise.all([
+    listUsers(context, user.id),
+    listClients(context.store, after),
+    listServices(context),
+  ]);
+  const view = adminView({
+    now: Date.now(),
+    csrf: formToken,
+    users,
+    clients: clients.list,
+    moreClients: clients.next,
+    services: { list: services, form: serviceForm ?? formOf(serviceOffer(context)) },
+    notice,
+  });
+  return page(view, { origin: context.origin, status });
+}
+
+/** A service client may be for anything, the operator's pages too: an administrator makes it. */
+export function serviceOffer({ authority }: Pick<AuthContext, "authority">): Offer {
+  return { resources: authority.resources, days: [] };
+}
+
+async function listUsers(
+  { store, providers }: AuthContext,
+  own: string,
+): Promise<readonly AdminUser[]> {
+  const lists = await Promise.all(store.allOfUsers().map((shard) => shard.users.all()));
+  const all = lists.flat().toSorted((a, b) => b.seenAt - a.seenAt);
+  return all.slice(0, SHOWN_USERS).map((user) => asAdminSees(user, own, providers));
+}
+
+function asAdminSees(
+  { id, provider, isAdmin, isDisabled, createdAt, seenAt, ...person }: User,
+  own: string,
+  providers: AuthContext["providers"],
+): AdminUser {
+  const known = providers.get(provider);
+  return {
+    ...{ id, label: personLabel({ id, ...person }), isAdmin, isDisabled, isYou: id === own },
+    provider: known === undefined ? provider : providerTitle(known),
+    ...{ createdAt, seenAt },
+  };
+}
+
+async function listServices({ store }: AuthContext): Promise<readonly ServiceRow[]> {
+  const lists = await Promise.all(store.allOfClients().map((shard) => shard.services.list()));
+  const services = lists.flat().toSorted((a, b) => b.createdAt - a.createdAt);
+  return Promise.all(
+    services.map(async ({ id, label, scopes, resources, createdAt }) => {
+      // Its tokens tell when it was last here; there are few, and they live for an hour.
+      const tokens = await store.ofUser(id).keys.list(id);
+      const used = tokens.map((token) => token.usedAt ?? token.createdAt);
+      const lastUsedAt = used.length === 0 ? undefined : Math.max(...used);
+      return { id, label, scopes, resources, createdAt, lastUsedAt };
+    }),
+  );
+}

@@ -1,0 +1,32 @@
+/** `/authorize`: an application asks for access, and a person answers. */
+
+import { isForeign, readForm } from "../auth/browser.ts";
+import type { AuthContext } from "../auth/context.ts";
+import { ask } from "../auth/sign-in/ask.ts";
+import { askSomebodyElse, decide } from "../auth/sign-in/decide.ts";
+import { gone } from "../auth/sign-in/gone.ts";
+import type { Outcome } from "../auth/sign-in/outcome.ts";
+import { answer } from "./sign-in-answers.ts";
+
+export async function showAuthorize(context: AuthContext, request: Request): Promise<Response> {
+  return answer(context, await ask(context, request));
+}
+
+type Act = (context: AuthContext, request: Request, form: URLSearchParams) => Promise<Outcome>;
+
+/** A form of an attempt: its handle and the attempt's cookie say that it was meant. */
+export function attemptForm(act: Act) {
+  return async (context: AuthContext, request: Request): Promise<Response> => {
+    if (isForeign(request, context.origin)) return answer(context, gone(context, "foreign-origin"));
+    const form = await readForm(request);
+    return answer(
+      context,
+      form === undefined ? gone(context, "malformed") : await act(context, request, form),
+    );
+  };
+}
+
+export const answerAuthorize = attemptForm(decide);
+
+/** "Not you?" */
+export const switchAccount = attemptForm(askSomebodyElse);

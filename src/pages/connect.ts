@@ -1,0 +1,59 @@
+/** `/`: how each client is told of this very gateway; for a program, where the endpoints are. */
+
+import { signedIn } from "../auth/browser.ts";
+import type { AuthContext } from "../auth/context.ts";
+import { isLoopback } from "../lib/loopback.ts";
+import { providerTitle } from "./person.ts";
+import { page } from "./respond.ts";
+import { type ConnectSignIn, connectView } from "./view/connect.ts";
+
+export interface ConnectContext {
+  readonly origin: string;
+  /** Of all upstreams. */
+  readonly slugs: readonly string[];
+  readonly version: string;
+  /** Absent where nobody signs in. */
+  readonly auth: AuthContext | undefined;
+}
+
+export async function showConnect(context: ConnectContext, request: Request): Promise<Response> {
+  const { origin, slugs, auth } = context;
+  if (!(request.headers.get("accept") ?? "").includes("text/html")) return inPlainText(context);
+  const who = auth === undefined ? undefined : await signedIn(auth, request);
+  const view = connectView({
+    endpoint: `${origin}/mcp`,
+    sseEndpoint: `${origin}/sse`,
+    // One alone is what the default endpoint leads to.
+    servers:
+      slugs.length < 2
+        ? []
+        : slugs.map((slug) => ({ name: slug, endpoint: `${origin}/mcp/${slug}` })),
+    signIn: signInOf(auth),
+    isLoopback: isLoopback(new URL(origin).hostname),
+    isAdmin: who?.user.isAdmin ?? false,
+  });
+  return page(view, { origin, headers: new Headers({ Vary: "Accept" }) });
+}
+
+function signInOf(auth: AuthContext | undefined): ConnectSignIn {
+  if (auth === undefined) return { kind: "none" };
+  const titles = Array.from(auth.providers.values(), providerTitle);
+  return { kind: "oauth", with: titles.join(" or ") };
+}
+
+function inPlainText({ origin, version }: ConnectContext): Response {
+  const text = `Edgeway ${version}, an MCP gateway.
+
+MCP endpoint (Streamable HTTP, every revision):  ${origin}/mcp
+For clients of 2024-11-05 (HTTP+SSE):            ${origin}/sse
+How to connect a client:                         open ${origin}/ in a browser
+`;
+  return new Response(text, {
+    headers: {
+      "Content-Type": "text/plain; charset=utf-8",
+      "Cache-Control": "no-store",
+      Vary: "Accept",
+      "X-Content-Type-Options": "nosniff",
+    },
+  });
+}

@@ -1,0 +1,38 @@
+/**
+ * `/logout`: ends the browser's session, and nothing of the applications. It takes a POST, so that
+ * no link or image signs anybody out.
+ */
+
+import { endSession, isForeign, NO_SESSION_COOKIE, signedIn } from "../auth/browser.ts";
+import type { AuthContext } from "../auth/context.ts";
+import { audited } from "./audited.ts";
+import { submitted } from "./door.ts";
+import { foreignForm } from "./refusals.ts";
+import { page, seeOther } from "./respond.ts";
+import { signedOutView } from "./view/ends.ts";
+import { PATHS } from "./view/paths.ts";
+
+const end = submitted({ path: PATHS.account }, async (context, { who: { user } }, request) => {
+  await endSession(context, request);
+  await audited(context, request, user.id, ["signed_out"]);
+  return signedOut(context);
+});
+
+export async function signOut(context: AuthContext, request: Request): Promise<Response> {
+  if (request.method !== "POST") return seeOther(PATHS.account, context);
+  // Without its cookie, as another site sends it, it has no session; its browser may have one.
+  if (isForeign(request, context.origin)) return foreignForm(context);
+  // Whose session has ended meanwhile has what they want.
+  return (await signedIn(context, request)) === undefined
+    ? signedOut(context)
+    : end(context, request);
+}
+
+function signedOut({ origin }: AuthContext): Response {
+  const headers = new Headers({
+    "Set-Cookie": NO_SESSION_COOKIE,
+    // Not `cookies`: that would also be those of every other host of the domain.
+    "Clear-Site-Data": '"storage"',
+  });
+  return page(signedOutView(), { origin, headers });
+}

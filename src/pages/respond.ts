@@ -1,0 +1,93 @@
+/**
+ * The answers that people see. Every page has the same headers, whoever makes it: it is framed by
+ * nobody, loads nothing, runs nothing that was not sent with it, is kept nowhere, and tells no other
+ * site where its reader comes from.
+ */
+
+import { toBase64Url } from "../lib/base64url.ts";
+import { layout, type View } from "./view/layout.ts";
+
+export interface PageOptions {
+  /** Of the gateway. */
+  readonly origin: string;
+  readonly status?: number;
+  /**
+   * Where, beside the gateway itself, the answer to a form of this page may lead: sources from
+   * `formActionsFor`. `omit` leaves the directive out, for an identity provider that leads on to
+   * hosts that nobody knows beforehand.
+   */
+  readonly formActions?: readonly string[] | "omit";
+  /** More of them, cookies say; those that every page has are not for it to change. */
+  readonly headers?: Headers;
+}
+
+const NONCE_BYTES = 16;
+const YEAR_SECONDS = 365 * 24 * 60 * 60;
+const UNUSED_FEATURES = [
+  "accelerometer",
+  "camera",
+  "display-capture",
+  "geolocation",
+  "gyroscope",
+  "magnetometer",
+  "microphone",
+  "midi",
+  "payment",
+  "usb",
+];
+
+export function page(view: View, options: PageOptions): Response {
+  const nonce = toBase64Url(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
+  const headers = withCommon(options);
+  headers.set("Content-Type", "text/html; charset=utf-8");
+  headers.set("Content-Security-Policy", contentPolicy(view, options, nonce));
+  headers.set("X-Frame-Options", "DENY");
+  headers.set("Permissions-Policy", UNUSED_FEATURES.map((name) => `${name}=()`).join(", "));
+  // A client may have opened a page on the way to it in a window of its own, and wait for that
+  // window to come back. Every value but this one cuts the tie, `same-origin-allow-popups` too:
+  // that one is for pages that open others.
+  const opener = view.kind === "login" ? "unsafe-none" : "same-origin";
+  headers.set("Cross-Origin-Opener-Policy", opener);
+  return new Response(layout(view, nonce).toString(), { status: options.status ?? 200, headers });
+}
+
+/**
+ * RFC 9700 section 4.12: 303, so that what a form had in it is not sent on.
+ *
+ * @param location a path of the gateway, or a URL that was checked.
+ */
+export function seeOther(
+  location: string,
+  options: Pick<PageOptions, "origin" | "headers">,
+): Response {
+  const headers = withCommon(options);
+  headers.set("Location", location);
+  return new Response(null, { status: 303, headers });
+}
+
+function withCommon({ origin, headers: own }: Pick<PageOptions, "origin" | "headers">): Headers {
+  const headers = new Headers(own);
+  headers.set("Cache-Control", "no-store");
+  headers.set("Referrer-Policy", "no-referrer");
+  headers.set("X-Content-Type-Options", "nosniff");
+  // RFC 6797 section 7.2: not over plain HTTP. Other hosts of the domain are not ours to bind.
+  if (origin.startsWith("https:")) {
+    headers.set("Strict-Transport-Security", `max-age=${YEAR_SECONDS}`);
+  }
+  return headers;
+}
+
+function contentPolicy(view: View, { formActions = [] }: PageOptions, nonce: string): string {
+  const directives = [
+    "default-src 'none'",
+    `style-src 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  if (view.script !== undefined) directives.push(`script-src 'nonce-${nonce}'`);
+  if (formActions !== "omit") {
+    directives.push(["form-action 'self'", ...new Set(formActions)].join(" "));
+  }
+  return directives.join("; ");
+}

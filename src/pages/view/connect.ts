@@ -1,0 +1,132 @@
+/** The front page: how to connect each client to this very gateway. */
+
+import { type ClientGuide, clientGuides, type Snippet } from "./client-guides.ts";
+import { COPY_SCRIPT } from "./copy-script.ts";
+import { type Html, html } from "./html.ts";
+import type { View } from "./layout.ts";
+import { part, stop } from "./parts.ts";
+import { PATHS } from "./paths.ts";
+
+export interface ConnectView {
+  /** The default MCP endpoint. */
+  readonly endpoint: string;
+  /** The same for clients of 2024-11-05 (HTTP+SSE). */
+  readonly sseEndpoint: string;
+  readonly servers: readonly ConnectServer[];
+  readonly signIn: ConnectSignIn;
+  /** Nothing but this machine reaches it. */
+  readonly isLoopback: boolean;
+  readonly isAdmin: boolean;
+}
+
+/** One upstream server with an endpoint of its own. */
+interface ConnectServer {
+  readonly name: string;
+  readonly endpoint: string;
+}
+
+export type ConnectSignIn =
+  | { readonly kind: "none" }
+  /** @param with what people sign in with, e.g. `GitHub` or `the owner code`. */
+  | { readonly kind: "oauth"; readonly with: string };
+
+export function connectView(model: ConnectView): View {
+  const { endpoint, signIn, isLoopback } = model;
+  const guides = clientGuides({
+    name: "edgeway",
+    url: endpoint,
+    needsSignIn: signIn.kind === "oauth",
+  });
+  const body = html`
+    <h1>Connect an application</h1>
+    <p class="lede">One address, for every MCP client and every server behind this gateway.</p>
+    ${stop(
+      "MCP server URL",
+      html`${copyable("the address", html`<p class="secret"><code>${endpoint}</code></p>`)}
+        <p class="small">${signInSentence(signIn)}</p>
+        ${
+          isLoopback &&
+          html`<p class="note">
+            This gateway runs on your computer. Claude on the web and ChatGPT cannot reach it there;
+            everything that runs on this computer can.
+          </p>`
+        }`,
+      "good",
+    )}
+    <nav class="jump" aria-label="Clients">
+      <ul class="chips">
+        ${guides.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}
+      </ul>
+    </nav>
+    ${guides.map((guide) => section(guide, isLoopback))} ${otherAddresses(model)}
+  `;
+  return {
+    title: "Connect an application",
+    body,
+    width: "wide",
+    kind: "site",
+    script: COPY_SCRIPT,
+    ...(signIn.kind === "oauth" && { nav: { current: "connect", isAdmin: model.isAdmin } }),
+  };
+}
+
+function signInSentence(signIn: ConnectSignIn): Html {
+  return signIn.kind === "none"
+    ? html`There is no sign-in: this gateway serves this computer only.`
+    : html`The first time, your browser opens: sign in with ${signIn.with} and approve.
+        <a href="${PATHS.account}">Your account</a> shows what is connected.`;
+}
+
+function section(guide: ClientGuide, isLoopback: boolean): Html {
+  const { id, name, open, steps = [], snippets = [], after } = guide;
+  const isOutOfReach = guide.isHosted === true && isLoopback;
+  return html`<section class="stop part" id="${id}">
+    <h2>${name}</h2>
+    ${isOutOfReach && html`<p class="small">Needs a gateway with a public address.</p>`}
+    ${
+      open !== undefined &&
+      !isOutOfReach &&
+      html`<p><a class="button plain" href="${open.href}" rel="noreferrer">${open.label}</a></p>`
+    }
+    ${steps.map((step) => html`<p>${step}</p>`)} ${snippets.map((each) => snippet(each, name))}
+    ${after !== undefined && html`<p>${after}</p>`}
+  </section>`;
+}
+
+function snippet({ label, text }: Snippet, client: string): Html {
+  return copyable(
+    `what goes ${label.replace(/^Or /, "").toLowerCase()}, for ${client}`,
+    html`<p class="label">${label}</p>
+      <pre><code>${text}</code></pre>`,
+  );
+}
+
+/** @param what names it for the button that the script adds. */
+function copyable(what: string, content: Html): Html {
+  return html`<div class="copyable" data-copy="${what}">${content}</div>`;
+}
+
+function otherAddresses({ servers, sseEndpoint, signIn }: ConnectView): Html {
+  const narrowed = html`<p class="small">
+    An address of one server has that server’s tools alone, under their own names.
+    ${signIn.kind === "oauth" && "One sign-in is good for all of them."}
+  </p>`;
+  return part(
+    "Other addresses",
+    undefined,
+    html`<dl class="facts wide">
+        ${servers.map(
+          ({ name, endpoint }) =>
+            html`<div>
+              <dt>Only ${name}</dt>
+              <dd class="host">${endpoint}</dd>
+            </div>`,
+        )}
+        <div>
+          <dt>Clients of 2024-11-05 (HTTP+SSE)</dt>
+          <dd class="host">${sseEndpoint}</dd>
+        </div>
+      </dl>
+      ${servers.length > 0 && narrowed}`,
+  );
+}

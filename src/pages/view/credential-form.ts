@@ -1,0 +1,92 @@
+/** The form for an API key or a service client: its name, what it acts on, and what it may. */
+
+import { hidden } from "./forms.ts";
+import { type Html, html } from "./html.ts";
+
+/** Sends `csrf`, `label`, `resource` and `scope` (one or more of each), and `days` if it has any. */
+export interface CredentialForm {
+  /** What was typed before, if it is shown again. */
+  readonly label: string;
+  readonly resources: readonly Choice[];
+  readonly scopes: readonly Choice[];
+  /** For how long it may be made to work. */
+  readonly days: readonly number[];
+  /** Why the last try failed, and which field it is about. */
+  readonly error: { readonly field: CredentialField; readonly sentence: string } | undefined;
+}
+
+export type CredentialField = "label" | "resource" | "scope" | "days";
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+  readonly isChecked: boolean;
+}
+
+/** @param kind what is made, e.g. `key`; also keeps the ids of two forms on a page apart. */
+export function credentialForm(
+  kind: "key" | "client",
+  action: string,
+  form: CredentialForm,
+  csrf: string,
+): Html {
+  const fieldset = (name: CredentialField, legend: string, choices: readonly Choice[]): Html =>
+    html`<fieldset ${tie(name, kind, form)}>
+      <legend>${legend}</legend>
+      ${problem(name, kind, form)} ${choices.map((choice) => checkbox(name, choice))}
+    </fieldset>`;
+  const inside = html`<form method="post" action="${action}" class="create">
+    ${hidden({ csrf })}
+    <label for="${kind}-label">Name</label>
+    ${problem("label", kind, form)}
+    <input
+      class="field"
+      id="${kind}-label"
+      name="label"
+      value="${form.label}"
+      maxlength="80"
+      required
+      autocomplete="off"
+      ${tie("label", kind, form)}
+    />
+    ${fieldset("resource", "It may act on", form.resources)}
+    ${fieldset("scope", "It may", form.scopes)}
+    ${
+      form.days.length > 0 &&
+      html`<label for="${kind}-days">It works for</label>
+        ${problem("days", kind, form)}
+        <select class="field" id="${kind}-days" name="days" ${tie("days", kind, form)}>
+          ${form.days.map((days) => html`<option value="${days}">${days} days</option>`)}
+        </select>`
+    }
+    <button class="primary">Create the ${kind}</button>
+  </form>`;
+  const summary = html`<summary>Create a ${kind}</summary>`;
+  // A form that failed is open, with its reason in sight.
+  return form.error === undefined
+    ? html`<details class="sure">${summary} ${inside}</details>`
+    : html`<details class="sure" open>${summary} ${inside}</details>`;
+}
+
+function checkbox(name: string, { value, label, isChecked }: Choice): Html {
+  return html`<label class="choice"
+    ><input type="checkbox" name="${name}" value="${value}" ${isChecked && html`checked`} />
+    <span>${label}</span></label
+  >`;
+}
+
+function problem(
+  field: CredentialField,
+  kind: string,
+  { error }: CredentialForm,
+): Html | undefined {
+  if (error?.field !== field) return undefined;
+  return html`<p class="error" id="${kind}-error" role="alert">${error.sentence}</p>`;
+}
+
+/** `aria-invalid` is for single fields; a group has its description alone. */
+function tie(field: CredentialField, kind: string, { error }: CredentialForm): Html | undefined {
+  if (error?.field !== field) return undefined;
+  const described = html`aria-describedby="${kind}-error"`;
+  return field === "label" || field === "days" ? html`aria-invalid="true" ${described}` : described;
+}

@@ -1,0 +1,79 @@
+/** The frame of every page: head, brand, navigation, the one main part, and the line beside it. */
+
+import { STYLE } from "../style.ts";
+import { type Html, html } from "./html.ts";
+import { ICON_URL, MARK } from "./mark.ts";
+import { PATHS } from "./paths.ts";
+import { raw } from "hono/html";
+
+/** What a view makes of its model; `page` makes a response of it. */
+export interface View {
+  /** Without the product's name, which is added. */
+  readonly title: string;
+  /** Has the page's one `h1`. */
+  readonly body: Html;
+  readonly width: "narrow" | "wide";
+  /**
+   * `login`: a page on the way to a client, which may have opened it in a window and wait for its
+   * return. There is no way out of it but on.
+   */
+  readonly kind: "login" | "site";
+  readonly nav?: Nav;
+  /** Text of an optional script; the page is whole without it. */
+  readonly script?: string;
+}
+
+interface Nav {
+  readonly current: "connect" | "account" | "admin" | "logins";
+  readonly isAdmin: boolean;
+}
+
+export function layout(view: View, nonce: string): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${view.title} · Edgeway</title>
+        <link rel="icon" href="${ICON_URL}" />
+        <style nonce="${nonce}">
+          ${raw(STYLE)}
+        </style>
+      </head>
+      <body class="${view.width}">
+        ${view.nav !== undefined && html`<a class="skip" href="#main">Skip to the content</a>`}
+        <header class="top">
+          ${brand(view.kind)}${view.nav !== undefined && navigation(view.nav)}
+        </header>
+        <main id="main" class="line">${view.body}</main>
+        ${
+          view.script !== undefined &&
+          html`<script nonce="${nonce}">
+            ${raw(view.script)};
+          </script>`
+        }
+      </body>
+    </html>`;
+}
+
+function brand(kind: View["kind"]): Html {
+  const name = html`${MARK}<span>Edgeway</span>`;
+  // In the middle of signing in, a link would lead out of it.
+  if (kind === "login") return html`<p class="brand">${name}</p>`;
+  return html`<p class="brand"><a href="${PATHS.connect}">${name}</a></p>`;
+}
+
+function navigation({ current, isAdmin }: Nav): Html {
+  const link = (key: Nav["current"], label: string): Html =>
+    current === key
+      ? html`<li><a href="${PATHS[key]}" aria-current="page">${label}</a></li>`
+      : html`<li><a href="${PATHS[key]}">${label}</a></li>`;
+  return html`<nav aria-label="Pages">
+    <ul>
+      ${link("connect", "Connect")}${link("account", "Account")}
+      ${isAdmin && html`${link("admin", "Admin")}${link("logins", "Sign-ins")}`}
+    </ul>
+  </nav>`;
+}

@@ -1,0 +1,96 @@
+/** Pieces that several views are made of. */
+
+import { cleanText } from "../../lib/clean-text.ts";
+import { type Html, html } from "./html.ts";
+import { when } from "./time.ts";
+
+const MAX_ADDRESS = 2048;
+
+/** A stop on the line: one thing to know, with its name. */
+export function stop(
+  label: string,
+  content: Html,
+  tone: "plain" | "warn" | "good" = "plain",
+): Html {
+  return html`<section class="stop ${tone}">
+    <h2 class="label">${label}</h2>
+    ${content}
+  </section>`;
+}
+
+/** A part of a page that lists things. */
+export function part(title: string, explanation: string | undefined, content: Html): Html {
+  return html`<section class="stop part">
+    <h2>${title}</h2>
+    ${explanation !== undefined && html`<p class="small">${explanation}</p>`} ${content}
+  </section>`;
+}
+
+/** What was just done, on the page that one is led back to. */
+export function notice(sentence: string | undefined): Html | undefined {
+  return sentence === undefined
+    ? undefined
+    : html`<p class="note good" role="status">${sentence}</p>`;
+}
+
+/** Somebody else's text: cleaned, and kept from turning the text around it. */
+export function foreign(text: string, fallback: string, maxLength?: number): Html {
+  const clean = cleanText(text, maxLength);
+  return html`<bdi>${clean === "" ? fallback : clean}</bdi>`;
+}
+
+export function clientName(name: string): Html {
+  return foreign(name, "An application without a name");
+}
+
+/** Who says so: a client known by a URL is as real as that host, and any other is not checked. */
+export function verification(verifiedHost: string | undefined): Html {
+  return verifiedHost === undefined
+    ? html`<span class="badge">Unverified application</span>`
+    : html`<span class="badge good">Verified host <b>${address(verifiedHost)}</b></span>`;
+}
+
+/** A host, a URL or an identifier: letter by letter, and none that is not seen. */
+export function address(text: string): Html {
+  return html`<span class="host">${cleanText(text, MAX_ADDRESS)}</span>`;
+}
+
+/** A list of things that exist, or a sentence that says that there are none. */
+export function listOf(entries: readonly Html[], empty: string): Html {
+  if (entries.length === 0) return html`<p class="empty">${empty}</p>`;
+  return html`<ul class="entries">
+    ${entries}
+  </ul>`;
+}
+
+export interface Entry {
+  readonly title: Html;
+  readonly facts: readonly Fact[];
+  readonly action?: Html | undefined;
+}
+export type Fact = readonly [label: string, value: Html | string];
+
+export function entry({ title, facts, action }: Entry): Html {
+  return html`<li class="entry">
+    <h3>${title}</h3>
+    <dl class="facts">
+      ${facts.map(
+        ([label, value]) =>
+          html`<div>
+            <dt>${label}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+    </dl>
+    ${action !== undefined && html`<div class="action">${action}</div>`}
+  </li>`;
+}
+
+export function lastUse(at: number | undefined, now: number): Fact {
+  return ["Last used", at === undefined ? "not yet" : when(at, now)];
+}
+
+/** Something to be copied and kept; a click selects all of it. */
+export function secret(label: string, text: string): Html {
+  return html`<p class="secret" role="group" aria-label="${label}"><code>${text}</code></p>`;
+}

@@ -1,0 +1,30 @@
+/** Where the pages' links and forms lead: the routes serve exactly these. */
+
+export const PATHS = {
+  connect: "/",
+  authorize: "/authorize",
+  authorizeAsOther: "/authorize/switch",
+  setup: "/setup",
+  login: "/login",
+  logout: "/logout",
+
+  account: "/account",
+  revokeConnection: "/account/connections/revoke",
+  forgetApproval: "/account/approvals/forget",
+  endSession: "/account/sessions/end",
+  createKey: "/account/keys",
+  revokeKey: "/account/keys/revoke",
+  revokeAll: "/account/revoke-all",
+
+  admin: "/admin",
+  disableUser: "/admin/users/disable",
+  enableUser: "/admin/users/enable",
+  deleteClient: "/admin/clients/delete",
+  createService: "/admin/services",
+  revokeService: "/admin/services/revoke",
+  logins: "/admin/logins",
+} as const;
+
+export function loginPath(reference: string): string {
+  return `${PATHS.logins}/${encodeURIComponent(reference)}`;
+}

@@ -1,0 +1,101 @@
+/** The official conformance suite: how it is run, and how its word is read. */
+
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { NODE, ROOT } from "../support/process.ts";
+
+const SUITE = `${ROOT}node_modules/@modelcontextprotocol/conformance/dist/index.js`;
+export const RUN_TIMEOUT_MS = 240_000;
+
+export interface Verdict {
+  readonly scenario: string;
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** Runs the scenarios for a server. */
+export async function runServerSuite(url: string, args: readonly string[]): Promise<Verdict[]> {
+  const cwd = await mkdtemp(join(tmpdir(), "edgeway-conformance-"));
+  const options = { cwd, timeout: RUN_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
+  try {
+    return await new Promise((resolve, reject) => {
+      execFile(NODE, [SUITE, "server", "--url", url, ...args], options, (error, stdout, stderr) => {
+        const verdicts = parseSummary(stdout);
+        // A failing scenario exits non-zero too; only a run without verdicts is broken.
+        if (verdicts.length === 0) reject(error ?? new Error(`no verdicts:\n${stdout}${stderr}`));
+        else resolve(verdicts);
+      });
+    });
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
+
+function parseSummary(output: string): Verdict[] {
+  const summary = output.slice(output.indexOf("=== SUMMARY ==="));
+  return [...summary.matchAll(/^[✓✗] (\S+): (\d+) passed, (\d+) failed/gm)].map(
+    ([, scenario = "", passed, failed]) => ({
+      scenario,
+      passed: Number(passed),
+      failed: Number(failed),
+    }),
+  );
+}
+
+interface Check {
+  readonly id: string;
+  readonly status: string;
+  readonly errorMessage?: string;
+}
+
+interface AuthorizationRun {
+  readonly exitCode: number | null;
+  readonly checks: readonly Check[];
+  readonly output: string;
+}
+
+/**
+ * Runs the scenarios for an authorization server.
+ *
+ * @param signIn does in a browser what the suite asks its user to do at an address.
+ */
+export async function runAuthorizationSuite(
+  args: readonly string[],
+  signIn: (url: string) => Promise<void>,
+): Promise<AuthorizationRun> {
+  const results = await mkdtemp(join(tmpdir(), "edgeway-authorization-"));
+  const child = spawn(NODE, [SUITE, "authorization", ...args, "-o", results]);
+  try {
+    let output = "";
+    let asked: Promise<void> | undefined;
+    let failure: unknown;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output += text;
+        const url = /^http\S+\/authorize\?\S+(?=\n)/m.exec(output)?.[0];
+        if (url === undefined || asked !== undefined) return;
+        asked = signIn(url).catch((error: unknown) => {
+          failure = error;
+          child.kill();
+        });
+      });
+    }
+    const exitCode = await new Promise<number | null>((resolve) => child.on("close", resolve));
+    await asked;
+    if (failure !== undefined) throw new Error(output, { cause: failure });
+    return { exitCode, checks: await readChecks(results), output };
+  } finally {
+    child.kill();
+    await rm(results, { recursive: true, force: true });
+  }
+}
+
+async function readChecks(folder: string): Promise<Check[]> {
+  const names = await readdir(folder, { recursive: true });
+  const files = names.filter((name) => name.endsWith("checks.json")).toSorted();
+  const texts = await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
+  return texts.flatMap((text) => JSON.parse(text) as Check[]);
+}

@@ -1,0 +1,101 @@
+/**
+ * Every page in a real browser, on a phone and on a desk, in light and dark: nothing in the way of
+ * somebody who cannot see it well, or does not see it at all; nothing to scroll sideways; and
+ * nothing fetched, blocked or complained of.
+ */
+
+import axe, { type AxeResults } from "axe-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, test } from "vitest";
+
+import { page } from "../../src/pages/respond.ts";
+import { launchBrowser } from "../support/browser.ts";
+import { SAMPLES } from "../support/page-samples.ts";
+import { serveSite, type Site } from "../support/page-server.ts";
+
+const LOOKS = (["light", "dark"] as const).flatMap((colorScheme) =>
+  [
+    { width: 360, height: 740 },
+    { width: 1280, height: 800 },
+  ].map((viewport) => ({ colorScheme, viewport })),
+);
+
+let browser: Browser;
+let site: Site;
+let checked: Page;
+
+beforeAll(async () => {
+  site = await serveSite(({ url = "" }) => {
+    const view = SAMPLES[url.slice(1)];
+    return view === undefined
+      ? new Response("", { status: 404 })
+      : page(view, { origin: "http://localhost" });
+  });
+  browser = await launchBrowser();
+  // The checker is a script that the pages themselves would not let in.
+  checked = await (await browser.newContext({ bypassCSP: true })).newPage();
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.stop();
+});
+
+/** The line and its stops are drawn by pseudo-elements, and no text stands on them. */
+const CHECK = `axe.run({ checks: { "color-contrast": { options: { ignorePseudo: true } } } })`;
+
+/** What a person with a screen reader, little sight or no mouse would stumble over. */
+async function faults(): Promise<string[]> {
+  const { violations, incomplete } = await checked.evaluate<AxeResults>(CHECK);
+  return [...violations, ...incomplete]
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+describe("a page", () => {
+  test.for(Object.keys(SAMPLES))(
+    "%s is for everybody, in every light",
+    async (name, { expect }) => {
+      await checked.goto(`${site.origin}/${name}`);
+      await checked.evaluate(axe.source);
+      for (const { colorScheme, viewport } of LOOKS) {
+        await checked.emulateMedia({ colorScheme });
+        await checked.setViewportSize(viewport);
+        expect(await faults()).toEqual([]);
+        const isWiderThanSeen = await checked.evaluate<boolean>(
+          "document.documentElement.scrollWidth > document.documentElement.clientWidth",
+        );
+        expect(isWiderThanSeen).toBe(false);
+      }
+      expect(await checked.locator("h1").count()).toBe(1);
+      expect(await checked.locator("html").getAttribute("lang")).toBe("en");
+    },
+  );
+
+  test.for(Object.keys(SAMPLES))(
+    "%s asks for nothing and is not complained of",
+    async (name, { expect }) => {
+      const context = await browser.newContext();
+      const shown = await context.newPage();
+      const requested: string[] = [];
+      const said: string[] = [];
+      shown.on("request", (request) => requested.push(request.url()));
+      shown.on("console", (message) => said.push(message.text()));
+      shown.on("pageerror", (error) => said.push(error.message));
+      await shown.goto(`${site.origin}/${name}`);
+      expect(requested.filter((url) => !url.startsWith("data:"))).toEqual([
+        `${site.origin}/${name}`,
+      ]);
+      expect(said).toEqual([]);
+      await context.close();
+    },
+  );
+
+  test("is styled: the policy lets the stylesheet in", async ({ expect }) => {
+    const context = await browser.newContext();
+    const shown = await context.newPage();
+    await shown.goto(`${site.origin}/consent`);
+    const ground = await shown.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+    expect(ground).toBe("rgb(245, 247, 246)");
+    await context.close();
+  });
+});

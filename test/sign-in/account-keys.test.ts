@@ -1,0 +1,125 @@
+/** API keys on `/account`: made, shown once, and revoked. */
+
+import { beforeAll, describe, test } from "vitest";
+
+import { PATHS } from "../../src/pages/view/paths.ts";
+import { ORIGIN } from "./gateway.ts";
+import { isRefused, statusWith } from "./token-use.ts";
+import { activityOn, Visitor } from "./visitor.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+let ann: Visitor;
+
+beforeAll(async () => {
+  ann = await Visitor.arrive();
+});
+
+describe("an API key", () => {
+  const fields = { label: "my cron job", days: "30" };
+
+  test("B90, B91: is made, shown once, used, and revoked", async ({ expect }) => {
+    const bob = await Visitor.arrive();
+    const resource = [`${ORIGIN}/mcp/alpha`];
+    const made = await bob.submit(PATHS.account, {
+      action: PATHS.createKey,
+      fields: { ...fields, resource, scope: ["mcp:alpha"] },
+    });
+    expect(made.status).toBe(200);
+    expect(made.headers.get("cache-control")).toBe("no-store");
+    const [token = ""] = /mgw_sk_[a-z0-9]{16}_[\w-]{43}/.exec(made.text) ?? [];
+    expect(await statusWith(token)).toBe(200);
+    expect(await statusWith(token, "/mcp/beta")).toBe(401);
+
+    const before = await bob.visit(PATHS.account);
+    expect(before.text).toContain("my cron job");
+    expect(before.text).toContain(token.slice(0, 23));
+    expect(before.html).not.toContain(token);
+    const [key] = await bob.shard.keys.list(bob.person.id);
+    expect(Math.round(((key?.expiresAt ?? 0) - Date.now()) / DAY)).toBe(30);
+
+    const after = await bob.browser.submit(before, { action: PATHS.revokeKey });
+    expect(after.text).toContain("The key works no more.");
+    await isRefused(token);
+    expect(activityOn(after)).toContain("An API key was revoked");
+    expect(activityOn(after)).toContain("An API key was used · my cron job");
+    expect(activityOn(after)).toContain("An API key was created · my cron job");
+  });
+
+  test("asks for a sign-in that is minutes old", async ({ expect }) => {
+    const bob = await Visitor.arrive({ authenticatedAt: Date.now() - 11 * MINUTE });
+    const csrf = await bob.formToken();
+    const resource = `${ORIGIN}/mcp`;
+    const response = await bob.post(PATHS.createKey, { ...fields, csrf, resource, scope: "mcp" });
+    expect([response.status, response.headers.get("location")]).toEqual([
+      ...[303, "/login?to=%2Faccount&fresh=1"],
+    ]);
+    expect(await bob.shard.keys.list(bob.person.id)).toEqual([]);
+  });
+
+  test.for([
+    ["without a name", { label: " \u200b " }, "Give it a name."],
+    ["for nothing", { resource: "" }, "Choose what it may act on."],
+    ["for another site", { resource: "https://evil.example/mcp" }, "Choose what it may act on."],
+    ["for the operator's pages", { resource: `${ORIGIN}/admin` }, "Choose what it may act on."],
+    ["of another scope", { scope: "mcp:beta" }, "There is nothing here that mcp:beta is for."],
+    [
+      "of the administrator's scope",
+      { scope: "admin" },
+      "There is nothing here that admin is for.",
+    ],
+    ["of no scope", { scope: undefined }, "Choose what it may do."],
+    ["for ever", { days: "36500" }, "Choose for how long it works."],
+    ["for no number of days", { days: "x" }, "Choose for how long it works."],
+  ] as const)("%s is not made", async ([, change, sentence], { expect }) => {
+    const csrf = await ann.formToken();
+    const all = { csrf, ...fields, resource: `${ORIGIN}/mcp/alpha`, scope: "mcp:alpha", ...change };
+    const sent = Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]);
+    const count = (await ann.shard.keys.list(ann.person.id)).length;
+    const response = await ann.post(PATHS.createKey, Object.fromEntries(sent));
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain(sentence);
+    expect((await ann.shard.keys.list(ann.person.id)).length).toBe(count);
+  });
+
+  test("that could do nothing at one of its resources is not made", async ({ expect }) => {
+    const page = await ann.submit(PATHS.account, {
+      action: PATHS.createKey,
+      fields: {
+        ...fields,
+        resource: [`${ORIGIN}/mcp/alpha`, `${ORIGIN}/mcp/beta`],
+        scope: ["mcp:alpha"],
+      },
+    });
+    expect(page.status).toBe(400);
+    expect(page.text).toContain(`With this alone it could do nothing on ${ORIGIN}/mcp/beta.`);
+    // What was typed is there still.
+    expect(page.html).toContain('value="my cron job"');
+  });
+
+  test("too many are not made", async ({ expect }) => {
+    const bob = await Visitor.arrive();
+    const expiresAt = Date.now() + DAY;
+    for (let n = 0; n < 50; n++) {
+      await bob.shard.keys.create({
+        ...{ kind: "sk", owner: bob.person.id, label: `${n}`, scopes: [], resources: [] },
+        expiresAt,
+      });
+    }
+    const csrf = await bob.formToken();
+    const resource = `${ORIGIN}/mcp`;
+    const response = await bob.post(PATHS.createKey, { ...fields, csrf, resource, scope: "mcp" });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("You have 50 keys");
+  });
+
+  test("for the operator's pages is an administrator's to make", async ({ expect }) => {
+    const root = await Visitor.arrive({ isAdmin: true });
+    const made = await root.submit(PATHS.account, {
+      action: PATHS.createKey,
+      fields: { ...fields, resource: [`${ORIGIN}/admin`], scope: ["admin"] },
+    });
+    expect([made.status, made.text.includes("mgw_sk_")]).toEqual([200, true]);
+  });
+});

@@ -1,0 +1,248 @@
+/** Programs that act in their own name: an administrator makes them, and they get tokens. */
+
+import { describe, test } from "vitest";
+
+import { token } from "../../src/auth/server/token.ts";
+import { newServiceClientId, type ServiceClient } from "../../src/auth/store/service-clients.ts";
+import { REDIRECT_URI, type Tokens, tokensIn } from "../support/oauth-requests.ts";
+import { ask, type Form, newClient, told } from "./codes.ts";
+import { later, SECOND } from "./later.ts";
+import { gatewayWith, newContext } from "./context.ts";
+import { ORIGIN } from "./gateway.ts";
+import { records } from "./people.ts";
+import { Signer } from "./signing.ts";
+
+const CREDENTIALS = { grant_type: "client_credentials" };
+const REFUSED = [401, "invalid_client"];
+
+type Options = Partial<Pick<ServiceClient, "scopes" | "resources" | "jwks">>;
+
+async function newService(
+  options: Options = {},
+): Promise<{ readonly id: string; readonly secret: string; readonly form: Form }> {
+  const id = newServiceClientId();
+  const { secret = "" } = await records()
+    .store.ofClient(id)
+    .services.create({
+      ...{ id, label: "Nightly", scopes: ["mcp:alpha"], resources: [`${ORIGIN}/mcp/alpha`] },
+      ...options,
+    });
+  return { id, secret, form: { ...CREDENTIALS, client_id: id, client_secret: secret } };
+}
+
+function basic(id: string, secret: string): { readonly Authorization: string } {
+  return { Authorization: `Basic ${btoa(`${id}:${secret}`)}` };
+}
+
+async function isGood({ access_token }: Tokens, id: string, path: string): Promise<boolean> {
+  const { bearers } = records().store.ofUser(id);
+  return (await bearers.check(ORIGIN, ORIGIN + path, access_token)) !== undefined;
+}
+
+describe("a service client", () => {
+  test("B92: gets a token with its secret, in the header or in the body", async ({ expect }) => {
+    const { id, secret, form } = await newService();
+    for (const response of [await ask(form), await ask(CREDENTIALS, basic(id, secret))]) {
+      expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
+      const tokens = await tokensIn(response);
+      expect(tokens).toEqual({
+        access_token: expect.stringMatching(/^mgw_cc_[a-z0-9]{16}_[A-Za-z0-9_-]{43}$/),
+        ...{ token_type: "bearer", expires_in: 3600, scope: "mcp:alpha" },
+        resource: `${ORIGIN}/mcp/alpha`,
+      });
+      expect(await isGood(tokens, id, "/mcp/alpha")).toBe(true);
+      expect(await isGood(tokens, id, "/mcp")).toBe(false);
+    }
+  });
+
+  test("B92: gets a token with its signature", async ({ expect }) => {
+    const signer = await Signer.make();
+    const { id } = await newService({ jwks: signer.jwks });
+    for (const aud of [ORIGIN, `${ORIGIN}/`, `${ORIGIN}/token`]) {
+      const form = { ...CREDENTIALS, ...(await signer.parameters(id, { aud })) };
+      const tokens = await tokensIn(await ask(form));
+      expect(await isGood(tokens, id, "/mcp/alpha")).toBe(true);
+    }
+  });
+
+  test("gets none when it is taken away in that moment", async ({ expect }) => {
+    const { id, form } = await newService();
+    const context = newContext();
+    const { store } = context;
+    const shard = store.ofUser(id);
+    // Between its credentials and its token.
+    const take = async (key: string, perMinute: number): Promise<number> => {
+      await store.ofClient(id).services.remove(id);
+      return shard.limits.take(key, perMinute);
+    };
+    const slow = { ...shard, limits: { take, countOfDay: shard.limits.countOfDay } };
+    const body = new URLSearchParams(form as Record<string, string>);
+    const request = new Request(`${ORIGIN}/token`, { method: "POST", body });
+    const raced = { ...context, store: { ...store, ofUser: () => slow as typeof shard } };
+    expect(await told(await token(raced, request))).toEqual(REFUSED);
+    expect(await shard.keys.list(id)).toEqual([]);
+  });
+
+  test("loses its token after an hour, however long those of users last", async ({ expect }) => {
+    const { id, form } = await newService();
+    const { send } = gatewayWith({ limits: { accessTokenMinutes: 1440 } });
+    const body = new URLSearchParams(form as Record<string, string>);
+    const tokens = await tokensIn(await send(`${ORIGIN}/token`, { method: "POST", body }));
+    expect(tokens.expires_in).toBe(3600);
+    expect("refresh_token" in tokens).toBe(false);
+    later(3601 * SECOND);
+    expect(await isGood(tokens, id, "/mcp/alpha")).toBe(false);
+  });
+
+  test("that is disabled or removed gets none, and loses what it has", async ({ expect }) => {
+    const { id, form } = await newService();
+    const { store } = records();
+    const tokens = await tokensIn(await ask(form));
+    await store.ofClient(id).services.setDisabled(id, true);
+    await store.ofUser(id).revokeEverything(id);
+    expect(await told(await ask(form))).toEqual(REFUSED);
+    expect(await isGood(tokens, id, "/mcp/alpha")).toBe(false);
+    await store.ofClient(id).services.setDisabled(id, false);
+    expect((await ask(form)).status).toBe(200);
+    expect(await store.ofClient(id).services.remove(id)).toBe(true);
+    expect(await told(await ask(form))).toEqual(REFUSED);
+  });
+
+  test("is noted in the log of what it does", async ({ expect }) => {
+    const { id, form } = await newService();
+    await ask(form);
+    const [entry] = await records().store.ofUser(id).audit.list(id);
+    expect(entry).toMatchObject({
+      event: "service_token_issued",
+      detail: { label: "Nightly", resource: `${ORIGIN}/mcp/alpha` },
+    });
+  });
+
+  test("that asks for a token each second has to wait", async ({ expect }) => {
+    const { form } = await newService();
+    const { send } = gatewayWith({ limits: { serviceTokensPerMinute: 2 } });
+    const statuses: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      const body = new URLSearchParams(form as Record<string, string>);
+      statuses.push((await send(`${ORIGIN}/token`, { method: "POST", body })).status);
+    }
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+});
+
+describe("B93: who is refused", () => {
+  test("a wrong secret, none, two, and a client that is not there", async ({ expect }) => {
+    const { id, secret, form } = await newService();
+    const wrong = await ask(CREDENTIALS, basic(id, "wrong"));
+    expect(wrong.headers.get("www-authenticate")).toMatch(/^Basic /);
+    expect(await told(wrong)).toEqual(REFUSED);
+    for (const bad of [
+      { ...form, client_secret: "wrong" },
+      { ...form, client_secret: undefined },
+      { ...form, client_id: newServiceClientId() },
+      { ...form, client_id: "svc_" },
+    ]) {
+      expect(await told(await ask(bad))).toEqual(REFUSED);
+    }
+    const both = await ask({ ...CREDENTIALS, client_secret: secret }, basic(id, secret));
+    expect(await told(both)).toEqual(REFUSED);
+  });
+
+  test("a wrong statement", async ({ expect }) => {
+    const signer = await Signer.make();
+    const { id } = await newService({ jwks: signer.jwks });
+    const statements = [
+      await signer.parameters(id, { aud: "https://a.example" }),
+      await signer.parameters(id, { lasts: -120 }),
+      await signer.parameters(id, { lasts: 3600 }),
+      await signer.parameters(id, { sub: "svc_other" }),
+      await (await Signer.make()).parameters(id),
+    ];
+    for (const statement of statements) {
+      expect(await told(await ask({ ...CREDENTIALS, client_id: id, ...statement }))).toEqual(
+        REFUSED,
+      );
+    }
+    // A client that signs has no secret, and one that has a secret does not sign.
+    expect(await told(await ask({ ...CREDENTIALS, client_id: id, client_secret: "" }))).toEqual(
+      REFUSED,
+    );
+    const { id: other, secret } = await newService();
+    const signed = await signer.parameters(other);
+    expect(await told(await ask({ ...CREDENTIALS, ...signed }))).toEqual(REFUSED);
+    expect(await told(await ask({ ...CREDENTIALS, ...signed, client_secret: secret }))).toEqual(
+      REFUSED,
+    );
+  });
+
+  test("the same statement twice at once", async ({ expect }) => {
+    const signer = await Signer.make();
+    const { id } = await newService({ jwks: signer.jwks });
+    const form = { ...CREDENTIALS, ...(await signer.parameters(id)) };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(form)));
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([200, ...Array<number>(7).fill(401)]);
+  });
+
+  test("who has registered", async ({ expect }) => {
+    const { client_id, client_secret } = await newClient({
+      redirect_uris: [REDIRECT_URI],
+      token_endpoint_auth_method: "client_secret_post",
+    });
+    const form = { ...CREDENTIALS, client_id, client_secret };
+    expect(await told(await ask(form))).toEqual([400, "unauthorized_client"]);
+    expect(await told(await ask({ ...form, client_secret: "x" }))).toEqual(REFUSED);
+    expect(await told(await ask({ ...CREDENTIALS, client_id: "nobody" }))).toEqual(REFUSED);
+    expect(await told(await ask(CREDENTIALS))).toEqual(REFUSED);
+  });
+});
+
+describe("what it gets", () => {
+  test("B93: no more scopes than it has", async ({ expect }) => {
+    const { form } = await newService();
+    for (const scope of ["mcp", "mcp:beta", "mcp:alpha mcp:beta", "admin", "mcp:alpha admin"]) {
+      expect([scope, await told(await ask({ ...form, scope }))]).toEqual([
+        scope,
+        [400, "invalid_scope"],
+      ]);
+    }
+    const { scope } = await tokensIn(await ask({ ...form, scope: "mcp:alpha" }));
+    expect(scope).toBe("mcp:alpha");
+  });
+
+  test("B93: no resource but its own, however it is spelt", async ({ expect }) => {
+    const { form } = await newService();
+    for (const resource of [`${ORIGIN}/mcp`, ORIGIN, `${ORIGIN}/mcp/beta`, "https://a.example"]) {
+      expect([resource, await told(await ask({ ...form, resource }))]).toEqual([
+        resource,
+        [400, "invalid_target"],
+      ]);
+    }
+    for (const resource of [`${ORIGIN}/mcp/alpha`, `${ORIGIN}/sse/alpha/`]) {
+      const tokens = await tokensIn(await ask({ ...form, resource }));
+      expect(tokens["resource"]).toBe(`${ORIGIN}/mcp/alpha`);
+    }
+  });
+
+  test("a part of what it may have everywhere, by the name that it has there", async ({
+    expect,
+  }) => {
+    const resources = [`${ORIGIN}/mcp`, `${ORIGIN}/mcp/alpha`];
+    const { form } = await newService({ scopes: ["mcp"], resources });
+    const scopeOf = async (more: Form): Promise<string> =>
+      (await tokensIn(await ask({ ...form, ...more }))).scope;
+    expect(await scopeOf({})).toBe("mcp");
+    expect(await scopeOf({ scope: "mcp:beta" })).toBe("mcp:beta");
+    expect(await scopeOf({ resource: `${ORIGIN}/mcp/alpha` })).toBe("mcp");
+    expect(await scopeOf({ resource: `${ORIGIN}/mcp/alpha`, scope: "mcp:alpha" })).toBe(
+      "mcp:alpha",
+    );
+  });
+
+  test("nothing where what it may have is of no use", async ({ expect }) => {
+    const { form } = await newService({ scopes: ["mcp:beta"] });
+    expect(await told(await ask(form))).toEqual([400, "invalid_scope"]);
+    const { form: bare } = await newService({ resources: [] });
+    expect(await told(await ask(bare))).toEqual([400, "invalid_target"]);
+  });
+});

@@ -1,0 +1,59 @@
+/** Steps of attempts that a test makes up, and what is kept of them. */
+
+import { findLogin } from "../../src/auth/doctor/read-traces.ts";
+import type { LoginStep, LoginTrace, Trace } from "../../src/auth/doctor/trace.ts";
+import { traceInto } from "../../src/auth/doctor/tracer.ts";
+import { ORIGIN } from "./gateway.ts";
+import { records } from "./people.ts";
+
+const URI = "http://127.0.0.1:9/cb";
+
+let count = 0;
+export const newName = (kind: string): string => `${kind}-${(count += 1)}-${crypto.randomUUID()}`;
+
+/** Somebody's requests: what they tell the doctor is kept when `kept` is over. */
+export function teller(
+  address = newName("address"),
+  agent = "test/1",
+): { trace: Trace; kept: () => Promise<unknown> } {
+  const promises: Promise<unknown>[] = [];
+  const waitUntil = (promise: Promise<unknown>): void => void promises.push(promise);
+  const trace = traceInto({ store: records().store, waitUntil, address, agent });
+  return { trace, kept: () => Promise.all(promises) };
+}
+
+/** Tells it all at once. @returns the references. */
+export async function tell(
+  steps: readonly LoginStep[],
+  from: ReturnType<typeof teller> = teller(),
+): Promise<readonly string[]> {
+  const references = steps.map((step) => from.trace(step));
+  await from.kept();
+  return references;
+}
+
+export async function traceOf(reference: string | undefined): Promise<LoginTrace> {
+  const found = await findLogin(records().store, reference ?? "");
+  if (found === undefined) throw new Error(`No trace ${reference}`);
+  return found;
+}
+
+export const kinds = ({ steps }: LoginTrace): readonly string[] =>
+  steps.map(({ step }) => step.kind);
+
+export const registered = (client: string): LoginStep => ({
+  ...{ kind: "registered", client, name: "Test app", redirectUris: [URI] },
+});
+export const asked = (client: string): LoginStep => ({
+  ...{ kind: "asked", client, name: "Test app", redirectUri: URI },
+  ...{ resource: `${ORIGIN}/mcp`, scopes: ["mcp"] },
+});
+export const used = (client: string, grant?: string): LoginStep => ({
+  ...{ kind: "used", client, path: "/mcp", status: 200 },
+  ...(grant !== undefined && { grant }),
+});
+/** @param grant of the client's, if it has any. */
+export const noToken = (client: string, grant?: string): LoginStep => ({
+  ...{ kind: "token_refused", client, grantType: "refresh_token", error: "invalid_grant" },
+  ...(grant !== undefined && { grant }),
+});

@@ -1,0 +1,214 @@
+/** `/admin/logins`: attempts as the operator reads them, as pages and as JSON. */
+
+import { beforeAll, describe, test } from "vitest";
+
+import { diagnose } from "../../src/auth/doctor/diagnose.ts";
+import { recentLogins } from "../../src/auth/doctor/read-traces.ts";
+import type { LoginStep, LoginTrace } from "../../src/auth/doctor/trace.ts";
+import { newServiceClientId } from "../../src/auth/store/service-clients.ts";
+import { loginPath, PATHS } from "../../src/pages/view/paths.ts";
+import { defaultLimits } from "../../src/policy/limits.ts";
+import { until } from "../integration/bounded.ts";
+import { Browser, type Send } from "../support/oauth-browser.ts";
+import { obtainCode, obtainToken } from "../support/oauth-client.ts";
+import { OWNER_CODE } from "../support/oauth-owner.ts";
+import { requestToken } from "../support/oauth-requests.ts";
+import { asked, kinds, newName, registered, tell } from "./doctor-fixture.ts";
+import { gateway, newBrowser, ORIGIN } from "./gateway.ts";
+import { as, records } from "./people.ts";
+import { SESSION_COOKIE, Visitor } from "./visitor.ts";
+
+const MINUTE = 60_000;
+const JSON_ONLY = { Accept: "application/json" };
+
+let root: Visitor;
+
+beforeAll(async () => {
+  root = await Visitor.arrive({ isAdmin: true });
+});
+
+/** The attempt of an application, once all of it has been kept. */
+function attemptOf(client: string, last: string): Promise<LoginTrace> {
+  return until(async () => {
+    const traces = await recentLogins(records().store, 1000);
+    const found = traces.find(({ key }) => key === `client:${client}`);
+    return found !== undefined && kinds(found).includes(last) ? found : undefined;
+  }, `${last} of ${client}`);
+}
+
+describe("a whole attempt", () => {
+  test("is seen from the first look for metadata to the first request", async ({ expect }) => {
+    const address = newName("192.0.2.1");
+    const from = { origin: ORIGIN, send: sendFrom(address) };
+    const get = (path: string): Promise<Response> =>
+      from.send(ORIGIN + path, { method: "GET", headers: {} });
+    expect((await get("/mcp")).status).toBe(401);
+    await get("/.well-known/oauth-protected-resource/mcp");
+    await get("/.well-known/oauth-authorization-server");
+    const browser = new Browser(ORIGIN, from.send);
+    const { client, tokens } = await obtainToken(from, { code: OWNER_CODE, browser });
+    await from.send(`${ORIGIN}/mcp`, { method: "GET", headers: as(tokens.access_token) });
+
+    const trace = await attemptOf(client.client_id, "used");
+    expect(kinds(trace)).toEqual([
+      ...["challenged", "probed", "probed", "registered", "asked", "consent_shown", "answered"],
+      ...["signed_in", "code_issued", "token_issued", "used"],
+    ]);
+    const { attemptMinutes, codeSeconds } = defaultLimits();
+    expect(diagnose(trace.steps, Date.now(), { attemptMinutes, codeSeconds })).toEqual({
+      ...{ outcome: "succeeded", sentence: "The application is connected." },
+    });
+  });
+
+  test("that fails shows a reference, which the operator looks up", async ({ expect }) => {
+    const page = await newBrowser().visit(
+      "/authorize?response_type=code&client_id=forgotten&redirect_uri=http://127.0.0.1:9/cb",
+    );
+    const [reference = ""] = /(?<=<code>)[a-z2-9]{8}(?=<\/code>)/.exec(page.html) ?? [];
+    expect([page.status, reference]).toEqual([400, expect.stringMatching(/^\w{8}$/)]);
+    const found = await until(async () => {
+      const shown = await root.visit(loginPath(reference));
+      return shown.status === 200 ? shown : undefined;
+    }, reference);
+    expect(found.text).toContain("The client id is not known any more: remove the server");
+  });
+
+  test("that sends its code twice is told from one that is late", async ({ expect }) => {
+    const { client, exchange } = await obtainCode(gateway, { code: OWNER_CODE });
+    await requestToken(gateway, exchange);
+    await requestToken(gateway, exchange);
+    const { steps } = await attemptOf(client.client_id, "token_refused");
+    const { sentence } = diagnose(steps, Date.now(), defaultLimits());
+    expect(sentence).toContain("sent its code twice");
+  });
+});
+
+function sendFrom(address: string): Send {
+  return (url, sent) =>
+    gateway.send(url, { ...sent, headers: { ...sent?.headers, "cf-connecting-ip": address } });
+}
+
+describe("the pages", () => {
+  test("list attempts with what became of them, and show one by a reference", async ({
+    expect,
+  }) => {
+    const client = newName("client");
+    const mismatch: LoginStep = {
+      ...{ kind: "ask_refused", client, reason: "redirect-mismatch" },
+      ...{ redirectUri: "http://127.0.0.1:1234/cb", registered: ["http://localhost:1234/cb"] },
+    };
+    const [one = "", other = ""] = await tell([registered(client), mismatch]);
+    const sentence =
+      "The application was registered with http://localhost:1234/cb but asked for http://127.0.0.1:1234/cb.";
+    const list = await root.visit(PATHS.logins);
+    expect(list.text).toContain(one);
+    expect(list.text).toContain(sentence);
+
+    // As somebody types what they were told.
+    const found = await root.browser.submit(list, {
+      fields: { reference: ` ${other.toUpperCase()} ` },
+    });
+    expect([found.status, found.url.pathname]).toEqual([200, PATHS.logins]);
+    for (const page of [found, await root.visit(loginPath(other))]) {
+      expect(page.text).toContain(`Likely cause ${sentence}`);
+      expect(page.text).toContain("Test app");
+      expect(page.text).toContain("Registered itself");
+      expect(page.text).toContain("Could not ask for access");
+      expect(page.text).toContain("test/1");
+    }
+    const missing = await root.visit(loginPath("zzzzzzzz"));
+    expect([missing.status, missing.text]).toEqual([
+      ...[404, expect.stringContaining("There is no attempt zzzzzzzz")],
+    ]);
+  });
+
+  test("give a program the same as JSON", async ({ expect }) => {
+    const { token } = await root.person.key({ path: "/admin", scopes: ["admin"] });
+    const client = newName("client");
+    const [one = ""] = await tell([
+      asked(client),
+      { kind: "answered", client, decision: "denied" },
+    ]);
+    const get = async (path: string): Promise<Response> => {
+      const headers = { ...as(token), Accept: "application/json" };
+      return gateway.send(ORIGIN + path, { method: "GET", headers });
+    };
+    const summary = {
+      ...{ reference: one, clientId: client, clientName: "Test app", outcome: "failed" },
+      summary: "The person turned the application away.",
+    };
+    const list: { readonly logins: readonly unknown[] } = await (await get(PATHS.logins)).json();
+    expect(list.logins).toContainEqual(expect.objectContaining(summary));
+    const response = await get(loginPath(one));
+    expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const trace: LoginTrace = await response.json();
+    expect(trace).toMatchObject(summary);
+    expect(kinds(trace)).toEqual(["asked", "answered"]);
+    expect((await get(loginPath("zzzzzzzz"))).status).toBe(404);
+  });
+
+  test("say what strangers said as text", async ({ expect }) => {
+    const client = `<script>alert(1)</script>\u202e${newName("x")}`;
+    const [one = ""] = await tell([{ ...asked(client), name: `"><img src=x>` } as LoginStep]);
+    const { html } = await root.visit(loginPath(one));
+    expect(html).not.toMatch(/<script|<img|\u202e/);
+  });
+});
+
+async function ask(headers: Record<string, string>): Promise<Response> {
+  const sent = { method: "GET", headers: { ...JSON_ONLY, ...headers } };
+  return gateway.send(ORIGIN + PATHS.logins, sent);
+}
+
+describe("B84: the login doctor as JSON", () => {
+  test("without a token says where to get one", async ({ expect }) => {
+    for (const headers of [{}, { Cookie: `${SESSION_COOKIE}=${root.secret}` }]) {
+      const response = await ask(headers);
+      expect(response.status).toBe(401);
+      const challenge = response.headers.get("www-authenticate");
+      const metadata = `${ORIGIN}/.well-known/oauth-protected-resource/admin`;
+      expect(challenge).toBe(`Bearer resource_metadata="${metadata}", scope="admin"`);
+      const document = await gateway.send(metadata, { method: "GET", headers: {} });
+      expect(await document.json()).toMatchObject({
+        ...{ resource: `${ORIGIN}/admin`, scopes_supported: ["admin"] },
+      });
+    }
+  });
+
+  test("with too small a scope says which one it takes", async ({ expect }) => {
+    const { token } = await root.person.key({ path: "/admin", scopes: ["mcp"] });
+    const response = await ask(as(token));
+    expect(response.status).toBe(403);
+    expect(response.headers.get("www-authenticate")).toMatch(
+      /^Bearer error="insufficient_scope".*, scope="admin"$/,
+    );
+  });
+
+  test("with a token for another resource is refused", async ({ expect }) => {
+    const { token } = await root.person.key({ path: "/mcp", scopes: ["mcp", "admin"] });
+    const response = await ask(as(token));
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toContain('error="invalid_token"');
+  });
+
+  test("is an administrator's still when it is read", async ({ expect }) => {
+    const was = await Visitor.arrive({ isAdmin: true });
+    const { token } = await was.person.key({ path: "/admin", scopes: ["admin"] });
+    expect((await ask(as(token))).status).toBe(200);
+    await was.shard.users.change(was.person.id, { isAdmin: false });
+    expect((await ask(as(token))).status).toBe(403);
+  });
+
+  test("is there for a service client that was made for it", async ({ expect }) => {
+    const id = newServiceClientId();
+    const { keys } = records().store.ofUser(id);
+    const { token } = await keys.create({
+      ...{ kind: "cc", owner: id, label: "", scopes: ["admin"] },
+      ...{ resources: [`${ORIGIN}/admin`], expiresAt: Date.now() + MINUTE },
+    });
+    const response = await ask(as(token));
+    expect([response.status, await response.json()]).toEqual([
+      ...[200, { logins: expect.any(Array) }],
+    ]);
+  });
+});

@@ -1,0 +1,303 @@
+/** The login doctor: what is kept of attempts to connect, how it is joined, and for how long. */
+
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
+
+import { recentLogins, findLogin } from "../../src/auth/doctor/read-traces.ts";
+import type { LoginStep } from "../../src/auth/doctor/trace.ts";
+import { traceInto } from "../../src/auth/doctor/tracer.ts";
+import { shardName } from "../../src/auth/store/shards.ts";
+import {
+  asked,
+  kinds,
+  newName,
+  noToken,
+  registered,
+  tell,
+  teller,
+  traceOf,
+  used,
+} from "./doctor-fixture.ts";
+import { requestToken } from "../support/oauth-requests.ts";
+import { newClient, newCode } from "./codes.ts";
+import { fromElsewhere, gatewayWith } from "./context.ts";
+import { records } from "./people.ts";
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe("a reference", () => {
+  test("is short, can be read out, and leads from each step to the whole", async ({ expect }) => {
+    const client = newName("client");
+    const [one, other] = await tell([registered(client), asked(client)]);
+    expect(one).toMatch(/^[a-km-np-z2-9]{8}$/);
+    expect(other).not.toBe(one);
+    expect(await traceOf(other)).toEqual(await traceOf(one));
+    expect(kinds(await traceOf(one))).toEqual(["registered", "asked"]);
+    expect((await traceOf(one)).reference).toBe(one);
+  });
+
+  test("of nothing is none", async ({ expect }) => {
+    expect(await findLogin(records().store, "abcdefgh")).toBeUndefined();
+  });
+});
+
+describe("steps are one attempt", () => {
+  test("of an application, for half an hour after the last one", async ({ expect }) => {
+    const client = newName("client");
+    const [first] = await tell([registered(client)]);
+    vi.setSystemTime(Date.now() + 29 * MINUTE);
+    await tell([{ kind: "consent_shown", client }]);
+    vi.setSystemTime(Date.now() + 30 * MINUTE);
+    const [later] = await tell([noToken(client, "g")]);
+    expect(kinds(await traceOf(first))).toEqual(["registered", "consent_shown"]);
+    expect(kinds(await traceOf(later))).toEqual(["token_refused"]);
+  });
+
+  test("until it asks again", async ({ expect }) => {
+    const client = newName("client");
+    const [one] = await tell([registered(client), asked(client)]);
+    const [two] = await tell([asked(client), { kind: "consent_shown", client }]);
+    expect(kinds(await traceOf(one))).toEqual(["registered", "asked"]);
+    expect(kinds(await traceOf(two))).toEqual(["asked", "consent_shown"]);
+  });
+
+  test("of one person, where several use an application at once", async ({ expect }) => {
+    const client = newName("client");
+    const attempt = [newName("attempt"), newName("attempt")] as const;
+    const grant = ["g1", "g2"] as const;
+    const references = await tell([
+      asked(client),
+      { kind: "consent_shown", client, attempt: attempt[0] },
+      asked(client),
+      { kind: "consent_shown", client, attempt: attempt[1] },
+      { kind: "code_issued", client, user: "u_1", attempt: attempt[0], grant: grant[0] },
+      { kind: "answered", client, decision: "denied", attempt: attempt[1] },
+      { kind: "token_issued", client, grant: grant[0] },
+      used(client, grant[0]),
+    ]);
+    expect(kinds(await traceOf(references[0]))).toEqual([
+      ...["asked", "consent_shown", "code_issued", "token_issued", "used"],
+    ]);
+    expect(kinds(await traceOf(references[2]))).toEqual(["asked", "consent_shown", "answered"]);
+  });
+
+  test("of a grant that is refused days later", async ({ expect }) => {
+    const client = newName("client");
+    const [one] = await tell([asked(client), { kind: "token_issued", client, grant: "g" }]);
+    vi.setSystemTime(Date.now() + 3 * DAY);
+    await tell([noToken(client, "g")]);
+    expect(kinds(await traceOf(one))).toEqual(["asked", "token_issued", "token_refused"]);
+  });
+
+  test("of an address, while nobody has found the application that it names", async ({
+    expect,
+  }) => {
+    const address = newName("address");
+    const refusals = ["unknown-client", "document", "limited"] as const;
+    const [one, ...others] = await tell(
+      [
+        ...refusals.map((reason, n): LoginStep => ({
+          kind: "ask_refused",
+          client: `made-up-${n}`,
+          reason,
+        })),
+        noToken("made-up"),
+      ],
+      teller(address),
+    );
+    const trace = await traceOf(one);
+    expect(trace.key).toBe(`address:${address}`);
+    expect(trace.steps.map(({ reference }) => reference)).toEqual([one, ...others]);
+  });
+
+  test("with what was said in its name at the same address, and in no other", async ({
+    expect,
+  }) => {
+    const [client, other, address] = [newName("client"), newName("client"), newName("address")];
+    const [one] = await tell([asked(client)], teller(address));
+    vi.setSystemTime(Date.now() + 1);
+    await tell([noToken(client), noToken(other)], teller(address));
+    const { steps } = await traceOf(one);
+    expect(steps.map(({ step }) => [step.kind, "client" in step && step.client])).toEqual([
+      ["asked", client],
+      ["token_refused", client],
+    ]);
+    // What was said in another name is an attempt of its own in the list.
+    const listed = (await recentLogins(records().store, 1000)).filter((trace) =>
+      trace.steps.some((step) => step.address === address),
+    );
+    expect(listed.map(({ key }) => key).toSorted()).toEqual([
+      `address:${address}`,
+      `client:${client}`,
+    ]);
+  });
+
+  test("with what came from the same address before and after", async ({ expect }) => {
+    const [client, address] = [newName("client"), newName("address")];
+    const probed: LoginStep = { kind: "probed", path: "/.well-known/x", isFound: true };
+    await tell([{ kind: "challenged", path: "/mcp" }, probed], teller(address));
+    await tell([{ ...probed, path: "/.well-known/elsewhere" }]);
+    vi.setSystemTime(Date.now() + MINUTE);
+    const [one] = await tell([registered(client)], teller(address));
+    vi.setSystemTime(Date.now() + MINUTE);
+    await tell([asked(client)], teller(newName("browser")));
+    vi.setSystemTime(Date.now() + 1);
+    await tell([{ kind: "bearer_refused", path: "/mcp" }], teller(address));
+    vi.setSystemTime(Date.now() + 10 * MINUTE);
+    await tell([{ kind: "bearer_refused", path: "/mcp/late" }], teller(address));
+    expect(kinds(await traceOf(one))).toEqual([
+      ...["challenged", "probed", "registered", "asked", "bearer_refused"],
+    ]);
+    // In the list it is one attempt too, and what was joined to it is none of its own.
+    const listed = (await recentLogins(records().store, 1000)).filter(
+      ({ key, steps }) => key.includes(client) || steps.some((step) => step.address === address),
+    );
+    expect(listed.map(({ key }) => key)).toEqual([`client:${client}`]);
+    expect(listed.map(kinds)).toEqual([kinds(await traceOf(one))]);
+  });
+});
+
+describe("what is kept", () => {
+  test("of a loop is a count", async ({ expect }) => {
+    const [client, from] = [newName("client"), teller()];
+    const [one] = await tell(
+      [asked(client), ...Array.from({ length: 40 }, () => noToken(client, "g"))],
+      from,
+    );
+    const { steps } = await traceOf(one);
+    expect(steps.map(({ times }) => times)).toEqual([1, 40]);
+  });
+
+  test("of what strangers repeat is asked for once a minute", async ({ expect }) => {
+    const store = records().store;
+    const passing = vi.spyOn(store, "passing");
+    const address = newName("address");
+    const step: LoginStep = { kind: "probed", path: "/.well-known/x", isFound: false };
+    await tell([step, step], teller(address));
+    await tell([step], teller(address));
+    expect(passing).toHaveBeenCalledTimes(1);
+    vi.setSystemTime(Date.now() + MINUTE);
+    await tell([step], teller(address));
+    expect(passing).toHaveBeenCalledTimes(2);
+  });
+
+  test("of one address is no more than so much in a minute", async ({ expect }) => {
+    const passing = vi.spyOn(records().store, "passing");
+    const steps = Array.from({ length: 500 }, (_, n) => asked(`made-up-${n}`));
+    await tell(steps);
+    expect(passing).toHaveBeenCalledTimes(120);
+  });
+
+  test("of an attempt ends at fifty steps, and another begins", async ({ expect }) => {
+    const client = newName("client");
+    const steps = Array.from({ length: 60 }, (): LoginStep => ({ kind: "consent_shown", client }));
+    const references = await tell(steps);
+    expect((await traceOf(references[0])).steps.length).toBe(50);
+    expect((await traceOf(references[59])).steps.length).toBe(10);
+  });
+
+  test("is two hundred attempts, and as many addresses, and the oldest go", async ({ expect }) => {
+    const shard = shardName("t", "somewhere");
+    const names = (kind: "client" | "address"): readonly string[] => {
+      const found: string[] = [];
+      for (let n = 0; found.length < 210; n++) {
+        const name = `crowd-of-${kind}-${n}`;
+        if (shardName("t", `${kind}:${name}`) === shard) found.push(name);
+      }
+      return found;
+    };
+    const { traces } = records().store.passing("somewhere");
+    const note = (key: string, step: LoginStep): Promise<void> => {
+      vi.setSystemTime(Date.now() + 1);
+      const at = Date.now();
+      return traces.note({ key, step, at, reference: newName("r"), address: "a", agent: "" });
+    };
+    const [clients, addresses] = [names("client"), names("address")];
+    for (const client of clients) await note(`client:${client}`, asked(client));
+    const challenged: LoginStep = { kind: "challenged", path: "/mcp" };
+    for (const address of addresses) await note(`address:${address}`, challenged);
+    const keys = (await traces.list(1000)).map(({ key }) => key);
+    expect(keys.filter((key) => key.startsWith("client:")).length).toBe(200);
+    expect(keys.filter((key) => key.startsWith("address:")).length).toBe(200);
+    // Other tests have left some here, so it is not known which one is the last to go.
+    for (const client of clients.slice(0, 10)) expect(keys).not.toContain(`client:${client}`);
+    for (const client of clients.slice(-100)) expect(keys).toContain(`client:${client}`);
+  });
+
+  test("is forgotten after a week", async ({ expect }) => {
+    const client = newName("client");
+    const [one = ""] = await tell([asked(client)]);
+    vi.setSystemTime(Date.now() + 7 * DAY - 1);
+    expect(kinds(await traceOf(one))).toEqual(["asked"]);
+    vi.setSystemTime(Date.now() + 1);
+    expect(await findLogin(records().store, one)).toBeUndefined();
+    const { traces } = records().store.passing(one);
+    await traces.sweep();
+    vi.setSystemTime(Date.now() - DAY);
+    expect(await traces.find(one)).toBeUndefined();
+  });
+
+  test("of a token in use is that it was used, while an attempt is under way", async ({
+    expect,
+  }) => {
+    const client = newName("client");
+    const [none = ""] = await tell([used(client)]);
+    expect(await findLogin(records().store, none)).toBeUndefined();
+    const [one] = await tell([asked(client), used(client, "g")]);
+    vi.setSystemTime(Date.now() + 61 * MINUTE);
+    await tell([used(client, "g")]);
+    expect((await traceOf(one)).steps.map(({ times }) => times)).toEqual([1, 1]);
+  });
+});
+
+test("a token that was refused is about a grant only if the application has it", async ({
+  expect,
+}) => {
+  const steps: LoginStep[] = [];
+  const to = gatewayWith({ steps });
+  const { form, client, grant, verifier } = await newCode();
+  const other = (await newClient()).client_id;
+  const wrong = {
+    ...form,
+    code_verifier: verifier.replace(/./, (first) => (first === "a" ? "b" : "a")),
+  };
+  const madeUp = { ...form, code: `${form["code"]?.split(":")[0]}:made-up:${newName("secret")}` };
+  for (const sent of [
+    wrong,
+    { ...form, client_id: other },
+    madeUp,
+    { ...form, client_id: "none" },
+  ]) {
+    expect((await requestToken(to, sent, fromElsewhere())).ok).toBe(false);
+  }
+  const marks = steps.map((step) => ({ client: undefined, grant: undefined, ...step }));
+  expect(marks.map((step) => [step.client, step.grant])).toEqual([
+    [client, grant],
+    [other, undefined],
+    [client, undefined],
+    ["none", undefined],
+  ]);
+});
+
+test("a record that fails breaks nothing, and is logged", async ({ expect }) => {
+  const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const store = {
+    passing: () => {
+      throw new Error("no object");
+    },
+  };
+  const promises: Promise<unknown>[] = [];
+  const waitUntil = (promise: Promise<unknown>): void => void promises.push(promise);
+  const trace = traceInto({ store, waitUntil, address: newName("address"), agent: "" });
+  expect(trace(asked("c"))).toMatch(/^\w{8}$/);
+  await Promise.all(promises);
+  expect(error).toHaveBeenCalledOnce();
+});

@@ -1,0 +1,107 @@
+/** A sign-in provider that a test plays: it behaves as it is told, and keeps what it was asked. */
+
+import type {
+  Departure,
+  HeaderProvider,
+  Identity,
+  Recheck,
+  RedirectProvider,
+  Refused,
+  Return,
+  SignInResult,
+  Start,
+} from "../../src/auth/identity/provider.ts";
+import { refused } from "../../src/auth/identity/sign-in-error.ts";
+
+export const ADA: Identity = {
+  issuer: "https://people.example",
+  subject: "ada",
+  name: "Ada",
+  email: "ada@example.com",
+  isAdmin: false,
+};
+
+/** @param authTime in seconds since 1970; just now, if not said. */
+export function known(identity: Identity, authTime?: number): SignInResult {
+  return {
+    ...{ kind: "identity", identity, upkeep: "upkeep-secret" },
+    authTime: authTime ?? Math.floor(Date.now() / 1000),
+  };
+}
+
+/** Somebody whom no other test knows. */
+export function stranger(change: Partial<Identity> = {}): Identity {
+  return { ...ADA, subject: crypto.randomUUID(), ...change };
+}
+
+export class FakeProvider implements RedirectProvider {
+  readonly kind = "redirect";
+  readonly name: string;
+  readonly label: string;
+  readonly started: Start[] = [];
+  /** Each is a request of a token endpoint. */
+  readonly finished: Return[] = [];
+  says: SignInResult;
+  isReachable = true;
+
+  constructor(name: string, says: SignInResult = known(stranger())) {
+    this.name = name;
+    this.label = `Continue with ${name}`;
+    this.says = says;
+  }
+
+  get origin(): string {
+    return `https://${this.name}.idp.example`;
+  }
+
+  formActions(): Promise<readonly string[]> {
+    return Promise.resolve([this.origin]);
+  }
+
+  begin(start: Start): Promise<Departure | Refused> {
+    this.started.push(start);
+    if (!this.isReachable) return Promise.resolve(refused("provider-unreachable", "It is down."));
+    const query = new URLSearchParams({ state: start.state, redirect_uri: start.callback });
+    return Promise.resolve({
+      kind: "go",
+      location: `${this.origin}/authorize?${query.toString()}`,
+      memory: { verifier: `verifier-of-${this.name}` },
+    });
+  }
+
+  finish(end: Return): Promise<SignInResult> {
+    this.finished.push(end);
+    return Promise.resolve(this.says);
+  }
+
+  recheck(): Promise<Recheck> {
+    return Promise.resolve({ kind: "alive" });
+  }
+
+  /** Where it sends the browser back to, from where that was sent to it. */
+  wayBack(location: string | URL | undefined): string {
+    const { searchParams: query } = new URL(location ?? "about:blank");
+    const state = encodeURIComponent(query.get("state") ?? "");
+    return `${query.get("redirect_uri") ?? ""}?code=code-of-${this.name}&state=${state}`;
+  }
+}
+
+/** What stands in front of the gateway: the header says whom it lets through. */
+export class FakeAccess implements HeaderProvider {
+  readonly kind = "header";
+  readonly name = "access";
+  readonly label = "Cloudflare Access";
+  readonly people: Readonly<Record<string, SignInResult>>;
+
+  constructor(people: Readonly<Record<string, SignInResult>>) {
+    this.people = people;
+  }
+
+  identify(headers: Headers): Promise<SignInResult | undefined> {
+    return Promise.resolve(this.people[headers.get("cf-access-jwt-assertion") ?? ""]);
+  }
+
+  recheck(): Promise<Recheck> {
+    return Promise.resolve({ kind: "alive" });
+  }
+}

@@ -1,0 +1,173 @@
+/** A gateway without an owner's code: a link in the log, which makes one, once. */
+
+import { env } from "cloudflare:workers";
+import { afterEach, describe, test, vi } from "vitest";
+
+import { OwnerProvider, weaknessOf } from "../../src/auth/identity/owner.ts";
+import { OwnerCode } from "../../src/auth/sign-in/owner-code.ts";
+import type { OwnerSetup } from "../../src/auth/sign-in/owner-setup.ts";
+import { ownerIn } from "../../durable-objects/owner-in.ts";
+import type { RegistryObject } from "../../durable-objects/registry-object.ts";
+import { gateway, ORIGIN } from "./gateway.ts";
+import { browserOf, type SignInOptions } from "./sign-in-gateway.ts";
+
+const MINUTE = 60_000;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+interface New extends SignInOptions {
+  readonly owner: OwnerSetup & { codeHash(): Promise<string | undefined> };
+}
+
+let registries = 0;
+
+/** A gateway whose registry nobody has used before. */
+function newGateway(): New {
+  registries += 1;
+  const name = `setup-${registries}`;
+  const REGISTRY = { getByName: () => env.REGISTRY.getByName(name) };
+  const owner = ownerIn({
+    ...env,
+    REGISTRY: REGISTRY as unknown as DurableObjectNamespace<RegistryObject>,
+  });
+  const provider = new OwnerProvider({ name: "owner", label: "Owner code" }, owner);
+  return { owner, setup: owner, providers: [provider] };
+}
+
+/** Visits the sign-in page. @returns the links that were written to the log meanwhile. */
+async function linksLogged(options: New): Promise<readonly string[]> {
+  const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  const page = await browserOf(options).visit("/login");
+  const lines = log.mock.calls.map((call) => call.join(" "));
+  log.mockRestore();
+  if (/token=/.test(page.html)) throw new Error("The link is on the page");
+  return lines.flatMap((line) => /https:\/\/\S+\/setup\?\S+/.exec(line) ?? []);
+}
+
+async function codeMadeWith(link: string, options: New): Promise<string> {
+  const browser = browserOf(options);
+  const page = await browser.submit(await browser.visit(link));
+  const [code] = /[a-z2-9]{4}(?:-[a-z2-9]{4}){7}/.exec(page.text) ?? [];
+  if (code === undefined) throw new Error(`${page.status} ${page.text}`);
+  return code;
+}
+
+describe("the link", () => {
+  test("B94: is written to the log once, and is no help to who visits the page", async ({
+    expect,
+  }) => {
+    const options = newGateway();
+    const [link = "", ...others] = await linksLogged(options);
+    expect(link).toMatch(new RegExp(`^${ORIGIN}/setup\\?token=[\\w-]{43}$`));
+    expect([others, await linksLogged(options)]).toEqual([[], []]);
+    const page = await browserOf(options).visit("/login");
+    expect(page.text).toContain("There is no code yet");
+  });
+
+  test("B94: makes a code of 160 bits, with which the owner signs in", async ({ expect }) => {
+    const options = newGateway();
+    const [link = ""] = await linksLogged(options);
+    const code = await codeMadeWith(link, options);
+    expect(code.replaceAll("-", "")).toHaveLength(32);
+    expect(weaknessOf(code)).toBeUndefined();
+    const browser = browserOf(options);
+    const page = await browser.visit("/login");
+    const answered = await browser.submit(page, { fields: { code } });
+    expect(answered.hops[0]?.status).toBe(303);
+    expect(browser.jar.all.map(({ name }) => name)).toEqual(["__Host-edgeway-session"]);
+    expect(await linksLogged(options)).toEqual([]);
+    expect(await options.owner.codeHash()).not.toContain(code);
+  });
+
+  test("B94: works once", async ({ expect }) => {
+    const options = newGateway();
+    const [link = ""] = await linksLogged(options);
+    const browser = browserOf(options);
+    const page = await browser.visit(link);
+    expect(page.status).toBe(200);
+    await codeMadeWith(link, options);
+    expect((await browser.visit(link)).status).toBe(410);
+    const again = await browser.submit(page);
+    expect([again.status, again.text]).toEqual([410, expect.not.stringMatching(/(?:\w{4}-){7}/)]);
+  });
+
+  test("B94: makes one code, however many use it at once", async ({ expect }) => {
+    const { owner } = newGateway();
+    const token = (await owner.beginSetup()) ?? "";
+    const codes = await Promise.all(Array.from({ length: 8 }, () => owner.finishSetup(token)));
+    expect(codes.filter((code) => code !== undefined)).toHaveLength(1);
+  });
+
+  test.for(["", "x", "a".repeat(43)])("%j is none", async (token, { expect }) => {
+    const options = newGateway();
+    await linksLogged(options);
+    const browser = browserOf(options);
+    expect((await browser.visit(`/setup?token=${token}`)).status).toBe(410);
+    expect(await options.owner.finishSetup(token)).toBeUndefined();
+  });
+
+  test("is not used by a page from elsewhere", async ({ expect }) => {
+    const options = newGateway();
+    const [link = ""] = await linksLogged(options);
+    const browser = browserOf(options);
+    const page = await browser.visit(link);
+    const headers = { Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" };
+    expect((await browser.submit(page, { headers })).status).toBe(403);
+    expect((await browser.submit(page)).status).toBe(200);
+  });
+});
+
+function atClock() {
+  const values = new Map<string, unknown>();
+  const store = {
+    get: (key: string) => values.get(key),
+    put: (key: string, value: unknown) => void values.set(key, value),
+    delete: (key: string) => values.delete(key),
+  };
+  const clock = { now: 0, values };
+  return Object.assign(clock, { code: new OwnerCode(store, () => clock.now) });
+}
+
+describe("the code", () => {
+  test("a link works for 30 minutes, and then there is another", async ({ expect }) => {
+    const clock = atClock();
+    const first = (await clock.code.beginSetup()) ?? "";
+    clock.now = 30 * MINUTE - 1;
+    expect(await clock.code.isSetupToken(first)).toBe(true);
+    expect(await clock.code.beginSetup()).toBeUndefined();
+    clock.now = 30 * MINUTE;
+    expect(await clock.code.isSetupToken(first)).toBe(false);
+    expect(await clock.code.finishSetup(first)).toBeUndefined();
+    const second = (await clock.code.beginSetup()) ?? "";
+    expect(await clock.code.finishSetup(second)).toMatch(/^(?:[a-z2-9]{4}-){7}[a-z2-9]{4}$/);
+  });
+
+  test("is not made again once there is one", async ({ expect }) => {
+    const { code } = atClock();
+    await code.finishSetup((await code.beginSetup()) ?? "");
+    const hash = code.codeHash();
+    expect(await code.beginSetup()).toBeUndefined();
+    expect(code.codeHash()).toBe(hash);
+  });
+
+  test("and its link are kept as hashes", async ({ expect }) => {
+    const { code, values } = atClock();
+    const token = (await code.beginSetup()) ?? "";
+    expect(JSON.stringify([...values])).not.toContain(token);
+    const made = (await code.finishSetup(token)) ?? "";
+    expect(JSON.stringify([...values])).not.toContain(made);
+  });
+});
+
+test("the operator's own code needs no link", async ({ expect }) => {
+  const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  await browserOf().visit("/login");
+  expect(log.mock.calls.flat().join(" ")).not.toContain("/setup");
+});
+
+test("there is no setup page without a link", async ({ expect }) => {
+  const response = await gateway.send(`${ORIGIN}/setup`, { method: "GET", headers: {} });
+  expect([404, 410]).toContain(response.status);
+});

@@ -1,0 +1,147 @@
+/** What a provider says of somebody, and what that is good for. */
+
+import { describe, test } from "vitest";
+
+import { answerIn, Asking, WEB_CLIENT } from "./asking.ts";
+import { ADA, FakeAccess, FakeProvider, known, stranger } from "./fake-provider.ts";
+import { ORIGIN } from "./gateway.ts";
+import { records } from "./people.ts";
+import { browserOf } from "./sign-in-gateway.ts";
+import { sessionIn, through, whoIs } from "./signed-in.ts";
+
+function cameThrough(name: string): Readonly<Record<string, string>> {
+  return { "cf-access-jwt-assertion": name };
+}
+
+describe("what a provider says", () => {
+  test("becomes a user, with what the provider is asked again kept sealed", async ({ expect }) => {
+    const identity = stranger();
+    const provider = new FakeProvider("one", known(identity));
+    const browser = browserOf({ providers: [provider] });
+    await through(provider, browser);
+    const id = await (await records().secrets()).userId(identity.issuer, identity.subject);
+    const user = await records().store.ofUser(id).users.find(id);
+    expect(user).toMatchObject({ ...identity, provider: "one", isDisabled: false });
+    expect(user?.upkeep).toBeDefined();
+    expect(JSON.stringify(user)).not.toContain("upkeep-secret");
+  });
+
+  test("B109: that somebody may not come in is a page, without a user, session or code", async ({
+    expect,
+  }) => {
+    const provider = new FakeProvider("one", {
+      ...{ kind: "refused", reason: "not-allowed", detail: "Not on the list." },
+    });
+    const options = { providers: [provider] };
+    const browser = browserOf(options);
+    const asking = await Asking.begin(undefined, options);
+    const { left } = await browser.submit(await asking.visit({}, browser), { button: "Approve" });
+    const page = await browser.visit(provider.wayBack(left));
+    expect([page.status, page.left]).toEqual([403, undefined]);
+    expect(browser.jar.all).toEqual([]);
+    expect(page.text).toContain("Reference");
+  });
+
+  test("B109: of somebody who was disabled opens nothing", async ({ expect }) => {
+    const identity = stranger();
+    const id = await (await records().secrets()).userId(identity.issuer, identity.subject);
+    const provider = new FakeProvider("one", known(identity));
+    const browser = browserOf({ providers: [provider] });
+    await through(provider, browser);
+    const { users, audit } = records().store.ofUser(id);
+    await users.change(id, { isDisabled: true });
+    const other = browserOf({ providers: [provider] });
+    const page = await through(provider, other);
+    expect([page.status, sessionIn(other)]).toEqual([403, undefined]);
+    expect(await audit.list(id, 1)).toMatchObject([{ event: "sign_in_denied" }]);
+    expect(await users.find(id)).toMatchObject({ isDisabled: true });
+  });
+
+  test("who is no administrator gets no token for the operator's pages", async ({ expect }) => {
+    const provider = new FakeProvider("one", known(stranger()));
+    const options = { providers: [provider] };
+    const asking = await Asking.begin(undefined, options);
+    const browser = browserOf(options);
+    const asked = { resource: `${ORIGIN}/admin`, scope: "admin" };
+    const { left } = await browser.submit(await asking.visit(asked, browser), {
+      button: "Approve",
+    });
+    const page = await browser.visit(provider.wayBack(left));
+    expect(answerIn(page.left)).toMatchObject({ error: "invalid_scope", state: asking.state });
+    expect(provider.started).toMatchObject([{ fresh: true }]);
+    provider.says = known(stranger({ isAdmin: true }));
+    const admin = browserOf(options);
+    const away = await admin.submit(await asking.visit(asked, admin), { button: "Approve" });
+    const code = await admin.visit(provider.wayBack(away.left));
+    expect(await (await asking.redeem(code.left ?? "")).json()).toMatchObject({ scope: "admin" });
+  });
+
+  test("a sign-in of long ago gives nothing lasting", async ({ expect }) => {
+    const provider = new FakeProvider("one", known(stranger({ isAdmin: true }), 1));
+    const options = { providers: [provider] };
+    const asking = await Asking.begin(undefined, options);
+    const browser = browserOf(options);
+    const asked = { resource: `${ORIGIN}/admin`, scope: "admin" };
+    const { left } = await browser.submit(await asking.visit(asked, browser), {
+      button: "Approve",
+    });
+    const page = await browser.visit(provider.wayBack(left));
+    expect([page.status, page.left]).toEqual([403, undefined]);
+  });
+});
+
+describe("what stands in front of the gateway", () => {
+  const people = {
+    ada: known(stranger()),
+    bea: known(stranger({ name: "Bea" })),
+    eve: { kind: "refused", reason: "not-allowed", detail: "Not on the list." },
+  } as const;
+  const options = { providers: [new FakeAccess(people)] };
+
+  test("says who it is, without a page", async ({ expect }) => {
+    const browser = browserOf(options);
+    const { hops } = await browser.visit("/login", cameThrough("ada"));
+    expect(hops[0]).toMatchObject({ status: 303 });
+    expect(sessionIn(browser)).toBeDefined();
+    const asking = await Asking.begin(WEB_CLIENT, options);
+    const page = await browserOf(options).visit(asking.url(), cameThrough("ada"));
+    expect(page.text).toContain("Ada");
+  });
+
+  test("and who it is not any more", async ({ expect }) => {
+    const browser = browserOf(options);
+    await browser.visit("/login", cameThrough("ada"));
+    const asking = await Asking.begin(WEB_CLIENT, options);
+    const page = await browser.visit(asking.url(), cameThrough("bea"));
+    expect(page.text).toContain("Bea");
+    expect(page.text).not.toContain("Ada");
+  });
+
+  test("B109: keeps out who may not come in", async ({ expect }) => {
+    const browser = browserOf(options);
+    const page = await browser.visit("/login", cameThrough("eve"));
+    expect([page.status, sessionIn(browser)]).toEqual([403, undefined]);
+  });
+
+  test.for([{}, cameThrough("nobody")])("says nothing: %j", async (headers, { expect }) => {
+    const page = await browserOf(options).visit("/login", headers);
+    expect([page.status, page.text]).toEqual([
+      403,
+      expect.stringContaining("did not come through"),
+    ]);
+  });
+});
+
+test("nobody is known by an address that two providers say", async ({ expect }) => {
+  const one = new FakeProvider("one", known({ ...ADA, issuer: "https://one.example" }));
+  const two = new FakeProvider("two", known({ ...ADA, issuer: "https://two.example" }));
+  const ids = [];
+  for (const provider of [one, two]) {
+    const options = { providers: [provider] };
+    const browser = browserOf(options);
+    await through(provider, browser);
+    ids.push((await whoIs(browser, options))?.user.id);
+  }
+  expect(new Set(ids).size).toBe(2);
+  expect(ids).not.toContain(undefined);
+});

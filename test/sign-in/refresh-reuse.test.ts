@@ -1,0 +1,96 @@
+/** A refresh token that comes back after it was replaced: two have it, and one of them is a thief. */
+
+import { describe, test } from "vitest";
+
+import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
+import { DAY, later } from "./later.ts";
+import { ask, connect, eventsOf, isGood, newClient, newCode, told } from "./codes.ts";
+import { evict, refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
+
+describe("a token that was replaced", () => {
+  test("B72: ends the family when it comes back", async ({ expect }) => {
+    const application = await connect();
+    const second = await refresh(application, application.tokens);
+    const third = await refresh(application, second);
+    const fourth = await refresh(application, third);
+    later(WINDOW);
+    expect(await refusal(application, application.tokens)).toEqual(REFUSED);
+    expect(await refusal(application, third)).toEqual(REFUSED);
+    expect(await refusal(application, fourth)).toEqual(REFUSED);
+    expect(await isGood(fourth.access_token)).toBe(false);
+    expect(await eventsOf(application.person)).toEqual([
+      ...["grant_created", "token_refreshed", "token_refreshed", "token_refreshed"],
+      "refresh_reuse",
+    ]);
+  });
+
+  test("a thief who comes first is found out by the owner", async ({ expect }) => {
+    const application = await connect();
+    const stolen = application.tokens;
+    const thief = await refresh(application, stolen);
+    later(WINDOW);
+    const thiefsNext = await refresh(application, thief);
+    // The owner has not refreshed yet, and comes with the token that the thief copied.
+    expect(await refusal(application, stolen)).toEqual(REFUSED);
+    expect(await refusal(application, thiefsNext)).toEqual(REFUSED);
+    const all = [stolen, thief, thiefsNext].map(({ access_token }) => isGood(access_token));
+    expect(await Promise.all(all)).toEqual([false, false, false]);
+  });
+
+  test("a thief who comes second is found out at once", async ({ expect }) => {
+    const application = await connect();
+    const stolen = application.tokens;
+    const owners = await refresh(application, await refresh(application, stolen));
+    later(WINDOW);
+    expect(await refusal(application, stolen)).toEqual(REFUSED);
+    expect(await isGood(owners.access_token)).toBe(false);
+  });
+
+  test("a thief who comes between has the owner's next refresh end it", async ({ expect }) => {
+    const application = await connect();
+    const owners = await refresh(application, application.tokens);
+    later(WINDOW);
+    // Good for once more, since the owner's new one was never used: an answer may have been lost.
+    const thiefs = await refresh(application, application.tokens);
+    expect(await refusal(application, owners)).toEqual(REFUSED);
+    expect(await refusal(application, thiefs)).toEqual(REFUSED);
+    expect(await isGood(thiefs.access_token)).toBe(false);
+  });
+
+  test("does so also when its object was evicted, and half a year is nearly over", async ({
+    expect,
+  }) => {
+    const application = await connect();
+    let tokens = await refresh(application, application.tokens);
+    for (let month = 0; month < 6; month++) {
+      later(29 * DAY);
+      tokens = await refresh(application, tokens);
+    }
+    await evict(application);
+    expect(await isGood(tokens.access_token)).toBe(true);
+    expect(await refusal(application, application.tokens)).toEqual(REFUSED);
+    expect(await isGood(tokens.access_token)).toBe(false);
+  });
+
+  test("proves nothing in the hands of another client", async ({ expect }) => {
+    const { client_id: id, client_secret: secret } = await newClient({
+      redirect_uris: [REDIRECT_URI],
+      token_endpoint_auth_method: "client_secret_post",
+    });
+    const code = await newCode({ client: id });
+    const mine = { ...code.form, client_secret: secret };
+    const tokens = await tokensIn(await ask(mine));
+    const form = { grant_type: "refresh_token", client_id: id, client_secret: secret };
+    const second = await tokensIn(await ask({ ...form, refresh_token: tokens.refresh_token }));
+    const third = await tokensIn(await ask({ ...form, refresh_token: second.refresh_token }));
+    later(WINDOW);
+    const { client_id: other } = await newClient();
+    const old = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
+    expect(await told(await ask({ ...old, client_id: other }))).toEqual(REFUSED);
+    expect(await told(await ask({ ...old, client_id: id }))).toEqual([401, "invalid_client"]);
+    expect(await told(await ask({ ...old, client_id: id, client_secret: "x" }))).toEqual([
+      ...[401, "invalid_client"],
+    ]);
+    expect((await ask({ ...form, refresh_token: third.refresh_token })).status).toBe(200);
+  });
+});

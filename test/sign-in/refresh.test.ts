@@ -1,0 +1,217 @@
+/** Refresh tokens: each is replaced when it is used, and nobody honest is signed out by that. */
+
+import { describe, test } from "vitest";
+
+import { REDIRECT_URI, type Tokens, tokensIn } from "../support/oauth-requests.ts";
+import { DAY, later, SECOND } from "./later.ts";
+import { ask, connect, eventsOf, isGood, newClient, newCode, refreshing, told } from "./codes.ts";
+import { ORIGIN } from "./gateway.ts";
+import { endSignIn, newOwner } from "./owners.ts";
+import { evict, refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
+
+describe("a refresh", () => {
+  test("B70: brings new tokens; the access token from before lasts its time", async ({
+    expect,
+  }) => {
+    const application = await connect();
+    const { tokens, person } = application;
+    const response = await ask(refreshing(application, tokens.refresh_token));
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const refreshed = await tokensIn(response);
+    expect(refreshed).toEqual({
+      ...{ access_token: expect.any(String), refresh_token: expect.any(String) },
+      ...{ token_type: "bearer", expires_in: 3600, scope: "mcp", resource: `${ORIGIN}/mcp` },
+    });
+    expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
+    const both = [refreshed.access_token, tokens.access_token];
+    expect(await Promise.all(both.map((token) => isGood(token)))).toEqual([true, true]);
+    expect(await eventsOf(person)).toEqual(["grant_created", "token_refreshed"]);
+  });
+
+  test.for([6, 64])("B71: %i at once bring one new token", async (count, { expect }) => {
+    const application = await connect();
+    const form = refreshing(application, application.tokens.refresh_token);
+    const answers = await Promise.all(Array.from({ length: count }, () => ask(form)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const bodies = new Set(await Promise.all(answers.map((answer) => answer.text())));
+    expect(bodies.size).toBe(1);
+    const tokens = JSON.parse([...bodies].join("")) as Tokens;
+    expect(await isGood(tokens.access_token)).toBe(true);
+    expect(await isGood((await refresh(application, tokens)).access_token)).toBe(true);
+  });
+
+  test("is the same request in any order and any spelling of its resource", async ({ expect }) => {
+    const { client, tokens } = await connect();
+    const { refresh_token } = tokens;
+    const answers = [
+      { grant_type: "refresh_token", refresh_token, client_id: client, resource: `${ORIGIN}/mcp` },
+      { resource: ORIGIN, client_id: client, refresh_token, grant_type: "refresh_token", x: "1" },
+    ].map(async (form) => tokensIn(await ask(form)));
+    const [one, other] = await Promise.all(answers);
+    expect(other).toEqual(one);
+  });
+
+  test("late in the window gets what has come of it since", async ({ expect }) => {
+    const application = await connect();
+    const first = await refresh(application, application.tokens);
+    const second = await refresh(application, first);
+    const third = await refresh(application, second);
+    expect(await refresh(application, application.tokens)).toEqual(third);
+    later(WINDOW);
+    expect(await isGood((await refresh(application, third)).access_token)).toBe(true);
+  });
+
+  test("gets no answer with a token in it that was replaced since", async ({ expect }) => {
+    const application = await connect();
+    const first = await refresh(application, application.tokens);
+    const scoped = async ({ refresh_token }: Tokens): Promise<Tokens> =>
+      tokensIn(await ask({ ...refreshing(application, refresh_token), scope: "mcp" }));
+    await scoped(await scoped(first));
+    expect(await isGood(first.access_token)).toBe(true);
+    expect(await refusal(application, application.tokens)).toEqual(REFUSED);
+  });
+
+  test("B75: whose answer was lost can be sent again", async ({ expect }) => {
+    const application = await connect();
+    const lost = await refresh(application, application.tokens);
+    later(WINDOW);
+    const again = await refresh(application, application.tokens);
+    expect(again.refresh_token).not.toBe(lost.refresh_token);
+    expect(await isGood((await refresh(application, again)).access_token)).toBe(true);
+  });
+
+  test("B112: goes on when its object is evicted in between", async ({ expect }) => {
+    const code = await newCode();
+    const application = { ...code, tokens: await tokensIn(await ask(code.form)) };
+    await evict(application);
+    const first = await refresh(application, application.tokens);
+    await evict(application);
+    // What was answered a moment ago is forgotten; the library's own grace is left.
+    const again = await refresh(application, application.tokens);
+    expect(again.refresh_token).not.toBe(first.refresh_token);
+    await evict(application);
+    expect(await isGood((await refresh(application, again)).access_token)).toBe(true);
+    await evict(application);
+    expect(await refusal(application, application.tokens)).toEqual(REFUSED);
+    expect(await refusal(application, again)).toEqual(REFUSED);
+  });
+
+  test("B112: a code is redeemed after its object was evicted", async ({ expect }) => {
+    const code = await newCode();
+    await evict({ ...code, tokens: {} as Tokens });
+    expect((await ask(code.form)).status).toBe(200);
+  });
+});
+
+describe("who may refresh", () => {
+  test("B73: the client that the token was issued to, and no other", async ({ expect }) => {
+    const application = await connect();
+    const { client_id: other } = await newClient();
+    const { refresh_token } = application.tokens;
+    expect(await told(await ask(refreshing({ client: other }, refresh_token)))).toEqual(REFUSED);
+    expect(await told(await ask(refreshing({ client: "nobody" }, refresh_token)))).toEqual([
+      ...[401, "invalid_client"],
+    ]);
+    expect((await ask(refreshing(application, refresh_token))).status).toBe(200);
+  });
+
+  test("nobody gets the answer of a client with a secret without that secret", async ({
+    expect,
+  }) => {
+    const { client_id: id, client_secret: secret } = await newClient({
+      redirect_uris: [REDIRECT_URI],
+      token_endpoint_auth_method: "client_secret_post",
+    });
+    const code = await newCode({ client: id });
+    const { refresh_token } = await tokensIn(await ask({ ...code.form, client_secret: secret }));
+    const form = refreshing({ client: id }, refresh_token);
+    expect((await ask({ ...form, client_secret: secret })).status).toBe(200);
+    expect(await told(await ask(form))).toEqual([401, "invalid_client"]);
+    expect(await told(await ask({ ...form, client_secret: "wrong" }))).toEqual([
+      ...[401, "invalid_client"],
+    ]);
+  });
+
+  test("an access token or a code is no refresh token", async ({ expect }) => {
+    const application = await connect();
+    for (const wrong of [application.tokens.access_token, application.code]) {
+      expect(await told(await ask(refreshing(application, wrong)))).toEqual(REFUSED);
+    }
+    expect((await ask(refreshing(application, application.tokens.refresh_token))).status).toBe(200);
+  });
+
+  test("a refresh is never more than one by way of another parameter", async ({ expect }) => {
+    const application = await connect();
+    const bystander = await newCode();
+    // A code beside it must not lead the request to where that code's grant is.
+    const form = {
+      ...refreshing(application, application.tokens.refresh_token),
+      code: bystander.code,
+      token: bystander.code,
+    };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(form)));
+    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    expect(new Set(bodies).size).toBe(1);
+  });
+
+  test("a user who was disabled cannot, also not within the window", async ({ expect }) => {
+    const application = await connect();
+    const { person, tokens } = application;
+    await refresh(application, tokens);
+    await person.shard.setDisabled(person.id, true);
+    expect(await refusal(application, tokens)).toEqual(REFUSED);
+    await person.shard.setDisabled(person.id, false);
+    expect(await refusal(application, tokens)).toEqual(REFUSED);
+  });
+
+  test("nor who was signed out by the provider", async ({ expect }) => {
+    const application = await connect();
+    const { person, tokens } = application;
+    const second = await refresh(application, tokens);
+    await endSignIn(person);
+    later(61 * SECOND);
+    expect(await refusal(application, second)).toEqual(REFUSED);
+    expect(await isGood(second.access_token)).toBe(false);
+    expect(await eventsOf(person)).toContain("provider_ended");
+  });
+
+  test("a token that was not used for a month has expired", async ({ expect }) => {
+    const application = await connect();
+    later(29 * DAY);
+    const second = await refresh(application, application.tokens);
+    later(30 * DAY);
+    expect(await refusal(application, second)).toEqual(REFUSED);
+  });
+});
+
+describe("scopes", () => {
+  const SCOPES = ["mcp", "mcp:alpha"];
+
+  test("B74: may become fewer, and never more", async ({ expect }) => {
+    const application = await connect({ scopes: SCOPES });
+    let { refresh_token } = application.tokens;
+    const scopeFor = async (scope: string): Promise<string> => {
+      const tokens = await tokensIn(
+        await ask({ ...refreshing(application, refresh_token), scope }),
+      );
+      ({ refresh_token } = tokens);
+      return tokens.scope;
+    };
+    expect(await scopeFor("mcp:alpha")).toBe("mcp:alpha");
+    expect(await scopeFor("mcp:alpha mcp:beta admin")).toBe("mcp:alpha");
+    expect(await scopeFor("mcp mcp:alpha")).toBe("mcp mcp:alpha");
+    for (const scope of ["admin", "mcp:beta", "nothing"]) {
+      const response = await ask({ ...refreshing(application, refresh_token), scope });
+      expect(await told(response)).toEqual([400, "invalid_scope"]);
+    }
+  });
+
+  test("B77a: go with the role of the user", async ({ expect }) => {
+    const person = await newOwner();
+    await person.shard.users.change(person.id, { isAdmin: true });
+    const application = await connect({ person, path: "/admin", scopes: ["admin"] });
+    expect(application.tokens.scope).toBe("admin");
+    await person.shard.users.change(person.id, { isAdmin: false });
+    expect(await refusal(application, application.tokens)).toEqual([400, "invalid_scope"]);
+  });
+});

@@ -1,0 +1,199 @@
+/** Approvals that stand, those that do not, and what an authorization leaves as it is. */
+
+import { afterEach, describe, test, vi } from "vitest";
+
+import { initializeMessage, post } from "../integration/client.ts";
+import type { Browser } from "../support/oauth-browser.ts";
+import { REDIRECT_URI } from "../support/oauth-requests.ts";
+import { Asking, ownersBrowser, WEB_CLIENT, WEB_REDIRECT } from "./asking.ts";
+import { newHost, serveAt, serveJsonAt } from "./canary.ts";
+import { passTime } from "./clock.ts";
+import { FakeProvider, stranger } from "./fake-provider.ts";
+import { ORIGIN } from "./gateway.ts";
+import { as } from "./people.ts";
+import { browserOf, OWNER, type SignInOptions } from "./sign-in-gateway.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** An application that the owner has approved in this browser. */
+async function approved(
+  options: SignInOptions = {},
+  metadata: Readonly<Record<string, unknown>> = WEB_CLIENT,
+): Promise<{ asking: Asking; browser: Browser }> {
+  const asking = await Asking.begin(metadata, options);
+  const browser = await ownersBrowser(options);
+  await browser.submit(await asking.visit({}, browser), { button: "Approve" });
+  return { asking, browser };
+}
+
+describe("a question that need not be asked again", () => {
+  test("B48: is asked for every application, and no provider is asked meanwhile", async ({
+    expect,
+  }) => {
+    const provider = new FakeProvider("one");
+    const { browser } = await approved({ providers: [OWNER, provider] });
+    const other = await Asking.begin(WEB_CLIENT);
+    const page = await other.visit({}, browser);
+    expect([page.status, page.left, provider.started]).toEqual([200, undefined, []]);
+  });
+
+  test("B49: not for the same of a server", async ({ expect }) => {
+    const { asking, browser } = await approved();
+    const page = await asking.visit({}, browser);
+    expect(page.status).toBe(303);
+    expect(`${page.left?.origin}${page.left?.pathname}`).toBe(WEB_REDIRECT);
+    expect((await asking.redeem(page.left ?? "")).status).toBe(200);
+  });
+
+  test("B49: nor for a part of what was approved", async ({ expect }) => {
+    const { asking, browser } = await approved();
+    const page = await asking.visit({ scope: "mcp:alpha" }, browser);
+    expect((await asking.tokens(page)).scope).toBe("mcp:alpha");
+  });
+
+  test("B49: but always for a program of this machine", async ({ expect }) => {
+    const { asking, browser } = await approved({}, { redirect_uris: [REDIRECT_URI] });
+    const page = await asking.visit({}, browser);
+    expect([page.status, page.left]).toEqual([200, undefined]);
+    expect(page.text).not.toContain("has changed");
+  });
+
+  test("B49: only what spares a question is listed as remembered", async ({ expect }) => {
+    const { browser } = await approved({}, { ...WEB_CLIENT, client_name: "On the web" });
+    const local = { client_name: "On this machine", redirect_uris: [REDIRECT_URI] };
+    const asking = await Asking.begin(local);
+    await browser.submit(await asking.visit({}, browser), { button: "Approve" });
+    const [, list = ""] =
+      /Remembered approvals(.*)API keys/.exec((await browser.visit("/account")).text) ?? [];
+    expect(list).toContain("On the web");
+    expect(list).not.toContain("On this machine");
+  });
+
+  test.for([
+    ["more", { resource: `${ORIGIN}/mcp/alpha` }],
+    ["a question", { prompt: "consent" }],
+    ["a sign-in", { prompt: "login" }],
+    ["another account", { prompt: "select_account" }],
+  ] as const)("B49: and when %s is asked for", async ([, changes], { expect }) => {
+    const { asking, browser } = await approved();
+    const page = await asking.visit(changes, browser);
+    expect([page.status, page.left]).toEqual([200, undefined]);
+  });
+
+  test("B49: more than was approved is asked for, and marked", async ({ expect }) => {
+    const asking = await Asking.begin(WEB_CLIENT);
+    const browser = await ownersBrowser();
+    await browser.submit(await asking.visit({ scope: "mcp:alpha" }, browser), {
+      button: "Approve",
+    });
+    const page = await asking.visit({ scope: "mcp:alpha mcp:beta" }, browser);
+    expect([page.status, page.left]).toEqual([200, undefined]);
+    expect(page.text).toMatch(/Use beta New/);
+    expect(page.text).not.toMatch(/Use alpha New/);
+  });
+
+  test.for<Readonly<Record<string, string>>>([
+    { "Sec-Fetch-Dest": "iframe" },
+    { "Sec-Fetch-Dest": "image", "Sec-Fetch-Mode": "no-cors" },
+    { "Sec-Fetch-Dest": "empty", "Sec-Fetch-Mode": "cors" },
+  ])("B49: and when nobody would see the answer: %j", async (headers, { expect }) => {
+    const { asking, browser } = await approved();
+    const page = await browser.visit(asking.url(), headers);
+    expect([page.status, page.left]).toEqual([200, undefined]);
+  });
+
+  test("B49: and when nobody is signed in any more", async ({ expect }) => {
+    const { asking, browser } = await approved();
+    passTime(2 * HOUR + 1);
+    const page = await asking.visit({}, browser);
+    expect([page.status, page.left]).toEqual([200, undefined]);
+    expect(page.text).not.toContain("Not you?");
+  });
+
+  test("B58: a document that has changed is asked about, and says so", async ({ expect }) => {
+    const url = `https://${newHost()}/client.json`;
+    const document = {
+      client_id: url,
+      client_name: "Earlier name",
+      redirect_uris: [WEB_REDIRECT],
+      token_endpoint_auth_method: "none",
+    };
+    await serveJsonAt(url, document);
+    const { asking, browser } = await approved({}, document);
+    expect((await asking.visit({}, browser)).status).toBe(303);
+    for (const change of [
+      { client_name: "Other name" },
+      { client_name: "Other name", redirect_uris: [WEB_REDIRECT, "https://new.client.example/cb"] },
+    ]) {
+      await serveJsonAt(url, { ...document, ...change });
+      passTime(HOUR + 1);
+      const page = await asking.visit({}, browser);
+      expect([page.status, page.left]).toEqual([200, undefined]);
+      expect(page.text).toContain("has changed since you approved it");
+      await browser.submit(page, { button: "Approve" });
+      expect((await asking.visit({}, browser)).status).toBe(303);
+    }
+  });
+
+  test("a document that changes while the question is open is not approved", async ({ expect }) => {
+    const url = `https://${newHost()}/client.json`;
+    const document = { client_id: url, client_name: "A", redirect_uris: [WEB_REDIRECT] };
+    const serve = (change: object) =>
+      serveAt(url, {
+        body: JSON.stringify({ ...document, ...change }),
+        headers: { "Cache-Control": "no-store" },
+      });
+    await serve({});
+    const asking = await Asking.begin(document);
+    const browser = await ownersBrowser();
+    const page = await asking.visit({}, browser);
+    expect(page.text).toContain(new URL(url).host);
+    await serve({ client_name: "B" });
+    passTime(6 * MINUTE);
+    const answered = await browser.submit(page, { button: "Approve" });
+    expect([answered.status, answered.left]).toEqual([400, undefined]);
+    expect(answered.text).toContain("The application has changed");
+  });
+});
+
+test("B50: an authorization that is begun ends nothing", async ({ expect }) => {
+  const asking = await Asking.begin();
+  const browser = await ownersBrowser();
+  const resource = `${ORIGIN}/mcp/alpha`;
+  const approve = async () =>
+    browser.submit(await asking.visit({ resource }, browser), { button: "Approve" });
+  const { access_token } = await asking.tokens(await approve());
+  const status = async () =>
+    (await post(`${ORIGIN}/mcp/alpha`, initializeMessage(), as(access_token))).status;
+  const page = await approve();
+  expect(page.left?.searchParams.has("code")).toBe(true);
+  expect(await status()).toBe(200);
+  expect((await asking.redeem(page.left ?? "")).status).toBe(200);
+});
+
+describe("Not you?", () => {
+  test("signs out, asks again, and has the provider ask who it is", async ({ expect }) => {
+    const provider = new FakeProvider("one");
+    const options = { providers: [provider] };
+    const asking = await Asking.begin(WEB_CLIENT, options);
+    const browser = browserOf(options);
+    const login = await browser.visit("/login");
+    await browser.visit(provider.wayBack(login.left));
+    const page = await asking.visit({}, browser);
+    expect(page.text).toContain("Ada");
+    const again = await browser.submit(page, { button: /^Not you/ });
+    expect([again.status, again.text]).toEqual([200, expect.not.stringContaining("Ada")]);
+    expect((await browser.visit("/login")).left?.host).toBe("one.idp.example");
+    provider.says = { kind: "identity", identity: stranger({ name: "Bea" }), authTime: 1 };
+    const away = await browser.submit(again, { button: "Approve" });
+    expect(provider.started.at(-1)).toMatchObject({ fresh: true });
+    const done = await browser.visit(provider.wayBack(away.left));
+    expect((await asking.redeem(done.left ?? "")).status).toBe(200);
+    expect((await asking.visit({ prompt: "consent" }, browser)).text).toContain("Bea");
+  });
+});

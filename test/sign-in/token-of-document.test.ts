@@ -1,0 +1,220 @@
+/** Tokens of clients whose id is the address of a document: who has to sign, and who is asked. */
+
+import { describe, test } from "vitest";
+
+import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
+import { hitsAt, newHost, serveAt, serveJsonAt } from "./canary.ts";
+import { ask, type Code, connect, isGood, newClient, newCode, refreshing, told } from "./codes.ts";
+import { DAY, later } from "./later.ts";
+import { ORIGIN } from "./gateway.ts";
+import { newOwner } from "./owners.ts";
+import { Signer } from "./signing.ts";
+
+interface DocumentClient {
+  readonly host: string;
+  readonly id: string;
+}
+
+async function newDocumentClient(metadata: object = {}): Promise<DocumentClient> {
+  const host = newHost();
+  const id = `https://${host}/client.json`;
+  await serveJsonAt(id, {
+    ...{ client_id: id, client_name: "Documented", redirect_uris: [REDIRECT_URI] },
+    ...metadata,
+  });
+  return { host, id };
+}
+
+/** A client that has to sign, or may do without. */
+async function newSigningClient(
+  ...methods: readonly string[]
+): Promise<DocumentClient & { readonly signer: Signer }> {
+  const signer = await Signer.make();
+  const client = await newDocumentClient({
+    token_endpoint_auth_method: "private_key_jwt",
+    token_endpoint_auth_methods_supported: ["private_key_jwt", ...methods],
+    jwks: signer.jwks,
+  });
+  return { ...client, signer };
+}
+
+const REFUSED = [401, "invalid_client"];
+
+describe("a public client", () => {
+  test("gets, refreshes and revokes its tokens; its document is loaded once", async ({
+    expect,
+  }) => {
+    const { id, host } = await newDocumentClient();
+    const application = await connect({ client: id });
+    const { refresh_token } = application.tokens;
+    const refreshed = await tokensIn(await ask(refreshing(application, refresh_token)));
+    expect(await isGood(refreshed.access_token)).toBe(true);
+    expect((await ask({ client_id: id, token: refreshed.refresh_token })).status).toBe(200);
+    expect(await isGood(refreshed.access_token)).toBe(false);
+    expect(await hitsAt(host)).toHaveLength(1);
+  });
+
+  test("has no secret", async ({ expect }) => {
+    const { id } = await newDocumentClient();
+    const { form } = await newCode({ client: id });
+    expect(await told(await ask({ ...form, client_secret: "x" }))).toEqual(REFUSED);
+    const header = { Authorization: `Basic ${btoa(`${encodeURIComponent(id)}:x`)}` };
+    expect(await told(await ask({ ...form, client_id: undefined }, header))).toEqual(REFUSED);
+    expect((await ask(form)).status).toBe(200);
+  });
+
+  test("does not sign, so who signs for it is somebody else", async ({ expect }) => {
+    const { id } = await newDocumentClient();
+    const { form } = await newCode({ client: id });
+    const signed = await (await Signer.make()).parameters(id);
+    expect(await told(await ask({ ...form, ...signed }))).toEqual(REFUSED);
+    expect((await ask(form)).status).toBe(200);
+  });
+
+  test("whose document is gone gets no more tokens", async ({ expect }) => {
+    const { id } = await newDocumentClient();
+    const application = await connect({ client: id });
+    await serveJsonAt(id, { client_id: "https://elsewhere.client.example/x" });
+    later(DAY);
+    const form = refreshing(application, application.tokens.refresh_token);
+    expect(await told(await ask(form))).toEqual(REFUSED);
+  });
+
+  test("whose document cannot be had for a while gets them all the same", async ({ expect }) => {
+    const { id } = await newDocumentClient();
+    const application = await connect({ client: id });
+    await serveAt(id, { status: 503 });
+    later(DAY);
+    const form = refreshing(application, application.tokens.refresh_token);
+    expect((await ask(form)).status).toBe(200);
+  });
+});
+
+describe("a client that has to sign", () => {
+  test("does, for each request anew", async ({ expect }) => {
+    const { id, signer } = await newSigningClient();
+    const { form } = await newCode({ client: id });
+    const tokens = await tokensIn(await ask({ ...form, ...(await signer.parameters(id)) }));
+    const refresh = refreshing({ client: id }, tokens.refresh_token);
+    const twice = [await signer.parameters(id), await signer.parameters(id)];
+    const answers = await Promise.all(twice.map((signed) => ask({ ...refresh, ...signed })));
+    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    // Who it is was proved twice; the answer is the one of the window.
+    expect([answers.map(({ status }) => status), new Set(bodies).size]).toEqual([[200, 200], 1]);
+    const revocation = { token: tokens.access_token, client_id: id };
+    expect(await told(await ask(revocation))).toEqual(REFUSED);
+    await ask({ ...revocation, ...(await signer.parameters(id)) });
+    expect(await isGood(tokens.access_token)).toBe(false);
+  });
+
+  test("need not say who it is beside the statement", async ({ expect }) => {
+    const { id, signer } = await newSigningClient();
+    const { form } = await newCode({ client: id });
+    const bare = { ...form, client_id: undefined };
+    expect((await ask({ ...bare, ...(await signer.parameters(id)) })).status).toBe(200);
+  });
+
+  test("is refused without, and its code is not spent", async ({ expect }) => {
+    const { id, signer } = await newSigningClient();
+    const { form } = await newCode({ client: id });
+    const other = await Signer.make();
+    const wrong: Record<string, object> = {
+      nothing: {},
+      "another key": await other.parameters(id),
+      "another audience": await signer.parameters(id, { aud: "https://a.example" }),
+      "an old one": await signer.parameters(id, { lasts: -120 }),
+      "one for an hour": await signer.parameters(id, { lasts: 3600 }),
+      "another client's": await signer.parameters("https://other.client.example/x"),
+      "another type": { ...(await signer.parameters(id)), client_assertion_type: "x" },
+      "no type": { ...(await signer.parameters(id)), client_assertion_type: undefined },
+      "a secret beside": { ...(await signer.parameters(id)), client_secret: "x" },
+    };
+    for (const [name, parameters] of Object.entries(wrong)) {
+      expect([name, await told(await ask({ ...form, ...parameters }))]).toEqual([name, REFUSED]);
+    }
+    expect((await ask({ ...form, ...(await signer.parameters(id)) })).status).toBe(200);
+  });
+
+  test("uses a statement once, also in parallel", async ({ expect }) => {
+    const { id, signer } = await newSigningClient();
+    const { form } = await newCode({ client: id });
+    const tokens = await tokensIn(await ask({ ...form, ...(await signer.parameters(id)) }));
+    const signed = await signer.parameters(id);
+    const refresh = { ...refreshing({ client: id }, tokens.refresh_token), ...signed };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(refresh)));
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([200, ...Array<number>(7).fill(401)]);
+  });
+
+  test("may do without when its document says so, too", async ({ expect }) => {
+    const { id, signer } = await newSigningClient("none");
+    const [one, other] = [await newCode({ client: id }), await newCode({ client: id })];
+    expect((await ask(one.form)).status).toBe(200);
+    const wrong = await (await Signer.make()).parameters(id);
+    expect(await told(await ask({ ...other.form, ...wrong }))).toEqual(REFUSED);
+    expect((await ask({ ...other.form, ...(await signer.parameters(id)) })).status).toBe(200);
+  });
+});
+
+const CODE = `u_abc:${"g".repeat(16)}:${"x".repeat(32)}`;
+
+function form(client: string, code: string): Code["form"] {
+  return {
+    ...{ grant_type: "authorization_code", client_id: client, code, redirect_uri: REDIRECT_URI },
+    code_verifier: "v".repeat(43),
+  };
+}
+
+describe("an address that anybody names", () => {
+  test("B57a: is not asked for a code that does not exist", async ({ expect }) => {
+    const { id, host } = await newDocumentClient();
+    for (const code of [CODE, "bogus", "a:b:c"]) {
+      expect(await told(await ask(form(id, code)))).toEqual([400, "invalid_grant"]);
+    }
+    expect(await told(await ask(refreshing({ client: id }, CODE)))).toEqual([400, "invalid_grant"]);
+    expect(await hitsAt(host)).toEqual([]);
+  });
+
+  test("B57a: nor for one of another client, nor with a statement", async ({ expect }) => {
+    const { id, host, signer } = await newSigningClient();
+    const person = await newOwner();
+    const theirs = await connect({ person });
+    const pending = await newCode({ person, client: (await newClient()).client_id });
+    const signed = await signer.parameters(id);
+    for (const asked of [
+      { ...pending.form, client_id: id },
+      { ...pending.form, client_id: id, ...signed },
+      { ...pending.form, client_id: undefined, ...signed },
+      refreshing({ client: id }, theirs.tokens.refresh_token),
+    ]) {
+      expect(await told(await ask(asked))).toEqual([400, "invalid_grant"]);
+    }
+    expect((await ask({ client_id: id, token: theirs.tokens.access_token })).status).toBe(200);
+    expect((await ask({ client_id: id, token: "x" })).status).toBe(200);
+    expect(await hitsAt(host)).toEqual([]);
+    expect(await isGood(theirs.tokens.access_token)).toBe(true);
+    expect((await ask(pending.form)).status).toBe(200);
+  });
+
+  test.for([
+    ["client_credentials", "unauthorized_client"],
+    ["password", "unsupported_grant_type"],
+    ["urn:ietf:params:oauth:grant-type:jwt-bearer", "unsupported_grant_type"],
+    [undefined, "unsupported_grant_type"],
+  ])("nor for the grant type %s", async ([grant_type, error], { expect }) => {
+    const { id, host } = await newDocumentClient();
+    const { code: _, ...rest } = form(id, CODE) as Record<string, string>;
+    expect(await told(await ask({ ...rest, grant_type }))).toEqual([400, error]);
+    expect(await hitsAt(host)).toEqual([]);
+  });
+
+  test.for([
+    `${ORIGIN}/mcp`,
+    "https://127.0.0.1/x",
+    "https://localhost/x",
+    "https://u@a.client.example/x",
+    "https://a.client.example/",
+  ])("whatever it is: %s", async (id, { expect }) => {
+    expect(await told(await ask(form(id, CODE)))).toEqual([400, "invalid_grant"]);
+  });
+});

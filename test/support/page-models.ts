@@ -1,0 +1,338 @@
+/** A model for each view that is like a real one. */
+
+import type { AccountView } from "../../src/pages/view/account.ts";
+import type { KeyCreatedView } from "../../src/pages/view/account-keys.ts";
+import type { AdminView } from "../../src/pages/view/admin.ts";
+import type { ServiceCreatedView } from "../../src/pages/view/admin-services.ts";
+import type { ConnectView } from "../../src/pages/view/connect.ts";
+import type { ConsentView } from "../../src/pages/view/consent.ts";
+import type { CredentialForm } from "../../src/pages/view/credential-form.ts";
+import type { LoginsView, LoginTraceView } from "../../src/pages/view/logins.ts";
+import type { ProblemView } from "../../src/pages/view/problem.ts";
+import type { SetupView } from "../../src/pages/view/setup.ts";
+import type { SignInView } from "../../src/pages/view/sign-in.ts";
+
+const NOW = Date.UTC(2026, 10, 21, 15, 30);
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const ORIGIN = "https://mcp.example.com";
+const HANDLE = "h".repeat(43);
+const CSRF = "c".repeat(43);
+const consent: ConsentView = {
+  action: "/authorize",
+  handle: HANDLE,
+  client: { name: "Claude Code", verifiedHost: undefined },
+  redirectUri: "http://127.0.0.1:53412/callback?from=claude",
+  resource: {
+    name: "All servers of this gateway",
+    url: `${ORIGIN}/mcp`,
+    upstreams: ["GitHub", "Linear", "Postgres (read only)", "Tea house"],
+  },
+  scopes: [
+    {
+      id: "mcp",
+      label: "Use your servers",
+      description: "List and call tools, read resources and prompts, as you.",
+      isOptional: false,
+      isChecked: true,
+      isNew: false,
+      isSensitive: false,
+    },
+    {
+      id: "admin",
+      label: "Manage this gateway",
+      description: "See everybody’s connections and end them.",
+      isOptional: true,
+      isChecked: true,
+      isNew: true,
+      isSensitive: true,
+    },
+  ],
+  account: { label: "ada@example.com", switchAction: "/authorize/switch" },
+  changes: [],
+};
+
+const signIn: SignInView = {
+  client: { name: "Claude Code" },
+  handle: HANDLE,
+  providers: [
+    { name: "github", label: "Continue with GitHub", action: "/login/github" },
+    { name: "entra", label: "Continue with Microsoft", action: "/login/entra" },
+  ],
+  owner: { action: "/login", error: undefined, waitSeconds: undefined },
+};
+
+const setup: SetupView = { action: "/setup", handle: HANDLE };
+
+const problem: ProblemView = {
+  title: "This application is not known here",
+  whatHappened: "It uses a registration that this gateway does not have, or has no longer.",
+  whatToDo: [
+    "In the application, remove this server and add it again.",
+    "If that does not help, sign out of the server there first.",
+  ],
+  reference: "k7m-p2x9",
+  returnTo: undefined,
+};
+
+const form: CredentialForm = {
+  label: "",
+  resources: [
+    { value: `${ORIGIN}/mcp`, label: "All servers", isChecked: true },
+    { value: `${ORIGIN}/mcp/github`, label: "GitHub", isChecked: false },
+  ],
+  scopes: [{ value: "mcp", label: "Use your servers", isChecked: true }],
+  days: [30, 90, 365],
+  error: undefined,
+};
+
+const reach = { resource: `${ORIGIN}/mcp`, scopes: ["mcp"] };
+
+const account: AccountView = {
+  now: NOW,
+  csrf: CSRF,
+  person: { label: "ada@example.com", provider: "GitHub", isAdmin: true },
+  connections: [
+    {
+      id: "g1",
+      clientName: "Claude",
+      verifiedHost: "claude.ai",
+      redirectHost: "claude.ai",
+      ...reach,
+      createdAt: NOW - 40 * DAY,
+      lastUsedAt: NOW - 5 * MINUTE,
+    },
+    {
+      id: "g2",
+      clientName: "Claude Code",
+      verifiedHost: undefined,
+      redirectHost: "127.0.0.1",
+      resource: `${ORIGIN}/mcp/github`,
+      scopes: ["mcp:github"],
+      createdAt: NOW - DAY,
+      lastUsedAt: undefined,
+    },
+  ],
+  approvals: [
+    {
+      id: "a1",
+      clientName: "Claude",
+      verifiedHost: "claude.ai",
+      redirectHost: "claude.ai",
+      ...reach,
+      approvedAt: NOW - 40 * DAY,
+    },
+  ],
+  sessions: [
+    {
+      id: "s1",
+      agent: "Firefox 145 on macOS",
+      createdAt: NOW - 60 * MINUTE,
+      seenAt: NOW,
+      isThisOne: true,
+    },
+    {
+      id: "s2",
+      agent: "Safari on iPhone",
+      createdAt: NOW - 2 * DAY,
+      seenAt: NOW - 90 * MINUTE,
+      isThisOne: false,
+    },
+  ],
+  keys: {
+    list: [
+      {
+        id: "k1",
+        label: "Nightly report",
+        prefix: "mgw_sk_h7k2m4p8r3t5w9xz",
+        scopes: ["mcp"],
+        resources: [`${ORIGIN}/mcp`],
+        expiresAt: NOW + 60 * DAY,
+        lastUsedAt: NOW - 7 * 60 * MINUTE,
+      },
+      {
+        id: "k2",
+        label: "Old laptop",
+        prefix: "mgw_sk_a7k2m4p8r3t5w9xz",
+        scopes: ["mcp:github"],
+        resources: [`${ORIGIN}/mcp/github`],
+        expiresAt: NOW - 3 * DAY,
+        lastUsedAt: undefined,
+      },
+    ],
+    form,
+  },
+  activity: [
+    { at: NOW - 2 * MINUTE, what: "Signed in with GitHub", detail: undefined, isDenial: false },
+    { at: NOW - 5 * MINUTE, what: "Token refreshed", detail: "Claude", isDenial: false },
+    { at: NOW - 3 * DAY, what: "Access refused", detail: "Cursor", isDenial: true },
+    { at: NOW - 40 * DAY, what: "Application connected", detail: "Claude", isDenial: false },
+  ],
+  notice: "Cursor is no longer connected.",
+};
+
+const admin: AdminView = {
+  now: NOW,
+  csrf: CSRF,
+  users: [
+    {
+      id: "u_abcdefghijklmnopqrstuvwxyz",
+      label: "ada@example.com",
+      provider: "GitHub",
+      isAdmin: true,
+      isDisabled: false,
+      isYou: true,
+      createdAt: NOW - 90 * DAY,
+      seenAt: NOW,
+    },
+    {
+      id: "u_zyxwvutsrqponmlkjihgfedcba",
+      label: "charles@example.com",
+      provider: "GitHub",
+      isAdmin: false,
+      isDisabled: true,
+      isYou: false,
+      createdAt: NOW - 80 * DAY,
+      seenAt: NOW - 20 * DAY,
+    },
+  ],
+  clients: [
+    {
+      id: "https://claude.ai/oauth/mcp-oauth-client-metadata",
+      name: "Claude",
+      verifiedHost: "claude.ai",
+      redirectHosts: ["claude.ai", "claude.com"],
+      registeredAt: undefined,
+      lastUsedAt: NOW - 5 * MINUTE,
+    },
+    {
+      id: "Xa81kdJ2nNq0",
+      name: "Cursor",
+      verifiedHost: undefined,
+      redirectHosts: ["cursor:", "www.cursor.com", "localhost:8787"],
+      registeredAt: NOW - 12 * DAY,
+      lastUsedAt: undefined,
+    },
+  ],
+  moreClients: "Xa81kdJ2nNq0",
+  services: {
+    list: [
+      {
+        id: "svc_k3m5p7r9t2w4",
+        label: "Build server",
+        ...{ scopes: ["mcp:github"], resources: [`${ORIGIN}/mcp/github`] },
+        createdAt: NOW - 30 * DAY,
+        lastUsedAt: NOW - 60 * MINUTE,
+      },
+    ],
+    form: { ...form, days: [] },
+  },
+  notice: undefined,
+};
+
+const trace: LoginTraceView = {
+  now: NOW,
+  reference: "k7m-p2x9",
+  startedAt: NOW - 8 * MINUTE,
+  clientName: "Cursor",
+  verifiedHost: undefined,
+  outcome: "failed",
+  likelyCause:
+    "The client came back with a redirect address that it did not register. Remove the server in Cursor and add it again.",
+  steps: [
+    {
+      at: NOW - 8 * MINUTE,
+      title: "Asked for the resource’s metadata",
+      detail: "/.well-known/oauth-protected-resource/mcp",
+      outcome: "ok",
+    },
+    {
+      at: NOW - 8 * MINUTE + 180,
+      title: "Registered itself",
+      detail: "3 redirect addresses, public client",
+      outcome: "ok",
+    },
+    {
+      at: NOW - 8 * MINUTE + 2900,
+      title: "Opened the browser",
+      detail: undefined,
+      outcome: "noted",
+    },
+    {
+      at: NOW - 8 * MINUTE + 3050,
+      title: "Redirect address",
+      detail: "http://localhost:9999/callback is not one of the registered ones",
+      outcome: "failed",
+    },
+  ],
+};
+
+const connect: ConnectView = {
+  endpoint: `${ORIGIN}/mcp`,
+  sseEndpoint: `${ORIGIN}/sse`,
+  servers: [
+    { name: "GitHub", endpoint: `${ORIGIN}/mcp/github` },
+    { name: "Linear", endpoint: `${ORIGIN}/mcp/linear` },
+  ],
+  signIn: { kind: "oauth", with: "GitHub" },
+  isLoopback: false,
+  isAdmin: false,
+};
+
+const keyCreated: KeyCreatedView = {
+  label: "Nightly report",
+  key: `mgw_sk_h7k2m4p8r3t5w9xz_${"Zx9".repeat(14)}Q`,
+  expiresAt: NOW + 90 * DAY,
+  now: NOW,
+  endpoint: `${ORIGIN}/mcp`,
+  isAdmin: false,
+};
+
+const serviceCreated: ServiceCreatedView = {
+  label: "Build server",
+  clientId: "svc_k3m5p7r9t2w4",
+  secret: `${"aB3".repeat(14)}Q`,
+  tokenEndpoint: `${ORIGIN}/token`,
+};
+
+const logins: LoginsView = {
+  now: NOW,
+  logins: [
+    {
+      reference: "k7m-p2x9",
+      startedAt: NOW - 8 * MINUTE,
+      clientName: "Cursor",
+      outcome: "failed",
+      summary: "Stopped at the redirect address.",
+    },
+    {
+      reference: "a1b-c2d3",
+      startedAt: NOW - MINUTE,
+      clientName: "Claude Code",
+      outcome: "open",
+      summary: "Waits for approval.",
+    },
+    {
+      reference: "z9y-x8w7",
+      startedAt: NOW - 3 * DAY,
+      clientName: "Claude",
+      outcome: "succeeded",
+      summary: "Connected, and made its first request.",
+    },
+  ],
+  missing: "nope",
+};
+
+export const MODELS = {
+  consent,
+  signIn,
+  setup,
+  problem,
+  account,
+  keyCreated,
+  admin,
+  serviceCreated,
+  logins,
+  trace,
+  connect,
+};

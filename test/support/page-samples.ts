@@ -1,0 +1,115 @@
+/** Every view, with models like real ones, and with some that are at the edge of what there is. */
+
+import { accountView } from "../../src/pages/view/account.ts";
+import { keyCreatedView } from "../../src/pages/view/account-keys.ts";
+import { adminView } from "../../src/pages/view/admin.ts";
+import { serviceCreatedView } from "../../src/pages/view/admin-services.ts";
+import { connectView } from "../../src/pages/view/connect.ts";
+import { consentView } from "../../src/pages/view/consent.ts";
+import { doneView, notFoundView, signedOutView } from "../../src/pages/view/ends.ts";
+import type { View } from "../../src/pages/view/layout.ts";
+import { loginsView, loginTraceView } from "../../src/pages/view/logins.ts";
+import { problemView } from "../../src/pages/view/problem.ts";
+import { setupDoneView, setupView } from "../../src/pages/view/setup.ts";
+import { signInView } from "../../src/pages/view/sign-in.ts";
+import { MODELS } from "./page-models.ts";
+
+/** Has no place to break, is wider than any phone, and is markup to whoever forgets to escape. */
+export const HOSTILE = `<script>alert("x")</script>'\u202E&${"W".repeat(90)}`;
+
+const { consent, signIn, account, admin, connect } = MODELS;
+
+export const SAMPLES: Readonly<Record<string, View>> = {
+  consent: consentView(consent),
+  "consent-verified": consentView({
+    ...consent,
+    client: { name: "Claude", verifiedHost: "claude.ai" },
+    redirectUri: "https://claude.ai/api/mcp/auth_callback",
+    scopes: consent.scopes.slice(0, 1),
+    account: undefined,
+    changes: ["It calls itself Claude now; it was Claude AI.", "It asks for one scope more."],
+  }),
+  "consent-application": consentView({
+    ...consent,
+    client: { name: "Cursor", verifiedHost: undefined },
+    redirectUri: "cursor://anysphere.cursor-mcp/oauth/callback",
+  }),
+  "consent-hostile": consentView({
+    ...consent,
+    client: { name: HOSTILE, verifiedHost: undefined },
+    redirectUri: `https://accounts.google.com.${"sign-in.".repeat(20)}example/cb?x=${"y".repeat(400)}`,
+    resource: { ...consent.resource, upstreams: [HOSTILE, "b"] },
+    account: { label: HOSTILE, switchAction: "/switch" },
+    changes: [HOSTILE],
+  }),
+  "sign-in": signInView({ ...signIn, providers: [] }),
+  "sign-in-error": signInView({
+    ...{ ...signIn, providers: [] },
+    owner: { action: "/login", error: "That is not the owner code.", waitSeconds: undefined },
+  }),
+  "sign-in-throttled": signInView({
+    ...{ ...signIn, providers: [], client: undefined },
+    owner: { action: "/login", error: undefined, waitSeconds: 42 },
+  }),
+  "sign-in-providers": signInView({ ...signIn, owner: undefined }),
+  "sign-in-both": signInView(signIn),
+  "sign-in-none": signInView({ ...signIn, providers: [], owner: undefined }),
+  setup: setupView(MODELS.setup),
+  "setup-done": setupDoneView({ code: "ovi5-n6tq-2kxc-8hrm-wj3d-p9ae-7yfb-4uzs" }),
+  problem: problemView(MODELS.problem),
+  "problem-return": problemView({
+    title: "The request is not complete",
+    whatHappened: "The application left out what makes sign-in safe, so nothing was allowed.",
+    whatToDo: ["Update the application, then try again."],
+    reference: "q4d-81zt",
+    returnTo: { href: "https://phish.example/cb?error=invalid_request", host: "phish.example" },
+  }),
+  account: accountView(account),
+  "account-empty": accountView({
+    ...account,
+    ...{ connections: [], approvals: [], sessions: [], activity: [], notice: undefined },
+    keys: { ...account.keys, list: [] },
+    person: { label: "the owner", provider: "the owner code", isAdmin: false },
+  }),
+  "account-key-error": accountView({
+    ...account,
+    keys: {
+      ...account.keys,
+      form: { ...account.keys.form, error: { field: "scope", sentence: "Choose at least one." } },
+    },
+  }),
+  "account-hostile": accountView({
+    ...account,
+    person: { ...account.person, label: HOSTILE },
+    connections: account.connections.map((each) => ({ ...each, clientName: HOSTILE })),
+    sessions: account.sessions.map((each) => ({ ...each, agent: HOSTILE })),
+    activity: account.activity.map((each) => ({ ...each, detail: HOSTILE })),
+  }),
+  "key-created": keyCreatedView(MODELS.keyCreated),
+  admin: adminView(admin),
+  "admin-empty": adminView({
+    ...admin,
+    ...{
+      users: [],
+      clients: [],
+      moreClients: undefined,
+      services: { ...admin.services, list: [] },
+    },
+  }),
+  "service-created": serviceCreatedView(MODELS.serviceCreated),
+  logins: loginsView(MODELS.logins),
+  "logins-empty": loginsView({ ...MODELS.logins, logins: [], missing: undefined }),
+  "login-trace": loginTraceView(MODELS.trace),
+  connect: connectView(connect),
+  "connect-local": connectView({
+    ...connect,
+    endpoint: "http://localhost:8787/mcp",
+    sseEndpoint: "http://localhost:8787/sse",
+    servers: [],
+    signIn: { kind: "none" },
+    isLoopback: true,
+  }),
+  "signed-out": signedOutView(),
+  done: doneView({ title: "Claude Code is connected", sentence: "It has what it needs." }),
+  "not-found": notFoundView(),
+};

@@ -1,0 +1,31 @@
+/** Starts what the Worker with sign-in can reach, and configures it with that. */
+
+import type { TestProject } from "vitest/node";
+
+import { startCanary } from "./canary.ts";
+import { OWNER_CODE } from "./oauth-owner.ts";
+import { startScriptedUpstreams } from "./scripted-upstream.ts";
+import { SMALL_LIMITS } from "./small-limits.ts";
+
+/** Two servers of both eras, shared by all tests. */
+const SLUGS = ["alpha", "beta"] as const;
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const [upstreams, canary] = await Promise.all([startScriptedUpstreams(), startCanary()]);
+  for (const slug of SLUGS) upstreams.put(slug, { server: "dual" });
+  project.provide("scripted", upstreams.origin);
+  project.provide("canary", canary.origin);
+  project.provide("signInBindings", {
+    AUTH_MODE: "oauth",
+    PUBLIC_ORIGIN: "https://gw.example.com",
+    OWNER_CODE,
+    MCP_SERVERS: JSON.stringify(
+      Object.fromEntries(SLUGS.map((slug) => [slug, { url: `${upstreams.origin}/u/${slug}` }])),
+    ),
+    LIMITS: JSON.stringify(SMALL_LIMITS),
+    ALLOWED_ORIGINS: JSON.stringify(["https://app.example.com"]),
+  });
+  return async () => {
+    await Promise.all([upstreams.stop(), canary.stop()]);
+  };
+}

@@ -1,0 +1,233 @@
+/** Whether a grant may bring another token: what the user's record and their provider say. */
+
+import {
+  GrantType,
+  OAuthError,
+  type TokenExchangeCallbackOptions,
+} from "@cloudflare/workers-oauth-provider";
+import { describe, test } from "vitest";
+
+import type { IdentityProvider, Recheck } from "../../src/auth/identity/provider.ts";
+import { AuditLog } from "../../src/auth/store/audit-log.ts";
+import { type User, Users } from "../../src/auth/store/users.ts";
+import { GrantJudge, upkeepPurpose } from "../../src/auth/tokens/grant-judge.ts";
+import type { Grant } from "../../src/auth/tokens/grants.ts";
+import { importKey, type KeyRing, seal, unseal } from "../../src/lib/seal.ts";
+import { withSql } from "./sql-fixture.ts";
+
+interface Fixture {
+  readonly judge: GrantJudge;
+  readonly users: Users;
+  readonly audit: AuditLog;
+  readonly ring: KeyRing;
+  /** What the provider answers next; and what it was asked with, in order. */
+  answer: Recheck | Promise<Recheck>;
+  readonly asked: (string | undefined)[];
+  /** The users who were signed out by their provider. */
+  readonly ended: string[];
+  readonly clock: { now: number };
+}
+
+const USER: Omit<User, "isDisabled" | "createdAt" | "seenAt"> = {
+  ...{ id: "u_1", provider: "idp", issuer: "https://idp.example", subject: "1", isAdmin: true },
+};
+
+const MAX_AGE_MS = 180 * 86_400_000;
+const GRANT: Omit<Grant, "createdAt"> = {
+  ...{ id: "g", client: "c", resource: "r", redirectUri: "u", scopes: ["mcp"], name: "n" },
+};
+
+function withJudge<T>(act: (fixture: Fixture) => Promise<T>): Promise<T> {
+  return withSql(async ({ sql, clock }) => {
+    const users = new Users(sql, () => clock.now);
+    const audit = new AuditLog(sql, () => clock.now);
+    const ring = { currentId: "k", keys: new Map([["k", await importKey(new Uint8Array(32))]]) };
+    const asked: (string | undefined)[] = [];
+    const createdAt = clock.now;
+    const ended: string[] = [];
+    const fixture: Fixture = {
+      ...{ users, audit, ring, asked, ended, clock, answer: { kind: "alive" } },
+      judge: new GrantJudge({
+        ...{ users, audit, ring: () => Promise.resolve(ring), now: () => clock.now },
+        grants: { find: () => ({ ...GRANT, createdAt }) },
+        maxAgeMs: MAX_AGE_MS,
+        onEnded: (user) => ended.push(user),
+        providerOf: (name) => (name === "idp" ? provider : undefined),
+      }),
+    };
+    const provider = {
+      recheck: (upkeep: string | undefined) => {
+        asked.push(upkeep);
+        return Promise.resolve(fixture.answer);
+      },
+    } as unknown as IdentityProvider;
+    users.signedIn({ ...USER, upkeep: await seal(ring, upkeepPurpose(USER.id), "first") });
+    return act(fixture);
+  });
+}
+
+function asking(
+  scopes: readonly string[] = ["mcp"],
+  grantType: GrantType = GrantType.REFRESH_TOKEN,
+): TokenExchangeCallbackOptions<unknown> {
+  return {
+    userId: USER.id,
+    requestedScope: [...scopes],
+    grantType,
+  } as unknown as TokenExchangeCallbackOptions<unknown>;
+}
+
+async function refusal(judging: Promise<unknown>): Promise<unknown> {
+  try {
+    return await judging;
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    const { statusCode: status, headers } = error.options;
+    return { error: error.code, status, headers };
+  }
+}
+
+describe("a refresh", () => {
+  test("asks the provider, once for all that ask together", async ({ expect }) => {
+    await withJudge(async ({ judge, asked }) => {
+      const both = await Promise.all([judge.judge(asking()), judge.judge(asking(["mcp:a"]))]);
+      expect(both).toEqual([{ accessTokenScope: ["mcp"] }, { accessTokenScope: ["mcp:a"] }]);
+      expect(asked).toEqual(["first"]);
+      await judge.judge(asking());
+      expect(asked).toEqual(["first", "first"]);
+    });
+  });
+
+  test("is not for ever: the person signs in again after half a year", async ({ expect }) => {
+    await withJudge(async ({ judge, asked, clock }) => {
+      clock.now += MAX_AGE_MS - 1;
+      expect(await judge.judge(asking())).toEqual({ accessTokenScope: ["mcp"] });
+      clock.now += 1;
+      expect(await refusal(judge.judge(asking()))).toMatchObject({ error: "invalid_grant" });
+      expect(asked).toHaveLength(1);
+    });
+  });
+
+  test("in a loop does not reach the provider more than thirty times a minute", async ({
+    expect,
+  }) => {
+    await withJudge(async ({ judge, asked, clock }) => {
+      for (let n = 0; n < 30; n++) await judge.judge(asking());
+      const refused = { error: "temporarily_unavailable", status: 429 };
+      expect(await refusal(judge.judge(asking()))).toMatchObject(refused);
+      expect(asked).toHaveLength(30);
+      clock.now += 2000;
+      expect(await judge.judge(asking())).toEqual({ accessTokenScope: ["mcp"] });
+    });
+  });
+
+  test("leaves what a newer sign-in has brought", async ({ expect }) => {
+    await withJudge(async (fixture) => {
+      const { judge, users, ring } = fixture;
+      const newer = await seal(ring, upkeepPurpose(USER.id), "newer");
+      const answer = Promise.withResolvers<Recheck>();
+      fixture.answer = answer.promise;
+      const judging = judge.judge(asking());
+      users.change(USER.id, { upkeep: newer });
+      answer.resolve({ kind: "alive", upkeep: "older" });
+      await judging;
+      expect(users.find(USER.id)?.upkeep).toBe(newer);
+    });
+  });
+
+  test("keeps what the provider wants to be asked with the next time", async ({ expect }) => {
+    await withJudge(async (fixture) => {
+      const { judge, asked, clock, users, ring } = fixture;
+      fixture.answer = { kind: "alive", upkeep: "second" };
+      await judge.judge(asking());
+      const { upkeep = "" } = users.find(USER.id) ?? {};
+      expect(upkeep).not.toContain("second");
+      expect(await unseal(ring, upkeepPurpose(USER.id), upkeep)).toBe("second");
+      expect(await unseal(ring, upkeepPurpose("u_2"), upkeep)).toBeUndefined();
+      clock.now += 60_000;
+      await judge.judge(asking());
+      expect(asked).toEqual(["first", "second"]);
+    });
+  });
+
+  test("ends with the sign-in at the provider, and says so in the log", async ({ expect }) => {
+    await withJudge(async (fixture) => {
+      fixture.answer = { kind: "ended", detail: "x" };
+      expect(await refusal(fixture.judge.judge(asking()))).toMatchObject({
+        error: "invalid_grant",
+      });
+      expect(fixture.ended).toEqual([USER.id]);
+      const [entry] = fixture.audit.list(USER.id);
+      expect(entry).toMatchObject({ event: "provider_ended", detail: { provider: "idp" } });
+    });
+  });
+
+  test("waits for a provider that cannot be asked, and is not ended by it", async ({ expect }) => {
+    await withJudge(async (fixture) => {
+      fixture.answer = { kind: "unavailable" };
+      const all = [1, 2, 3].map(() => refusal(fixture.judge.judge(asking())));
+      const headers = { "Retry-After": "30" };
+      const passing = { error: "temporarily_unavailable", status: 503, headers };
+      expect(await Promise.all(all)).toEqual([passing, passing, passing]);
+      expect([fixture.asked.length, fixture.ended]).toEqual([1, []]);
+      fixture.answer = { kind: "alive" };
+      expect(await fixture.judge.judge(asking())).toEqual({ accessTokenScope: ["mcp"] });
+    });
+  });
+
+  test("ends when the provider is no longer configured", async ({ expect }) => {
+    await withJudge(async ({ judge, users }) => {
+      users.change(USER.id, { provider: "gone" });
+      expect(await refusal(judge.judge(asking()))).toMatchObject({ error: "invalid_grant" });
+    });
+  });
+
+  test("takes the role as the provider says it now", async ({ expect }) => {
+    await withJudge(async (fixture) => {
+      const { judge, clock } = fixture;
+      expect(await judge.judge(asking(["admin"]))).toEqual({ accessTokenScope: ["admin"] });
+      const identity = { issuer: USER.issuer, subject: USER.subject, isAdmin: false };
+      fixture.answer = { kind: "alive", identity };
+      clock.now += 60_000;
+      expect(await judge.judge(asking(["mcp", "admin"]))).toEqual({ accessTokenScope: ["mcp"] });
+      expect(await refusal(judge.judge(asking(["admin"])))).toMatchObject({
+        error: "invalid_scope",
+      });
+    });
+  });
+
+  test("of a user who was disabled while the provider was asked brings nothing", async ({
+    expect,
+  }) => {
+    await withJudge(async (fixture) => {
+      const { judge, users } = fixture;
+      const answer = Promise.withResolvers<Recheck>();
+      fixture.answer = answer.promise;
+      const judged = refusal(judge.judge(asking()));
+      users.change(USER.id, { isDisabled: true });
+      answer.resolve({ kind: "alive" });
+      expect(await judged).toMatchObject({ error: "invalid_grant" });
+      expect(users.find(USER.id)).toMatchObject({ isDisabled: true });
+    });
+  });
+});
+
+describe("a code", () => {
+  test("is redeemed without asking: the sign-in was a moment ago", async ({ expect }) => {
+    await withJudge(async ({ judge, asked }) => {
+      const code = asking(["mcp"], GrantType.AUTHORIZATION_CODE);
+      expect(await judge.judge(code)).toEqual({ accessTokenScope: ["mcp"] });
+      expect(asked).toEqual([]);
+    });
+  });
+
+  test("of a user who is disabled or unknown is not", async ({ expect }) => {
+    await withJudge(async ({ judge, users }) => {
+      const code = asking(["mcp"], GrantType.AUTHORIZATION_CODE);
+      users.change(USER.id, { isDisabled: true });
+      expect(await refusal(judge.judge(code))).toMatchObject({ error: "invalid_grant" });
+      const other = { ...code, userId: "u_2" };
+      expect(await refusal(judge.judge(other))).toMatchObject({ error: "invalid_grant" });
+    });
+  });
+});
