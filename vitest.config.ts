@@ -1,24 +1,33 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
+const withoutSignIn = cloudflareTest(({ inject }) => ({
+  wrangler: { configPath: "./wrangler.toml" },
+  // Known once the scripted upstreams run: their port is in them.
+  miniflare: { bindings: inject("workerdBindings") },
+}));
+
 export default defineConfig({
   test: {
     // The log of the gateway is the console: it is shown of tests that fail.
     silent: "passed-only",
     projects: [
       {
-        // Inside workerd: pure parts, Durable Objects, and the Worker as a black box, which nobody
-        // has to sign in to.
-        plugins: [
-          cloudflareTest(({ inject }) => ({
-            wrangler: { configPath: "./wrangler.toml" },
-            // Known once the scripted upstreams run: their port is in them.
-            miniflare: { bindings: inject("workerdBindings") },
-          })),
-        ],
+        // Inside workerd: pure parts. They keep nothing, so all of them share one.
+        plugins: [withoutSignIn],
+        test: {
+          name: "unit",
+          include: ["test/unit/**/*.test.ts"],
+          globalSetup: "test/support/workerd-setup.ts",
+          isolate: false,
+        },
+      },
+      {
+        // Inside workerd: Durable Objects, and the Worker as a black box that nobody signs in to.
+        plugins: [withoutSignIn],
         test: {
           name: "workerd",
-          include: ["test/unit/**/*.test.ts", "test/integration/**/*.test.ts"],
+          include: ["test/integration/**/*.test.ts"],
           globalSetup: "test/support/workerd-setup.ts",
         },
       },

@@ -1,9 +1,12 @@
 /**
- * `npm test`: every check of the project, one after the other, all of them whatever fails.
- * The last line gives the totals of all together: a check that is no test suite counts as one.
+ * `npm test`: every check of the project, all of them whatever fails. The last line gives the
+ * totals of all together: a check that is no test suite counts as one.
+ *
+ * The suites run in two lanes. What runs inside workerd computes; what runs beside it mostly waits,
+ * for real programs and for real time to pass.
  */
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +14,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "edgeway-test-"));
-const report = join(scratch, "vitest.json");
+const env = { ...process.env, PATH: `${root}node_modules/.bin:${process.env["PATH"]}` };
 
 const CHECKS = [
   ["formatting", "oxfmt", "--check"],
@@ -20,7 +23,15 @@ const CHECKS = [
   ["types of the tests and scripts", "tsc", "-p", "tsconfig.node.json"],
   ["unused code", "knip"],
 ];
-const SUITES = ["vitest", "run", "--reporter=default", "--reporter=json", `--outputFile=${report}`];
+/** With arguments, which are passed on, there is one lane. */
+const given = process.argv.slice(2);
+const LANES =
+  given.length > 0
+    ? [given]
+    : [
+        ["--project", "node"],
+        ["--project", "unit", "--project", "workerd", "--project", "sign-in", "--maxWorkers=1"],
+      ];
 
 let passed = 0;
 let failed = 0;
@@ -33,28 +44,42 @@ for (const [name, command = "", ...args] of CHECKS) {
   else failed += 1;
 }
 
-const [command = "", ...args] = [...SUITES, ...process.argv.slice(2)];
-const isGreen = run(command, args);
-const totals = readTotals();
-passed += totals.numPassedTests;
-failed += totals.numFailedTests;
-skipped += totals.numPendingTests + totals.numTodoTests;
-// A suite that could not even be loaded, or an error outside of any test, has no failed test.
-if (!isGreen && totals.numFailedTests === 0) failed += 1;
+const lanes = await Promise.all(LANES.map((args, lane) => runSuites(args, lane)));
+for (const { isGreen, said, totals } of lanes) {
+  for (const chunk of said) process.stdout.write(chunk);
+  passed += totals.numPassedTests;
+  failed += totals.numFailedTests;
+  skipped += totals.numPendingTests + totals.numTodoTests;
+  // A suite that could not even be loaded, or an error outside of any test, has no failed test.
+  if (!isGreen && totals.numFailedTests === 0) failed += 1;
+}
 
 rmSync(scratch, { recursive: true, force: true });
 process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
 process.exit(failed === 0 ? 0 : 1);
 
-function run(/** @type {string} */ name, /** @type {readonly string[]} */ given) {
-  const env = { ...process.env, PATH: `${root}node_modules/.bin:${process.env["PATH"]}` };
-  return (
-    spawnSync(`${root}node_modules/.bin/${name}`, given, { cwd: root, stdio: "inherit", env })
-      .status === 0
-  );
+function run(/** @type {string} */ name, /** @type {readonly string[]} */ args) {
+  const options = /** @type {const} */ ({ cwd: root, stdio: "inherit", env });
+  return spawnSync(`${root}node_modules/.bin/${name}`, args, options).status === 0;
 }
 
-function readTotals() {
+/** The first lane is seen as it runs; what the others say is shown when all are done. */
+async function runSuites(/** @type {readonly string[]} */ args, /** @type {number} */ lane) {
+  const report = join(scratch, `${lane}.json`);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${report}`];
+  const child = spawn(`${root}node_modules/.bin/vitest`, ["run", ...reporters, ...args], {
+    ...{ cwd: root, env },
+    stdio: lane === 0 ? "inherit" : ["ignore", "pipe", "pipe"],
+  });
+  /** @type {Buffer[]} */
+  const said = [];
+  child.stdout?.on("data", (chunk) => said.push(chunk));
+  child.stderr?.on("data", (chunk) => said.push(chunk));
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  return { isGreen: code === 0, said, totals: readTotals(report) };
+}
+
+function readTotals(/** @type {string} */ report) {
   try {
     return JSON.parse(readFileSync(report, "utf8"));
   } catch {

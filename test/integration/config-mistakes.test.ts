@@ -60,6 +60,14 @@ describe("a mistake in the configuration", () => {
       says: ["LIMITS.maxFun", "maxBodyBytes"],
     },
     {
+      name: "B94: an owner's code that anybody guesses",
+      vars: {
+        ...{ AUTH_MODE: "oauth", PUBLIC_ORIGIN: ORIGIN.replace("http:", "https:") },
+        OWNER_CODE: "changeme",
+      },
+      says: ["OWNER_CODE"],
+    },
+    {
       name: "a limit out of range",
       vars: { LIMITS: { keepAliveSeconds: 0 } },
       says: ["LIMITS.keepAliveSeconds", "1", "300"],

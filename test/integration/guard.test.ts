@@ -18,6 +18,7 @@ describe("B16: a host", () => {
 
   test.for([
     "evil.example.com",
+    "evil.example.com:8787",
     "localhost.evil.example.com",
     "127.0.0.1.nip.example.com",
     "192.168.1.1",
@@ -60,6 +61,7 @@ describe("B16: an origin", () => {
 
   test.for([
     "https://evil.example.com",
+    "http://evil.example.com",
     "null",
     "http://localhost.evil.example.com",
     "https://app.example.com.evil.example.com",

@@ -63,7 +63,9 @@ test(`${RUNS} hostile requests are answered in time, in order, and tell nothing`
     if (isDeletingLive) return;
     const response = await send(request.url, request);
     answered += 1;
-    expect(STATUSES).toContain(response.status);
+    // What a proxy brings from another machine is not served: nobody signs in here.
+    const isFromElsewhere = response.status === 503 && request.headers.has("x-forwarded-host");
+    if (!isFromElsewhere) expect(STATUSES).toContain(response.status);
     if (response.headers.get("content-type") === "text/event-stream") {
       await response.body?.cancel();
       return;

@@ -15,7 +15,6 @@ describe("towards the upstream", () => {
       Authorization: "Bearer client-secret",
       "Proxy-Authorization": "Basic client-secret",
       "X-Foo": "client-secret",
-      "X-Forwarded-Host": "client-secret",
       "User-Agent": "client-secret",
       Referer: "http://localhost/client-secret",
       "X-Operator-Key": "client-secret",

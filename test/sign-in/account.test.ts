@@ -230,7 +230,7 @@ describe("B107: signing out", () => {
     const page = await bob.browser.submit(looked, { action: PATHS.logout });
     expect(page.text).toContain("You are signed out");
     expect(page.text).toContain("stay connected");
-    expect(page.headers.get("clear-site-data")).not.toBeNull();
+    expect(page.headers.get("clear-site-data")).toBe('"storage"');
     expect(page.headers.get("set-cookie")).toContain(`${SESSION_COOKIE}=; Max-Age=0`);
     expect(await bob.shard.sessions.find(bob.secret)).toBeUndefined();
     expect(await statusWith(tokens.access_token)).toBe(200);

@@ -137,6 +137,14 @@ describe("an error that the application is told", () => {
     }
   });
 
+  test("gives the state back as it came, and no header of its own", async ({ expect }) => {
+    const asking = await Asking.begin();
+    const state = "a\r\nSet-Cookie: b=c\r\n\r\n<script>&iss=https://evil.example#x";
+    const { left, headers } = await asking.visit({ state, response_type: "token" });
+    expect(answerIn(left)).toMatchObject({ state, iss: ORIGIN });
+    expect([headers.getSetCookie(), left?.hash]).toEqual([[], ""]);
+  });
+
   test("keeps its own words out of the answer", async ({ expect }) => {
     const asking = await Asking.begin();
     const { left } = await asking.visit({ response_type: 'x"\r\nSet-Cookie: a=b\\é' });
@@ -212,6 +220,15 @@ describe("scopes", () => {
     const page = await asking.visit({ scope: "mcp admin root" }, await ownersBrowser());
     expect(page.text).toContain("Use all servers here");
     expect(page.text).not.toMatch(/Administer|root/);
+  });
+
+  test("B40: nor is it in the token", async ({ expect }) => {
+    const asking = await Asking.begin();
+    const browser = await ownersBrowser();
+    const page = await asking.visit({ scope: "mcp admin" }, browser);
+    expect(page.text).not.toContain("Administer");
+    const { scope } = await asking.tokens(await browser.submit(page, { button: "Approve" }));
+    expect(scope).toBe("mcp");
   });
 
   test("nothing that is asked for is what the resource has first", async ({ expect }) => {

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
 import { readCosts } from "../../src/observability/costs.ts";
 import { type Headers, initializeMessage, post, send } from "../integration/client.ts";
+import { hitsAt } from "./canary.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, Person } from "./people.ts";
 
@@ -69,6 +70,7 @@ describe("without a token", () => {
   );
 
   test.for([
+    { name: "B9: nothing", headers: {} },
     { name: "B19: other credentials", headers: { Authorization: "Basic eDp5" } },
     { name: "B83: a session cookie", headers: { Cookie: "__Host-edgeway-session=x" } },
     { name: "a session id", headers: { "Mcp-Session-Id": "x" } },
@@ -111,6 +113,9 @@ describe("with a token that is none", () => {
     { name: "nothing", of: () => "Bearer" },
     { name: "B20: two headers", of: () => `Bearer ${alpha}, Bearer ${alpha}` },
     { name: "B20: two headers, one garbage", of: () => `Bearer garbage, Bearer ${alpha}` },
+    { name: "B20: two headers, then garbage", of: () => `Bearer ${alpha}, Bearer garbage` },
+    { name: "B80: an access token of a provider", of: () => `Bearer gho_${random(36)}` },
+    { name: "B80: a token of an upstream", of: () => `Bearer ${random(43)}` },
     { name: "B80: a JWT without a signature", of: () => `Bearer ${jwt({ alg: "none" })}` },
     { name: "B80: a JWT", of: () => `Bearer ${jwt({ alg: "RS256", kid: "1" })}` },
     { name: "a token with more after it", of: () => `Bearer ${alpha}A` },
@@ -122,9 +127,9 @@ describe("with a token that is none", () => {
     { name: "a quoted token", of: () => `Bearer "${alpha}"` },
     { name: "what is far too long", of: () => `Bearer ${"a:".repeat(4000)}` },
   ];
-  test.for(ROWS)("$name: 401, and no object is asked", async ({ of }, { expect }) => {
+  test.for(ROWS)("$name: 401, and nobody is asked", async ({ of }, { expect }) => {
     vi.useFakeTimers({ toFake: ["Date"], now: begun });
-    const { objectRequests } = readCosts();
+    const { objectRequests, outgoingRequests } = readCosts();
     const response = await initialize("/mcp/alpha", { Authorization: of() });
     expect([response.status, challengeIn(response)]).toEqual([
       401,
@@ -134,7 +139,8 @@ describe("with a token that is none", () => {
       },
     ]);
     expect(await response.json()).toMatchObject({ error: "invalid_token" });
-    expect(readCosts().objectRequests).toBe(objectRequests);
+    expect(readCosts()).toMatchObject({ objectRequests, outgoingRequests });
+    expect(await hitsAt("idp.example")).toEqual([]);
   });
 
   test("a token that lacks its last character, or has another one", async ({ expect }) => {

@@ -62,6 +62,11 @@ describe("a service client", () => {
       const form = { ...CREDENTIALS, ...(await signer.parameters(id, { aud })) };
       const tokens = await tokensIn(await ask(form));
       expect(await isGood(tokens, id, "/mcp/alpha")).toBe(true);
+      expect(tokens).toMatchObject({
+        access_token: expect.stringMatching(/^mgw_cc_/),
+        expires_in: 3600,
+      });
+      expect(tokens).not.toHaveProperty("refresh_token");
     }
   });
 

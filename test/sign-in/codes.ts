@@ -109,7 +109,19 @@ export async function isGood(token: string, path = "/mcp"): Promise<boolean> {
 export async function told(response: Response): Promise<readonly [number, unknown]> {
   const text = await response.text();
   if (text === "") return [response.status, undefined];
-  return [response.status, (JSON.parse(text) as { readonly error?: string }).error];
+  const body = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  if (!response.ok) assertOAuthError(response.headers, body);
+  return [response.status, body["error"]];
+}
+
+/** @throws Error if it is not in the form of RFC 6749 section 5.2, or may be kept. */
+export function assertOAuthError(
+  headers: Headers,
+  { error, error_description }: Readonly<Record<string, unknown>>,
+): void {
+  const texts = [typeof error, typeof error_description];
+  const form = [...texts, headers.get("content-type"), headers.get("cache-control")].join();
+  if (form !== "string,string,application/json,no-store") throw new Error(`Not an error: ${form}`);
 }
 
 /** The events of a user, oldest first. */

@@ -11,7 +11,7 @@ import { browserOf, signInGateway } from "./sign-in-gateway.ts";
 function postForm(
   browser: Browser,
   page: Page,
-  { body, headers = {} }: { body?: string; headers?: Readonly<Record<string, string>> } = {},
+  { body, headers = {} }: { body?: string | null; headers?: Readonly<Record<string, string>> } = {},
 ): Promise<Response> {
   const cookie = browser.jar.headerFor(page.url, "POST", false);
   return signInGateway().send(`${ORIGIN}/authorize`, {
@@ -21,7 +21,7 @@ function postForm(
       ...(cookie === undefined ? {} : { Cookie: cookie }),
       ...headers,
     },
-    body: body ?? approvalOf(page),
+    body: body === undefined ? approvalOf(page) : body,
   });
 }
 
@@ -78,6 +78,7 @@ describe("an answer that is not the person's", () => {
 
   test.for([
     ["nothing", "", "application/x-www-form-urlencoded"],
+    ["no body", null, "application/x-www-form-urlencoded"],
     ["no type", undefined, ""],
     ["JSON", '{"decision":"approve"}', "application/json"],
     ["a form of another kind", "--x--", "multipart/form-data; boundary=x"],

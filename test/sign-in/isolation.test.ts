@@ -5,12 +5,14 @@
 
 import { beforeAll, describe, test } from "vitest";
 
+import { PATHS } from "../../src/pages/view/paths.ts";
 import { type Headers, modern, post, send, Session } from "../integration/client.ts";
 import { EventReader, responseIn } from "../integration/event-reader.ts";
 import { SseSession } from "../integration/sse-client.ts";
 import { ANSWER, event, jsonOf, LOG, streamOf, Upstream } from "../integration/upstream.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, type Connection, Person } from "./people.ts";
+import { Visitor } from "./visitor.ts";
 
 const ALPHA = `${ORIGIN}/mcp/alpha`;
 const BETA = `${ORIGIN}/mcp/beta`;
@@ -200,6 +202,18 @@ test("a cursor is the upstream's own, and it is the upstream that judges it", as
   await (await second.request("prompts/list", { cursor: "of-ann" })).text();
   const asked = (await upstream.sent("prompts/list")).map(({ body }) => body?.params?.["cursor"]);
   expect(asked).toEqual([undefined, "of-ann"]);
+});
+
+test("what is noted of one user is on no page of the other", async ({ expect }) => {
+  const [mine, theirs] = [await Visitor.as(ann), await Visitor.as(bob)];
+  const application = crypto.randomUUID();
+  await ann.shard.audit.append(ann.id, "denied", { application });
+  expect((await mine.visit(PATHS.account)).html).toContain(application);
+  for (const path of [PATHS.account, PATHS.admin, PATHS.logins]) {
+    const { html } = await theirs.visit(`${path}?user=${ann.id}`);
+    expect(html).not.toContain(application);
+  }
+  expect((await theirs.visit(PATHS.logins)).status).toBe(403);
 });
 
 test("B101: an upstream sees nothing of the credentials that its caller brings", async ({

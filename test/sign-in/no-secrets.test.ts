@@ -61,7 +61,8 @@ function logged(): () => string {
 /** Every row and value of every object. */
 async function dump(): Promise<string> {
   const texts: string[] = [];
-  for (const namespace of [env.AUTH, env.SESSIONS] as unknown as DurableObjectNamespace[]) {
+  const namespaces = [env.AUTH, env.SESSIONS, env.REGISTRY] as unknown as DurableObjectNamespace[];
+  for (const namespace of namespaces) {
     for (const id of await listDurableObjectIds(namespace)) {
       const stub = namespace.get(id);
       texts.push(await runInDurableObject(stub, (_, { storage }) => contentOf(storage)));

@@ -9,6 +9,12 @@ import { records } from "./people.ts";
 import { browserOf } from "./sign-in-gateway.ts";
 import { sessionIn, through, whoIs } from "./signed-in.ts";
 
+async function countUsers(): Promise<number> {
+  const { store } = records();
+  const all = await Promise.all(store.allOfUsers().map(({ users }) => users.all()));
+  return all.flat().length;
+}
+
 function cameThrough(name: string): Readonly<Record<string, string>> {
   return { "cf-access-jwt-assertion": name };
 }
@@ -35,10 +41,14 @@ describe("what a provider says", () => {
     const options = { providers: [provider] };
     const browser = browserOf(options);
     const asking = await Asking.begin(undefined, options);
+    const before = await countUsers();
     const { left } = await browser.submit(await asking.visit({}, browser), { button: "Approve" });
     const page = await browser.visit(provider.wayBack(left));
     expect([page.status, page.left]).toEqual([403, undefined]);
-    expect(browser.jar.all).toEqual([]);
+    expect([browser.jar.all, await countUsers()]).toEqual([[], before]);
+    provider.says = known(stranger());
+    await through(provider, browser);
+    expect(await countUsers()).toBe(before + 1);
     expect(page.text).toContain("Reference");
   });
 

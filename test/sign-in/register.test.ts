@@ -2,7 +2,11 @@
 
 import { describe, test, vi } from "vitest";
 
+import { obtainToken } from "../support/oauth-client.ts";
+import { OWNER_CODE } from "../support/oauth-owner.ts";
+import { type Gateway, register } from "../support/oauth-requests.ts";
 import { clientRow } from "./client-rows.ts";
+import { assertOAuthError } from "./codes.ts";
 import { fromElsewhere, gatewayWith, newContext } from "./context.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
 
@@ -25,7 +29,9 @@ async function registering(
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
   const { status, headers } = response;
-  return { status, headers, body: await response.json() };
+  const answer: Answer = { status, headers, body: await response.json() };
+  if (!response.ok) assertOAuthError(headers, answer.body);
+  return answer;
 }
 
 const PUBLIC = {
@@ -279,6 +285,22 @@ describe("bad input", () => {
 });
 
 describe("too much of it", () => {
+  test("B28: who has registered signs in, though the address may register nobody more", async ({
+    expect,
+  }) => {
+    const address = fromElsewhere();
+    const here: Gateway = {
+      origin: ORIGIN,
+      send: (url, sent) => send(url, { ...sent, headers: { ...sent?.headers, ...address } }),
+    };
+    const client = await register(here, PUBLIC);
+    const more = Array.from({ length: 24 }, () => register(here, PUBLIC));
+    const outcomes = (await Promise.allSettled(more)).map(({ status }) => status);
+    expect(outcomes).toContain("rejected");
+    const { tokens } = await obtainToken(here, { client, code: OWNER_CODE });
+    expect(tokens.scope).toBe("mcp");
+  });
+
   test("B28: 25 from one address in a minute; another address is still served", async ({
     expect,
   }) => {

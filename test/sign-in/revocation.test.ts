@@ -5,6 +5,7 @@ import { describe, test } from "vitest";
 import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
 import { ask, connect, eventsOf, isGood, newClient, newCode, refreshing, told } from "./codes.ts";
 import { REFUSED } from "./refreshes.ts";
+import { isRefused, statusWith } from "./token-use.ts";
 
 describe("revocation", () => {
   test("B76: of a refresh token ends the grant, at once", async ({ expect }) => {
@@ -17,6 +18,13 @@ describe("revocation", () => {
     expect(await isGood(tokens.access_token)).toBe(false);
     expect(await told(await ask(refreshing(application, tokens.refresh_token)))).toEqual(REFUSED);
     expect(await eventsOf(person)).toEqual(["grant_created", "token_revoked"]);
+  });
+
+  test("B76: and is heard of at the endpoint within seconds", async ({ expect }) => {
+    const { client, tokens } = await connect({ path: "/mcp/alpha", scopes: ["mcp:alpha"] });
+    expect(await statusWith(tokens.access_token)).toBe(200);
+    expect((await ask({ token: tokens.refresh_token, client_id: client })).status).toBe(200);
+    await isRefused(tokens.access_token);
   });
 
   test.for(["access_token", "refresh_token", "nonsense", undefined])(

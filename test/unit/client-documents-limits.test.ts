@@ -1,6 +1,6 @@
 /** How often metadata documents are loaded, and how many are kept. */
 
-import { describe, test } from "vitest";
+import { afterEach, describe, test, vi } from "vitest";
 
 import { DAY, documentAt, HOUR, MINUTE, withDocuments, word } from "./documents-fixture.ts";
 
@@ -10,7 +10,24 @@ const CLAUDE = "https://claude.ai/oauth/mcp-oauth-client-metadata";
 
 const id = (n: number, host = HOST): string => `https://${host}/${n}.json`;
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 describe("limits", () => {
+  test("B56: a host that says nothing is waited for ten seconds", async ({ expect }) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    await withDocuments(async (at) => {
+      at.play = (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => reject(signal.reason as Error));
+        });
+      const outcome = at.load(ID);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(word(await outcome)).toBe("timeout");
+    });
+  });
+
   test("a host is asked ten times in a minute, and another one as often", async ({ expect }) => {
     await withDocuments(async (at) => {
       at.serve();
