@@ -73,7 +73,7 @@ export class AuthShardObject extends DurableObject<Env> {
       onIssued: (clientId) => keepRegistration(auth.store, clientId, limits),
       replayMs: limits.refreshReplaySeconds * 1000,
       keptGrants: limits.grantsPerClient,
-      onEnded: (_user, grants) => this.#leases.end(grants),
+      onEnded: (grants) => this.#leases.end(grants),
     });
   }
 

@@ -112,8 +112,9 @@ export function preflight(request: Request): Response {
 /** Lets the page that asked read the answer, unless the answer is for our own pages alone. */
 export function addCors(request: Request, headers: Headers, policy: GuardPolicy): void {
   const origin = request.headers.get("origin");
+  if (origin === null) return;
   const callers = callersOf(new URL(request.url), policy);
-  if (origin === null || callers === "own") return;
+  if (callers === "own") return;
   headers.set("Access-Control-Allow-Origin", callers === "all" ? "*" : origin);
   headers.set("Access-Control-Expose-Headers", EXPOSED_HEADERS);
   headers.append("Vary", "Origin");

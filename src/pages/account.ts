@@ -2,7 +2,7 @@
 
 import type { SignedIn } from "../auth/browser.ts";
 import type { AuthContext } from "../auth/context.ts";
-import { isDocumentUrl } from "../auth/clients/client-id-url.ts";
+import { verifiedHost } from "../auth/clients/client-id-url.ts";
 import { isRemembered } from "../auth/sign-in/approval-rules.ts";
 import type { Approval } from "../auth/store/approvals.ts";
 import type { ApiKey } from "../auth/store/api-keys.ts";
@@ -87,11 +87,6 @@ export function keyOffer(
     resources: resourcesFor(authority.resources, user),
     days: [limits.apiKeyDays, ...days],
   };
-}
-
-/** The host that vouches for an application: the one that its id is the address of. */
-export function verifiedHost(clientId: string): string | undefined {
-  return isDocumentUrl(clientId) && URL.canParse(clientId) ? new URL(clientId).host : undefined;
 }
 
 function connectionOf({ name, client, redirectUri, usedAt, ...grant }: Grant): Connection {

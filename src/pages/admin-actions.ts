@@ -2,20 +2,18 @@
 
 import type { AuthContext } from "../auth/context.ts";
 import { audited } from "./audited.ts";
-import { submitted, type Submission } from "./door.ts";
+import { ADMIN_FORM, submitted, type Submission } from "./door.ts";
 import { done } from "./notices.ts";
 import { notFound, notYourself } from "./refusals.ts";
 import { PATHS } from "./view/paths.ts";
 
-const ADMIN = { path: PATHS.admin, forAdmins: true, isFresh: true };
-
-export const disableUser = submitted(ADMIN, (context, { who, form }, request) =>
+export const disableUser = submitted(ADMIN_FORM, (context, { who, form }, request) =>
   form.get("id") === who.user.id
     ? Promise.resolve(notYourself(context))
     : setDisabled(context, { who, form }, request, true),
 );
 
-export const enableUser = submitted(ADMIN, (context, submission, request) =>
+export const enableUser = submitted(ADMIN_FORM, (context, submission, request) =>
   setDisabled(context, submission, request, false),
 );
 
@@ -33,17 +31,20 @@ async function setDisabled(
 }
 
 /** Its registration goes, and whatever anybody has let it do. */
-export const deleteClient = submitted(ADMIN, async (context, { who: { user }, form }, request) => {
-  const { store, origin } = context;
-  const client = form.get("id") ?? "";
-  const endAll = (): Promise<readonly number[]> =>
-    Promise.all(store.allOfUsers().map((shard) => shard.endClient(client)));
-  // The registration goes last: until then the application is on the page, and can be deleted again
-  // if not everything has ended. What was begun meanwhile ends after it.
-  const ended = await endAll();
-  const wasRegistered = await store.ofClient(client).rows.delete(`client:${client}`);
-  if (wasRegistered) await endAll();
-  else if (ended.every((grants) => grants === 0)) return notFound(context);
-  await audited(context, request, user.id, ["client_deleted", { client }]);
-  return done(origin, PATHS.admin, "client-deleted");
-});
+export const deleteClient = submitted(
+  ADMIN_FORM,
+  async (context, { who: { user }, form }, request) => {
+    const { store, origin } = context;
+    const client = form.get("id") ?? "";
+    const endAll = (): Promise<readonly number[]> =>
+      Promise.all(store.allOfUsers().map((shard) => shard.endClient(client)));
+    // The registration goes last: until then the application is on the page, and can be deleted again
+    // if not everything has ended. What was begun meanwhile ends after it.
+    const ended = await endAll();
+    const wasRegistered = await store.ofClient(client).rows.delete(`client:${client}`);
+    if (wasRegistered) await endAll();
+    else if (ended.every((grants) => grants === 0)) return notFound(context);
+    await audited(context, request, user.id, ["client_deleted", { client }]);
+    return done(origin, PATHS.admin, "client-deleted");
+  },
+);

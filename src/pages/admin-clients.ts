@@ -3,12 +3,11 @@
  * first page those that are known by an address and connected to somebody.
  */
 
-import { isDocumentUrl } from "../auth/clients/client-id-url.ts";
+import { isDocumentUrl, verifiedHost } from "../auth/clients/client-id-url.ts";
 import type { AuthStore } from "../auth/store/auth-store.ts";
 import type { ClientUse } from "../auth/tokens/grants.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { isObject } from "../protocol/json-rpc.ts";
-import { verifiedHost } from "./account.ts";
 import type { AdminClient } from "./view/admin.ts";
 import { redirectTarget } from "./view/redirect-target.ts";
 

@@ -4,16 +4,14 @@ import { newServiceClientId } from "../auth/store/service-clients.ts";
 import { adminPage, serviceOffer } from "./admin.ts";
 import { audited } from "./audited.ts";
 import { formOf, readChoice } from "./credential-choice.ts";
-import { submitted } from "./door.ts";
+import { ADMIN_FORM, submitted } from "./door.ts";
 import { done } from "./notices.ts";
 import { notFound } from "./refusals.ts";
 import { page } from "./respond.ts";
 import { serviceCreatedView } from "./view/admin-services.ts";
 import { PATHS } from "./view/paths.ts";
 
-const ADMIN = { path: PATHS.admin, forAdmins: true, isFresh: true };
-
-export const createService = submitted(ADMIN, async (context, { who, form }, request) => {
+export const createService = submitted(ADMIN_FORM, async (context, { who, form }, request) => {
   const { store, origin } = context;
   const offer = serviceOffer(context);
   const reading = readChoice(form, offer);
@@ -31,12 +29,15 @@ export const createService = submitted(ADMIN, async (context, { who, form }, req
   return page(view, { origin });
 });
 
-export const revokeService = submitted(ADMIN, async (context, { who: { user }, form }, request) => {
-  const { store, origin } = context;
-  const id = form.get("id") ?? "";
-  if (!(await store.ofClient(id).services.remove(id))) return notFound(context);
-  // The tokens that are out are keys that it owns.
-  await store.ofUser(id).revokeEverything(id);
-  await audited(context, request, user.id, ["service_client_revoked", { client: id }]);
-  return done(origin, PATHS.admin, "service-revoked");
-});
+export const revokeService = submitted(
+  ADMIN_FORM,
+  async (context, { who: { user }, form }, request) => {
+    const { store, origin } = context;
+    const id = form.get("id") ?? "";
+    if (!(await store.ofClient(id).services.remove(id))) return notFound(context);
+    // The tokens that are out are keys that it owns.
+    await store.ofUser(id).revokeEverything(id);
+    await audited(context, request, user.id, ["service_client_revoked", { client: id }]);
+    return done(origin, PATHS.admin, "service-revoked");
+  },
+);

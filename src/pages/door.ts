@@ -17,6 +17,7 @@ import type { AuthContext } from "../auth/context.ts";
 import { audited } from "./audited.ts";
 import { adminsOnly, foreignForm, unreadableForm } from "./refusals.ts";
 import { seeOther } from "./respond.ts";
+import { PATHS } from "./view/paths.ts";
 
 export type Handler = (context: AuthContext, request: Request) => Promise<Response>;
 
@@ -27,6 +28,9 @@ export interface Door {
   /** What gives lasting access, or takes it from others, asks for a new sign-in. */
   readonly isFresh?: boolean;
 }
+
+/** What changes something for other people. */
+export const ADMIN_FORM: Door = { path: PATHS.admin, forAdmins: true, isFresh: true };
 
 export interface Submission {
   readonly who: SignedIn;

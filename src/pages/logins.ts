@@ -4,6 +4,7 @@
  * token.
  */
 
+import { verifiedHost } from "../auth/clients/client-id-url.ts";
 import type { AuthContext } from "../auth/context.ts";
 import { diagnose } from "../auth/doctor/diagnose.ts";
 import { findLogin, recentLogins } from "../auth/doctor/read-traces.ts";
@@ -11,7 +12,6 @@ import type { LoginTrace } from "../auth/doctor/trace.ts";
 import { clientOf } from "../auth/doctor/trace-key.ts";
 import { authenticate } from "../auth/resource/bearer.ts";
 import { isServiceClientId } from "../auth/store/service-clients.ts";
-import { verifiedHost } from "./account.ts";
 import { shown } from "./door.ts";
 import { stepView } from "./login-steps.ts";
 import { page } from "./respond.ts";

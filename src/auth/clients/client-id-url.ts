@@ -26,3 +26,8 @@ export function judgeClientIdUrl(clientId: string): string | undefined {
   if (url.pathname === "/") return "The client id has no path.";
   return undefined;
 }
+
+/** The host that vouches for an application: the one that its id is the address of. */
+export function verifiedHost(clientId: string): string | undefined {
+  return isDocumentUrl(clientId) && URL.canParse(clientId) ? new URL(clientId).host : undefined;
+}

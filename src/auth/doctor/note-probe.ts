@@ -6,6 +6,7 @@ const DOCUMENTS = /\/\.well-known\/(?:oauth-[a-z-]{1,40}|openid-configuration)(?
 
 /** @param trace called for such a request alone. */
 export function noteProbe({ url, method }: Request, { ok }: Response, trace: () => Trace): void {
+  if (method !== "GET") return;
   const { pathname: path } = new URL(url);
-  if (method === "GET" && DOCUMENTS.test(path)) trace()({ kind: "probed", path, isFound: ok });
+  if (DOCUMENTS.test(path)) trace()({ kind: "probed", path, isFound: ok });
 }

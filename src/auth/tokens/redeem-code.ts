@@ -26,7 +26,7 @@ export class CodeRedemption {
     const redeemed = response.ok ? grants.find(user, grant) : undefined;
     if (redeemed !== undefined) {
       audit.append(user, "grant_created", { application: redeemed.name, client: form.clientId });
-      onEnded(user, grants.prune(user, redeemed, keptGrants));
+      onEnded(grants.prune(user, redeemed, keptGrants));
       await tellIssued(this.#desk, visit);
     } else if (before !== undefined && stateOf(this.#desk, visit) === undefined) {
       // A code that comes twice ends what it was redeemed for (RFC 6749 section 4.1.2). One that

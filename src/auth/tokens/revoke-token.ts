@@ -14,7 +14,7 @@ export async function revokeToken(desk: Desk, visit: Visit): Promise<Response> {
   const before = stateOf(desk, visit);
   const response = await desk.answer(visit.request);
   if (before !== undefined && stateOf(desk, visit) === undefined) endGrant(desk, visit);
-  else if (wasAccessToken && !hasAccessToken(rows, visit, hash)) onEnded(user, [grant]);
+  else if (wasAccessToken && !hasAccessToken(rows, visit, hash)) onEnded([grant]);
   else return response;
   audit.append(user, "token_revoked", { client: form.clientId });
   return response;

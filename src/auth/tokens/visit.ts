@@ -24,7 +24,7 @@ export interface Desk {
   /** Told of every application that got a token, so that its registration is kept. */
   readonly onIssued: (clientId: string) => Promise<void>;
   /** Tells whoever holds streams open for it. */
-  readonly onEnded: (user: string, grants: readonly string[]) => void;
+  readonly onEnded: (grants: readonly string[]) => void;
   /** How long the answer to a refresh is given again to who asks the same. */
   readonly replayMs: number;
   /** How many grants an application may have for one resource of one user. */
@@ -44,7 +44,7 @@ export function stateOf({ rows }: Desk, { user, grant }: TokenSubject): GrantSta
 /** Ends a grant, all that was issued under it, and the streams that are open for it. */
 export function endGrant({ grants, onEnded }: Desk, { user, grant }: TokenSubject): void {
   grants.revoke(user, grant);
-  onEnded(user, [grant]);
+  onEnded([grant]);
 }
 
 /** The token is out: nothing that fails now may keep it from who it is for. */
