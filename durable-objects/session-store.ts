@@ -1,45 +1,83 @@
 /**
- * What of a session outlives its object's memory, beside its log: one row, written when its
- * upstream session is opened or changes, and the tombstone that takes its place.
+ * What of a session outlives its object's memory, beside its log: a row that is written when an
+ * upstream session is opened or what the client wants changes, a small one for what it has heard of
+ * changes, and the tombstone that takes the place of both.
  */
 
+import type { FederatedState } from "../src/federation/session/federate-session.ts";
+import type { SavedHearing } from "../src/federation/session/hearing.ts";
 import { count } from "../src/observability/costs.ts";
-import type { ClientFacts } from "../src/sessions/dispatch.ts";
 import type { Door } from "../src/sessions/core.ts";
-import type { SavedConnection } from "../src/upstream/legacy/connection.ts";
+import type { ClientFacts } from "../src/sessions/dispatch.ts";
 
-export interface StoredSession {
+export interface StoredSession extends FederatedState {
   readonly door: Door;
   readonly route: string;
+  readonly principal: string;
   /** With HTTP+SSE the session is there before its `initialize`. */
   readonly client: ClientFacts | undefined;
-  readonly upstream?: SavedConnection;
   /** Until when the session's id is served, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
 const SESSION = "session";
+const HEARD = "heard";
 const DELETED = "deleted";
 
 export class SessionStore {
   readonly #storage: DurableObjectStorage;
+  readonly #onFirst: (session: StoredSession) => void;
+  #known: StoredSession | undefined;
+  #isSaved: boolean;
+  #deletedUntil: number | undefined;
 
-  constructor(storage: DurableObjectStorage) {
+  /** @param onFirst called when the session is written for the first time. */
+  constructor(storage: DurableObjectStorage, onFirst: (session: StoredSession) => void) {
     this.#storage = storage;
+    this.#onFirst = onFirst;
+    this.#deletedUntil = this.#get(DELETED) as number | undefined;
+    const found = this.#get(SESSION) as StoredSession | undefined;
+    // One of another layout is none: what a session is, its id says.
+    this.#known = found?.principal === undefined ? undefined : found;
+    this.#isSaved = this.#known !== undefined;
   }
 
-  load(): StoredSession | undefined {
-    return this.#get(SESSION) as StoredSession | undefined;
+  /** The session as it is known, saved or not. */
+  get known(): StoredSession | undefined {
+    return this.#known;
+  }
+
+  get isSaved(): boolean {
+    return this.#isSaved;
   }
 
   /** Until when nothing is to be known of the session, if it was deleted. */
-  tombstone(): number | undefined {
-    return this.#get(DELETED) as number | undefined;
+  get deletedUntil(): number | undefined {
+    return this.#deletedUntil;
   }
 
-  save(session: StoredSession): void {
-    count("rowsWritten");
-    this.#storage.kv.put(SESSION, session);
+  /** There is a session from now on, of which nothing is written yet. */
+  begin(session: StoredSession): void {
+    this.#known = session;
+  }
+
+  /** Does nothing once the session is over. */
+  save(change: Partial<StoredSession>): void {
+    if (this.#known === undefined) return;
+    this.#known = { ...this.#known, ...change };
+    this.#put(SESSION, this.#known);
+    if (!this.#isSaved) this.#onFirst(this.#known);
+    this.#isSaved = true;
+  }
+
+  /** What the session has heard of changes, if it ever wanted to hear of any. */
+  heard(): SavedHearing | undefined {
+    if (this.#known?.wanted === undefined) return undefined;
+    return this.#get(HEARD) as SavedHearing | undefined;
+  }
+
+  saveHeard(state: SavedHearing): void {
+    if (this.#known !== undefined) this.#put(HEARD, state);
   }
 
   /**
@@ -48,14 +86,20 @@ export class SessionStore {
    * @param deletedUntil leaves a tombstone until then, in milliseconds since 1970.
    */
   async empty(deletedUntil?: number): Promise<void> {
+    this.#known = undefined;
+    this.#isSaved = false;
+    this.#deletedUntil = deletedUntil;
     await this.#storage.deleteAll();
-    if (deletedUntil === undefined) return;
-    count("rowsWritten");
-    this.#storage.kv.put(DELETED, deletedUntil);
+    if (deletedUntil !== undefined) this.#put(DELETED, deletedUntil);
   }
 
   #get(key: string): unknown {
     count("rowsRead");
     return this.#storage.kv.get(key);
+  }
+
+  #put(key: string, value: unknown): void {
+    count("rowsWritten");
+    this.#storage.kv.put(key, value);
   }
 }

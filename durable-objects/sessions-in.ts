@@ -33,7 +33,7 @@ function stubFor(namespace: Namespace, claims: SessionClaims): SessionStub {
     receive: (messages, isBatch) => stub().receive(claims, messages, isBatch),
     openStream: (lastEventId) => openStream(stub(), claims, lastEventId),
     watched: (watched) => stub().watched(claims, watched),
-    upstreamForgotten: (sessionId) => stub().upstreamForgotten(claims, sessionId),
+    upstreamForgotten: (lost) => stub().upstreamForgotten(claims, lost),
     detach: (reader) => stub().detach(reader),
     async close() {
       const wasOpen = await stub().close(claims);

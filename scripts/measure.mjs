@@ -1,16 +1,18 @@
 /**
  * `npm run measure`: the numbers of the README. Bundle size, what start-up adds to an empty
- * Worker's, and the memory that a 20 MB stream to a reader that stalls takes. On bare workerd,
- * on loopback, in under a minute.
+ * Worker's, the memory that a 20 MB stream to a reader that stalls takes, and how long one update
+ * takes to reach very many. On bare workerd, on loopback, in about two minutes.
  */
 
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+
+import { measureFanOut } from "./measure-fan-out.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const bin = (/** @type {string} */ name) => `${root}node_modules/.bin/${name}`;
@@ -20,8 +22,12 @@ const EMPTY_WORKER = `export default { fetch: () => new Response("ok") };
 import { DurableObject } from "cloudflare:workers";
 export class SessionObject extends DurableObject {}
 export class AuthShardObject extends DurableObject {}
-export class RegistryObject extends DurableObject {}`;
+export class RegistryObject extends DurableObject {}
+export class FeedObject extends DurableObject {}
+export class FanOutObject extends DurableObject {}`;
 const IDLE_STREAMS = 200;
+/** Who hear of one update: legacy sessions, and as many modern listeners. */
+const SUBSCRIBERS = [10, 100, 1000];
 /** Time for the sessions to hand their watch over, and for the platform to let their objects go. */
 const FALL_ASLEEP_MS = 25_000;
 
@@ -47,6 +53,15 @@ try {
     `Memory of an idle stream, of ${IDLE_STREAMS}`,
     `${kibEach(awake)} while its session is awake, ${kibEach(asleep)} when it sleeps`,
   );
+
+  for (const count of SUBSCRIBERS) {
+    const { asleep, awake, objectRequests } = await measureUpdates(count);
+    const times = `${awake.toFixed(0)} ms, ${asleep.toFixed(0)} ms when the sessions sleep`;
+    print(
+      `To ${count} sessions, ${count} listeners`,
+      `${times}; ${objectRequests} requests of Durable Objects`,
+    );
+  }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
@@ -87,13 +102,16 @@ async function startWorkerd(
     ([name, value]) => `(name = "${name}", text = ${JSON.stringify(value)})`,
   );
   const config = join(scratch, `${port}.capnp`);
+  // Whoever is subscribed stays so, also when nobody runs any more.
+  const disk = join(scratch, `disk-${port}`);
+  mkdirSync(disk);
   writeFileSync(
     config,
     `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
-    (name = "disk", disk = (path = "${scratch}", writable = true)),
+    (name = "disk", disk = (path = "${disk}", writable = true)),
     (name = "internet", network = (allow = ["public", "private", "local"])),
   ],
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
@@ -106,12 +124,16 @@ const worker :Workerd.Worker = (
     (className = "SessionObject", uniqueKey = "sessions", enableSql = true),
     (className = "AuthShardObject", uniqueKey = "auth", enableSql = true),
     (className = "RegistryObject", uniqueKey = "registry", enableSql = true),
+    (className = "FeedObject", uniqueKey = "feeds", enableSql = true),
+    (className = "FanOutObject", uniqueKey = "fan-out", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "disk"),
   bindings = [
     (name = "SESSIONS", durableObjectNamespace = "SessionObject"),
     (name = "AUTH", durableObjectNamespace = "AuthShardObject"),
     (name = "REGISTRY", durableObjectNamespace = "RegistryObject"),
+    (name = "FEEDS", durableObjectNamespace = "FeedObject"),
+    (name = "FAN_OUT", durableObjectNamespace = "FanOutObject"),
     ${bindings.join(",\n    ")},
   ],
 );
@@ -207,6 +229,24 @@ async function measureIdleStreams() {
     return { awake, asleep: memoryMib(worker.pid) - before };
   } finally {
     abort.abort();
+    worker.stop();
+    fixture.kill();
+  }
+}
+
+async function measureUpdates(/** @type {number} */ count) {
+  const port = await freePort();
+  const fixture = spawn(bin("node"), [`${root}test/fixture-server/main.ts`, String(port)]);
+  const url = `http://localhost:${port}/mcp`;
+  const worker = await startWorkerd("index.js", {
+    MCP_SERVERS: JSON.stringify({ fixture: { url } }),
+    LIMITS: JSON.stringify({ requestsPerMinute: 1_000_000 }),
+    COST_REPORT: "on",
+  });
+  try {
+    await openSession(worker.origin);
+    return await measureFanOut(worker.origin, count);
+  } finally {
     worker.stop();
     fixture.kill();
   }

@@ -16,7 +16,9 @@ import type { DoorContext, Sessions } from "./downstream/door.ts";
 import { addCors, guard, preflight } from "./downstream/guard.ts";
 import { serveSse, serveSseMessage } from "./downstream/http-sse.ts";
 import { serveMcp } from "./downstream/mcp.ts";
-import { pickTarget } from "./federation/pick-target.ts";
+import { limitRate } from "./downstream/rate-limit.ts";
+import { pickEndpoint } from "./federation/endpoint.ts";
+import type { FanOut, Feeds } from "./federation/feed/feeds.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { readCosts } from "./observability/costs.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
@@ -29,6 +31,8 @@ import { version } from "../package.json";
 /** What the composition root knows how to make: the Durable Objects behind ports. */
 export interface Backing {
   readonly sessions: Sessions;
+  readonly feeds: Feeds;
+  readonly fanOut: FanOut;
   readonly keys: SessionKeys;
   readonly auth: AuthBacking;
 }
@@ -114,17 +118,20 @@ function through(door: Door): (c: Context<App>) => Promise<Response> {
     const authentication =
       authMode === "none" ? undefined : await authenticate(authContext(c), request, route);
     if (authentication?.kind === "refused") return authentication.response;
-    const picked = pickTarget(servers, c.req.param("slug"));
+    const picked = pickEndpoint(servers, c.req.param("slug"));
     switch (picked.kind) {
       case "unknown":
         return c.text("There is no upstream of that name. The MCP endpoint is /mcp.\n", 404);
       case "unserved":
         return c.text(`${picked.sentence}\n`, 503);
-      case "target": {
-        const { sessions, keys } = c.get("backing");
+      case "endpoint": {
+        const principal = authentication?.caller.principal ?? LOCAL;
+        const refusal = limitRate(request, principal, limits);
+        if (refusal !== undefined) return refusal;
+        const { sessions, feeds, fanOut, keys } = c.get("backing");
         const response = await door({
-          ...{ request, route, target: picked.target, limits, sessions, keys },
-          principal: authentication?.caller.principal ?? LOCAL,
+          ...{ request, route, endpoint: picked.endpoint, limits, sessions, feeds, fanOut, keys },
+          principal,
           waitUntil: (promise) => c.executionCtx.waitUntil(promise),
         });
         return authentication === undefined

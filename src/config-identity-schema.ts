@@ -2,6 +2,8 @@
 
 import * as z from "zod/mini";
 
+import { table } from "./config-table.ts";
+
 export const PROVIDERS = ["owner", "oidc", "google", "entra", "github", "access"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
@@ -13,14 +15,6 @@ const text = z
   .string({ error: "must be a string" })
   .check(z.minLength(1, { error: "must not be empty" }));
 const texts = z.array(text, { error: "must be a list of strings" });
-
-const table = <const T extends z.core.$ZodShape>(shape: T) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === "unrecognized_keys"
-        ? `has keys that this version does not know: ${issue.keys?.join(", ")}`
-        : "must be a table",
-  });
 
 const common = {
   provider: z.unknown(),

@@ -2,10 +2,15 @@
 
 import * as z from "zod/mini";
 
+import { namedItemsSchema, resolveItems, resourcesSchema } from "./config-items.ts";
+import { table } from "./config-table.ts";
+import type { Server } from "./federation/server.ts";
 import { count } from "./observability/costs.ts";
 import type { Fetch, UpstreamTarget } from "./upstream/target.ts";
 
 export const SLUG = /^[a-z0-9-]{1,24}$/;
+/** Some model APIs take no name that begins with a digit or `-`. */
+const PREFIX = /^(?:[A-Za-z_][A-Za-z0-9_-]{0,23})?$/;
 
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `must be one of ${values.map((value) => `"${value}"`).join(", ")}` });
@@ -13,35 +18,38 @@ const oneOf = <const T extends readonly string[]>(values: T) =>
 /** `type` is what clients call `transport`; `http` is their word for Streamable HTTP. */
 const clientType = oneOf(["http", "streamable-http", "streamableHttp", "sse"]);
 
-export const serverSchema = z.strictObject(
-  {
-    url: z.optional(z.string({ error: "must be a string" })),
-    service: z.optional(z.string({ error: "must be a string" })),
-    transport: z.optional(oneOf(["auto", "streamable-http", "sse"])),
-    type: z.optional(clientType),
-    era: z.optional(oneOf(["auto", "legacy", "modern"])),
-    headers: z.optional(
-      z.record(z.string(), z.string({ error: "must be a string" }), {
-        error: "must be a table of strings",
+export const serverSchema = table({
+  url: z.optional(z.string({ error: "must be a string" })),
+  service: z.optional(z.string({ error: "must be a string" })),
+  transport: z.optional(oneOf(["auto", "streamable-http", "sse"])),
+  type: z.optional(clientType),
+  era: z.optional(oneOf(["auto", "legacy", "modern"])),
+  headers: z.optional(
+    z.record(z.string(), z.string({ error: "must be a string" }), {
+      error: "must be a table of strings",
+    }),
+  ),
+  auth: z.optional(oneOf(["none", "headers"])),
+  timeoutSeconds: z.optional(
+    z
+      .number({ error: "must be a number of seconds" })
+      .check(
+        z.minimum(1, { error: "must be at least 1" }),
+        z.maximum(86_400, { error: "must be at most 86400" }),
+      ),
+  ),
+  prefix: z.optional(
+    z.string({ error: "must be a string" }).check(
+      z.regex(PREFIX, {
+        error:
+          'has at most 24 characters of A-Z, a-z, 0-9, "_" and "-", and the first is a letter or "_"',
       }),
     ),
-    auth: z.optional(oneOf(["none", "headers"])),
-    timeoutSeconds: z.optional(
-      z
-        .number({ error: "must be a number of seconds" })
-        .check(
-          z.minimum(1, { error: "must be at least 1" }),
-          z.maximum(86_400, { error: "must be at most 86400" }),
-        ),
-    ),
-  },
-  {
-    error: (issue) =>
-      issue.code === "unrecognized_keys"
-        ? `has keys that this version does not know: ${issue.keys?.join(", ")}`
-        : "must be a table",
-  },
-);
+  ),
+  tools: z.optional(namedItemsSchema),
+  prompts: z.optional(namedItemsSchema),
+  resources: z.optional(resourcesSchema),
+});
 
 type ServerEntry = z.infer<typeof serverSchema>;
 
@@ -61,12 +69,17 @@ export function resolveServer(
   slug: string,
   entry: ServerEntry,
   { env, maxMessageChars, problems }: Resolution,
-): UpstreamTarget | undefined {
+): Server | undefined {
   const key = `MCP_SERVERS.${slug}`;
   const endpoint = resolveUrl(key, entry, env, problems);
   const headers = resolveHeaders(key, entry.headers ?? {}, env, problems);
+  const items = {
+    tools: resolveItems(`${key}.tools`, entry.tools, problems),
+    prompts: resolveItems(`${key}.prompts`, entry.prompts, problems),
+    resources: resolveItems(`${key}.resources`, entry.resources, problems),
+  };
   if (endpoint === undefined || headers === undefined) return undefined;
-  return {
+  const target: UpstreamTarget = {
     slug,
     endpoint,
     fetch: entry.service === undefined ? overNetwork : overBinding(env[entry.service]),
@@ -76,6 +89,26 @@ export function resolveServer(
     timeoutMs: (entry.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
     maxMessageChars,
   };
+  return { slug, target, prefix: entry.prefix ?? defaultPrefix(slug), ...items };
+}
+
+function defaultPrefix(slug: string): string {
+  return /^[a-z]/.test(slug) ? `${slug}__` : `_${slug}__`;
+}
+
+/** Where several servers meet, a name has to say whose it is. One that is alone has no prefix. */
+export function checkPrefixes(servers: Iterable<Server>, problems: string[]): void {
+  const owners = new Map<string, string>();
+  for (const { slug, prefix } of servers) {
+    const owner = owners.get(prefix);
+    if (owner === undefined) {
+      owners.set(prefix, slug);
+      continue;
+    }
+    problems.push(
+      `MCP_SERVERS.${slug}.prefix is "${prefix}", as that of "${owner}"; each server needs its own.`,
+    );
+  }
 }
 
 function isFetcher(binding: unknown): binding is Fetcher {

@@ -7,13 +7,19 @@ import * as z from "zod/mini";
 
 import type { IdentityConfig } from "./auth/identity/identity-providers.ts";
 import { parseIdentity } from "./config-identity.ts";
-import { type Resolution, resolveServer, serverSchema, SLUG } from "./config-server.ts";
+import {
+  checkPrefixes,
+  type Resolution,
+  resolveServer,
+  serverSchema,
+  SLUG,
+} from "./config-server.ts";
+import type { Server } from "./federation/server.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { fromBase64Url } from "./lib/base64url.ts";
 import { KEY_BYTES } from "./lib/seal.ts";
 import { tryJson } from "./lib/try-json.ts";
 import { defaultLimits, isLimitName, LIMITS, type Limits } from "./policy/limits.ts";
-import type { UpstreamTarget } from "./upstream/target.ts";
 
 export interface Config {
   /** `none`: nobody signs in, and loopback hosts alone are served. */
@@ -23,7 +29,7 @@ export interface Config {
   /** Of all addresses that are given out. In development, the loopback origin that was asked. */
   readonly publicOrigin: string | undefined;
   readonly allowedOrigins: ReadonlySet<string>;
-  readonly servers: ReadonlyMap<string, UpstreamTarget>;
+  readonly servers: ReadonlyMap<string, Server>;
   readonly limits: Limits;
   /** Base64url, newest first. Without them, the gateway makes keys of its own. */
   readonly sessionKeys: readonly string[] | undefined;
@@ -122,9 +128,9 @@ function parseAllowedOrigins(value: unknown, problems: string[]): ReadonlySet<st
   return origins;
 }
 
-function parseServers(resolution: Resolution): ReadonlyMap<string, UpstreamTarget> {
+function parseServers(resolution: Resolution): ReadonlyMap<string, Server> {
   const { env, problems } = resolution;
-  const servers = new Map<string, UpstreamTarget>();
+  const servers = new Map<string, Server>();
   const value = env["MCP_SERVERS"];
   const table = isUnset(value) ? {} : parseTable("MCP_SERVERS", value, problems);
   if (table === undefined) return servers;
@@ -153,6 +159,7 @@ function parseServers(resolution: Resolution): ReadonlyMap<string, UpstreamTarge
     const resolved = resolveServer(slug, server.data, resolution);
     if (resolved !== undefined) servers.set(slug, resolved);
   }
+  checkPrefixes(servers.values(), problems);
   if (servers.size === 0 && problems.length === 0 && env[DEMO_BINDING] !== undefined) {
     const demo = resolveServer("demo", { service: DEMO_BINDING }, resolution);
     if (demo !== undefined) servers.set("demo", demo);

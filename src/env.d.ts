@@ -1,5 +1,7 @@
 import type * as worker from "./index.ts";
 import type { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
+import type { FanOutObject } from "../durable-objects/fan-out-object.ts";
+import type { FeedObject } from "../durable-objects/feed-object.ts";
 import type { RegistryObject } from "../durable-objects/registry-object.ts";
 import type { SessionObject } from "../durable-objects/session-object.ts";
 
@@ -9,6 +11,10 @@ declare global {
     readonly SESSIONS: DurableObjectNamespace<SessionObject>;
     /** A fixed number of objects, by name (`src/auth/store/shards.ts`). */
     readonly AUTH: DurableObjectNamespace<AuthShardObject>;
+    /** One for each upstream and set of credentials, by name (`durable-objects/feeds-in.ts`). */
+    readonly FEEDS: DurableObjectNamespace<FeedObject>;
+    /** A fixed number of objects, by name (`durable-objects/fan-out-in.ts`). */
+    readonly FAN_OUT: DurableObjectNamespace<FanOutObject>;
     /** One object, of one name. */
     readonly REGISTRY: DurableObjectNamespace<RegistryObject>;
   }

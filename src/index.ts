@@ -2,16 +2,22 @@
 
 import { authOf } from "../durable-objects/auth-of.ts";
 import { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
+import { FanOutObject } from "../durable-objects/fan-out-object.ts";
+import { fanOutIn } from "../durable-objects/fan-out-in.ts";
+import { FeedObject } from "../durable-objects/feed-object.ts";
+import { feedsIn } from "../durable-objects/feeds-in.ts";
 import { keysOf } from "../durable-objects/keys-of.ts";
 import { RegistryObject } from "../durable-objects/registry-object.ts";
 import { SessionObject } from "../durable-objects/session-object.ts";
 import { createApp } from "./app.ts";
 import { sessionsIn } from "../durable-objects/sessions-in.ts";
 
-export { AuthShardObject, RegistryObject, SessionObject };
+export { AuthShardObject, FanOutObject, FeedObject, RegistryObject, SessionObject };
 
 export default createApp((env, config) => ({
   sessions: sessionsIn(env.SESSIONS),
+  feeds: feedsIn(env.FEEDS),
+  fanOut: fanOutIn(env.FAN_OUT),
   keys: keysOf(env, config),
   auth: authOf(env, config),
 }));

@@ -1,5 +1,6 @@
 /** What every handler of sign-in works with: the request's surroundings, passed as one value. */
 
+import type { ServerHealth } from "../observability/health.ts";
 import type { Limits } from "../policy/limits.ts";
 import type { Trace } from "./doctor/trace.ts";
 import type { IdentityProvider } from "./identity/provider.ts";
@@ -22,6 +23,8 @@ export interface AuthBacking {
   readonly providers: ReadonlyMap<string, IdentityProvider>;
   /** How the owner of a new gateway gets a code. */
   readonly setup: OwnerSetup;
+  /** How each configured server is, in the operator's order. Soon, and never rejects. */
+  readonly serverHealth: () => Promise<readonly ServerHealth[]>;
 }
 
 export interface AuthContext extends Omit<AuthBacking, "authorities"> {

@@ -12,9 +12,9 @@ import { MODERN_REVISIONS } from "../protocol/revisions.ts";
 import type { Opening } from "../sessions/dispatch.ts";
 import { LegacyConnection } from "../upstream/legacy/connection.ts";
 import type { LegacyClient } from "../upstream/legacy/handshake.ts";
-import { discover } from "../upstream/modern/discover.ts";
+import { isModernOnly } from "../upstream/modern/modern-only.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
-import { failureReply, UpstreamError } from "../upstream/upstream-error.ts";
+import { failureReply } from "../upstream/upstream-error.ts";
 
 type Introduction = Exclude<Opening, { error: unknown }>;
 
@@ -61,16 +61,6 @@ export async function introduce(
   } finally {
     afterwards(connection.close());
   }
-}
-
-/** Servers without the legacy era refuse `initialize` in many ways; their era is asked for. */
-async function isModernOnly(error: unknown, target: UpstreamTarget): Promise<boolean> {
-  if (!(error instanceof UpstreamError)) return false;
-  if (error.failure === "other-era") return true;
-  const { era, transport } = target;
-  if (error.failure !== "malformed" || era === "legacy" || transport === "sse") return false;
-  const verdict = await discover(target).catch(() => undefined); // no evidence either
-  return verdict !== undefined && verdict.era !== "legacy";
 }
 
 /** Until eras are bridged: names what would be served (2025-11-25, lifecycle, error handling). */

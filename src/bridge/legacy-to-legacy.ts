@@ -5,7 +5,7 @@
 
 import type { Call, Peer } from "../protocol/exchange.ts";
 import type { Reply } from "../protocol/json-rpc.ts";
-import type { Watched } from "../sessions/dispatch.ts";
+import type { Forgotten, Watched } from "../sessions/dispatch.ts";
 import { type ConnectionOptions, LegacyConnection } from "../upstream/legacy/connection.ts";
 import type { WatchOrder } from "../upstream/legacy/watch.ts";
 import { failureReply } from "../upstream/upstream-error.ts";
@@ -50,7 +50,7 @@ export class LegacyRelay {
     await this.#connection.receive(parsed, lastEventId);
   }
 
-  forgotten(sessionId: string | undefined): Promise<void> {
+  forgotten({ sessionId }: Forgotten): Promise<void> {
     return this.#connection.forgotten(sessionId);
   }
 

@@ -17,9 +17,10 @@ import {
 import { completeModernResult } from "../protocol/modern-result.ts";
 import {
   checkParamHeaders,
+  hasLawfulBindings,
   PARAM_HEADER_PREFIX,
+  type ParamBinding,
   paramHeaders,
-  readParamBindings,
 } from "../protocol/param-headers.ts";
 import { LEGACY_REVISIONS, MODERN_REVISIONS } from "../protocol/revisions.ts";
 import { discover, forgetVerdict, type Verdict } from "../upstream/modern/discover.ts";
@@ -29,15 +30,20 @@ import {
   type ModernRequest,
   sendModern,
 } from "../upstream/modern/send.ts";
-import { forgetToolBindings, toolBindings } from "../upstream/modern/tool-headers.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 import { failureReply, UpstreamError } from "../upstream/upstream-error.ts";
-import { listenPeer, listenResult } from "./listen.ts";
 
 export interface InboundModern {
   readonly message: JsonRpcRequest;
   readonly envelope: Envelope;
   readonly headers: Headers;
+  /**
+   * Of a tool call: which arguments its server wants in headers; `undefined` when that is not
+   * known. Never rejects.
+   *
+   * @param isDoubted what was said before did not fit: the server is asked anew.
+   */
+  readonly bindingsOf?: (isDoubted: boolean) => Promise<readonly ParamBinding[] | undefined>;
 }
 
 /** The client's headers that cross the gateway; everything else is this hop's own. */
@@ -70,7 +76,6 @@ async function relay(
   signal: AbortSignal,
 ): Promise<Reply> {
   const { method } = inbound.message;
-  if (method === "subscriptions/listen") return relayListen(target, inbound, peer, signal);
   if (method === "tools/call") return relayToolCall(target, inbound, peer, signal);
 
   const { reply } = await send(target, inbound, { headers: {}, peer, signal });
@@ -81,9 +86,7 @@ async function relay(
 function send(
   target: UpstreamTarget,
   { message, envelope, headers }: InboundModern,
-  options: Pick<ModernRequest, "peer" | "signal" | "isLongLived"> & {
-    headers: Record<string, string>;
-  },
+  options: Pick<ModernRequest, "peer" | "signal"> & { headers: Record<string, string> },
 ): Promise<ModernReply> {
   const forwarded = FORWARDED_HEADERS.flatMap((name) => {
     const value = headers.get(name);
@@ -143,58 +146,35 @@ async function relayToolCall(
   peer: Peer,
   signal: AbortSignal,
 ): Promise<Reply> {
-  const name = inbound.message.params?.["name"];
   const args = inbound.message.params?.["arguments"];
-  for (let isSecondTry = false; ; isSecondTry = true) {
-    // Without the list the call still goes out: the upstream judges the headers itself.
-    const tools = await toolBindings(target).catch(() => undefined);
-    const bindings = typeof name === "string" ? tools?.get(name) : undefined;
-    const problem = checkParamHeaders(bindings ?? [], inbound.headers, args);
-    if (problem !== undefined) return errorReply(ErrorCode.HeaderMismatch, problem);
-
+  for (let isDoubted = false; ; isDoubted = true) {
+    // Without a schema the call still goes out: the upstream judges the headers itself.
+    const bindings = (await inbound.bindingsOf?.(isDoubted)) ?? [];
+    const problem = checkParamHeaders(bindings, inbound.headers, args);
+    if (problem !== undefined) {
+      // The client may have a newer list than ours.
+      if (!isDoubted) continue;
+      return errorReply(ErrorCode.HeaderMismatch, problem);
+    }
     const headers = {
       ...inboundParamHeaders(inbound.headers),
-      ...Object.fromEntries(paramHeaders(bindings ?? [], isObject(args) ? args : undefined)),
+      ...Object.fromEntries(paramHeaders(bindings, isObject(args) ? args : undefined)),
     };
     const { reply, wasRefused } = await send(target, inbound, { headers, peer, signal });
     // The server judged by a newer schema than ours. It refused at the door, so the call did not
     // run and may be sent once more.
     const isStale = wasRefused && "error" in reply && reply.error.code === ErrorCode.HeaderMismatch;
-    if (!isStale || isSecondTry) {
+    if (!isStale || isDoubted) {
       return looksLegacy(reply)
         ? reprobe(target, inbound, reply)
         : finish(target.slug, "tools/call", reply);
     }
-    forgetToolBindings(target);
   }
 }
 
 /** Headers of tools that are not listed MUST pass untouched (2026-07-28, custom headers). */
 function inboundParamHeaders(headers: Headers): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name.startsWith(PARAM_HEADER_PREFIX)));
-}
-
-async function relayListen(
-  target: UpstreamTarget,
-  inbound: InboundModern,
-  peer: Peer,
-  signal: AbortSignal,
-): Promise<Reply> {
-  const { id, params } = inbound.message;
-  const listener = listenPeer(peer, id, params);
-  try {
-    const { reply } = await send(target, inbound, {
-      headers: {},
-      peer: listener,
-      signal,
-      isLongLived: true,
-    });
-    return "error" in reply ? reply : { result: listenResult(id, reply.result) };
-  } catch (error) {
-    // Once acknowledged, a stream that breaks upstream ends gracefully: the client listens anew.
-    if (signal.aborted || !listener.isAcknowledged()) throw error;
-    return { result: listenResult(id, {}) };
-  }
 }
 
 function finish(slug: string, method: string, reply: Reply): Reply {
@@ -226,15 +206,7 @@ function adaptDiscovery(result: JsonObject): JsonObject {
   };
 }
 
-/** A tool whose header annotations break the rules MUST be dropped by a client over HTTP. */
 function dropBadTools(result: JsonObject): JsonObject {
   const { tools } = result;
-  if (!Array.isArray(tools)) return result;
-  return {
-    ...result,
-    tools: tools.filter(
-      (tool: unknown) =>
-        !isObject(tool) || readParamBindings(tool["inputSchema"]).kind === "bindings",
-    ),
-  };
+  return Array.isArray(tools) ? { ...result, tools: tools.filter(hasLawfulBindings) } : result;
 }

@@ -1,25 +1,17 @@
 /** What every front door works with: the request's surroundings, passed as one value. */
 
-import type { Limits } from "../policy/limits.ts";
+import type { FanOut } from "../federation/feed/feeds.ts";
+import type { Surroundings } from "../federation/surroundings.ts";
 import type { Parsed } from "../protocol/json-rpc.ts";
-import type { Watched } from "../sessions/dispatch.ts";
+import type { Forgotten, Watched } from "../sessions/dispatch.ts";
 import type { Outcome } from "../sessions/outcome.ts";
 import type { SessionClaims } from "../sessions/session-id.ts";
-import type { SessionKeys } from "../sessions/session-keys.ts";
-import type { UpstreamTarget } from "../upstream/target.ts";
 
-export interface DoorContext {
+/** A session belongs to the endpoint that it was opened at, and to whoever opened it. */
+export interface DoorContext extends Surroundings {
   readonly request: Request;
-  /** The path of the endpoint; a session belongs to the one it was opened at. */
-  readonly route: string;
-  /** Who is calling: a session belongs to whoever opened it. */
-  readonly principal: string;
-  readonly target: UpstreamTarget;
-  readonly limits: Limits;
   readonly sessions: Sessions;
-  readonly keys: SessionKeys;
-  /** Keeps the Worker running for what outlives the response. */
-  readonly waitUntil: (promise: Promise<unknown>) => void;
+  readonly fanOut: FanOut;
 }
 
 /** The sessions of this gateway; a Durable Object namespace satisfies it by shape. */
@@ -39,9 +31,9 @@ export interface SessionStub {
   receive(messages: readonly Parsed[], isBatch: boolean): Promise<Outcome>;
   /** Opens the stream of what belongs to no request, or takes up the one of an event. */
   openStream(lastEventId?: string): Promise<StreamOutcome>;
-  /** Hands in what a watch brought, and that a watch found the upstream session forgotten. */
+  /** Hands in what a watch brought, and that a watch found an upstream session forgotten. */
   watched(watched: Watched): Promise<void>;
-  upstreamForgotten(sessionId?: string): Promise<void>;
+  upstreamForgotten(lost: Forgotten): Promise<void>;
   /** Tells that the reader of a stream that `receive` gave has gone. */
   detach(reader: string): Promise<void>;
   /** @returns `false` when there was no such session any more. */

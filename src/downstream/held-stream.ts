@@ -63,7 +63,7 @@ class HeldStream {
   constructor(context: DoorContext, options: HeldStreamOptions) {
     this.#context = context;
     this.#options = options;
-    this.#watch = new UpstreamWatch(context.target, options.session);
+    this.#watch = new UpstreamWatch(context.endpoint, options.session);
     const { source, after } = options;
     this.#position = after;
     this.#source = source instanceof WebSocket ? this.#over(source) : source;

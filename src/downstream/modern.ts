@@ -5,12 +5,15 @@
  */
 
 import { relayModern } from "../bridge/modern-to-modern.ts";
+import { federateModern } from "../federation/modern/federate-modern.ts";
 import { PushStream } from "../lib/push-stream.ts";
 import type { Envelope } from "../protocol/envelope.ts";
 import { ErrorCode, modernHttpStatus } from "../protocol/error-codes.ts";
 import type { Peer } from "../protocol/exchange.ts";
 import {
   errorReply,
+  isObject,
+  type JsonObject,
   type JsonRpcMessage,
   type JsonRpcRequest,
   notification,
@@ -26,7 +29,7 @@ export function answerModern(
   message: JsonRpcRequest,
   envelope: Envelope,
 ): Promise<Response> {
-  const { request, target, limits } = context;
+  const { request, limits } = context;
   const cancel = new AbortController();
   const gone = (): void => cancel.abort(new Error("The client closed the stream"));
   request.signal.addEventListener("abort", gone, { once: true });
@@ -55,7 +58,8 @@ export function answerModern(
 
   async function run(): Promise<void> {
     const inbound = { message, envelope, headers: request.headers };
-    const reply = await relayModern(target, inbound, peer, cancel.signal);
+    const federated = { ...context, relay: relayModern };
+    const reply = await federateModern(federated, inbound, peer, cancel.signal);
     clearTimeout(timer);
     if (stream === undefined) resolve(asJson(message, reply));
     else {
@@ -73,6 +77,13 @@ export function answerModern(
 }
 
 function asJson({ id }: JsonRpcRequest, reply: Reply): Response {
-  const status = "error" in reply ? modernHttpStatus(reply.error.code) : 200;
-  return json(respond(id, reply), status);
+  if ("result" in reply) return json(respond(id, reply));
+  const { code, data } = reply.error;
+  const { reason, retryAfter }: JsonObject = isObject(data) ? data : {};
+  // Nothing was run, and when to come back is known: that has a status of its own.
+  const isTooMuch = code === ErrorCode.Transport && reason === "overloaded";
+  if (!isTooMuch || typeof retryAfter !== "number") {
+    return json(respond(id, reply), modernHttpStatus(code));
+  }
+  return json(respond(id, reply), 429, { "Retry-After": String(Math.ceil(retryAfter)) });
 }

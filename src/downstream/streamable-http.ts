@@ -4,6 +4,7 @@
  */
 
 import { introduce } from "../bridge/introduce.ts";
+import { introduceTo } from "../federation/session/introduce.ts";
 import { accepts } from "../lib/media-type.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import {
@@ -69,9 +70,8 @@ async function answerInitialize(
   context: DoorContext,
   { id, params }: JsonRpcRequest,
 ): Promise<Response> {
-  const { target, waitUntil } = context;
   const { reply, client } = await initialize(params, (facts) =>
-    introduce(target, facts, waitUntil),
+    introduceTo(facts, context, introduce),
   );
   if (client === undefined) return json(respond(id, reply));
   const opened = await openSession(context, client);

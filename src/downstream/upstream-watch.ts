@@ -1,54 +1,76 @@
 /**
- * The watch on an upstream session, kept where the client's stream is held: it costs nothing but
- * the connection, and the session's holder sleeps until something is said.
+ * The watches on the upstream sessions of one session, kept where the client's stream is held: they
+ * cost nothing but their connections, and the session's holder sleeps until something is said.
  */
 
-import type { JsonObject } from "../protocol/json-rpc.ts";
+import { type Endpoint, serverOf } from "../federation/endpoint.ts";
+import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import type { Watched } from "../sessions/dispatch.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
-import { readOrder, watch } from "../upstream/legacy/watch.ts";
+import { readOrder, watch, type WatchOrder } from "../upstream/legacy/watch.ts";
 import type { SessionStub } from "./door.ts";
 
 const MAX_ATTEMPTS = 7;
 const FIRST_PAUSE_MS = 50;
 
-export class UpstreamWatch {
-  readonly #target: UpstreamTarget;
-  readonly #session: SessionStub;
-  #sessionId: string | undefined;
-  #stop: (() => void) | undefined;
+interface Running {
+  readonly sessionId: string | undefined;
+  readonly stop: () => void;
+}
 
-  constructor(target: UpstreamTarget, session: SessionStub) {
-    this.#target = target;
+export class UpstreamWatch {
+  readonly #endpoint: Endpoint;
+  readonly #session: SessionStub;
+  /** By server: each may have one watch. */
+  readonly #running = new Map<string, Running>();
+
+  constructor(endpoint: Endpoint, session: SessionStub) {
+    this.#endpoint = endpoint;
     this.#session = session;
   }
 
-  /** Watches what the session's holder says; what is watched already goes on. */
+  /** Watches what the session's holder says, by server; what is watched already goes on. */
   follow(ordered: JsonObject): void {
-    const order = readOrder(ordered);
-    if (order === undefined) return;
-    if (this.#stop !== undefined && order.sessionId === this.#sessionId) return;
-    this.stop();
-    let isPrimed = false;
-    this.#sessionId = order.sessionId;
-    this.#stop = watch(this.#target, order, {
-      deliver: (parsed, lastEventId) =>
-        this.#handIn(lastEventId === undefined ? { parsed } : { parsed, lastEventId }),
-      primed: (lastEventId) => {
-        // Once: later it can be taken up from what was said last.
-        if (!isPrimed) void this.#handIn({ lastEventId });
-        isPrimed = true;
-      },
-      onLost: () => {
-        this.stop();
-        this.#session.upstreamForgotten(order.sessionId).catch(() => undefined); // the next call will
-      },
-    });
+    const orders = new Map(Object.entries(ordered));
+    for (const slug of this.#running.keys()) if (!orders.has(slug)) this.#stop(slug);
+    for (const [slug, text] of orders) {
+      const target = serverOf(this.#endpoint, slug)?.target;
+      const order = isObject(text) ? readOrder(text) : undefined;
+      if (target !== undefined && order !== undefined) this.#follow(target, order);
+    }
   }
 
   stop(): void {
-    this.#stop?.();
-    this.#stop = undefined;
+    for (const slug of this.#running.keys()) this.#stop(slug);
+  }
+
+  #stop(slug: string): void {
+    this.#running.get(slug)?.stop();
+    this.#running.delete(slug);
+  }
+
+  #follow(target: UpstreamTarget, order: WatchOrder): void {
+    const { slug } = target;
+    const { sessionId } = order;
+    const before = this.#running.get(slug);
+    if (before !== undefined && before.sessionId === sessionId) return;
+    this.#stop(slug);
+    let isPrimed = false;
+    const stop = watch(target, order, {
+      deliver: (parsed, lastEventId) =>
+        this.#handIn({ slug, parsed, ...(lastEventId === undefined ? {} : { lastEventId }) }),
+      primed: (lastEventId) => {
+        // Once: later it can be taken up from what was said last.
+        if (!isPrimed) void this.#handIn({ slug, lastEventId });
+        isPrimed = true;
+      },
+      onLost: () => {
+        this.#stop(slug);
+        const lost = sessionId === undefined ? { slug } : { slug, sessionId };
+        this.#session.upstreamForgotten(lost).catch(() => undefined); // the next call will find out
+      },
+    });
+    this.#running.set(slug, { sessionId, stop });
   }
 
   async #handIn(watched: Watched): Promise<void> {
@@ -61,6 +83,6 @@ export class UpstreamWatch {
         await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** attempt));
       }
     }
-    this.stop(); // what goes on from here would have a gap
+    this.#stop(watched.slug); // what goes on from here would have a gap
   }
 }

@@ -121,9 +121,11 @@ export class EventLog {
   /**
    * Notes where the upstream can be taken up, when no event has told it yet. Later it need not be
    * noted: what follows the last event is only what is taken up from there.
+   *
+   * @param isMore it tells more than what was told: it takes its place.
    */
-  note(head: Head, origin: string): void {
-    if (!this.#shelf.has(head) || head.origin !== undefined) return;
+  note(head: Head, origin: string, isMore = false): void {
+    if (!this.#shelf.has(head) || (head.origin !== undefined && !isMore)) return;
     head.origin = origin;
     head.newestAt = this.#now();
     const { last: seq, newestAt: at, chars } = head;

@@ -24,7 +24,8 @@ export class TokenBucket {
   /** @returns `false` when it is too soon. */
   take(): boolean {
     const now = this.#now();
-    const refilled = this.#tokens + (now - this.#countedAt) / this.#refillMs;
+    // A clock may be set back: what it says then is nobody's debt.
+    const refilled = this.#tokens + Math.max(0, now - this.#countedAt) / this.#refillMs;
     this.#tokens = Math.min(this.#capacity, refilled);
     this.#countedAt = now;
     if (this.#tokens < 1) return false;

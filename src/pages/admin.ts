@@ -1,4 +1,4 @@
-/** `/admin`: everybody who has signed in, every application, and the service clients. */
+/** `/admin`: how every server is, everybody who has signed in, every application, and the service clients. */
 
 import type { SignedIn } from "../auth/browser.ts";
 import type { AuthContext } from "../auth/context.ts";
@@ -37,7 +37,8 @@ export async function adminPage(
   { user, formToken }: SignedIn,
   { notice, after = "", serviceForm, status = 200 }: Extras,
 ): Promise<Response> {
-  const [users, clients, services] = await Promise.all([
+  const [servers, users, clients, services] = await Promise.all([
+    context.serverHealth(),
     listUsers(context, user.id),
     listClients(context.store, after),
     listServices(context),
@@ -45,6 +46,7 @@ export async function adminPage(
   const view = adminView({
     now: Date.now(),
     csrf: formToken,
+    servers,
     users,
     clients: clients.list,
     moreClients: clients.next,

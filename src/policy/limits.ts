@@ -288,6 +288,129 @@ export const LIMITS = {
     max: 3600,
     reason: "A stream that is open for this long is told when its token is revoked.",
   },
+  nameChars: {
+    default: 45,
+    min: 24,
+    max: 128,
+    reason: "Model APIs take 64; clients put `mcp__<their name of the gateway>__` in front.",
+  },
+  listPageItems: {
+    default: 1000,
+    min: 1,
+    max: 10_000,
+    reason: "Some clients read the first page alone, so it is a long one.",
+  },
+  listPageBytes: {
+    default: 2 * MIB,
+    min: KIB,
+    max: 16 * MIB,
+    reason: "A page is put together in memory.",
+  },
+  catalogItems: {
+    default: 20_000,
+    min: 1,
+    max: 1_000_000,
+    reason: "In each list of one server; what is beyond is left out, and the user is told.",
+  },
+  catalogBytes: {
+    default: 24 * MIB,
+    min: KIB,
+    max: 28 * MIB,
+    reason:
+      "One catalog; it travels between objects in one piece, and those are of 32 MiB at most.",
+  },
+  catalogPages: {
+    default: 1000,
+    min: 1,
+    max: 100_000,
+    reason: "A list that has more is taken for one that has no end.",
+  },
+  catalogSeconds: {
+    default: 20,
+    min: 1,
+    max: 600,
+    reason:
+      "For all lists of one server; nobody waits for it that long, but its next reader has it.",
+  },
+  catalogWaitMilliseconds: {
+    default: 3000,
+    min: 0,
+    max: 60_000,
+    reason: "How long a list waits for a server that is slow before it goes on without news of it.",
+  },
+  catalogFreshSeconds: {
+    default: 10,
+    min: 0,
+    max: 3600,
+    reason: "For servers that do not say how long their lists are good, and tell of no changes.",
+  },
+  staleCatalogHours: {
+    default: 24,
+    min: 0,
+    max: 720,
+    reason: "How long the tools of a server stay listed that is not to be had.",
+  },
+  keptCatalogsPerServer: {
+    default: 12,
+    min: 1,
+    max: 100,
+    reason: "One for each revision and set of capabilities in use.",
+  },
+  subscribedUrisPerClient: {
+    default: 1000,
+    min: 1,
+    max: 100_000,
+    reason: "Each is looked through for each piece of news.",
+  },
+  subscribedUrisPerServer: {
+    default: 10_000,
+    min: 1,
+    max: 1_000_000,
+    reason: "All clients together; a legacy server gets a request for each.",
+  },
+  newsMilliseconds: {
+    default: 100,
+    min: 0,
+    max: 10_000,
+    reason: "What changes more often than this is told once.",
+  },
+  requestsPerMinute: {
+    default: 6000,
+    min: 1,
+    max: 10_000_000,
+    reason: "Of one principal, in each isolate that serves it; an agent at full speed makes 600.",
+  },
+  requestsPerMinutePerServer: {
+    default: 60_000,
+    min: 1,
+    max: 10_000_000,
+    reason: "Of all principals, in each isolate.",
+  },
+  requestsInFlightPerServer: {
+    default: 500,
+    min: 1,
+    max: 10_000,
+    reason: "In each isolate; a server that hangs must not use up the memory of the others.",
+  },
+  resultBytes: {
+    default: 8 * MIB,
+    min: KIB,
+    max: 64 * MIB,
+    reason:
+      "A larger result is replaced by an error that says so: no client can show it to a model.",
+  },
+  failuresBeforePause: {
+    default: 5,
+    min: 1,
+    max: 1000,
+    reason: "In a row, and without a connection; then callers are told at once for a while.",
+  },
+  pauseSeconds: {
+    default: 5,
+    min: 1,
+    max: 600,
+    reason: "The first pause; each that follows is twice as long, up to a minute.",
+  },
 } as const satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof LIMITS;

@@ -13,6 +13,8 @@ export const ErrorCode = {
   Transport: -32000,
   /** What the official SDKs send with 404 for a session they do not know. */
   SessionNotFound: -32001,
+  /** Before 2026-07-28, which has `InvalidParams` for it. */
+  ResourceNotFound: -32002,
   HeaderMismatch: -32020,
   MissingRequiredClientCapability: -32021,
   UnsupportedProtocolVersion: -32022,

@@ -27,6 +27,8 @@ export interface Peer {
    * @param signal aborted when the upstream withdraws the question or the exchange ends.
    */
   ask(request: Call, signal: AbortSignal, ticket?: string): Promise<Reply>;
+  /** It is known who answers. @param ticket leads there, should nothing else come of it. */
+  routed?(ticket: string): void;
   /** The upstream answers with a stream that can be taken up from its beginning. */
   primed?(ticket?: string): void;
   /** The upstream let go of its connection in mid-answer; the stream goes on elsewhere. */

@@ -83,6 +83,11 @@ export function readParamBindings(inputSchema: unknown): BindingsReading {
   return problem === undefined ? { kind: "bindings", bindings } : { kind: "invalid", problem };
 }
 
+/** A tool whose annotations break the rules MUST be dropped by a client over HTTP. */
+export function hasLawfulBindings(tool: unknown): boolean {
+  return !isObject(tool) || readParamBindings(tool["inputSchema"]).kind === "bindings";
+}
+
 function firstProblem<T>(
   items: readonly T[],
   judge: (item: T) => string | undefined,

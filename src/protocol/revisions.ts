@@ -8,6 +8,7 @@ export const MODERN_REVISIONS = ["2026-07-28"] as const;
 
 export type LegacyRevision = (typeof LEGACY_REVISIONS)[number];
 export type ModernRevision = (typeof MODERN_REVISIONS)[number];
+export type Revision = LegacyRevision | ModernRevision;
 export type Era = "legacy" | "modern";
 
 const LATEST_LEGACY: LegacyRevision = "2025-11-25";
@@ -19,6 +20,10 @@ export function isLegacyRevision(value: unknown): value is LegacyRevision {
 
 export function isModernRevision(value: unknown): value is ModernRevision {
   return (MODERN_REVISIONS as readonly unknown[]).includes(value);
+}
+
+export function eraOf(revision: Revision): Era {
+  return isModernRevision(revision) ? "modern" : "legacy";
 }
 
 /** True for 2026-07-28 and every later date, also one that Edgeway does not speak yet. */

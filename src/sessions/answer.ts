@@ -38,6 +38,8 @@ export class PostAnswer implements Carrier {
   readonly #timer: number;
   #head: Head | undefined;
   #outstanding: number;
+  /** Leads to who answers, until something is known that leads further. */
+  #lead: string | undefined;
 
   constructor(options: PostAnswerOptions) {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
@@ -48,15 +50,20 @@ export class PostAnswer implements Carrier {
     this.#timer = setTimeout(() => this.open(), options.streamAfterMs);
   }
 
+  /** It is known who answers. */
+  routed(lead: string): void {
+    this.#lead = lead;
+  }
+
   /** The upstream can be taken up from its beginning: what it offers is passed on. */
   prime(ticket: string | undefined): void {
     const isNoted = this.#head !== undefined && ticket !== undefined;
     const head = this.open(ticket);
-    if (isNoted) this.#options.log.note(head, ticket);
+    if (isNoted) this.#options.log.note(head, ticket, head.origin === this.#lead);
   }
 
   /** Commits to a stream. @param ticket what takes the upstream up from there. */
-  open(ticket?: string): Head {
+  open(ticket: string | undefined = this.#lead): Head {
     if (this.#head !== undefined) return this.#head;
     const { log, requests, read } = this.#options;
     clearTimeout(this.#timer);
@@ -110,6 +117,10 @@ export class SharedAnswer implements Carrier {
     this.#options = options;
     this.#outstanding = options.requests.length;
     this.#record = options.log.openPost(writeRecord(options.requests));
+  }
+
+  routed(): void {
+    // The record is written already, and a call of this transport ends with its object.
   }
 
   prime(): void {

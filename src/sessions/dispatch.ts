@@ -26,11 +26,13 @@ export type Opening =
 /** Asks the server how it introduces itself to such a client. */
 export type Introduce = (client: ClientFacts) => Promise<Opening>;
 
-/** What to watch, for whoever holds the client's stream: made and read by the bridge alone. */
+/** What to watch, for whoever holds the client's stream: opaque to the session. */
 type WatchOrder = object;
 
 /** A message that a watch brought. */
 export interface Watched {
+  /** The server that was watched. */
+  readonly slug: string;
   /** Nothing, when it can be taken up from here on though nothing was said. */
   readonly parsed?: Parsed;
   readonly lastEventId?: string;
@@ -38,6 +40,12 @@ export interface Watched {
   readonly isRepeated?: true;
   /** The ticket of the last message that is known to have come. */
   readonly known?: string | undefined;
+}
+
+/** An upstream session that a watch found forgotten. */
+export interface Forgotten {
+  readonly slug: string;
+  readonly sessionId?: string;
 }
 
 export interface Dispatch {
@@ -66,13 +74,24 @@ export interface Dispatch {
   /** Takes a message that such a watch brought. */
   receive(watched: Watched): Promise<void>;
   /** Such a watch found the upstream session forgotten. */
-  forgotten(sessionId: string | undefined): Promise<void>;
+  forgotten(lost: Forgotten): Promise<void>;
   close(): Promise<void>;
 }
 
-interface Unsolicited extends Peer {
-  /** The upstream session is another one from now on. */
+export interface Unsolicited extends Peer {
+  /**
+   * Notes where such messages can be taken up, though nothing was said.
+   *
+   * @param isMore the ticket says more than the one before: else only the first counts, since what
+   *   follows an event is found from there.
+   */
+  primed(ticket?: string, isMore?: boolean): void;
+  /** There is an upstream session that was not there before. */
   reopened(): void;
+  /** The ticket of the last such message. */
+  lastTicket(): string | undefined;
+  /** Whether a client's stream carries such messages now; else they wait for one. */
+  isHeard(): boolean;
 }
 
 /** @param unsolicited takes what belongs to no request. */

@@ -138,6 +138,7 @@ function settle(
 ): void {
   const peer: Peer = {
     ...peerOn(core, answer),
+    routed: (ticket) => answer.routed(ticket),
     primed: (ticket) => answer.prime(ticket),
     released: () => {
       if (isPolling(core)) answer.release();

@@ -17,7 +17,7 @@ import {
   type SessionLimits,
   streamRefusal,
 } from "./core.ts";
-import type { ClientFacts, Connect, Dispatch, Introduce, Watched } from "./dispatch.ts";
+import type { ClientFacts, Connect, Dispatch, Forgotten, Introduce, Watched } from "./dispatch.ts";
 import type { Channel, Feed } from "./feed.ts";
 import { initialize } from "./initialize.ts";
 import { type Outcome, refuse, type Refused } from "./outcome.ts";
@@ -38,6 +38,8 @@ export interface SessionOptions {
   readonly onInitialized: (client: ClientFacts) => void;
   /** Called when the first call starts or the last one has ended. */
   readonly onBusy: (isBusy: boolean) => void;
+  /** The client has opened a stream of what belongs to no request, or taken one up. */
+  readonly onListen: () => void;
   /** A reader has gone. */
   readonly onDetach: () => void;
 }
@@ -117,6 +119,7 @@ export class Session {
     const feed = this.#core.streams.attach(place, channel);
     this.#core.streams.carryBacklog(feed);
     this.#watching.takeOver(this.#dispatch);
+    this.#options.onListen();
     return feed;
   }
 
@@ -138,8 +141,8 @@ export class Session {
   }
 
   /** Such a watch found the upstream session forgotten. */
-  async upstreamForgotten(sessionId: string | undefined): Promise<void> {
-    await this.#dispatch?.forgotten(sessionId);
+  async upstreamForgotten(lost: Forgotten): Promise<void> {
+    await this.#dispatch?.forgotten(lost);
   }
 
   /** Ends everything: what runs is cancelled, the upstream session is closed. */
@@ -155,7 +158,8 @@ export class Session {
   }
 
   #begin(client: ClientFacts): void {
-    const { unsolicited } = this.#core.streams;
+    const { streams } = this.#core;
+    const { unsolicited } = streams;
     const carrier = {
       nextId: () => unsolicited.nextId(),
       send: (...message: Parameters<typeof unsolicited.send>) => {
@@ -165,8 +169,10 @@ export class Session {
     };
     const dispatch = this.#options.connect(client, {
       ...peerOn(this.#core, carrier),
-      primed: (ticket) => this.#core.streams.noteUnsolicited(ticket),
+      primed: (ticket, isMore) => streams.noteUnsolicited(ticket, isMore),
       reopened: () => this.#watching.takeOver(this.#dispatch),
+      lastTicket: () => streams.lastUnsolicited(),
+      isHeard: () => streams.standalone() !== undefined,
     });
     this.#core.open = { client, dispatch };
   }
@@ -184,6 +190,8 @@ export class Session {
       this.#begin(client);
       this.#options.onInitialized(client);
       this.#watching.takeOver(this.#dispatch);
+      // Its stream was there before.
+      if (this.#core.streams.standalone() !== undefined) this.#options.onListen();
     }
     await this.#core.streams.unsolicited.send(respond(id, reply));
     return { kind: "accepted" };

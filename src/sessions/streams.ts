@@ -165,13 +165,17 @@ export class Streams {
     feed.pump();
   }
 
-  /** Notes where what belongs to no request can be taken up now, though nothing was said. */
-  noteUnsolicited(ticket: string | undefined): void {
+  /**
+   * Notes where what belongs to no request can be taken up now, though nothing was said.
+   *
+   * @param isMore the ticket says more than the one that is known.
+   */
+  noteUnsolicited(ticket: string | undefined, isMore = false): void {
     let head = this.standalone()?.head;
     for (const other of head === undefined ? this.#log.heads() : []) {
       if (other.id.kind === "standalone") head = other;
     }
-    if (head !== undefined && ticket !== undefined) this.#log.note(head, ticket);
+    if (head !== undefined && ticket !== undefined) this.#log.note(head, ticket, isMore);
   }
 
   /** The ticket of the last message that belonged to no request. */

@@ -133,8 +133,9 @@ async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator {
   let isByLine: boolean | undefined;
   for await (const chunk of text) {
     buffer += chunk;
-    let end: number;
-    while (isByLine !== false && (end = buffer.indexOf("\n")) !== -1) {
+    // Looking through all that is there for each chunk would take the square of its length.
+    let end = chunk.includes("\n") ? buffer.indexOf("\n") : -1;
+    while (isByLine !== false && end !== -1) {
       const line = buffer.slice(0, end).trim();
       if (line !== "") {
         isByLine ??= tryJson(line) !== undefined;
@@ -142,6 +143,7 @@ async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator {
         yield parseJson(target, line);
       }
       buffer = buffer.slice(end + 1);
+      end = buffer.indexOf("\n");
     }
     if (buffer.length > target.maxMessageChars) throw tooLarge(target);
   }

@@ -47,6 +47,7 @@ export function failureReply(error: unknown, slug: string): Reply {
     return errorReply(ErrorCode.InternalError, error.message, {
       upstream: slug,
       reason: error.failure,
+      ...(error.status === undefined ? {} : { status: error.status }),
     });
   }
   const reference = logUnexpected(error);

@@ -10,17 +10,7 @@ import { obtainToken } from "../support/oauth-client.ts";
 import { overHttp } from "../support/oauth-over-http.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
 import { type Server, startGateway } from "../support/servers.ts";
-import { RUN_TIMEOUT_MS, runServerSuite, type Verdict } from "./suite.ts";
-
-const RUNS = [
-  { name: "requirements 2025-11-25", args: ["--requirements", "2025-11-25"] },
-  { name: "requirements 2026-07-28", args: ["--requirements", "2026-07-28"] },
-  { name: "spec version 2025-06-18", args: ["--suite", "all", "--spec-version", "2025-06-18"] },
-  { name: "spec version 2025-03-26", args: ["--suite", "all", "--spec-version", "2025-03-26"] },
-] as const;
-
-/** Extensions that the gateway does not offer, so their scenarios have nothing to test. */
-const OTHER_EXTENSIONS = /^(tasks-|sep-2640-skills-)/;
+import { OTHER_EXTENSIONS, RUN_TIMEOUT_MS, RUNS, runServerSuite, type Verdict } from "./suite.ts";
 
 describe.each(RUNS)("conformance, $name", ({ args }) => {
   let direct: Verdict[];

@@ -10,6 +10,16 @@ import { NODE, ROOT } from "../support/process.ts";
 const SUITE = `${ROOT}node_modules/@modelcontextprotocol/conformance/dist/index.js`;
 export const RUN_TIMEOUT_MS = 240_000;
 
+export const RUNS = [
+  { name: "requirements 2025-11-25", args: ["--requirements", "2025-11-25"] },
+  { name: "requirements 2026-07-28", args: ["--requirements", "2026-07-28"] },
+  { name: "spec version 2025-06-18", args: ["--suite", "all", "--spec-version", "2025-06-18"] },
+  { name: "spec version 2025-03-26", args: ["--suite", "all", "--spec-version", "2025-03-26"] },
+] as const;
+
+/** Extensions that the gateway does not offer, so their scenarios have nothing to test. */
+export const OTHER_EXTENSIONS = /^(tasks-|sep-2640-skills-)/;
+
 export interface Verdict {
   readonly scenario: string;
   readonly passed: number;

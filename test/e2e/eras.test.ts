@@ -38,7 +38,6 @@ describe.each(LEGACY_ONLY)("a modern request at the legacy upstream %s", (slug) 
     ["tools/list", {}],
     ["tools/call", { name: "echo", arguments: { message: "hello" } }],
     ["resources/read", { uri: "demo://resource/dynamic/text/1" }],
-    ["subscriptions/listen", { notifications: { toolsListChanged: true } }],
   ])("is refused, naming the upstream and its era: %s", async ([method, params], { expect }) => {
     const response = await postModern(slug, method, params);
     expect(response.status).toBe(400);

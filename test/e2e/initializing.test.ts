@@ -41,6 +41,7 @@ beforeAll(async () => {
   upstream = await startStreamingUpstream();
   gateway = await startKillableGateway({
     servers: { one: { url: upstream.url } },
+    limits: { requestsPerMinute: 1_000_000 },
     vars: { COST_REPORT: "on" },
   });
 });

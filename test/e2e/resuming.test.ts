@@ -118,6 +118,8 @@ describe.each(["v1-http", "v2-legacy"] as const)("a stream for news that breaks,
     const tap = wiretap();
     const client = await connect(kind, url, { fetch: tap.fetch });
     const other = await connect(kind, url);
+    const changes = (list: string): number =>
+      client.heard.filter(({ method }) => method === `notifications/${list}/list_changed`).length;
     const updates = (): number =>
       client.heard.filter(({ method }) => method === "notifications/resources/updated").length;
     await client.watch("test://watched-resource");
@@ -128,13 +130,20 @@ describe.each(["v1-http", "v2-legacy"] as const)("a stream for news that breaks,
     // What is announced last is here, so nothing else is on its way any more.
     await other.callTool("test_trigger_tool_change");
     await vi.waitFor(() => expect(client.heard.at(-1)?.method).toContain("tools/list_changed"));
-    const before = updates();
+    const before = { updates: updates(), changes: changes("tools") };
     tap.cut("news");
-    for (let touch = 0; touch < 5; touch++) await other.callTool("test_touch_watched");
-    await vi.waitFor(() => expect(updates()).toBe(before + 5), { timeout: 10_000 });
+    await other.callTool("test_touch_watched");
+    for (let n = 0; n < 5; n++) await other.callTool("test_trigger_tool_change");
+    await vi.waitFor(
+      () => {
+        expect(changes("tools")).toBe(before.changes + 5);
+        expect(updates()).toBe(before.updates + 1);
+      },
+      { timeout: 10_000 },
+    );
     const resumed = tap.noted.filter(({ lastEventId }) => lastEventId !== null);
     expect(resumed).toMatchObject([{ http: "GET", status: 200 }]);
     await other.callTool("test_touch_watched");
-    await vi.waitFor(() => expect(updates()).toBe(before + 6));
+    await vi.waitFor(() => expect(updates()).toBe(before.updates + 2));
   });
 });

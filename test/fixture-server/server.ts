@@ -11,6 +11,7 @@ import { addChangeTools } from "./tools/changes.ts";
 import { addContentTools } from "./tools/content.ts";
 import { addElicitationTools } from "./tools/elicitation.ts";
 import { addInputRequiredTools } from "./tools/input-required.ts";
+import { addNewerOutputTools } from "./tools/newer-output.ts";
 import { addNotificationTools } from "./tools/notifications.ts";
 import { addRequestStateTools } from "./tools/request-state.ts";
 import { addSamplingAndRootsTools } from "./tools/sampling-and-roots.ts";
@@ -37,6 +38,7 @@ export function buildServer(world: World): McpServer {
   addContentTools(server);
   addNotificationTools(server);
   addSchemaTools(server);
+  addNewerOutputTools(server);
   addElicitationTools(server);
   addSamplingAndRootsTools(server);
   addInputRequiredTools(server);

@@ -4,8 +4,7 @@ import { env } from "cloudflare:workers";
 import { describe, test } from "vitest";
 
 import worker from "../../src/index.ts";
-import { initializeMessage, ORIGIN, post } from "./client.ts";
-import { Upstream } from "./upstream.ts";
+import { ORIGIN } from "./client.ts";
 
 const ROUTES = ["/", "/health", "/mcp", "/mcp/nobody", "/sse", "/sse/message", "/nowhere"] as const;
 
@@ -107,11 +106,4 @@ describe("a mistake in the configuration", () => {
     expect(response.status).toBe(503);
     expect((await response.text()).trim().split("\n")).toHaveLength(3);
   });
-});
-
-test("several servers have no common endpoint, and the answer names theirs", async ({ expect }) => {
-  const upstream = await Upstream.take({ server: "legacy" });
-  const response = await post("/mcp", initializeMessage());
-  expect(response.status).toBe(503);
-  expect(await response.text()).toContain(upstream.mcp);
 });

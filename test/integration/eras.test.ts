@@ -122,7 +122,7 @@ describe("a probe that proves nothing", () => {
       reactions: { "server/discover": [{ status }] },
     });
     const { error } = await responseIn(await modernCall(upstream));
-    expect(error?.data).toEqual({ upstream: upstream.slug, reason });
+    expect(error?.data).toEqual({ upstream: upstream.slug, reason, status });
     expect(await responseIn(await modernCall(upstream))).toHaveProperty("result");
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
@@ -147,7 +147,7 @@ describe("a probe that proves nothing", () => {
       server: "modern",
       reactions: { "server/discover": [mismatch] },
     });
-    expect(await responseIn(await modernCall(upstream))).toHaveProperty("result");
+    expect(await responseIn(await modern(upstream, "tools/list"))).toHaveProperty("result");
     expect(await upstream.sent("server/discover")).toHaveLength(2);
   });
 
@@ -176,14 +176,15 @@ test("an upstream of both eras is spoken to in the client's", async ({ expect })
   const [legacy, relayed] = await upstream.sent("tools/call");
   expect(legacy?.headers).toHaveProperty("mcp-session-id");
   expect(relayed?.headers).toMatchObject({ "mcp-protocol-version": MODERN });
-  expect(await upstream.sent("server/discover")).toHaveLength(1);
+  // Once to find out, and once for its catalog.
+  expect(await upstream.sent("server/discover")).toHaveLength(2);
 });
 
 test("an upstream that changes its era is found out by the next call", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "modern" });
   expect(await responseIn(await modern(upstream, "tools/list"))).toHaveProperty("result");
   await upstream.script({ server: "legacy" });
-  const response = await modernCall(upstream);
+  const response = await modern(upstream, "tools/list");
   expect((await responseIn(response)).error?.code).toBe(-32022);
   expect(await upstream.sent("server/discover")).toHaveLength(2);
 });

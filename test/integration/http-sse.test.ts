@@ -245,7 +245,11 @@ describe("a session", () => {
     const session = await SseSession.connect(upstream.sse);
     await session.post(initializeMessage("2024-11-05"));
     const failed = await session.stream.message();
-    expect(failed.error?.data).toEqual({ upstream: upstream.slug, reason: "unreachable" });
+    expect(failed.error?.data).toEqual({
+      upstream: upstream.slug,
+      reason: "unreachable",
+      status: 503,
+    });
     await session.post(initializeMessage("2024-11-05", {}, 1));
     expect(await session.stream.message()).toMatchObject({ id: 1, result: {} });
     await session.stream.cancel();

@@ -1,11 +1,21 @@
 /** `Mcp-Param-*`: judged at the front door, made anew for the upstream, learned from its list. */
 
-import { describe, test } from "vitest";
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import type { Json } from "../support/scripted-upstream-script.ts";
 import { modern } from "./client.ts";
 import { responseIn } from "./event-reader.ts";
 import { event, jsonOf, progress, streamOf, Upstream } from "./upstream.ts";
+
+/** What a server lists is not read again for every doubt. */
+const DOUBT_MS = 1000;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 function work(
   upstream: Upstream,
@@ -106,11 +116,41 @@ describe("Mcp-Param-*", () => {
       tools: [TOOL],
       reactions: { "tools/call": [mismatch] },
     });
+    vi.setSystemTime(Date.now() + DOUBT_MS);
     expect(await responseIn(await work(upstream, ARGUMENTS, HEADERS))).toHaveProperty("result");
     expect(await upstream.sent("tools/list")).toHaveLength(2);
     const calls = await upstream.sent("tools/call");
     expect(calls.map(({ status }) => status)).toEqual([200, 400, 200]);
     expect(calls.at(-1)?.headers["mcp-param-region"]).toBe("eu");
+  });
+
+  test("are judged by the newest schema, which the client may know first", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "modern", tools: [TOOL] });
+    expect(await responseIn(await work(upstream, ARGUMENTS, HEADERS))).toHaveProperty("result");
+    const inputSchema = {
+      type: "object",
+      properties: { region: { type: "string", "x-mcp-header": "Zone" } },
+    };
+    await upstream.script({ server: "modern", tools: [{ name: "work", inputSchema }] });
+    vi.setSystemTime(Date.now() + DOUBT_MS);
+    const args = { region: "eu" };
+    const answer = await responseIn(await work(upstream, args, { "Mcp-Param-Zone": "eu" }));
+    expect(answer).toHaveProperty("result");
+    const sent = await upstream.sent("tools/call");
+    expect(sent.map(({ status }) => status)).toEqual([200, 200]);
+    expect(sent[1]?.headers["mcp-param-zone"]).toBe("eu");
+  });
+
+  test("are passed on to a server that has no list, or hides the tool", async ({ expect }) => {
+    for (const reaction of [{ status: 503 }, jsonOf({ result: { tools: [] } })]) {
+      const upstream = await Upstream.take({
+        server: "modern",
+        reactions: { "tools/list": [{ ...reaction, isLasting: true }] },
+      });
+      expect(await responseIn(await work(upstream, ARGUMENTS, HEADERS))).toHaveProperty("result");
+      const [record] = await upstream.sent("tools/call");
+      expect(record?.headers["mcp-param-region"]).toBe("eu");
+    }
   });
 
   test("-32020 again and again is the answer, after two deliveries", async ({ expect }) => {

@@ -7,7 +7,7 @@ import { describe, test } from "vitest";
 
 import { PATIENCE_MS } from "./bounded.ts";
 import { Session } from "./client.ts";
-import type { EventReader } from "./event-reader.ts";
+import { type EventReader, responseIn } from "./event-reader.ts";
 import { evict } from "./session-object.ts";
 import { sessionOf, Upstream } from "./upstream.ts";
 
@@ -18,7 +18,7 @@ function note(n: number): { method: string; params: { n: number } } {
 /** A client that listens, to an upstream session that is watched where its stream is held. */
 async function listening(upstream: Upstream): Promise<readonly [Session, EventReader]> {
   const session = await Session.inUse(upstream.mcp);
-  await session.request("resources/subscribe", { uri: "file:///a" });
+  await responseIn(await session.request("logging/setLevel", { level: "debug" }));
   const stream = await session.listen();
   await stream.next();
   await upstream.receives("GET", 2);
@@ -36,7 +36,7 @@ describe("an upstream that forgets its session while the client only listens", (
     await upstream.forget();
     await upstream.hangUp();
     await expect.poll(() => upstream.sessions(), { timeout: PATIENCE_MS }).toHaveLength(2);
-    await upstream.receives("resources/subscribe", 2);
+    await upstream.receives("logging/setLevel", 2);
     await upstream.send(note(1));
     expect(await stream.message()).toMatchObject(note(1));
     // And once more, when the watch on the new session was handed over.

@@ -166,7 +166,7 @@ describe("initialize fails in one clear error when the stream", () => {
     const upstream = await Upstream.take({ server: "sse", reactions: { GET: [reaction] } }, "sse");
     const { error } = await responseIn(await post(upstream.mcp, initializeMessage()));
     expect(error?.message).toContain(`"${upstream.slug}"`);
-    expect(error?.data).toEqual({ upstream: upstream.slug, reason });
+    expect(error?.data).toMatchObject({ upstream: upstream.slug, reason });
     expect(await upstream.sent("initialize")).toHaveLength(0);
     await Session.open(upstream.mcp);
   });

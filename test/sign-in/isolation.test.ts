@@ -189,7 +189,7 @@ test("2026-07-28 has nothing that one request could find of another", async ({ e
   await stream.cancel();
 });
 
-test("a cursor is the upstream's own, and it is the upstream that judges it", async ({
+test("a cursor of one user is none to the other, and the upstream is not asked", async ({
   expect,
 }) => {
   const upstream = Upstream.named("beta");
@@ -197,9 +197,14 @@ test("a cursor is the upstream's own, and it is the upstream that judges it", as
   await upstream.script({ server: "dual", reactions: { "prompts/list": [page] } });
   const first = await sessionOf((await ann.key({ path: "/mcp/beta" })).token, BETA);
   const { result } = await responseIn(await first.request("prompts/list"));
-  expect(result?.["nextCursor"]).toBe("of-ann");
+  const cursor = result?.["nextCursor"];
+  expect(cursor).toMatch(/^[A-Za-z0-9]+\.[A-Za-z0-9_-]{40,}$/);
   const second = await sessionOf((await bob.key({ path: "/mcp/beta" })).token, BETA);
-  await (await second.request("prompts/list", { cursor: "of-ann" })).text();
+  for (const taken of [cursor, "of-ann"]) {
+    const refused = await responseIn(await second.request("prompts/list", { cursor: taken }));
+    expect(refused).toHaveProperty("error.code", -32_602);
+  }
+  await (await first.request("prompts/list", { cursor })).text();
   const asked = (await upstream.sent("prompts/list")).map(({ body }) => body?.params?.["cursor"]);
   expect(asked).toEqual([undefined, "of-ann"]);
 });

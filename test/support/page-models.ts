@@ -1,5 +1,6 @@
 /** A model for each view that is like a real one. */
 
+import type { ServerHealth } from "../../src/observability/health.ts";
 import type { AccountView } from "../../src/pages/view/account.ts";
 import type { KeyCreatedView } from "../../src/pages/view/account-keys.ts";
 import type { AdminView } from "../../src/pages/view/admin.ts";
@@ -171,9 +172,43 @@ const account: AccountView = {
   notice: "Cursor is no longer connected.",
 };
 
+const servers: readonly ServerHealth[] = [
+  {
+    ...{ slug: "github", state: "healthy", seenAt: NOW - 2 * MINUTE },
+    counts: { tools: 46, resources: 1, templates: 3, prompts: 2 },
+    ...{ watched: 12, isWatching: true },
+  },
+  {
+    ...{ slug: "postgres-read-only", state: "failing", seenAt: NOW - 3 * 60 * MINUTE },
+    trouble: {
+      reason: "unreachable",
+      message: 'Upstream "postgres-read-only" cannot be reached',
+      since: NOW - 7 * MINUTE,
+    },
+    counts: { tools: 1, resources: 0, templates: 0, prompts: 0 },
+    ...{ watched: 1, isWatching: false },
+  },
+  {
+    ...{ slug: "linear", state: "down" },
+    trouble: {
+      reason: "unauthorized",
+      message: 'Upstream "linear" refused the credentials that are configured for it (401)',
+      since: NOW - DAY,
+    },
+    counts: { tools: 0, resources: 0, templates: 0, prompts: 0 },
+    ...{ watched: 0, isWatching: false },
+  },
+  {
+    ...{ slug: "tea-house", state: "unknown" },
+    counts: { tools: 0, resources: 0, templates: 0, prompts: 0 },
+    ...{ watched: 0, isWatching: false },
+  },
+];
+
 const admin: AdminView = {
   now: NOW,
   csrf: CSRF,
+  servers,
   users: [
     {
       id: "u_abcdefghijklmnopqrstuvwxyz",

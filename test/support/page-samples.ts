@@ -1,5 +1,6 @@
 /** Every view, with models like real ones, and with some that are at the edge of what there is. */
 
+import type { ServerHealth } from "../../src/observability/health.ts";
 import { accountView } from "../../src/pages/view/account.ts";
 import { keyCreatedView } from "../../src/pages/view/account-keys.ts";
 import { adminView } from "../../src/pages/view/admin.ts";
@@ -17,6 +18,10 @@ import { MODELS } from "./page-models.ts";
 /** Has no place to break, is wider than any phone, and is markup to whoever forgets to escape. */
 export const HOSTILE = `<script>alert("x")</script>'\u202E&${"W".repeat(90)}`;
 
+const NO_SERVER: ServerHealth = {
+  ...{ slug: "none", state: "unknown", watched: 0, isWatching: false },
+  counts: { tools: 0, resources: 0, templates: 0, prompts: 0 },
+};
 const { consent, signIn, account, admin, connect } = MODELS;
 
 export const SAMPLES: Readonly<Record<string, View>> = {
@@ -87,9 +92,17 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   }),
   "key-created": keyCreatedView(MODELS.keyCreated),
   admin: adminView(admin),
+  "admin-many-servers": adminView({
+    ...admin,
+    servers: Array.from({ length: 50 }, (_, n) => ({
+      ...(admin.servers[n % admin.servers.length] ?? NO_SERVER),
+      slug: `server-with-a-name-${n}`,
+    })),
+  }),
   "admin-empty": adminView({
     ...admin,
     ...{
+      servers: [],
       users: [],
       clients: [],
       moreClients: undefined,

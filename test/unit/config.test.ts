@@ -20,7 +20,7 @@ function parse(env: Record<string, unknown>): ReturnType<typeof parseConfig> {
 function serversOf(env: Record<string, unknown>): Record<string, UpstreamTarget> {
   const parsed = parse(env);
   if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
-  return Object.fromEntries(parsed.config.servers);
+  return Object.fromEntries([...parsed.config.servers].map(([slug, { target }]) => [slug, target]));
 }
 
 function problemsOf(env: Record<string, unknown>): readonly string[] {

@@ -9,7 +9,7 @@ describe("each limit", () => {
     "%s has a unit, bounds, a default within them and a reason",
     ([name, limit], { expect }) => {
       expect(name).toMatch(
-        /(?:Bytes|Seconds|Minutes|Hours|Milliseconds|Days|Depth|Tries|Per[A-Z][a-z]+)/,
+        /(?:Bytes|Seconds|Minutes|Hours|Milliseconds|Days|Depth|Tries|Chars|Items|Pages|Calls|failures|Per[A-Z][a-z]+)/,
       );
       expect(limit.min).toBeLessThan(limit.max);
       expect(limit.default).toBeGreaterThanOrEqual(limit.min);

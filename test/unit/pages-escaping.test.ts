@@ -19,7 +19,7 @@ import { MODELS } from "../support/page-models.ts";
 import { HOSTILE } from "../support/page-samples.ts";
 
 /** What a view takes for a choice between a few words, which no stranger makes. */
-const CHOICES: ReadonlySet<string> = new Set(["kind", "outcome", "field"]);
+const CHOICES: ReadonlySet<string> = new Set(["kind", "outcome", "field", "state"]);
 
 /** The same model with that text wherever it has one. */
 function withText<T>(model: T, text: string): T {

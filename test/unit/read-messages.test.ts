@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
 import { readMessages } from "../../src/upstream/read-messages.ts";
-import { bodyOf, bytesOf, failureOf } from "./fake-target.ts";
+import { bodyOf, bytesOf, failureOf, fakeTarget } from "./fake-target.ts";
 import {
   answer,
   cut,
@@ -82,6 +82,14 @@ describe("under application/json", () => {
     expect((await readMessages(target, response).next()).value).toMatchObject({
       message: { params: { value: 1 } },
     });
+  });
+
+  // Looking through all that is there with each chunk would take half a minute.
+  test("reads a large message in small chunks as fast as it comes", async ({ expect }) => {
+    const large = fakeTarget(() => new Response(), { maxMessageChars: 16e6 });
+    const body = bytesOf(notice("x".repeat(8e6)));
+    const [value] = await readAll(answer(cut(body, [4096]), JSON_TYPE), large);
+    expect(value).toHaveLength(8e6);
   });
 
   test("has a content type with parameters, in any case", async ({ expect }) => {

@@ -1,5 +1,7 @@
-/** The operator's page: who may use the gateway, and with what. */
+/** The operator's page: how the servers are, who may use them, and with what. */
 
+import type { ServerHealth } from "../../observability/health.ts";
+import { serversSection } from "./admin-servers.ts";
 import { type ServicesModel, servicesSection } from "./admin-services.ts";
 import { actionButton } from "./forms.ts";
 import { type Html, html } from "./html.ts";
@@ -21,6 +23,7 @@ import { when } from "./time.ts";
 export interface AdminView {
   readonly now: number;
   readonly csrf: string;
+  readonly servers: readonly ServerHealth[];
   readonly users: readonly AdminUser[];
   readonly clients: readonly AdminClient[];
   /** The client id after which the list goes on, if it does. */
@@ -56,7 +59,7 @@ export function adminView(model: AdminView): View {
   const { now, csrf } = model;
   const body = html`
     <h1>Admin</h1>
-    ${notice(model.notice)}
+    ${notice(model.notice)} ${serversSection(model.servers, now)}
     ${part(
       "People",
       "Who is disabled is signed out everywhere, with everything they connected.",

@@ -10,12 +10,15 @@ import { Recent } from "../../lib/recent.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { notification, type Parsed, type Reply, respond } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../target.ts";
+import { isModernOnly, modernOnly } from "../modern/modern-only.ts";
 import { UpstreamError } from "../upstream-error.ts";
-import { connect, type Connected, restoreWire, type Transport } from "./connect.ts";
+import { bringAnswer } from "./bring-answer.ts";
+import { connect, type Connected, restoreWire } from "./connect.ts";
 import { Exchanges } from "./exchanges.ts";
 import type { Handshake, LegacyClient } from "./handshake.ts";
 import { type Recipient, ticketing } from "./recipient.ts";
 import { resumeExchange, runExchange } from "./run-exchange.ts";
+import { type SavedConnection, saveConnection } from "./saved-connection.ts";
 import { readTicket, writeTicket } from "./ticket.ts";
 import type { WatchOrder } from "./watch.ts";
 import type { Listener } from "./wire.ts";
@@ -24,15 +27,9 @@ const MAX_QUIET_REPAIRS = 8;
 const FIRST_PAUSE_MS = 500;
 const MAX_HEARD = 64;
 const MAX_KEY_CHARS = 512;
-
-/** What outlives the holder's memory; plain data. */
-export interface SavedConnection {
-  readonly transport: Transport;
-  readonly sessionId: string | undefined;
-  readonly handshake: Handshake;
-  readonly logLevel: string | undefined;
-  readonly subscriptions: readonly string[];
-}
+const RESTORED_AT_ONCE = 4;
+/** It is kept, and sent with every request. */
+const MAX_SESSION_ID_CHARS = 4096;
 
 export interface ConnectionOptions {
   readonly target: UpstreamTarget;
@@ -44,6 +41,20 @@ export interface ConnectionOptions {
   /** Called when a new session has taken the place of a forgotten one. */
   readonly onReopened?: () => void;
   readonly saved?: SavedConnection | undefined;
+  /**
+   * What the client wants to have logged by every server: told to this one, if it logs, whenever a
+   * session is opened. Without it, what the client has told this one is told again.
+   */
+  readonly logLevel?: () => string | undefined;
+  /**
+   * What belongs to no request is taken to belong to the one that runs, if only one does: for a
+   * client that hears nothing else.
+   */
+  readonly isAttributed?: boolean;
+  /** How many of the server's questions may be open at once. */
+  readonly maxOpenAsks?: number;
+  /** Called when the server turns out to have no stream for what belongs to no request. */
+  readonly onRefused?: () => void;
 }
 
 export class LegacyConnection {
@@ -53,6 +64,9 @@ export class LegacyConnection {
   readonly #recipient: Recipient;
   readonly #save: (state: SavedConnection) => void;
   readonly #onReopened: (() => void) | undefined;
+  readonly #wantedLogLevel: (() => string | undefined) | undefined;
+  readonly #onRefused: (() => void) | undefined;
+  readonly #isAttributed: boolean;
   readonly #exchanges: Exchanges;
   readonly #heard = new Recent(MAX_HEARD);
   #connected: Connected | undefined;
@@ -61,19 +75,25 @@ export class LegacyConnection {
   #isWanted = false;
   #isClosed = false;
   #logLevel: string | undefined;
-  readonly #subscriptions = new Set<string>();
+  readonly #subscriptions: Set<string>;
 
-  constructor({ target, client, unsolicited, save, onReopened, saved }: ConnectionOptions) {
+  constructor(options: ConnectionOptions) {
+    const { target, client, unsolicited, save, onReopened, saved } = options;
     this.#target = target;
     this.#client = client;
     this.#unsolicited = unsolicited;
     this.#recipient = ticketing(unsolicited);
     this.#save = save;
     this.#onReopened = onReopened;
+    this.#wantedLogLevel = options.logLevel;
+    this.#onRefused = options.onRefused;
+    this.#isAttributed = options.isAttributed ?? false;
+    this.#subscriptions = new Set(saved?.subscriptions);
     this.#exchanges = new Exchanges(async (response) => {
+      const wire = this.#connected?.wire;
       // An answer that cannot be delivered is the server's loss; its own timeout tells it.
-      await this.#connected?.wire.post(response).catch(() => undefined);
-    });
+      if (wire !== undefined) await bringAnswer(wire, response).catch(() => undefined);
+    }, options.maxOpenAsks);
     if (saved === undefined) return;
     this.#connected = {
       wire: restoreWire(target, saved.transport, this.#deliver, saved),
@@ -81,7 +101,6 @@ export class LegacyConnection {
       handshake: saved.handshake,
     };
     this.#logLevel = saved.logLevel;
-    for (const uri of saved.subscriptions) this.#subscriptions.add(uri);
   }
 
   /** Takes what belongs to no request, or comes on the one stream of HTTP+SSE. */
@@ -91,7 +110,10 @@ export class LegacyConnection {
       const key = `${lastEventId}\n${JSON.stringify(parsed.message).slice(0, MAX_KEY_CHARS)}`;
       if (!this.#heard.add(key)) return;
     }
-    await this.#exchanges.receive(parsed, this.#recipient, lastEventId);
+    const sole = this.#isAttributed ? this.#exchanges.sole : undefined;
+    // The place in this stream says nothing of the place in that of a request.
+    if (sole === undefined) await this.#exchanges.receive(parsed, this.#recipient, lastEventId);
+    else await this.#exchanges.receive(parsed, sole);
   };
 
   /** Shakes hands and no more: for who only wants to know what the server says of itself. */
@@ -99,17 +121,36 @@ export class LegacyConnection {
     return (await this.#open()).handshake;
   }
 
+  /** Opens the session, if there is none. Of one of an earlier life, not all is known any more. */
+  async ready(): Promise<Pick<Connected, "handshake" | "transport">> {
+    return this.#ready();
+  }
+
   async #open(): Promise<Connected> {
-    const connected = await connect(this.#target, this.#client, this.#exchanges, this.#deliver);
+    const connected = await this.#connect();
     if (this.#isClosed) {
       // Closed while it was being opened: nobody is left to use it.
       await connected.wire.close();
       throw new UpstreamError(this.#target.slug, "lost", "was left when the session ended");
     }
+    if ((connected.wire.sessionId?.length ?? 0) > MAX_SESSION_ID_CHARS) {
+      await connected.wire.close();
+      const sentence = `gave its session an id of over ${MAX_SESSION_ID_CHARS} characters`;
+      throw new UpstreamError(this.#target.slug, "malformed", sentence);
+    }
     this.#connected = connected;
     this.#heard.clear(); // another session may give the same ids again
     this.#persist();
     return connected;
+  }
+
+  async #connect(): Promise<Connected> {
+    if (this.#target.era === "modern") throw modernOnly(this.#target);
+    try {
+      return await connect(this.#target, this.#client, this.#exchanges, this.#deliver);
+    } catch (error) {
+      throw (await isModernOnly(error, this.#target)) ? modernOnly(this.#target) : error;
+    }
   }
 
   /**
@@ -148,7 +189,16 @@ export class LegacyConnection {
   /** Answers a question that was asked in an earlier life of this object. */
   async answer(ticket: string, reply: Reply): Promise<void> {
     const { ask } = readTicket(ticket);
-    if (ask !== undefined) await this.#connected?.wire.post(respond(ask, reply));
+    const wire = this.#connected?.wire;
+    if (ask !== undefined && wire !== undefined) await bringAnswer(wire, respond(ask, reply));
+  }
+
+  /** Gives up a request of an earlier life of this object. */
+  async forsake(ticket: string, reason: string): Promise<void> {
+    const { request: requestId } = readTicket(ticket);
+    const params = { requestId, reason };
+    if (requestId === undefined) return;
+    await this.#connected?.wire.post(notification("notifications/cancelled", params));
   }
 
   /** Relays one notification; a session that was forgotten is opened again for it. */
@@ -228,6 +278,7 @@ export class LegacyConnection {
       deliver: this.#deliver,
       primed: (id) => this.primed(id),
       onLost: () => void this.#repairWhileWanted(connected),
+      refused: () => this.#onRefused?.(),
     };
     connected.wire.listen(listener, lastEventId);
   }
@@ -291,15 +342,18 @@ export class LegacyConnection {
   async #reopen(): Promise<Connected> {
     const connected = await this.#open();
     await connected.wire.post(notification("notifications/initialized"));
-    const restored: Call[] = [...this.#subscriptions].map((uri) => ({
-      method: "resources/subscribe",
-      params: { uri },
-    }));
-    if (this.#logLevel !== undefined) {
-      restored.unshift({ method: "logging/setLevel", params: { level: this.#logLevel } });
+    const level = this.#levelFor(connected.handshake);
+    if (level !== undefined) {
+      await this.#restore(connected, { method: "logging/setLevel", params: { level } });
     }
-    for (const call of restored) {
-      await this.#run(connected, call, this.#unsolicited, new AbortController().signal);
+    const uris = [...this.#subscriptions];
+    for (let first = 0; first < uris.length; first += RESTORED_AT_ONCE) {
+      const some = uris.slice(first, first + RESTORED_AT_ONCE);
+      await Promise.all(
+        some.map((uri) =>
+          this.#restore(connected, { method: "resources/subscribe", params: { uri } }),
+        ),
+      );
     }
     // Before the call that found out runs: it may be what the server has news of.
     if (this.#isWanted) this.#listenOn(connected);
@@ -307,14 +361,28 @@ export class LegacyConnection {
     return connected;
   }
 
+  async #restore(connected: Connected, call: Call): Promise<void> {
+    // A place in the stream of this call is none in that of what belongs to no request.
+    const peer: Peer = {
+      notify: (notice) => this.#unsolicited.notify(notice),
+      ask: (question, withdrawn) => this.#unsolicited.ask(question, withdrawn),
+    };
+    await this.#run(connected, call, peer, new AbortController().signal);
+  }
+
+  #levelFor({ capabilities }: Handshake): string | undefined {
+    const wanted = capabilities["logging"] === undefined ? undefined : this.#wantedLogLevel?.();
+    return wanted ?? this.#logLevel;
+  }
+
   /** What the session at the server consists of, so that a repair can make it again. */
   #remember({ method, params }: Call): void {
-    const uri = params?.["uri"];
     const level = params?.["level"];
+    const uri = params?.["uri"];
     if (method === "logging/setLevel" && typeof level === "string") this.#logLevel = level;
-    else if (method === "resources/subscribe" && typeof uri === "string")
+    else if (method === "resources/subscribe" && typeof uri === "string") {
       this.#subscriptions.add(uri);
-    else if (method === "resources/unsubscribe" && typeof uri === "string") {
+    } else if (method === "resources/unsubscribe" && typeof uri === "string") {
       this.#subscriptions.delete(uri);
     } else return;
     this.#persist();
@@ -322,13 +390,6 @@ export class LegacyConnection {
 
   #persist(): void {
     if (this.#connected === undefined) return;
-    const { wire, transport, handshake } = this.#connected;
-    this.#save({
-      transport,
-      sessionId: wire.sessionId,
-      handshake,
-      logLevel: this.#logLevel,
-      subscriptions: [...this.#subscriptions],
-    });
+    this.#save(saveConnection(this.#connected, this.#logLevel, this.#subscriptions));
   }
 }

@@ -25,7 +25,7 @@ import type { Ticket } from "./ticket.ts";
 /** A ticket of a request that has an id. */
 export type Addressed = Ticket & Required<Pick<Ticket, "request">>;
 
-/** A server that asks more than this at once gets errors for the rest. */
+/** A server that asks more than this at once of one client gets errors for the rest. */
 const MAX_OPEN_ASKS = 64;
 
 export interface Exchange {
@@ -52,13 +52,24 @@ export class Exchanges {
   readonly #pending = new Map<RequestId, Pending>();
   readonly #asks = new Map<RequestId, OpenAsk>();
   readonly #answer: (response: JsonRpcResponse) => Promise<void>;
+  readonly #maxOpenAsks: number;
   // Ids are never reused within an upstream session, which may outlive this object.
   readonly #nonce = crypto.randomUUID().slice(0, 8);
   #count = 0;
 
   /** @param answer sends a response to one of the server's own requests. */
-  constructor(answer: (response: JsonRpcResponse) => Promise<void>) {
+  constructor(
+    answer: (response: JsonRpcResponse) => Promise<void>,
+    maxOpenAsks: number = MAX_OPEN_ASKS,
+  ) {
     this.#answer = answer;
+    this.#maxOpenAsks = maxOpenAsks;
+  }
+
+  /** Whose request it is that runs, if only one does. */
+  get sole(): Recipient | undefined {
+    if (this.#pending.size !== 1) return undefined;
+    for (const { recipient } of this.#pending.values()) return recipient;
   }
 
   /** Gives a request a fresh id and, if the client wants progress, a fresh token. */
@@ -151,7 +162,7 @@ export class Exchanges {
 
   async #ask(message: JsonRpcRequest, recipient: Recipient, origin: Origin): Promise<void> {
     const { id, method, params } = message;
-    if (this.#asks.has(id) || this.#asks.size >= MAX_OPEN_ASKS) {
+    if (this.#asks.has(id) || this.#asks.size >= this.#maxOpenAsks) {
       const why = this.#asks.has(id) ? "this id is in use" : "too many open requests";
       await this.#answer(respond(id, errorReply(ErrorCode.InvalidRequest, `Refused: ${why}`)));
       return;

@@ -32,6 +32,7 @@ export class HttpSseWire implements Wire {
   readonly #deliver: Deliver;
   #stream: Stream | undefined;
   #onLost: (() => void) | undefined;
+  #wasOpen = false;
 
   /** @param deliver takes every message of the one stream. */
   constructor(target: UpstreamTarget, deliver: Deliver) {
@@ -73,8 +74,11 @@ export class HttpSseWire implements Wire {
     await abortAfter(UNATTENDED_TIMEOUT_MS, (signal) => this.#post(stream, message, signal));
   }
 
-  listen({ onLost }: Listener): void {
+  listen({ onLost, opened }: Listener): void {
     this.#onLost = onLost;
+    if (this.#stream !== undefined) opened?.(false);
+    // It broke since the handshake, when nobody was there to be told.
+    else if (this.#wasOpen) onLost();
   }
 
   unlisten(): void {
@@ -137,6 +141,7 @@ export class HttpSseWire implements Wire {
     });
     try {
       this.#stream = { postUrl: await endpoint, controller, ended };
+      this.#wasOpen = true;
       return this.#stream;
     } catch (error) {
       controller.abort();

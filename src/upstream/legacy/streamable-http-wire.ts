@@ -3,6 +3,7 @@
  * message, an optional GET stream, `Mcp-Session-Id`, and resumption with `Last-Event-ID`.
  */
 
+import { mediaType } from "../../lib/media-type.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { abortAfter } from "../../lib/time-out.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -23,11 +24,17 @@ import type { Deliver, Listener, Receiver, Wire } from "./wire.ts";
 const MAX_BARREN_RESUMES = 5;
 const DEFAULT_RETRY_MS = 1000;
 const MAX_RETRY_MS = 30_000;
+/** Between two GET streams, whatever the server asks for. */
+const MIN_PAUSE_MS = 100;
 const BAD_REQUEST = 400;
 const CONFLICT = 409;
 const CONFLICT_PAUSE_MS = 20;
 const MAX_CONFLICTS = 6;
 const SERVER_ERROR = 500;
+/** A stream of ours is open still, or there are too many requests. */
+const NOT_NOW: ReadonlySet<number> = new Set([408, CONFLICT, 429]);
+/** A GET stream that stood for this long was a good one, though it brought nothing. */
+const STEADY_MS = 10_000;
 
 export class StreamableHttpWire implements Wire {
   readonly #target: UpstreamTarget;
@@ -191,14 +198,11 @@ export class StreamableHttpWire implements Wire {
     });
   }
 
-  async #listenLoop(
-    { deliver, onLost }: Listener,
-    resume: ResumePoint,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #listenLoop(listener: Listener, resume: ResumePoint, signal: AbortSignal): Promise<void> {
     for (let failures = 0, conflicts = 0; !signal.aborted;) {
       try {
-        const response = await this.#get(resume.lastEventId, signal);
+        const { lastEventId } = resume;
+        const response = await this.#get(lastEventId, signal);
         if (response.status === CONFLICT && conflicts < MAX_CONFLICTS) {
           // The stream of whoever listened before us is not closed yet.
           await response.body?.cancel();
@@ -206,38 +210,71 @@ export class StreamableHttpWire implements Wire {
           continue;
         }
         conflicts = 0;
-        if (response.ok) {
-          failures = 0;
-          await this.#drain(response, resume, deliver, () => signal.aborted);
-        } else {
-          failures += 1;
-          if (!(await this.#mayListenAgain(response, resume, onLost))) break;
+        failures += 1;
+        if (response.ok && isEventStream(response)) {
+          listener.opened?.(lastEventId !== undefined);
+          const isOfUse = await this.#hear(response, listener, resume, signal);
+          if (isOfUse) failures = 0;
+        } else if (!(await this.#mayListenAgain(response, resume, listener))) {
+          break;
         }
       } catch {
         failures += 1; // whatever it was, the stream is opened again, or was aborted
       }
-      await sleep(pauseBefore(resume, failures), signal).catch(() => undefined); // aborted: leave
+      // A server that has us come back for nothing again and again does not say when.
+      const pauseMs = pauseBefore(failures > MAX_BARREN_RESUMES ? {} : resume, failures);
+      await sleep(Math.max(pauseMs, MIN_PAUSE_MS), signal).catch(() => undefined); // aborted: leave
     }
     if (this.#listening?.signal === signal) this.#listening = undefined;
+  }
+
+  /** @returns whether the stream was of use: it brought something, or stood for a while. */
+  async #hear(
+    response: Response,
+    { deliver, broken }: Listener,
+    resume: ResumePoint,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { lastEventId } = resume;
+    const openedAt = Date.now();
+    let hasSpoken = false;
+    const hear: Deliver = (parsed, id) => {
+      hasSpoken = true;
+      return deliver(parsed, id);
+    };
+    try {
+      await this.#drain(response, resume, hear, () => signal.aborted);
+    } catch {
+      // However it ended, it is opened again.
+    }
+    if (!signal.aborted) broken?.();
+    return hasSpoken || resume.lastEventId !== lastEventId || Date.now() - openedAt > STEADY_MS;
   }
 
   async #mayListenAgain(
     response: Response,
     resume: ResumePoint,
-    onLost: () => void,
+    { onLost, refused }: Listener,
   ): Promise<boolean> {
+    const { status } = response;
     let isForgotten = false;
-    await this.#readRefusal(response).catch((error: unknown) => {
-      isForgotten = error instanceof UpstreamError && error.failure === "session-lost";
-    });
+    // What is no event stream is none of ours, whatever it is.
+    if (response.ok) await response.body?.cancel();
+    else {
+      await this.#readRefusal(response).catch((error: unknown) => {
+        isForgotten = error instanceof UpstreamError && error.failure === "session-lost";
+      });
+    }
     // A place that the server no longer knows is not worth losing all that comes after it.
-    if (response.status === BAD_REQUEST && resume.lastEventId !== undefined) {
+    if (status === BAD_REQUEST && resume.lastEventId !== undefined) {
       delete resume.lastEventId;
       return true;
     }
     if (isForgotten) onLost();
+    const isOnlyNow = status >= SERVER_ERROR || NOT_NOW.has(status);
     // 405: there is no such stream.
-    return !isForgotten && (response.status >= SERVER_ERROR || response.status === CONFLICT);
+    if (!isForgotten && !isOnlyNow) refused?.();
+    return !isForgotten && isOnlyNow;
   }
 }
 
@@ -248,4 +285,8 @@ function pauseBefore({ retryMs }: ResumePoint, failures = 0): number {
 
 function isLost(error: unknown): boolean {
   return error instanceof UpstreamError && error.failure === "lost";
+}
+
+function isEventStream(response: Response): boolean {
+  return mediaType(response.headers.get("content-type")) === "text/event-stream";
 }

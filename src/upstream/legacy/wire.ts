@@ -21,6 +21,16 @@ export interface Listener {
   readonly primed: (lastEventId: string) => void;
   /** The session turns out to be forgotten. */
   readonly onLost: () => void;
+  /**
+   * The stream is open, for the first time or again.
+   *
+   * @param isContinued it goes on after the last event that came, so that nothing was missed.
+   */
+  readonly opened?: (isContinued: boolean) => void;
+  /** The stream broke, and will be opened again. */
+  readonly broken?: () => void;
+  /** The server has no such stream, or none any more; it is not asked for again. */
+  readonly refused?: () => void;
 }
 
 /** Takes what a request brings. */

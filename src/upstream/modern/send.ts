@@ -34,6 +34,8 @@ export interface ModernRequest {
   readonly signal?: AbortSignal;
   /** A listen stream is silent by nature. */
   readonly isLongLived?: boolean;
+  /** For streams that overlap, of which a server may not tell those of one id apart. */
+  readonly id?: number;
 }
 
 export interface ModernReply {
@@ -44,6 +46,10 @@ export interface ModernReply {
 
 // Every request is its own stream, so the id needs to be unique on it alone.
 const REQUEST_ID = 1;
+
+function idOf({ id = REQUEST_ID }: ModernRequest): number {
+  return id;
+}
 
 /**
  * @returns the result or error, with the client's own tokens restored in all that came before it.
@@ -65,7 +71,7 @@ export async function sendModern(
     const response = await send(target, {
       method: "POST",
       headers: standardHeaders(request),
-      body: { jsonrpc: "2.0", id: REQUEST_ID, ...outgoing(request) },
+      body: { jsonrpc: "2.0", id: idOf(request), ...outgoing(request) },
       signal,
     });
     deadline.rewind();
@@ -74,7 +80,7 @@ export async function sendModern(
     }
     for await (const parsed of readMessages(target, response)) {
       deadline.rewind();
-      if (parsed.kind === "response" && isOurs(parsed.message)) {
+      if (parsed.kind === "response" && isOurs(parsed.message, idOf(request))) {
         return { reply: replyOf(parsed.message), wasRefused: false };
       }
       // A server of this era sends no requests; one that does gets no hearing.
@@ -92,8 +98,8 @@ export async function sendModern(
 }
 
 /** An answer to another id is an answer to nobody; an error may lack its id (2025-11-25 on). */
-function isOurs(response: JsonRpcResponse): boolean {
-  return response.id === REQUEST_ID || (response.id === undefined && "error" in response);
+function isOurs(response: JsonRpcResponse, id: number): boolean {
+  return response.id === id || (response.id === undefined && "error" in response);
 }
 
 function standardHeaders({ call, headers }: ModernRequest): Record<string, string> {

@@ -1,0 +1,94 @@
+/**
+ * One branch of the fan-out: carries the news of all servers to its share of the subscribers. Wires
+ * it to its storage, its alarm and its sockets, to the feeds, and to the sessions it calls.
+ */
+
+import { DurableObject } from "cloudflare:workers";
+
+import { loadConfig } from "../src/config.ts";
+import { Branch } from "../src/federation/fan-out/branch.ts";
+import { BRANCHES, branchName } from "../src/federation/fan-out/branches.ts";
+import type { Seat } from "../src/federation/fan-out/listener.ts";
+import type { Interests, News } from "../src/federation/feed/feeds.ts";
+import { count } from "../src/observability/costs.ts";
+import { defaultLimits } from "../src/policy/limits.ts";
+import { AlarmClock } from "./alarm-clock.ts";
+import { readListenRequest } from "./fan-out-in.ts";
+import { feedsIn } from "./feeds-in.ts";
+import { meteredSql } from "./metered-sql.ts";
+import { recipientsIn } from "./fan-out-recipients.ts";
+
+export class FanOutObject extends DurableObject<Env> {
+  readonly #branch: Branch<WebSocket>;
+  readonly #clock: AlarmClock;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    count("objectsConstructed");
+    const loaded = loadConfig(env);
+    const clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    this.#clock = clock;
+    this.#branch = new Branch({
+      number: numberOf(env.FAN_OUT, ctx.id),
+      sql: meteredSql(ctx.storage.sql),
+      feeds: feedsIn(env.FEEDS),
+      recipients: recipientsIn(env.SESSIONS),
+      found: ctx.getWebSockets().map((socket) => ({ socket, seat: seatOf(socket) })),
+      knows: (slug) => loaded.ok && loaded.config.servers.has(slug),
+      limits: loaded.ok ? loaded.config.limits : defaultLimits(),
+      now: () => Date.now(),
+      ring: (at) => clock.noLaterThan(at),
+      keep: (work) => ctx.waitUntil(work),
+    });
+  }
+
+  subscribe(session: string, interests: Interests): Promise<Interests> {
+    return this.#branch.subscribe(session, interests);
+  }
+
+  unsubscribe(session: string, interests?: Interests): void {
+    this.#branch.unsubscribe(session, interests);
+  }
+
+  publish(news: News): void {
+    this.#branch.publish(news);
+  }
+
+  /** Opens a listener's way: it says what it wants in its first message. */
+  override fetch(request: Request): Response {
+    const { 0: client, 1: server } = new WebSocketPair();
+    this.ctx.acceptWebSocket(server);
+    this.#branch.listeners.open(server, readListenRequest(request));
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    count("webSocketMessagesIn");
+    if (typeof message === "string") await this.#branch.listeners.message(socket, message);
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.#branch.listeners.closed(socket);
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.#branch.listeners.closed(socket);
+  }
+
+  override alarm(): Promise<void> {
+    this.#clock.rang();
+    return this.#branch.wake();
+  }
+}
+
+/** An object is not told its name. */
+function numberOf(namespace: Env["FAN_OUT"], id: DurableObjectId): number {
+  for (let branch = 0; branch < BRANCHES; branch += 1) {
+    if (namespace.idFromName(branchName(branch)).equals(id)) return branch;
+  }
+  throw new Error("There is no such branch of the fan-out");
+}
+
+function seatOf(socket: WebSocket): Seat | undefined {
+  return (socket.deserializeAttachment() as Seat | null) ?? undefined;
+}

@@ -1,0 +1,73 @@
+/**
+ * What an isolate knows of its traffic with one server: how much there is, and whether the server
+ * answers. It is lost with the isolate, and other isolates have their own: a limit that all share
+ * would cost every call a request to whoever counts.
+ */
+
+import { TokenBucket } from "../../lib/token-bucket.ts";
+import type { Limits } from "../../policy/limits.ts";
+import type { Server } from "../server.ts";
+import { Breaker, type Pass } from "./breaker.ts";
+
+export type Entry =
+  | { readonly kind: "entered"; readonly pass: Pass }
+  | {
+      readonly kind: "refused";
+      readonly why: "concurrency" | "rate" | "paused";
+      /** When to come back. */
+      readonly waitMs: number;
+    };
+
+/** Nobody knows when one of those will end that run. */
+const CROWD_WAIT_MS = 1000;
+
+export class Gate {
+  readonly breaker: Breaker;
+  readonly #maxInFlight: number;
+  readonly #rate: TokenBucket;
+  #inFlight = 0;
+
+  constructor(limits: Limits, now: () => number) {
+    this.#maxInFlight = limits.requestsInFlightPerServer;
+    this.#rate = new TokenBucket(limits.requestsPerMinutePerServer, now);
+    this.breaker = new Breaker({
+      maxFailures: limits.failuresBeforePause,
+      pauseMs: limits.pauseSeconds * 1000,
+      now,
+    });
+  }
+
+  /** Whoever enters must leave, once. */
+  enter(): Entry {
+    if (this.#inFlight >= this.#maxInFlight) {
+      return { kind: "refused", why: "concurrency", waitMs: CROWD_WAIT_MS };
+    }
+    if (!this.#rate.take()) return { kind: "refused", why: "rate", waitMs: this.#rate.waitMs };
+    const admission = this.breaker.admit();
+    if (admission.kind === "paused") {
+      return { kind: "refused", why: "paused", waitMs: admission.waitMs };
+    }
+    this.#inFlight += 1;
+    return { kind: "entered", pass: admission.pass };
+  }
+
+  leave(): void {
+    this.#inFlight -= 1;
+  }
+}
+
+/** More servers than anybody configures; the oldest go. */
+const MAX_GATES = 1000;
+const gates = new Map<string, Gate>();
+
+/** @param now the clock of a gate that is not there yet. */
+export function gateOf({ slug, target }: Server, limits: Limits, now: () => number): Gate {
+  const key = `${slug} ${target.endpoint.href}`;
+  let gate = gates.get(key);
+  if (gate !== undefined) return gate;
+  gate = new Gate(limits, now);
+  gates.set(key, gate);
+  const oldest = gates.keys().next();
+  if (gates.size > MAX_GATES && oldest.done !== true) gates.delete(oldest.value);
+  return gate;
+}

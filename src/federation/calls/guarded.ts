@@ -1,0 +1,88 @@
+/**
+ * What stands between a routed request and its server, in both eras: the caps on concurrency and
+ * rate, the circuit breaker, the size of results, and the line in the log.
+ */
+
+import type { Call } from "../../protocol/exchange.ts";
+import { isObject, type Reply } from "../../protocol/json-rpc.ts";
+import type { Trouble } from "../catalog/catalog.ts";
+import type { Server } from "../server.ts";
+import type { Surroundings } from "../surroundings.ts";
+import type { Turn } from "./breaker.ts";
+import { type Entry, gateOf } from "./gate.ts";
+import { type Answered, logged, replyBytes } from "./logged.ts";
+import { overloaded, paused, tooLarge } from "./refusals.ts";
+import { settled } from "./settled.ts";
+
+type Context = Pick<Surroundings, "endpoint" | "principal" | "feeds" | "limits" | "waitUntil">;
+
+/**
+ * Runs one request of a client at its server.
+ *
+ * @param run rejects with the reason of its signal alone, when the client cancelled; an upstream's
+ *   failure is an error reply (`failureReply`).
+ * @param now the clock, in milliseconds since 1970.
+ */
+export function guarded(
+  context: Context,
+  server: Server,
+  call: Call,
+  run: () => Promise<Reply>,
+  now: () => number = () => Date.now(),
+): Promise<Reply> {
+  const { principal, limits } = context;
+  const { slug } = server;
+  const act = async (): Promise<Answered> => {
+    const gate = gateOf(server, limits, now);
+    const entry = gate.enter();
+    if (entry.kind === "refused") return refused(slug, call, entry);
+    let reply: Reply;
+    try {
+      reply = await run();
+    } catch (error) {
+      gate.breaker.abandoned(entry.pass);
+      throw error;
+    } finally {
+      gate.leave();
+    }
+    const turn = isSilence(reply) ? gate.breaker.failed(entry.pass) : gate.breaker.answered();
+    if (turn !== undefined) tell(context, slug, turn, now());
+    return measured(slug, call, settled(context.endpoint, server, call, reply), limits.resultBytes);
+  };
+  return logged({ principal, server: slug, call }, act, now);
+}
+
+function refused(slug: string, call: Call, entry: Extract<Entry, { kind: "refused" }>): Answered {
+  const seconds = Math.max(1, Math.ceil(entry.waitMs / 1000));
+  const reply = entry.why === "paused" ? paused(slug, seconds) : overloaded(slug, call, seconds);
+  return { reply, refusal: entry.why };
+}
+
+function measured(slug: string, call: Call, reply: Reply, limit: number): Answered {
+  const bytes = replyBytes(reply);
+  if (bytes <= limit) return { reply, bytes };
+  return { reply: tooLarge(slug, call, bytes, limit), refusal: "result_size", bytes };
+}
+
+/** What servers say whose tool has failed: a crash that one client provokes must pause no others. */
+const INTERNAL_SERVER_ERROR = 500;
+
+/**
+ * The server gave no sign of life. A call that takes too long may be the call's own fault, so a
+ * server that answers others in between never counts as gone.
+ */
+function isSilence(reply: Reply): boolean {
+  if (!("error" in reply) || !isObject(reply.error.data)) return false;
+  const { reason, status } = reply.error.data;
+  return (reason === "unreachable" && status !== INTERNAL_SERVER_ERROR) || reason === "timeout";
+}
+
+/** Whoever keeps the catalogs of the server has it marked, or looks whether it has changed. */
+function tell({ feeds, waitUntil }: Context, slug: string, turn: Turn, now: number): void {
+  const message = `Upstream "${slug}" is not answering`;
+  const trouble: Trouble | undefined =
+    turn === "opened" ? { reason: "unreachable", message, since: now } : undefined;
+  const report = async (): Promise<void> => feeds.of(slug).report(trouble);
+  // It finds out by itself, later.
+  waitUntil(report().catch(() => undefined));
+}

@@ -1,0 +1,45 @@
+/** What a client is told in the place of an answer, when and where the gateway stands in between. */
+
+import { Meta, metaOf } from "../../protocol/envelope.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call } from "../../protocol/exchange.ts";
+import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import type { Era } from "../../protocol/revisions.ts";
+
+/** A request of 2026-07-28 says so itself. */
+export function eraOfCall({ params }: Call): Era {
+  return Object.hasOwn(metaOf(params), Meta.protocolVersion) ? "modern" : "legacy";
+}
+
+/** There is more for this server than it may be given. */
+export function overloaded(slug: string, call: Call, retryAfter: number): Reply {
+  const sentence = `Upstream "${slug}" has more requests than it may be given; come back in ${retryAfter} s`;
+  return call.method === "tools/call"
+    ? toolFailed(call, sentence)
+    : errorReply(ErrorCode.Transport, sentence, {
+        upstream: slug,
+        reason: "overloaded",
+        retryAfter,
+      });
+}
+
+/** The server has not answered for a while. */
+export function paused(slug: string, retryAfter: number): Reply {
+  const sentence = `Upstream "${slug}" is not answering; it is tried again in ${retryAfter} s`;
+  const data = { upstream: slug, reason: "unreachable", retryAfter };
+  return errorReply(ErrorCode.InternalError, sentence, data);
+}
+
+/** Nothing is cut: a part of a result could be taken for the whole. */
+export function tooLarge(slug: string, call: Call, bytes: number, limit: number): Reply {
+  const sentence = `The answer of upstream "${slug}" has ${bytes} bytes; LIMITS.resultBytes allows ${limit}. Ask for less of it`;
+  return call.method === "tools/call"
+    ? toolFailed(call, sentence)
+    : errorReply(ErrorCode.InternalError, sentence, { upstream: slug, reason: "too-large" });
+}
+
+/** In a form that a model reads, and can act on. */
+function toolFailed(call: Call, text: string): Reply {
+  const result = { content: [{ type: "text", text }], isError: true };
+  return { result: eraOfCall(call) === "modern" ? { ...result, resultType: "complete" } : result };
+}

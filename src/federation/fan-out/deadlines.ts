@@ -1,0 +1,56 @@
+/**
+ * Any number of waits with an end, and one timer for all of them: an object may have ten thousand
+ * timers and no more. The price is that an end comes up to a tick late. Nothing runs while nobody
+ * waits.
+ */
+
+interface Wait {
+  readonly until: number;
+  readonly giveUp: () => void;
+}
+
+export class Deadlines {
+  readonly #tickMs: number;
+  readonly #waits = new Set<Wait>();
+  #timer: number | null = null;
+
+  constructor(tickMs = 250) {
+    this.#tickMs = tickMs;
+  }
+
+  /** @returns `undefined` when the time is over first; the promise goes on, and is not heard. */
+  within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      const wait: Wait = { until: Date.now() + ms, giveUp: () => resolve(undefined) };
+      this.#waits.add(wait);
+      this.#timer ??= setTimeout(() => this.#tick(), this.#tickMs);
+      promise.then(
+        (value) => {
+          this.#over(wait);
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#over(wait);
+          reject(error instanceof Error ? error : new Error("It failed", { cause: error }));
+        },
+      );
+    });
+  }
+
+  #over(wait: Wait): void {
+    this.#waits.delete(wait);
+    if (this.#waits.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #tick(): void {
+    const now = Date.now();
+    for (const wait of this.#waits) {
+      if (wait.until > now) continue;
+      this.#waits.delete(wait);
+      wait.giveUp();
+    }
+    this.#timer = this.#waits.size === 0 ? null : setTimeout(() => this.#tick(), this.#tickMs);
+  }
+}

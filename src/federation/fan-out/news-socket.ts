@@ -1,0 +1,101 @@
+/** The Worker's end of a listener's way to its branch. */
+
+import { CLIENT_GONE_CODE } from "../../sessions/frame.ts";
+import type { Interests, News, NewsSocket } from "../feed/feeds.ts";
+import { settleWithin } from "../../lib/time-out.ts";
+import { type Answer, interestsLine, readAnswer, readNews } from "./listen-wire.ts";
+
+/** The branch gives each feed some seconds, all at the same time. */
+const ANSWER_MS = 15_000;
+
+/**
+ * Says what is wanted, and waits for what is honoured of it.
+ *
+ * @param socket not accepted yet.
+ * @throws Error when the branch breaks off before it has answered.
+ */
+export async function openNewsSocket(socket: WebSocket, interests: Interests): Promise<NewsSocket> {
+  const lines = new Lines(socket);
+  socket.send(interestsLine(interests));
+  const line = await settleWithin(lines.next(), ANSWER_MS);
+  if (line === undefined) {
+    lines.close();
+    throw new Error("The fan-out has not answered a listener");
+  }
+  return new OpenNewsSocket(lines, readAnswer(line), line.length);
+}
+
+class OpenNewsSocket implements NewsSocket {
+  readonly honoured: Interests;
+  readonly #lines: Lines;
+  readonly #windowChars: number;
+  #takenChars = 0;
+
+  /** @param chars the length of the answer. */
+  constructor(lines: Lines, { honoured, windowChars }: Answer, chars: number) {
+    this.#lines = lines;
+    this.honoured = honoured;
+    this.#windowChars = windowChars;
+    this.#taken(chars);
+  }
+
+  async next(): Promise<News | undefined> {
+    const line = await this.#lines.next();
+    if (line === undefined) return undefined;
+    this.#taken(line.length);
+    return readNews(line);
+  }
+
+  close(): void {
+    this.#lines.close();
+  }
+
+  #taken(chars: number): void {
+    this.#takenChars += chars;
+    if (this.#takenChars < this.#windowChars / 2) return;
+    this.#lines.send(String(this.#takenChars));
+    this.#takenChars = 0;
+  }
+}
+
+/** Text messages, one after the other. */
+class Lines {
+  readonly #socket: WebSocket;
+  readonly #lines: string[] = [];
+  #isOpen = true;
+  #wake: (() => void) | undefined;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => {
+      if (typeof data === "string") this.#lines.push(data);
+      this.#wake?.();
+    });
+    socket.addEventListener("close", () => this.#end());
+    socket.addEventListener("error", () => this.#end());
+    socket.accept();
+  }
+
+  /** @returns `undefined` when it is closed, and everything before that was read. */
+  async next(): Promise<string | undefined> {
+    for (;;) {
+      const line = this.#lines.shift();
+      if (line !== undefined || !this.#isOpen) return line;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  send(line: string): void {
+    if (this.#isOpen) this.#socket.send(line);
+  }
+
+  close(): void {
+    if (this.#isOpen) this.#socket.close(CLIENT_GONE_CODE, "the client has gone");
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isOpen = false;
+    this.#wake?.();
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * Carries what has changed to the branches that want to know of it. What changes often is told once
+ * in a while; each branch has its own pace and its own trouble, and what waits for it is a set of
+ * topics, however much has happened.
+ */
+
+import { settleWithin } from "../../lib/time-out.ts";
+import type { News, Topic } from "./feeds.ts";
+import type { ListTopic } from "./watch-port.ts";
+
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 30_000;
+/** A branch that says nothing for this long has failed. */
+const PATIENCE_MS = 30_000;
+
+export interface PublisherOptions {
+  readonly slug: string;
+  /** How long what has changed is collected before it is told, in milliseconds. */
+  readonly collectMs: number;
+  readonly wanted: {
+    has(topic: Topic): boolean;
+    branchesOf(topic: Topic): Iterable<number>;
+    isWantedBy(branch: number, topic: Topic): boolean;
+  };
+  /** The next number for news. */
+  readonly nextSeq: () => number;
+  /** Rejects when the branch cannot be had. */
+  readonly publish: (branch: number, news: News) => Promise<void>;
+  /** Called before anybody is told. */
+  readonly outdated: (lists: readonly ListTopic[]) => void;
+  readonly now: () => number;
+}
+
+/** What a branch is still to be told. */
+interface Line {
+  readonly due: Set<Topic>;
+  /** Being sent, or to be sent again as it was: a branch may have it already. */
+  news: News | undefined;
+  isBusy: boolean;
+  failures: number;
+  timer: number | null;
+}
+
+export class Publisher {
+  readonly #options: PublisherOptions;
+  readonly #due = new Set<Topic>();
+  readonly #outdated = new Set<ListTopic>();
+  readonly #lines = new Map<number, Line>();
+  #flushedAt = -Infinity;
+  #timer: number | null = null;
+
+  constructor(options: PublisherOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Whoever wants to know of these topics is told.
+   *
+   * @param outdated what is known of these is no longer good, whoever wants to hear of it.
+   */
+  tell(topics: readonly Topic[], outdated: readonly ListTopic[] = []): void {
+    const { wanted } = this.#options;
+    for (const list of outdated) this.#outdated.add(list);
+    for (const topic of topics) if (wanted.has(topic)) this.#due.add(topic);
+    this.#flushSoon();
+  }
+
+  /** The branch does not want to hear of it any more. */
+  forget(branch: number, topic: Topic): void {
+    const line = this.#lines.get(branch);
+    if (line === undefined) return;
+    line.due.delete(topic);
+    // What is being sent cannot be taken back, but need not be sent again.
+    if (line.timer !== null) this.#prune(branch, line);
+    this.#dropIfIdle(branch, line);
+  }
+
+  #flushSoon(): void {
+    if (this.#timer !== null || this.#due.size + this.#outdated.size === 0) return;
+    const { now, collectMs } = this.#options;
+    const leftMs = this.#flushedAt + collectMs - now();
+    if (leftMs <= 0) {
+      this.#flush();
+      return;
+    }
+    // No longer than it is collected for, should the clock have been set back.
+    this.#timer = setTimeout(() => this.#flush(), Math.min(leftMs, collectMs));
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    const { now, wanted, outdated } = this.#options;
+    this.#flushedAt = now();
+    const [lists, topics] = [[...this.#outdated], [...this.#due]];
+    this.#outdated.clear();
+    this.#due.clear();
+    if (lists.length > 0) outdated(lists);
+    const touched = new Set<number>();
+    for (const topic of topics) {
+      for (const branch of wanted.branchesOf(topic)) {
+        this.#lineOf(branch).due.add(topic);
+        touched.add(branch);
+      }
+    }
+    for (const branch of touched) void this.#send(branch, this.#lineOf(branch));
+  }
+
+  #lineOf(branch: number): Line {
+    const found = this.#lines.get(branch);
+    if (found !== undefined) return found;
+    const line: Line = { due: new Set(), news: undefined, isBusy: false, failures: 0, timer: null };
+    this.#lines.set(branch, line);
+    return line;
+  }
+
+  /** One at a time, and while a branch fails not before its pause is over. */
+  async #send(branch: number, line: Line): Promise<void> {
+    if (line.isBusy || line.timer !== null) return;
+    line.isBusy = true;
+    while ((line.news ??= this.#nextNews(line)) !== undefined) {
+      const isTaken = await this.#publish(branch, line.news);
+      if (!isTaken) {
+        this.#pause(branch, line);
+        break;
+      }
+      line.news = undefined;
+      line.failures = 0;
+    }
+    line.isBusy = false;
+    this.#dropIfIdle(branch, line);
+  }
+
+  #nextNews(line: Line): News | undefined {
+    if (line.due.size === 0) return undefined;
+    const { slug, nextSeq } = this.#options;
+    const news: News = { slug, seq: nextSeq(), topics: [...line.due] };
+    line.due.clear();
+    return news;
+  }
+
+  async #publish(branch: number, news: News): Promise<boolean> {
+    const publish = async (): Promise<true> => {
+      await this.#options.publish(branch, news);
+      return true;
+    };
+    return (
+      (await settleWithin(
+        publish().catch(() => false),
+        PATIENCE_MS,
+      )) === true
+    );
+  }
+
+  /** The same piece of news goes again, under its number: who has had it knows it by that. */
+  #pause(branch: number, line: Line): void {
+    this.#prune(branch, line);
+    if (line.news === undefined && line.due.size === 0) return;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** line.failures, MAX_PAUSE_MS);
+    line.failures += 1;
+    line.timer = setTimeout(() => {
+      line.timer = null;
+      void this.#send(branch, line);
+    }, pauseMs);
+  }
+
+  /** Takes out of what is to be sent again what is not wanted any more. */
+  #prune(branch: number, line: Line): void {
+    if (line.news === undefined) return;
+    const { wanted } = this.#options;
+    const topics = line.news.topics.filter((topic) => wanted.isWantedBy(branch, topic));
+    line.news = topics.length === 0 ? undefined : { ...line.news, topics };
+  }
+
+  #dropIfIdle(branch: number, line: Line): void {
+    if (line.isBusy || line.news !== undefined || line.due.size > 0) return;
+    clearTimeout(line.timer);
+    this.#lines.delete(branch);
+  }
+}

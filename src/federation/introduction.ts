@@ -1,0 +1,71 @@
+/** How several servers introduce themselves as one. */
+
+import { toModern } from "../protocol/capabilities.ts";
+import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
+import type { Catalog, ClientKind, ListKind } from "./catalog/catalog.ts";
+import { knownCatalog } from "./catalog/catalogs.ts";
+import { advertises } from "./catalog/list-source.ts";
+import { freshMsOf } from "./catalog/notes.ts";
+import { SERVER_INFO } from "./gateway-info.ts";
+import { jointInstructions } from "./joint-instructions.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+export interface Introduction {
+  /** As 2026-07-28 spells them. */
+  readonly capabilities: JsonObject;
+  readonly serverInfo: JsonObject;
+  readonly instructions: string | undefined;
+  readonly freshMs: number;
+}
+
+/** Waits for no server longer than `catalogWaitMilliseconds`. */
+export async function introduceEndpoint(
+  surroundings: Surroundings,
+  client: ClientKind,
+): Promise<Introduction> {
+  const all = await Promise.all(
+    surroundings.endpoint.servers.map((server) => knownCatalog(surroundings, server, client)),
+  );
+  return {
+    capabilities: jointCapabilities(all.map(({ catalog }) => catalog)),
+    serverInfo: SERVER_INFO,
+    instructions: jointInstructions(all),
+    freshMs: freshMsOf(all),
+  };
+}
+
+/**
+ * What any of them has. A server that is not known yet counts as having everything that is listed:
+ * clients read this once, and would never ask for what comes later.
+ */
+function jointCapabilities(catalogs: readonly (Catalog | undefined)[]): JsonObject {
+  const said = catalogs.map((catalog) => toModern(catalog?.about.capabilities ?? {}));
+  const anyLists = (...lists: readonly ListKind[]): boolean =>
+    catalogs.some(
+      (catalog) => catalog === undefined || lists.some((list) => hasList(catalog, list)),
+    );
+  const anySays = (name: string): boolean => said.some((one) => isObject(one[name]));
+  const canSubscribe =
+    catalogs.includes(undefined) ||
+    said.some(({ resources }) => isObject(resources) && resources["subscribe"] === true);
+  const extensions = said.map((one) => one["extensions"]).filter(isObject);
+  return {
+    // The feeds tell of changes, whether the server does or not.
+    ...(anyLists("tools") ? { tools: { listChanged: true } } : {}),
+    ...(anyLists("prompts") ? { prompts: { listChanged: true } } : {}),
+    ...(anyLists("resources", "templates")
+      ? { resources: { listChanged: true, ...(canSubscribe ? { subscribe: true } : {}) } }
+      : {}),
+    ...(anySays("completions") ? { completions: {} } : {}),
+    ...(anySays("logging") ? { logging: {} } : {}),
+    // Of two that say something of one extension, the first is heard.
+    ...(extensions.length === 0
+      ? {}
+      : { extensions: Object.assign({}, ...extensions.toReversed()) as JsonObject }),
+  };
+}
+
+/** Some servers have what they do not say that they have. */
+function hasList({ about, lists }: Catalog, list: ListKind): boolean {
+  return advertises(about.capabilities, list) || lists[list].length > 0;
+}

@@ -1,0 +1,72 @@
+/** One modern request at an endpoint: routed to its server, or answered from all of them. */
+
+import { logUnexpected } from "../../observability/unexpected.ts";
+import { metaOf } from "../../protocol/envelope.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Peer } from "../../protocol/exchange.ts";
+import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import { LATEST_MODERN } from "../../protocol/revisions.ts";
+import { listPage } from "../catalog/list-page.ts";
+import { loggedForAll } from "../calls/logged.ts";
+import { clientKind } from "../client-kind.ts";
+import { route } from "../routing/route.ts";
+import { callServer } from "./call-server.ts";
+import { discoverEndpoint } from "./discover-endpoint.ts";
+import type { InboundModern, ModernContext } from "./inbound.ts";
+import { listen } from "./listen.ts";
+import { listForModern } from "./list-for-modern.ts";
+import { searchServers } from "./search-servers.ts";
+
+/** Never rejects but with the reason of `signal`. */
+export async function federateModern(
+  context: ModernContext,
+  inbound: InboundModern,
+  peer: Peer,
+  signal: AbortSignal,
+): Promise<Reply> {
+  try {
+    return await answer(context, inbound, peer, signal);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const reference = logUnexpected(error);
+    return errorReply(ErrorCode.InternalError, `The gateway failed (reference ${reference})`);
+  }
+}
+
+async function answer(
+  context: ModernContext,
+  inbound: InboundModern,
+  peer: Peer,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const { message, envelope } = inbound;
+  const client = clientKind(LATEST_MODERN, envelope.clientCapabilities);
+  const visit = { context, client, inbound, peer, signal };
+  switch (message.method) {
+    case "server/discover":
+      return discoverEndpoint(visit);
+    case "subscriptions/listen":
+      return listen(context, client, message, peer, signal);
+  }
+  const routed = await route(context, client, message);
+  switch (routed.kind) {
+    case "reply":
+      return loggedForAll(context.principal, message, () => Promise.resolve(routed.reply));
+    case "server":
+      return callServer(visit, routed.server, routed.call);
+    case "search":
+      return searchServers(visit, routed.servers, routed.call);
+    case "list": {
+      const { list } = routed;
+      if (!context.endpoint.isMerged) return listForModern(visit, list);
+      const cursor = message.params?.["cursor"];
+      const search = metaOf(message.params)["edgeway/search"];
+      return loggedForAll(context.principal, message, () =>
+        listPage(context, { client, list, cursor, search }),
+      );
+    }
+    case "all":
+      // This era has nothing that is said to all servers.
+      return errorReply(ErrorCode.MethodNotFound, "Method not found");
+  }
+}

@@ -1,0 +1,38 @@
+/** A modern request on its way in, and what it is answered with. */
+
+import type { Envelope } from "../../protocol/envelope.ts";
+import type { Peer } from "../../protocol/exchange.ts";
+import type { JsonRpcRequest, Reply } from "../../protocol/json-rpc.ts";
+import type { UpstreamTarget } from "../../upstream/target.ts";
+import type { ClientKind } from "../catalog/catalog.ts";
+import type { FanOut } from "../feed/feeds.ts";
+import type { Surroundings } from "../surroundings.ts";
+import type { BindingsOf } from "./tool-bindings.ts";
+
+export interface InboundModern {
+  readonly message: JsonRpcRequest;
+  readonly envelope: Envelope;
+  readonly headers: Headers;
+}
+
+/** How one request reaches one server: the bridge's. Never rejects but with the signal's reason. */
+type RelayModern = (
+  target: UpstreamTarget,
+  inbound: InboundModern & { readonly bindingsOf?: BindingsOf },
+  peer: Peer,
+  signal: AbortSignal,
+) => Promise<Reply>;
+
+export interface ModernContext extends Surroundings {
+  readonly fanOut: FanOut;
+  readonly relay: RelayModern;
+}
+
+/** One request, and all that belongs to it. */
+export interface Visit {
+  readonly context: ModernContext;
+  readonly client: ClientKind;
+  readonly inbound: InboundModern;
+  readonly peer: Peer;
+  readonly signal: AbortSignal;
+}

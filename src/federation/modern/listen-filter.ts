@@ -1,0 +1,107 @@
+/**
+ * What a listener asks for, and what of it is honoured: the filter of `subscriptions/listen` on one
+ * side, topics of servers on the other (2026-07-28, subscriptions).
+ */
+
+import type { Call } from "../../protocol/exchange.ts";
+import { isObject, type JsonObject, type Params } from "../../protocol/json-rpc.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { Server } from "../server.ts";
+import { type Interests, LIST_TOPICS, type News, type Topic } from "../feed/feeds.ts";
+import { isListTopic, type ListTopic, topicOf, wordOf } from "../session/topic-words.ts";
+
+const MEMBERS: Readonly<Record<ListTopic, string>> = {
+  tools: "toolsListChanged",
+  prompts: "promptsListChanged",
+  resources: "resourcesListChanged",
+};
+
+export interface Asked {
+  readonly lists: readonly ListTopic[];
+  /** Without duplicates. */
+  readonly uris: readonly string[];
+}
+
+/** @returns `undefined` for params without a filter, or with one of another shape. */
+export function readFilter(params: Params | undefined): Asked | undefined {
+  const filter = params?.["notifications"];
+  if (!isObject(filter)) return undefined;
+  const uris: unknown = filter["resourceSubscriptions"] ?? [];
+  if (!Array.isArray(uris)) return undefined;
+  const unique = new Set<string>();
+  for (const uri of uris as readonly unknown[]) {
+    if (typeof uri !== "string") return undefined;
+    unique.add(uri);
+  }
+  return {
+    lists: LIST_TOPICS.filter((topic) => filter[MEMBERS[topic]] === true),
+    uris: [...unique],
+  };
+}
+
+type Owners = ReadonlyMap<string, Pick<Server, "slug">>;
+
+/** What a listener is told of. */
+export class Subscription {
+  readonly #lists: readonly ListTopic[];
+  /** By URI: the server that it is heard of from. */
+  readonly #owners: Owners;
+  readonly #slugs: ReadonlyMap<Topic, string>;
+
+  constructor(lists: readonly ListTopic[], owners: Owners) {
+    this.#lists = lists;
+    this.#owners = owners;
+    this.#slugs = new Map([...owners].map(([uri, { slug }]) => [topicOf(uri), slug]));
+  }
+
+  get isEmpty(): boolean {
+    return this.#lists.length === 0 && this.#owners.size === 0;
+  }
+
+  /** By server: lists of all servers, resources of their owners. */
+  interests({ servers }: Endpoint): Interests {
+    const topics = new Map<string, Topic[]>(servers.map(({ slug }) => [slug, [...this.#lists]]));
+    for (const [topic, slug] of this.#slugs) topics.get(slug)?.push(topic);
+    return Object.fromEntries([...topics].filter(([, wanted]) => wanted.length > 0));
+  }
+
+  /** That part of it which servers will tell of. A list counts if any of them does. */
+  honoured(by: Interests): Subscription {
+    const topics = new Map(Object.entries(by).map(([slug, told]) => [slug, new Set(told)]));
+    const lists = this.#lists.filter((list) => [...topics.values()].some((told) => told.has(list)));
+    const owners = [...this.#owners].filter(([uri, { slug }]) =>
+      topics.get(slug)?.has(topicOf(uri)),
+    );
+    return new Subscription(lists, new Map(owners));
+  }
+
+  covers(other: Subscription): boolean {
+    return (
+      other.#lists.every((list) => this.#lists.includes(list)) &&
+      [...other.#owners.keys()].every((uri) => this.#owners.has(uri))
+    );
+  }
+
+  /** As a filter, for the acknowledgement. */
+  filter(): JsonObject {
+    const lists = this.#lists.map((topic): [string, unknown] => [MEMBERS[topic], true]);
+    const uris = [...this.#owners.keys()];
+    return {
+      ...Object.fromEntries(lists),
+      ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }),
+    };
+  }
+
+  /** What there is to be said of some news: each thing once, and nothing that was not asked for. */
+  told({ slug, topics }: News): readonly Call[] {
+    const asked = [...new Set(topics)].filter((topic) =>
+      isListTopic(topic) ? this.#lists.includes(topic) : this.#slugs.get(topic) === slug,
+    );
+    return asked.map(wordOf);
+  }
+
+  /** That anything may have changed. */
+  everything(): readonly Call[] {
+    return [...this.#lists, ...this.#slugs.keys()].map(wordOf);
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * `subscriptions/listen`: a stream of what changes at the servers of an endpoint, by way of their
+ * feeds, so that no server has a watch for each listener. Acknowledged first, with what is really
+ * honoured; nothing but what was asked for; every message tagged with the listener's own id
+ * (2026-07-28, subscriptions).
+ */
+
+import { Meta, metaOf, withMeta } from "../../protocol/envelope.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import {
+  errorReply,
+  type JsonRpcRequest,
+  type Params,
+  type Reply,
+  type RequestId,
+} from "../../protocol/json-rpc.ts";
+import type { ClientKind } from "../catalog/catalog.ts";
+import { ownersOf } from "../routing/resource-owners.ts";
+import type { ModernContext } from "./inbound.ts";
+import { readFilter, Subscription } from "./listen-filter.ts";
+import { NewsLine } from "./news-line.ts";
+
+const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
+
+/**
+ * Listens until the client hangs up.
+ *
+ * @returns its graceful end, when news cannot be had any more: the client listens anew.
+ * @throws the reason of `signal`.
+ */
+export async function listen(
+  context: ModernContext,
+  client: ClientKind,
+  { id, params }: JsonRpcRequest,
+  peer: Peer,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const asked = readFilter(params);
+  if (asked === undefined) {
+    const message = 'params.notifications must be a filter, for example {"toolsListChanged":true}';
+    return errorReply(ErrorCode.InvalidParams, message);
+  }
+  // What is beyond the limit is not in the acknowledgement.
+  const uris = asked.uris.slice(0, context.limits.subscribedUrisPerClient);
+  const wanted = new Subscription(asked.lists, await ownersOf(context, client, uris));
+  const line = new NewsLine(context.fanOut, wanted.interests(context.endpoint), signal);
+  const tell: Tell = (call) => peer.notify({ ...call, params: tag(call.params, id) });
+  try {
+    const honoured = wanted.isEmpty ? {} : await line.open();
+    if (honoured === undefined) return unavailable();
+    const subscription = wanted.honoured(honoured);
+    await tell({ method: ACKNOWLEDGED, params: { notifications: subscription.filter() } });
+    await pass(line, subscription, tell, signal);
+    return { result: { ...tag({}, id), resultType: "complete" } };
+  } finally {
+    line.close();
+  }
+}
+
+type Tell = (call: Call) => Promise<void>;
+
+async function pass(
+  line: NewsLine,
+  subscription: Subscription,
+  tell: Tell,
+  signal: AbortSignal,
+): Promise<void> {
+  // Who asks for nothing that there is has been told so, and is left in peace.
+  if (subscription.isEmpty) {
+    line.close();
+    return aborted(signal);
+  }
+  for (;;) {
+    const heard = await line.next();
+    if (heard === undefined) return;
+    const isGap = heard.kind === "gap";
+    // What is not honoured any more cannot be taken back: the client asks anew, and is told.
+    if (isGap && !subscription.honoured(heard.honoured).covers(subscription)) return;
+    const calls = isGap ? subscription.everything() : subscription.told(heard.news);
+    for (const call of calls) await tell(call);
+  }
+}
+
+/** @throws the reason of the signal, once there is one. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = (): void => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
+}
+
+function unavailable(): Reply {
+  const message = "The gateway cannot tell of changes at the moment; listen again later";
+  return errorReply(ErrorCode.InternalError, message);
+}
+
+/** The tag keeps the JSON type of the listener's id: a number stays a number. */
+function tag(params: Params | undefined, id: RequestId): Params {
+  return withMeta(params, { ...metaOf(params), [Meta.subscriptionId]: id });
+}

@@ -1,0 +1,26 @@
+/** A resource that nobody lists, for a modern client: a state leads back to the server that asked. */
+
+import type { Call } from "../../protocol/exchange.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
+import { firstFound } from "../routing/first-found.ts";
+import type { Server } from "../server.ts";
+import { callWith, foreignState } from "./call-server.ts";
+import type { Visit } from "./inbound.ts";
+import { readState } from "./request-state.ts";
+
+/** @returns the first result; else what a server had to say that knows the resource. */
+export async function searchServers(
+  visit: Visit,
+  servers: readonly Server[],
+  call: Call,
+): Promise<Reply> {
+  const reading = await readState(visit.context, call);
+  if (reading.kind === "foreign") return foreignState();
+  // Whoever gave a state is who asked.
+  const candidates =
+    reading.kind === "state" ? servers.filter(({ slug }) => slug === reading.slug) : servers;
+  if (reading.kind === "state" && candidates.length === 0) return foreignState();
+  return firstFound(candidates, call.params?.["uri"], "modern", (server) =>
+    callWith(visit, server, call, reading),
+  );
+}

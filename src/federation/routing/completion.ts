@@ -1,0 +1,62 @@
+/** Whose a completion is: that of the prompt, the template or the resource that it belongs to. */
+
+import type { Call } from "../../protocol/exchange.ts";
+import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
+import { eraOf } from "../../protocol/revisions.ts";
+import type { ClientKind } from "../catalog/catalog.ts";
+import { knownCatalog } from "../catalog/catalogs.ts";
+import type { Server } from "../server.ts";
+import { findNamed } from "./named.ts";
+import { malformed, noCompletions, unknownReference } from "./refusals.ts";
+import { ownersOf } from "./resource-owners.ts";
+import { type Place, type Routed, routeNameless } from "./routed.ts";
+
+export async function routeCompletion(
+  place: Place,
+  client: ClientKind,
+  call: Call,
+): Promise<Routed> {
+  const ref = call.params?.["ref"];
+  const { type, name, uri }: JsonObject = isObject(ref) ? ref : {};
+  if (type === "ref/prompt" && typeof name === "string") {
+    const found = await findNamed(place, client, "prompts", name);
+    if (found.kind === "reply") return found;
+    if (found.name === name) return routeTo(place, client, found.server, call);
+    const named = { ...call.params, ref: { ...(ref as JsonObject), name: found.name } };
+    return routeTo(place, client, found.server, { ...call, params: named });
+  }
+  if (type === "ref/resource" && typeof uri === "string") {
+    const server = (await ownersOf(place, client, [uri], true)).get(uri);
+    return server === undefined
+      ? { kind: "reply", reply: unknownReference(uri) }
+      : routeTo(place, client, server, call);
+  }
+  const refusal = malformed("ref", "a reference to a prompt or a resource");
+  return routeNameless(place, call, ["prompts", "resources"], refusal);
+}
+
+async function routeTo(
+  place: Place,
+  client: ClientKind,
+  server: Server,
+  call: Call,
+): Promise<Routed> {
+  return place.endpoint.isMerged && (await lacksCompletions(place, client, server))
+    ? { kind: "reply", reply: noCompletions(eraOf(client.revision)) }
+    : { kind: "server", server, call };
+}
+
+/**
+ * Servers of 2024-11-05 could not say it, and servers of 2026-07-28 in the field do not, so these
+ * are asked (`settled` is for those that have none).
+ */
+async function lacksCompletions(
+  place: Place,
+  client: ClientKind,
+  server: Server,
+): Promise<boolean> {
+  const { revision } = client;
+  if (eraOf(revision) === "modern" || revision < "2025-03-26") return false;
+  const { catalog } = await knownCatalog(place, server, client);
+  return catalog !== undefined && catalog.about.capabilities["completions"] === undefined;
+}

@@ -1,0 +1,139 @@
+/**
+ * Whose a resource is. URIs keep their spelling on every way, so it is told from what the servers
+ * list: the first in the operator's order that lists it, or whose tool points at it; else the first
+ * that has a template for it.
+ */
+
+import { settleWithin } from "../../lib/time-out.ts";
+import { isAllowedUnlisted, isOpen } from "../../policy/item-policy.ts";
+import type { ClientKind } from "../catalog/catalog.ts";
+import { currentCatalog, type Known, knownCatalog } from "../catalog/catalogs.ts";
+import { advertises } from "../catalog/list-source.ts";
+import type { Server } from "../server.ts";
+import type { Place } from "./routed.ts";
+import { ServerResources } from "./server-resources.ts";
+
+/**
+ * For servers of which nothing is known yet. Who has not said what it has by then has a part in
+ * nothing that another lists: one that stalls must not hold up what the others are asked for.
+ */
+const HEAD_START_MS = 300;
+
+/** What is known of the resources of an endpoint, for as long as one request takes. */
+export class ResourceOwners {
+  readonly #place: Place;
+  readonly #client: ClientKind;
+  /** In the operator's order. */
+  #known: Known[];
+  /** Resolves when those are known too that are late. */
+  readonly #complete: Promise<unknown>;
+
+  private constructor(place: Place, client: ClientKind) {
+    const { servers } = place.endpoint;
+    this.#place = place;
+    this.#client = client;
+    this.#known = servers.map((server) => ({
+      ...{ server, catalog: undefined, trouble: undefined, freshMs: 0 },
+    }));
+    this.#complete = Promise.all(
+      servers.map(async (server, index) => {
+        this.#known[index] = await knownCatalog(place, server, client);
+      }),
+    );
+  }
+
+  static async at(place: Place, client: ClientKind): Promise<ResourceOwners> {
+    const owners = new ResourceOwners(place, client);
+    // What the late ones say is there for the next request.
+    place.waitUntil(owners.#complete);
+    await settleWithin(owners.#complete, HEAD_START_MS);
+    return owners;
+  }
+
+  async awaitAll(): Promise<void> {
+    await this.#complete;
+  }
+
+  /** Asks some servers anew what they have. */
+  async refresh(isAsked: (server: Server) => boolean): Promise<void> {
+    const known = this.#known.map(async (one) =>
+      isAsked(one.server) ? currentCatalog(this.#place, one.server, this.#client) : one,
+    );
+    this.#known = await Promise.all(known);
+  }
+
+  ownerOf(uri: string): Server | undefined {
+    return (
+      this.#first((its, { resources }) => its.lists(uri, resources)) ??
+      this.#first((its, { resources }) => its.fits(uri, resources))
+    );
+  }
+
+  /** @param text of a template, as a server lists it. */
+  ownerOfTemplate(text: string): Server | undefined {
+    return this.#first((its, { resources }) => its.listsTemplate(text, resources));
+  }
+
+  /** Who may have a resource that nobody lists. */
+  candidatesFor(uri: string): readonly Server[] {
+    return this.#known
+      .filter(mayHaveResources)
+      .map(({ server }) => server)
+      .filter(({ resources }) => isAllowedUnlisted(resources, uri));
+  }
+
+  #first(isOwner: (its: ServerResources, server: Server) => boolean): Server | undefined {
+    const owner = this.#known.find(
+      ({ catalog, server }) =>
+        catalog !== undefined && isOwner(ServerResources.of(catalog), server),
+    );
+    return owner?.server;
+  }
+}
+
+/** Who is not known may; and some have what they do not advertise. */
+function mayHaveResources({ catalog }: Known): boolean {
+  if (catalog === undefined) return true;
+  const { resources, templates } = catalog.lists;
+  const isAdvertised = advertises(catalog.about.capabilities, "resources");
+  return isAdvertised || resources.length > 0 || templates.length > 0;
+}
+
+/**
+ * The owners of what clients want to hear of, or have completed.
+ *
+ * @param isReference it may also be the text of a template.
+ * @returns by URI. What is nobody's, or may not be seen, is not in it.
+ */
+export async function ownersOf(
+  place: Place,
+  client: ClientKind,
+  uris: readonly string[],
+  isReference = false,
+): Promise<ReadonlyMap<string, Server>> {
+  const { servers, isMerged } = place.endpoint;
+  const [only] = servers;
+  const isAllOfOne = !isMerged && isOpen(only.resources);
+  if (isAllOfOne || uris.length === 0) return new Map(uris.map((uri) => [uri, only]));
+
+  const owners = await ResourceOwners.at(place, client);
+  const owned = new Map<string, Server>();
+  const look = (): boolean => {
+    const missing = uris.filter((uri) => !owned.has(uri));
+    for (const uri of missing) {
+      const owner =
+        (isReference ? owners.ownerOfTemplate(uri) : undefined) ??
+        owners.ownerOf(uri) ??
+        // A server alone may have what is allowed by its very name.
+        (!isMerged && isAllowedUnlisted(only.resources, uri) ? only : undefined);
+      if (owner !== undefined) owned.set(uri, owner);
+    }
+    return uris.every((uri) => owned.has(uri));
+  };
+  if (look()) return owned;
+  await owners.awaitAll();
+  if (look()) return owned;
+  await owners.refresh(() => true);
+  look();
+  return owned;
+}

@@ -1,0 +1,37 @@
+/**
+ * Values that a client carries for the gateway, so that nothing has to be kept: cursors, and the
+ * state of a server's questions. Sealed, and for nobody but the principal and the endpoint that they
+ * were given to.
+ */
+
+import { seal, sealedWith, unseal } from "../lib/seal.ts";
+import { isObject } from "../protocol/json-rpc.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+type Purpose = "cursor" | "request-state";
+type Holder = Pick<Surroundings, "keys" | "principal" | "route">;
+
+/** @param value anything that JSON can carry. */
+export async function sealFor(
+  { keys, principal, route }: Holder,
+  purpose: Purpose,
+  value: unknown,
+): Promise<string> {
+  return seal(await keys.ring(), purpose, { p: principal, r: route, v: value });
+}
+
+/**
+ * @returns `undefined` for what was forged, cut, sealed for somebody else, for another endpoint or
+ *   another purpose, or by another gateway. Nothing tells the cases apart.
+ */
+export async function unsealFor(
+  { keys, principal, route }: Holder,
+  purpose: Purpose,
+  text: string,
+): Promise<unknown> {
+  const keyId = sealedWith(text);
+  if (keyId === undefined) return undefined;
+  const sealed = await unseal(await keys.ringFor(keyId), purpose, text);
+  if (!isObject(sealed) || sealed["p"] !== principal || sealed["r"] !== route) return undefined;
+  return sealed["v"];
+}

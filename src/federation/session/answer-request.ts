@@ -1,0 +1,82 @@
+/** What becomes of a request in a session: it goes to its server, or is answered for all of them. */
+
+import { settleWithin } from "../../lib/time-out.ts";
+import type { Call } from "../../protocol/exchange.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
+import { metaOf } from "../../protocol/envelope.ts";
+import { loggedForAll } from "../calls/logged.ts";
+import { asLegacyList } from "../catalog/legacy-list.ts";
+import { listPage } from "../catalog/list-page.ts";
+import type { ListKind } from "../catalog/catalog.ts";
+import { firstFound } from "../routing/first-found.ts";
+import { listServer } from "../routing/list-server.ts";
+import { route } from "../routing/route.ts";
+import { callServer, type Caller } from "./call-server.ts";
+import { levelIn, noSuchLevel } from "./log-level.ts";
+import type { SessionContext } from "./session-context.ts";
+
+const SEARCH = "edgeway/search";
+
+export async function answerRequest(
+  context: SessionContext,
+  call: Call,
+  caller: Caller,
+): Promise<Reply> {
+  const { surroundings, client, subscriptions } = context;
+  // Also of what is nobody's any more.
+  if (call.method === "resources/unsubscribe") return subscriptions.unsubscribe(call.params);
+  const routed = await route(surroundings, client, call);
+  caller.signal.throwIfAborted();
+  switch (routed.kind) {
+    case "reply":
+      return loggedForAll(surroundings.principal, call, () => Promise.resolve(routed.reply));
+    case "list":
+      return answerList(context, routed.list, call, caller);
+    case "search":
+      return firstFound(routed.servers, routed.call.params?.["uri"], "legacy", (server) =>
+        callServer(context, server, routed.call, caller),
+      );
+    case "all":
+      return setLogLevel(context, call);
+    case "server": {
+      const { server } = routed;
+      if (call.method === "resources/subscribe")
+        return subscriptions.subscribe(server, call.params);
+      return callServer(context, server, routed.call, caller);
+    }
+  }
+}
+
+async function answerList(
+  context: SessionContext,
+  list: ListKind,
+  call: Call,
+  caller: Caller,
+): Promise<Reply> {
+  const { surroundings, client } = context;
+  const { isMerged, servers } = surroundings.endpoint;
+  if (!isMerged) {
+    return listServer(surroundings, list, call, (own) =>
+      callServer(context, servers[0], own, caller),
+    );
+  }
+  const { params } = call;
+  const search = metaOf(params)[SEARCH];
+  const reply = await loggedForAll(surroundings.principal, call, () =>
+    listPage(surroundings, { client, list, cursor: params?.["cursor"], search }),
+  );
+  caller.signal.throwIfAborted();
+  return "error" in reply ? reply : { result: asLegacyList(reply.result) };
+}
+
+/** `logging/setLevel` for several servers: those that are in use are told, others when they are. */
+async function setLogLevel(context: SessionContext, call: Call): Promise<Reply> {
+  const { surroundings, servers, setLogLevel: keep } = context;
+  const level = levelIn(call.params);
+  if (level === undefined) return noSuchLevel();
+  keep(level);
+  const told = servers.tellLogLevel(level);
+  // What follows finds it done; but not at the cost of a server that is slow.
+  await settleWithin(told, surroundings.limits.catalogWaitMilliseconds);
+  return { result: {} };
+}

@@ -1,0 +1,72 @@
+/** Puts together what stands between one client's session and the servers of its endpoint. */
+
+import type { ClientFacts, Dispatch, Unsolicited } from "../../sessions/dispatch.ts";
+import { clientKind } from "../client-kind.ts";
+import type { Server } from "../server.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { FederatedDispatch } from "./federated-dispatch.ts";
+import type { SavedHearing } from "./hearing.ts";
+import { OwnSubscriptions } from "./own-subscriptions.ts";
+import { type SavedConnections, ServerSessions, type ServerSide } from "./server-sessions.ts";
+import { type NewsSource, Subscriptions } from "./subscriptions.ts";
+import type { SavedWanted } from "./wanted.ts";
+
+/** What outlives the holder's memory; plain data. Written when it changes, and that is rarely. */
+export interface FederatedState {
+  readonly upstreams: SavedConnections;
+  readonly wanted?: SavedWanted;
+  /** What the client wants to have logged, where that is said to all servers. */
+  readonly logLevel?: string;
+}
+
+export interface FederatedSessionOptions {
+  readonly surroundings: Surroundings;
+  readonly client: ClientFacts;
+  readonly unsolicited: Unsolicited;
+  /** Makes the way to one server, for this client. */
+  readonly connect: (server: Server, client: ClientFacts, side: ServerSide) => Dispatch;
+  readonly source: NewsSource;
+  readonly saved: FederatedState;
+  readonly save: (change: Partial<FederatedState>) => void;
+  readonly savedHearing: SavedHearing | undefined;
+  readonly saveHearing: (state: SavedHearing) => void;
+}
+
+export interface FederatedSession {
+  readonly dispatch: Dispatch;
+  readonly subscriptions: Subscriptions;
+}
+
+export function federateSession(options: FederatedSessionOptions): FederatedSession {
+  const { surroundings, client, unsolicited, connect, saved, save } = options;
+  const { endpoint } = surroundings;
+  let { logLevel } = saved;
+  const own = new OwnSubscriptions({
+    opened: Object.keys(saved.upstreams),
+    request: (slug, call) => servers.requestFor(slug, call),
+    subscribed: (slug) => servers.subscribedAt(slug),
+  });
+  const subscriptions = new Subscriptions({
+    ...{ surroundings, source: options.source, own, voice: unsolicited },
+    savedWanted: saved.wanted,
+    saveWanted: (wanted) => save({ wanted }),
+    savedHearing: options.savedHearing,
+    saveHearing: options.saveHearing,
+  });
+  const servers: ServerSessions = new ServerSessions({
+    ...{ endpoint, unsolicited, saved: saved.upstreams },
+    connect: (server, side) => connect(server, client, side),
+    save: (upstreams) => save({ upstreams }),
+    logLevel: () => logLevel,
+    isToldOtherwise: (slug, topic) => subscriptions.isToldOf(slug, topic),
+  });
+  const dispatch = new FederatedDispatch({
+    ...{ surroundings, servers, subscriptions },
+    client: clientKind(client.revision, client.capabilities),
+    setLogLevel: (level) => {
+      logLevel = level;
+      save({ logLevel: level });
+    },
+  });
+  return { dispatch, subscriptions };
+}

@@ -1,0 +1,130 @@
+/**
+ * The other side of a session's gateway: all servers of its endpoint, be it one or fifty. What a
+ * client says goes to the server that it is meant for; what servers say comes back under tickets
+ * that lead to whoever said it.
+ */
+
+import { logUnexpected } from "../../observability/unexpected.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import type { Dispatch, Forgotten, Watched } from "../../sessions/dispatch.ts";
+import { answerRequest } from "./answer-request.ts";
+import { readToken } from "./asker-token.ts";
+import type { SessionContext } from "./session-context.ts";
+import { speakingOn } from "./speaker.ts";
+import { placesIn, readTicket } from "./ticket.ts";
+
+const PROGRESS = "notifications/progress";
+
+export class FederatedDispatch implements Dispatch {
+  readonly #context: SessionContext;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  async request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
+    this.#context.subscriptions.seen();
+    try {
+      return await answerRequest(this.#context, call, { peer, signal });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const reference = logUnexpected(error);
+      return errorReply(ErrorCode.InternalError, `The gateway failed (reference ${reference})`);
+    }
+  }
+
+  async resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
+    const { servers, isMerged } = this.#context.surroundings.endpoint;
+    const led = readTicket(ticket);
+    const slug = led?.slug ?? (isMerged ? undefined : servers[0].slug);
+    const dispatch = slug === undefined ? undefined : this.#context.servers.find(slug);
+    if (slug === undefined || dispatch === undefined) {
+      const whom = slug === undefined ? "A call" : `A call of upstream "${slug}"`;
+      const message = `${whom} was being waited for when the gateway restarted; the result is unknown`;
+      return errorReply(ErrorCode.InternalError, message);
+    }
+    return dispatch.resume(led?.ticket, speakingOn(peer, { slug, isNamed: isMerged }), signal);
+  }
+
+  async answer(ticket: string, reply: Reply): Promise<void> {
+    const led = readTicket(ticket);
+    if (led?.ticket === undefined) return;
+    await this.#context.servers.find(led.slug)?.answer(led.ticket, reply);
+  }
+
+  async notify(call: Call): Promise<void> {
+    const { surroundings, servers } = this.#context;
+    if (call.method === PROGRESS) {
+      await this.#notifyAsker(call);
+    } else if (!surroundings.endpoint.isMerged) {
+      await servers.at(surroundings.endpoint.servers[0]).notify(call);
+    } else {
+      // To whoever is called later it is no news.
+      const opened = [...servers.opened()];
+      await Promise.allSettled(opened.map(({ dispatch }) => dispatch.notify(call)));
+    }
+  }
+
+  /** What a client says of a question's progress is for whoever asked it. */
+  async #notifyAsker({ method, params }: Call): Promise<void> {
+    const asker = readToken(params?.["progressToken"]);
+    if (asker === undefined) return;
+    const progress = { method, params: { ...params, progressToken: asker.token } };
+    await this.#context.servers.find(asker.slug)?.notify(progress);
+  }
+
+  async listen(ticket: string | undefined): Promise<void> {
+    const places = placesIn(ticket);
+    await Promise.all(
+      this.#listened().map(({ slug, dispatch }) => dispatch.listen(places.get(slug))),
+    );
+  }
+
+  unlisten(): void {
+    for (const dispatch of this.#context.servers.all()) dispatch.unlisten();
+  }
+
+  async watched(ticket: string | undefined): Promise<object | undefined> {
+    const places = placesIn(ticket);
+    const listened = this.#listened();
+    const orders = await Promise.all(
+      listened.map(async ({ slug, dispatch }) => {
+        // One that is down is tried again by the next call.
+        const order = await dispatch.watched(places.get(slug)).catch(() => undefined);
+        return order === undefined ? undefined : ([slug, order] as const);
+      }),
+    );
+    const handedOver = orders.filter((order) => order !== undefined);
+    // With nothing to hand over, what is left to be done is done here.
+    return handedOver.length === 0 && listened.length > 0
+      ? undefined
+      : Object.fromEntries(handedOver);
+  }
+
+  async receive(watched: Watched): Promise<void> {
+    const { slug, known } = watched;
+    const own = { ...watched, known: placesIn(known).get(slug) };
+    await this.#context.servers.find(slug)?.receive(own);
+  }
+
+  async forgotten(lost: Forgotten): Promise<void> {
+    await this.#context.servers.find(lost.slug)?.forgotten(lost);
+  }
+
+  async close(): Promise<void> {
+    const { servers, subscriptions } = this.#context;
+    const closing = [...servers.all()].map((dispatch) => dispatch.close());
+    await Promise.allSettled([...closing, subscriptions.end()]);
+  }
+
+  /** Those that may say something unasked. To listen is no reason to open sessions with fifty. */
+  #listened(): readonly { readonly slug: string; readonly dispatch: Dispatch }[] {
+    const { surroundings, servers } = this.#context;
+    const [only] = surroundings.endpoint.servers;
+    return surroundings.endpoint.isMerged
+      ? [...servers.opened()]
+      : [{ slug: only.slug, dispatch: servers.at(only) }];
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * The sessions that one client's session has at its servers: each made when it is used first, and
+ * known again after a restart by what was saved of it. To a server that is never called there is
+ * none.
+ */
+
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import type { Dispatch, Unsolicited } from "../../sessions/dispatch.ts";
+import type { SavedConnection } from "../../upstream/legacy/saved-connection.ts";
+import { type Endpoint, serverOf } from "../endpoint.ts";
+import type { Server } from "../server.ts";
+import { speakingUnasked } from "./speaker.ts";
+import type { ListTopic } from "./topic-words.ts";
+
+export type SavedConnections = Readonly<Record<string, SavedConnection>>;
+
+/** What a session at a server is made with. */
+export interface ServerSide {
+  readonly unsolicited: Unsolicited;
+  readonly saved: SavedConnection | undefined;
+  /** Called with the new state whenever it changes. */
+  readonly save: (state: SavedConnection) => void;
+  /** What the client wants to have logged, once it has said so to all servers. */
+  readonly logLevel: () => string | undefined;
+}
+
+/** Makes the way to one server. */
+type ConnectServer = (server: Server, side: ServerSide) => Dispatch;
+
+export interface ServerSessionsOptions {
+  readonly endpoint: Endpoint;
+  readonly connect: ConnectServer;
+  readonly unsolicited: Unsolicited;
+  readonly saved: SavedConnections;
+  readonly save: (saved: SavedConnections) => void;
+  readonly logLevel: () => string | undefined;
+  /** The client hears of changes of this list by another way. */
+  readonly isToldOtherwise: (slug: string, topic: ListTopic) => boolean;
+}
+
+export class ServerSessions {
+  readonly #options: ServerSessionsOptions;
+  readonly #made = new Map<string, Dispatch>();
+  readonly #saved: Map<string, SavedConnection>;
+
+  constructor(options: ServerSessionsOptions) {
+    this.#options = options;
+    // What was saved of a server that is no longer configured is dropped.
+    const { endpoint, saved } = options;
+    const known = Object.entries(saved).filter(([slug]) => serverOf(endpoint, slug) !== undefined);
+    this.#saved = new Map(known);
+  }
+
+  at(server: Server): Dispatch {
+    const { slug } = server;
+    let dispatch = this.#made.get(slug);
+    if (dispatch === undefined) this.#made.set(slug, (dispatch = this.#make(server)));
+    return dispatch;
+  }
+
+  /** @returns `undefined` for a server that is not configured any more. */
+  find(slug: string): Dispatch | undefined {
+    const server = serverOf(this.#options.endpoint, slug);
+    return server === undefined ? undefined : this.at(server);
+  }
+
+  /** Those that were opened, in this life of the session's holder or before. */
+  *opened(): Generator<{ readonly slug: string; readonly dispatch: Dispatch }, void, void> {
+    for (const server of this.#options.endpoint.servers) {
+      const { slug } = server;
+      if (this.#saved.has(slug)) yield { slug, dispatch: this.at(server) };
+    }
+  }
+
+  /** Tells those that were opened, and log, what the client wants to have logged. Never rejects. */
+  async tellLogLevel(level: string): Promise<void> {
+    const call = { method: "logging/setLevel", params: { level } };
+    const opened = [...this.opened()].filter(({ slug }) => this.#hasLogging(slug));
+    await Promise.all(opened.map(({ slug }) => this.requestFor(slug, call)));
+  }
+
+  /** Makes a request of the gateway's own. Never rejects. */
+  async requestFor(slug: string, call: Call): Promise<Reply> {
+    const { unsolicited } = this.#options;
+    const voice: Peer = {
+      notify: (notice) => unsolicited.notify(notice),
+      ask: (question, withdrawn) => unsolicited.ask(question, withdrawn),
+    };
+    const { signal } = new AbortController();
+    const reply = await this.find(slug)?.request(call, voice, signal);
+    return reply ?? errorReply(ErrorCode.InternalError, `There is no upstream "${slug}" any more`);
+  }
+
+  /** The resources that the session at a server is subscribed to itself. */
+  subscribedAt(slug: string): readonly string[] {
+    return this.#saved.get(slug)?.subscriptions ?? [];
+  }
+
+  #hasLogging(slug: string): boolean {
+    return this.#saved.get(slug)?.handshake.capabilities["logging"] !== undefined;
+  }
+
+  /** Those in use, opened or not. */
+  all(): Iterable<Dispatch> {
+    for (const { dispatch } of this.opened()) void dispatch; // made, so that they can be ended
+    return this.#made.values();
+  }
+
+  #make(server: Server): Dispatch {
+    const { endpoint, connect, unsolicited, logLevel, isToldOtherwise } = this.#options;
+    const { slug } = server;
+    const speaker = { slug, isNamed: endpoint.isMerged };
+    return connect(server, {
+      unsolicited: speakingUnasked(unsolicited, speaker, (topic) => isToldOtherwise(slug, topic)),
+      saved: this.#saved.get(slug),
+      save: (state) => {
+        this.#saved.set(slug, state);
+        this.#options.save(Object.fromEntries(this.#saved));
+      },
+      logLevel,
+    });
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * How one server speaks to the client of a session: as if it were the only one, but that the client
+ * is shown who asks, and that whatever comes back, now or after a restart, finds the way to it.
+ */
+
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
+import type { Unsolicited } from "../../sessions/dispatch.ts";
+import { namingAsker } from "../calls/asker.ts";
+import { markToken } from "./asker-token.ts";
+import { placesIn, ticketAmong, ticketOf } from "./ticket.ts";
+import { type ListTopic, listToldBy } from "./topic-words.ts";
+
+export interface Speaker {
+  readonly slug: string;
+  /** Where it is the only one, everybody knows who asks. */
+  readonly isNamed: boolean;
+}
+
+/** For what a server says while it runs a request. @param peer waits for that request. */
+export function speakingOn(peer: Peer, speaker: Speaker): Peer {
+  const { slug } = speaker;
+  const lead = (ticket: string | undefined): string | undefined =>
+    ticket === undefined ? undefined : ticketOf(slug, ticket);
+  return {
+    notify: (notice, ticket) => peer.notify(notice, lead(ticket)),
+    ask: (question, withdrawn, ticket) =>
+      peer.ask(askedBy(speaker, question), withdrawn, lead(ticket)),
+    primed: (ticket) => peer.primed?.(lead(ticket)),
+    released: () => peer.released?.(),
+  };
+}
+
+/**
+ * For what belongs to no request.
+ *
+ * @param isToldOtherwise the client hears of a change of this list by another way.
+ */
+export function speakingUnasked(
+  unsolicited: Unsolicited,
+  speaker: Speaker,
+  isToldOtherwise: (topic: ListTopic) => boolean,
+): Unsolicited {
+  const { slug } = speaker;
+  const lead = (ticket: string | undefined): string | undefined =>
+    ticket === undefined ? undefined : ticketAmong(unsolicited.lastTicket(), slug, ticket);
+  return {
+    notify(notice: Call, ticket): Promise<void> {
+      const list = listToldBy(notice.method);
+      if (list !== undefined && isToldOtherwise(list)) return Promise.resolve();
+      return unsolicited.notify(notice, lead(ticket));
+    },
+    ask: (question: Call, withdrawn, ticket): Promise<Reply> =>
+      unsolicited.ask(askedBy(speaker, question), withdrawn, lead(ticket)),
+    primed(ticket) {
+      const isFirst = !placesIn(unsolicited.lastTicket()).has(slug);
+      unsolicited.primed(lead(ticket), isFirst);
+    },
+    reopened: () => unsolicited.reopened(),
+    lastTicket: () => placesIn(unsolicited.lastTicket()).get(slug),
+    isHeard: () => unsolicited.isHeard(),
+  };
+}
+
+function askedBy({ slug, isNamed }: Speaker, question: Call): Call {
+  const marked = markToken(question, slug);
+  return isNamed ? namingAsker(marked, slug) : marked;
+}

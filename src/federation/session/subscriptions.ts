@@ -1,0 +1,233 @@
+/**
+ * What the client of a session is told of changes: by the fan-out, so that a server is watched once
+ * for all who want to hear of it. What the session wants is stored with it, and said again whenever
+ * the client listens, and in each life of the session's holder: that brings back whatever was
+ * restarted on the way.
+ */
+
+import { sleep } from "../../lib/sleep.ts";
+import { Turns } from "../../lib/turns.ts";
+import { logUnexpected } from "../../observability/unexpected.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import { errorReply, type Params, type Reply } from "../../protocol/json-rpc.ts";
+import type { Interests, News, Topic } from "../feed/feeds.ts";
+import { malformed } from "../routing/refusals.ts";
+import type { Server } from "../server.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { type Delivery, Hearing, type HearingOptions, type SavedHearing } from "./hearing.ts";
+import type { OwnSubscriptions } from "./own-subscriptions.ts";
+import { isListTopic, type ListTopic, topicOf, uriOf } from "./topic-words.ts";
+import { type SavedWanted, Wanted } from "./wanted.ts";
+
+const MAX_ATTEMPTS = 6;
+const FIRST_PAUSE_MS = 50;
+/** All of them together: they are kept in one row, which has room for 2 MB. */
+const MAX_URI_CHARS = 512 * 1024;
+
+/** The fan-out, as one session sees it. A call that failed can be made again. */
+export interface NewsSource {
+  subscribe(interests: Interests): Promise<Interests>;
+  /** @param interests everything, if not said. */
+  unsubscribe(interests?: Interests): Promise<void>;
+}
+
+export interface SubscriptionsOptions {
+  readonly surroundings: Pick<Surroundings, "endpoint" | "limits" | "waitUntil">;
+  readonly source: NewsSource;
+  readonly own: OwnSubscriptions;
+  readonly voice: HearingOptions["voice"];
+  readonly savedWanted: SavedWanted | undefined;
+  readonly saveWanted: (state: SavedWanted) => void;
+  readonly savedHearing: SavedHearing | undefined;
+  readonly saveHearing: (state: SavedHearing) => void;
+}
+
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
+  readonly #wanted: Wanted;
+  readonly #hearing: Hearing;
+  readonly #turns = new Turns();
+  readonly #over = new AbortController();
+  #renewing: Promise<unknown> = Promise.resolve();
+  /** Nobody has been told in this life of the session's holder what the session wants. */
+  #isDue: boolean;
+
+  constructor(options: SubscriptionsOptions) {
+    const { surroundings, voice, savedWanted, savedHearing: saved, saveHearing: save } = options;
+    const retentionMs = surroundings.limits.retentionMinutes * 60_000;
+    this.#options = options;
+    this.#wanted = new Wanted(surroundings.endpoint, savedWanted);
+    this.#hearing = new Hearing({ voice, saved, save, retentionMs });
+    this.#isDue = !this.#wanted.isEmpty;
+  }
+
+  /** `resources/subscribe` of a server's: answered once it is known that there will be news. */
+  subscribe({ slug }: Server, params: Params | undefined): Promise<Reply> {
+    const uri = params?.["uri"];
+    if (typeof uri !== "string") return Promise.resolve(malformed("uri"));
+    return this.#turns.run(uri, () => this.#subscribe(uri, slug));
+  }
+
+  async #subscribe(uri: string, slug: string): Promise<Reply> {
+    const before = this.#wanted.ownerOf(uri);
+    if (before !== undefined && before !== slug) this.#forget(uri, before);
+    const refusal = this.#wanted.ownerOf(uri) === undefined ? this.#refusal(uri) : undefined;
+    if (refusal !== undefined) return refusal;
+    // Kept first: there may be news before there is an answer, and another life is to know of it.
+    if (before !== slug) {
+      this.#wanted.add(uri, slug);
+      this.#save();
+    }
+    const { own } = this.#options;
+    if (own.has(slug, uri) || (await own.subscribe(slug, uri))) return { result: {} };
+    const topic = topicOf(uri);
+    const honoured = await this.#tellSource({ [slug]: [topic] });
+    if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
+      return { result: {} };
+    }
+    if (honoured !== undefined || before !== slug) {
+      this.#wanted.delete(uri);
+      this.#save();
+    }
+    if (honoured === undefined) {
+      const message = "The gateway cannot tell of changes at the moment; subscribe again later";
+      return errorReply(ErrorCode.InternalError, message, { uri });
+    }
+    const message = `Upstream "${slug}" does not tell when this resource changes, or is not to be had now`;
+    return errorReply(ErrorCode.InvalidParams, message, { uri });
+  }
+
+  /** `resources/unsubscribe`. */
+  unsubscribe(params: Params | undefined): Reply {
+    const uri = params?.["uri"];
+    if (typeof uri !== "string") return malformed("uri");
+    const slug = this.#wanted.ownerOf(uri);
+    if (slug !== undefined) {
+      this.#forget(uri, slug);
+      this.#hearing.forget(topicOf(uri));
+      this.#save();
+    }
+    return { result: {} };
+  }
+
+  /**
+   * A tool of this server is about to be called: what it does may be told in the session alone that
+   * the client has there, so that is subscribed first.
+   */
+  async called({ slug }: Server): Promise<void> {
+    const { own } = this.#options;
+    if (!own.called(slug)) return;
+    const moved = await Promise.all(
+      this.#wanted.urisOf(slug).map(async (uri) => ((await own.subscribe(slug, uri)) ? [uri] : [])),
+    );
+    const topics = moved.flat().map(topicOf);
+    if (topics.length === 0) return;
+    // Who cannot be told goes on bringing news, which nobody takes.
+    const told = this.#options.source.unsubscribe({ [slug]: topics }).catch(() => undefined);
+    this.#options.surroundings.waitUntil(told);
+  }
+
+  /** The client listens, or listens again. */
+  listened(): void {
+    this.#wanted.listen();
+    const hasMissed = this.#hearing.listened();
+    if (!this.#wanted.isEmpty || hasMissed) this.#renew(hasMissed);
+  }
+
+  /** The client is there, in a life of the session's holder in which it was not seen yet. */
+  seen(): void {
+    if (this.#isDue && !this.#hearing.isParked) this.#renew(false);
+  }
+
+  /** Takes news of the fan-out's. */
+  deliver(news: News): Delivery {
+    // Whoever brings it knows of the session.
+    this.#isDue = false;
+    const topics = [...new Set(news.topics)];
+    return this.#hearing.take(
+      news,
+      topics.filter(
+        (topic) => this.#wanted.wants(news.slug, topic) && !this.#isOwn(news.slug, topic),
+      ),
+    );
+  }
+
+  /** Whether the client hears by the fan-out when a list of a server changes. */
+  isToldOf(slug: string, topic: ListTopic): boolean {
+    return this.#wanted.isToldOf(slug, topic);
+  }
+
+  /** The session is over. */
+  async end(): Promise<void> {
+    this.#over.abort(new Error("The session is over"));
+    if (this.#wanted.isEmpty || this.#hearing.isParked) return;
+    // Who cannot be told now learns it with the next piece of news.
+    await this.#options.source.unsubscribe().catch(() => undefined);
+  }
+
+  #renew(hasMissed: boolean): void {
+    this.#isDue = false;
+    this.#renewing = this.#renewing
+      .then(async () => {
+        const isShared = (slug: string, uri: string): boolean => !this.#options.own.has(slug, uri);
+        const honoured = await this.#tellSource(this.#wanted.interests(isShared));
+        // Who cannot be told now is told when the client is seen again.
+        if (honoured === undefined) this.#isDue = true;
+        else if (this.#wanted.learn(honoured)) this.#save();
+        if (hasMissed) this.#hearing.tellAll(this.#wanted.topics());
+      })
+      .catch(logUnexpected);
+    this.#options.surroundings.waitUntil(this.#renewing);
+  }
+
+  /** @returns what will be told of; `undefined` when nobody can be told. */
+  async #tellSource(interests: Interests): Promise<Interests | undefined> {
+    const { signal } = this.#over;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && !signal.aborted; attempt++) {
+      try {
+        return await this.#options.source.subscribe(interests);
+      } catch {
+        // It is being restarted.
+        await sleep(FIRST_PAUSE_MS * 2 ** attempt, signal).catch(() => undefined); // it is over
+      }
+    }
+    return undefined;
+  }
+
+  /** In its turn, so that a later subscription is not undone. */
+  #forget(uri: string, slug: string): void {
+    this.#wanted.delete(uri);
+    const renewed = this.#renewing;
+    const told = this.#turns.run(uri, async () => {
+      await renewed;
+      if (this.#wanted.ownerOf(uri) === slug) return;
+      if (this.#options.own.has(slug, uri)) {
+        await this.#options.own.unsubscribe(slug, uri);
+        return;
+      }
+      // Who cannot be told goes on bringing news, which nobody takes.
+      await this.#options.source.unsubscribe({ [slug]: [topicOf(uri)] }).catch(() => undefined);
+    });
+    this.#options.surroundings.waitUntil(told);
+  }
+
+  /** The session at the server tells of it. */
+  #isOwn(slug: string, topic: Topic): boolean {
+    return !isListTopic(topic) && this.#options.own.has(slug, uriOf(topic));
+  }
+
+  #refusal(uri: string): Reply | undefined {
+    const { subscribedUrisPerClient: most } = this.#options.surroundings.limits;
+    const { uriCount, uriChars } = this.#wanted;
+    if (uriCount < most && uriChars + uri.length <= MAX_URI_CHARS) return undefined;
+    const message =
+      uriCount < most
+        ? `The URIs that this session is subscribed to come to more than ${MAX_URI_CHARS} characters`
+        : `This session is subscribed to ${most} resources; unsubscribe from one`;
+    return errorReply(ErrorCode.InvalidParams, message, { uri });
+  }
+
+  #save(): void {
+    this.#options.saveWanted(this.#wanted.save());
+  }
+}

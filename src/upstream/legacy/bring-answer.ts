@@ -1,0 +1,27 @@
+/**
+ * Brings a server the answer to one of its questions. A person may have given it, and nobody will give
+ * it again: where the connection breaks it is brought once more. The server knows it by its id, so
+ * one that it has already means nothing to it.
+ */
+
+import type { JsonRpcResponse } from "../../protocol/json-rpc.ts";
+import { UpstreamError, type UpstreamFailure } from "../upstream-error.ts";
+import type { Wire } from "./wire.ts";
+
+const ATTEMPTS = 4;
+const FIRST_PAUSE_MS = 100;
+/** Nothing is known of what was sent. */
+const BROKEN: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "lost"]);
+
+/** @throws UpstreamError when it cannot be brought: the server's own time-out tells it. */
+export async function bringAnswer(wire: Wire, answer: JsonRpcResponse): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await wire.post(answer);
+    } catch (error) {
+      const isBroken = error instanceof UpstreamError && BROKEN.has(error.failure);
+      if (!isBroken || attempt === ATTEMPTS) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
+  }
+}

@@ -1,0 +1,28 @@
+/** What of a legacy connection outlives its holder's memory; plain data, and of a bounded size. */
+
+import type { Connected, Transport } from "./connect.ts";
+import type { Handshake } from "./handshake.ts";
+
+export interface SavedConnection {
+  readonly transport: Transport;
+  readonly sessionId: string | undefined;
+  readonly handshake: Handshake;
+  readonly logLevel: string | undefined;
+  /** The resources that it is subscribed to; absent when there are none. */
+  readonly subscriptions?: readonly string[];
+}
+
+/** Of what the server said of itself, which may be large, it keeps what is looked at later. */
+export function saveConnection(
+  { wire, transport, handshake }: Connected,
+  logLevel: string | undefined,
+  subscriptions: ReadonlySet<string>,
+): SavedConnection {
+  const { revision, capabilities } = handshake;
+  const kept = capabilities["logging"] === undefined ? {} : { logging: {} };
+  return {
+    ...{ transport, sessionId: wire.sessionId, logLevel },
+    handshake: { revision, capabilities: kept, serverInfo: {} },
+    ...(subscriptions.size === 0 ? {} : { subscriptions: [...subscriptions] }),
+  };
+}

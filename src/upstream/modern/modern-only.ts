@@ -1,0 +1,19 @@
+/** Servers without the legacy era, which refuse `initialize` in many ways: their era is asked for. */
+
+import { discover } from "./discover.ts";
+import type { UpstreamTarget } from "../target.ts";
+import { UpstreamError } from "../upstream-error.ts";
+
+/** @param error what a handshake of the legacy era ended in. */
+export async function isModernOnly(error: unknown, target: UpstreamTarget): Promise<boolean> {
+  if (!(error instanceof UpstreamError)) return false;
+  if (error.failure === "other-era") return true;
+  const { era, transport } = target;
+  if (error.failure !== "malformed" || era === "legacy" || transport === "sse") return false;
+  const verdict = await discover(target).catch(() => undefined); // no evidence either
+  return verdict !== undefined && verdict.era !== "legacy";
+}
+
+export function modernOnly({ slug }: UpstreamTarget): UpstreamError {
+  return new UpstreamError(slug, "other-era", "speaks only the modern era (2026-07-28 and later)");
+}

@@ -1,0 +1,52 @@
+/** The servers on `/admin`: how each is, from what is known, for administrators alone. */
+
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, test } from "vitest";
+
+import { feedsIn } from "../../durable-objects/feeds-in.ts";
+import { PATHS } from "../../src/pages/view/paths.ts";
+import { Upstream } from "../integration/upstream.ts";
+import { Visitor } from "./visitor.ts";
+
+const MINUTE = 60_000;
+const LEGACY = { revision: "2025-06-18", capabilities: {} } as const;
+const feeds = feedsIn(env.FEEDS);
+
+let root: Visitor;
+
+beforeAll(async () => {
+  root = await Visitor.arrive({ isAdmin: true });
+});
+
+describe("servers", () => {
+  test("are all there, as they are, without being asked", async ({ expect }) => {
+    const beta = Upstream.named("beta");
+    const asked = (await beta.log()).length;
+    const { text } = await root.visit(PATHS.admin);
+    expect(text).toContain("2 unknown");
+    expect(text.indexOf("alpha")).toBeLessThan(text.indexOf("beta"));
+    expect(await beta.log()).toHaveLength(asked);
+  });
+
+  test("that are not well are named first, with why and since when", async ({ expect }) => {
+    await feeds.of("beta").catalog({ client: LEGACY, waitMs: 5000 });
+    const message = 'Upstream "alpha" cannot be reached';
+    const since = Date.now() - 3 * MINUTE;
+    await feeds.of("alpha").report({ reason: "unreachable", message, since });
+    const { text, html } = await root.visit(PATHS.admin);
+    expect(text).toContain("1 healthy, 1 down");
+    expect(text).toMatch(/alpha Down .*cannot be reached \(began 3 minutes ago\)/s);
+    expect(text).toContain("beta Healthy Offers nothing · seen just now");
+    expect(html).toContain('<a href="#server-alpha">');
+    expect(html).not.toContain('<a href="#server-beta">');
+    await feeds.of("alpha").report(undefined);
+    expect((await root.visit(PATHS.admin)).text).toContain("1 healthy, 1 unknown");
+  });
+
+  test("are nobody else's to see", async ({ expect }) => {
+    const ann = await Visitor.arrive();
+    const page = await ann.visit(PATHS.admin);
+    expect(page.status).toBe(403);
+    expect(page.text).not.toContain("alpha");
+  });
+});

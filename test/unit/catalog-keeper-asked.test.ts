@@ -1,0 +1,140 @@
+/** The keeper of a server's catalogs as it is asked: by whom, and how long they wait. */
+
+import { describe, test } from "vitest";
+
+import {
+  ask,
+  fails,
+  LEGACY,
+  MODERN,
+  ONE,
+  serves,
+  short,
+  TWO,
+  withScene,
+} from "./catalog-fixture.ts";
+
+describe("waiting", () => {
+  test("ends in time: with what is there, or with a word that it is slow", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      const answer = await ask(keeper, { waitMs: 5 });
+      expect(answer).toMatchObject({ kind: "none", trouble: { reason: "slow" } });
+      expect(answer.trouble?.message).toContain('"docs"');
+      scene.attempts[0]?.answer(ONE);
+      expect(short(await ask(keeper))).toBe("one");
+      scene.now += 10_000;
+      expect(short(await ask(keeper, { waitMs: 5 }))).toBe("one");
+      expect(scene.attempts).toHaveLength(2);
+    });
+  });
+
+  test("is for nobody who does not want to", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      expect(short(await ask(keeper, { waitMs: 0 }))).toBe("none (slow)");
+      scene.attempts[0]?.answer(ONE);
+      await scene.kept[0];
+      expect(short(await ask(keeper, { waitMs: 0 }))).toBe("one");
+      // Nobody has heard anything that was wrong.
+      expect(scene.announced).toEqual([]);
+    });
+  });
+
+  test("a reading has an end, whatever the server does", async ({ expect }) => {
+    await withScene(
+      async (scene) => {
+        const answer = await ask(scene.keeper());
+        expect(answer).toMatchObject({ kind: "none", trouble: { reason: "timeout" } });
+        expect(scene.attempts[0]?.signal.aborted).toBe(true);
+      },
+      { catalogSeconds: 0.01 },
+    );
+  });
+
+  test("goes on behind who has gone, and the holder waits for it", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      await ask(keeper, { waitMs: 1 });
+      expect(scene.kept).toHaveLength(1);
+      scene.attempts[0]?.answer(ONE);
+      await scene.kept[0];
+      expect(short(await ask(keeper, { waitMs: 0 }))).toBe("one");
+    });
+  });
+});
+
+describe("who has it already", () => {
+  test("is told so", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      serves(scene, ONE, 1000);
+      await ask(keeper);
+      expect(await ask(keeper, { known: ONE.version })).toEqual({ kind: "same", freshMs: 1000 });
+      expect(short(await ask(keeper, { known: "another" }))).toBe("one");
+      scene.now += 2000;
+      fails(scene);
+      expect(short(await ask(keeper, { known: ONE.version }))).toBe("same (unreachable)");
+    });
+  });
+});
+
+describe("kinds of clients", () => {
+  test("have a catalog each, in every life", async ({ expect }) => {
+    await withScene(async (scene) => {
+      serves(scene, ONE);
+      expect(short(await ask(scene.keeper(), { client: LEGACY }))).toBe("one");
+      serves(scene, TWO);
+      expect(short(await ask(scene.keeper(), { client: MODERN }))).toBe("two");
+      const last = scene.keeper();
+      expect(short(await ask(last, { client: LEGACY }))).toBe("one");
+      expect(short(await ask(last, { client: MODERN }))).toBe("two");
+      expect(scene.attempts.map(({ client }) => client)).toEqual([LEGACY, MODERN]);
+    });
+  });
+
+  test("that were not asked for the longest go first", async ({ expect }) => {
+    const kinds = ["2025-03-26", "2025-06-18", "2025-11-25"] as const;
+    await withScene(
+      async (scene) => {
+        const keeper = scene.keeper();
+        serves(scene, ONE, 60_000);
+        const [a, b, c] = kinds.map((revision) => ({ client: { revision, capabilities: {} } }));
+        for (const kind of [a, b, a, c]) await ask(keeper, kind);
+        expect(scene.attempts).toHaveLength(3);
+        for (const life of [keeper, scene.keeper()]) {
+          await ask(life, a);
+          await ask(life, c);
+          expect(scene.attempts).toHaveLength(3);
+        }
+        await ask(scene.keeper(), b);
+        expect(scene.attempts).toHaveLength(4);
+        const rows = scene.sql.exec<{ n: number }>("SELECT count(*) AS n FROM catalogs_1").one();
+        expect(rows.n).toBe(2);
+      },
+      { keptCatalogsPerServer: 2 },
+    );
+  });
+
+  test("that somebody makes up are read no more than so many at a time", async ({ expect }) => {
+    await withScene(
+      async (scene) => {
+        const keeper = scene.keeper();
+        const kinds = Array.from({ length: 20 }, (_, n) => ({
+          ...LEGACY,
+          capabilities: { extensions: { n } },
+        }));
+        const waiting = kinds.map((client) => ask(keeper, { client, waitMs: 5 }));
+        expect(new Set((await Promise.all(waiting)).map(short))).toEqual(new Set(["none (slow)"]));
+        expect(scene.attempts).toHaveLength(3);
+        scene.attempts[0]?.answer(ONE);
+        scene.attempts[1]?.fail();
+        await Promise.all(scene.kept.slice(0, 2));
+        // They had to make room for others meanwhile.
+        const rows = scene.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'catalogs_1'");
+        expect([...rows]).toEqual([]);
+      },
+      { keptCatalogsPerServer: 3 },
+    );
+  });
+});

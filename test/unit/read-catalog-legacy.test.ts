@@ -1,0 +1,113 @@
+/** The catalog of a server for legacy clients: read in a session. */
+
+import { describe, test } from "vitest";
+
+import type { UpstreamTarget } from "../../src/upstream/target.ts";
+import { until } from "../support/until.ts";
+import {
+  ALL_NAMES,
+  BAD_TOOL,
+  EVERYTHING,
+  LEGACY,
+  LIST_METHODS,
+  names,
+  read,
+} from "./catalog-reading.ts";
+import { bodyOf, bytesOf, failureOf, html } from "./fake-target.ts";
+import { legacyServer, modernServer, refusing } from "./listing-server.ts";
+
+describe("for a legacy client", () => {
+  test("everything is read in a session of its own, which is closed", async ({ expect }) => {
+    const server = legacyServer(EVERYTHING);
+    const { catalog, ttlMs } = await read(server, LEGACY, { capabilities: { sampling: {} } });
+    expect(names(catalog)).toEqual(ALL_NAMES);
+    expect(catalog).toMatchObject({
+      ...{ flaws: [], isPublic: true },
+      about: { serverInfo: { name: "legacy" }, instructions: "Read me." },
+    });
+    expect(ttlMs).toBe(60_000);
+    await until(() => server.asked.includes("DELETE"), "the end of the session");
+    expect(server.asked.slice(0, 2)).toEqual(["initialize", "notifications/initialized"]);
+    expect(server.asked.slice(2).toSorted()).toEqual(["DELETE", ...LIST_METHODS].toSorted());
+    expect(server.seen[0]?.body["params"]).toEqual({
+      ...{ protocolVersion: LEGACY, capabilities: { sampling: {} } },
+      clientInfo: { name: "edgeway", version: expect.any(String) as string },
+    });
+  });
+
+  test("nothing is asked for that is not advertised", async ({ expect }) => {
+    const server = legacyServer(EVERYTHING, { prompts: {} });
+    const { catalog } = await read(server, LEGACY);
+    expect(names(catalog)).toEqual({ tools: [], resources: [], templates: [], prompts: ["p"] });
+    expect(server.asked.filter((method) => LIST_METHODS.includes(method))).toEqual([
+      "prompts/list",
+    ]);
+    expect(catalog.flaws).toEqual([]);
+  });
+
+  test("what is advertised and not there is an empty list, and a flaw", async ({ expect }) => {
+    const { catalog } = await read(legacyServer({ "prompts/list": { prompts: [] } }), LEGACY);
+    expect(names(catalog)).toEqual({ tools: [], resources: [], templates: [], prompts: [] });
+    expect(catalog.flaws).toEqual([
+      'Upstream "docs" says that it has tools, but does not know tools/list',
+      'Upstream "docs" says that it has resources, but does not know resources/list',
+    ]);
+  });
+
+  test("tools keep header annotations, which mean nothing to it", async ({ expect }) => {
+    const { catalog } = await read(legacyServer({ "tools/list": { tools: [BAD_TOOL] } }), LEGACY);
+    expect(catalog.lists.tools).toHaveLength(1);
+  });
+
+  test("a question of the server gets an error", async ({ expect }) => {
+    const { promise: answered, resolve } = Promise.withResolvers<unknown>();
+    const server = legacyServer(
+      {
+        "tools/list": ({ body }) => {
+          const ask = { jsonrpc: "2.0", id: "q", method: "roots/list" };
+          const reply = { jsonrpc: "2.0", id: body["id"], result: { tools: [{ name: "t" }] } };
+          const events = [ask, reply].map((each) => `data: ${JSON.stringify(each)}\n\n`);
+          return new Response(bodyOf(events.map(bytesOf)), {
+            headers: { "Content-Type": "text/event-stream" },
+          });
+        },
+      },
+      { tools: {} },
+    );
+    const answer = server.answer;
+    const reading = read(
+      {
+        answer: (seen) => {
+          if (seen.body["id"] === "q") resolve(seen.body);
+          return answer(seen);
+        },
+      },
+      LEGACY,
+      { capabilities: { roots: {} } },
+    );
+    expect(names((await reading).catalog)["tools"]).toEqual(["t"]);
+    expect(await answered).toMatchObject({ id: "q", error: { code: -32600 } });
+  });
+
+  test.for<{ name: string; methods: Record<string, unknown>; target?: Partial<UpstreamTarget> }>([
+    { name: "refuses initialize like one", methods: { initialize: refusing(-32022, 400) } },
+    { name: "refuses it in another way", methods: { initialize: refusing(-32600, 400) } },
+    { name: "has no such endpoint", methods: { initialize: () => html(405) } },
+    { name: "is configured as one", methods: {}, target: { era: "modern" } },
+  ])("a modern server that $name is of the other era", async ({ methods, target }, { expect }) => {
+    const server = modernServer(methods as Parameters<typeof modernServer>[0]);
+    const failure = await failureOf(read(server, LEGACY, { target: target ?? {} }));
+    expect(failure).toMatchObject({
+      ...{ name: "UpstreamError", failure: "other-era" },
+      message: 'Upstream "docs" speaks only the modern era (2026-07-28 and later)',
+    });
+  });
+
+  test("a session that is not used up is closed after a failure, too", async ({ expect }) => {
+    const server = legacyServer({ ...EVERYTHING, "prompts/list": refusing(-32603) });
+    expect(await failureOf(read(server, LEGACY))).toMatchObject({
+      message: 'Upstream "docs" answered prompts/list with error -32603',
+    });
+    await until(() => server.asked.includes("DELETE"), "the end of the session");
+  });
+});
