@@ -186,6 +186,7 @@ export class SessionObject extends DurableObject<Env> {
       ...{ ctx: this.ctx, env: this.env, config: this.#config },
       ...{ log: this.#log, store: this.#store },
       onBusy: (isBusy) => this.#keep(isBusy),
+      onWanted: () => this.#clock.noLaterThan(this.#abandonedAt()),
       onDetach: () => this.#expectBack(),
     });
   }
@@ -221,6 +222,15 @@ export class SessionObject extends DurableObject<Env> {
   #expectBack(): void {
     if (this.#session?.hasReaders === false) this.#desertedAt = Date.now();
     this.#clock.noLaterThan(this.#desertedUntil());
+    this.#clock.noLaterThan(this.#abandonedAt());
+  }
+
+  /** When nobody has listened for so long that nothing is watched any more for the session. */
+  #abandonedAt(): number | undefined {
+    const subscriptions = this.#wired?.subscriptions();
+    if (subscriptions?.isWatching !== true || this.#session?.hasReaders === true) return undefined;
+    const since = subscriptions.awaySince ?? this.#desertedAt;
+    return since + this.#limits.retentionMinutes * 60_000;
   }
 
   #desertedUntil(): number | undefined {
@@ -233,6 +243,14 @@ export class SessionObject extends DurableObject<Env> {
   #ringAgain(): void {
     const { deletedUntil, known } = this.#store;
     this.#log.expire();
+    const abandonedAt = this.#abandonedAt();
+    const subscriptions = this.#wired?.subscriptions();
+    if (abandonedAt !== undefined && abandonedAt <= Date.now()) subscriptions?.park();
+    // The next life of this object does not know it.
+    else if (abandonedAt !== undefined && subscriptions?.awaySince === undefined) {
+      subscriptions?.left(this.#desertedAt);
+    }
+    this.#clock.noLaterThan(this.#abandonedAt());
     this.#clock.noLaterThan(deletedUntil ?? known?.expiresAt);
     this.#clock.noLaterThan(this.#log.expiresAt());
     this.#clock.noLaterThan(this.#desertedUntil());

@@ -24,6 +24,8 @@ export interface WiringOptions {
   readonly store: SessionStore;
   /** Called when the first call starts or the last one has ended. */
   readonly onBusy: (isBusy: boolean) => void;
+  /** What the client wants to hear of has changed. */
+  readonly onWanted: () => void;
   /** A reader has gone. */
   readonly onDetach: () => void;
 }
@@ -39,7 +41,7 @@ export function wireSession(
   stored: StoredSession,
   wiring: WiringOptions,
 ): WiredSession | undefined {
-  const { ctx, env, config, log, store, onBusy, onDetach } = wiring;
+  const { ctx, env, config, log, store, onBusy, onWanted, onDetach } = wiring;
   const { door, route, principal, client } = stored;
   const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
   const picked = pickEndpoint(config.servers, slug);
@@ -68,7 +70,10 @@ export function wireSession(
           unsubscribe: (interests) => fanOut.unsubscribe(id, interests),
         },
         saved: stored,
-        save: (change) => store.save(change),
+        save: (change) => {
+          store.save(change);
+          if (change.wanted !== undefined) onWanted();
+        },
         savedHearing: store.heard(),
         saveHearing: (state) => store.saveHeard(state),
       });

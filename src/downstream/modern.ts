@@ -67,12 +67,15 @@ export function answerModern(
       stream.close();
     }
   }
-  run().catch(() => {
+  const running = run().catch(() => {
     // Rejects only when the client has gone: nobody is left to read an answer.
     clearTimeout(timer);
     stream?.close();
     resolve(new Response(null, { status: 499 }));
   });
+  // The platform would drop it where it stands when the client has gone: what the call holds would
+  // be held for ever, and its line in the log never written.
+  context.waitUntil(running);
   return response;
 }
 

@@ -106,7 +106,8 @@ export class EventLog {
   append(head: Head, data: string, options: AppendOptions = {}): number | undefined {
     const { origin, isFinal = false, isForced = false } = options;
     const parts = cutIntoRows(data);
-    const hasRoom = this.#shelf.makeRoomForEvent(head, parts.length, data.length);
+    const tickets = parts.length * ((origin ?? head.origin)?.length ?? 0);
+    const hasRoom = this.#shelf.makeRoomForEvent(head, parts.length, data.length + tickets);
     if (!hasRoom && !isForced) return undefined;
     const at = this.#now();
     for (const [index, part] of parts.entries()) {
@@ -235,8 +236,8 @@ export class EventLog {
     if (keptRows(head) === 0 || row.seq === 0) head.oldestAt = row.at;
     head.last = row.seq;
     head.newestAt = row.at;
-    head.chars += row.data.length;
     head.origin = row.origin ?? head.origin;
+    head.chars += row.data.length + (head.origin?.length ?? 0);
     if (!this.#shelf.has(head)) return;
     // The newest row of a stream always has its origin, so that one read finds it.
     this.#rows.insert({ ...head.id, ...row, chars: head.chars, origin: head.origin });

@@ -29,7 +29,7 @@ export interface Row {
   readonly nonce: string;
   readonly seq: number;
   readonly at: number;
-  /** Characters of the stream up to this row, ever. */
+  /** Characters of the stream up to this row, ever, with the origin of each. */
   readonly chars: number;
   readonly state: number;
   readonly data: string;
@@ -38,7 +38,7 @@ export interface Row {
 
 /** A row of which the data was not read. */
 export interface RowEnd extends Row {
-  /** Characters of the data. */
+  /** Characters of the data and of the origin. */
   readonly size: number;
 }
 
@@ -158,7 +158,8 @@ export class Rows {
   /** A row without its data, which may be large. */
   #end(where: string, id: number): RowEnd | undefined {
     if (!this.#exists) return undefined;
-    const columns = "id, kind, nonce, at, chars, state, '' AS data, origin, length(data) AS size";
+    const columns =
+      "id, kind, nonce, at, chars, state, '' AS data, origin, length(data) + coalesce(length(origin), 0) AS size";
     const query = `SELECT ${columns} FROM ${TABLE} WHERE ${where} LIMIT 1`;
     const found = first(this.#sql.exec<StoredRow & { readonly size: number }>(query, id));
     return found === undefined ? undefined : { ...read(found), size: found.size };

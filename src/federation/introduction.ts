@@ -18,7 +18,10 @@ export interface Introduction {
   readonly freshMs: number;
 }
 
-/** Waits for no server longer than `catalogWaitMilliseconds`. */
+/**
+ * Waits for no server longer than `catalogWaitMilliseconds`, and two seconds more where its feed does
+ * not answer in time.
+ */
 export async function introduceEndpoint(
   surroundings: Surroundings,
   client: ClientKind,

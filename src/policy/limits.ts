@@ -313,11 +313,11 @@ export const LIMITS = {
     reason: "In each list of one server; what is beyond is left out, and the user is told.",
   },
   catalogBytes: {
-    default: 24 * MIB,
+    default: 8 * MIB,
     min: KIB,
     max: 28 * MIB,
     reason:
-      "One catalog; it travels between objects in one piece, and those are of 32 MiB at most.",
+      "One catalog: ten thousand tools of 800 characters. It travels between objects in one piece, and those are of 32 MiB at most; an isolate of 128 MiB holds those of several servers.",
   },
   catalogPages: {
     default: 1000,
@@ -362,6 +362,12 @@ export const LIMITS = {
     max: 100_000,
     reason: "Each is looked through for each piece of news.",
   },
+  listenStreamsPerPrincipal: {
+    default: 100,
+    min: 1,
+    max: 100_000,
+    reason: "Of `subscriptions/listen`, in each isolate; a client needs one for each connection.",
+  },
   subscribedUrisPerServer: {
     default: 10_000,
     min: 1,
@@ -403,7 +409,8 @@ export const LIMITS = {
     default: 5,
     min: 1,
     max: 1000,
-    reason: "In a row, and without a connection; then callers are told at once for a while.",
+    reason:
+      "In a row, without a connection or for two users; then callers are told at once for a while.",
   },
   pauseSeconds: {
     default: 5,

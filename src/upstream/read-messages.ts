@@ -6,7 +6,7 @@
 
 import { createParser } from "eventsource-parser";
 
-import { jsonDepth } from "../lib/json-depth.ts";
+import { jsonShape } from "../lib/json-depth.ts";
 import { mediaType } from "../lib/media-type.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { type Parsed, parseMessage } from "../protocol/json-rpc.ts";
@@ -29,6 +29,8 @@ export interface ResumePoint {
 type Text = AsyncIterable<string>;
 
 const MAX_DEPTH = 1000;
+/** Sixteen megabytes of `{},` are a third of a gigabyte as objects; this many are some 30 MiB. */
+const MAX_VALUES = 500_000;
 const MAX_ID_CHARS = 1024;
 
 /**
@@ -129,25 +131,34 @@ export async function* readEvents(
 
 /** One JSON value, or one for each line: told apart by whether the first line is whole. */
 async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator {
-  let buffer = "";
+  let begun: string[] = [];
+  let chars = 0;
   let isByLine: boolean | undefined;
   for await (const chunk of text) {
-    buffer += chunk;
-    // Looking through all that is there for each chunk would take the square of its length.
-    let end = chunk.includes("\n") ? buffer.indexOf("\n") : -1;
-    while (isByLine !== false && end !== -1) {
-      const line = buffer.slice(0, end).trim();
-      if (line !== "") {
-        isByLine ??= tryJson(line) !== undefined;
-        if (!isByLine) break; // pretty-printed: take the body as a whole
-        yield parseJson(target, line);
+    begun.push(chunk);
+    chars += chunk.length;
+    // Looking through all that is there for each chunk would take the square of its length: only a
+    // line that ends here is put together, and a body that is one value not before its end.
+    if (isByLine !== false && chunk.includes("\n")) {
+      let rest = begun.join("");
+      for (let end = rest.indexOf("\n"); end !== -1; end = rest.indexOf("\n")) {
+        const line = rest.slice(0, end).trim();
+        if (line !== "") {
+          const value = boundedJson(target, line);
+          isByLine ??= value !== undefined;
+          if (!isByLine) break; // pretty-printed: take the body as a whole
+          if (value === undefined) throw invalid(target);
+          yield value;
+        }
+        rest = rest.slice(end + 1);
       }
-      buffer = buffer.slice(end + 1);
-      end = buffer.indexOf("\n");
+      begun = [rest];
+      chars = rest.length;
     }
-    if (buffer.length > target.maxMessageChars) throw tooLarge(target);
+    if (chars > target.maxMessageChars) throw tooLarge(target);
   }
-  if (buffer.trim() !== "") yield parseJson(target, buffer);
+  const last = begun.join("");
+  if (last.trim() !== "") yield parseJson(target, last);
 }
 
 /** The messages of one event: one, or several where a server sends batches. */
@@ -156,13 +167,24 @@ export function parseEvent(target: UpstreamTarget, data: string): Iterable<Parse
 }
 
 function parseJson(target: UpstreamTarget, text: string): unknown {
-  // What nests this deep could be read, but not written again.
-  if (text.length > MAX_DEPTH && jsonDepth(text, MAX_DEPTH) > MAX_DEPTH) {
-    throw malformed(target, `sent a message that nests deeper than ${MAX_DEPTH} levels`);
-  }
-  const value = tryJson(text);
-  if (value === undefined) throw malformed(target, "answered with invalid JSON");
+  const value = boundedJson(target, text);
+  if (value === undefined) throw invalid(target);
   return value;
+}
+
+/** @returns `undefined` when it is no JSON. */
+function boundedJson(target: UpstreamTarget, text: string): unknown {
+  if (text.length > MAX_DEPTH) {
+    const { depth, values } = jsonShape(text, { depth: MAX_DEPTH, values: MAX_VALUES });
+    // What nests this deep could be read, but not written again.
+    if (depth > MAX_DEPTH) {
+      throw malformed(target, `sent a message that nests deeper than ${MAX_DEPTH} levels`);
+    }
+    if (values > MAX_VALUES) {
+      throw malformed(target, `sent a message of over ${MAX_VALUES} values`);
+    }
+  }
+  return tryJson(text);
 }
 
 function* parseAll(target: UpstreamTarget, value: unknown): Generator<Parsed, void, void> {
@@ -175,6 +197,10 @@ function* parseAll(target: UpstreamTarget, value: unknown): Generator<Parsed, vo
 
 function malformed(target: UpstreamTarget, sentence: string): UpstreamError {
   return new UpstreamError(target.slug, "malformed", sentence);
+}
+
+function invalid(target: UpstreamTarget): UpstreamError {
+  return malformed(target, "answered with invalid JSON");
 }
 
 function tooLarge(target: UpstreamTarget): UpstreamError {

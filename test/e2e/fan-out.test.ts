@@ -30,7 +30,7 @@ beforeAll(async () => {
   upstream = await startStreamingUpstream();
   gateway = await startKillableGateway({
     servers: { one: { url: upstream.url, era: "legacy" } },
-    limits: { requestsPerMinute: 100_000 },
+    limits: { requestsPerMinute: 100_000, listenStreamsPerPrincipal: 1000 },
     vars: { COST_REPORT: "on" },
   });
 });

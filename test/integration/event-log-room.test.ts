@@ -51,6 +51,21 @@ describe("where there is no room", () => {
     );
   });
 
+  test("what an event is taken up by counts too, in this life and the next", async ({ expect }) => {
+    await withLog(
+      (fixture) => {
+        const { log } = fixture;
+        const head = log.openPost("[1]");
+        expect(log.append(head, "x", { origin: "t".repeat(60) })).toBe(1);
+        expect(log.append(head, "x")).toBeUndefined(); // each row has the ticket that is known
+        const [found] = fixture.again().heads();
+        expect(found?.chars).toBe(head.chars);
+        expect((found?.chars ?? 0) - (found?.trimmedChars ?? 0)).toBe(3 + 1 + 60);
+      },
+      { maxCharsPerStream: 100 },
+    );
+  });
+
   test("in a live stream, an event is refused, and an answer is taken", async ({ expect }) => {
     await withLog(
       (fixture) => {

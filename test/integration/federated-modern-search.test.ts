@@ -1,6 +1,6 @@
-/** 2026-07-28: a resource that no server lists is looked for, in the operator's order. */
+/** 2026-07-28: a resource that no server lists is looked for at all that may have it. */
 
-import { beforeAll, beforeEach, describe, test } from "vitest";
+import { beforeAll, describe, test } from "vitest";
 
 import type { Json, Reaction, Script } from "../support/scripted-upstream-script.ts";
 import { modern } from "./client.ts";
@@ -41,40 +41,34 @@ async function read(params: Json = {}): Promise<Message> {
   return responseIn(await modern({ mcp: "/mcp" }, "resources/read", { uri: URI, ...params }));
 }
 
-/** How many reads each server has been sent since the last time. */
-let seen: readonly number[] = [0, 0, 0];
-async function asked(): Promise<readonly number[]> {
+/** What each server has been sent of what a user has answered. */
+async function answered(): Promise<readonly Json[][]> {
   const sent = await Promise.all(servers.map((server) => server.sent("resources/read")));
-  const counts = sent.map(({ length }) => length);
-  const fresh = counts.map((count, n) => count - (seen[n] ?? 0));
-  seen = counts;
-  return fresh;
+  return sent.map((records) =>
+    records.flatMap(({ body }) =>
+      body?.params?.["inputResponses"] === undefined ? [] : [body.params],
+    ),
+  );
 }
 
-beforeEach(async () => {
-  await asked();
-});
-
 describe("a resource that nobody lists is", () => {
-  test.for<{ name: string; reads: readonly Reaction[]; asked: readonly number[] }>([
-    { name: "of the first", reads: [HERE, HERE, HERE], asked: [1, 0, 0] },
-    { name: "not of the first", reads: [error(-32602), HERE, HERE], asked: [1, 1, 0] },
-    { name: "of the last", reads: [error(-32002), error(-32601, 404), HERE], asked: [1, 1, 1] },
-    { name: "behind one that is down", reads: [{ status: 503 }, HERE], asked: [1, 1, 0] },
-    { name: "behind one that fails", reads: [error(-32603), HERE], asked: [1, 1, 0] },
-  ])("found when it is $name", async ({ reads, asked: expected }, { expect }) => {
+  test.for<{ name: string; reads: readonly Reaction[] }>([
+    { name: "of the first", reads: [HERE, HERE, HERE] },
+    { name: "not of the first", reads: [error(-32602), HERE, HERE] },
+    { name: "of the last", reads: [error(-32002), error(-32601, 404), HERE] },
+    { name: "behind one that is down", reads: [{ status: 503 }, HERE] },
+    { name: "behind one that fails", reads: [error(-32603), HERE] },
+  ])("found when it is $name", async ({ reads }, { expect }) => {
     await stage(...reads);
     expect((await read()).result).toMatchObject({
       resultType: "complete",
       contents: [{ uri: URI, text: "here" }],
     });
-    expect(await asked()).toEqual(expected);
   });
 
   test("not found when nobody has it", async ({ expect }) => {
     await stage(error(-32602), { status: 503 }, error(-32002));
     expect((await read()).error).toMatchObject({ code: -32602, data: { uri: URI } });
-    expect(await asked()).toEqual([1, 1, 1]);
   });
 
   test("what the first had to say that knows of it", async ({ expect }) => {
@@ -82,21 +76,35 @@ describe("a resource that nobody lists is", () => {
     expect((await read()).error?.code).toBe(-32021);
   });
 
-  test("asked for again at whoever asked back", async ({ expect }) => {
-    const inputRequests = { q: { method: "roots/list" } };
-    const ask = jsonOf({
-      result: { resultType: "input_required", inputRequests, requestState: "mine" },
-    });
-    await stage(error(-32602), ask, HERE);
-    const { result } = await read();
-    expect(result).toMatchObject({ resultType: "input_required" });
-    await asked();
-    await stage(HERE, HERE, HERE);
-    const { requestState } = result ?? {};
-    const again = await read({ requestState, inputResponses: { q: { roots: [] } } });
-    expect(again.result).toMatchObject({ resultType: "complete" });
-    expect(await asked()).toEqual([0, 1, 0]);
-    const record = (await servers[1]?.sent("resources/read"))?.at(-1);
-    expect(record?.body?.params).toMatchObject({ requestState: "mine", uri: URI });
+  test("anybody's when the first stalls", async ({ expect }) => {
+    await stage({ heldBy: "never" }, error(-32602), HERE);
+    expect((await read()).result).toMatchObject({ contents: [{ uri: URI, text: "here" }] });
   });
+
+  // A server is free to give no state with its questions.
+  test.for([{ given: { requestState: "mine" } }, { given: {} }])(
+    "asked for again at whoever asked back, with $given",
+    async ({ given }, { expect }) => {
+      const before = await answered();
+      const inputRequests = { q: { method: "roots/list" } };
+      const ask = jsonOf({ result: { resultType: "input_required", inputRequests, ...given } });
+      await stage(error(-32602), ask, error(-32602));
+      const { result } = await read();
+      expect(result).toMatchObject({ resultType: "input_required" });
+      await stage(HERE, HERE, HERE);
+      const inputResponses = { q: { roots: [] } };
+      const { requestState } = result ?? {};
+      const again = await read({ requestState, inputResponses });
+      expect(again.result).toMatchObject({ resultType: "complete" });
+
+      // Without the state nobody knows whose the answers are.
+      expect((await read({ inputResponses })).error).toMatchObject({
+        code: -32602,
+        message: expect.stringContaining("requestState") as string,
+      });
+      const fresh = (await answered()).map((all, n) => all.slice(before[n]?.length));
+      expect(fresh).toMatchObject([[], [{ uri: URI, inputResponses, ...given }], []]);
+      expect(Object.hasOwn(fresh[1]?.[0] ?? {}, "requestState")).toBe("requestState" in given);
+    },
+  );
 });

@@ -30,7 +30,8 @@ beforeAll(async () => {
     ...{ requestsPerMinutePerServer: PER_MINUTE, failuresBeforePause: 2, pauseSeconds: 1 },
     resultBytes: 4096,
   });
-  const bad = [{ status: 503 }, { status: 503 }];
+  // No connection: nothing that a call of one client could bring about.
+  const bad = [{ status: 0 }, { status: 0 }];
   const result = { ...HUGE, resultType: "complete" };
   const taken = await takeSeveral([
     { script: { server: "dual" } },

@@ -7,11 +7,15 @@ import { readState, sealState, withState } from "../../src/federation/modern/req
 import { BEGINNING, openPlace, sealPlace } from "../../src/federation/routing/server-cursor.ts";
 import { toBase64Url } from "../../src/lib/base64url.ts";
 import { SessionKeys } from "../../src/sessions/session-keys.ts";
+import { fakeServer } from "./fake-server.ts";
 
 const keysOf = (byte: number): SessionKeys =>
   new SessionKeys(() => Promise.resolve([toBase64Url(new Uint8Array(32).fill(byte))]));
 
-const HOLDER = { keys: keysOf(1), principal: "me", route: "/mcp" } as const;
+const HOLDER = {
+  ...{ keys: keysOf(1), principal: "me", route: "/mcp" },
+  endpoint: { servers: [fakeServer("a")], isMerged: true, keepsNames: false } as const,
+};
 const OTHERS = [
   { ...HOLDER, principal: "you" },
   { ...HOLDER, principal: "" },
@@ -61,6 +65,23 @@ describe("the state of a server", () => {
 
   test.for([null, 7, {}])("that is %j, and no text, is left out", async (state, { expect }) => {
     expect(await sealed(state)).toBeUndefined();
+  });
+
+  test("is always there where it is told by it whose a resource is", async ({ expect }) => {
+    const method = "resources/read";
+    const asked = { resultType: "input_required", inputRequests: {} };
+    const { requestState, ...rest } = await sealState(HOLDER, "a", method, asked);
+    expect(rest).toEqual(asked);
+    const answer = { uri: "a://b", inputResponses: {} };
+    const call = { method, params: { ...answer, requestState } };
+    const reading = await readState(HOLDER, call);
+    expect(reading).toEqual({ kind: "state", slug: "a" });
+    expect(withState(call, reading)).toEqual({ method, params: answer });
+    expect(await readState(HOLDER, { method, params: answer })).toEqual({ kind: "foreign" });
+
+    const alone = { ...HOLDER, endpoint: { ...HOLDER.endpoint, isMerged: false } };
+    expect(await sealState(alone, "a", method, asked)).toEqual(asked);
+    expect(await readState(alone, { method, params: answer })).toEqual({ kind: "none" });
   });
 
   test("is no cursor, and a cursor is no state", async ({ expect }) => {

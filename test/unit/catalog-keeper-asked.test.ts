@@ -126,15 +126,81 @@ describe("kinds of clients", () => {
         }));
         const waiting = kinds.map((client) => ask(keeper, { client, waitMs: 5 }));
         expect(new Set((await Promise.all(waiting)).map(short))).toEqual(new Set(["none (slow)"]));
-        expect(scene.attempts).toHaveLength(3);
+        expect(scene.attempts).toHaveLength(2);
         scene.attempts[0]?.answer(ONE);
         scene.attempts[1]?.fail();
-        await Promise.all(scene.kept.slice(0, 2));
-        // They had to make room for others meanwhile.
+        await Promise.all(scene.kept.slice(0, 17));
+        // They had to make room for others meanwhile, and those that still wait are read in turn.
         const rows = scene.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'catalogs_1'");
         expect([...rows]).toEqual([]);
+        expect(scene.attempts.slice(2).map(({ client }) => client)).toEqual(kinds.slice(17, 19));
       },
       { keptCatalogsPerServer: 3 },
+    );
+  });
+
+  test("with a catalog are read before those that have none yet", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      serves(scene, ONE);
+      await ask(keeper, { client: LEGACY });
+      scene.server = undefined;
+      scene.now += 20_000;
+      const made = [1, 2, 3].map((n) => ({ ...LEGACY, capabilities: { extensions: { n } } }));
+      for (const client of made) await ask(keeper, { client, waitMs: 1 });
+      const waiting = ask(keeper, { client: LEGACY });
+      expect(scene.attempts).toHaveLength(3);
+      scene.attempts[1]?.fail();
+      await scene.kept[1];
+      scene.attempts[3]?.answer(TWO);
+      expect(short(await waiting)).toBe("two");
+      expect(scene.attempts[3]?.client).toEqual(LEGACY);
+    });
+  });
+
+  test("that never had a catalog push out none", async ({ expect }) => {
+    await withScene(
+      async (scene) => {
+        const keeper = scene.keeper();
+        serves(scene, ONE, 60_000);
+        await ask(keeper);
+        fails(scene);
+        for (let n = 0; n < 5; n++) {
+          await ask(keeper, { client: { ...LEGACY, capabilities: { extensions: { n } } } });
+        }
+        expect(short(await ask(keeper))).toBe("one");
+        expect(short(await ask(scene.keeper()))).toBe("one");
+      },
+      { keptCatalogsPerServer: 2 },
+    );
+  });
+
+  test("that had to make room get the newest of their era while the server fails", async ({
+    expect,
+  }) => {
+    await withScene(
+      async (scene) => {
+        const keeper = scene.keeper();
+        serves(scene, ONE);
+        await ask(keeper, { client: MODERN });
+        scene.now += 1;
+        for (let n = 0; n < 5; n++) {
+          await ask(keeper, { client: { ...MODERN, capabilities: { extensions: { n } } } });
+        }
+        scene.now += 20_000;
+        fails(scene);
+        for (const life of [keeper, scene.keeper()]) {
+          expect(short(await ask(life, { client: MODERN }))).toBe("one (unreachable)");
+          expect(await ask(life, { client: MODERN, known: ONE.version })).toMatchObject({
+            ...{ kind: "same", freshMs: 0, trouble: { reason: "unreachable" } },
+          });
+          // The other era may have nothing of it.
+          expect(short(await ask(life, { client: LEGACY }))).toBe("none (unreachable)");
+        }
+        scene.now += 24 * 3_600_000;
+        expect(short(await ask(keeper, { client: MODERN }))).toBe("none (unreachable)");
+      },
+      { keptCatalogsPerServer: 2 },
     );
   });
 });

@@ -31,10 +31,13 @@ interface World {
 }
 
 /** A server that nothing is known of yet in this isolate. */
-function newWorld(patienceMs = limits.catalogWaitMilliseconds): World {
+function newWorld(patienceMs = limits.catalogWaitMilliseconds, staleCatalogHours = 24): World {
   const feeds = new FakeFeeds();
   const server = fakeServer("docs");
-  const context = { feeds, limits: { ...limits, catalogWaitMilliseconds: patienceMs } };
+  const context = {
+    feeds,
+    limits: { ...limits, catalogWaitMilliseconds: patienceMs, staleCatalogHours },
+  };
   const feed = feeds.of("docs");
   feed.has = catalogOf({ lists: { tools: tools("a") } });
   return {
@@ -186,12 +189,37 @@ describe("currentCatalog()", () => {
     expect((await current()).trouble).toBeUndefined();
   });
 
-  test("forgets what is too old to be shown", async ({ expect }) => {
-    const { current, known, feed } = newWorld();
+  test("keeps what it has when the feed has nothing, until it is too old", async ({ expect }) => {
+    const { current, known, feed } = newWorld(20, 1);
     await current();
     feed.has = undefined;
+    for (const ms of [30 * MINUTE_MS, 30 * MINUTE_MS - 1]) {
+      later(ms);
+      const { catalog, trouble } = await current();
+      expect([catalog?.lists.tools.length, trouble?.reason]).toEqual([1, "slow"]);
+    }
+    later(2);
     expect((await current()).catalog).toBeUndefined();
     expect((await known()).catalog).toBeUndefined();
+  });
+
+  test("counts the age of a failing server's from when it failed", async ({ expect }) => {
+    const { current, feed } = newWorld(20, 1);
+    feed.trouble = { reason: "timeout", message: "is late", since: Date.now() - 50 * MINUTE_MS };
+    await current();
+    feed.has = undefined;
+    later(10 * MINUTE_MS);
+    expect(namesOf(await current())).toEqual(["a"]);
+    later(1);
+    expect((await current()).catalog).toBeUndefined();
+  });
+
+  test("forgets what a server had that is configured no more", async ({ expect }) => {
+    const { current, feed } = newWorld();
+    await current();
+    feed.has = undefined;
+    feed.trouble = { reason: "unconfigured", message: "is not there", since: 1 };
+    expect((await current()).catalog).toBeUndefined();
   });
 
   test("does not wait twice in vain, for a while", async ({ expect }) => {
@@ -211,10 +239,12 @@ describe("currentCatalog()", () => {
 
   test("forgets what is too old to be shown, also while it does not wait", async ({ expect }) => {
     vi.useRealTimers();
-    const { current, known, feed, waits } = newWorld();
+    const { current, known, feed, waits } = newWorld(20, 0);
     feed.gate = { opened: new Promise(() => undefined), heedsWait: true };
     await current();
     feed.has = undefined;
+    vi.useFakeTimers({ toFake: ["Date"] });
+    later(1);
     expect((await current()).catalog).toBeUndefined();
     expect((await known()).catalog).toBeUndefined();
     expect(waits()).toEqual([20, 0]);

@@ -38,20 +38,38 @@ describe("a session that cannot be reached", () => {
     },
   );
 
-  test("is given up after an hour, but hears of what changes then", async ({ expect }) => {
+  test("is given up after an hour, and hears of it before what changes then", async ({
+    expect,
+  }) => {
     await withWorld(async (world, { rowsIn }) => {
-      await world.subscribed(TOOLS, "s");
+      await world.subscribed({ a: ["tools", "uri:x"] }, "s");
       world.session("s").mode = "lost";
       world.branch.publish({ slug: "a", seq: 1, topics: ["tools"] });
       await world.pass(3_500_000, () => world.allArrive());
       expect(rowsIn("late_1")).toBe(1);
       await world.pass(500_000, () => world.allArrive());
-      expect([rowsIn("late_1"), rowsIn("waiting_1")]).toEqual([0, 0]);
+      expect([rowsIn("late_1"), rowsIn("waiting_1")]).toEqual([1, 0]);
       expect(world.alarmAt).toBe(Infinity);
       world.session("s").mode = "ok";
-      world.branch.publish({ slug: "a", seq: 2, topics: ["tools"] });
-      await world.allArrive();
-      expect(seqsOf(world, "s")).toEqual([2]);
+      world.branch.publish({ slug: "a", seq: 2, topics: ["uri:x"] });
+      await world.pass(HAND_MS + 2000, () => world.allArrive());
+      expect(seqsOf(world, "s")).toEqual([1, 2]);
+      expect([rowsIn("late_1"), rowsIn("waiting_1")]).toEqual([0, 0]);
+    });
+  });
+
+  test("that was given up hears of it when it subscribes again", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      await world.subscribed(TOOLS, "s");
+      world.session("s").mode = "lost";
+      world.branch.publish({ slug: "a", seq: 1, topics: ["tools"] });
+      await world.pass(4_000_000, () => world.allArrive());
+      world.session("s").mode = "ok";
+      world.kill();
+      await world.subscribed(TOOLS, "s");
+      await world.pass(3000, () => world.allArrive());
+      expect(seqsOf(world, "s")).toEqual([1]);
+      expect([rowsIn("late_1"), rowsIn("waiting_1")]).toEqual([0, 0]);
     });
   });
 

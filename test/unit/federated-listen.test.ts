@@ -47,11 +47,12 @@ class Listener {
     fanOut = new FakeFanOut(),
     id: RequestId = 1,
     endpoint: Endpoint = BOTH_SERVERS,
+    principal = "me",
   ) {
     this.fanOut = fanOut;
     const context: ModernContext = {
       endpoint,
-      ...{ route: "/mcp", principal: "me", limits: defaultLimits(), waitUntil: unused },
+      ...{ route: "/mcp", principal, limits: defaultLimits(), waitUntil: unused },
       ...{ feeds: { of: unused }, keys: new SessionKeys(unused), relay: unused },
       fanOut: { listen: (asked) => fanOut.listen(asked), subscribe: unused, unsubscribe: unused },
     };
@@ -73,6 +74,10 @@ class Listener {
   hangUp(): void {
     this.#cancel.abort(GONE);
   }
+}
+
+function begin(): Listener {
+  return new Listener(BOTH, new FakeFanOut(), 1, BOTH_SERVERS, "another");
 }
 
 /** Lets everything happen that takes no time. */
@@ -171,6 +176,50 @@ describe("a listener", () => {
       resourceSubscriptions: first,
     });
     listener.hangUp();
+  });
+
+  test("asks for no URI that is too long, and a principal for no more than its part", async ({
+    expect,
+  }) => {
+    const fanOut = new FakeFanOut();
+    const long = `x:/${"a".repeat(2048)}`;
+    const listeners = Array.from({ length: 4 }, (_, n) => {
+      const uris = Array.from({ length: 1000 }, (_, m) => `x:/${n}/${m}`);
+      const resourceSubscriptions = [long, ...uris];
+      return new Listener({ resourceSubscriptions }, fanOut, n, ONE_SERVER, "one");
+    });
+    await settle();
+    expect(fanOut.asked.map(({ a }) => a?.length)).toEqual([1000, 1000, 500]);
+    expect(listeners[3]?.notices[0]?.params?.["notifications"]).toEqual({});
+    for (const listener of listeners) listener.hangUp();
+    await settle();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("has so many streams of a principal beside it, and no more", async ({ expect }) => {
+    const most = defaultLimits().listenStreamsPerPrincipal;
+    const listeners = Array.from({ length: most }, () => begin());
+    await settle();
+    const refused = begin();
+    expect(await refused.reply).toMatchObject({ error: { code: -32000 } });
+    expect([refused.notices, refused.fanOut.asked]).toEqual([[], []]);
+    listeners.pop()?.hangUp();
+    await settle();
+    // One that stays keeps its place.
+    await vi.advanceTimersByTimeAsync(60_000);
+    listeners.push(begin());
+    await settle();
+    expect(listeners.at(-1)?.methods).toEqual([acknowledged]);
+    expect(await begin().reply).toMatchObject({ error: { code: -32000 } });
+    // The runtime ends what belongs to requests whose clients have hung up.
+    const hungUpAt = Date.now();
+    vi.clearAllTimers();
+    vi.setSystemTime(hungUpAt + 20_000);
+    const next = begin();
+    await settle();
+    expect(next.methods).toEqual([acknowledged]);
+    for (const listener of [...listeners, next]) listener.hangUp();
+    await settle();
   });
 
   test.for([undefined, [], { resourceSubscriptions: [1] }])(

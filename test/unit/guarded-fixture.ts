@@ -32,7 +32,11 @@ export interface GuardScene {
   asked: number;
   /** The feed cannot be had. */
   isFeedGone: boolean;
-  readonly call: (reply: Reply | (() => Promise<Reply>), call?: Call) => Promise<Reply>;
+  readonly call: (
+    reply: Reply | (() => Promise<Reply>),
+    call?: Call,
+    principal?: string,
+  ) => Promise<Reply>;
 }
 
 export function guardScene(
@@ -46,10 +50,10 @@ export function guardScene(
   const scene: GuardScene = {
     ...{ now: 1_000_000, server: endpoint.servers[0], reports: [], waiting: [], asked: 0 },
     isFeedGone: false,
-    call: (reply, call = TOOL) =>
+    call: (reply, call = TOOL, principal = "ann") =>
       guarded(
         {
-          ...{ endpoint, principal: "ann", limits: { ...defaultLimits(), ...limits } },
+          ...{ endpoint, principal, limits: { ...defaultLimits(), ...limits } },
           waitUntil: (promise) => void scene.waiting.push(promise),
           feeds: {
             of: () => {

@@ -95,9 +95,9 @@ describe("a server that does not answer", () => {
 
   test.for([
     { name: "no connection", data: { reason: "unreachable" }, isSilence: true },
-    { name: "503", data: { reason: "unreachable", status: 503 }, isSilence: true },
-    { name: "too late", data: { reason: "timeout" }, isSilence: true },
-    // What a tool of it does must not keep others from it.
+    // What one client's calls bring about must not keep others from it.
+    { name: "502", data: { reason: "unreachable", status: 502 }, isSilence: false },
+    { name: "too late", data: { reason: "timeout" }, isSilence: false },
     { name: "500", data: { reason: "unreachable", status: 500 }, isSilence: false },
     { name: "nonsense", data: { reason: "malformed" }, isSilence: false },
     { name: "asks to slow down", data: { reason: "overloaded", status: 429 }, isSilence: false },
@@ -108,6 +108,42 @@ describe("a server that does not answer", () => {
     const reply = errorReply(-32603, "failed", data);
     expect(await scene.call(reply)).toEqual(reply);
     expect("error" in (await scene.call(OK))).toBe(isSilence);
+  });
+});
+
+describe("a failure that may be the call's own fault", () => {
+  const FAULTS = [
+    { name: "502", data: { reason: "unreachable", status: 502 } },
+    { name: "504", data: { reason: "unreachable", status: 504 } },
+    { name: "too late", data: { reason: "timeout" } },
+  ];
+  test.for(FAULTS)("pauses a server when two have met it: $name", async ({ data }, { expect }) => {
+    const scene = guardScene({ failuresBeforePause: 3 });
+    const fault = errorReply(-32603, "failed", data);
+    for (let n = 0; n < 10; n++) await scene.call(fault);
+    expect(scene.reports).toEqual([]);
+    expect(await scene.call(fault, TOOL, "bob")).toEqual(fault);
+    expect(scene.reports).toHaveLength(1);
+    expect(await scene.call(OK)).toHaveProperty("error.data.retryAfter");
+  });
+
+  test("of one does not make the pause longer for others", async ({ expect }) => {
+    const scene = guardScene({ failuresBeforePause: 1, pauseSeconds: 5 });
+    await failing(scene, 1);
+    scene.now += 5000;
+    const fault = errorReply(-32603, "failed", { reason: "timeout" });
+    for (let n = 0; n < 3; n++) expect(await scene.call(fault)).toEqual(fault);
+    expect(await scene.call(fault, TOOL, "bob")).toEqual(fault);
+    expect(await scene.call(OK)).toHaveProperty("error.data.retryAfter", 10);
+  });
+
+  test("is forgotten with any answer", async ({ expect }) => {
+    const scene = guardScene({ failuresBeforePause: 2 });
+    const fault = errorReply(-32603, "failed", { reason: "timeout" });
+    await scene.call(fault);
+    await scene.call(OK);
+    for (let n = 0; n < 3; n++) await scene.call(fault, TOOL, "bob");
+    expect(await scene.call(OK)).toEqual(OK);
   });
 });
 
@@ -134,6 +170,24 @@ describe("more than a server may be given", () => {
     const scene = guardScene({ requestsInFlightPerServer: 1 });
     await expect(scene.call(() => Promise.reject(new Error("cancelled")))).rejects.toThrow();
     expect(await scene.call(OK)).toEqual(OK);
+  });
+
+  test("makes room when whoever ran was dropped without a word", async ({ expect }) => {
+    const scene = guardScene({ requestsInFlightPerServer: 1 });
+    const { timeoutMs } = scene.server.target;
+    const lost = pending();
+    const late = scene.call(lost.run);
+    scene.now += 4 * timeoutMs - 1;
+    expect(await scene.call(OK, READ)).toHaveProperty("error");
+    scene.now += 1;
+    const held = pending();
+    const running = scene.call(held.run);
+    // Should it end after all, it gives back no place but its own.
+    lost.end(OK);
+    await late;
+    expect(await scene.call(OK, READ)).toHaveProperty("error");
+    held.end(OK);
+    await running;
   });
 
   test("is refused by how many there were in a minute", async ({ expect }) => {

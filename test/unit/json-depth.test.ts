@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { jsonDepth } from "../../src/lib/json-depth.ts";
+import { jsonDepth, jsonShape } from "../../src/lib/json-depth.ts";
 
 function depthOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
@@ -50,5 +50,27 @@ describe("jsonDepth()", () => {
         },
       ),
     );
+  });
+});
+
+function countOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce((sum: number, each) => sum + countOf(each), 1);
+}
+
+describe("jsonShape()", () => {
+  test("counts all values of any JSON, and empty lists twice at most", ({ expect }) => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        const { values } = jsonShape(JSON.stringify(value), { depth: 100, values: Infinity });
+        expect(values).toBeGreaterThanOrEqual(countOf(value));
+        expect(values).toBeLessThanOrEqual(2 * countOf(value));
+      }),
+    );
+  });
+
+  test("counts no commas in texts, and stops beyond what is enough", ({ expect }) => {
+    expect(jsonShape('[",,,","\\",,"]', { depth: 9, values: 9 })).toEqual({ depth: 1, values: 3 });
+    expect(jsonShape(`[${"{},".repeat(1e6)}`, { depth: 9, values: 9 }).values).toBe(10);
   });
 });

@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 const kept = (catalog: Catalog | undefined): Kept => ({
-  ...{ catalog, trouble: undefined, freshUntil: 0, hastyUntil: 0 },
+  ...{ catalog, trouble: undefined, freshUntil: 0, hastyUntil: 0, seenAt: 0 },
   askedAt: Date.now(),
 });
 

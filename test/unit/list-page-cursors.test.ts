@@ -121,7 +121,9 @@ describe("when a list changes between pages", () => {
   test("the server's being gone is not the end of the list", async ({ expect }) => {
     const world = mergedWorld({ one: listing("a", "b"), two: listing("z") }, ONE_EACH);
     const [, ...rest] = await allPages(world, {}, () => {
-      world.feeds.of("one").has = undefined;
+      const feed = world.feeds.of("one");
+      feed.has = undefined;
+      feed.trouble = { reason: "unconfigured", message: "is not there", since: 1 };
     });
     expect(rest.flatMap((page) => namesIn(page))).toEqual(["two__z"]);
     expect(JSON.stringify(rest[0]?.["_meta"])).toContain('"server":"one","state":"down"');

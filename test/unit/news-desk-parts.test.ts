@@ -21,14 +21,44 @@ describe("the numbers of news", () => {
         },
       };
       for (let life = 0; life < 3; life++) {
-        const source = new NewsNumbers(counted);
+        const source = new NewsNumbers(counted, () => 5000);
         for (let n = 0; n < 100; n++) numbers.push(source.next());
       }
       // One that has no news takes none.
-      void new NewsNumbers(counted);
+      void new NewsNumbers(counted, () => 5000);
       expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
       expect(numbers.every(Number.isSafeInteger)).toBe(true);
-      expect([written, rowsIn("news_lives_1"), numbers[0]]).toEqual([3, 1, 2 ** 32 + 1]);
+      expect([written, rowsIn("news_lives_1"), numbers[0]]).toEqual([3, 1, 5 * 2 ** 20 + 1]);
+    });
+  });
+
+  test("grow although all that was kept was dropped between two lives", async ({ expect }) => {
+    await withSql(({ sql }) => {
+      let last = 0;
+      for (const ms of [1_000_000, 1_000_000, 1_000_000]) {
+        last = new NewsNumbers(sql, () => ms).next();
+      }
+      // The server was out of the configuration.
+      sql.exec("DROP TABLE news_lives_1");
+      const next = new NewsNumbers(sql, () => 1_060_000).next();
+      expect(next).toBeGreaterThan(last);
+      // And grow when the clock was set back.
+      expect(new NewsNumbers(sql, () => 0).next()).toBeGreaterThan(next);
+      expect(Number.isSafeInteger(new NewsNumbers(sql, () => Date.UTC(2240, 0)).next())).toBe(true);
+    });
+  });
+
+  test("go on in another life when those of one are used up", async ({ expect }) => {
+    await withSql(({ sql }) => {
+      const numbers = new NewsNumbers(sql, () => 5000);
+      let last = 0;
+      let isGrowing = true;
+      for (let n = 0; n < 2 ** 20 + 1; n++) {
+        const next = numbers.next();
+        isGrowing &&= next > last;
+        last = next;
+      }
+      expect([isGrowing, last]).toEqual([true, 6 * 2 ** 20 + 2]);
     });
   });
 });
@@ -78,6 +108,32 @@ describe("what is wanted", () => {
         expect([found.isPromised("tools"), found.countAtStake]).toEqual([false, 0]);
         expect([...found.branchesOf("tools")]).toEqual([1, 2]);
       }
+    });
+  });
+});
+
+function counts(of: WantedTopics): readonly number[] {
+  return [of.uriChars, of.uriCountOf(1), of.uriCountOf(2)];
+}
+
+describe("what is wanted of resources", () => {
+  test("is counted by branch, and by character", async ({ expect }) => {
+    await withSql(({ sql }) => {
+      const wanted = new WantedTopics(sql);
+      wanted.ask(1, "uri:abc");
+      wanted.ask(1, "uri:abc");
+      wanted.ask(2, "uri:abc");
+      wanted.ask(1, "tools");
+      wanted.ask(1, "uri:de");
+      wanted.answer(1, "uri:abc", "promised");
+      expect(counts(wanted)).toEqual([5, 2, 1]);
+      expect(counts(new WantedTopics(sql))).toEqual([3, 1, 0]);
+      wanted.remove(1, "uri:abc");
+      wanted.remove(1, "uri:de");
+      expect(counts(wanted)).toEqual([3, 0, 1]);
+      wanted.remove(2, "uri:abc");
+      wanted.remove(2, "uri:abc");
+      expect(counts(wanted)).toEqual([0, 0, 0]);
     });
   });
 });

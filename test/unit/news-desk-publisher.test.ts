@@ -93,6 +93,29 @@ describe("a publisher", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test("tells of a list that changes all the time once a second, and of resources as ever", async ({
+    expect,
+  }) => {
+    const { publisher, told, outdated } = new Fixture({ tools: [0], prompts: [0], [A]: [0] });
+    for (let ms = 0; ms < 2000; ms += 20) {
+      publisher.tell(["tools"], ["tools"]);
+      if (ms === 200) publisher.tell(["prompts"]);
+      if (ms === 500) publisher.tell([A]);
+      await vi.advanceTimersByTimeAsync(20);
+    }
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(told.map(({ at, topics }) => [at, ...topics])).toEqual([
+      [0, "tools"],
+      [300, "prompts"],
+      [600, A],
+      [1000, "tools"],
+      [2000, "tools"],
+    ]);
+    // Whoever asks meanwhile is given what there is now.
+    expect(outdated.length).toBeGreaterThan(15);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test("tells each branch what it wants, and of outdated lists before", async ({ expect }) => {
     const fixture = new Fixture({ tools: [1, 2], [A]: [2, 3] });
     let toldBefore = -1;

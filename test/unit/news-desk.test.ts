@@ -2,6 +2,7 @@
 
 import { afterEach, describe, test, vi } from "vitest";
 
+import type { Topic } from "../../src/federation/feed/feeds.ts";
 import { type NewsDeskOptions, NewsDesk } from "../../src/federation/feed/news-desk.ts";
 import { fakeTarget } from "./fake-target.ts";
 import { FakeServer } from "./fake-watch.ts";
@@ -17,13 +18,14 @@ afterEach(() => {
 function withDesk(
   act: (desk: NewsDesk, server: FakeServer) => Promise<void>,
   events: Partial<NewsDeskOptions["events"]> = {},
+  maxUris = 100,
 ): Promise<void> {
   return withSql(async ({ sql }) => {
     vi.useFakeTimers();
     const server = new FakeServer();
     const desk = new NewsDesk({
       ...{ target: fakeTarget(() => new Response()), sql, now: Date.now, open: server.open },
-      limits: { subscribedUrisPerServer: 100, newsMilliseconds: 100 },
+      limits: { subscribedUrisPerServer: maxUris, newsMilliseconds: 100 },
       events: { publish: () => Promise.resolve(), outdated: () => undefined, ...events },
     });
     await act(desk, server);
@@ -55,6 +57,33 @@ describe("a desk", () => {
       // The resource was not promised, so it is not wanted.
       expect(desk.wantedCount).toBe(1);
     });
+  });
+
+  test("leaves room for others beside one branch, and beside long URIs", async ({ expect }) => {
+    await withDesk(async (desk) => {
+      const ask = async (branch: number, add: readonly Topic[]): Promise<number> =>
+        (await timed(desk.watch(branch, { add, remove: [] })))[0].length;
+      const many = Array.from({ length: 40 }, (_, n): Topic => `uri:file:///${n}`);
+      expect(await ask(1, many)).toBe(25);
+      expect(await ask(1, many)).toBe(25);
+      expect(await ask(2, many.slice(30))).toBe(10);
+      expect(await ask(2, [`uri:${"x".repeat(2049)}`, `uri:${"x".repeat(2048)}`])).toBe(1);
+      for (const branch of [1, 2]) await desk.watch(branch, { add: [], remove: many });
+      await desk.watch(2, { add: [], remove: [`uri:${"x".repeat(2048)}`] });
+    });
+  });
+
+  test("watches resources of a mebibyte together at most", async ({ expect }) => {
+    const long = Array.from({ length: 600 }, (_, n): Topic => `uri:${`${n}`.padEnd(2048, "x")}`);
+    await withDesk(
+      async (desk) => {
+        const [promised] = await timed(desk.watch(1, { add: long, remove: [] }));
+        expect(promised).toHaveLength(512);
+        await desk.watch(1, { add: [], remove: long });
+      },
+      {},
+      10_000,
+    );
   });
 
   test("answers at once of a server that is known to be away", async ({ expect }) => {

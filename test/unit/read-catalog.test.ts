@@ -22,24 +22,27 @@ describe.for([
   { era: "legacy", revision: LEGACY, serve: legacyServer, opening: "initialize" },
   { era: "modern", revision: MODERN, serve: modernServer, opening: "server/discover" },
 ] as const)("in the $era era", ({ revision, serve, opening }) => {
-  test("every list that fails fails the whole, and ends the others", async ({ expect }) => {
-    for (const method of LIST_METHODS) {
-      const { promise: isLeft, resolve: leave } = Promise.withResolvers<unknown>();
-      const stalls = (seen: { signal: AbortSignal | undefined }): Promise<Response> =>
-        new Promise((_, reject) => {
-          seen.signal?.addEventListener("abort", () => {
-            leave(undefined);
-            reject(new Error("aborted"));
-          });
-        });
-      const other = method === "tools/list" ? "prompts/list" : "tools/list";
-      const server = serve({ ...EVERYTHING, [method]: refusing(-32603), [other]: stalls });
+  test("lists are read one after the other, and one that fails ends it", async ({ expect }) => {
+    for (const [index, method] of LIST_METHODS.entries()) {
+      const server = serve({ ...EVERYTHING, [method]: refusing(-32603) });
       expect(await failureOf(read(server, revision))).toMatchObject({
         name: "UpstreamError",
         message: `Upstream "docs" answered ${method} with error -32603`,
       });
-      await isLeft;
+      const lists = server.asked.filter((asked) => LIST_METHODS.includes(asked));
+      expect(lists).toEqual(LIST_METHODS.slice(0, index + 1));
     }
+  });
+
+  test("ten thousand tools of six hundred characters have room", async ({ expect }) => {
+    const schema = { type: "object", properties: { query: { type: "string" } } };
+    const tools = Array.from({ length: 10_000 }, (_, n) => ({
+      ...{ name: `tool-${n}`, description: "x".repeat(510), inputSchema: schema },
+    }));
+    const server = serve({ ...EVERYTHING, "tools/list": { ...CACHEABLE, tools } });
+    const { catalog } = await read(server, revision, { target: { maxMessageChars: 2 ** 24 } });
+    expect([catalog.lists.tools.length, catalog.flaws]).toEqual([10_000, []]);
+    expect(catalog.lists.tools[0]?.text.length).toBeGreaterThan(600);
   });
 
   test("a server that is not to be had says why", async ({ expect }) => {

@@ -92,6 +92,14 @@ describe("under application/json", () => {
     expect(value).toHaveLength(8e6);
   });
 
+  // The same for a body of many lines that is one value all the same.
+  test("reads a large pretty-printed message in small chunks", async ({ expect }) => {
+    const large = fakeTarget(() => new Response(), { maxMessageChars: 16e6 });
+    const line = `\n${" ".repeat(1023)}`;
+    const body = bytesOf(`{${line.repeat(8192)}${notice(1).slice(1)}`);
+    expect(await readAll(answer(cut(body, [1024]), JSON_TYPE), large)).toEqual([1]);
+  });
+
   test("has a content type with parameters, in any case", async ({ expect }) => {
     const response = answer([bytesOf(notice(1))], "Application/JSON; charset=utf-8");
     expect(await readAll(response)).toEqual([1]);
@@ -193,3 +201,20 @@ test.for([EVENTS, JSON_TYPE])(
     expect((failure as Error).message).toContain('Upstream "fake"');
   },
 );
+
+// What is parsed takes twenty times the memory of its text where that is all brackets.
+test.for([
+  { name: "an event", type: EVENTS, bodyOf: (message: string) => `data: ${message}\n\n` },
+  { name: "a value", type: JSON_TYPE, bodyOf: (message: string) => message },
+  { name: "a line", type: JSON_TYPE, bodyOf: (message: string) => `${message}\n` },
+])("$name of more values than are good is refused", async ({ type, bodyOf }, { expect }) => {
+  const large = fakeTarget(() => new Response(), { maxMessageChars: 16e6 });
+  const read = (count: number): Promise<unknown[]> => {
+    const message = notice([]).replace("[]", `[${"{},".repeat(count)}1]`);
+    return readAll(answer([bytesOf(bodyOf(message))], type), large);
+  };
+  expect(await read(200_000)).toHaveLength(1);
+  const failure = await failureOf(read(300_000));
+  expect(failure).toMatchObject({ name: "UpstreamError", failure: "malformed" });
+  expect((failure as Error).message).toBe('Upstream "fake" sent a message of over 500000 values');
+});

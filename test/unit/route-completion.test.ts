@@ -87,6 +87,19 @@ describe("a completion", () => {
   });
 });
 
+test("a completion that might tell the names of what is forbidden is empty", async ({ expect }) => {
+  const none = { result: { completion: { values: [] } } };
+  const templates = ["x:{n}", "y:{n}", "{+any}"];
+  const guarded = { ...A, has: { templates }, resources: policy(undefined, ["X:secret*"]) };
+  for (const scene of [routeScene([guarded, B]), routeScene([guarded], { keepsNames: true })]) {
+    for (const uri of ["x:{n}", "{+any}"]) {
+      expect(await scene.route(complete, resource(uri))).toEqual({ kind: "reply", reply: none });
+    }
+    // Nothing of another scheme is forbidden.
+    expect(await scene.route(complete, resource("y:{n}"))).toHaveProperty("server.slug", "a");
+  }
+});
+
 describe("a server without completions", () => {
   const none = { result: { completion: { values: [] } } };
 

@@ -72,7 +72,51 @@ describe("a resource that is forbidden", () => {
   );
 });
 
+describe("a resource that is denied", () => {
+  test.for([
+    ["file:///srv/private/*", "file:///srv//private/x"],
+    ["file:///srv/private/*", "file:///srv%2F%2Fprivate/x"],
+    ["file:///srv/private/*", "file:////srv/private/x"],
+    ["file:///etc/passwd", "file:///etc/passwd?"],
+    ["file:///etc/passwd", "file:///etc/passwd#x"],
+    ["file:///etc/passwd", "file:///etc/passwd/"],
+    ["file:///srv/private/*", "file:///srv/%70rivate/x?%zz"],
+    ["file:///srv/private/*", "file:///srv/%70rivate/x?%ff"],
+    ["file:///srv/priv\u00e9/*", "file:///srv/prive\u0301/x"],
+    ["file:///srv/priv\u00e9/*", "file:///srv/priv%C3%A9/x?%ff"],
+    ["file:///srv/private/*", "file:///srv/PRIVATE/x"],
+    ["file:///Srv/Private/*", "file:///srv/private/x"],
+    ["file:///srv/priv%61te/*", "file:///srv/private/x"],
+    ["file:///srv/private/*", "file:///srv/%25252570rivate/x"],
+    ["repo://acme/secret/*", "repo://acme//secret/x"],
+    ["repo://acme/secret/*", "repo:///acme/secret/x"],
+  ])("%s is so as %s", async ([deny, uri], { expect }) => {
+    const templates = ["file:///{+path}", "repo://{+rest}"];
+    const resources = policy(undefined, [deny ?? ""]);
+    const scene = routeScene([{ slug: "a", has: { templates }, resources }], { keepsNames: true });
+    expect(await scene.route(read, { uri })).toEqual(missing(uri ?? ""));
+    const near = "file:///srv/public/priv%E9?q=%";
+    expect(short(await scene.route(read, { uri: near }))).toEqual(["a", near]);
+  });
+});
+
 describe("what is allowed alone", () => {
+  test.for([
+    "file:///pub/%2e%2e/secret?%",
+    "file:///pub/%2e%2e/secret#%zz",
+    "file:///pub/%2e%2e/%2e%2e/etc/passwd?%",
+    "file:///pub/.\t./secret",
+    "file:///pub/.%09./secret",
+  ])("is not stepped out of by %s", async (uri, { expect }) => {
+    const resources = policy(["file:///pub/*"]);
+    const scene = routeScene([{ slug: "a", has: { templates: ["file:///{+path}"] }, resources }]);
+    expect(await scene.route(read, { uri })).toEqual(missing(uri));
+    const inside = "file:///pub/m\u00fcn chen?%";
+    expect(short(await scene.route(read, { uri: inside }))).toEqual(["a", inside]);
+  });
+});
+
+describe("what is allowed by a pattern", () => {
   const parts: readonly [Part] = [
     { slug: "a", has, resources: policy(["file:///a/*", "db:named"]) },
   ];

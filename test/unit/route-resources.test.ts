@@ -2,8 +2,10 @@
 
 import { describe, test } from "vitest";
 
+import { ownersOf } from "../../src/federation/routing/resource-owners.ts";
+import { templateFlaws } from "../../src/federation/routing/server-resources.ts";
 import { catalogOf, MODERN } from "./catalog-fixture.ts";
-import { type Part, routeScene, short } from "./route-fixture.ts";
+import { type Part, policy, routeScene, short } from "./route-fixture.ts";
 
 /** A server that says it has no resources, and lists none. */
 function ofTools(slug: string): Part {
@@ -99,6 +101,15 @@ describe("a page that a tool shows its results with", () => {
     expect(await scene.ownerOf("ui://show")).toBe("b");
   });
 
+  test("is nobody's where the tool may not be seen", async ({ expect }) => {
+    const scene = routeScene([{ slug: "a" }, { slug: "b", tools: policy(undefined, ["t"]) }]);
+    const catalog = catalogOf({});
+    const tool = { name: "t", _meta: { ui: { resourceUri: "ui://show" } } };
+    const tools = [{ name: "t", text: JSON.stringify(tool) }];
+    scene.said.set("b", { ...catalog, version: "2", lists: { ...catalog.lists, tools } });
+    expect(await scene.ownerOf("ui://show")).toBe(undefined);
+  });
+
   test.for([
     '{"_meta":{"ui":{"resourceUri":1}}}',
     '{"_meta":{"ui":"resourceUri"}}',
@@ -187,12 +198,41 @@ describe("a server alone", () => {
   });
 });
 
+describe("of templates that fit", () => {
+  test("the one that begins with the most characters has it", async ({ expect }) => {
+    const scene = routeScene([
+      { slug: "a", has: { templates: ["{+uri}", "x:{+any}"] } },
+      { slug: "b", has: { templates: ["x:mine/{+rest}", "y:{n}"] } },
+      { slug: "c", has: { templates: ["x:mine/{n}"] } },
+    ]);
+    expect(await scene.ownerOf("x:mine/1")).toBe("b");
+    expect(await scene.ownerOf("y:1")).toBe("b");
+    expect(await scene.ownerOf("x:1")).toBe("a");
+    expect(await scene.ownerOf("z:1")).toBe("a");
+  });
+});
+
+test("a server's first thousand templates tell what is its, and no very long one", async ({
+  expect,
+}) => {
+  const templates = Array.from({ length: 1001 }, (_, n) => `x:${n}/{a}`);
+  const scene = routeScene([{ slug: "a" }, { slug: "b", has: { templates } }]);
+  expect(await scene.ownerOf("x:999/1")).toBe("b");
+  expect(await scene.ownerOf("x:1000/1")).toBe(undefined);
+  const items = templates.map((name) => ({ name, text: "{}" }));
+  expect(templateFlaws("b", items)).toEqual([expect.stringContaining('"b" has 1 resource templ')]);
+  expect(templateFlaws("b", items.slice(1))).toEqual([]);
+  const long = "x".repeat(2050);
+  const other = routeScene([{ slug: "a" }, { slug: "b", has: { templates: [`${long}{a}`] } }]);
+  expect(await other.ownerOf(`${long}1`)).toBe(undefined);
+});
+
 describe("templates that are written to cost time", () => {
   test(
     "are looked at within a bound, and cost others nothing",
     { timeout: 8000 },
     async ({ expect }) => {
-      const costly = `x:${"{+a}a".repeat(32)}b`;
+      const costly = `x:${"{+a}a".repeat(8)}b`;
       const templates = Array.from({ length: 2000 }, (_, n) => costly + String(n));
       const scene = routeScene([
         { slug: "a", has: { templates } },
@@ -200,6 +240,24 @@ describe("templates that are written to cost time", () => {
       ]);
       const uri = `x:${"a".repeat(20_000)}`;
       expect(await scene.ownerOf(uri)).toBe("b");
+    },
+  );
+
+  test(
+    "cost a request with many URIs no more than one with few",
+    { timeout: 8000 },
+    async ({ expect }) => {
+      const templates = Array.from({ length: 20_000 }, (_, n) => `{+a}${"a{+b}".repeat(7)}${n}`);
+      const scene = routeScene([
+        { slug: "a", has: { templates } },
+        { slug: "b", has: { templates: ["x:{+any}"] } },
+      ]);
+      const uris = Array.from({ length: 1000 }, (_, n) => `x:${"a".repeat(200)}/${n}z`);
+      await ownersOf(scene.place, MODERN, uris.slice(0, 1)); // reads the lists
+      const before = performance.now();
+      const owned = await ownersOf(scene.place, MODERN, uris);
+      expect(performance.now() - before).toBeLessThan(2000);
+      expect([...new Set(owned.values())].map(({ slug }) => slug)).toEqual(["b"]);
     },
   );
 });

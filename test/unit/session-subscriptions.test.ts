@@ -21,6 +21,7 @@ import { defaultLimits } from "../../src/policy/limits.ts";
 import type { Call } from "../../src/protocol/exchange.ts";
 import { errorReply } from "../../src/protocol/json-rpc.ts";
 import { fakeServer } from "./fake-server.ts";
+import { policy } from "./route-fixture.ts";
 
 const MINUTE_MS = 60_000;
 const A = fakeServer("a");
@@ -47,19 +48,24 @@ class Scene implements NewsSource {
   /** What the client's own sessions are subscribed to: none, until it has called a tool. */
   readonly ownUris = new Set<string>();
   readonly own = new OwnSubscriptions({
-    opened: [],
-    request: (slug, { method, params }) => {
+    saved: [],
+    save: (slugs) => this.ownSaves.push(slugs),
+    request: async (slug, { method, params }) => {
       const uri = String(params?.["uri"]);
+      this.atOnce.push(++this.running);
+      await this.ownWait;
+      this.running -= 1;
       if (method === "resources/unsubscribe") this.ownUris.delete(`${slug} ${uri}`);
       else if (this.canOwn) this.ownUris.add(`${slug} ${uri}`);
-      return Promise.resolve(this.canOwn ? { result: {} } : errorReply(-32_601, "No"));
+      return this.canOwn ? { result: {} } : errorReply(-32_601, "No");
     },
-    subscribed: (slug) =>
-      [...this.ownUris].flatMap((entry) =>
-        entry.startsWith(`${slug} `) ? [entry.slice(slug.length + 1)] : [],
-      ),
   });
+  readonly ownSaves: (readonly string[])[] = [];
+  readonly atOnce: number[] = [];
+  running = 0;
+  ownWait: Promise<unknown> = Promise.resolve();
   canOwn = true;
+  most = 3;
   failures = 0;
   isHeard = false;
   wanted: SavedWanted | undefined;
@@ -79,7 +85,7 @@ class Scene implements NewsSource {
     this.subscriptions = new Subscriptions({
       surroundings: {
         ...{ endpoint: this.#endpoint, waitUntil },
-        limits: { ...defaultLimits(), subscribedUrisPerClient: 3 },
+        limits: { ...defaultLimits(), subscribedUrisPerClient: this.most },
       },
       source: this,
       own: this.own,
@@ -128,9 +134,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe("once a tool of a server was called", () => {
-  test("the session there is subscribed itself, and the fan-out is told that it is", async ({
-    expect,
-  }) => {
+  test("the session there is subscribed too, and the feed goes on", async ({ expect }) => {
     const scene = new Scene();
     scene.isHeard = true;
     await scene.subscriptions.subscribe(A, { uri: "x:" });
@@ -138,23 +142,77 @@ describe("once a tool of a server was called", () => {
     await scene.subscriptions.called(A);
     await scene.settle();
     expect([...scene.ownUris]).toEqual(["a x:"]);
-    expect(scene.left).toEqual([{ a: ["uri:x:"] }]);
+    expect(scene.left).toEqual([]);
     scene.news("a", 1, "uri:x:");
-    scene.news("constructor", 1, "uri:z:");
-    expect(scene.told).toEqual([updated("z:")]);
+    expect(scene.told).toEqual([updated("x:")]);
   });
 
-  test("what is subscribed to later is so there, and not by the fan-out", async ({ expect }) => {
+  test("what is subscribed to later is so at both, until it ends", async ({ expect }) => {
     const scene = new Scene();
     await scene.subscriptions.called(A);
     expect(await scene.subscriptions.subscribe(A, { uri: "x:" })).toEqual({ result: {} });
-    expect(scene.asked).toEqual([]);
-    await scene.listen();
-    expect(scene.asked.flatMap((wanted) => Object.values(wanted).flat())).not.toContain("uri:x:");
+    expect(scene.asked).toEqual([{ a: ["uri:x:"] }]);
+    expect([...scene.ownUris]).toEqual(["a x:"]);
+    expect(scene.subscriptions.ownUris("a")).toEqual(["x:"]);
+    expect(scene.subscriptions.ownUris("constructor")).toEqual([]);
     scene.subscriptions.unsubscribe({ uri: "x:" });
     await scene.settle();
     expect([...scene.ownUris]).toEqual([]);
-    expect(scene.left).toEqual([]);
+    expect(scene.left).toEqual([{ a: ["uri:x:"] }]);
+  });
+
+  test("a change that both tell of is told once, and two changes are two", async ({ expect }) => {
+    const scene = new Scene();
+    scene.isHeard = true;
+    const { subscriptions } = scene;
+    await subscriptions.subscribe(A, { uri: "x:" });
+    const own = (): boolean => subscriptions.passes("a", updated("x:"));
+    expect([own(), own()]).toEqual([true, true]);
+    scene.news("a", 1, "uri:x:");
+    scene.news("a", 1, "uri:x:"); // it comes again
+    expect(scene.told).toEqual([]);
+    scene.news("a", 2, "uri:x:");
+    expect(scene.told).toEqual([]);
+    scene.news("a", 3, "uri:x:");
+    expect(scene.told).toHaveLength(1);
+    scene.news("a", 3, "uri:x:");
+    expect([own(), own()]).toEqual([false, true]);
+    vi.advanceTimersByTime(1000);
+    scene.news("a", 4, "uri:x:");
+    expect(scene.told).toHaveLength(2);
+  });
+
+  test("it passes on no change but what is wanted of it", async ({ expect }) => {
+    const scene = new Scene();
+    const { subscriptions } = scene;
+    await scene.listen();
+    await subscriptions.subscribe(A, { uri: "x:" });
+    expect(subscriptions.passes("a", updated("y:"))).toBe(false);
+    expect(subscriptions.passes("constructor", updated("x:"))).toBe(false);
+    expect(subscriptions.passes("a", { method: updated("").method })).toBe(false);
+    expect(subscriptions.passes("a", LIST)).toBe(false);
+    expect(subscriptions.passes("unheard", LIST)).toBe(true);
+    expect(subscriptions.passes("a", { method: "notifications/message" })).toBe(true);
+  });
+
+  test("all of it is subscribed four at a time, kept in one write, and not waited for long", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    scene.most = 9;
+    scene.revive();
+    for (let n = 0; n < 9; n++) await scene.subscriptions.subscribe(A, { uri: `${n}:` });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    scene.ownWait = promise;
+    const called = scene.subscriptions.called(A);
+    await vi.advanceTimersByTimeAsync(1000);
+    await called;
+    expect(scene.ownUris.size).toBe(0);
+    resolve();
+    await scene.settle();
+    expect(scene.ownUris.size).toBe(9);
+    expect(Math.max(...scene.atOnce)).toBe(4);
+    expect(scene.ownSaves).toEqual([["a"]]);
   });
 
   test("a server that does not subscribe it is heard by the fan-out", async ({ expect }) => {
@@ -168,6 +226,28 @@ describe("once a tool of a server was called", () => {
     scene.news("a", 1, "uri:x:");
     expect(scene.told).toEqual([updated("x:")]);
   });
+});
+
+test("a session that nobody has listened to for long is parked, and comes back", async ({
+  expect,
+}) => {
+  const scene = new Scene();
+  await scene.listen();
+  await scene.subscriptions.subscribe(A, { uri: "x:" });
+  scene.isHeard = false;
+  scene.subscriptions.left(7);
+  scene.revive();
+  expect(scene.subscriptions.awaySince).toBe(7);
+  scene.subscriptions.park();
+  await scene.settle();
+  expect(scene.left).toEqual([undefined]);
+  expect(scene.revive().isWatching).toBe(false);
+  expect(scene.news("a", 1, "uri:x:")).toBe("parked");
+  scene.asked.length = 0;
+  await scene.listen();
+  expect(scene.asked).toEqual([{ a: [...LIST_TOPICS, "uri:x:"], constructor: [...LIST_TOPICS] }]);
+  expect(scene.told).toContainEqual(updated("x:"));
+  expect(scene.revive().awaySince).toBeUndefined();
 });
 
 describe("resources/subscribe", () => {
@@ -235,7 +315,7 @@ describe("resources/subscribe", () => {
   test("has a limit, and one of all characters together", async ({ expect }) => {
     const scene = new Scene();
     for (const uri of ["1:", "2:"]) await scene.subscriptions.subscribe(A, { uri });
-    const long = await scene.subscriptions.subscribe(A, { uri: "x".repeat(600_000) });
+    const long = await scene.subscriptions.subscribe(A, { uri: "x".repeat(262_144) });
     expect(long).toMatchObject({ error: { code: -32602 } });
     await scene.subscriptions.subscribe(A, { uri: "3:" });
     expect(await scene.subscriptions.subscribe(A, { uri: "4:" })).toMatchObject({
@@ -377,6 +457,20 @@ describe("a client that is away", () => {
     await scene.listen();
     expect(scene.told).toEqual([updated("x:")]);
   });
+});
+
+test("what is forbidden since is not told of in another life", async ({ expect }) => {
+  const resources = policy(["x:*", "db:{table}", "y:1"], ["x:secret/*"]);
+  const scene = new Scene({ ...MERGED, servers: [{ ...A, resources }, B] });
+  scene.isHeard = true;
+  scene.wanted = {
+    uris: ["x:secret/1", "x:secret//1", "x:SECRET/1?", "z:1", "x:1", "db:users", "y:1"].map(
+      (uri) => [uri, "a"] as const,
+    ),
+  };
+  scene.revive();
+  for (const [index, [uri]] of scene.wanted.uris.entries()) scene.news("a", index, `uri:${uri}`);
+  expect(scene.told).toEqual(["x:1", "db:users", "y:1"].map(updated));
 });
 
 type Step =

@@ -78,12 +78,12 @@ describe("a template", () => {
   );
 
   test("of very many expressions is none", ({ expect }) => {
-    expect(UriTemplate.parse("{a}/".repeat(32))).not.toBe(undefined);
-    expect(UriTemplate.parse("{a}/".repeat(33))).toBe(undefined);
+    expect(UriTemplate.parse("{a}/".repeat(8))).not.toBe(undefined);
+    expect(UriTemplate.parse("{a}/".repeat(9))).toBe(undefined);
   });
 
   test("takes bounded time, whatever is written to cost some", { timeout: 5000 }, ({ expect }) => {
-    const template = UriTemplate.parse(`${"{+a}a".repeat(32)}b`);
+    const template = UriTemplate.parse(`${"{+a}a".repeat(8)}b`);
     const uri = "a".repeat(20_000);
     expect(template?.matches(uri)).toBe(false);
     expect(template?.matches(`${uri}b`)).toBe(true);

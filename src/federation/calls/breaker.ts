@@ -1,6 +1,8 @@
 /**
  * A circuit breaker: after so many requests in a row without a sign of life from a server, callers
  * are told at once for a while; then one request is let through to see. It knows of one server.
+ * What may be the fault of a request is believed when two principals have met it, so nobody can
+ * have a server paused for others; the price is that one alone waits for each timeout.
  */
 
 /** The longest pause, unless the first one is longer. */
@@ -24,6 +26,10 @@ export class Breaker {
   readonly #firstPauseMs: number;
   readonly #now: () => number;
   #failures = 0;
+  /** Whose requests alone have failed in a way that may be their own fault. */
+  #suspect: string | undefined;
+  /** Not only of one principal's requests is it known that the server does not answer. */
+  #isProven = false;
   #pauseMs: number;
   /** `undefined` when everything passes. */
   #pausedUntil: number | undefined;
@@ -50,6 +56,7 @@ export class Breaker {
   /** The server has answered, whatever it said. */
   answered(): Turn {
     this.#failures = 0;
+    this.#forgetSuspect();
     if (this.#pausedUntil === undefined) return undefined;
     this.#pausedUntil = undefined;
     this.#probe = undefined;
@@ -57,16 +64,29 @@ export class Breaker {
     return "closed";
   }
 
-  /** The server gave no sign of life. */
-  failed(pass: Pass): Turn {
+  /**
+   * The server gave no sign of life.
+   *
+   * @param suspect whose request it was, when the request itself may be to blame.
+   */
+  failed(pass: Pass, suspect?: string): Turn {
     if (this.#pausedUntil === undefined) {
       this.#failures += 1;
-      if (this.#failures < this.#maxFailures) return undefined;
+      this.#believe(suspect);
+      if (this.#failures < this.#maxFailures || !this.#isProven) return undefined;
+      this.#forgetSuspect();
       this.#pausedUntil = this.#now() + this.#pauseMs;
       return "opened";
     }
     // What was on its way when the pause began tells nothing new.
     if (pass !== this.#probe) return undefined;
+    this.#believe(suspect);
+    if (!this.#isProven) {
+      // It tells no more than one that was cancelled; somebody else's will.
+      this.abandoned(pass);
+      return undefined;
+    }
+    this.#forgetSuspect();
     this.#probe = undefined;
     const longest = Math.max(MAX_PAUSE_MS, this.#firstPauseMs);
     this.#pauseMs = Math.min(2 * this.#pauseMs, longest);
@@ -79,5 +99,15 @@ export class Breaker {
     if (pass !== this.#probe) return;
     this.#probe = undefined;
     if (this.#pausedUntil !== undefined) this.#pausedUntil = this.#now();
+  }
+
+  #believe(suspect: string | undefined): void {
+    this.#suspect ??= suspect;
+    if (suspect === undefined || suspect !== this.#suspect) this.#isProven = true;
+  }
+
+  #forgetSuspect(): void {
+    this.#suspect = undefined;
+    this.#isProven = false;
   }
 }

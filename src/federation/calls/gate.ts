@@ -9,8 +9,14 @@ import type { Limits } from "../../policy/limits.ts";
 import type { Server } from "../server.ts";
 import { Breaker, type Pass } from "./breaker.ts";
 
+/** A place at the server. */
+interface Entered {
+  readonly kind: "entered";
+  readonly pass: Pass;
+}
+
 export type Entry =
-  | { readonly kind: "entered"; readonly pass: Pass }
+  | Entered
   | {
       readonly kind: "refused";
       readonly why: "concurrency" | "rate" | "paused";
@@ -20,14 +26,25 @@ export type Entry =
 
 /** Nobody knows when one of those will end that run. */
 const CROWD_WAIT_MS = 1000;
+/**
+ * In timeouts of one call: how long a place is counted. Whoever holds it may be dropped without a
+ * word by the platform; one that really runs for longer, with progress, is not counted any more.
+ */
+const PLACE_TIMEOUTS = 4;
 
 export class Gate {
   readonly breaker: Breaker;
   readonly #maxInFlight: number;
   readonly #rate: TokenBucket;
-  #inFlight = 0;
+  readonly #now: () => number;
+  readonly #placeMs: number;
+  /** Since when each is held; the oldest first. */
+  readonly #places = new Map<Entered, number>();
 
-  constructor(limits: Limits, now: () => number) {
+  /** @param timeoutMs for one call without progress. */
+  constructor(limits: Limits, timeoutMs: number, now: () => number) {
+    this.#now = now;
+    this.#placeMs = PLACE_TIMEOUTS * timeoutMs;
     this.#maxInFlight = limits.requestsInFlightPerServer;
     this.#rate = new TokenBucket(limits.requestsPerMinutePerServer, now);
     this.breaker = new Breaker({
@@ -37,9 +54,10 @@ export class Gate {
     });
   }
 
-  /** Whoever enters must leave, once. */
+  /** Whoever enters must leave, with what was given here. */
   enter(): Entry {
-    if (this.#inFlight >= this.#maxInFlight) {
+    this.#sweep();
+    if (this.#places.size >= this.#maxInFlight) {
       return { kind: "refused", why: "concurrency", waitMs: CROWD_WAIT_MS };
     }
     if (!this.#rate.take()) return { kind: "refused", why: "rate", waitMs: this.#rate.waitMs };
@@ -47,12 +65,21 @@ export class Gate {
     if (admission.kind === "paused") {
       return { kind: "refused", why: "paused", waitMs: admission.waitMs };
     }
-    this.#inFlight += 1;
-    return { kind: "entered", pass: admission.pass };
+    const entered: Entered = { kind: "entered", pass: admission.pass };
+    this.#places.set(entered, this.#now());
+    return entered;
   }
 
-  leave(): void {
-    this.#inFlight -= 1;
+  leave(entered: Entered): void {
+    this.#places.delete(entered);
+  }
+
+  #sweep(): void {
+    const oldest = this.#now() - this.#placeMs;
+    for (const [place, since] of this.#places) {
+      if (since > oldest) return;
+      this.#places.delete(place);
+    }
   }
 }
 
@@ -65,7 +92,7 @@ export function gateOf({ slug, target }: Server, limits: Limits, now: () => numb
   const key = `${slug} ${target.endpoint.href}`;
   let gate = gates.get(key);
   if (gate !== undefined) return gate;
-  gate = new Gate(limits, now);
+  gate = new Gate(limits, target.timeoutMs, now);
   gates.set(key, gate);
   const oldest = gates.keys().next();
   if (gates.size > MAX_GATES && oldest.done !== true) gates.delete(oldest.value);

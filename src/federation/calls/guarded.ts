@@ -8,7 +8,7 @@ import { isObject, type Reply } from "../../protocol/json-rpc.ts";
 import type { Trouble } from "../catalog/catalog.ts";
 import type { Server } from "../server.ts";
 import type { Surroundings } from "../surroundings.ts";
-import type { Turn } from "./breaker.ts";
+import type { Breaker, Pass, Turn } from "./breaker.ts";
 import { type Entry, gateOf } from "./gate.ts";
 import { type Answered, logged, replyBytes } from "./logged.ts";
 import { overloaded, paused, tooLarge } from "./refusals.ts";
@@ -43,9 +43,9 @@ export function guarded(
       gate.breaker.abandoned(entry.pass);
       throw error;
     } finally {
-      gate.leave();
+      gate.leave(entry);
     }
-    const turn = isSilence(reply) ? gate.breaker.failed(entry.pass) : gate.breaker.answered();
+    const turn = turnedBy(reply, gate.breaker, entry.pass, principal);
     if (turn !== undefined) tell(context, slug, turn, now());
     return measured(slug, call, settled(context.endpoint, server, call, reply), limits.resultBytes);
   };
@@ -64,17 +64,21 @@ function measured(slug: string, call: Call, reply: Reply, limit: number): Answer
   return { reply: tooLarge(slug, call, bytes, limit), refusal: "result_size", bytes };
 }
 
-/** What servers say whose tool has failed: a crash that one client provokes must pause no others. */
+/** What servers say whose tool has failed: they answer. */
 const INTERNAL_SERVER_ERROR = 500;
 
 /**
- * The server gave no sign of life. A call that takes too long may be the call's own fault, so a
- * server that answers others in between never counts as gone.
+ * Tells the breaker how the server is. A tool that crashes behind a proxy is a 502 or 504, and one
+ * that is slow a timeout: a call's own fault may look like a server that is gone, but for one that
+ * cannot be connected to.
  */
-function isSilence(reply: Reply): boolean {
-  if (!("error" in reply) || !isObject(reply.error.data)) return false;
-  const { reason, status } = reply.error.data;
-  return (reason === "unreachable" && status !== INTERNAL_SERVER_ERROR) || reason === "timeout";
+function turnedBy(reply: Reply, breaker: Breaker, pass: Pass, principal: string): Turn {
+  const data = "error" in reply && isObject(reply.error.data) ? reply.error.data : {};
+  const { reason, status } = data;
+  const isUnreachable = reason === "unreachable" && status !== INTERNAL_SERVER_ERROR;
+  if (!isUnreachable && reason !== "timeout") return breaker.answered();
+  const isConnected = reason === "timeout" || status !== undefined;
+  return isConnected ? breaker.failed(pass, principal) : breaker.failed(pass);
 }
 
 /** Whoever keeps the catalogs of the server has it marked, or looks whether it has changed. */

@@ -5,6 +5,7 @@
 
 import { settleWithin } from "../../lib/time-out.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
+import type { Limits } from "../../policy/limits.ts";
 import { clientKey } from "../client-kind.ts";
 import type { Feed } from "../feed/feeds.ts";
 import type { Server } from "../server.ts";
@@ -107,7 +108,7 @@ async function ask(
   const hastyUntil = isInVain ? now + limits.pauseSeconds * 1000 : (before?.hastyUntil ?? 0);
   // Others may have learned something meanwhile.
   const latest = catalogs.get(key);
-  const told = keptFrom(answer, before, { server, now, hastyUntil, latest });
+  const told = keptFrom(answer, before, { server, now, hastyUntil, latest, limits });
   const isOvertaken = answer?.kind !== "catalog" && latest !== before;
   // Who did not wait has learned nothing by an empty answer.
   const isNothing = waitMs === 0 && told.catalog === undefined && before?.catalog === undefined;
@@ -139,16 +140,22 @@ interface Circumstances {
   readonly hastyUntil: number;
   /** What is kept by now. */
   readonly latest: Kept | undefined;
+  readonly limits: Pick<Limits, "staleCatalogHours">;
 }
 
 function keptFrom(
   answer: CatalogAnswer | undefined,
   before: Kept | undefined,
-  { server, now, hastyUntil, latest }: Circumstances,
+  { server, now, hastyUntil, latest, limits }: Circumstances,
 ): Kept {
-  const told = { askedAt: now, hastyUntil };
+  const told = { askedAt: now, hastyUntil, seenAt: before?.seenAt ?? 0 };
   if (answer?.kind === "none") {
-    return { ...told, catalog: undefined, trouble: answer.trouble, freshUntil: now };
+    const { trouble } = answer;
+    // The feed may have had to forget what is known here; but of what is too old, nobody tells.
+    const isServable =
+      now - told.seenAt <= limits.staleCatalogHours * HOUR_MS && trouble.reason !== "unconfigured";
+    const catalog = isServable ? before?.catalog : undefined;
+    return { ...told, catalog, trouble, freshUntil: now };
   }
   if (answer === undefined || (answer.kind === "same" && before?.catalog === undefined)) {
     const since = before?.trouble?.reason === "gateway" ? before.trouble.since : now;
@@ -159,11 +166,12 @@ function keptFrom(
     return { ...told, askedAt, catalog: before?.catalog, trouble, freshUntil: now };
   }
   const { trouble, freshMs } = answer;
+  const seenAt = trouble?.since ?? now;
   if (answer.kind === "same") {
-    return { ...told, catalog: before?.catalog, trouble, freshUntil: now + freshMs };
+    return { ...told, seenAt, catalog: before?.catalog, trouble, freshUntil: now + freshMs };
   }
   // What is derived from a catalog is kept beside it, so that one object stands for a version.
   const isThere = latest?.catalog?.version === answer.catalog.version;
   const catalog = isThere ? latest.catalog : answer.catalog;
-  return { ...told, catalog, trouble, freshUntil: now + freshMs };
+  return { ...told, seenAt, catalog, trouble, freshUntil: now + freshMs };
 }

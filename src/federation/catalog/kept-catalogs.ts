@@ -1,6 +1,6 @@
 /**
- * The catalogs that an isolate holds, within a weight: whoever was not asked for longest goes first.
- * Values only, and each may be forgotten at any time.
+ * The catalogs that an isolate holds, within a weight: whichever was set longest ago goes first, for a
+ * feed tells anew of what is in use. Values only, and each may be forgotten at any time.
  */
 
 import { type Catalog, LIST_KINDS, type Trouble } from "./catalog.ts";
@@ -13,6 +13,8 @@ export interface Kept {
   readonly freshUntil: number;
   /** When the feed said last that it is so. */
   readonly askedAt: number;
+  /** When the server was last known to have the catalog; without one, it says nothing. */
+  readonly seenAt: number;
   /** It was waited for in vain: until then, nobody waits for it again. */
   readonly hastyUntil: number;
 }

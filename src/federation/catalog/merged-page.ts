@@ -62,7 +62,7 @@ export class MergedPage {
 
   /** Takes note of a server whose things were on pages before. */
   pass(known: Known): void {
-    this.#passed.push(known);
+    if (this.heedsOthers) this.#passed.push(known);
   }
 
   /** @param place where the page before ended, if that was in this server. */
@@ -81,7 +81,7 @@ export class MergedPage {
         this.#end = { list, slug: server.slug, index, after: item.name, told, search };
       }
     }
-    this.#passed.push(known);
+    this.pass(known);
   }
 
   /** What may be seen of a server, behind the place. */
@@ -132,7 +132,7 @@ export class MergedPage {
 /** Whether requests for it go to this server: what is listed is what will be read. */
 function speaksFor(server: Server, catalog: Catalog, list: ListKind, name: string): boolean {
   return list === "resources"
-    ? ServerResources.of(catalog).lists(name, server.resources)
+    ? ServerResources.of(server, catalog).lists(name)
     : shows(server, catalog, list, name);
 }
 

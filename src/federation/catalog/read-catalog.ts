@@ -4,6 +4,7 @@ import type { Limits } from "../../policy/limits.ts";
 import { LATEST_MODERN } from "../../protocol/revisions.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import { CLIENT_INFO } from "../gateway-info.ts";
+import { templateFlaws } from "../routing/server-resources.ts";
 import type { Server } from "../server.ts";
 import { boundAbout } from "./about.ts";
 import { askLegacy } from "./ask-legacy.ts";
@@ -50,7 +51,7 @@ export async function readCatalog(
     if (signal.aborted) throw signal.reason;
     throw error;
   } finally {
-    // One list that fails ends the reading of the others.
+    // Nothing that is still under way is of use, however the reading ended.
     over.abort(new Error("The catalog is read"));
     source?.close();
   }
@@ -92,17 +93,20 @@ async function readFrom(slug: string, source: ListSource, limits: Limits): Promi
           isLawful: (thing) => source.isLawful(list, thing),
         })
       : Promise.resolve(NO_LIST);
-  const [tools, resources, templates, prompts] = await Promise.all([
-    read("tools"),
-    read("resources"),
-    read("templates"),
-    read("prompts"),
-  ]);
+  // One after the other: a page may be large, and is held as objects and as text at once.
+  const tools = await read("tools");
+  const resources = await read("resources");
+  const templates = await read("templates");
+  const prompts = await read("prompts");
   const readings: Readings = { tools, resources, templates, prompts };
   const all = LIST_KINDS.map((list) => readings[list]);
   const said = {
     about,
-    flaws: [...flaws, ...all.flatMap((reading) => reading.flaws)],
+    flaws: [
+      ...flaws,
+      ...all.flatMap((reading) => reading.flaws),
+      ...templateFlaws(slug, templates.items),
+    ],
     isPublic: isForAll(all),
   };
   return {

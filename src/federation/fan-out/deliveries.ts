@@ -102,9 +102,11 @@ export class Deliveries {
     this.#parts.keep(this.#retry().finally(() => (this.#isRetrying = false)));
   }
 
+  /** It subscribes, so it is there. */
   renewed(session: string): void {
     const flight = this.#flights.get(session);
     if (flight !== undefined) flight.isRenewed = true;
+    else if (this.#parts.late.revive(session)) this.#parts.ring(this.#parts.now() + MIN_PAUSE_MS);
   }
 
   async #run(slug: string): Promise<void> {

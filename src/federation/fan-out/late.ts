@@ -1,7 +1,8 @@
 /**
  * What single sessions are behind with: those that could not be reached, or were still busy with
  * the news before. It is theirs alone, so nobody else waits for it. They are tried again, less and
- * less often, and for an hour at the most; who is back after that hears of what changes then.
+ * less often, and for an hour at the most; after that, when there is other news for them, or when
+ * they ask for some.
  */
 
 import type { Sql } from "../../lib/sql.ts";
@@ -31,9 +32,24 @@ export class Late {
     sql.exec(`UPDATE ${WAITING} SET at = ? WHERE tries = 0`, now());
   }
 
+  /** Whether there is news that it has to have before any other. */
   has(session: string): boolean {
-    const [found] = this.#sql.exec(`SELECT 1 FROM ${WAITING} WHERE session = ?`, session);
+    const [found] = this.#sql.exec(
+      `SELECT 1 FROM ${WAITING} WHERE session = ?
+       UNION ALL SELECT 1 FROM ${LATE} WHERE session = ? LIMIT 1`,
+      ...[session, session],
+    );
     return found !== undefined;
+  }
+
+  /** Has it tried again if it was given up. @returns whether it was. */
+  revive(session: string): boolean {
+    const [revived] = this.#sql.exec(
+      `INSERT OR IGNORE INTO ${WAITING} SELECT session, ?, 0, ? FROM ${LATE}
+       WHERE session = ? LIMIT 1 RETURNING 1`,
+      ...[this.#now(), this.#now(), session],
+    );
+    return revived !== undefined;
   }
 
   /**
@@ -100,7 +116,8 @@ export class Late {
     const { since, tries } = row;
     const now = this.#now();
     if (now - since >= MAX_BEHIND_MS) {
-      this.forget(session);
+      // It has missed this, and is not to be told of anything else as if it had not.
+      this.#sql.exec(`DELETE FROM ${WAITING} WHERE session = ?`, session);
       return;
     }
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS);

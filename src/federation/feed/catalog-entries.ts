@@ -2,6 +2,7 @@
 
 import type { Catalog, ClientKind } from "../catalog/catalog.ts";
 import { clientKey } from "../client-kind.ts";
+import { eraOf } from "../../protocol/revisions.ts";
 import { type Entry, entryFrom, newEntry } from "./catalog-entry.ts";
 import { HeldCatalogs } from "./catalog-held.ts";
 import type { CatalogShelf } from "./catalog-shelf.ts";
@@ -31,19 +32,36 @@ export class CatalogEntries {
     return [...this.#entries.values()];
   }
 
-  /** Makes room for it if it is new: the one that was asked for the longest ago goes. */
+  /** Makes room for it if it is new, among those without a catalog. */
   of(client: ClientKind): Entry {
     const key = clientKey(client);
     const entry = this.#entries.get(key) ?? newEntry(this.#nextId++, client);
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    for (const [other, { id }] of this.#entries) {
-      if (this.#entries.size <= this.#max) break;
-      this.#entries.delete(other);
-      this.#held.forget(id);
-      this.#shelf.drop(id);
-    }
+    this.makeRoom();
     return entry;
+  }
+
+  /**
+   * The ones that were asked for the longest ago go. Those without a catalog have room of their own:
+   * whoever makes up kinds of clients must not push out what is good.
+   */
+  makeRoom(): void {
+    for (const isKnown of [true, false]) {
+      const alike = this.all().filter(({ facts }) => (facts !== undefined) === isKnown);
+      for (const { key, id } of alike.slice(0, Math.max(0, alike.length - this.#max))) {
+        this.#entries.delete(key);
+        this.#held.forget(id);
+        this.#shelf.drop(id);
+      }
+    }
+  }
+
+  /** The newest good one of a kind of its era: servers list nearly the same to all of these. */
+  nearest({ client }: Entry, isGood: (entry: Entry) => boolean): Entry | undefined {
+    const era = eraOf(client.revision);
+    const alike = this.all().filter((entry) => eraOf(entry.client.revision) === era);
+    return alike.filter(isGood).toSorted((a, b) => b.readAt - a.readAt)[0];
   }
 
   /** `false` once it had to make room. */

@@ -1,5 +1,5 @@
 /**
- * The catalogs of one server: one for each kind of client, kept over restarts, refreshed one at a
+ * The catalogs of one server: one for each kind of client, kept over restarts, refreshed two at a
  * time, and never replaced by a failure. Whoever asks waits for no longer than they want to; a
  * refresh goes on without them. What one kind of client cannot have, others may: each has its own
  * outage, and its own pauses between attempts.
@@ -25,6 +25,7 @@ import { afterFailure, afterReport, hurried, isOverdue } from "./catalog-outage.
 import { readWithin, troubleFrom } from "./catalog-reading.ts";
 import { CatalogShelf, type ShelfStorage } from "./catalog-shelf.ts";
 import { isListTopic, type ListTopic } from "./catalog-topics.ts";
+import { CatalogTurns } from "./catalog-turns.ts";
 import { LIST_TOPICS, type Topic } from "./feeds.ts";
 
 export interface KeeperParts {
@@ -55,7 +56,7 @@ export class CatalogKeeper {
   readonly #parts: KeeperParts;
   readonly #entries: CatalogEntries;
   readonly #announcer: CatalogAnnouncer;
-  #running = 0;
+  readonly #turns = new CatalogTurns();
   /** What a caller told of last, where nothing was tried since. */
   #reported: Trouble | undefined;
   #noted: Condition;
@@ -150,10 +151,9 @@ export class CatalogKeeper {
   #freshen(entry: Entry): Refresh | undefined {
     if (entry.refresh !== undefined) return entry.refresh;
     if (this.#freshness(entry).isFresh) return undefined;
-    const { limits, now } = this.#parts;
-    if (entry.outage !== undefined && !isOverdue(entry.outage, now())) return undefined;
-    // There are no more than are kept, unless somebody makes up kinds of clients.
-    return this.#running < limits.keptCatalogsPerServer ? this.#refresh(entry) : undefined;
+    const { outage } = entry;
+    if (outage !== undefined && !isOverdue(outage, this.#parts.now())) return undefined;
+    return this.#refresh(entry);
   }
 
   #refresh(entry: Entry): Refresh {
@@ -170,8 +170,11 @@ export class CatalogKeeper {
 
   async #run(entry: Entry, reading: Reading): Promise<{ catalog: Catalog | undefined }> {
     const { slug, limits, read } = this.#parts;
-    this.#running += 1;
+    const turn = this.#turns.take(entry.facts !== undefined);
+    if (turn !== undefined) await turn;
     try {
+      // It had to make room while it waited.
+      if (turn !== undefined && !this.#entries.has(entry)) return { catalog: undefined };
       const { catalogSeconds } = limits;
       const had = await readWithin(slug, catalogSeconds, (signal) => read(entry.client, signal));
       this.#took(entry, had, reading);
@@ -183,7 +186,7 @@ export class CatalogKeeper {
       this.#entries.save(entry, { outage });
       return { catalog: undefined };
     } finally {
-      this.#running -= 1;
+      this.#turns.done();
       entry.refresh = undefined;
       this.#note();
       this.#parts.onDue();
@@ -203,6 +206,7 @@ export class CatalogKeeper {
     // What cannot be written is not known either: memory and rows say the same.
     const changed = isOther ? this.#entries.replace(after, read.catalog) : new Set<ListTopic>();
     Object.assign(entry, after);
+    if (before.facts === undefined) this.#entries.makeRoom();
     if (!isOther && isWorthSaving(before, entry)) this.#entries.save(entry);
     if (before.outage !== undefined) this.#hurry();
 
@@ -234,18 +238,27 @@ export class CatalogKeeper {
     if (had !== undefined && !this.#entries.has(entry)) {
       return { kind: "catalog", catalog: had, freshMs: 0 };
     }
-    const { facts, outage, refresh } = entry;
-    if (facts === undefined || !this.#isServable(entry)) return this.#none(entry, waitMs);
+    const { outage, refresh } = entry;
+    const shown = this.#shown(entry);
+    const facts = shown?.facts;
+    if (shown === undefined || facts === undefined) return this.#none(entry, waitMs);
     const { isFresh, freshMs } = this.#freshness(entry);
     if (outage !== undefined) entry.owesAll = true;
     // Who does not wait takes what is there, and knows that it may be old.
     else if (!isFresh && refresh !== undefined && waitMs > 0) entry.gaveOld = true;
     const judged = { freshMs, ...(outage === undefined ? {} : { trouble: outage.trouble }) };
     if (known === facts.version) return { kind: "same", ...judged };
-    const catalog = had?.version === facts.version ? had : this.#entries.load(entry);
+    const catalog = had?.version === facts.version ? had : this.#entries.load(shown);
     return catalog === undefined
       ? this.#none(entry, waitMs)
       : { kind: "catalog", catalog, ...judged };
+  }
+
+  /** While the server is in trouble, nearly the same is better than nothing. */
+  #shown(entry: Entry): Entry | undefined {
+    if (this.#isServable(entry)) return entry;
+    const isServable = (other: Entry): boolean => this.#isServable(other);
+    return entry.outage && this.#entries.nearest(entry, isServable);
   }
 
   #none(entry: Entry, waitMs: number): CatalogAnswer {

@@ -14,7 +14,7 @@ import { CLIENT_INFO } from "../gateway-info.ts";
 import { LIST_TOPICS, type News, type Topic, type TopicChange } from "./feeds.ts";
 import { NewsNumbers } from "./news-numbers.ts";
 import { Publisher } from "./publisher.ts";
-import { MAX_URI_CHARS, wantedUriOf } from "./wanted-uri.ts";
+import { MAX_URI_CHARS, MAX_URIS_CHARS, wantedUriOf } from "./wanted-uri.ts";
 import { WantedTopics } from "./wanted-topics.ts";
 import { openWatch } from "./watch-open.ts";
 import { isList, type OpenWatch, uriOf, uriTopic, type WatchEvents } from "./watch-port.ts";
@@ -24,6 +24,8 @@ import { Watch } from "./watch.ts";
 const REACHED_WITHIN_MS = 2000;
 /** And, where it was, for its answers; ten thousand resources take a legacy server a while. */
 const ANSWERED_WITHIN_MS = 10_000;
+/** Of the resources that a server is watched for. */
+const BRANCH_SHARE = 1 / 4;
 
 /** What a feed's holder gives to its desk. */
 interface NewsDeskEvents {
@@ -77,7 +79,7 @@ export class NewsDesk implements Desk {
     this.#maxUris = limits.subscribedUrisPerServer;
     const wanted = new WantedTopics(sql);
     this.#wanted = wanted;
-    const numbers = new NewsNumbers(sql);
+    const numbers = new NewsNumbers(sql, now);
     this.#publisher = new Publisher({
       ...{ slug: target.slug, collectMs: limits.newsMilliseconds, wanted, now },
       nextSeq: () => numbers.next(),
@@ -111,7 +113,7 @@ export class NewsDesk implements Desk {
     for (const topic of remove) this.#remove(branch, topic);
     const asked: Topic[] = [];
     for (const topic of new Set(add)) {
-      if (!this.#isTaken(topic)) continue;
+      if (!this.#isTaken(branch, topic)) continue;
       this.#wanted.ask(branch, topic);
       this.#countAsking(branch, topic, 1);
       asked.push(topic);
@@ -151,10 +153,15 @@ export class NewsDesk implements Desk {
     this.#watch.retry();
   }
 
-  #isTaken(topic: Topic): boolean {
+  #isTaken(branch: number, topic: Topic): boolean {
     const uri = uriOf(topic);
-    if (uri === undefined || this.#wanted.has(topic)) return true;
-    return uri.length <= MAX_URI_CHARS && this.#wanted.uris.size < this.#maxUris;
+    if (uri === undefined || this.#wanted.isWantedBy(branch, topic)) return true;
+    // Those of one branch, whoever they are, leave room for the others.
+    if (this.#wanted.uriCountOf(branch) >= this.#maxUris * BRANCH_SHARE) return false;
+    if (this.#wanted.has(topic)) return true;
+    const { uris, uriChars } = this.#wanted;
+    if (uri.length > MAX_URI_CHARS || uriChars + uri.length > MAX_URIS_CHARS) return false;
+    return uris.size < this.#maxUris;
   }
 
   #remove(branch: number, topic: Topic): void {

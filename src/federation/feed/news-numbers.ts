@@ -1,20 +1,24 @@
 /**
  * Numbers the news of a server, over all lives of whoever holds its desk: they grow, and one row is
- * written in each life that has news.
+ * written in each life that has news. Whoever has had news knows the last number, and may know it
+ * for longer than that row is kept: so lives are counted in seconds, and never begin again at one.
  */
 
 import type { Sql } from "../../lib/sql.ts";
 
-/** Of one life; two million lives fit into the integers that a double holds. */
-const PER_LIFE = 2 ** 32;
+/** Of one life; with the seconds until the year 2242, they fit into what a double holds. */
+const PER_LIFE = 2 ** 20;
 
 export class NewsNumbers {
   readonly #sql: Sql;
+  readonly #now: () => number;
   #life: number | undefined;
   #count = 0;
 
-  constructor(sql: Sql) {
+  /** @param now milliseconds since 1970. */
+  constructor(sql: Sql, now: () => number) {
     this.#sql = sql;
+    this.#now = now;
   }
 
   next(): number {
@@ -31,8 +35,9 @@ export class NewsNumbers {
       "CREATE TABLE IF NOT EXISTS news_lives_1 (id INTEGER PRIMARY KEY, life INTEGER)",
     );
     const rows = this.#sql.exec<{ life: number }>(
-      `INSERT INTO news_lives_1 (id, life) VALUES (0, 1)
-       ON CONFLICT (id) DO UPDATE SET life = life + 1 RETURNING life`,
+      `INSERT INTO news_lives_1 (id, life) VALUES (0, ?)
+       ON CONFLICT (id) DO UPDATE SET life = max(life + 1, excluded.life) RETURNING life`,
+      Math.floor(this.#now() / 1000),
     );
     let life = 0;
     for (const row of rows) life = row.life;

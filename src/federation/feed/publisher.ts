@@ -6,12 +6,14 @@
 
 import { settleWithin } from "../../lib/time-out.ts";
 import type { News, Topic } from "./feeds.ts";
-import type { ListTopic } from "./watch-port.ts";
+import { isList, type ListTopic } from "./watch-port.ts";
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 30_000;
 /** A branch that says nothing for this long has failed. */
 const PATIENCE_MS = 30_000;
+/** Each list is told of so often at most: everybody who hears of it reads all of it again. */
+const LIST_PAUSE_MS = 1000;
 
 export interface PublisherOptions {
   readonly slug: string;
@@ -44,10 +46,14 @@ interface Line {
 export class Publisher {
   readonly #options: PublisherOptions;
   readonly #due = new Set<Topic>();
+  readonly #dueLists = new Set<ListTopic>();
+  /** When each was told of last. */
+  readonly #listsToldAt = new Map<ListTopic, number>();
   readonly #outdated = new Set<ListTopic>();
   readonly #lines = new Map<number, Line>();
   #flushedAt = -Infinity;
   #timer: number | null = null;
+  #timerAt = Infinity;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
@@ -61,7 +67,11 @@ export class Publisher {
   tell(topics: readonly Topic[], outdated: readonly ListTopic[] = []): void {
     const { wanted } = this.#options;
     for (const list of outdated) this.#outdated.add(list);
-    for (const topic of topics) if (wanted.has(topic)) this.#due.add(topic);
+    for (const topic of topics) {
+      if (!wanted.has(topic)) continue;
+      if (isList(topic)) this.#dueLists.add(topic);
+      else this.#due.add(topic);
+    }
     this.#flushSoon();
   }
 
@@ -76,15 +86,38 @@ export class Publisher {
   }
 
   #flushSoon(): void {
-    if (this.#timer !== null || this.#due.size + this.#outdated.size === 0) return;
-    const { now, collectMs } = this.#options;
-    const leftMs = this.#flushedAt + collectMs - now();
+    const leftMs = this.#leftMs();
     if (leftMs <= 0) {
       this.#flush();
       return;
     }
-    // No longer than it is collected for, should the clock have been set back.
-    this.#timer = setTimeout(() => this.#flush(), Math.min(leftMs, collectMs));
+    const at = this.#options.now() + leftMs;
+    if (leftMs === Infinity || (this.#timer !== null && this.#timerAt <= at)) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#flushSoon();
+    }, leftMs);
+  }
+
+  /** Until there is something to be told; `Infinity` without anything. */
+  #leftMs(): number {
+    const collectMs = this.#restOf(this.#options.collectMs, this.#flushedAt);
+    if (this.#due.size + this.#outdated.size > 0) return collectMs;
+    let leftMs = Infinity;
+    for (const list of this.#dueLists) leftMs = Math.min(leftMs, this.#listMs(list));
+    return Math.max(leftMs, collectMs);
+  }
+
+  #listMs(list: ListTopic): number {
+    return this.#restOf(LIST_PAUSE_MS, this.#listsToldAt.get(list) ?? -Infinity);
+  }
+
+  /** Of a pause that began at some time. It is over if the clock was set back. */
+  #restOf(pauseMs: number, since: number): number {
+    const passedMs = this.#options.now() - since;
+    return passedMs < 0 ? 0 : Math.max(0, pauseMs - passedMs);
   }
 
   #flush(): void {
@@ -92,9 +125,14 @@ export class Publisher {
     this.#timer = null;
     const { now, wanted, outdated } = this.#options;
     this.#flushedAt = now();
-    const [lists, topics] = [[...this.#outdated], [...this.#due]];
+    const ready = [...this.#dueLists].filter((list) => this.#listMs(list) === 0);
+    const [lists, topics] = [[...this.#outdated], [...ready, ...this.#due]];
     this.#outdated.clear();
     this.#due.clear();
+    for (const list of ready) {
+      this.#dueLists.delete(list);
+      this.#listsToldAt.set(list, this.#flushedAt);
+    }
     if (lists.length > 0) outdated(lists);
     const touched = new Set<number>();
     for (const topic of topics) {
@@ -104,6 +142,7 @@ export class Publisher {
       }
     }
     for (const branch of touched) void this.#send(branch, this.#lineOf(branch));
+    if (this.#dueLists.size > 0) this.#flushSoon();
   }
 
   #lineOf(branch: number): Line {

@@ -14,6 +14,8 @@ export class WantedTopics {
   readonly #sql: Sql;
   readonly #topics = new Map<Topic, Map<number, Standing>>();
   readonly #uris = new Set<string>();
+  #uriChars = 0;
+  readonly #uriCounts = new Map<number, number>();
   /** Those of a topic that its server is to be watched for. */
   readonly #atStake = new Set<Topic>();
 
@@ -36,6 +38,16 @@ export class WantedTopics {
   /** The resources that anybody wants; it changes with every change of these. */
   get uris(): ReadonlySet<string> {
     return this.#uris;
+  }
+
+  /** All of these together, in characters. */
+  get uriChars(): number {
+    return this.#uriChars;
+  }
+
+  /** How many resources a branch wants. */
+  uriCountOf(branch: number): number {
+    return this.#uriCounts.get(branch) ?? 0;
   }
 
   /** How many topics anybody wants, promised or not. */
@@ -98,6 +110,7 @@ export class WantedTopics {
     const branches = this.#topics.get(topic);
     if (branches?.has(branch) !== true) return false;
     branches.delete(branch);
+    this.#countUri(branch, topic, -1);
     if (branches.size === 0) this.#topics.delete(topic);
     this.#weigh(topic);
     this.#sql.exec("DELETE FROM wanted_1 WHERE topic = ? AND branch = ?", topic, branch);
@@ -106,6 +119,7 @@ export class WantedTopics {
 
   #set(topic: Topic, branch: number, standing: Standing): void {
     const branches = this.#topics.get(topic) ?? new Map<number, Standing>();
+    if (!branches.has(branch)) this.#countUri(branch, topic, 1);
     branches.set(branch, standing);
     this.#topics.set(topic, branches);
     this.#weigh(topic);
@@ -118,7 +132,16 @@ export class WantedTopics {
     else this.#atStake.delete(topic);
     const uri = uriOf(topic);
     if (uri === undefined) return;
+    if (this.#uris.has(uri) === (branches !== undefined)) return;
+    this.#uriChars += branches === undefined ? -uri.length : uri.length;
     if (branches === undefined) this.#uris.delete(uri);
     else this.#uris.add(uri);
+  }
+
+  #countUri(branch: number, topic: Topic, by: 1 | -1): void {
+    if (uriOf(topic) === undefined) return;
+    const count = this.uriCountOf(branch) + by;
+    if (count === 0) this.#uriCounts.delete(branch);
+    else this.#uriCounts.set(branch, count);
   }
 }

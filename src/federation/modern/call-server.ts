@@ -42,7 +42,7 @@ export async function callWith(
 export function foreignState(): Reply {
   return errorReply(
     ErrorCode.InvalidParams,
-    "requestState was not given to this client for this request; begin anew without it",
+    "requestState is missing, or was not given to this client for this request; begin anew without it and without inputResponses",
   );
 }
 

@@ -12,7 +12,7 @@ import { clientKind } from "../client-kind.ts";
 import { route } from "../routing/route.ts";
 import { callServer } from "./call-server.ts";
 import { discoverEndpoint } from "./discover-endpoint.ts";
-import type { InboundModern, ModernContext } from "./inbound.ts";
+import type { InboundModern, ModernContext, Visit } from "./inbound.ts";
 import { listen } from "./listen.ts";
 import { listForModern } from "./list-for-modern.ts";
 import { searchServers } from "./search-servers.ts";
@@ -44,9 +44,11 @@ async function answer(
   const visit = { context, client, inbound, peer, signal };
   switch (message.method) {
     case "server/discover":
-      return discoverEndpoint(visit);
+      return context.endpoint.isMerged
+        ? loggedForAll(context.principal, message, () => discoverEndpoint(visit))
+        : discoverEndpoint(visit);
     case "subscriptions/listen":
-      return listen(context, client, message, peer, signal);
+      return listenLogged(visit);
   }
   const routed = await route(context, client, message);
   switch (routed.kind) {
@@ -67,6 +69,25 @@ async function answer(
     }
     case "all":
       // This era has nothing that is said to all servers.
-      return errorReply(ErrorCode.MethodNotFound, "Method not found");
+      return loggedForAll(context.principal, message, () =>
+        Promise.resolve(errorReply(ErrorCode.MethodNotFound, "Method not found")),
+      );
   }
+}
+
+/** Its line is written when it is acknowledged, or ends before: it may stay for days. */
+async function listenLogged({ context, client, inbound, peer, signal }: Visit): Promise<Reply> {
+  const { message } = inbound;
+  const { promise: acknowledged, resolve } = Promise.withResolvers<Reply>();
+  const heard: Peer = {
+    ...peer,
+    notify: async (notice) => {
+      await peer.notify(notice);
+      // Nothing comes before the acknowledgement.
+      resolve({ result: {} });
+    },
+  };
+  const listening = listen(context, client, message, heard, signal);
+  await loggedForAll(context.principal, message, () => Promise.race([acknowledged, listening]));
+  return listening;
 }

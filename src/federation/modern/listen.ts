@@ -16,12 +16,16 @@ import {
   type RequestId,
 } from "../../protocol/json-rpc.ts";
 import type { ClientKind } from "../catalog/catalog.ts";
+import { MAX_URI_CHARS, MAX_URIS_CHARS } from "../feed/wanted-uri.ts";
 import { ownersOf } from "../routing/resource-owners.ts";
 import type { ModernContext } from "./inbound.ts";
-import { readFilter, Subscription } from "./listen-filter.ts";
+import { type Asked, readFilter, Subscription } from "./listen-filter.ts";
+import { ListenPlaces } from "./listen-places.ts";
 import { NewsLine } from "./news-line.ts";
 
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
+/** Of all requests that this isolate serves. */
+const places = new ListenPlaces();
 
 /**
  * Listens until the client hangs up.
@@ -41,9 +45,35 @@ export async function listen(
     const message = 'params.notifications must be a filter, for example {"toolsListChanged":true}';
     return errorReply(ErrorCode.InvalidParams, message);
   }
-  // What is beyond the limit is not in the acknowledgement.
-  const uris = asked.uris.slice(0, context.limits.subscribedUrisPerClient);
-  const wanted = new Subscription(asked.lists, await ownersOf(context, client, uris));
+  const { limits, principal } = context;
+  // What is beyond the limits is not in the acknowledgement.
+  const uris = asked.uris
+    .filter((uri) => uri.length <= MAX_URI_CHARS)
+    .slice(0, limits.subscribedUrisPerClient);
+  const options = { limits, maxUrisChars: MAX_URIS_CHARS, now: () => Date.now() };
+  const place = places.enter({ principal, uris }, options);
+  if (place === undefined) return tooMany(limits.listenStreamsPerPrincipal);
+  try {
+    return await listenAt(place.uris, asked.lists, { context, client, id, peer, signal });
+  } finally {
+    place.leave();
+  }
+}
+
+interface Listening {
+  readonly context: ModernContext;
+  readonly client: ClientKind;
+  readonly id: RequestId;
+  readonly peer: Peer;
+  readonly signal: AbortSignal;
+}
+
+async function listenAt(
+  uris: readonly string[],
+  lists: Asked["lists"],
+  { context, client, id, peer, signal }: Listening,
+): Promise<Reply> {
+  const wanted = new Subscription(lists, await ownersOf(context, client, uris));
   const line = new NewsLine(context.fanOut, wanted.interests(context.endpoint), signal);
   const tell: Tell = (call) => peer.notify({ ...call, params: tag(call.params, id) });
   try {
@@ -89,6 +119,11 @@ function aborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) end();
     else signal.addEventListener("abort", end, { once: true });
   });
+}
+
+function tooMany(limit: number): Reply {
+  const message = `You listen on ${limit} streams already, which is the limit; close one, and listen again in half a minute`;
+  return errorReply(ErrorCode.Transport, message);
 }
 
 function unavailable(): Reply {

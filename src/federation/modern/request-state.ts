@@ -9,37 +9,50 @@ import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { sealFor, unsealFor } from "../sealed.ts";
 import type { Surroundings } from "../surroundings.ts";
 
-type Holder = Pick<Surroundings, "keys" | "principal" | "route">;
+type Holder = Pick<Surroundings, "endpoint" | "keys" | "principal" | "route">;
 
 export type StateReading =
   /** A first round; or the server gave none, and then it wants none back. */
   | { readonly kind: "none" }
-  /** @see Call#params for the rest: this is the server's own. */
-  | { readonly kind: "state"; readonly slug: string; readonly state: string }
-  /** It was not given to this client, at this endpoint, for this method. */
+  /** @see Call#params for the rest: this is the server's own, if it gave one. */
+  | { readonly kind: "state"; readonly slug: string; readonly state?: string }
+  /** It was not given to this client, at this endpoint, for this method; or there must be one. */
   | { readonly kind: "foreign" };
+
+/**
+ * Whose a resource is may change from one round to the next, or is only found out by asking: there
+ * the gateway gives a state also where the server has none, so that nobody else gets the answers.
+ */
+function isAlwaysLed({ endpoint }: Holder, method: string): boolean {
+  return endpoint.isMerged && method === "resources/read";
+}
 
 /** Opens what a call brings back. */
 export async function readState(holder: Holder, { method, params }: Call): Promise<StateReading> {
   const sent = params?.["requestState"];
-  if (sent === undefined) return { kind: "none" };
+  if (sent === undefined) {
+    const isAnswer = params?.["inputResponses"] !== undefined;
+    return { kind: isAnswer && isAlwaysLed(holder, method) ? "foreign" : "none" };
+  }
   const sealed =
     typeof sent === "string" ? await unsealFor(holder, "request-state", sent) : undefined;
   if (!isObject(sealed) || sealed["m"] !== method) return { kind: "foreign" };
   const { s: slug, v: state } = sealed;
-  return typeof slug === "string" && typeof state === "string"
-    ? { kind: "state", slug, state }
-    : { kind: "foreign" };
+  if (typeof slug !== "string") return { kind: "foreign" };
+  if (state === undefined) return { kind: "state", slug };
+  return typeof state === "string" ? { kind: "state", slug, state } : { kind: "foreign" };
 }
 
-/** The call with the state as its server gave it. */
+/** The call with the state as its server gave it, or with none. */
 export function withState({ method, params }: Call, reading: StateReading): Call {
-  return reading.kind === "state"
-    ? { method, params: { ...params, requestState: reading.state } }
-    : { method, ...(params === undefined ? {} : { params }) };
+  if (params === undefined) return { method };
+  if (reading.kind !== "state") return { method, params };
+  const { requestState: _, ...rest } = params;
+  const { state } = reading;
+  return { method, params: state === undefined ? rest : { ...rest, requestState: state } };
 }
 
-/** Seals the state of a result that asks for input. One without any stays without. */
+/** Seals the state of a result that asks for input. One without any mostly stays without. */
 export async function sealState(
   holder: Holder,
   slug: string,
@@ -47,9 +60,9 @@ export async function sealState(
   result: JsonObject,
 ): Promise<JsonObject> {
   const { requestState: state, ...rest } = result;
-  if (state === undefined) return result;
   // Nothing but text could come back.
-  if (typeof state !== "string") return rest;
-  const sealed = await sealFor(holder, "request-state", { s: slug, m: method, v: state });
+  const own = typeof state === "string" ? { v: state } : undefined;
+  if (own === undefined && !isAlwaysLed(holder, method)) return rest;
+  const sealed = await sealFor(holder, "request-state", { s: slug, m: method, ...own });
   return { ...rest, requestState: sealed };
 }

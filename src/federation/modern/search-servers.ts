@@ -14,13 +14,16 @@ export async function searchServers(
   servers: readonly Server[],
   call: Call,
 ): Promise<Reply> {
+  const { waitUntil } = visit.context;
   const reading = await readState(visit.context, call);
   if (reading.kind === "foreign") return foreignState();
   // Whoever gave a state is who asked.
   const candidates =
     reading.kind === "state" ? servers.filter(({ slug }) => slug === reading.slug) : servers;
   if (reading.kind === "state" && candidates.length === 0) return foreignState();
-  return firstFound(candidates, call.params?.["uri"], "modern", (server) =>
-    callWith(visit, server, call, reading),
+  return firstFound(
+    candidates,
+    (server, signal) => callWith({ ...visit, signal }, server, call, reading),
+    { uri: call.params?.["uri"], era: "modern", signal: visit.signal, waitUntil },
   );
 }

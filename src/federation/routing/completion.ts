@@ -6,6 +6,7 @@ import { eraOf } from "../../protocol/revisions.ts";
 import type { ClientKind } from "../catalog/catalog.ts";
 import { knownCatalog } from "../catalog/catalogs.ts";
 import type { Server } from "../server.ts";
+import { mayMeetDeny } from "./judge-uri.ts";
 import { findNamed } from "./named.ts";
 import { malformed, noCompletions, unknownReference } from "./refusals.ts";
 import { ownersOf } from "./resource-owners.ts";
@@ -27,8 +28,10 @@ export async function routeCompletion(
   }
   if (type === "ref/resource" && typeof uri === "string") {
     const server = (await ownersOf(place, client, [uri], true)).get(uri);
-    return server === undefined
-      ? { kind: "reply", reply: unknownReference(uri) }
+    if (server === undefined) return { kind: "reply", reply: unknownReference(uri) };
+    // What would be offered are the names of what is there, also of what is forbidden.
+    return mayMeetDeny(server.resources, uri)
+      ? { kind: "reply", reply: noCompletions(eraOf(client.revision)) }
       : routeTo(place, client, server, call);
   }
   const refusal = malformed("ref", "a reference to a prompt or a resource");

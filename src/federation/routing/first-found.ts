@@ -1,4 +1,7 @@
-/** A resource that nobody lists: the servers that may have it are asked, one after the other. */
+/**
+ * A resource that nobody lists: the servers that may have it are asked all at once, so that one that
+ * stalls holds up nobody. The price is a read at each of them.
+ */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { type ErrorObject, isObject, type Reply } from "../../protocol/json-rpc.ts";
@@ -13,23 +16,77 @@ const NOT_FOUND: ReadonlySet<number> = new Set([
   ErrorCode.MethodNotFound,
 ]);
 
+/** The first in the operator's order is waited for so long, when another has the resource too. */
+const HEAD_START_MS = 1000;
+
+interface Search {
+  readonly uri: unknown;
+  /** Of the client. */
+  readonly era: Era;
+  /** Aborted when the client cancels. */
+  readonly signal: AbortSignal;
+  readonly waitUntil: (promise: Promise<unknown>) => void;
+}
+
 /**
- * @param era of the client.
- * @returns the first result; else what a server had to say that knows the resource.
+ * @param ask rejects with the reason of its signal alone; that is aborted when another has it.
+ * @returns a result; else what the first server had to say that knows the resource.
+ * @throws the reason of the search's signal.
  */
 export async function firstFound(
   servers: readonly Server[],
-  uri: unknown,
-  era: Era,
-  ask: (server: Server) => Promise<Reply>,
+  ask: (server: Server, signal: AbortSignal) => Promise<Reply>,
+  { uri, era, signal, waitUntil }: Search,
 ): Promise<Reply> {
-  let objection: ErrorObject | undefined;
-  for (const server of servers) {
-    const reply = await ask(server);
-    if ("result" in reply) return reply;
-    if (!isAbsence(reply.error, server.slug)) objection ??= reply.error;
+  const found = Promise.withResolvers<Reply>();
+  const asked: Asked[] = servers.map((server) => ({ server, cancel: new AbortController() }));
+  let isInOrder = true;
+  const decide = (): void => {
+    const reply = decision(asked, isInOrder);
+    if (reply === "nobody") found.resolve(resourceNotFound(era, uri));
+    else if (reply !== undefined) found.resolve(reply);
+  };
+  const headStart = setTimeout(() => {
+    isInOrder = false;
+    decide();
+  }, HEAD_START_MS);
+  const asking = asked.map(async (one) => {
+    try {
+      one.reply = await ask(one.server, AbortSignal.any([signal, one.cancel.signal]));
+      decide();
+    } catch (error) {
+      found.reject(error);
+    }
+  });
+  // Those who are no longer wanted have something to give back.
+  waitUntil(Promise.all(asking));
+  try {
+    decide(); // there may be nobody to ask
+    return await found.promise;
+  } finally {
+    clearTimeout(headStart);
+    for (const { reply, cancel } of asked) {
+      if (reply === undefined) cancel.abort(new Error("Another server has the resource"));
+    }
   }
-  return objection === undefined ? resourceNotFound(era, uri) : { error: objection };
+}
+
+interface Asked {
+  readonly server: Server;
+  readonly cancel: AbortController;
+  reply?: Reply;
+}
+
+/** @returns `undefined` while it is open. */
+function decision(asked: readonly Asked[], isInOrder: boolean): Reply | "nobody" | undefined {
+  let objection: Reply | undefined;
+  let isOpen = false;
+  for (const { server, reply } of asked) {
+    if (reply === undefined) isOpen = true;
+    else if ("result" in reply) return isOpen && isInOrder ? undefined : reply;
+    else if (!isAbsence(reply.error, server.slug)) objection ??= reply;
+  }
+  return isOpen ? undefined : (objection ?? "nobody");
 }
 
 /** It does not have the resource, or is not to be had itself. */

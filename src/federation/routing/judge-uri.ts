@@ -1,41 +1,126 @@
 /**
  * What a policy says of a URI that is in no list. Names are compared, URIs are read: a server may
- * take several spellings for one place, so what is forbidden is forbidden in all of them.
+ * take several spellings for one place, so what is forbidden is forbidden in all of them, and what
+ * is allowed must be so as a reader of URLs takes it. The price: a URI that is nearly one that is
+ * forbidden, by its case for example, cannot be had by a template.
  */
 
-import { isAllowed, type ItemPolicy } from "../../policy/item-policy.ts";
+import { Glob } from "../../policy/glob.ts";
+import { isAllowed, isOpen, type ItemPolicy } from "../../policy/item-policy.ts";
 
-/**
- * @param template the text of the template that the URI fits. Who allows the template allows what
- *   comes from it; who forbids either forbids the URI.
- */
-export function mayUse(policy: ItemPolicy, uri: string, template: string): boolean {
-  const { allow, deny } = policy;
-  if (allow === undefined && deny.length === 0) return true;
-  if (climbs(uri)) return false;
-  const deniesOnly: ItemPolicy = { ...policy, allow: undefined };
-  if (![template, ...spellings(uri)].every((text) => isAllowed(deniesOnly, text))) return false;
-  return isAllowed(policy, uri) || isAllowed(policy, template);
+export type UriVerdict =
+  | "allowed"
+  | "forbidden"
+  /** It is allowed if the template is that it fits, by the text of it. */
+  | "as-template";
+
+/** Of decoding what was encoded several times; what needs more is up to no good. */
+const MAX_DECODINGS = 4;
+/** Of a URI that is judged: all of its spellings are made. */
+const MAX_CHARS = 8192;
+
+export function judgeUri(policy: ItemPolicy, uri: string): UriVerdict {
+  if (isOpen(policy)) return "allowed";
+  const texts = uri.length > MAX_CHARS ? undefined : spellings(uri);
+  if (texts === undefined || texts.some(climbs) || isDenied(policy, texts)) return "forbidden";
+  const isRead = texts
+    .flatMap(hrefOf)
+    .every((href) => isAllowed(policy, href) || isAllowed(policy, decoded(href)));
+  return isRead && isAllowed(policy, uri) ? "allowed" : "as-template";
 }
 
-/** As it is, without escapes, and as a reader of URLs takes either. */
-function spellings(uri: string): readonly string[] {
-  const texts = [uri, unescaped(uri)];
-  const hrefs = texts.filter((text) => URL.canParse(text)).map((text) => new URL(text).href);
-  return [...texts, ...hrefs, ...hrefs.map(unescaped)];
+/**
+ * Whether a subscription that was stored may be kept, under a policy that may be new. Nobody knows
+ * which template it came from, so where `allow` has templates, their beginnings decide.
+ */
+export function mayKeep(policy: ItemPolicy, uri: string): boolean {
+  const verdict = judgeUri(policy, uri);
+  if (verdict !== "as-template") return verdict === "allowed";
+  const named = policy.allow?.filter(({ pattern }) => /^[^*?{]*\{/.test(pattern)) ?? [];
+  return named.some(({ pattern }) => uri.startsWith(pattern.slice(0, pattern.indexOf("{"))));
+}
+
+/** Whether something that comes from a template may be forbidden. Only schemes are compared. */
+export function mayMeetDeny({ deny }: ItemPolicy, template: string): boolean {
+  const scheme = schemeOf(template);
+  return deny.some(({ pattern }) => {
+    const denied = schemeOf(pattern);
+    return scheme === undefined || denied === undefined || scheme === denied;
+  });
+}
+
+function schemeOf(text: string): string | undefined {
+  return /^[a-z][a-z0-9+.-]*:/i.exec(text)?.[0].toLowerCase();
+}
+
+/**
+ * As it is, without escapes, and as a reader of URLs takes either.
+ *
+ * @returns `undefined` for what has no end of escapes.
+ */
+function spellings(uri: string): readonly string[] | undefined {
+  const texts = [uri];
+  for (let text = decoded(uri); text !== texts.at(-1); text = decoded(text)) {
+    if (texts.length > MAX_DECODINGS) return undefined;
+    texts.push(text);
+  }
+  const hrefs = texts.flatMap(hrefOf);
+  return [...new Set([...texts, ...hrefs, ...hrefs.map(decoded)])];
+}
+
+function hrefOf(text: string): readonly string[] {
+  return URL.canParse(text) ? [new URL(text).href] : [];
 }
 
 /** It has steps up or on the spot: no pattern can tell where it ends. */
-function climbs(uri: string): boolean {
-  return [uri, unescaped(uri), unescaped(unescaped(uri))].some((text) =>
-    /(?:^|[\\/])\.{1,2}(?:[\\/?#]|$)/.test(text),
+function climbs(text: string): boolean {
+  return /(?:^|[\\/])\.{1,2}(?:[\\/?#]|$)/.test(text);
+}
+
+function isDenied({ deny }: ItemPolicy, texts: readonly string[]): boolean {
+  if (deny.length === 0) return false;
+  if (texts.some((text) => deny.some((glob) => glob.matches(text)))) return true;
+  const plain = [...new Set(texts.flatMap(plainSpellings))];
+  return deny.some(({ pattern }) =>
+    [...new Set([folded(pattern), folded(decoded(pattern))])]
+      .map((text) => new Glob(text))
+      .some((glob) => plain.some((text) => glob.matches(text))),
   );
 }
 
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // a "%" that escapes nothing
-  }
+/** What many servers take for the same place. */
+function plainSpellings(text: string): readonly string[] {
+  const whole = folded(text).replaceAll("\\", "/");
+  return [whole, whole.replace(/[?#].*$/s, "")].flatMap((place) => {
+    const [, start = "", path = ""] = /^([a-z][a-z0-9+.-]*:(?:\/\/)?)?(.*)$/s.exec(place) ?? [];
+    const single = start + path.replace(/\/{2,}/g, "/");
+    // Of "scheme:///path", some take "path" for the authority, or all of it for a path.
+    const rootless = start + path.replace(/\/{2,}/g, "/").replace(/^\//, "");
+    return [place, single, start.endsWith("//") ? rootless : single].flatMap((text) => [
+      text,
+      text.replace(/\/$/, ""),
+    ]);
+  });
+}
+
+function folded(text: string): string {
+  return text.normalize("NFC").toLowerCase();
+}
+
+/** The escapes of well-formed UTF-8 (RFC 3629, 4). */
+const ESCAPES = new RegExp(
+  [
+    "%[0-7][0-9a-f]",
+    "%(?:c[2-9a-f]|d[0-9a-f])T",
+    "%(?:e0%[ab][0-9a-f]|e[1-9a-cef]T|ed%[89][0-9a-f])T",
+    "%(?:f0%[9ab][0-9a-f]|f[1-3]T|f4%8[0-9a-f])TT",
+  ]
+    .join("|")
+    .replaceAll("T", "(?:%[89ab][0-9a-f])"),
+  "gi",
+);
+
+/** Each escape by itself: one that is none, or no UTF-8, stays and hides no other. */
+function decoded(text: string): string {
+  return text.replace(ESCAPES, (escapes) => decodeURIComponent(escapes));
 }

@@ -1,7 +1,8 @@
 /**
  * Whose a resource is. URIs keep their spelling on every way, so it is told from what the servers
- * list: the first in the operator's order that lists it, or whose tool points at it; else the first
- * that has a template for it.
+ * list: the first in the operator's order that lists it, or whose tool points at it; else the one
+ * whose template for it begins with the most characters: a server that takes everything leaves to
+ * others what is theirs.
  */
 
 import { settleWithin } from "../../lib/time-out.ts";
@@ -12,6 +13,7 @@ import { advertises } from "../catalog/list-source.ts";
 import type { Server } from "../server.ts";
 import type { Place } from "./routed.ts";
 import { ServerResources } from "./server-resources.ts";
+import { Steps } from "./steps.ts";
 
 /**
  * For servers of which nothing is known yet. Who has not said what it has by then has a part in
@@ -23,6 +25,7 @@ const HEAD_START_MS = 300;
 export class ResourceOwners {
   readonly #place: Place;
   readonly #client: ClientKind;
+  readonly #steps = new Steps();
   /** In the operator's order. */
   #known: Known[];
   /** Resolves when those are known too that are late. */
@@ -63,15 +66,12 @@ export class ResourceOwners {
   }
 
   ownerOf(uri: string): Server | undefined {
-    return (
-      this.#first((its, { resources }) => its.lists(uri, resources)) ??
-      this.#first((its, { resources }) => its.fits(uri, resources))
-    );
+    return this.#first((its) => its.lists(uri)) ?? this.#fitting(uri);
   }
 
   /** @param text of a template, as a server lists it. */
   ownerOfTemplate(text: string): Server | undefined {
-    return this.#first((its, { resources }) => its.listsTemplate(text, resources));
+    return this.#first((its) => its.listsTemplate(text));
   }
 
   /** Who may have a resource that nobody lists. */
@@ -82,12 +82,22 @@ export class ResourceOwners {
       .filter(({ resources }) => isAllowedUnlisted(resources, uri));
   }
 
-  #first(isOwner: (its: ServerResources, server: Server) => boolean): Server | undefined {
+  #first(isOwner: (its: ServerResources) => boolean): Server | undefined {
     const owner = this.#known.find(
       ({ catalog, server }) =>
-        catalog !== undefined && isOwner(ServerResources.of(catalog), server),
+        catalog !== undefined && isOwner(ServerResources.of(server, catalog)),
     );
     return owner?.server;
+  }
+
+  #fitting(uri: string): Server | undefined {
+    let best: { readonly server: Server; readonly chars: number } | undefined;
+    for (const { server, catalog } of this.#known) {
+      if (catalog === undefined) continue;
+      const chars = ServerResources.of(server, catalog).fit(uri, this.#steps, best?.chars);
+      if (chars !== undefined) best = { server, chars };
+    }
+    return best?.server;
   }
 }
 

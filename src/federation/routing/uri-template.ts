@@ -6,7 +6,7 @@
  */
 
 /** Of one template; what has more is written to cost time. */
-const MAX_EXPRESSIONS = 32;
+export const MAX_EXPRESSIONS = 8;
 
 interface Literal {
   readonly kind: "literal";
@@ -37,40 +37,46 @@ const OPERATORS: Readonly<Record<string, Omit<Wild, "kind">>> = {
 
 export class UriTemplate {
   readonly #parts: readonly Part[];
-  readonly #chars: number;
+  /** How many steps each character of a URI takes at the worst. */
+  readonly #weight: number;
 
-  private constructor(parts: readonly Part[], chars: number) {
+  private constructor(parts: readonly Part[]) {
     this.#parts = parts;
-    this.#chars = chars;
+    this.#weight = 1;
+    for (const part of parts) this.#weight += part.kind === "wild" ? 1 : weightOf(part);
+  }
+
+  /** What a URI begins with that fits, as it stands and as the RFC expands it. */
+  static beginning(text: string): { readonly prefix: string; readonly encoded: string } {
+    const brace = text.indexOf("{");
+    const prefix = brace === -1 ? text : text.slice(0, brace);
+    return { prefix, encoded: encode(prefix) };
   }
 
   /** @returns `undefined` for what is no template: nothing fits it. */
   static parse(text: string): UriTemplate | undefined {
+    if (UriTemplate.isCostly(text)) return undefined;
     // Literals are at even places, expressions between them.
     const pieces = text.split(/\{([^{}]*)\}/);
-    if (pieces.length > 2 * MAX_EXPRESSIONS + 1) return undefined;
     const parts: Part[] = [];
     for (const [place, piece] of pieces.entries()) {
       const part = place % 2 === 0 ? parseLiteral(piece) : parseExpression(piece);
       if (part === undefined) return undefined;
       if (part.kind === "wild" || part.texts[0] !== "") parts.push(part);
     }
-    return new UriTemplate(parts, text.length);
+    return new UriTemplate(parts);
+  }
+
+  static isCostly(text: string): boolean {
+    return text.split("{", MAX_EXPRESSIONS + 2).length > MAX_EXPRESSIONS + 1;
   }
 
   /** How many steps a match of such a URI takes at the worst. */
   costOf(uri: string): number {
-    return this.#chars * uri.length;
-  }
-
-  /** Tells nearly all that do not fit from how they begin. */
-  mayMatch(uri: string): boolean {
-    const [first] = this.#parts;
-    return first?.kind !== "literal" || first.texts.some((text) => uri.startsWith(text));
+    return this.#weight * uri.length;
   }
 
   matches(uri: string): boolean {
-    if (!this.mayMatch(uri)) return false;
     /** The places of the URI up to which the parts so far may reach. */
     let reached: Uint8Array = new Uint8Array(uri.length + 1);
     reached[0] = 1;
@@ -80,6 +86,11 @@ export class UriTemplate {
     }
     return reached[uri.length] === 1;
   }
+}
+
+/** Of texts, several characters are compared at once. */
+function weightOf({ texts }: Literal): number {
+  return texts.reduce((sum, text) => sum + Math.ceil(text.length / 16), 0);
 }
 
 function overLiteral({ texts }: Literal, uri: string, reached: Uint8Array): Uint8Array {

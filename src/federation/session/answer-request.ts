@@ -4,7 +4,7 @@ import { settleWithin } from "../../lib/time-out.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 import { metaOf } from "../../protocol/envelope.ts";
-import { loggedForAll } from "../calls/logged.ts";
+import { logged, loggedForAll } from "../calls/logged.ts";
 import { asLegacyList } from "../catalog/legacy-list.ts";
 import { listPage } from "../catalog/list-page.ts";
 import type { ListKind } from "../catalog/catalog.ts";
@@ -23,25 +23,35 @@ export async function answerRequest(
   caller: Caller,
 ): Promise<Reply> {
   const { surroundings, client, subscriptions } = context;
+  const { principal, waitUntil } = surroundings;
   // Also of what is nobody's any more.
-  if (call.method === "resources/unsubscribe") return subscriptions.unsubscribe(call.params);
+  if (call.method === "resources/unsubscribe") {
+    return loggedForAll(principal, call, () =>
+      Promise.resolve(subscriptions.unsubscribe(call.params)),
+    );
+  }
   const routed = await route(surroundings, client, call);
   caller.signal.throwIfAborted();
   switch (routed.kind) {
     case "reply":
-      return loggedForAll(surroundings.principal, call, () => Promise.resolve(routed.reply));
+      return loggedForAll(principal, call, () => Promise.resolve(routed.reply));
     case "list":
       return answerList(context, routed.list, call, caller);
     case "search":
-      return firstFound(routed.servers, routed.call.params?.["uri"], "legacy", (server) =>
-        callServer(context, server, routed.call, caller),
+      return firstFound(
+        routed.servers,
+        (server, signal) => callServer(context, server, routed.call, { ...caller, signal }),
+        { uri: routed.call.params?.["uri"], era: "legacy", signal: caller.signal, waitUntil },
       );
     case "all":
-      return setLogLevel(context, call);
+      return loggedForAll(principal, call, () => setLogLevel(context, call));
     case "server": {
       const { server } = routed;
-      if (call.method === "resources/subscribe")
-        return subscriptions.subscribe(server, call.params);
+      if (call.method === "resources/subscribe") {
+        return logged({ principal, server: server.slug, call }, async () => ({
+          reply: await subscriptions.subscribe(server, call.params),
+        }));
+      }
       return callServer(context, server, routed.call, caller);
     }
   }

@@ -27,7 +27,7 @@ export async function callServer(
   const { isMerged } = surroundings.endpoint;
   // A server alone is found without.
   if (isMerged) peer.routed?.(ticketOf(slug));
-  const speaking = speakingOn(peer, { slug, isNamed: isMerged });
+  const speaking = speakingOn(peer, servers.speaker(slug));
   const reply = await guarded(surroundings, server, call, async () => {
     if (call.method === "tools/call") await subscriptions.called(server);
     return servers.at(server).request(call, speaking, signal);

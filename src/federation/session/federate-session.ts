@@ -15,6 +15,8 @@ import type { SavedWanted } from "./wanted.ts";
 export interface FederatedState {
   readonly upstreams: SavedConnections;
   readonly wanted?: SavedWanted;
+  /** The servers at which the client's own sessions are subscribed to what it wants, too. */
+  readonly own?: readonly string[];
   /** What the client wants to have logged, where that is said to all servers. */
   readonly logLevel?: string;
 }
@@ -42,9 +44,9 @@ export function federateSession(options: FederatedSessionOptions): FederatedSess
   const { endpoint } = surroundings;
   let { logLevel } = saved;
   const own = new OwnSubscriptions({
-    opened: Object.keys(saved.upstreams),
+    saved: saved.own ?? [],
+    save: (slugs) => save({ own: slugs }),
     request: (slug, call) => servers.requestFor(slug, call),
-    subscribed: (slug) => servers.subscribedAt(slug),
   });
   const subscriptions = new Subscriptions({
     ...{ surroundings, source: options.source, own, voice: unsolicited },
@@ -58,7 +60,8 @@ export function federateSession(options: FederatedSessionOptions): FederatedSess
     connect: (server, side) => connect(server, client, side),
     save: (upstreams) => save({ upstreams }),
     logLevel: () => logLevel,
-    isToldOtherwise: (slug, topic) => subscriptions.isToldOf(slug, topic),
+    passes: (slug, notice) => subscriptions.passes(slug, notice),
+    subscriptions: (slug) => subscriptions.ownUris(slug),
   });
   const dispatch = new FederatedDispatch({
     ...{ surroundings, servers, subscriptions },

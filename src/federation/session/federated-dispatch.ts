@@ -45,7 +45,11 @@ export class FederatedDispatch implements Dispatch {
       const message = `${whom} was being waited for when the gateway restarted; the result is unknown`;
       return errorReply(ErrorCode.InternalError, message);
     }
-    return dispatch.resume(led?.ticket, speakingOn(peer, { slug, isNamed: isMerged }), signal);
+    return dispatch.resume(
+      led?.ticket,
+      speakingOn(peer, this.#context.servers.speaker(slug)),
+      signal,
+    );
   }
 
   async answer(ticket: string, reply: Reply): Promise<void> {

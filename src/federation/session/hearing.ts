@@ -17,6 +17,8 @@ export interface SavedHearing {
   /** What the client is to be told when it listens, and since when, in milliseconds since 1970. */
   readonly unread?: readonly Topic[];
   readonly unreadSince?: number;
+  /** Since when nobody listens, if that was noted, in milliseconds since 1970. */
+  readonly awaySince?: number;
   /** Whoever brings the news was told to forget the session: it has missed something. */
   readonly isParked?: true;
 }
@@ -41,16 +43,18 @@ export class Hearing {
   readonly #seqs: Map<string, number>;
   readonly #unread: Set<Topic>;
   #unreadSince: number | undefined;
+  #awaySince: number | undefined;
   #isParked: boolean;
   /** The client is back, and is about to be told that it has missed something. */
   #isReturning = false;
 
   constructor(options: HearingOptions) {
-    const { seqs = {}, unread = [], unreadSince, isParked = false } = options.saved ?? {};
+    const { seqs = {}, unread = [], isParked = false } = options.saved ?? {};
     this.#options = options;
     this.#seqs = new Map(Object.entries(seqs));
     this.#unread = new Set(unread);
-    this.#unreadSince = unreadSince;
+    this.#unreadSince = options.saved?.unreadSince;
+    this.#awaySince = options.saved?.awaySince;
     this.#isParked = isParked;
   }
 
@@ -58,18 +62,26 @@ export class Hearing {
     return this.#isParked && !this.#isReturning;
   }
 
-  /** @param topics those of the news that the client wants to hear of. */
-  take({ slug, seq }: News, topics: readonly Topic[]): Delivery {
+  get awaySince(): number | undefined {
+    return this.#awaySince;
+  }
+
+  /**
+   * @param topics those of the news that the client wants to hear of.
+   * @param isNew asked once of each that did not come before: whether nobody else told of it.
+   */
+  take({ slug, seq }: News, topics: readonly Topic[], isNew: (topic: Topic) => boolean): Delivery {
     if (this.isParked) return "parked";
     // It came before: whoever brings it did not learn that it was taken.
     if (topics.length === 0 || seq <= (this.#seqs.get(slug) ?? -Infinity)) return "taken";
     this.#seqs.set(slug, seq);
-    if (this.#options.voice.isHeard()) this.#tell(topics);
-    else {
-      for (const topic of topics) this.#unread.add(topic);
+    const untold = topics.filter(isNew);
+    if (this.#options.voice.isHeard()) this.#tell(untold);
+    else if (untold.length > 0) {
+      for (const topic of untold) this.#unread.add(topic);
       const now = Date.now();
       this.#unreadSince ??= now;
-      if (now - this.#unreadSince > this.#options.retentionMs) this.#park();
+      if (now - this.#unreadSince > this.#options.retentionMs) this.#miss();
     }
     this.#save();
     return this.isParked ? "parked" : "taken";
@@ -82,7 +94,8 @@ export class Hearing {
    */
   listened(): boolean {
     this.#isReturning = this.#isParked;
-    if (this.#unread.size > 0) {
+    if (this.#unread.size > 0 || this.#awaySince !== undefined) {
+      this.#awaySince = undefined;
       this.#tell([...this.#unread]);
       this.#forgetUnread();
       this.#save();
@@ -105,7 +118,19 @@ export class Hearing {
     this.#save();
   }
 
-  #park(): void {
+  /** Nobody listens since then. */
+  left(since: number): void {
+    this.#awaySince = since;
+    this.#save();
+  }
+
+  /** It is not told any more, until it listens. */
+  park(): void {
+    this.#miss();
+    this.#save();
+  }
+
+  #miss(): void {
     this.#isParked = true;
     this.#forgetUnread();
   }
@@ -127,6 +152,7 @@ export class Hearing {
       seqs: Object.fromEntries(this.#seqs),
       ...(this.#unread.size === 0 ? {} : { unread: [...this.#unread] }),
       ...(this.#unreadSince === undefined ? {} : { unreadSince: this.#unreadSince }),
+      ...(this.#awaySince === undefined ? {} : { awaySince: this.#awaySince }),
       ...(this.#isParked ? { isParked: true } : {}),
     });
   }

@@ -1,29 +1,32 @@
 /**
  * Subscriptions in the session that a client has at a server itself. Once it has called a tool there,
  * what it did may concern that session alone: some servers tell nobody else of it. So from then on
- * the session is subscribed itself, and what the feed hears of the same resources is not passed on.
- * A client that only listens has no such session, and shares the feed's.
+ * the session is subscribed as well as the feed, which also hears what happens while nobody listens
+ * to the session. A client that only listens has no such session.
  */
 
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 
+const AT_ONCE = 4;
+
 export interface OwnSubscriptionsOptions {
-  /** The servers at which the session was opened in an earlier life of its holder. */
-  readonly opened: Iterable<string>;
+  /** The servers at which the session is subscribed, as it was saved. */
+  readonly saved: readonly string[];
+  readonly save: (slugs: readonly string[]) => void;
   /** Makes a request at a server, for nobody who waits. Never rejects. */
   readonly request: (slug: string, call: Call) => Promise<Reply>;
-  /** What the session at a server is subscribed to, as it is kept with it. */
-  readonly subscribed: (slug: string) => readonly string[];
 }
 
 export class OwnSubscriptions {
   readonly #options: OwnSubscriptionsOptions;
   readonly #called: Set<string>;
+  readonly #subscribed: Set<string>;
 
   constructor(options: OwnSubscriptionsOptions) {
     this.#options = options;
-    this.#called = new Set(options.opened);
+    this.#called = new Set(options.saved);
+    this.#subscribed = new Set(options.saved);
   }
 
   /** @returns whether that is news. */
@@ -33,18 +36,53 @@ export class OwnSubscriptions {
     return true;
   }
 
-  has(slug: string, uri: string): boolean {
-    return this.#options.subscribed(slug).includes(uri);
+  /** Whether a session that is opened there anew is to be subscribed. */
+  isAt(slug: string): boolean {
+    return this.#subscribed.has(slug);
+  }
+
+  /**
+   * Subscribes the session to what was wanted before it was used: a few at a time, and no further
+   * once the server has refused as many.
+   *
+   * @param isWanted whether it still is.
+   */
+  async subscribeAll(
+    slug: string,
+    uris: readonly string[],
+    isWanted: (uri: string) => boolean,
+  ): Promise<void> {
+    const rest = uris.values();
+    const work = async (): Promise<void> => {
+      for (const uri of rest) {
+        if (isWanted(uri) && !(await this.#subscribe(slug, uri))) return;
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, uris.length) }, work));
+    if (uris.some(isWanted)) this.#note(slug);
   }
 
   /** @returns `false` where there is no such session, or the server does not subscribe it. */
   async subscribe(slug: string, uri: string): Promise<boolean> {
-    if (!this.#called.has(slug)) return false;
+    if (!this.#called.has(slug) || !(await this.#subscribe(slug, uri))) return false;
+    this.#note(slug);
+    return true;
+  }
+
+  async unsubscribe(slug: string, uri: string): Promise<void> {
+    if (!this.#called.has(slug)) return;
+    await this.#options.request(slug, { method: "resources/unsubscribe", params: { uri } });
+  }
+
+  async #subscribe(slug: string, uri: string): Promise<boolean> {
     const call = { method: "resources/subscribe", params: { uri } };
     return "result" in (await this.#options.request(slug, call));
   }
 
-  async unsubscribe(slug: string, uri: string): Promise<void> {
-    await this.#options.request(slug, { method: "resources/unsubscribe", params: { uri } });
+  /** Once for each server, however many resources it has: which they are is kept elsewhere. */
+  #note(slug: string): void {
+    if (this.#subscribed.has(slug)) return;
+    this.#subscribed.add(slug);
+    this.#options.save([...this.#subscribed]);
   }
 }

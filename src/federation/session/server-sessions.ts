@@ -11,8 +11,7 @@ import type { Dispatch, Unsolicited } from "../../sessions/dispatch.ts";
 import type { SavedConnection } from "../../upstream/legacy/saved-connection.ts";
 import { type Endpoint, serverOf } from "../endpoint.ts";
 import type { Server } from "../server.ts";
-import { speakingUnasked } from "./speaker.ts";
-import type { ListTopic } from "./topic-words.ts";
+import { type Speaker, speakingUnasked } from "./speaker.ts";
 
 export type SavedConnections = Readonly<Record<string, SavedConnection>>;
 
@@ -24,6 +23,8 @@ export interface ServerSide {
   readonly save: (state: SavedConnection) => void;
   /** What the client wants to have logged, once it has said so to all servers. */
   readonly logLevel: () => string | undefined;
+  /** What it is to be subscribed to whenever it is opened anew. */
+  readonly subscriptions: () => readonly string[];
 }
 
 /** Makes the way to one server. */
@@ -36,8 +37,9 @@ export interface ServerSessionsOptions {
   readonly saved: SavedConnections;
   readonly save: (saved: SavedConnections) => void;
   readonly logLevel: () => string | undefined;
-  /** The client hears of changes of this list by another way. */
-  readonly isToldOtherwise: (slug: string, topic: ListTopic) => boolean;
+  /** Whether the client is to hear what a server says. */
+  readonly passes: (slug: string, notice: Call) => boolean;
+  readonly subscriptions: (slug: string) => readonly string[];
 }
 
 export class ServerSessions {
@@ -83,9 +85,9 @@ export class ServerSessions {
 
   /** Makes a request of the gateway's own. Never rejects. */
   async requestFor(slug: string, call: Call): Promise<Reply> {
-    const { unsolicited } = this.#options;
+    const { unsolicited, passes } = this.#options;
     const voice: Peer = {
-      notify: (notice) => unsolicited.notify(notice),
+      notify: (notice) => (passes(slug, notice) ? unsolicited.notify(notice) : Promise.resolve()),
       ask: (question, withdrawn) => unsolicited.ask(question, withdrawn),
     };
     const { signal } = new AbortController();
@@ -93,9 +95,10 @@ export class ServerSessions {
     return reply ?? errorReply(ErrorCode.InternalError, `There is no upstream "${slug}" any more`);
   }
 
-  /** The resources that the session at a server is subscribed to itself. */
-  subscribedAt(slug: string): readonly string[] {
-    return this.#saved.get(slug)?.subscriptions ?? [];
+  /** How a server speaks to the client. */
+  speaker(slug: string): Speaker {
+    const { endpoint, passes } = this.#options;
+    return { slug, isNamed: endpoint.isMerged, passes: (notice) => passes(slug, notice) };
   }
 
   #hasLogging(slug: string): boolean {
@@ -109,17 +112,17 @@ export class ServerSessions {
   }
 
   #make(server: Server): Dispatch {
-    const { endpoint, connect, unsolicited, logLevel, isToldOtherwise } = this.#options;
+    const { connect, unsolicited, logLevel, subscriptions } = this.#options;
     const { slug } = server;
-    const speaker = { slug, isNamed: endpoint.isMerged };
     return connect(server, {
-      unsolicited: speakingUnasked(unsolicited, speaker, (topic) => isToldOtherwise(slug, topic)),
+      unsolicited: speakingUnasked(unsolicited, this.speaker(slug)),
       saved: this.#saved.get(slug),
       save: (state) => {
         this.#saved.set(slug, state);
         this.#options.save(Object.fromEntries(this.#saved));
       },
       logLevel,
+      subscriptions: () => subscriptions(slug),
     });
   }
 }

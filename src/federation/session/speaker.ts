@@ -9,12 +9,13 @@ import type { Unsolicited } from "../../sessions/dispatch.ts";
 import { namingAsker } from "../calls/asker.ts";
 import { markToken } from "./asker-token.ts";
 import { placesIn, ticketAmong, ticketOf } from "./ticket.ts";
-import { type ListTopic, listToldBy } from "./topic-words.ts";
 
 export interface Speaker {
   readonly slug: string;
   /** Where it is the only one, everybody knows who asks. */
   readonly isNamed: boolean;
+  /** Whether the client is to hear this: of a change it may hear by another way, or not want to. */
+  readonly passes: (notice: Call) => boolean;
 }
 
 /** For what a server says while it runs a request. @param peer waits for that request. */
@@ -23,7 +24,8 @@ export function speakingOn(peer: Peer, speaker: Speaker): Peer {
   const lead = (ticket: string | undefined): string | undefined =>
     ticket === undefined ? undefined : ticketOf(slug, ticket);
   return {
-    notify: (notice, ticket) => peer.notify(notice, lead(ticket)),
+    notify: (notice, ticket) =>
+      speaker.passes(notice) ? peer.notify(notice, lead(ticket)) : Promise.resolve(),
     ask: (question, withdrawn, ticket) =>
       peer.ask(askedBy(speaker, question), withdrawn, lead(ticket)),
     primed: (ticket) => peer.primed?.(lead(ticket)),
@@ -31,25 +33,14 @@ export function speakingOn(peer: Peer, speaker: Speaker): Peer {
   };
 }
 
-/**
- * For what belongs to no request.
- *
- * @param isToldOtherwise the client hears of a change of this list by another way.
- */
-export function speakingUnasked(
-  unsolicited: Unsolicited,
-  speaker: Speaker,
-  isToldOtherwise: (topic: ListTopic) => boolean,
-): Unsolicited {
+/** For what belongs to no request. */
+export function speakingUnasked(unsolicited: Unsolicited, speaker: Speaker): Unsolicited {
   const { slug } = speaker;
   const lead = (ticket: string | undefined): string | undefined =>
     ticket === undefined ? undefined : ticketAmong(unsolicited.lastTicket(), slug, ticket);
   return {
-    notify(notice: Call, ticket): Promise<void> {
-      const list = listToldBy(notice.method);
-      if (list !== undefined && isToldOtherwise(list)) return Promise.resolve();
-      return unsolicited.notify(notice, lead(ticket));
-    },
+    notify: (notice: Call, ticket): Promise<void> =>
+      speaker.passes(notice) ? unsolicited.notify(notice, lead(ticket)) : Promise.resolve(),
     ask: (question: Call, withdrawn, ticket): Promise<Reply> =>
       unsolicited.ask(askedBy(speaker, question), withdrawn, lead(ticket)),
     primed(ticket) {

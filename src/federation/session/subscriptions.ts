@@ -6,23 +6,29 @@
  */
 
 import { sleep } from "../../lib/sleep.ts";
+import { settleWithin } from "../../lib/time-out.ts";
 import { Turns } from "../../lib/turns.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Params, type Reply } from "../../protocol/json-rpc.ts";
-import type { Interests, News, Topic } from "../feed/feeds.ts";
+import type { Interests, News } from "../feed/feeds.ts";
 import { malformed } from "../routing/refusals.ts";
 import type { Server } from "../server.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { type Delivery, Hearing, type HearingOptions, type SavedHearing } from "./hearing.ts";
 import type { OwnSubscriptions } from "./own-subscriptions.ts";
-import { isListTopic, type ListTopic, topicOf, uriOf } from "./topic-words.ts";
+import { Tellings } from "./tellings.ts";
+import { isListTopic, type ListTopic, listToldBy, topicOf } from "./topic-words.ts";
 import { type SavedWanted, Wanted } from "./wanted.ts";
 
 const MAX_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 50;
 /** All of them together: they are kept in one row, which has room for 2 MB. */
-const MAX_URI_CHARS = 512 * 1024;
+const MAX_URI_CHARS = 256 * 1024;
+/** What a client waits at most for its own session to be subscribed too. */
+const OWN_WAIT_MS = 1000;
+const UPDATED = "notifications/resources/updated";
 
 /** The fan-out, as one session sees it. A call that failed can be made again. */
 export interface NewsSource {
@@ -46,6 +52,7 @@ export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #wanted: Wanted;
   readonly #hearing: Hearing;
+  readonly #tellings = new Tellings();
   readonly #turns = new Turns();
   readonly #over = new AbortController();
   #renewing: Promise<unknown> = Promise.resolve();
@@ -78,11 +85,18 @@ export class Subscriptions {
       this.#wanted.add(uri, slug);
       this.#save();
     }
-    const { own } = this.#options;
-    if (own.has(slug, uri) || (await own.subscribe(slug, uri))) return { result: {} };
+    const { own, surroundings } = this.#options;
+    const owning = own.subscribe(slug, uri);
+    surroundings.waitUntil(owning);
     const topic = topicOf(uri);
     const honoured = await this.#tellSource({ [slug]: [topic] });
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
+      await settleWithin(owning, OWN_WAIT_MS);
+      return { result: {} };
+    }
+    if (await owning) {
+      // Who could not be told is told when the client is seen again.
+      this.#isDue ||= honoured === undefined;
       return { result: {} };
     }
     if (honoured !== undefined || before !== slug) {
@@ -112,19 +126,35 @@ export class Subscriptions {
 
   /**
    * A tool of this server is about to be called: what it does may be told in the session alone that
-   * the client has there, so that is subscribed first.
+   * the client has there, so that is subscribed first, unless it takes long.
    */
   async called({ slug }: Server): Promise<void> {
-    const { own } = this.#options;
+    const { own, surroundings } = this.#options;
     if (!own.called(slug)) return;
-    const moved = await Promise.all(
-      this.#wanted.urisOf(slug).map(async (uri) => ((await own.subscribe(slug, uri)) ? [uri] : [])),
-    );
-    const topics = moved.flat().map(topicOf);
-    if (topics.length === 0) return;
-    // Who cannot be told goes on bringing news, which nobody takes.
-    const told = this.#options.source.unsubscribe({ [slug]: topics }).catch(() => undefined);
-    this.#options.surroundings.waitUntil(told);
+    const isWanted = (uri: string): boolean =>
+      !this.#over.signal.aborted && this.#wanted.ownerOf(uri) === slug;
+    const subscribed = own.subscribeAll(slug, this.#wanted.urisOf(slug), isWanted);
+    surroundings.waitUntil(subscribed);
+    await settleWithin(subscribed, OWN_WAIT_MS);
+  }
+
+  /** What the client's own session with a server is subscribed to, if that is opened anew. */
+  ownUris(slug: string): readonly string[] {
+    return this.#options.own.isAt(slug) ? this.#wanted.urisOf(slug) : [];
+  }
+
+  /**
+   * Whether the client is to hear what a server says in the client's own session with it: of
+   * changes only what it wants to hear of, and has not heard by another way.
+   */
+  passes(slug: string, { method, params }: Call): boolean {
+    const list = listToldBy(method);
+    if (list !== undefined) return !this.isToldOf(slug, list);
+    if (method !== UPDATED) return true;
+    const uri = params?.["uri"];
+    if (typeof uri !== "string") return false;
+    const topic = topicOf(uri);
+    return this.#wanted.wants(slug, topic) && this.#tellings.isNew(topic, "own");
   }
 
   /** The client listens, or listens again. */
@@ -146,15 +176,40 @@ export class Subscriptions {
     const topics = [...new Set(news.topics)];
     return this.#hearing.take(
       news,
-      topics.filter(
-        (topic) => this.#wanted.wants(news.slug, topic) && !this.#isOwn(news.slug, topic),
-      ),
+      topics.filter((topic) => this.#wanted.wants(news.slug, topic)),
+      (topic) => isListTopic(topic) || this.#tellings.isNew(topic, "feed"),
     );
   }
 
   /** Whether the client hears by the fan-out when a list of a server changes. */
   isToldOf(slug: string, topic: ListTopic): boolean {
     return this.#wanted.isToldOf(slug, topic);
+  }
+
+  /** Since when nobody has listened, in milliseconds since 1970, as far as that was noted. */
+  get awaySince(): number | undefined {
+    return this.#hearing.awaySince;
+  }
+
+  /** Servers are watched for this session. */
+  get isWatching(): boolean {
+    return !this.#wanted.isEmpty && !this.#hearing.isParked;
+  }
+
+  /** Nobody listens. @param since in milliseconds since 1970. */
+  left(since: number): void {
+    this.#hearing.left(since);
+  }
+
+  /** Nobody has listened for long: nothing is watched for this session until somebody does. */
+  park(): void {
+    if (!this.isWatching) return;
+    this.#hearing.park();
+    this.#renewing = this.#renewing.then(async () => {
+      // Who cannot be told learns it with the next piece of news.
+      if (this.#hearing.isParked) await this.#options.source.unsubscribe().catch(() => undefined);
+    });
+    this.#options.surroundings.waitUntil(this.#renewing);
   }
 
   /** The session is over. */
@@ -169,8 +224,7 @@ export class Subscriptions {
     this.#isDue = false;
     this.#renewing = this.#renewing
       .then(async () => {
-        const isShared = (slug: string, uri: string): boolean => !this.#options.own.has(slug, uri);
-        const honoured = await this.#tellSource(this.#wanted.interests(isShared));
+        const honoured = await this.#tellSource(this.#wanted.interests());
         // Who cannot be told now is told when the client is seen again.
         if (honoured === undefined) this.#isDue = true;
         else if (this.#wanted.learn(honoured)) this.#save();
@@ -201,19 +255,12 @@ export class Subscriptions {
     const told = this.#turns.run(uri, async () => {
       await renewed;
       if (this.#wanted.ownerOf(uri) === slug) return;
-      if (this.#options.own.has(slug, uri)) {
-        await this.#options.own.unsubscribe(slug, uri);
-        return;
-      }
+      const { own, source } = this.#options;
       // Who cannot be told goes on bringing news, which nobody takes.
-      await this.#options.source.unsubscribe({ [slug]: [topicOf(uri)] }).catch(() => undefined);
+      const left = source.unsubscribe({ [slug]: [topicOf(uri)] }).catch(() => undefined);
+      await Promise.all([left, own.unsubscribe(slug, uri)]);
     });
     this.#options.surroundings.waitUntil(told);
-  }
-
-  /** The session at the server tells of it. */
-  #isOwn(slug: string, topic: Topic): boolean {
-    return !isListTopic(topic) && this.#options.own.has(slug, uriOf(topic));
   }
 
   #refusal(uri: string): Reply | undefined {

@@ -4,8 +4,9 @@
  * that the client listens.
  */
 
-import type { Endpoint } from "../endpoint.ts";
+import { type Endpoint, serverOf } from "../endpoint.ts";
 import { type Interests, LIST_TOPICS, type Topic } from "../feed/feeds.ts";
+import { mayKeep } from "../routing/judge-uri.ts";
 import { isListTopic, type ListTopic, topicOf, uriOf } from "./topic-words.ts";
 
 /** Plain data. */
@@ -23,8 +24,11 @@ export class Wanted {
 
   constructor(endpoint: Endpoint, saved: SavedWanted | undefined) {
     this.#endpoint = endpoint;
-    const slugs = new Set(endpoint.servers.map(({ slug }) => slug));
-    for (const [uri, slug] of saved?.uris ?? []) if (slugs.has(slug)) this.#uris.set(uri, slug);
+    // The configuration may be another one since.
+    for (const [uri, slug] of saved?.uris ?? []) {
+      const server = serverOf(endpoint, slug);
+      if (server !== undefined && mayKeep(server.resources, uri)) this.#uris.set(uri, slug);
+    }
     if (saved?.lists !== undefined) this.#lists = new Map(Object.entries(saved.lists));
   }
 
@@ -87,19 +91,13 @@ export class Wanted {
     return [...this.#uris].flatMap(([uri, owner]) => (owner === slug ? [uri] : []));
   }
 
-  /**
-   * By server, for the fan-out.
-   *
-   * @param isShared whether a resource is heard of by the fan-out, and not in a session of its own.
-   */
-  interests(isShared: (slug: string, uri: string) => boolean): Interests {
+  /** By server, for the fan-out. */
+  interests(): Interests {
     const topics = new Map<string, Topic[]>();
     for (const { slug } of this.#endpoint.servers) {
       topics.set(slug, this.#lists === undefined ? [] : [...LIST_TOPICS]);
     }
-    for (const [uri, slug] of this.#uris) {
-      if (isShared(slug, uri)) topics.get(slug)?.push(topicOf(uri));
-    }
+    for (const [uri, slug] of this.#uris) topics.get(slug)?.push(topicOf(uri));
     return Object.fromEntries([...topics].filter(([, wanted]) => wanted.length > 0));
   }
 

@@ -47,6 +47,11 @@ export interface ConnectionOptions {
    */
   readonly logLevel?: () => string | undefined;
   /**
+   * What every session is subscribed to when it is opened: kept by whoever says so. Without it,
+   * what the client has subscribed to is kept here, and subscribed again.
+   */
+  readonly subscriptions?: () => readonly string[];
+  /**
    * What belongs to no request is taken to belong to the one that runs, if only one does: for a
    * client that hears nothing else.
    */
@@ -76,6 +81,7 @@ export class LegacyConnection {
   #isClosed = false;
   #logLevel: string | undefined;
   readonly #subscriptions: Set<string>;
+  readonly #wantedSubscriptions: (() => readonly string[]) | undefined;
 
   constructor(options: ConnectionOptions) {
     const { target, client, unsolicited, save, onReopened, saved } = options;
@@ -88,7 +94,8 @@ export class LegacyConnection {
     this.#wantedLogLevel = options.logLevel;
     this.#onRefused = options.onRefused;
     this.#isAttributed = options.isAttributed ?? false;
-    this.#subscriptions = new Set(saved?.subscriptions);
+    this.#wantedSubscriptions = options.subscriptions;
+    this.#subscriptions = new Set(options.subscriptions === undefined ? saved?.subscriptions : []);
     this.#exchanges = new Exchanges(async (response) => {
       const wire = this.#connected?.wire;
       // An answer that cannot be delivered is the server's loss; its own timeout tells it.
@@ -346,7 +353,7 @@ export class LegacyConnection {
     if (level !== undefined) {
       await this.#restore(connected, { method: "logging/setLevel", params: { level } });
     }
-    const uris = [...this.#subscriptions];
+    const uris = this.#wantedSubscriptions?.() ?? [...this.#subscriptions];
     for (let first = 0; first < uris.length; first += RESTORED_AT_ONCE) {
       const some = uris.slice(first, first + RESTORED_AT_ONCE);
       await Promise.all(
@@ -380,6 +387,7 @@ export class LegacyConnection {
     const level = params?.["level"];
     const uri = params?.["uri"];
     if (method === "logging/setLevel" && typeof level === "string") this.#logLevel = level;
+    else if (this.#wantedSubscriptions !== undefined) return;
     else if (method === "resources/subscribe" && typeof uri === "string") {
       this.#subscriptions.add(uri);
     } else if (method === "resources/unsubscribe" && typeof uri === "string") {

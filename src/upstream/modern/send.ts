@@ -114,6 +114,14 @@ function standardHeaders({ call, headers }: ModernRequest): Record<string, strin
   };
 }
 
+/** What is told on streams of `subscriptions/listen` alone (2026-07-28, subscriptions). */
+const OF_LISTEN_STREAMS: ReadonlySet<string> = new Set([
+  "notifications/tools/list_changed",
+  "notifications/prompts/list_changed",
+  "notifications/resources/list_changed",
+  "notifications/resources/updated",
+]);
+
 /** The envelope is rebuilt for this hop; a progress token of ours stands in for the client's. */
 function outgoing({ call, clientCapabilities, clientInfo }: ModernRequest): Call {
   // Baggage may carry private data; it does not cross to another party.
@@ -147,6 +155,7 @@ async function relay(
   }
   // Log records only for a request that asked for them (2026-07-28, logging: MUST NOT).
   if (method === "notifications/message" && meta[Meta.logLevel] === undefined) return;
+  if (request.isLongLived !== true && OF_LISTEN_STREAMS.has(method)) return;
   await request.peer.notify(params === undefined ? { method } : { method, params });
 }
 

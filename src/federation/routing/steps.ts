@@ -1,0 +1,25 @@
+/**
+ * How much one request may have looked through, of all servers and for all of its URIs together.
+ * Servers write the templates and clients the URIs, so time is counted and not hoped for.
+ */
+
+import type { Server } from "../server.ts";
+
+/** About ten milliseconds. */
+const MAX_STEPS = 1_000_000;
+/** What one server's templates may cost: the others are to have something left. */
+const MAX_STEPS_OF_SERVER = MAX_STEPS / 2;
+
+export class Steps {
+  #left = MAX_STEPS;
+  readonly #taken = new Map<Server, number>();
+
+  /** @returns `false` when there are not that many left; then it is as if nothing fitted. */
+  take(server: Server, count: number): boolean {
+    const taken = (this.#taken.get(server) ?? 0) + count;
+    if (count > this.#left || taken > MAX_STEPS_OF_SERVER) return false;
+    this.#left -= count;
+    this.#taken.set(server, taken);
+    return true;
+  }
+}
