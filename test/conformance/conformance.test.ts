@@ -1,6 +1,10 @@
 /**
  * The official conformance suite, through the gateway with sign-in and without, and directly, with
  * no expected failures. The totals of all three ways must be the same.
+ *
+ * It passes at `/mcp` of three servers too. It knows the tools of one by their own names, so a proxy
+ * puts the prefix on there; and merged lists are answered with JSON where that server has a stream
+ * of one event, so scenarios are compared, and not totals.
  */
 
 import { afterAll, beforeAll, describe, inject, test } from "vitest";
@@ -9,6 +13,7 @@ import { type BearerProxy, startBearerProxy } from "../support/oauth-bearer-prox
 import { obtainToken } from "../support/oauth-client.ts";
 import { overHttp } from "../support/oauth-over-http.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
+import { type RenamingProxy, startRenamingProxy } from "../support/renaming-proxy.ts";
 import { type Server, startGateway } from "../support/servers.ts";
 import { OTHER_EXTENSIONS, RUN_TIMEOUT_MS, RUNS, runServerSuite, type Verdict } from "./suite.ts";
 
@@ -50,4 +55,33 @@ describe.each(RUNS)("conformance, $name", ({ args }) => {
       expect(through).toEqual(direct);
     });
   });
+
+  describe("one of three servers", () => {
+    let gateway: Server;
+    let proxy: RenamingProxy;
+    let through: Verdict[];
+
+    beforeAll(async () => {
+      gateway = await startGateway({
+        servers: {
+          fixture: { url: inject("fixture") },
+          everything: { url: inject("everything") },
+          demo: { service: "DEMO" },
+        },
+      });
+      proxy = await startRenamingProxy(gateway.url, "fixture__");
+      through = await runServerSuite(`${proxy.origin}/mcp`, args);
+    }, RUN_TIMEOUT_MS);
+    afterAll(async () => {
+      await Promise.all([gateway.stop(), proxy.close()]);
+    });
+
+    test("every scenario passes that does directly", ({ expect }) => {
+      expect(through.map(failuresOf)).toEqual(direct.map(failuresOf));
+    });
+  });
 });
+
+function failuresOf({ scenario, failed }: Verdict): string {
+  return `${scenario}: ${failed} failed`;
+}

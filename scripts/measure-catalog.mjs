@@ -1,0 +1,70 @@
+/**
+ * Ten thousand tools over fifty servers, listed by a modern client page by page, with nothing known
+ * before. What the pages take, and what memory the whole gateway takes more than before.
+ */
+
+import { startBigCatalog } from "../test/support/big-catalog.ts";
+
+const SERVERS = 50;
+const TOOLS = 200;
+const MODERN = "2026-07-28";
+const META = {
+  "io.modelcontextprotocol/protocolVersion": MODERN,
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/**
+ * @param {(servers: object) => Promise<{ origin: string, stop: () => unknown }>} start a gateway in
+ *   front of these servers.
+ * @param {() => number} memoryMib of it.
+ */
+export async function measureCatalog(start, memoryMib) {
+  const catalog = await startBigCatalog(SERVERS, TOOLS);
+  const entries = [...catalog.servers].map(([slug, url]) => [slug, { url }]);
+  const gateway = await start(Object.fromEntries(entries));
+  try {
+    const before = memoryMib();
+    const cold = await listAll(gateway.origin);
+    const warm = await listAll(gateway.origin);
+    if (cold.count !== SERVERS * TOOLS) throw new Error(`${cold.count} tools were listed`);
+    return {
+      firstMs: cold.firstMs,
+      allMs: cold.allMs,
+      warmMs: warm.allMs,
+      mib: memoryMib() - before,
+    };
+  } finally {
+    gateway.stop();
+    await catalog.close();
+  }
+}
+
+/** @param {string} origin */
+async function listAll(origin) {
+  const startedAt = performance.now();
+  let firstMs = 0;
+  let count = 0;
+  /** @type {string | undefined} */
+  let cursor;
+  do {
+    const response = await fetch(`${origin}/mcp`, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "application/json, text/event-stream",
+        "MCP-Protocol-Version": MODERN,
+        "Mcp-Method": "tools/list",
+      },
+      body: JSON.stringify({
+        ...{ jsonrpc: "2.0", id: 1, method: "tools/list" },
+        params: { _meta: META, ...(cursor === undefined ? {} : { cursor }) },
+      }),
+    });
+    /** @type {{ result: { tools: unknown[], nextCursor?: string } }} */
+    const { result } = JSON.parse(await response.text());
+    count += result.tools.length;
+    cursor = result.nextCursor;
+    if (firstMs === 0) firstMs = performance.now() - startedAt;
+  } while (cursor !== undefined);
+  return { firstMs, allMs: performance.now() - startedAt, count };
+}
