@@ -1,14 +1,17 @@
 /** Wires a session to the servers of its endpoint, to the feeds on them, and to its own storage. */
 
 import { introduce } from "../src/bridge/introduce.ts";
-import { LegacyRelay } from "../src/bridge/legacy-to-legacy.ts";
+import { serverForSession } from "../src/bridge/server-for-session.ts";
 import type { Config } from "../src/config.ts";
 import type { EventLog } from "../src/event-log/event-log.ts";
 import { pickEndpoint } from "../src/federation/endpoint.ts";
+import { toolFactsOf } from "../src/federation/catalog/tool-facts.ts";
+import { clientKind } from "../src/federation/client-kind.ts";
 import { federateSession } from "../src/federation/session/federate-session.ts";
 import { introduceTo } from "../src/federation/session/introduce.ts";
 import type { Subscriptions } from "../src/federation/session/subscriptions.ts";
 import type { Surroundings } from "../src/federation/surroundings.ts";
+import { hasOlderTasks } from "../src/protocol/older-tasks.ts";
 import { Session } from "../src/sessions/session.ts";
 import { fanOutIn } from "./fan-out-in.ts";
 import { feedsIn } from "./feeds-in.ts";
@@ -60,11 +63,14 @@ export function wireSession(
     connect: (facts, unsolicited) => {
       const federated = federateSession({
         ...{ surroundings, client: facts, unsolicited },
-        connect: ({ target }, client, side) =>
-          new LegacyRelay({
-            ...{ ...side, target, client },
-            onReopened: () => side.unsolicited.reopened(),
-          }),
+        connect: (server, client, side) => {
+          const kind = clientKind(client.revision, client.capabilities);
+          const toolFacts = toolFactsOf(surroundings, server, kind);
+          // Where several servers meet, none are advertised: an id would have to say whose it is.
+          const hasTasks = !picked.endpoint.isMerged && hasOlderTasks(client.revision);
+          const { target } = server;
+          return serverForSession({ ...side, target, client, toolFacts, hasTasks });
+        },
         source: {
           subscribe: (interests) => fanOut.subscribe(id, interests),
           unsubscribe: (interests) => fanOut.unsubscribe(id, interests),

@@ -25,7 +25,8 @@ export class SessionObject extends DurableObject {}
 export class AuthShardObject extends DurableObject {}
 export class RegistryObject extends DurableObject {}
 export class FeedObject extends DurableObject {}
-export class FanOutObject extends DurableObject {}`;
+export class FanOutObject extends DurableObject {}
+export class BridgeObject extends DurableObject {}`;
 const IDLE_STREAMS = 200;
 /** Who hear of one update: legacy sessions, and as many modern listeners. */
 const SUBSCRIBERS = [10, 100, 1000];
@@ -142,6 +143,7 @@ const worker :Workerd.Worker = (
     (className = "RegistryObject", uniqueKey = "registry", enableSql = true),
     (className = "FeedObject", uniqueKey = "feeds", enableSql = true),
     (className = "FanOutObject", uniqueKey = "fan-out", enableSql = true),
+    (className = "BridgeObject", uniqueKey = "bridges", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "disk"),
   bindings = [
@@ -150,6 +152,7 @@ const worker :Workerd.Worker = (
     (name = "REGISTRY", durableObjectNamespace = "RegistryObject"),
     (name = "FEEDS", durableObjectNamespace = "FeedObject"),
     (name = "FAN_OUT", durableObjectNamespace = "FanOutObject"),
+    (name = "BRIDGES", durableObjectNamespace = "BridgeObject"),
     ${bindings.join(",\n    ")},
   ],
 );

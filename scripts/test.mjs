@@ -2,8 +2,8 @@
  * `npm test`: every check of the project, all of them whatever fails. The last line gives the
  * totals of all together: a check that is no test suite counts as one.
  *
- * The suites run in two lanes. What runs inside workerd computes; what runs beside it mostly waits,
- * for real programs and for real time to pass.
+ * The suites run in three lanes. What runs inside workerd computes; what runs beside it mostly waits,
+ * for real programs and for real time to pass, and so has two.
  */
 
 import { spawn, spawnSync } from "node:child_process";
@@ -29,7 +29,8 @@ const LANES =
   given.length > 0
     ? [given]
     : [
-        ["--project", "node"],
+        ["--project", "node", "--shard=1/2"],
+        ["--project", "node", "--shard=2/2"],
         ["--project", "unit", "--project", "workerd", "--project", "sign-in", "--maxWorkers=1"],
       ];
 

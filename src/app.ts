@@ -11,6 +11,7 @@ import { describeResource, nothingWellKnown } from "./auth/resource/resource-met
 import { serveMetadata } from "./auth/server/metadata.ts";
 import { register } from "./auth/server/register.ts";
 import { token } from "./auth/server/token.ts";
+import type { Bridges } from "./bridge/modern-to-legacy/bridge.ts";
 import { type Config, loadConfig } from "./config.ts";
 import type { DoorContext, Sessions } from "./downstream/door.ts";
 import { addCors, guard, preflight } from "./downstream/guard.ts";
@@ -33,6 +34,7 @@ export interface Backing {
   readonly sessions: Sessions;
   readonly feeds: Feeds;
   readonly fanOut: FanOut;
+  readonly bridges: Bridges;
   readonly keys: SessionKeys;
   readonly auth: AuthBacking;
 }
@@ -128,9 +130,9 @@ function through(door: Door): (c: Context<App>) => Promise<Response> {
         const principal = authentication?.caller.principal ?? LOCAL;
         const refusal = limitRate(request, principal, limits);
         if (refusal !== undefined) return refusal;
-        const { sessions, feeds, fanOut, keys } = c.get("backing");
+        const { auth: _, ...backing } = c.get("backing");
         const response = await door({
-          ...{ request, route, endpoint: picked.endpoint, limits, sessions, feeds, fanOut, keys },
+          ...{ ...backing, request, route, endpoint: picked.endpoint, limits },
           principal,
           waitUntil: (promise) => c.executionCtx.waitUntil(promise),
         });

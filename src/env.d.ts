@@ -1,5 +1,6 @@
 import type * as worker from "./index.ts";
 import type { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
+import type { BridgeObject } from "../durable-objects/bridge-object.ts";
 import type { FanOutObject } from "../durable-objects/fan-out-object.ts";
 import type { FeedObject } from "../durable-objects/feed-object.ts";
 import type { RegistryObject } from "../durable-objects/registry-object.ts";
@@ -11,6 +12,8 @@ declare global {
     readonly SESSIONS: DurableObjectNamespace<SessionObject>;
     /** A fixed number of objects, by name (`src/auth/store/shards.ts`). */
     readonly AUTH: DurableObjectNamespace<AuthShardObject>;
+    /** One for each principal, legacy upstream and kind of modern client, by name. */
+    readonly BRIDGES: DurableObjectNamespace<BridgeObject>;
     /** One for each upstream and set of credentials, by name (`durable-objects/feeds-in.ts`). */
     readonly FEEDS: DurableObjectNamespace<FeedObject>;
     /** A fixed number of objects, by name (`durable-objects/fan-out-in.ts`). */

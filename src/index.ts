@@ -2,6 +2,8 @@
 
 import { authOf } from "../durable-objects/auth-of.ts";
 import { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
+import { BridgeObject } from "../durable-objects/bridge-object.ts";
+import { bridgesIn } from "../durable-objects/bridges-in.ts";
 import { FanOutObject } from "../durable-objects/fan-out-object.ts";
 import { fanOutIn } from "../durable-objects/fan-out-in.ts";
 import { FeedObject } from "../durable-objects/feed-object.ts";
@@ -12,12 +14,13 @@ import { SessionObject } from "../durable-objects/session-object.ts";
 import { createApp } from "./app.ts";
 import { sessionsIn } from "../durable-objects/sessions-in.ts";
 
-export { AuthShardObject, FanOutObject, FeedObject, RegistryObject, SessionObject };
+export { AuthShardObject, BridgeObject, FanOutObject, FeedObject, RegistryObject, SessionObject };
 
 export default createApp((env, config) => ({
   sessions: sessionsIn(env.SESSIONS),
   feeds: feedsIn(env.FEEDS),
   fanOut: fanOutIn(env.FAN_OUT),
+  bridges: bridgesIn(env.BRIDGES),
   keys: keysOf(env, config),
   auth: authOf(env, config),
 }));

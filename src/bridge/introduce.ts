@@ -1,20 +1,21 @@
 /**
- * What a legacy server says of itself to a legacy client, learned by a handshake of its own and
- * remembered for a while: opening a session here costs neither storage nor, mostly, a request.
- * The session at the server is opened with the first message that needs it.
+ * What a server says of itself to a legacy client, learned by a handshake of its own, or from its
+ * discovery where it has no handshake, and remembered for a while: opening a session here costs
+ * neither storage nor, mostly, a request. The session at the server is opened with the first message
+ * that needs it.
  */
 
 import { BoundedCache } from "../lib/bounded-cache.ts";
 import { toLegacyClient } from "../protocol/capabilities.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
-import { errorReply, type ErrorObject } from "../protocol/json-rpc.ts";
-import { MODERN_REVISIONS } from "../protocol/revisions.ts";
+import { errorReply } from "../protocol/json-rpc.ts";
 import type { Opening } from "../sessions/dispatch.ts";
 import { LegacyConnection } from "../upstream/legacy/connection.ts";
 import type { LegacyClient } from "../upstream/legacy/handshake.ts";
 import { isModernOnly } from "../upstream/modern/modern-only.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 import { failureReply } from "../upstream/upstream-error.ts";
+import { introduceModern } from "./legacy-to-modern/introduce-modern.ts";
 
 type Introduction = Exclude<Opening, { error: unknown }>;
 
@@ -30,12 +31,22 @@ export async function introduce(
   client: LegacyClient,
   afterwards: (work: Promise<void>) => void,
 ): Promise<Opening> {
-  if (target.era === "modern") return modernOnly(target, client);
   // Servers may answer by what the client can do; its name is none of their business here.
   const { revision, capabilities } = client;
   const key = JSON.stringify([target.slug, target.endpoint, revision, capabilities]);
   const remembered = known.get(key);
   if (remembered !== undefined) return remembered;
+  const opening = await meet(target, client, afterwards);
+  if (!("error" in opening)) known.set(key, opening);
+  return opening;
+}
+
+async function meet(
+  target: UpstreamTarget,
+  client: LegacyClient,
+  afterwards: (work: Promise<void>) => void,
+): Promise<Opening> {
+  if (target.era === "modern") return introduceModern(target, client);
   const connection = new LegacyConnection({
     ...{ target, client },
     unsolicited: {
@@ -46,30 +57,17 @@ export async function introduce(
   });
   try {
     const handshake = await connection.open();
-    const introduction: Introduction = {
-      capabilities: toLegacyClient(handshake.capabilities, revision),
+    return {
+      capabilities: toLegacyClient(handshake.capabilities, client.revision),
       serverInfo: handshake.serverInfo,
       ...(handshake.instructions === undefined ? {} : { instructions: handshake.instructions }),
     };
-    known.set(key, introduction);
-    return introduction;
   } catch (error) {
-    if (await isModernOnly(error, target)) return modernOnly(target, client);
+    if (await isModernOnly(error, target)) return introduceModern(target, client);
     const reply = failureReply(error, target.slug);
     if ("error" in reply) return reply;
     throw error;
   } finally {
     afterwards(connection.close());
   }
-}
-
-/** Until eras are bridged: names what would be served (2025-11-25, lifecycle, error handling). */
-function modernOnly({ slug }: UpstreamTarget, client: LegacyClient): { error: ErrorObject } {
-  return {
-    error: {
-      code: ErrorCode.InvalidParams,
-      message: `Upstream "${slug}" speaks only the modern era (2026-07-28 and later), not ${client.revision}`,
-      data: { supported: MODERN_REVISIONS, requested: client.revision },
-    },
-  };
 }

@@ -5,26 +5,61 @@
 
 import type { Call, Peer } from "../protocol/exchange.ts";
 import type { Reply } from "../protocol/json-rpc.ts";
+import type { LegacyRevision } from "../protocol/revisions.ts";
 import type { Forgotten, Watched } from "../sessions/dispatch.ts";
 import { type ConnectionOptions, LegacyConnection } from "../upstream/legacy/connection.ts";
 import type { WatchOrder } from "../upstream/legacy/watch.ts";
-import { failureReply } from "../upstream/upstream-error.ts";
+import { failureReply, UpstreamError } from "../upstream/upstream-error.ts";
+import { type Sent, TaskTools } from "./task-tools.ts";
+import { translatedReply, translatingPeer } from "./translating.ts";
+
+export interface LegacyRelayOptions extends ConnectionOptions {
+  /** Whether the client may use tasks at this server by itself (2025-11-25, tasks). */
+  readonly hasTasks: boolean;
+}
 
 export class LegacyRelay {
   readonly #slug: string;
+  readonly #revision: LegacyRevision;
   readonly #connection: LegacyConnection;
+  /** Runs what the client cannot run, if it cannot. */
+  readonly #tasks: TaskTools | undefined;
+  readonly #sender = {
+    request: ({ call, peer, signal }: Sent): Promise<Reply> =>
+      this.#connection.request(call, peer, signal),
+  };
 
-  constructor(options: ConnectionOptions) {
-    this.#slug = options.target.slug;
-    this.#connection = new LegacyConnection(options);
+  constructor(options: LegacyRelayOptions) {
+    const { target, client, unsolicited, hasTasks } = options;
+    this.#slug = target.slug;
+    this.#revision = client.revision;
+    this.#tasks = hasTasks ? undefined : new TaskTools(target.slug, () => Date.now());
+    const told = translatingPeer(unsolicited, client.revision);
+    this.#connection = new LegacyConnection({ ...options, unsolicited: told });
   }
 
+  /** @throws UpstreamError `other-era` when the server has no legacy era. */
   request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
-    return this.#replyTo(this.#connection.request(call, peer, signal), signal);
+    const told = translatingPeer(peer, this.#revision);
+    return this.#replyTo(this.#send(call, told, signal), signal, call.method);
+  }
+
+  async #send(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
+    const connection = this.#connection;
+    if (this.#tasks === undefined) return connection.request(call, peer, signal);
+    const { handshake } = await connection.ready();
+    const plain = { call: withoutTask(call), peer, signal };
+    return this.#tasks.send(this.#sender, plain, handshake.capabilities);
   }
 
   resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
-    return this.#replyTo(this.#connection.resume(ticket, peer, signal), signal);
+    const told = translatingPeer(peer, this.#revision);
+    return this.#replyTo(this.#resume(ticket, told, signal), signal);
+  }
+
+  async #resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
+    const reply = await this.#connection.resume(ticket, peer, signal);
+    return this.#tasks?.finish(this.#sender, { peer, signal }, reply) ?? reply;
   }
 
   async answer(ticket: string, reply: Reply): Promise<void> {
@@ -54,9 +89,14 @@ export class LegacyRelay {
     return this.#connection.forgotten(sessionId);
   }
 
+  /** @throws UpstreamError `other-era` when the server has no legacy era. */
   async listen(ticket: string | undefined): Promise<void> {
-    // An upstream that is down is tried again by the next call.
-    await this.#connection.listen(ticket).catch(() => undefined);
+    try {
+      await this.#connection.listen(ticket);
+    } catch (error) {
+      if (isOtherEra(error)) throw error;
+      // An upstream that is down is tried again by the next call.
+    }
   }
 
   unlisten(): void {
@@ -67,13 +107,29 @@ export class LegacyRelay {
     return this.#connection.close();
   }
 
-  /** An upstream's failure is an answer; only a cancelled call has none. */
-  async #replyTo(reply: Promise<Reply>, signal: AbortSignal): Promise<Reply> {
+  /**
+   * An upstream's failure is an answer; only a cancelled call has none.
+   *
+   * @param method of the request; after a restart it is not known.
+   */
+  async #replyTo(reply: Promise<Reply>, signal: AbortSignal, method?: string): Promise<Reply> {
     try {
-      return await reply;
+      const reader = { revision: this.#revision, hasTasks: this.#tasks === undefined };
+      return translatedReply(await reply, reader, method);
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || isOtherEra(error)) throw error;
       return failureReply(error, this.#slug);
     }
   }
+}
+
+/** What was not advertised is not heeded. */
+function withoutTask({ method, params }: Call): Call {
+  if (params === undefined) return { method };
+  const { task: _, ...rest } = params;
+  return { method, params: rest };
+}
+
+function isOtherEra(error: unknown): boolean {
+  return error instanceof UpstreamError && error.failure === "other-era";
 }

@@ -4,26 +4,15 @@
  */
 
 import { toModern } from "../protocol/capabilities.ts";
-import { type Envelope, Meta, metaOf, withMeta } from "../protocol/envelope.ts";
+import { Meta, metaOf, withMeta } from "../protocol/envelope.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Peer } from "../protocol/exchange.ts";
-import {
-  errorReply,
-  isObject,
-  type JsonObject,
-  type JsonRpcRequest,
-  type Reply,
-} from "../protocol/json-rpc.ts";
+import { isObject, type JsonObject, type Reply } from "../protocol/json-rpc.ts";
 import { completeModernResult } from "../protocol/modern-result.ts";
-import {
-  checkParamHeaders,
-  hasLawfulBindings,
-  PARAM_HEADER_PREFIX,
-  type ParamBinding,
-  paramHeaders,
-} from "../protocol/param-headers.ts";
-import { LEGACY_REVISIONS, MODERN_REVISIONS } from "../protocol/revisions.ts";
-import { discover, forgetVerdict, type Verdict } from "../upstream/modern/discover.ts";
+import { hasLawfulBindings, PARAM_HEADER_PREFIX, paramHeaders } from "../protocol/param-headers.ts";
+import { MODERN_REVISIONS } from "../protocol/revisions.ts";
+import { declaresTasks } from "../protocol/tasks-extension.ts";
+import { legacyOnly, recheckEra } from "../upstream/modern/discover.ts";
 import {
   looksLegacy,
   type ModernReply,
@@ -31,45 +20,20 @@ import {
   sendModern,
 } from "../upstream/modern/send.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
-import { failureReply, UpstreamError } from "../upstream/upstream-error.ts";
-
-export interface InboundModern {
-  readonly message: JsonRpcRequest;
-  readonly envelope: Envelope;
-  readonly headers: Headers;
-  /**
-   * Of a tool call: which arguments its server wants in headers; `undefined` when that is not
-   * known. Never rejects.
-   *
-   * @param isDoubted what was said before did not fit: the server is asked anew.
-   */
-  readonly bindingsOf?: (isDoubted: boolean) => Promise<readonly ParamBinding[] | undefined>;
-}
+import { UpstreamError } from "../upstream/upstream-error.ts";
+import type { InboundModern } from "./inbound-modern.ts";
+import { judgeParamHeaders } from "./judge-param-headers.ts";
 
 /** The client's headers that cross the gateway; everything else is this hop's own. */
 const FORWARDED_HEADERS = ["traceparent", "tracestate"] as const;
 
 /**
- * Relays one request to its end. Never rejects but with the reason of `signal`: an upstream's
- * failure is an error reply that names the upstream.
+ * Relays one request to its end.
+ *
+ * @throws UpstreamError when no answer can be had, `other-era` when the server has no modern era any
+ *   more: then it did not run; the reason of `signal`.
  */
-export async function relayModern(
-  target: UpstreamTarget,
-  inbound: InboundModern,
-  peer: Peer,
-  signal: AbortSignal,
-): Promise<Reply> {
-  try {
-    const refusal = eraRefusal(target, await discover(target), inbound.envelope);
-    if (refusal !== undefined) return refusal;
-    return await relay(target, inbound, peer, signal);
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return failureReply(error, target.slug);
-  }
-}
-
-async function relay(
+export async function relayToModern(
   target: UpstreamTarget,
   inbound: InboundModern,
   peer: Peer,
@@ -77,10 +41,8 @@ async function relay(
 ): Promise<Reply> {
   const { method } = inbound.message;
   if (method === "tools/call") return relayToolCall(target, inbound, peer, signal);
-
-  const { reply } = await send(target, inbound, { headers: {}, peer, signal });
-  if (looksLegacy(reply)) return reprobe(target, inbound, reply);
-  return finish(target.slug, method, reply);
+  const answer = await send(target, inbound, { headers: {}, peer, signal });
+  return finish(target, inbound, answer);
 }
 
 function send(
@@ -102,44 +64,7 @@ function send(
   });
 }
 
-/** A verdict that turns out stale fails loudly: the upstream is asked again what it is. */
-async function reprobe(
-  target: UpstreamTarget,
-  { envelope }: InboundModern,
-  reply: Reply,
-): Promise<Reply> {
-  forgetVerdict(target);
-  return eraRefusal(target, await discover(target), envelope) ?? reply;
-}
-
-/**
- * Until eras are bridged: the refusal that sends a client of both eras to `initialize` by itself,
- * and tells every other one why (2026-07-28, versioning: data names what is supported).
- */
-function eraRefusal(
-  { slug }: UpstreamTarget,
-  verdict: Verdict,
-  { protocolVersion: requested }: Envelope,
-): Reply | undefined {
-  switch (verdict.era) {
-    case "modern":
-      return undefined;
-    case "legacy":
-      return errorReply(
-        ErrorCode.UnsupportedProtocolVersion,
-        `Upstream "${slug}" speaks only the legacy era (before 2026-07-28); connect with initialize`,
-        { supported: LEGACY_REVISIONS, requested },
-      );
-    case "unknown-modern":
-      return errorReply(
-        ErrorCode.InternalError,
-        `Upstream "${slug}" speaks none of this gateway's revisions`,
-        { upstream: slug, supported: verdict.supported },
-      );
-  }
-}
-
-/** Arguments that the tool wants in headers are judged here, where body and headers meet. */
+/** The server judges the headers as well, and may know a newer schema than ours. */
 async function relayToolCall(
   target: UpstreamTarget,
   inbound: InboundModern,
@@ -148,27 +73,17 @@ async function relayToolCall(
 ): Promise<Reply> {
   const args = inbound.message.params?.["arguments"];
   for (let isDoubted = false; ; isDoubted = true) {
-    // Without a schema the call still goes out: the upstream judges the headers itself.
-    const bindings = (await inbound.bindingsOf?.(isDoubted)) ?? [];
-    const problem = checkParamHeaders(bindings, inbound.headers, args);
-    if (problem !== undefined) {
-      // The client may have a newer list than ours.
-      if (!isDoubted) continue;
-      return errorReply(ErrorCode.HeaderMismatch, problem);
-    }
+    const judged = await judgeParamHeaders(inbound, isDoubted);
+    if (judged.kind === "mismatch") return judged.reply;
     const headers = {
       ...inboundParamHeaders(inbound.headers),
-      ...Object.fromEntries(paramHeaders(bindings, isObject(args) ? args : undefined)),
+      ...Object.fromEntries(paramHeaders(judged.bindings, isObject(args) ? args : undefined)),
     };
-    const { reply, wasRefused } = await send(target, inbound, { headers, peer, signal });
-    // The server judged by a newer schema than ours. It refused at the door, so the call did not
-    // run and may be sent once more.
+    const answer = await send(target, inbound, { headers, peer, signal });
+    const { reply, wasRefused } = answer;
+    // Refused at the door, so the call did not run and may be sent once more.
     const isStale = wasRefused && "error" in reply && reply.error.code === ErrorCode.HeaderMismatch;
-    if (!isStale || isDoubted) {
-      return looksLegacy(reply)
-        ? reprobe(target, inbound, reply)
-        : finish(target.slug, "tools/call", reply);
-    }
+    if (!isStale || isDoubted) return finish(target, inbound, answer);
   }
 }
 
@@ -177,11 +92,25 @@ function inboundParamHeaders(headers: Headers): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name.startsWith(PARAM_HEADER_PREFIX)));
 }
 
-function finish(slug: string, method: string, reply: Reply): Reply {
-  if ("error" in reply) return reply;
-  const result = completeModernResult(method, reply.result);
+async function finish(
+  target: UpstreamTarget,
+  { message: { method }, envelope }: InboundModern,
+  { reply, wasRefused }: ModernReply,
+): Promise<Reply> {
+  if ("error" in reply) {
+    // A verdict that turns out stale fails loudly: the server is asked again what it is.
+    const isDoubtful = wasRefused && looksLegacy(reply);
+    if (isDoubtful && (await recheckEra(target)).era === "legacy") throw legacyOnly(target);
+    return reply;
+  }
+  const takesTasks = declaresTasks(envelope.clientCapabilities);
+  const result = completeModernResult(method, reply.result, takesTasks);
   if (result === undefined) {
-    throw new UpstreamError(slug, "malformed", "answered with a result type nobody asked for");
+    throw new UpstreamError(
+      target.slug,
+      "malformed",
+      "answered with a result type nobody asked for",
+    );
   }
   switch (method) {
     case "server/discover":

@@ -1,5 +1,6 @@
 /** What every front door works with: the request's surroundings, passed as one value. */
 
+import type { Bridges } from "../bridge/modern-to-legacy/bridge.ts";
 import type { FanOut } from "../federation/feed/feeds.ts";
 import type { Surroundings } from "../federation/surroundings.ts";
 import type { Parsed } from "../protocol/json-rpc.ts";
@@ -12,6 +13,7 @@ export interface DoorContext extends Surroundings {
   readonly request: Request;
   readonly sessions: Sessions;
   readonly fanOut: FanOut;
+  readonly bridges: Bridges;
 }
 
 /** The sessions of this gateway; a Durable Object namespace satisfies it by shape. */

@@ -4,7 +4,8 @@
  * (2026-07-28, Streamable HTTP.)
  */
 
-import { relayModern } from "../bridge/modern-to-modern.ts";
+import { attendingFor } from "../bridge/attend.ts";
+import { relayingFor } from "../bridge/relay-modern.ts";
 import { federateModern } from "../federation/modern/federate-modern.ts";
 import { PushStream } from "../lib/push-stream.ts";
 import type { Envelope } from "../protocol/envelope.ts";
@@ -58,7 +59,7 @@ export function answerModern(
 
   async function run(): Promise<void> {
     const inbound = { message, envelope, headers: request.headers };
-    const federated = { ...context, relay: relayModern };
+    const federated = { ...context, relay: relayingFor(context), attend: attendingFor(context) };
     const reply = await federateModern(federated, inbound, peer, cancel.signal);
     clearTimeout(timer);
     if (stream === undefined) resolve(asJson(message, reply));

@@ -1,6 +1,6 @@
 /** How several servers introduce themselves as one. */
 
-import { toModern } from "../protocol/capabilities.ts";
+import { toModern, toOtherEra } from "../protocol/capabilities.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import type { Catalog, ClientKind, ListKind } from "./catalog/catalog.ts";
 import { knownCatalog } from "./catalog/catalogs.ts";
@@ -42,7 +42,7 @@ export async function introduceEndpoint(
  * clients read this once, and would never ask for what comes later.
  */
 function jointCapabilities(catalogs: readonly (Catalog | undefined)[]): JsonObject {
-  const said = catalogs.map((catalog) => toModern(catalog?.about.capabilities ?? {}));
+  const said = catalogs.map(saidBy);
   const anyLists = (...lists: readonly ListKind[]): boolean =>
     catalogs.some(
       (catalog) => catalog === undefined || lists.some((list) => hasList(catalog, list)),
@@ -66,6 +66,13 @@ function jointCapabilities(catalogs: readonly (Catalog | undefined)[]): JsonObje
       ? {}
       : { extensions: Object.assign({}, ...extensions.toReversed()) as JsonObject }),
   };
+}
+
+function saidBy(catalog: Catalog | undefined): JsonObject {
+  if (catalog === undefined) return {};
+  const { era, about } = catalog;
+  // What is of the newer era alone is nothing that an older server could mean.
+  return era === "modern" ? toModern(about.capabilities) : toOtherEra(about.capabilities);
 }
 
 /** Some servers have what they do not say that they have. */

@@ -1,14 +1,14 @@
 /**
- * Values that a client carries for the gateway, so that nothing has to be kept: cursors, and the
- * state of a server's questions. Sealed, and for nobody but the principal and the endpoint that they
- * were given to.
+ * Values that a client carries for the gateway, so that nothing has to be kept: cursors, the state
+ * of a server's questions, and the ids of its tasks. Sealed, and for nobody but the principal and the
+ * endpoint that they were given to.
  */
 
 import { seal, sealedWith, unseal } from "../lib/seal.ts";
 import { isObject } from "../protocol/json-rpc.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-type Purpose = "cursor" | "request-state";
+type Purpose = "cursor" | "request-state" | "task";
 type Holder = Pick<Surroundings, "keys" | "principal" | "route">;
 
 /** @param value anything that JSON can carry. */

@@ -418,6 +418,26 @@ export const LIMITS = {
     max: 600,
     reason: "The first pause; each that follows is twice as long, up to a minute.",
   },
+  parkedSeconds: {
+    default: 300,
+    min: 1,
+    max: 3600,
+    reason:
+      "People decide in a minute or two; a server is held back for a client that never comes back.",
+  },
+  parkedCalls: {
+    default: 1000,
+    min: 1,
+    max: 10_000,
+    reason: "Of one principal at one server; each holds a connection to the server.",
+  },
+  bridgeIdleMinutes: {
+    default: 10,
+    min: 1,
+    max: 1440,
+    reason:
+      "After this, a session that nobody uses is closed at its server; the next call opens another.",
+  },
 } as const satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof LIMITS;

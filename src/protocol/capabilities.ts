@@ -5,24 +5,29 @@
 
 import { isObject, type JsonObject } from "./json-rpc.ts";
 import type { LegacyRevision } from "./revisions.ts";
+import { TASKS_EXTENSION } from "./tasks-extension.ts";
 
-/** MCP Apps lives on tools and resources alone, so it needs no method of its own. */
-const ROUTED_EXTENSIONS: ReadonlySet<string> = new Set(["io.modelcontextprotocol/ui"]);
+/** MCP Apps lives on tools and resources alone, so it needs no method of its own, in any era. */
+const ROUTED: ReadonlySet<string> = new Set(["io.modelcontextprotocol/ui"]);
+const ROUTED_IN_MODERN: ReadonlySet<string> = new Set([...ROUTED, TASKS_EXTENSION]);
 
 function without(capabilities: JsonObject, ...names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(capabilities).filter(([name]) => !names.includes(name)));
 }
 
-function withRoutedExtensions(capabilities: JsonObject): JsonObject {
+function withExtensions(capabilities: JsonObject, routed: ReadonlySet<string>): JsonObject {
   const { extensions, ...rest } = capabilities;
   if (!isObject(extensions)) return rest;
-  const routed = Object.entries(extensions).filter(([name]) => ROUTED_EXTENSIONS.has(name));
-  return routed.length === 0 ? rest : { ...rest, extensions: Object.fromEntries(routed) };
+  // What is no object declares nothing, and a lenient reader must not take it for something.
+  const kept = Object.entries(extensions).filter(
+    ([name, settings]) => routed.has(name) && isObject(settings),
+  );
+  return kept.length === 0 ? rest : { ...rest, extensions: Object.fromEntries(kept) };
 }
 
 /** A legacy server's capabilities, as a legacy client of this revision may see them. */
 export function toLegacyClient(capabilities: JsonObject, revision: LegacyRevision): JsonObject {
-  const routed = withRoutedExtensions(capabilities);
+  const routed = withExtensions(capabilities, ROUTED);
   if (revision >= "2025-11-25") return routed;
   // Tasks are of 2025-11-25; `completions` came with 2025-03-26, though the method is older.
   return revision === "2024-11-05"
@@ -32,11 +37,16 @@ export function toLegacyClient(capabilities: JsonObject, revision: LegacyRevisio
 
 /** A legacy client's capabilities, as they are declared to a legacy server. */
 export function toLegacyServer(capabilities: JsonObject, revision: LegacyRevision): JsonObject {
-  const routed = withRoutedExtensions(capabilities);
+  const routed = withExtensions(capabilities, ROUTED);
   return revision >= "2025-11-25" ? routed : without(routed, "tasks");
 }
 
-/** Either side's capabilities on the modern wire, where tasks are an extension. */
+/** Either side's capabilities, from one modern hop to the next: tasks are an extension there. */
 export function toModern(capabilities: JsonObject): JsonObject {
-  return without(withRoutedExtensions(capabilities), "tasks");
+  return without(withExtensions(capabilities, ROUTED_IN_MODERN), "tasks");
+}
+
+/** Either side's, as far as they are the same in both eras; of tasks there is nothing. */
+export function toOtherEra(capabilities: JsonObject): JsonObject {
+  return without(withExtensions(capabilities, ROUTED), "tasks");
 }

@@ -5,12 +5,18 @@
 
 import type { Era } from "./revisions.ts";
 
+type MirroredName = "name" | "uri" | "taskId";
+
 interface MethodFacts {
   readonly eras: readonly Era[];
   /** The member of `params` that `Mcp-Name` mirrors (2026-07-28, Streamable HTTP, headers). */
-  readonly mirroredName?: "name" | "uri";
+  readonly mirroredName?: MirroredName;
   /** Complete results carry `ttlMs` and `cacheScope` (2026-07-28, caching: MUST). */
   readonly isCacheable?: true;
+  /** May be answered with a task (the extension for tasks, supported methods). */
+  readonly mayBecomeTask?: true;
+  /** Of the extension for tasks, so for clients that declare it alone. */
+  readonly isOfTasks?: true;
 }
 
 const BOTH: readonly Era[] = ["legacy", "modern"];
@@ -22,7 +28,7 @@ const CLIENT_REQUESTS: Readonly<Record<string, MethodFacts>> = {
   ping: { eras: LEGACY },
   "server/discover": { eras: MODERN, isCacheable: true },
   "tools/list": { eras: BOTH, isCacheable: true },
-  "tools/call": { eras: BOTH, mirroredName: "name" },
+  "tools/call": { eras: BOTH, mirroredName: "name", mayBecomeTask: true },
   "resources/list": { eras: BOTH, isCacheable: true },
   "resources/templates/list": { eras: BOTH, isCacheable: true },
   "resources/read": { eras: BOTH, mirroredName: "uri", isCacheable: true },
@@ -33,6 +39,10 @@ const CLIENT_REQUESTS: Readonly<Record<string, MethodFacts>> = {
   "completion/complete": { eras: BOTH },
   "logging/setLevel": { eras: LEGACY },
   "subscriptions/listen": { eras: MODERN },
+  // Namesakes of 2025-11-25 are between a server and clients of its own era.
+  "tasks/get": { eras: MODERN, mirroredName: "taskId", isOfTasks: true },
+  "tasks/update": { eras: MODERN, mirroredName: "taskId", isOfTasks: true },
+  "tasks/cancel": { eras: MODERN, mirroredName: "taskId", isOfTasks: true },
 };
 
 // Names come off the wire: `constructor` must not be found.
@@ -49,6 +59,14 @@ export function isCacheable(method: string): boolean {
 }
 
 /** The `params` member that `Mcp-Name` must equal, if the method has one. */
-export function mirroredNameOf(method: string): "name" | "uri" | undefined {
+export function mirroredNameOf(method: string): MirroredName | undefined {
   return factsOf(method)?.mirroredName;
+}
+
+export function mayBecomeTask(method: string): boolean {
+  return factsOf(method)?.mayBecomeTask ?? false;
+}
+
+export function isOfTasks(method: string): boolean {
+  return factsOf(method)?.isOfTasks ?? false;
 }

@@ -11,7 +11,7 @@ export type ModernRevision = (typeof MODERN_REVISIONS)[number];
 export type Revision = LegacyRevision | ModernRevision;
 export type Era = "legacy" | "modern";
 
-const LATEST_LEGACY: LegacyRevision = "2025-11-25";
+export const LATEST_LEGACY: LegacyRevision = "2025-11-25";
 export const LATEST_MODERN: ModernRevision = "2026-07-28";
 
 export function isLegacyRevision(value: unknown): value is LegacyRevision {

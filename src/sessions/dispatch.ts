@@ -75,6 +75,8 @@ export interface Dispatch {
   receive(watched: Watched): Promise<void>;
   /** Such a watch found the upstream session forgotten. */
   forgotten(lost: Forgotten): Promise<void>;
+  /** Nothing is ever said here that belongs to no request: there is nothing to watch. */
+  readonly isSilent?: boolean;
   close(): Promise<void>;
 }
 

@@ -105,6 +105,7 @@ describe("purity", () => {
     expect(readers.map(({ path }) => path).toSorted()).toEqual([
       "durable-objects/auth-of.ts",
       "durable-objects/auth-shard-object.ts",
+      "durable-objects/bridge-object.ts",
       "durable-objects/fan-out-object.ts",
       "durable-objects/feed-object.ts",
       "durable-objects/keys-of.ts",

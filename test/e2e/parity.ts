@@ -46,7 +46,7 @@ const TIME_OF_DAY = /\b\d{1,2}:\d{2}:\d{2}(?: [AP]M)?/g;
 const TIMESTAMP = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g;
 
 /** Takes out what differs between any two runs: ids of sessions and tasks, and the time. */
-function normalise(value: unknown): unknown {
+export function normalise(value: unknown): unknown {
   if (typeof value === "string") {
     return value
       .replaceAll(TIMESTAMP, "<timestamp>")

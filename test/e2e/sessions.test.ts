@@ -6,6 +6,7 @@ import { type Client, type Json, KINDS } from "../support/clients-face.ts";
 import { doorFor, test } from "../support/clients.ts";
 import { textOf } from "./outcome.ts";
 
+const SOON = { timeout: 10_000, interval: 20 };
 const WATCHED = "test://watched-resource";
 
 /** Every pair of kinds, each with itself too: both sides count their ids from the same number. */
@@ -77,7 +78,7 @@ describe.each(PAIRS)("two clients at once, %s and %s", (...kinds) => {
       expect(updatesOf(follower)).toBeGreaterThan(0);
       await other.callTool("test_trigger_tool_change");
       expect(other.heard).not.toEqual([]);
-    });
+    }, SOON);
     expect(updatesOf(other)).toBe(0);
   });
 });

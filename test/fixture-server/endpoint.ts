@@ -12,6 +12,8 @@ import { rejectForeign } from "./guard.ts";
 import { rpcError, withoutNullId } from "./rpc-error.ts";
 import { buildServer } from "./server.ts";
 import { createSessions } from "./sessions.ts";
+import { TaskStore } from "./tasks/task-store.ts";
+import { buildTaskServer, isForTasks, withTasks } from "./tasks/task-server.ts";
 
 const MODERN = "2026-07-28";
 
@@ -22,7 +24,11 @@ export interface Endpoint {
 
 export function createEndpoint(): Endpoint {
   const world = { bus: new InMemoryServerEventBus(), cancelledWaits: 0 };
-  const modern = createMcpHandler(() => buildServer(world), { legacy: "reject", bus: world.bus });
+  const modern = createMcpHandler(() => withTasks(buildServer(world)), {
+    ...{ legacy: "reject", bus: world.bus },
+  });
+  const tasks = new TaskStore();
+  const modernTasks = createMcpHandler(() => buildTaskServer(tasks), { legacy: "reject" });
   const sessions = createSessions(world);
 
   async function answer(request: Request): Promise<Response> {
@@ -32,15 +38,14 @@ export function createEndpoint(): Endpoint {
     const body = request.method === "POST" ? await readJson(request) : undefined;
     if (body instanceof Response) return body;
     const parsed = body === undefined ? {} : { parsedBody: body };
-    return isModern(request, body)
-      ? modern.fetch(request, parsed)
-      : sessions.fetch(request, parsed);
+    if (!isModern(request, body)) return sessions.fetch(request, parsed);
+    return (isForTasks(body) ? modernTasks : modern).fetch(request, parsed);
   }
 
   return {
     fetch: async (request) => withoutNullId(await answer(request)),
     async close() {
-      await Promise.all([sessions.close(), modern.close()]);
+      await Promise.all([sessions.close(), modern.close(), modernTasks.close()]);
     },
   };
 }

@@ -177,7 +177,7 @@ export function modern(
   options: ModernOptions = {},
 ): Promise<Response> {
   const { id = 1, headers = {} } = options;
-  const name = params["name"] ?? params["uri"];
+  const name = params["name"] ?? params["uri"] ?? params["taskId"];
   return post(
     upstream.mcp,
     { jsonrpc: "2.0", id, method, params: { _meta: envelope(options), ...params } },

@@ -113,7 +113,7 @@ describe("a listener", () => {
   });
 
   test("may ask for nothing that there is", async ({ expect }) => {
-    const stream = await listen({ resourceSubscriptions: ["x:/1"], taskIds: ["t"] });
+    const stream = await listen({ resourceSubscriptions: ["x:/1"], others: ["t"] });
     expect(await promised(stream)).toEqual({});
     await stream.silence();
     await stream.cancel();

@@ -6,13 +6,23 @@ import type { Json, Reaction, Script } from "../support/scripted-upstream-script
 import { MODERN, modern } from "./client.ts";
 import { messagesOf, responseIn } from "./event-reader.ts";
 import { takeSeveral } from "./several-servers.ts";
-import { event, jsonOf, progress, streamOf, type Upstream, MODERN_ANSWER } from "./upstream.ts";
+import {
+  event,
+  jsonOf,
+  MODERN_ANSWER,
+  progress,
+  sessionOf,
+  streamOf,
+  type Upstream,
+} from "./upstream.ts";
 
 const MCP = { mcp: "/mcp" };
 
 const always = (message: Json, status = 200): readonly Reaction[] => [
   { ...jsonOf(message, status), isLasting: true },
 ];
+
+const TOOLS_ALONE = { capabilities: { tools: { listChanged: true } } };
 
 /** A server with one of each. */
 function script(name: string): Script {
@@ -34,13 +44,15 @@ let second: Upstream;
 let old: Upstream;
 let guarded: Upstream;
 
+const tool = (name: string): Json => ({ name, inputSchema: { type: "object" } });
+
 beforeAll(async () => {
-  const tools = ["work", "secret"].map((name) => ({ name, inputSchema: { type: "object" } }));
+  const tools = [tool("work"), tool("secret")];
   const taken = await takeSeveral([
     { script: script("first") },
     { script: script("second") },
-    { script: { server: "legacy", tools } },
-    { script: { server: "modern", tools }, entry: { tools: { deny: ["secret"] } } },
+    { script: { server: "legacy", tools: [tool("work"), tool("kept")], ...TOOLS_ALONE } },
+    { script: { server: "modern", tools, ...TOOLS_ALONE }, entry: { tools: { deny: ["secret"] } } },
   ]);
   [first, second, old, guarded] = taken as [Upstream, Upstream, Upstream, Upstream];
 });
@@ -124,19 +136,29 @@ describe("a request of nobody's is", () => {
   );
 });
 
-test("a server of the other era is named, and no reason to leave the others", async ({
+test("a server of the other era is called in a session of its own, in its own words", async ({
   expect,
 }) => {
-  const response = await call(old);
-  expect(response.status).toBe(200);
-  const { error } = await responseIn(response);
-  expect(error).toMatchObject({
-    code: -32603,
-    data: { upstream: old.slug, reason: "other-era" },
-  });
-  expect(error?.message).toContain(`"${old.slug}"`);
-  expect(await old.sent("tools/call")).toHaveLength(0);
-  expect(await responseIn(await call(first))).toHaveProperty("result");
+  const capabilities = { elicitation: { form: {}, url: {} }, roots: {} };
+  const params = { name: toolOf(old), arguments: { n: 1 } };
+  for (const id of ["a", "b"]) {
+    const response = await modern(MCP, "tools/call", params, { id, capabilities });
+    expect(response.status).toBe(200);
+    expect(await responseIn(response)).toMatchObject({
+      id,
+      result: { resultType: "complete", content: [{ type: "text", text: "ran work" }] },
+    });
+  }
+  const calls = await old.sent("tools/call");
+  expect(calls).toHaveLength(2);
+  for (const { body } of calls) {
+    expect(body?.params).toEqual({ name: "work", arguments: { n: 1 } });
+  }
+  const [session, again] = calls.map(sessionOf);
+  expect(session).toBeDefined();
+  expect(again).toBe(session);
+  const opening = (await old.log()).find(({ opened }) => opened === session);
+  expect(opening?.body?.params).toMatchObject({ protocolVersion: "2025-11-25", capabilities });
 });
 
 test("server/discover introduces all of them as one", async ({ expect }) => {
@@ -159,9 +181,10 @@ test("server/discover introduces all of them as one", async ({ expect }) => {
   ]);
 });
 
-test("tools/list has the tools of all servers of this era", async ({ expect }) => {
+test("tools/list has the tools of all servers, whatever their era", async ({ expect }) => {
   const { result } = await responseIn(await modern(MCP, "tools/list"));
-  const names = [toolOf(first), toolOf(second), toolOf(guarded)];
+  const names = [toolOf(first), toolOf(second), toolOf(old), toolOf(old, "kept"), toolOf(guarded)];
+  expect(result).not.toHaveProperty("_meta");
   expect(result?.["tools"]).toMatchObject(names.map((name) => ({ name })));
 });
 

@@ -3,7 +3,7 @@
 import { beforeAll, describe, test } from "vitest";
 
 import type { Json } from "../support/scripted-upstream-script.ts";
-import { Session } from "./client.ts";
+import { CAPABILITIES_KEY, MODERN, Session } from "./client.ts";
 import { type Message, responseIn } from "./event-reader.ts";
 import { always, clientsOwn, MERGED, resourceful } from "./merged-session.ts";
 import { evict, WAYS_TO_LOSE } from "./session-object.ts";
@@ -23,6 +23,7 @@ let dead: Upstream;
 let shy: Upstream;
 
 beforeAll(async () => {
+  const tools = [{ name: "work", inputSchema: { type: "object" } }];
   const read = { contents: [{ uri: "hidden:/1", text: "second" }] };
   const taken = await takeSeveral([
     {
@@ -33,10 +34,15 @@ beforeAll(async () => {
     {
       script: resourceful("second", { reactions: { "resources/read": always(read) } }),
     },
-    { script: { server: "modern", tools: [{ name: "work", inputSchema: { type: "object" } }] } },
+    { script: { server: "modern", tools, capabilities: { tools: {} } } },
     { script: resourceful("logless", { capabilities: LOGLESS }) },
     { script: { server: "legacy", reactions: { initialize: [{ status: 503, isLasting: true }] } } },
-    { script: { server: "modern", reactions: { initialize: [{ status: 400, isLasting: true }] } } },
+    {
+      script: {
+        ...{ server: "modern", capabilities: { tools: {} } },
+        reactions: { initialize: [{ status: 400, isLasting: true }] },
+      },
+    },
   ]);
   type Six = [Upstream, Upstream, Upstream, Upstream, Upstream, Upstream];
   [first, second, modern, logless, dead, shy] = taken as Six;
@@ -71,9 +77,10 @@ describe("a session with several servers", () => {
     const session = await Session.open(MERGED.mcp);
     const before = await Promise.all([first, second, logless].map(sentIn));
     const { result } = await responseIn(await session.request("tools/list"));
-    expect(namesIn(result)).toEqual([first, second, logless].map(({ slug }) => `${slug}__work`));
+    const listed = [first, second, modern, logless];
+    expect(namesIn(result)).toEqual(listed.map(({ slug }) => `${slug}__work`));
     for (const key of ["ttlMs", "cacheScope", "resultType"]) expect(result).not.toHaveProperty(key);
-    expect(result?._meta?.["edgeway/servers"]).toHaveLength(3);
+    expect(result?._meta?.["edgeway/servers"]).toMatchObject([{ server: dead.slug }]);
     expect(await Promise.all([first, second, logless].map(sentIn))).toEqual(before);
   });
 
@@ -101,7 +108,7 @@ describe("a session with several servers", () => {
   test("over HTTP+SSE is one as well", async ({ expect }) => {
     const session = await SseSession.open(MERGED.sse);
     const listed = await session.request("tools/list");
-    expect(namesIn(listed.result)).toHaveLength(3);
+    expect(namesIn(listed.result)).toHaveLength(4);
     const { result } = await session.request("tools/call", { name: `${first.slug}__work` }, 2);
     expect(result).toMatchObject({ content: [{ text: "ran work" }] });
     await session.stream.cancel();
@@ -109,15 +116,29 @@ describe("a session with several servers", () => {
 
   test("suffers a bad server in its own calls alone", async ({ expect }) => {
     const session = await Session.open(MERGED.mcp);
-    for (const upstream of [modern, shy]) {
-      const other = await call(session, upstream);
-      const data = { upstream: upstream.slug, reason: "other-era" };
-      expect(other.error).toMatchObject({ code: -32603, data });
-      expect(other.error?.message).toContain(`"${upstream.slug}"`);
-    }
     const failed = await call(session, dead);
     expect(failed.error?.data).toMatchObject({ upstream: dead.slug, reason: "unreachable" });
     expect(await call(session, first)).toHaveProperty("result");
+  });
+
+  test("calls servers of 2026-07-28 in their own words, in no session", async ({ expect }) => {
+    const capabilities = { elicitation: {}, roots: { listChanged: true } };
+    const session = await Session.open(MERGED.mcp, { capabilities });
+    for (const upstream of [modern, shy]) {
+      expect((await call(session, upstream)).result).toEqual({
+        content: [{ type: "text", text: "ran work" }],
+      });
+      const [called, ...more] = await upstream.sent("tools/call");
+      expect(more).toEqual([]);
+      expect(called?.headers).not.toHaveProperty("mcp-session-id");
+      expect(called?.headers).toMatchObject({
+        ...{ "mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": "work" },
+      });
+      expect(called?.body?.params).toMatchObject({
+        name: "work",
+        _meta: { [CAPABILITIES_KEY]: { elicitation: { form: {} }, roots: {} } },
+      });
+    }
   });
 
   test("answers for a name that is nobody's", async ({ expect }) => {

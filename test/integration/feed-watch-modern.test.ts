@@ -286,7 +286,8 @@ describe("a stream that ends", () => {
   test("with a result is opened again, and all that was promised is told", async ({ expect }) => {
     const desk = await begin();
     await desk.add(0, A, "tools");
-    await desk.upstream.send({ id: 1, result: { resultType: "complete" } });
+    const [open] = await desk.upstream.sent(LISTEN);
+    await desk.upstream.send({ id: open?.body?.id, result: { resultType: "complete" } });
     await desk.tells(0, A, "tools");
     await desk.upstream.send(updated("file:///a"));
     await desk.tells(0, A);

@@ -101,16 +101,19 @@ export class Upstream {
     await control(`${this.slug}/open/${gate}`);
   }
 
-  /** Sends on the stream of what belongs to no request, as soon as there is one. */
+  /** Sends on the newest stream of what belongs to no request, as soon as there is one. */
   async send(message: Json, id?: string): Promise<void> {
+    await this.#write("send", event(message, { ...(id === undefined ? {} : { id }) }));
+  }
+
+  /** Sends on all of them. */
+  async tell(message: Json): Promise<void> {
+    await this.#write("tell", event(message));
+  }
+
+  async #write(verb: "send" | "tell", text: string): Promise<void> {
     await until(
-      async () =>
-        (await control(
-          `${this.slug}/send`,
-          event(message, { ...(id === undefined ? {} : { id }) }),
-        ))
-          ? true
-          : undefined,
+      async () => ((await control(`${this.slug}/${verb}`, text)) === true ? true : undefined),
       "the gateway to listen",
     );
   }

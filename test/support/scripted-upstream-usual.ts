@@ -134,6 +134,14 @@ function modern(world: World, record: Recorded, response: ServerResponse): React
   const { method, body } = record;
   if (method !== "POST") return { status: 405, headers: { Allow: "POST" } };
   const { id, params } = body ?? {};
+  const meta = params?.["_meta"] as Json | undefined;
+  if (id === undefined) return { status: 202 };
+  if (meta?.[VERSION_KEY] === undefined) {
+    return error(400, id, -32022, "Unsupported protocol version", {
+      supported: [MODERN],
+      requested: params?.["protocolVersion"],
+    });
+  }
   const complete = { resultType: "complete" };
   const cacheable = { ...complete, ttlMs: 60_000, cacheScope: "public" };
   const result = (value: Json): Reaction => json(200, { id, result: value });
@@ -162,11 +170,6 @@ function modern(world: World, record: Recorded, response: ServerResponse): React
       };
       return standingStream(world, response, `data: ${JSON.stringify(acknowledged)}\n\n`);
     }
-    case "initialize":
-      return error(400, id, -32022, "Unsupported protocol version", {
-        supported: [MODERN],
-        requested: params?.["protocolVersion"],
-      });
     default:
       return error(404, id, -32601, "Method not found");
   }

@@ -79,6 +79,12 @@ export class World {
     return newest !== undefined;
   }
 
+  /** Writes to every stream, as servers do that tell all who listen. @returns like `send`. */
+  tell(text: string): boolean {
+    for (const stream of this.streams) stream.write(text);
+    return this.streams.length > 0;
+  }
+
   /** Breaks every open stream. @returns how many there were. */
   hangUp(): number {
     const streams = [...this.streams];

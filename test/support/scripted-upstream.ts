@@ -56,6 +56,8 @@ export async function startScriptedUpstreams(
         return world.openGate(argument);
       case "send":
         return world.send(body);
+      case "tell":
+        return world.tell(body);
       case "hang-up":
         return world.hangUp();
       case "forget":

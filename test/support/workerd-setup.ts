@@ -9,7 +9,7 @@ import { SMALL_LIMITS } from "./small-limits.ts";
 
 /** Tests take a slug each and give none back. */
 const SLUGS: Readonly<Record<Kind, number>> = {
-  auto: 900,
+  auto: 1300,
   hasty: 60,
   sse: 40,
   legacy: 20,

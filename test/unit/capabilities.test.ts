@@ -2,17 +2,24 @@
 
 import { describe, test } from "vitest";
 
-import { toLegacyClient, toLegacyServer, toModern } from "../../src/protocol/capabilities.ts";
+import {
+  toLegacyClient,
+  toLegacyServer,
+  toModern,
+  toOtherEra,
+} from "../../src/protocol/capabilities.ts";
 import { LEGACY_REVISIONS } from "../../src/protocol/revisions.ts";
+import { declaresTasks } from "../../src/protocol/tasks-extension.ts";
 
 const ui = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html"] } };
-const tasks = { "io.modelcontextprotocol/tasks": {}, "com.example/x": {} };
+const tasks = { "io.modelcontextprotocol/tasks": {} };
+const others = { ...tasks, "com.example/x": {} };
 const server = {
   tools: { listChanged: true },
   completions: {},
   logging: {},
   tasks: { list: {} },
-  extensions: { ...tasks, ...ui },
+  extensions: { ...others, ...ui },
 };
 const client = { roots: { listChanged: true }, sampling: {}, elicitation: { url: {} }, tasks: {} };
 
@@ -43,27 +50,47 @@ describe("of a client, as a legacy server sees them", () => {
   });
 });
 
-test("on the modern wire tasks are an extension, and not one that is routed", ({ expect }) => {
-  expect(toModern(server)).toEqual({
-    tools: { listChanged: true },
-    completions: {},
-    logging: {},
-    extensions: ui,
+describe("tasks", () => {
+  const { tasks: _, ...rest } = server;
+
+  test("are an extension from one modern hop to the next", ({ expect }) => {
+    expect(toModern(server)).toEqual({ ...rest, extensions: { ...tasks, ...ui } });
+    expect(toModern(client)).not.toHaveProperty("tasks");
   });
-  expect(toModern(client)).not.toHaveProperty("tasks");
+
+  test("are nothing to the other era", ({ expect }) => {
+    expect(toOtherEra(server)).toEqual({ ...rest, extensions: ui });
+    expect(toOtherEra(client)).not.toHaveProperty("tasks");
+  });
+
+  test.for([true, 1, "yes", null, []])(
+    "are not declared by %j, which a lenient server might take for it",
+    (said, { expect }) => {
+      const extensions = { "io.modelcontextprotocol/tasks": said };
+      expect(toModern({ extensions })).toEqual({});
+      expect(declaresTasks({ extensions })).toBe(false);
+    },
+  );
+
+  test("are declared with an object", ({ expect }) => {
+    expect(declaresTasks({ extensions: tasks })).toBe(true);
+    expect(declaresTasks({ extensions: ui })).toBe(false);
+    expect(declaresTasks({ tasks: {} })).toBe(false);
+    expect(declaresTasks({ extensions: null })).toBe(false);
+  });
 });
 
 describe("extensions", () => {
   const everyWay = [
-    toModern,
+    toOtherEra,
     ...LEGACY_REVISIONS.flatMap((revision) => [
       (capabilities: object) => toLegacyClient({ ...capabilities }, revision),
       (capabilities: object) => toLegacyServer({ ...capabilities }, revision),
     ]),
   ];
   test.for([
-    { name: "with a routed one among others", extensions: { ...tasks, ...ui }, kept: ui },
-    { name: "with none that is routed", extensions: tasks, kept: undefined },
+    { name: "with a routed one among others", extensions: { ...others, ...ui }, kept: ui },
+    { name: "with none that is routed", extensions: others, kept: undefined },
     { name: "empty", extensions: {}, kept: undefined },
     { name: "of a wrong type", extensions: ["io.modelcontextprotocol/ui"], kept: undefined },
     { name: "null", extensions: null, kept: undefined },

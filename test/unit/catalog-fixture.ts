@@ -33,7 +33,8 @@ export function catalogOf(names: Names, extra: Partial<Catalog> = {}): Catalog {
     serverInfo: { name: "s" },
     instructions: undefined,
   };
-  const catalog = { about, lists: lists as Catalog["lists"], flaws: [], isPublic: false, ...extra };
+  const told = { era: "legacy", about, lists: lists as Catalog["lists"] } as const;
+  const catalog = { ...told, flaws: [], isPublic: false, ...extra };
   return { ...catalog, version: extra.version ?? JSON.stringify([names, extra]) };
 }
 

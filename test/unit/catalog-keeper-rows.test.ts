@@ -44,6 +44,7 @@ const lists = fc.record({
 });
 const catalog: fc.Arbitrary<Catalog> = fc.record({
   version: fc.string(),
+  era: fc.constantFrom("legacy", "modern"),
   about: fc.record({
     capabilities: fc.constant({ tools: {} }),
     serverInfo: fc.constant({ name: "s" }),

@@ -36,7 +36,10 @@ test.for<{ name: string; declared: Record<string, unknown>; telling: object }>([
   },
   {
     name: "an extension that no server is told of",
-    declared: { extensions: { "com.example/x": {} }, experimental: { x: {} }, tasks: {} },
+    declared: {
+      extensions: { "com.example/x": {}, "io.modelcontextprotocol/tasks": {} },
+      ...{ experimental: { x: {} }, tasks: {} },
+    },
     telling: {},
   },
   {

@@ -21,6 +21,7 @@ export function catalogOf({ lists, ...more }: Content = {}): Catalog {
   count += 1;
   return {
     version: `v${count}`,
+    era: "modern",
     about: { capabilities: {}, serverInfo: undefined, instructions: undefined },
     flaws: [],
     isPublic: true,

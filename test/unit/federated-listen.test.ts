@@ -53,7 +53,12 @@ class Listener {
     const context: ModernContext = {
       endpoint,
       ...{ route: "/mcp", principal, limits: defaultLimits(), waitUntil: unused },
-      ...{ feeds: { of: unused }, keys: new SessionKeys(unused), relay: unused },
+      ...{
+        feeds: { of: unused },
+        keys: new SessionKeys(unused),
+        relay: unused,
+        attend: () => undefined,
+      },
       fanOut: { listen: (asked) => fanOut.listen(asked), subscribe: unused, unsubscribe: unused },
     };
     const params: JsonObject = { notifications };

@@ -8,6 +8,7 @@ import { type Content, catalogOf, things, tools } from "./fake-feeds.ts";
 import { CLIENT, mergedWorld, type Part } from "./merged-world.ts";
 
 const UI = "io.modelcontextprotocol/ui";
+const TASKS = "io.modelcontextprotocol/tasks";
 const EVERYTHING = {
   ...{ tools: { listChanged: true }, prompts: { listChanged: true } },
   resources: { listChanged: true, subscribe: true },
@@ -73,6 +74,16 @@ describe("capabilities are", () => {
     expect(await capabilitiesOf(saying(said), saying({ extensions: { [UI]: {} } }))).toEqual({
       extensions: { [UI]: { mimeTypes: ["a"] } },
     });
+  });
+
+  test("without an extension that its server, of the other era, cannot mean", async ({
+    expect,
+  }) => {
+    const said = { extensions: { [TASKS]: {}, [UI]: {} } };
+    const newer = saying(said, undefined, { era: "modern" });
+    const older = saying(said, undefined, { era: "legacy" });
+    expect(await capabilitiesOf(older, saying({}))).toEqual({ extensions: { [UI]: {} } });
+    expect(await capabilitiesOf(older, newer)).toEqual(said);
   });
 });
 

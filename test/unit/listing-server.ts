@@ -48,6 +48,12 @@ export function refusing(code: number, status = 200): (seen: Seen) => Response {
     json({ jsonrpc: "2.0", id: body["id"], error: { code, message: "SECRET" } }, { status });
 }
 
+/** Refuses as a server does that speaks these revisions. */
+export function naming(...supported: readonly string[]): (seen: Seen) => Response {
+  const error = { code: -32022, message: "SECRET", data: { supported } };
+  return ({ body }) => json({ jsonrpc: "2.0", id: body["id"], error }, { status: 400 });
+}
+
 /** Streamable HTTP with sessions. It says that it has everything, unless told otherwise. */
 export function legacyServer(
   methods: Methods,

@@ -4,7 +4,7 @@ import { describe, test, vi } from "vitest";
 
 import {
   itemNamed,
-  paramBindingsOf,
+  factsOf,
   placeOf,
   publicIndex,
   shows,
@@ -92,20 +92,20 @@ const schema = (annotation: unknown) => ({
   },
 });
 
-describe("paramBindingsOf()", () => {
+describe("factsOf()", () => {
   test("reads which arguments are mirrored, once", ({ expect }) => {
     const catalog = catalogOf({
       lists: { tools: [...things("name", ["a"], schema("Query")), ...tools("b")] },
     });
-    const bindings = paramBindingsOf(catalog, "a");
-    expect(bindings).toEqual([{ header: "mcp-param-query", path: ["q"] }]);
-    expect(paramBindingsOf(catalog, "a")).toBe(bindings);
-    expect(paramBindingsOf(catalog, "b")).toEqual([]);
+    const facts = factsOf(catalog, "a");
+    expect(facts).toEqual({ bindings: [{ header: "mcp-param-query", path: ["q"] }] });
+    expect(factsOf(catalog, "a")).toBe(facts);
+    expect(factsOf(catalog, "b")).toEqual({ bindings: [] });
   });
 
   test("knows nothing of what is not listed, or breaks the rules", ({ expect }) => {
     const catalog = catalogOf({ lists: { tools: things("name", ["a"], schema("not a token")) } });
-    expect(paramBindingsOf(catalog, "a")).toBeUndefined();
-    expect(paramBindingsOf(catalog, "c")).toBeUndefined();
+    expect(factsOf(catalog, "a")).toBeUndefined();
+    expect(factsOf(catalog, "c")).toBeUndefined();
   });
 });

@@ -72,4 +72,30 @@ describe("completeModernResult()", () => {
       expect(completeModernResult("tools/call", { resultType })).toBeUndefined();
     },
   );
+
+  describe("of tasks", () => {
+    const task = { resultType: "task", taskId: "t" };
+
+    test("takes one for a call that declared them, and for no other", ({ expect }) => {
+      expect(completeModernResult("tools/call", task, true)).toEqual(task);
+      expect(completeModernResult("tools/call", task, false)).toBeUndefined();
+      for (const method of ["prompts/get", "resources/read", "tools/list", "tasks/update"]) {
+        expect(completeModernResult(method, task, true)).toBeUndefined();
+      }
+    });
+
+    test("takes what is said of one as the extension's own examples have it", ({ expect }) => {
+      const complete = { ...task, resultType: "complete" };
+      expect(completeModernResult("tasks/get", task, true)).toEqual(complete);
+      expect(completeModernResult("tasks/get", { taskId: "t" }, true)).toEqual(complete);
+    });
+
+    test.for(["tasks/get", "tasks/update", "tasks/cancel"])(
+      "takes no question in a result of %s",
+      (method, { expect }) => {
+        const result = { resultType: "input_required", inputRequests: {} };
+        expect(completeModernResult(method, result, true)).toBeUndefined();
+      },
+    );
+  });
 });

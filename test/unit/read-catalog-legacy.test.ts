@@ -1,7 +1,8 @@
-/** The catalog of a server for legacy clients: read in a session. */
+/** The catalog of a server for legacy clients: read in a session, or as the server's era has it. */
 
 import { describe, test } from "vitest";
 
+import type { Revision } from "../../src/protocol/revisions.ts";
 import type { UpstreamTarget } from "../../src/upstream/target.ts";
 import { until } from "../support/until.ts";
 import {
@@ -13,8 +14,8 @@ import {
   names,
   read,
 } from "./catalog-reading.ts";
-import { bodyOf, bytesOf, failureOf, html } from "./fake-target.ts";
-import { legacyServer, modernServer, refusing } from "./listing-server.ts";
+import { bodyOf, bytesOf, failureOf, fakeTarget, html } from "./fake-target.ts";
+import { legacyServer, type Methods, modernServer, naming, refusing } from "./listing-server.ts";
 
 describe("for a legacy client", () => {
   test("everything is read in a session of its own, which is closed", async ({ expect }) => {
@@ -89,20 +90,6 @@ describe("for a legacy client", () => {
     expect(await answered).toMatchObject({ id: "q", error: { code: -32600 } });
   });
 
-  test.for<{ name: string; methods: Record<string, unknown>; target?: Partial<UpstreamTarget> }>([
-    { name: "refuses initialize like one", methods: { initialize: refusing(-32022, 400) } },
-    { name: "refuses it in another way", methods: { initialize: refusing(-32600, 400) } },
-    { name: "has no such endpoint", methods: { initialize: () => html(405) } },
-    { name: "is configured as one", methods: {}, target: { era: "modern" } },
-  ])("a modern server that $name is of the other era", async ({ methods, target }, { expect }) => {
-    const server = modernServer(methods as Parameters<typeof modernServer>[0]);
-    const failure = await failureOf(read(server, LEGACY, { target: target ?? {} }));
-    expect(failure).toMatchObject({
-      ...{ name: "UpstreamError", failure: "other-era" },
-      message: 'Upstream "docs" speaks only the modern era (2026-07-28 and later)',
-    });
-  });
-
   test("a session that is not used up is closed after a failure, too", async ({ expect }) => {
     const server = legacyServer({ ...EVERYTHING, "prompts/list": refusing(-32603) });
     expect(await failureOf(read(server, LEGACY))).toMatchObject({
@@ -110,4 +97,86 @@ describe("for a legacy client", () => {
     });
     await until(() => server.asked.includes("DELETE"), "the end of the session");
   });
+});
+
+describe("for a legacy client, a modern server", () => {
+  const DECLARED = { sampling: {}, elicitation: { form: {} } };
+  const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
+
+  test.for<{
+    name: string;
+    methods: Methods;
+    before: readonly string[];
+    target?: Partial<UpstreamTarget>;
+  }>([
+    {
+      name: "that refuses initialize like one",
+      methods: { initialize: refusing(-32022, 400) },
+      before: ["initialize"],
+    },
+    {
+      name: "that refuses it in another way",
+      methods: { initialize: refusing(-32600, 400) },
+      // Where HTTP+SSE would be.
+      before: ["initialize", "GET"],
+    },
+    {
+      name: "that has no such endpoint",
+      methods: { initialize: () => html(405) },
+      before: ["initialize", "GET"],
+    },
+    { name: "that is configured as one", methods: {}, before: [], target: { era: "modern" } },
+  ])("$name is read request by request", async ({ methods, before, target }, { expect }) => {
+    const server = modernServer({ ...EVERYTHING, ...methods });
+    const { catalog, ttlMs } = await read(server, LEGACY, {
+      capabilities: DECLARED,
+      ...(target === undefined ? {} : { target }),
+    });
+    expect(names(catalog)).toEqual(ALL_NAMES);
+    expect(catalog).toMatchObject({ era: "modern", about: { serverInfo: { name: "modern" } } });
+    expect(ttlMs).toBe(60_000);
+    expect(server.asked).toEqual([
+      ...before,
+      // Once to find out the era, and once for what this kind of client is told.
+      ...["server/discover", "server/discover"],
+      ...LIST_METHODS,
+    ]);
+    // What the client can be asked, in the words of the server's era.
+    expect(server.seen.at(-1)?.body["params"]).toMatchObject({
+      _meta: { [CAPABILITIES_KEY]: DECLARED },
+    });
+  });
+
+  test("keeps back what a client could not call", async ({ expect }) => {
+    const tools = { tools: [BAD_TOOL, { name: "good" }] };
+    const server = modernServer({ "tools/list": tools, initialize: refusing(-32022, 400) });
+    const { catalog } = await read(server, LEGACY);
+    expect(names(catalog)["tools"]).toEqual(["good"]);
+  });
+
+  test("that speaks later revisions only is of the other era", async ({ expect }) => {
+    const server = modernServer({
+      ...{ initialize: refusing(-32022, 400), "server/discover": naming("2031-01-01") },
+    });
+    expect(await failureOf(read(server, LEGACY))).toMatchObject({
+      ...{ name: "UpstreamError", failure: "other-era" },
+      message: 'Upstream "docs" speaks none of this gateway\'s revisions',
+    });
+    expect(server.asked).toEqual(["initialize", "server/discover"]);
+  });
+});
+
+test("a server is read as what it is now, whatever it was before", async ({ expect }) => {
+  let isModern = false;
+  const legacy = legacyServer(EVERYTHING);
+  const modern = modernServer({ ...EVERYTHING, initialize: refusing(-32022, 400) });
+  const target = fakeTarget((seen) => (isModern ? modern : legacy).answer(seen), { slug: "docs" });
+  const eraFor = async (revision: Revision): Promise<string> =>
+    (await read(legacy, revision, { target })).catalog.era;
+  // A modern client finds out that it is legacy, which is remembered.
+  expect(await eraFor("2026-07-28")).toBe("legacy");
+  isModern = true;
+  expect(await eraFor(LEGACY)).toBe("modern");
+  isModern = false;
+  expect(await eraFor(LEGACY)).toBe("legacy");
 });

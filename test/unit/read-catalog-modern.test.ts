@@ -1,4 +1,4 @@
-/** The catalog of a server for modern clients: read request by request. */
+/** The catalog of a server for modern clients: read request by request, or in a session. */
 
 import { describe, test } from "vitest";
 
@@ -12,8 +12,9 @@ import {
   names,
   read,
 } from "./catalog-reading.ts";
-import { failureOf, fakeTarget, json } from "./fake-target.ts";
-import { CACHEABLE, legacyServer, type Listing, modernServer } from "./listing-server.ts";
+import { until } from "../support/until.ts";
+import { failureOf, fakeTarget } from "./fake-target.ts";
+import { CACHEABLE, legacyServer, modernServer, naming, refusing } from "./listing-server.ts";
 
 describe("for a modern client", () => {
   test("everything is read, request by request", async ({ expect }) => {
@@ -91,48 +92,13 @@ describe("for a modern client", () => {
     expect(ttlMs).toBeUndefined();
   });
 
-  test.for<{ name: string; listing: Listing; message: string; target?: Partial<UpstreamTarget> }>([
-    {
-      name: "a legacy server",
-      listing: legacyServer(EVERYTHING),
-      message: 'Upstream "docs" speaks only the legacy era (before 2026-07-28)',
-    },
-    {
-      name: "a server that is configured as one",
-      listing: modernServer(EVERYTHING),
-      message: 'Upstream "docs" speaks only the legacy era (before 2026-07-28)',
-      target: { era: "legacy" },
-    },
-    {
-      name: "a server of later revisions only",
-      listing: modernServer({
-        "server/discover": ({ body }) =>
-          json(
-            {
-              ...{ jsonrpc: "2.0", id: body["id"] },
-              error: { code: -32022, message: "no", data: { supported: ["2027-01-01"] } },
-            },
-            { status: 400 },
-          ),
-      }),
+  test("a server of later revisions only is of the other era", async ({ expect }) => {
+    const server = modernServer({ "server/discover": naming("2027-01-01") });
+    expect(await failureOf(read(server, MODERN))).toMatchObject({
+      ...{ name: "UpstreamError", failure: "other-era" },
       message: 'Upstream "docs" speaks none of this gateway\'s revisions',
-    },
-  ])("$name is of the other era", async ({ listing, message, target }, { expect }) => {
-    const failure = await failureOf(read(listing, MODERN, { target: target ?? {} }));
-    expect(failure).toMatchObject({ name: "UpstreamError", failure: "other-era", message });
-  });
-
-  test("a server that has changed its era is asked anew the next time", async ({ expect }) => {
-    let isModern = true;
-    const [modern, legacy] = [modernServer(EVERYTHING), legacyServer(EVERYTHING)];
-    const target = fakeTarget((seen) => (isModern ? modern : legacy).answer(seen), {
-      slug: "docs",
     });
-    const again = (): Promise<unknown> => failureOf(read(modern, MODERN, { target }));
-    expect(await again()).toBeUndefined();
-    isModern = false;
-    expect(await again()).toMatchObject({ failure: "malformed" });
-    expect(await again()).toMatchObject({ failure: "other-era" });
+    expect(server.asked).toEqual(["server/discover"]);
   });
 
   test("a list that asks questions first is no list", async ({ expect }) => {
@@ -142,4 +108,54 @@ describe("for a modern client", () => {
       message: 'Upstream "docs" answered tools/list with a wrong type of result',
     });
   });
+});
+
+describe("for a modern client, a legacy server", () => {
+  test.for<{ name: string; target: Partial<UpstreamTarget>; before: readonly string[] }>([
+    { name: "that shows it", target: {}, before: ["server/discover"] },
+    { name: "that is configured as one", target: { era: "legacy" }, before: [] },
+  ])("$name is read in a session, which is closed", async ({ target, before }, { expect }) => {
+    const server = legacyServer(EVERYTHING);
+    const capabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} };
+    const { catalog } = await read(server, MODERN, { target, capabilities });
+    expect(names(catalog)).toEqual(ALL_NAMES);
+    expect(catalog).toMatchObject({
+      ...{ era: "legacy", flaws: [] },
+      about: { serverInfo: { name: "legacy" }, instructions: "Read me." },
+    });
+    await until(() => server.asked.includes("DELETE"), "the end of the session");
+    const opened = server.asked.slice(0, before.length + 2);
+    expect(opened).toEqual([...before, "initialize", "notifications/initialized"]);
+    expect(server.asked.slice(before.length + 2).toSorted()).toEqual(
+      ["DELETE", ...LIST_METHODS].toSorted(),
+    );
+    const opening = server.seen.find(({ body }) => body["method"] === "initialize");
+    expect(opening?.body["params"]).toEqual({
+      // The newest that its era has, as a client that can be asked for the same.
+      ...{ protocolVersion: "2025-11-25", capabilities },
+      clientInfo: { name: "edgeway", version: expect.any(String) as string },
+    });
+  });
+
+  test("keeps tools whose header annotations break the rules: they mean nothing to it", async ({
+    expect,
+  }) => {
+    const { catalog } = await read(legacyServer({ "tools/list": { tools: [BAD_TOOL] } }), MODERN);
+    expect(names(catalog)["tools"]).toEqual(["bad"]);
+  });
+});
+
+test("a server that has changed its era is asked anew", async ({ expect }) => {
+  let isModern = true;
+  const legacy = legacyServer(EVERYTHING);
+  const modern = modernServer({ ...EVERYTHING, initialize: refusing(-32022, 400) });
+  const target = fakeTarget((seen) => (isModern ? modern : legacy).answer(seen), { slug: "docs" });
+  const again = async (): Promise<string> => (await read(modern, MODERN, { target })).catalog.era;
+  expect(await again()).toBe("modern");
+  isModern = false;
+  // The next time: this time it has failed.
+  expect(await failureOf(again())).toMatchObject({ failure: "malformed" });
+  expect(await again()).toBe("legacy");
+  isModern = true;
+  expect(await again()).toBe("modern");
 });

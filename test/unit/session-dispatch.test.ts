@@ -29,6 +29,7 @@ class FakeDispatch implements Dispatch {
   readonly asked: unknown[][] = [];
   readonly side: ServerSide;
   order: object | undefined | Error = { session: "s" };
+  isSilent = false;
   peer: Peer | undefined;
 
   constructor(side: ServerSide) {
@@ -236,6 +237,18 @@ describe("a server alone", () => {
     await dispatch.listen(ticketAmong(undefined, "constructor", "here"));
     expect(await dispatch.watched(undefined)).toEqual({ constructor: { session: "s" } });
     expect(made.get("constructor")?.asked[0]).toEqual(["listen", "here"]);
+  });
+
+  test("that says nothing unasked leaves nothing to be watched, here or there", async ({
+    expect,
+  }) => {
+    const { dispatch, made } = sceneOf(["a"]);
+    await dispatch.listen(undefined);
+    const a = made.get("a");
+    if (a !== undefined) a.order = undefined;
+    expect(await dispatch.watched(undefined)).toBeUndefined();
+    if (a !== undefined) a.isSilent = true;
+    expect(await dispatch.watched(undefined)).toEqual({});
   });
 
   test("is taken up again without a ticket, and says itself what is lost", async ({ expect }) => {

@@ -89,6 +89,7 @@ class Scene implements NewsSource {
       },
       source: this,
       own: this.own,
+      isSilent: () => false,
       voice: {
         isHeard: () => this.isHeard,
         notify: (call) => {

@@ -34,6 +34,11 @@ describe("methods", () => {
     { method: "completion/complete", eras: ["legacy", "modern"] },
     { method: "logging/setLevel", eras: ["legacy"] },
     { method: "subscriptions/listen", eras: ["modern"] },
+    // The extension for tasks; what else tasks of 2025-11-25 have is gone.
+    ...["tasks/get", "tasks/update", "tasks/cancel"].map((method) => ({
+      ...{ method, eras: ["modern"], mirrors: "taskId" },
+    })),
+    ...["tasks/list", "tasks/result"].map((method) => ({ method, eras: [] })),
     // What an object has by birth, and what servers ask of clients, is no method of ours.
     ...["constructor", "__proto__", "toString", "", "Tools/List", "sampling/createMessage"].map(
       (method) => ({ method, eras: [] }),

@@ -34,6 +34,7 @@ export async function askLegacy(
     // Before anything is asked (lifecycle).
     await connection.notify({ method: "notifications/initialized" });
     return {
+      era: "legacy",
       about: { capabilities, serverInfo, instructions },
       advertises: (list) => advertises(capabilities, list),
       // What a server did not advertise MUST NOT be asked for (lifecycle, operation).

@@ -4,7 +4,7 @@ import { Meta, metaOf } from "../../protocol/envelope.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { completeModernResult } from "../../protocol/modern-result.ts";
 import { hasLawfulBindings } from "../../protocol/param-headers.ts";
-import { discover, forgetVerdict } from "../../upstream/modern/discover.ts";
+import { discover, forgetVerdict, legacyOnly } from "../../upstream/modern/discover.ts";
 import { sendModern } from "../../upstream/modern/send.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
@@ -20,9 +20,7 @@ export async function askModern(
 ): Promise<ListSource> {
   const { slug } = target;
   const { era } = await discover(target);
-  if (era === "legacy") {
-    throw new UpstreamError(slug, "other-era", "speaks only the legacy era (before 2026-07-28)");
-  }
+  if (era === "legacy") throw legacyOnly(target);
   if (era === "unknown-modern") {
     throw new UpstreamError(slug, "other-era", "speaks none of this gateway's revisions");
   }
@@ -46,6 +44,7 @@ export async function askModern(
   }
   const about = readAbout(reply.result);
   return {
+    era: "modern",
     about,
     advertises: (list) => advertises(about.capabilities, list),
     // Servers have lists that their discovery says nothing of.

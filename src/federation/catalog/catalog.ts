@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
-import type { Revision } from "../../protocol/revisions.ts";
+import type { Era, Revision } from "../../protocol/revisions.ts";
 
 export type ListKind = "tools" | "resources" | "templates" | "prompts";
 
@@ -54,6 +54,8 @@ export interface About {
 export interface Catalog {
   /** Another one whenever anything in the catalog is. */
   readonly version: string;
+  /** That the server was asked in, and whose words it answered in. */
+  readonly era: Era;
   readonly about: About;
   /** In the server's order, without duplicates and what may not be passed on. */
   readonly lists: Readonly<Record<ListKind, readonly Item[]>>;

@@ -38,13 +38,13 @@ export async function listPage(
 ): Promise<Reply> {
   const { endpoint, limits } = surroundings;
   if (cursor === undefined) {
-    const page = new MergedPage({ endpoint, limits, list, search: searchFrom(search) });
+    const page = new MergedPage({ endpoint, limits, client, list, search: searchFrom(search) });
     return { result: await fill(surroundings, client, page, undefined) };
   }
   const place = await openPlace(surroundings, list, cursor);
   const isThere = endpoint.servers.some(({ slug }) => slug === place?.slug);
   if (place === undefined || !isThere) return badCursor();
-  const page = new MergedPage({ endpoint, limits, list, search: place.search });
+  const page = new MergedPage({ endpoint, limits, client, list, search: place.search });
   return { result: await fill(surroundings, client, page, place) };
 }
 

@@ -1,9 +1,11 @@
 /** A server that is ready to be asked what it has, in one era. */
 
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
+import type { Era } from "../../protocol/revisions.ts";
 import type { About, ListKind } from "./catalog.ts";
 
 export interface ListSource {
+  readonly era: Era;
   readonly about: About;
   /** The server says that it has such things. */
   advertises(list: ListKind): boolean;

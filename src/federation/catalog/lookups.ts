@@ -21,7 +21,7 @@ export interface PublicIndex {
 
 interface Derived {
   readonly places: Partial<Record<ListKind, ReadonlyMap<string, number>>>;
-  readonly bindings: Map<string, readonly ParamBinding[]>;
+  readonly tools: Map<string, ToolFacts>;
   /** An endpoint has one naming, and a server one policy. */
   readonly publicIndexes: WeakMap<Naming, Partial<Record<NamedKind, PublicIndex>>>;
 }
@@ -31,7 +31,7 @@ const derivedOf = new WeakMap<Catalog, Derived>();
 function derived(catalog: Catalog): Derived {
   const known = derivedOf.get(catalog);
   if (known !== undefined) return known;
-  const made: Derived = { places: {}, bindings: new Map(), publicIndexes: new WeakMap() };
+  const made: Derived = { places: {}, tools: new Map(), publicIndexes: new WeakMap() };
   derivedOf.set(catalog, made);
   return made;
 }
@@ -86,24 +86,30 @@ function makeIndex(naming: Naming, server: Server, kind: NamedKind, catalog: Cat
   };
 }
 
+/** What has to be known of a tool to call it, and to read what comes of it. */
+export interface ToolFacts {
+  /** Which arguments its server wants mirrored into headers. */
+  readonly bindings: readonly ParamBinding[];
+  /** As the server gave it. */
+  readonly outputSchema?: unknown;
+}
+
 /**
- * Which arguments of a tool are mirrored into headers.
- *
  * @param name the server's own.
  * @returns `undefined` when the tool is not listed, or its annotations break the rules.
  */
-export function paramBindingsOf(
-  catalog: Catalog,
-  name: string,
-): readonly ParamBinding[] | undefined {
-  const { bindings } = derived(catalog);
-  const known = bindings.get(name);
+export function factsOf(catalog: Catalog, name: string): ToolFacts | undefined {
+  const { tools } = derived(catalog);
+  const known = tools.get(name);
   if (known !== undefined) return known;
   const item = itemNamed(catalog, "tools", name);
   const tool = item === undefined ? undefined : tryJson(item.text);
   if (!isObject(tool)) return undefined;
   const reading = readParamBindings(tool["inputSchema"]);
   if (reading.kind !== "bindings") return undefined;
-  bindings.set(name, reading.bindings);
-  return reading.bindings;
+  const { bindings } = reading;
+  const { outputSchema } = tool;
+  const facts = outputSchema === undefined ? { bindings } : { bindings, outputSchema };
+  tools.set(name, facts);
+  return facts;
 }

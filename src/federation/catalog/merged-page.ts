@@ -11,15 +11,17 @@ import type { Endpoint } from "../endpoint.ts";
 import { namingOf } from "../names/naming.ts";
 import { ServerResources } from "../routing/server-resources.ts";
 import type { Server } from "../server.ts";
-import type { Catalog, Item, ListKind } from "./catalog.ts";
+import type { Catalog, ClientKind, Item, ListKind } from "./catalog.ts";
 import type { Known } from "./catalogs.ts";
 import { placeOf, policyOf, publicIndex, shows } from "./lookups.ts";
 import { metaOfItems } from "./notes.ts";
 import type { PagePlace } from "./page-place.ts";
+import { presentTool } from "./present-tool.ts";
 
 interface PageOptions {
   readonly endpoint: Endpoint;
   readonly limits: Limits;
+  readonly client: ClientKind;
   readonly list: ListKind;
   /** In lower case. */
   readonly search: string | undefined;
@@ -76,7 +78,7 @@ export class MergedPage {
       for (const [index, item, publicName] of this.#seen(known, catalog, place)) {
         if (search !== undefined && !isFound(item, publicName, list, search)) continue;
         // A server that has something else for every page would have no last one.
-        if (told >= limits.catalogItems || !this.#take(item, publicName, added)) break;
+        if (told >= limits.catalogItems || !this.#take(catalog, item, publicName, added)) break;
         told += 1;
         this.#end = { list, slug: server.slug, index, after: item.name, told, search };
       }
@@ -115,7 +117,12 @@ export class MergedPage {
   }
 
   /** @returns `false` when there is no room. One thing finds room, however large. */
-  #take({ text }: Item, publicName: string, added: JsonObject | undefined): boolean {
+  #take(
+    { era }: Catalog,
+    { text }: Item,
+    publicName: string,
+    added: JsonObject | undefined,
+  ): boolean {
     const bytes = encoder.encode(text).length;
     const { listPageItems, listPageBytes } = this.#options.limits;
     const fits = this.things.length < listPageItems && this.#bytes + bytes <= listPageBytes;
@@ -124,7 +131,9 @@ export class MergedPage {
       return false;
     }
     this.#bytes += bytes;
-    this.things.push(present(text, this.heedsOthers ? undefined : publicName, added));
+    const thing = read(text);
+    const told = this.list === "tools" ? presentTool(thing, era, this.#options.client) : thing;
+    this.things.push(named(told, this.heedsOthers ? undefined : publicName, added));
     return true;
   }
 }
@@ -150,12 +159,11 @@ function read(text: string): JsonObject {
   return JSON.parse(text) as JsonObject;
 }
 
-function present(
-  text: string,
+function named(
+  thing: JsonObject,
   name: string | undefined,
   added: JsonObject | undefined,
 ): JsonObject {
-  const thing = read(text);
   return {
     ...thing,
     ...(name === undefined ? {} : { name }),

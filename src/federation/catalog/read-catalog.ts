@@ -1,14 +1,11 @@
 /** Reads everything that a server lists, page after page, within bounds. */
 
 import type { Limits } from "../../policy/limits.ts";
-import { LATEST_MODERN } from "../../protocol/revisions.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
-import { CLIENT_INFO } from "../gateway-info.ts";
 import { templateFlaws } from "../routing/server-resources.ts";
 import type { Server } from "../server.ts";
 import { boundAbout } from "./about.ts";
-import { askLegacy } from "./ask-legacy.ts";
-import { askModern } from "./ask-modern.ts";
+import { askServer } from "./ask-server.ts";
 import { type Catalog, type ClientKind, LIST_KINDS, type ListKind } from "./catalog.ts";
 import type { ListSource } from "./list-source.ts";
 import { type ListReading, readList } from "./read-list.ts";
@@ -44,7 +41,7 @@ export async function readCatalog(
   let source: ListSource | undefined;
   try {
     signal.throwIfAborted();
-    source = await askFor(stoppable(server.target, stopped), client, stopped);
+    source = await askServer(stoppable(server.target, stopped), client, stopped);
     return await readFrom(slug, source, limits);
   } catch (error) {
     // Whatever it looked like from inside.
@@ -55,16 +52,6 @@ export async function readCatalog(
     over.abort(new Error("The catalog is read"));
     source?.close();
   }
-}
-
-function askFor(
-  target: UpstreamTarget,
-  { revision, capabilities }: ClientKind,
-  signal: AbortSignal,
-): Promise<ListSource> {
-  return revision === LATEST_MODERN
-    ? askModern(target, capabilities, signal)
-    : askLegacy(target, { revision, capabilities, clientInfo: CLIENT_INFO }, signal);
 }
 
 /** The connectors open with a clock of their own; here it must not outlive the reading. */
@@ -101,7 +88,7 @@ async function readFrom(slug: string, source: ListSource, limits: Limits): Promi
   const readings: Readings = { tools, resources, templates, prompts };
   const all = LIST_KINDS.map((list) => readings[list]);
   const said = {
-    about,
+    ...{ era: source.era, about },
     flaws: [
       ...flaws,
       ...all.flatMap((reading) => reading.flaws),

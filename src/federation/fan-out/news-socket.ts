@@ -2,6 +2,7 @@
 
 import { CLIENT_GONE_CODE } from "../../sessions/frame.ts";
 import type { Interests, News, NewsSocket } from "../feed/feeds.ts";
+import { SocketLines } from "../../lib/socket-lines.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { type Answer, interestsLine, readAnswer, readNews } from "./listen-wire.ts";
 
@@ -15,7 +16,7 @@ const ANSWER_MS = 15_000;
  * @throws Error when the branch breaks off before it has answered.
  */
 export async function openNewsSocket(socket: WebSocket, interests: Interests): Promise<NewsSocket> {
-  const lines = new Lines(socket);
+  const lines = new SocketLines(socket, CLIENT_GONE_CODE);
   socket.send(interestsLine(interests));
   const line = await settleWithin(lines.next(), ANSWER_MS);
   if (line === undefined) {
@@ -27,12 +28,12 @@ export async function openNewsSocket(socket: WebSocket, interests: Interests): P
 
 class OpenNewsSocket implements NewsSocket {
   readonly honoured: Interests;
-  readonly #lines: Lines;
+  readonly #lines: SocketLines;
   readonly #windowChars: number;
   #takenChars = 0;
 
   /** @param chars the length of the answer. */
-  constructor(lines: Lines, { honoured, windowChars }: Answer, chars: number) {
+  constructor(lines: SocketLines, { honoured, windowChars }: Answer, chars: number) {
     this.#lines = lines;
     this.honoured = honoured;
     this.#windowChars = windowChars;
@@ -55,47 +56,5 @@ class OpenNewsSocket implements NewsSocket {
     if (this.#takenChars < this.#windowChars / 2) return;
     this.#lines.send(String(this.#takenChars));
     this.#takenChars = 0;
-  }
-}
-
-/** Text messages, one after the other. */
-class Lines {
-  readonly #socket: WebSocket;
-  readonly #lines: string[] = [];
-  #isOpen = true;
-  #wake: (() => void) | undefined;
-
-  constructor(socket: WebSocket) {
-    this.#socket = socket;
-    socket.addEventListener("message", ({ data }) => {
-      if (typeof data === "string") this.#lines.push(data);
-      this.#wake?.();
-    });
-    socket.addEventListener("close", () => this.#end());
-    socket.addEventListener("error", () => this.#end());
-    socket.accept();
-  }
-
-  /** @returns `undefined` when it is closed, and everything before that was read. */
-  async next(): Promise<string | undefined> {
-    for (;;) {
-      const line = this.#lines.shift();
-      if (line !== undefined || !this.#isOpen) return line;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
-  }
-
-  send(line: string): void {
-    if (this.#isOpen) this.#socket.send(line);
-  }
-
-  close(): void {
-    if (this.#isOpen) this.#socket.close(CLIENT_GONE_CODE, "the client has gone");
-    this.#end();
-  }
-
-  #end(): void {
-    this.#isOpen = false;
-    this.#wake?.();
   }
 }

@@ -47,7 +47,6 @@ export class ModernWatch implements OpenWatch {
   #suspects: readonly ReadonlySet<string>[] = [];
   #refusals = 0;
   #timer: number | null = null;
-  #count = 0;
   #isRefused = false;
   #isOver = false;
 
@@ -138,7 +137,7 @@ export class ModernWatch implements OpenWatch {
   #open(asked: ReadonlySet<string>): void {
     const close = openListen({
       ...this.#order,
-      ...{ id: ++this.#count, uris: asked, events: this.#events },
+      ...{ uris: asked, events: this.#events },
       onAcknowledged: (told) => this.#acknowledged(stream, told),
       onEnded: (end) => this.#ended(stream, end),
     });

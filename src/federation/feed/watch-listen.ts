@@ -30,8 +30,6 @@ export interface Told {
 }
 
 export interface ListenOptions extends Omit<WatchOrder, "uris"> {
-  /** Of the request: streams that overlap have different ones. */
-  readonly id: number;
   /** All that is asked for, beside every list. */
   readonly uris: ReadonlySet<string>;
   readonly events: Pick<WatchEvents, "changed" | "updated">;
@@ -80,7 +78,7 @@ export function openListen(options: ListenOptions): () => void {
 }
 
 async function send(
-  { target, clientInfo, id, uris }: ListenOptions,
+  { target, clientInfo, uris }: ListenOptions,
   signal: AbortSignal,
   onNotice: (notice: Call) => void,
 ): Promise<Reply> {
@@ -96,7 +94,7 @@ async function send(
     {
       call: { method: "subscriptions/listen", params: { notifications } },
       clientCapabilities: {},
-      ...{ clientInfo, id, signal },
+      ...{ clientInfo, signal },
       isLongLived: true,
       peer: noticePeer(onNotice),
     },

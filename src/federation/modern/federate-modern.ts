@@ -6,6 +6,7 @@ import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Peer } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import { LATEST_MODERN } from "../../protocol/revisions.ts";
+import { declaresTasks, lacksTasks } from "../../protocol/tasks-extension.ts";
 import { listPage } from "../catalog/list-page.ts";
 import { loggedForAll } from "../calls/logged.ts";
 import { clientKind } from "../client-kind.ts";
@@ -14,8 +15,10 @@ import { callServer } from "./call-server.ts";
 import { discoverEndpoint } from "./discover-endpoint.ts";
 import type { InboundModern, ModernContext, Visit } from "./inbound.ts";
 import { listen } from "./listen.ts";
+import { asksForTasks } from "./listen-filter.ts";
 import { listForModern } from "./list-for-modern.ts";
 import { searchServers } from "./search-servers.ts";
+import { serveTask } from "./serve-task.ts";
 
 /** Never rejects but with the reason of `signal`. */
 export async function federateModern(
@@ -49,6 +52,10 @@ async function answer(
         : discoverEndpoint(visit);
     case "subscriptions/listen":
       return listenLogged(visit);
+    case "tasks/get":
+    case "tasks/update":
+    case "tasks/cancel":
+      return serveTask(visit);
   }
   const routed = await route(context, client, message);
   switch (routed.kind) {
@@ -87,7 +94,13 @@ async function listenLogged({ context, client, inbound, peer, signal }: Visit): 
       resolve({ result: {} });
     },
   };
-  const listening = listen(context, client, message, heard, signal);
+  // Who may be told of tasks is told of none: servers may leave it out of what they acknowledge, and
+  // a feed, which all listeners share, cannot ask for what is one client's own. There is polling.
+  const lacksThem =
+    asksForTasks(message.params) && !declaresTasks(inbound.envelope.clientCapabilities);
+  const listening = lacksThem
+    ? Promise.resolve(lacksTasks())
+    : listen(context, client, message, heard, signal);
   await loggedForAll(context.principal, message, () => Promise.race([acknowledged, listening]));
   return listening;
 }

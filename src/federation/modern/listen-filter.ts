@@ -3,12 +3,11 @@
  * side, topics of servers on the other (2026-07-28, subscriptions).
  */
 
-import type { Call } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject, type Params } from "../../protocol/json-rpc.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { Server } from "../server.ts";
 import { type Interests, LIST_TOPICS, type News, type Topic } from "../feed/feeds.ts";
-import { isListTopic, type ListTopic, topicOf, wordOf } from "../session/topic-words.ts";
+import { isListTopic, type ListTopic, topicOf } from "../session/topic-words.ts";
 
 const MEMBERS: Readonly<Record<ListTopic, string>> = {
   tools: "toolsListChanged",
@@ -39,6 +38,12 @@ export function readFilter(params: Params | undefined): Asked | undefined {
   };
 }
 
+/** To be told of tasks is for clients that declare the extension alone (tasks, notifications: MUST). */
+export function asksForTasks(params: Params | undefined): boolean {
+  const filter = params?.["notifications"];
+  return isObject(filter) && filter["taskIds"] !== undefined;
+}
+
 type Owners = ReadonlyMap<string, Pick<Server, "slug">>;
 
 /** What a listener is told of. */
@@ -56,6 +61,17 @@ export class Subscription {
 
   get isEmpty(): boolean {
     return this.#lists.length === 0 && this.#owners.size === 0;
+  }
+
+  /** By server: the resources that it is heard of. */
+  urisBySlug(): ReadonlyMap<string, readonly string[]> {
+    const uris = new Map<string, string[]>();
+    for (const [uri, { slug }] of this.#owners) {
+      const known = uris.get(slug);
+      if (known === undefined) uris.set(slug, [uri]);
+      else known.push(uri);
+    }
+    return uris;
   }
 
   /** By server: lists of all servers, resources of their owners. */
@@ -92,16 +108,15 @@ export class Subscription {
     };
   }
 
-  /** What there is to be said of some news: each thing once, and nothing that was not asked for. */
-  told({ slug, topics }: News): readonly Call[] {
-    const asked = [...new Set(topics)].filter((topic) =>
+  /** What of some news is to be told: each thing once, and nothing that was not asked for. */
+  told({ slug, topics }: News): readonly Topic[] {
+    return [...new Set(topics)].filter((topic) =>
       isListTopic(topic) ? this.#lists.includes(topic) : this.#slugs.get(topic) === slug,
     );
-    return asked.map(wordOf);
   }
 
   /** That anything may have changed. */
-  everything(): readonly Call[] {
-    return [...this.#lists, ...this.#slugs.keys()].map(wordOf);
+  everything(): readonly Topic[] {
+    return [...this.#lists, ...this.#slugs.keys()];
   }
 }

@@ -10,6 +10,7 @@ import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import {
   errorReply,
+  type JsonObject,
   type JsonRpcRequest,
   type Params,
   type Reply,
@@ -18,10 +19,15 @@ import {
 import type { ClientKind } from "../catalog/catalog.ts";
 import { MAX_URI_CHARS, MAX_URIS_CHARS } from "../feed/wanted-uri.ts";
 import { ownersOf } from "../routing/resource-owners.ts";
+import { serverOf } from "../endpoint.ts";
+import type { Topic } from "../feed/feeds.ts";
+import { Tellings } from "../../lib/tellings.ts";
+import { isListTopic, topicOf, wordOf } from "../session/topic-words.ts";
 import type { ModernContext } from "./inbound.ts";
+import { TellingOnce } from "./telling-once.ts";
 import { type Asked, readFilter, Subscription } from "./listen-filter.ts";
 import { ListenPlaces } from "./listen-places.ts";
-import { NewsLine } from "./news-line.ts";
+import { type Heard, NewsLine } from "./news-line.ts";
 
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 /** Of all requests that this isolate serves. */
@@ -76,24 +82,59 @@ async function listenAt(
   const wanted = new Subscription(lists, await ownersOf(context, client, uris));
   const line = new NewsLine(context.fanOut, wanted.interests(context.endpoint), signal);
   const tell: Tell = (call) => peer.notify({ ...call, params: tag(call.params, id) });
+  const over = new AbortController();
   try {
     const honoured = wanted.isEmpty ? {} : await line.open();
     if (honoured === undefined) return unavailable();
     const subscription = wanted.honoured(honoured);
     await tell({ method: ACKNOWLEDGED, params: { notifications: subscription.filter() } });
-    await pass(line, subscription, tell, signal);
+    const tellings = new Tellings<"own" | "feed">();
+    const telling = new TellingOnce(async (topic) => {
+      over.signal.throwIfAborted();
+      await tell(wordOf(topic));
+    });
+    const hear = (topic: Topic): void => {
+      if (tellings.isNew(topic, "own")) telling.add(topic);
+    };
+    attend(subscription, context, client.capabilities, hear, over.signal);
+    // In the session nothing is said of lists, nor of what was missed.
+    const isNew = (topic: Topic, { kind }: Heard): boolean =>
+      isListTopic(topic) || kind === "gap" || tellings.isNew(topic, "feed");
+    const tellOfFeed = async (topic: Topic, heard: Heard): Promise<void> => {
+      if (isNew(topic, heard)) await tell(wordOf(topic));
+    };
+    await pass(line, subscription, tellOfFeed, signal);
     return { result: { ...tag({}, id), resultType: "complete" } };
   } finally {
+    over.abort(new Error("Nobody listens any more"));
     line.close();
   }
 }
 
 type Tell = (call: Call) => Promise<void>;
 
+/** Some servers tell of what a client does in that client's session alone. */
+function attend(
+  subscription: Subscription,
+  { endpoint, attend: hearAt }: ModernContext,
+  capabilities: JsonObject,
+  hear: (topic: Topic) => void,
+  signal: AbortSignal,
+): void {
+  for (const [slug, uris] of subscription.urisBySlug()) {
+    const server = serverOf(endpoint, slug);
+    const isAsked = new Set(uris);
+    const hearUri = (uri: string): void => {
+      if (isAsked.has(uri)) hear(topicOf(uri));
+    };
+    if (server !== undefined) hearAt(server.target, capabilities, uris, hearUri, signal);
+  }
+}
+
 async function pass(
   line: NewsLine,
   subscription: Subscription,
-  tell: Tell,
+  tell: (topic: Topic, heard: Heard) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   // Who asks for nothing that there is has been told so, and is left in peace.
@@ -107,8 +148,8 @@ async function pass(
     const isGap = heard.kind === "gap";
     // What is not honoured any more cannot be taken back: the client asks anew, and is told.
     if (isGap && !subscription.honoured(heard.honoured).covers(subscription)) return;
-    const calls = isGap ? subscription.everything() : subscription.told(heard.news);
-    for (const call of calls) await tell(call);
+    const topics = isGap ? subscription.everything() : subscription.told(heard.news);
+    for (const topic of topics) await tell(topic, heard);
   }
 }
 

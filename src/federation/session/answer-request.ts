@@ -4,6 +4,7 @@ import { settleWithin } from "../../lib/time-out.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 import { metaOf } from "../../protocol/envelope.ts";
+import { noSuchLevel } from "../../protocol/log-levels.ts";
 import { logged, loggedForAll } from "../calls/logged.ts";
 import { asLegacyList } from "../catalog/legacy-list.ts";
 import { listPage } from "../catalog/list-page.ts";
@@ -12,7 +13,7 @@ import { firstFound } from "../routing/first-found.ts";
 import { listServer } from "../routing/list-server.ts";
 import { route } from "../routing/route.ts";
 import { callServer, type Caller } from "./call-server.ts";
-import { levelIn, noSuchLevel } from "./log-level.ts";
+import { levelIn } from "./log-level.ts";
 import type { SessionContext } from "./session-context.ts";
 
 const SEARCH = "edgeway/search";

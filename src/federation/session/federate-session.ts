@@ -7,13 +7,13 @@ import type { Surroundings } from "../surroundings.ts";
 import { FederatedDispatch } from "./federated-dispatch.ts";
 import type { SavedHearing } from "./hearing.ts";
 import { OwnSubscriptions } from "./own-subscriptions.ts";
-import { type SavedConnections, ServerSessions, type ServerSide } from "./server-sessions.ts";
+import { type SavedServers, ServerSessions, type ServerSide } from "./server-sessions.ts";
 import { type NewsSource, Subscriptions } from "./subscriptions.ts";
 import type { SavedWanted } from "./wanted.ts";
 
 /** What outlives the holder's memory; plain data. Written when it changes, and that is rarely. */
 export interface FederatedState {
-  readonly upstreams: SavedConnections;
+  readonly upstreams: SavedServers;
   readonly wanted?: SavedWanted;
   /** The servers at which the client's own sessions are subscribed to what it wants, too. */
   readonly own?: readonly string[];
@@ -50,6 +50,7 @@ export function federateSession(options: FederatedSessionOptions): FederatedSess
   });
   const subscriptions = new Subscriptions({
     ...{ surroundings, source: options.source, own, voice: unsolicited },
+    isSilent: () => !endpoint.isMerged && servers.isSilent(endpoint.servers[0]),
     savedWanted: saved.wanted,
     saveWanted: (wanted) => save({ wanted }),
     savedHearing: options.savedHearing,
@@ -59,6 +60,7 @@ export function federateSession(options: FederatedSessionOptions): FederatedSess
     ...{ endpoint, unsolicited, saved: saved.upstreams },
     connect: (server, side) => connect(server, client, side),
     save: (upstreams) => save({ upstreams }),
+    onSilent: () => subscriptions.silenced(),
     logLevel: () => logLevel,
     passes: (slug, notice) => subscriptions.passes(slug, notice),
     subscriptions: (slug) => subscriptions.ownUris(slug),

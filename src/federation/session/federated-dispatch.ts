@@ -102,7 +102,7 @@ export class FederatedDispatch implements Dispatch {
     );
     const handedOver = orders.filter((order) => order !== undefined);
     // With nothing to hand over, what is left to be done is done here.
-    return handedOver.length === 0 && listened.length > 0
+    return handedOver.length === 0 && listened.some(({ dispatch }) => dispatch.isSilent !== true)
       ? undefined
       : Object.fromEntries(handedOver);
   }

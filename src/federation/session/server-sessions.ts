@@ -8,19 +8,19 @@ import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import type { Dispatch, Unsolicited } from "../../sessions/dispatch.ts";
-import type { SavedConnection } from "../../upstream/legacy/saved-connection.ts";
+import { isSavedModern, type SavedServer } from "../../upstream/saved-server.ts";
 import { type Endpoint, serverOf } from "../endpoint.ts";
 import type { Server } from "../server.ts";
 import { type Speaker, speakingUnasked } from "./speaker.ts";
 
-export type SavedConnections = Readonly<Record<string, SavedConnection>>;
+export type SavedServers = Readonly<Record<string, SavedServer>>;
 
 /** What a session at a server is made with. */
 export interface ServerSide {
   readonly unsolicited: Unsolicited;
-  readonly saved: SavedConnection | undefined;
+  readonly saved: SavedServer | undefined;
   /** Called with the new state whenever it changes. */
-  readonly save: (state: SavedConnection) => void;
+  readonly save: (state: SavedServer) => void;
   /** What the client wants to have logged, once it has said so to all servers. */
   readonly logLevel: () => string | undefined;
   /** What it is to be subscribed to whenever it is opened anew. */
@@ -34,8 +34,10 @@ export interface ServerSessionsOptions {
   readonly endpoint: Endpoint;
   readonly connect: ConnectServer;
   readonly unsolicited: Unsolicited;
-  readonly saved: SavedConnections;
-  readonly save: (saved: SavedConnections) => void;
+  readonly saved: SavedServers;
+  readonly save: (saved: SavedServers) => void;
+  /** A server turned out to be one that says nothing unasked. */
+  readonly onSilent: () => void;
   readonly logLevel: () => string | undefined;
   /** Whether the client is to hear what a server says. */
   readonly passes: (slug: string, notice: Call) => boolean;
@@ -45,7 +47,7 @@ export interface ServerSessionsOptions {
 export class ServerSessions {
   readonly #options: ServerSessionsOptions;
   readonly #made = new Map<string, Dispatch>();
-  readonly #saved: Map<string, SavedConnection>;
+  readonly #saved: Map<string, SavedServer>;
 
   constructor(options: ServerSessionsOptions) {
     this.#options = options;
@@ -95,6 +97,12 @@ export class ServerSessions {
     return reply ?? errorReply(ErrorCode.InternalError, `There is no upstream "${slug}" any more`);
   }
 
+  /** Nothing is ever said by this server but in an answer. */
+  isSilent({ slug }: Server): boolean {
+    const saved = this.#saved.get(slug);
+    return saved !== undefined && isSavedModern(saved);
+  }
+
   /** How a server speaks to the client. */
   speaker(slug: string): Speaker {
     const { endpoint, passes } = this.#options;
@@ -102,7 +110,10 @@ export class ServerSessions {
   }
 
   #hasLogging(slug: string): boolean {
-    return this.#saved.get(slug)?.handshake.capabilities["logging"] !== undefined;
+    const saved = this.#saved.get(slug);
+    // A modern server is told with each request.
+    if (saved === undefined || isSavedModern(saved)) return false;
+    return saved.handshake.capabilities["logging"] !== undefined;
   }
 
   /** Those in use, opened or not. */
@@ -118,8 +129,10 @@ export class ServerSessions {
       unsolicited: speakingUnasked(unsolicited, this.speaker(slug)),
       saved: this.#saved.get(slug),
       save: (state) => {
+        const wasSilent = this.isSilent(server);
         this.#saved.set(slug, state);
         this.#options.save(Object.fromEntries(this.#saved));
+        if (this.isSilent(server) && !wasSilent) this.#options.onSilent();
       },
       logLevel,
       subscriptions: () => subscriptions(slug),

@@ -18,7 +18,7 @@ import type { Server } from "../server.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { type Delivery, Hearing, type HearingOptions, type SavedHearing } from "./hearing.ts";
 import type { OwnSubscriptions } from "./own-subscriptions.ts";
-import { Tellings } from "./tellings.ts";
+import { Tellings } from "../../lib/tellings.ts";
 import { isListTopic, type ListTopic, listToldBy, topicOf } from "./topic-words.ts";
 import { type SavedWanted, Wanted } from "./wanted.ts";
 
@@ -41,6 +41,8 @@ export interface SubscriptionsOptions {
   readonly surroundings: Pick<Surroundings, "endpoint" | "limits" | "waitUntil">;
   readonly source: NewsSource;
   readonly own: OwnSubscriptions;
+  /** The endpoint's only server says nothing in a session of the client's, since there is none. */
+  readonly isSilent: () => boolean;
   readonly voice: HearingOptions["voice"];
   readonly savedWanted: SavedWanted | undefined;
   readonly saveWanted: (state: SavedWanted) => void;
@@ -52,7 +54,7 @@ export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #wanted: Wanted;
   readonly #hearing: Hearing;
-  readonly #tellings = new Tellings();
+  readonly #tellings = new Tellings<"own" | "feed">();
   readonly #turns = new Turns();
   readonly #over = new AbortController();
   #renewing: Promise<unknown> = Promise.resolve();
@@ -159,9 +161,14 @@ export class Subscriptions {
 
   /** The client listens, or listens again. */
   listened(): void {
-    this.#wanted.listen();
+    this.#wanted.listen(this.#options.isSilent());
     const hasMissed = this.#hearing.listened();
     if (!this.#wanted.isEmpty || hasMissed) this.#renew(hasMissed);
+  }
+
+  /** A server turned out to say nothing by itself: what it would have said is told by the fan-out. */
+  silenced(): void {
+    if (this.#options.voice.isHeard()) this.listened();
   }
 
   /** The client is there, in a life of the session's holder in which it was not seen yet. */

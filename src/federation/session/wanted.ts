@@ -1,7 +1,7 @@
 /**
  * What a session wants to hear of: the resources that its client has subscribed to, each at the
- * server that has it, and, where several servers are one, the lists of all of them from the time
- * that the client listens.
+ * server that has it, and, from the time that the client listens, the lists of all servers, unless
+ * there is one alone that tells of them by itself.
  */
 
 import { type Endpoint, serverOf } from "../endpoint.ts";
@@ -59,9 +59,14 @@ export class Wanted {
     this.#uris.delete(uri);
   }
 
-  /** The client listens. A server alone tells of its lists in the session that it has with it. */
-  listen(): void {
-    if (this.#endpoint.isMerged) this.#lists ??= new Map();
+  /**
+   * The client listens.
+   *
+   * @param isSilent a server alone mostly tells of its lists in the session that the client has with
+   *   it; this one has none.
+   */
+  listen(isSilent: boolean): void {
+    if (this.#endpoint.isMerged || isSilent) this.#lists ??= new Map();
   }
 
   wants(slug: string, topic: Topic): boolean {

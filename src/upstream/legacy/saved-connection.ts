@@ -1,5 +1,6 @@
 /** What of a legacy connection outlives its holder's memory; plain data, and of a bounded size. */
 
+import { takesTasks } from "../../protocol/older-tasks.ts";
 import type { Connected, Transport } from "./connect.ts";
 import type { Handshake } from "./handshake.ts";
 
@@ -19,7 +20,11 @@ export function saveConnection(
   subscriptions: ReadonlySet<string>,
 ): SavedConnection {
   const { revision, capabilities } = handshake;
-  const kept = capabilities["logging"] === undefined ? {} : { logging: {} };
+  const { logging } = capabilities;
+  const kept = {
+    ...(logging === undefined ? {} : { logging: {} }),
+    ...(takesTasks(capabilities) ? { tasks: { requests: { tools: { call: {} } } } } : {}),
+  };
   return {
     ...{ transport, sessionId: wire.sessionId, logLevel },
     handshake: { revision, capabilities: kept, serverInfo: {} },

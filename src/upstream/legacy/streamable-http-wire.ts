@@ -18,6 +18,7 @@ import { ACCEPT_BOTH, readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.t
 import { readMessages, type ResumePoint } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
+import { showsModernOnly } from "./handshake.ts";
 import type { Deliver, Listener, Receiver, Wire } from "./wire.ts";
 
 /** Attempts in a row that brought nothing; a server that polls resets the count by delivering. */
@@ -153,6 +154,8 @@ export class StreamableHttpWire implements Wire {
     }
     const error = await readRefusal(slug, response);
     if (hasSession && status === 400 && error.code === ErrorCode.Transport) throw forgotten;
+    // It has left the era since the handshake; the next one shows what it is now.
+    if (this.#revision !== undefined && status === 400 && showsModernOnly(error)) throw forgotten;
     return error;
   }
 

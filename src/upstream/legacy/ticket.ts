@@ -34,3 +34,9 @@ export function readTicket(text: string): Ticket {
     ...(isRequestId(ask) ? { ask } : {}),
   };
 }
+
+/** Whether it leads to a stream that can be taken up. */
+export function isResumable(ticket: string | undefined): boolean {
+  const { request, lastEventId } = readTicket(ticket ?? "");
+  return request !== undefined && lastEventId !== undefined;
+}

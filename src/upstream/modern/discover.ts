@@ -27,7 +27,8 @@ const verdicts = new BoundedCache<Verdict>({ maxEntries: 1000, ttlMs: HOUR_MS })
  * @throws UpstreamError when the probe gave no evidence: refused credentials, overload, failure.
  */
 export async function discover(target: UpstreamTarget): Promise<Verdict> {
-  if (target.era === "legacy") return { era: "legacy" };
+  // HTTP+SSE is older than the era.
+  if (target.era === "legacy" || target.transport === "sse") return { era: "legacy" };
   const key = target.endpoint.href;
   const known = verdicts.get(key);
   if (known !== undefined) return known;
@@ -39,6 +40,16 @@ export async function discover(target: UpstreamTarget): Promise<Verdict> {
 /** Forgets a verdict that a call has proven wrong. */
 export function forgetVerdict(target: UpstreamTarget): void {
   verdicts.delete(target.endpoint.href);
+}
+
+/** Asks anew, after a refusal that a server of this era would not give. @throws like `discover`. */
+export function recheckEra(target: UpstreamTarget): Promise<Verdict> {
+  forgetVerdict(target);
+  return discover(target);
+}
+
+export function legacyOnly({ slug }: UpstreamTarget): UpstreamError {
+  return new UpstreamError(slug, "other-era", "speaks only the legacy era (before 2026-07-28)");
 }
 
 async function probe(target: UpstreamTarget): Promise<Verdict> {

@@ -34,8 +34,6 @@ export interface ModernRequest {
   readonly signal?: AbortSignal;
   /** A listen stream is silent by nature. */
   readonly isLongLived?: boolean;
-  /** For streams that overlap, of which a server may not tell those of one id apart. */
-  readonly id?: number;
 }
 
 export interface ModernReply {
@@ -44,12 +42,11 @@ export interface ModernReply {
   readonly wasRefused: boolean;
 }
 
-// Every request is its own stream, so the id needs to be unique on it alone.
-const REQUEST_ID = 1;
-
-function idOf({ id = REQUEST_ID }: ModernRequest): number {
-  return id;
-}
+/**
+ * A round of a call MUST have another id than the one before (multi round-trip requests), and servers
+ * may take two requests of one id for the same one; so this isolate uses each once.
+ */
+let lastId = 0;
 
 /**
  * @returns the result or error, with the client's own tokens restored in all that came before it.
@@ -60,6 +57,7 @@ export async function sendModern(
   request: ModernRequest,
 ): Promise<ModernReply> {
   const { slug, timeoutMs } = target;
+  const id = ++lastId;
   const deadline = startDeadline(
     timeoutMs,
     () => new UpstreamError(slug, "timeout", `gave no sign of life for ${timeoutMs / 1000} s`),
@@ -71,7 +69,7 @@ export async function sendModern(
     const response = await send(target, {
       method: "POST",
       headers: standardHeaders(request),
-      body: { jsonrpc: "2.0", id: idOf(request), ...outgoing(request) },
+      body: { jsonrpc: "2.0", id, ...outgoing(request, id) },
       signal,
     });
     deadline.rewind();
@@ -80,11 +78,11 @@ export async function sendModern(
     }
     for await (const parsed of readMessages(target, response)) {
       deadline.rewind();
-      if (parsed.kind === "response" && isOurs(parsed.message, idOf(request))) {
+      if (parsed.kind === "response" && isOurs(parsed.message, id)) {
         return { reply: replyOf(parsed.message), wasRefused: false };
       }
       // A server of this era sends no requests; one that does gets no hearing.
-      if (parsed.kind === "notification") await relay(parsed.message, request);
+      if (parsed.kind === "notification") await relay(parsed.message, request, id);
       deadline.rewind();
     }
     const sentence = "closed the stream before the answer; whether the request ran is unknown";
@@ -120,17 +118,18 @@ const OF_LISTEN_STREAMS: ReadonlySet<string> = new Set([
   "notifications/prompts/list_changed",
   "notifications/resources/list_changed",
   "notifications/resources/updated",
+  "notifications/tasks",
 ]);
 
 /** The envelope is rebuilt for this hop; a progress token of ours stands in for the client's. */
-function outgoing({ call, clientCapabilities, clientInfo }: ModernRequest): Call {
+function outgoing({ call, clientCapabilities, clientInfo }: ModernRequest, id: number): Call {
   // Baggage may carry private data; it does not cross to another party.
   const { progressToken, baggage: _, ...meta } = metaOf(call.params);
   return {
     method: call.method,
     params: withMeta(call.params, {
       ...meta,
-      ...(isRequestId(progressToken) ? { progressToken: REQUEST_ID } : {}),
+      ...(isRequestId(progressToken) ? { progressToken: id } : {}),
       [Meta.protocolVersion]: LATEST_MODERN,
       [Meta.clientCapabilities]: clientCapabilities,
       ...(clientInfo === undefined ? {} : { [Meta.clientInfo]: clientInfo }),
@@ -141,13 +140,14 @@ function outgoing({ call, clientCapabilities, clientInfo }: ModernRequest): Call
 async function relay(
   { method, params }: JsonRpcNotification,
   request: ModernRequest,
+  id: number,
 ): Promise<void> {
   if (request.peer === undefined) return;
   const meta = metaOf(request.call.params);
   if (method === "notifications/progress") {
     const { progressToken } = meta;
     // Some servers turn the number into a string; it is our only token either way.
-    if (!isRequestId(progressToken) || String(params?.["progressToken"]) !== String(REQUEST_ID)) {
+    if (!isRequestId(progressToken) || String(params?.["progressToken"]) !== String(id)) {
       return;
     }
     await request.peer.notify({ method, params: { ...params, progressToken } });

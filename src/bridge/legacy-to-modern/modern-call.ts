@@ -1,0 +1,86 @@
+/**
+ * Sends the requests of one call of a legacy client to a modern server, round by round, with the
+ * headers that its tool wants. What is known of the tool is remembered for the length of the call.
+ */
+
+import { Meta, metaOf, withMeta } from "../../protocol/envelope.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import { isObject } from "../../protocol/json-rpc.ts";
+import { paramHeaders } from "../../protocol/param-headers.ts";
+import { legacyClientToModernServer } from "../../protocol/translate/capabilities.ts";
+import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
+import { type ModernReply, sendModern } from "../../upstream/modern/send.ts";
+import type { UpstreamTarget } from "../../upstream/target.ts";
+import type { ToolFacts, ToolFactsOf } from "./tool-facts.ts";
+
+export interface ModernCallOptions {
+  readonly target: UpstreamTarget;
+  readonly client: LegacyClient;
+  readonly toolFacts: ToolFactsOf;
+  readonly logLevel: string | undefined;
+  /** Takes what the server says before it answers. */
+  readonly peer: Peer;
+  readonly signal: AbortSignal;
+}
+
+export class ModernCall {
+  readonly #options: ModernCallOptions;
+  /** The tool that is called, if one is. */
+  readonly #tool: string | undefined;
+  #facts: ToolFacts | undefined;
+  #isAsked = false;
+
+  constructor({ method, params }: Call, options: ModernCallOptions) {
+    this.#options = options;
+    const name = method === "tools/call" ? params?.["name"] : undefined;
+    this.#tool = typeof name === "string" ? name : undefined;
+  }
+
+  /** Of the called tool; `undefined` when it is not known. */
+  get outputSchema(): unknown {
+    return this.#facts?.outputSchema;
+  }
+
+  /** @throws UpstreamError when no answer can be had; the reason of the signal. */
+  async send(call: Call): Promise<ModernReply> {
+    if (!this.#isAsked) await this.#ask(false);
+    const reply = await this.#sendOnce(call);
+    if (this.#tool === undefined || !isStale(reply)) return reply;
+    // Refused at the door by a newer schema than ours: it did not run, and may be sent once more.
+    await this.#ask(true);
+    return this.#sendOnce(call);
+  }
+
+  async #ask(isDoubted: boolean): Promise<void> {
+    const { toolFacts } = this.#options;
+    if (this.#tool !== undefined) this.#facts = await toolFacts(this.#tool, isDoubted);
+    this.#isAsked = true;
+  }
+
+  #sendOnce(call: Call): Promise<ModernReply> {
+    const { target, client, peer, signal } = this.#options;
+    signal.throwIfAborted();
+    const args = call.params?.["arguments"];
+    const bindings = this.#facts?.bindings ?? [];
+    return sendModern(target, {
+      call: this.#withLogLevel(call),
+      clientCapabilities: legacyClientToModernServer(client),
+      clientInfo: client.clientInfo,
+      headers: Object.fromEntries(paramHeaders(bindings, isObject(args) ? args : undefined)),
+      ...{ peer, signal },
+    });
+  }
+
+  /** Without one the server is silent, as it is for every client that has not asked (logging). */
+  #withLogLevel(call: Call): Call {
+    const { logLevel } = this.#options;
+    if (logLevel === undefined) return call;
+    const meta = { ...metaOf(call.params), [Meta.logLevel]: logLevel };
+    return { ...call, params: withMeta(call.params, meta) };
+  }
+}
+
+function isStale({ reply, wasRefused }: ModernReply): boolean {
+  return wasRefused && "error" in reply && reply.error.code === ErrorCode.HeaderMismatch;
+}

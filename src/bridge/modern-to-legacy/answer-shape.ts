@@ -1,0 +1,57 @@
+/** Whether an answer is one to the question: what is handed on to a server was judged here. */
+
+import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
+
+const ACTIONS: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"]);
+const ROLES: ReadonlySet<unknown> = new Set(["user", "assistant"]);
+
+/** @param method of the question. */
+export function isAnswerTo(method: string, response: unknown): response is JsonObject {
+  if (!isObject(response)) return false;
+  switch (method) {
+    case "elicitation/create":
+      return ACTIONS.has(response["action"]) && isForm(response["content"]);
+    case "sampling/createMessage":
+      return (
+        ROLES.has(response["role"]) &&
+        typeof response["model"] === "string" &&
+        isContent(response["content"])
+      );
+    case "roots/list":
+      return isListOf(response["roots"], isRoot);
+    default:
+      return false;
+  }
+}
+
+/** What was filled in; only somebody who accepts fills in anything. */
+function isForm(content: unknown): boolean {
+  if (content === undefined) return true;
+  return isObject(content) && Object.values(content).every(isField);
+}
+
+function isField(value: unknown): boolean {
+  return (
+    typeof value === "string" ||
+    typeof value === "number" ||
+    typeof value === "boolean" ||
+    isListOf(value, (choice) => typeof choice === "string")
+  );
+}
+
+/** One block or, from 2025-11-25 on, several. */
+function isContent(content: unknown): boolean {
+  return isBlock(content) || isListOf(content, isBlock);
+}
+
+function isBlock(block: unknown): boolean {
+  return isObject(block) && typeof block["type"] === "string";
+}
+
+function isRoot(root: unknown): boolean {
+  return isObject(root) && typeof root["uri"] === "string";
+}
+
+function isListOf(value: unknown, isMember: (member: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every((member: unknown) => isMember(member));
+}

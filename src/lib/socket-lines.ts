@@ -1,0 +1,48 @@
+/** The text messages of a WebSocket that was opened to another part of the gateway, in their order. */
+
+export class SocketLines {
+  readonly #socket: WebSocket;
+  readonly #closeCode: number;
+  readonly #lines: string[] = [];
+  #isOpen = true;
+  #wake: (() => void) | undefined;
+
+  /**
+   * @param socket not accepted yet.
+   * @param closeCode says to the other end that nobody reads any more.
+   */
+  constructor(socket: WebSocket, closeCode: number) {
+    this.#socket = socket;
+    this.#closeCode = closeCode;
+    socket.addEventListener("message", ({ data }) => {
+      if (typeof data === "string") this.#lines.push(data);
+      this.#wake?.();
+    });
+    socket.addEventListener("close", () => this.#end());
+    socket.addEventListener("error", () => this.#end());
+    socket.accept();
+  }
+
+  /** @returns `undefined` when it is closed, and everything before that was read. */
+  async next(): Promise<string | undefined> {
+    for (;;) {
+      const line = this.#lines.shift();
+      if (line !== undefined || !this.#isOpen) return line;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  send(line: string): void {
+    if (this.#isOpen) this.#socket.send(line);
+  }
+
+  close(): void {
+    if (this.#isOpen) this.#socket.close(this.#closeCode, "the client has gone");
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isOpen = false;
+    this.#wake?.();
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * A legacy server's question, as it stands in a result that asks a modern client for input. The
+ * forms and messages of every legacy revision are good in 2026-07-28; what goes is what a request
+ * of its own would have had.
+ */
+
+import type { Call } from "../exchange.ts";
+import { type ErrorObject, isObject, type JsonObject, type Params } from "../json-rpc.ts";
+import { type Askable, asks, lacks } from "./askable.ts";
+import { canDo, lackingFor } from "./client-abilities.ts";
+import { URL_ELICITATION_REQUIRED } from "./errors.ts";
+import { mapMember } from "./map-member.ts";
+import { withoutEnvelopeAndTasks, withoutProgressToken } from "./reserved-meta.ts";
+import { toModernTool } from "./tool.ts";
+
+/** @param capabilities of the request that is to be answered with the question. */
+export function askModernClient(call: Call, capabilities: JsonObject): Askable {
+  const lacking = lackingFor(call, capabilities);
+  if (lacking !== undefined) return lacks(lacking);
+  const { method, params = {} } = call;
+  // It goes out in a result, as a part of it: nobody can be told how far it is, or hand out a task.
+  const { task: _, ...asked } = withoutProgressToken(withoutEnvelopeAndTasks(params));
+  switch (method) {
+    case "elicitation/create": {
+      // The answer is known by its place (2026-07-28, elicitation).
+      const { elicitationId: _, ...rest } = asked;
+      return asks({ method, params: rest });
+    }
+    case "sampling/createMessage":
+      return asks({ method, params: toModernSampling(asked, capabilities) });
+    default:
+      return asks({ method, params: asked });
+  }
+}
+
+function toModernSampling(params: Params, capabilities: JsonObject): Params {
+  const asked = mapMember(params, "tools", toModernTool);
+  const { includeContext, ...rest } = asked;
+  const isAllowed = includeContext === "none" || canDo(capabilities, "sampling.context");
+  return isAllowed ? asked : rest;
+}
+
+/**
+ * The pages that a legacy server wants to have visited before it meets a request, as questions
+ * (2025-11-25, elicitation, -32042).
+ *
+ * @returns `undefined` for any other error, or one that names no page.
+ */
+export function pagesToVisit({ code, data }: ErrorObject): readonly Call[] | undefined {
+  const elicitations = isObject(data) ? data["elicitations"] : undefined;
+  if (code !== URL_ELICITATION_REQUIRED || !Array.isArray(elicitations)) return undefined;
+  const pages = elicitations
+    .filter(isObject)
+    .filter(({ url }) => typeof url === "string")
+    .map((params) => ({ method: "elicitation/create", params: { ...params, mode: "url" } }));
+  return pages.length === 0 ? undefined : pages;
+}

@@ -1,0 +1,37 @@
+/** Errors that are spelt differently in the two eras. */
+
+import { ErrorCode } from "../error-codes.ts";
+import { type ErrorObject, isObject } from "../json-rpc.ts";
+
+/** Of 2025-11-25: the user has to visit a page before the request can be met. */
+export const URL_ELICITATION_REQUIRED = -32_042;
+/** Codes that mean something on the modern wire, and there alone (2026-07-28, basic, error codes). */
+const RESERVED = { from: -32_099, to: -32_020 } as const;
+
+/** A modern server's error, for a legacy client. */
+export function toLegacyError(method: string, error: ErrorObject): ErrorObject {
+  const isNotFound =
+    method === "resources/read" &&
+    error.code === ErrorCode.InvalidParams &&
+    isObject(error.data) &&
+    typeof error.data["uri"] === "string";
+  return isNotFound ? { ...error, code: ErrorCode.ResourceNotFound } : error;
+}
+
+/**
+ * A legacy server's error, for a modern client.
+ *
+ * @param uri that was to be read, for a server that does not repeat it.
+ */
+export function toModernError(method: string, error: ErrorObject, uri?: unknown): ErrorObject {
+  const { code, data } = error;
+  if (code === ErrorCode.ResourceNotFound) {
+    // MUST be -32602, SHOULD name the resource (2026-07-28, resources).
+    const named = isObject(data) ? { uri, ...data } : { uri };
+    const isNameless = method !== "resources/read" || named.uri === undefined;
+    return { ...error, code: ErrorCode.InvalidParams, ...(isNameless ? {} : { data: named }) };
+  }
+  // It would be taken for something that this server knows nothing of.
+  const isReserved = code >= RESERVED.from && code <= RESERVED.to;
+  return isReserved ? { ...error, code: ErrorCode.InternalError } : error;
+}

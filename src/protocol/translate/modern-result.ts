@@ -1,0 +1,40 @@
+/**
+ * A legacy server's result on its way to a modern client. What a legacy server says in the words of
+ * 2026-07-28 has no meaning there: its results are complete, nobody may reuse them, and a question
+ * in one is none.
+ */
+
+import { Meta, metaOf, withMeta } from "../envelope.ts";
+import { isObject, type JsonObject } from "../json-rpc.ts";
+import { isCacheable } from "../methods.ts";
+import { mapMember } from "./map-member.ts";
+import { withoutEnvelopeAndTasks } from "./reserved-meta.ts";
+import { toModernTool } from "./tool.ts";
+
+/** @param serverInfo of the handshake: every result names its server (2026-07-28, basic: SHOULD). */
+export function toModernResult(
+  method: string,
+  result: JsonObject,
+  serverInfo?: JsonObject,
+): JsonObject {
+  const { inputRequests: _, requestState: __, ...rest } = withoutEnvelopeAndTasks(result);
+  const told = method === "tools/list" ? mapMember(rest, "tools", toModernTool) : rest;
+  const meta = isNamed(serverInfo)
+    ? { ...metaOf(told), [Meta.serverInfo]: serverInfo }
+    : metaOf(told);
+  const { ttlMs: ___, cacheScope: ____, ...complete } = withMeta(told, meta);
+  return {
+    ...complete,
+    resultType: "complete",
+    ...(isCacheable(method) ? { ttlMs: 0, cacheScope: "private" } : {}),
+  };
+}
+
+/** One without a name and a version would make the whole result invalid. */
+function isNamed(serverInfo: JsonObject | undefined): boolean {
+  return (
+    isObject(serverInfo) &&
+    typeof serverInfo["name"] === "string" &&
+    typeof serverInfo["version"] === "string"
+  );
+}

@@ -1,0 +1,43 @@
+/** Keys of `_meta` that belong to one wire, and mean nothing, or something else, on another. */
+
+import { Meta, metaOf, withMeta } from "../envelope.ts";
+import type { JsonObject } from "../json-rpc.ts";
+
+/** Of 2026-07-28: what requests, results and notifications say of themselves. */
+const ENVELOPE: ReadonlySet<string> = new Set(Object.values(Meta));
+/** Of the tasks of 2025-11-25, which no other revision has. */
+const TASKS: ReadonlySet<string> = new Set([
+  "io.modelcontextprotocol/related-task",
+  "io.modelcontextprotocol/model-immediate-response",
+]);
+
+/** The same params or result without the envelope; everything else in `_meta` stays. */
+export function withoutEnvelope(value: JsonObject): JsonObject {
+  return without(value, (key) => ENVELOPE.has(key));
+}
+
+/** Also without what tasks of 2025-11-25 put there. */
+export function withoutEnvelopeAndTasks(value: JsonObject): JsonObject {
+  return without(value, (key) => ENVELOPE.has(key) || TASKS.has(key));
+}
+
+/** Without what tasks of 2025-11-25 put there alone. */
+export function withoutOlderTasks(value: JsonObject): JsonObject {
+  return without(value, (key) => TASKS.has(key));
+}
+
+/** For questions that are no requests of their own: nobody can be told of their progress. */
+export function withoutProgressToken(value: JsonObject): JsonObject {
+  return without(value, (key) => key === "progressToken");
+}
+
+/** Baggage may carry private data; it does not cross to another party. */
+export function withoutBaggage(value: JsonObject): JsonObject {
+  return without(value, (key) => key === "baggage");
+}
+
+function without(value: JsonObject, isReserved: (key: string) => boolean): JsonObject {
+  const meta = Object.entries(metaOf(value));
+  const kept = meta.filter(([key]) => !isReserved(key));
+  return kept.length === meta.length ? value : withMeta(value, Object.fromEntries(kept));
+}

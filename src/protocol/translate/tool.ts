@@ -1,0 +1,64 @@
+/** One listed tool, for a client of another revision or era than its server's. */
+
+import { isObject, type JsonObject } from "../json-rpc.ts";
+import { hasLawfulBindings } from "../param-headers.ts";
+import type { Era, LegacyRevision } from "../revisions.ts";
+import { asObject, isObjectSchema, wrapSchema } from "./output.ts";
+
+/** A legacy client, and what it reads. */
+export interface LegacyReader {
+  readonly revision: LegacyRevision;
+  /** Of the server that it reads. */
+  readonly era: Era;
+  /** Whether the client may use tasks of 2025-11-25 at this server. */
+  readonly hasTasks: boolean;
+}
+
+export function toLegacyTool(tool: JsonObject, reader: LegacyReader): JsonObject {
+  const { execution: _, ...plain } = tool;
+  const { inputSchema, outputSchema } = tool;
+  return {
+    ...(reader.hasTasks ? tool : plain),
+    ...(inputSchema === undefined ? {} : { inputSchema: withPlainProperties(inputSchema) }),
+    ...(outputSchema === undefined ? {} : { outputSchema: toLegacyOutput(outputSchema, reader) }),
+  };
+}
+
+function toLegacyOutput(schema: unknown, { era }: LegacyReader): unknown {
+  if (isObjectSchema(schema)) return withPlainProperties(schema);
+  return (era === "legacy" ? narrowed(schema) : undefined) ?? wrapSchema(schema);
+}
+
+/**
+ * The output of a legacy server is an object, whatever its schema leaves open: so it may say so, and
+ * the values need not be wrapped.
+ *
+ * @returns `undefined` for a schema that says it is something else.
+ */
+function narrowed(schema: unknown): unknown {
+  const { type, ...rest } = asObject(schema);
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type ?? "object"];
+  return types.includes("object") ? withPlainProperties({ ...rest, type: "object" }) : undefined;
+}
+
+/** Before 2026-07-28 the schemas of properties are objects: a whole list fails on one that is not. */
+function withPlainProperties(schema: unknown): unknown {
+  const properties = isObject(schema) ? schema["properties"] : undefined;
+  if (!isObject(schema) || !isObject(properties)) return schema;
+  const plain = Object.entries(properties).map(([name, part]) => [name, asObject(part)]);
+  return { ...schema, properties: Object.fromEntries(plain) as JsonObject };
+}
+
+/** @returns the tool without what only 2025-11-25 has. */
+export function toModernTool(tool: JsonObject): JsonObject {
+  const { execution: _, ...rest } = tool;
+  if (hasLawfulBindings(rest)) return rest;
+  // A client MUST drop a tool with annotations that break the rules (2026-07-28, tools). Its server
+  // knows nothing of them, so it is not to be lost for their sake.
+  return { ...rest, inputSchema: withoutAnnotations(rest["inputSchema"]) };
+}
+
+function withoutAnnotations(schema: unknown): unknown {
+  const text = JSON.stringify(schema);
+  return JSON.parse(text, (key, value: unknown) => (key === "x-mcp-header" ? undefined : value));
+}

@@ -1,0 +1,115 @@
+/**
+ * The official conformance suite across the eras: what it requires of 2026-07-28, through the gateway
+ * in front of a server that has nothing but sessions; and what it requires of 2025-11-25, in front of
+ * one that has none. The server is the fixture, behind a filter that leaves it one era.
+ */
+
+import { afterAll, beforeAll, describe, inject, test } from "vitest";
+
+import { type EraFilter, startEraFilter } from "../support/era-filter.ts";
+import { type Server, startGateway } from "../support/servers.ts";
+import { OTHER_EXTENSIONS, RUN_TIMEOUT_MS, runServerSuite, type Verdict } from "./suite.ts";
+
+interface Run {
+  readonly requirements: string;
+  /** The era of the server. */
+  readonly era: "legacy" | "modern";
+  /** Scenarios with checks that no gateway can meet before such a server: how many, and why. */
+  readonly cannot: Readonly<Record<string, { readonly failed: number; readonly because: string }>>;
+}
+
+/**
+ * What such a server has instead, the tasks of 2025-11-25, a modern client does not see: a tool that
+ * must run as one is run so by the gateway, and its result comes as of any call. That is asserted by
+ * test/integration/bridge-object-tasks.test.ts.
+ */
+const NO_TASKS =
+  "The extension for tasks, and the tools that the suite wants with it, are of 2026-07-28 alone: a " +
+  "legacy server has neither, so the gateway does not offer it.";
+
+const RUNS: readonly Run[] = [
+  {
+    requirements: "2026-07-28",
+    era: "legacy",
+    cannot: {
+      // What comes instead is in the matrix, as "errors that name what a client has not declared".
+      "server-stateless": {
+        failed: 2,
+        because:
+          "A call that needs what the client has not declared is to be refused with -32021, and " +
+          "400. A legacy server says so in words of its own, in a result like any other.",
+      },
+      // That the question is asked and the answer taken is in the matrix, as "forms".
+      "input-required-result-basic-elicitation": {
+        failed: 1,
+        because:
+          "The question is to have the key that the suite knows its server by. On the legacy " +
+          "wire questions have no keys, so it has one of the gateway's.",
+      },
+      "tasks-lifecycle": { failed: 8, because: NO_TASKS },
+      "tasks-capability-negotiation": { failed: 3, because: NO_TASKS },
+      "tasks-wire-fields": { failed: 3, because: NO_TASKS },
+      "tasks-request-state-removal": { failed: 1, because: NO_TASKS },
+      "tasks-mrtr-input": { failed: 3, because: NO_TASKS },
+      "tasks-request-headers": { failed: 3, because: NO_TASKS },
+      "tasks-dispatch-and-envelope": { failed: 5, because: NO_TASKS },
+      "tasks-required-task-error": { failed: 1, because: NO_TASKS },
+      "tasks-mrtr-composition": { failed: 1, because: NO_TASKS },
+    },
+  },
+  { requirements: "2025-11-25", era: "modern", cannot: {} },
+];
+
+function names(verdicts: readonly Verdict[]): readonly string[] {
+  return verdicts.map(({ scenario }) => scenario);
+}
+
+describe.each(RUNS)(
+  "conformance with $requirements, $era server",
+  ({ requirements, era, cannot }) => {
+    let filter: EraFilter;
+    let gateway: Server;
+    let through: readonly Verdict[];
+    beforeAll(async () => {
+      filter = await startEraFilter(inject("fixture"), { era });
+      gateway = await startGateway({ servers: { fixture: { url: filter.url } } });
+      through = await runServerSuite(`${gateway.url}/mcp`, ["--requirements", requirements]);
+    }, RUN_TIMEOUT_MS);
+    afterAll(async () => {
+      await gateway.stop();
+      await filter.close();
+    });
+
+    test("every scenario passes, but for what cannot exist there", ({ expect }) => {
+      const failing = through
+        .filter(({ scenario, failed }) => failed > 0 && !OTHER_EXTENSIONS.test(scenario))
+        .map(({ scenario, failed }) => [scenario, failed]);
+      const known = Object.entries(cannot).map(([scenario, { failed }]) => [scenario, failed]);
+      expect(Object.fromEntries(failing)).toEqual(Object.fromEntries(known));
+    });
+
+    test(
+      "the scenarios are those of a server of both eras",
+      async ({ expect }) => {
+        const direct = await runServerSuite(inject("fixture"), ["--requirements", requirements]);
+        expect(names(through)).toEqual(names(direct));
+      },
+      RUN_TIMEOUT_MS,
+    );
+  },
+);
+
+test.for(RUNS)(
+  "the filter itself takes nothing from its own era: $era",
+  { timeout: RUN_TIMEOUT_MS },
+  async ({ era }, { expect, onTestFinished }) => {
+    const own = era === "legacy" ? "2025-11-25" : "2026-07-28";
+    const filter = await startEraFilter(inject("fixture"), { era });
+    onTestFinished(() => filter.close());
+    const verdicts = await runServerSuite(filter.url, ["--requirements", own]);
+    const failing = verdicts.filter(
+      ({ scenario, failed }) => failed > 0 && !OTHER_EXTENSIONS.test(scenario),
+    );
+    expect(failing).toEqual([]);
+  },
+);

@@ -1,0 +1,121 @@
+/** Features of the matrix: what a server says while it works, or of its own accord. */
+
+import { vi } from "vitest";
+
+import type { Client, Json } from "../support/clients-face.ts";
+import type { Feature } from "./matrix.ts";
+import { textOf } from "./outcome.ts";
+
+const SOON = { timeout: 10_000, interval: 20 };
+const WATCHED = "test://watched-resource";
+const LONG_MS = 30_000;
+
+/** Of one kind, in the order of arrival. */
+function heardOf({ heard }: Client, kind: string): readonly Json[] {
+  return heard
+    .filter(({ method }) => method === `notifications/${kind}`)
+    .map(({ params }) => params);
+}
+
+/** Lets the server say it until it is heard: a stream for news opens in its own time. */
+async function provoke(client: Client, kind: string, tool: string): Promise<void> {
+  await vi.waitFor(async () => {
+    await client.callTool(tool);
+    if (heardOf(client, kind).length === 0) throw new Error(`no ${kind} yet`);
+  }, SOON);
+}
+
+function lineOf({ level, data }: Json): string {
+  return `${String(level)}: ${String(data)}`;
+}
+
+async function cancelledCount(client: Client): Promise<number> {
+  return Number(textOf(await client.callTool("test_cancelled_count")));
+}
+
+export const NEWS: readonly Feature[] = [
+  {
+    name: "progress",
+    run: async (client) => {
+      // What comes is looked at on the wire, where the token can be seen.
+      await client.callTool("test_tool_with_progress", {}, { onprogress: () => undefined });
+      const tokens = new Set(client.progress.map(({ progressToken }) => typeof progressToken));
+      const reports = client.progress.map(({ progress, total }) => ({ progress, total }));
+      return { tokens: [...tokens], reports };
+    },
+    outcome: () => ({
+      tokens: ["number"],
+      reports: [0, 50, 100].map((progress) => ({ progress, total: 100 })),
+    }),
+  },
+  {
+    name: "logs",
+    run: async (client) => {
+      await client.setLogLevel("info");
+      await client.callTool("test_tool_with_logging");
+      const atInfo = heardOf(client, "message").map(lineOf);
+      await client.setLogLevel("warning");
+      await client.callTool("test_tool_with_logging");
+      return { atInfo, atWarning: heardOf(client, "message").length - atInfo.length };
+    },
+    outcome: () => ({
+      atInfo: [
+        "info: Tool execution started",
+        "info: Tool processing data",
+        "info: Tool execution completed",
+      ],
+      atWarning: 0,
+    }),
+  },
+  {
+    name: "updates of resources",
+    run: async (client) => {
+      const stop = await client.watch(WATCHED);
+      await provoke(client, "resources/updated", "test_touch_watched");
+      const uris = new Set(heardOf(client, "resources/updated").map(({ uri }) => uri));
+      await stop();
+      // What is announced last is here, so nothing else is on its way any more.
+      await client.watch();
+      const heard = heardOf(client, "resources/updated").length;
+      await client.callTool("test_touch_watched");
+      await provoke(client, "tools/list_changed", "test_trigger_tool_change");
+      const after = heardOf(client, "resources/updated").length - heard;
+      return { uris: [...uris], afterTheEnd: after };
+    },
+    outcome: () => ({ uris: [WATCHED], afterTheEnd: 0 }),
+  },
+  {
+    name: "changes of lists",
+    run: async (client) => {
+      await client.watch();
+      await provoke(client, "tools/list_changed", "test_trigger_tool_change");
+      const prompts = heardOf(client, "prompts/list_changed").length;
+      await provoke(client, "prompts/list_changed", "test_trigger_prompt_change");
+      return { promptsBefore: prompts };
+    },
+    outcome: () => ({ promptsBefore: 0 }),
+  },
+  {
+    name: "cancellation",
+    run: async (client, connectDirect) => {
+      const direct = await connectDirect();
+      const before = await cancelledCount(direct);
+      const controller = new AbortController();
+      const { signal } = controller;
+      const call = client.callTool("test_wait", { ms: LONG_MS }, { signal }).then(
+        () => "answered",
+        (error: unknown) => String(error),
+      );
+      // What began later has come back, so the call is there by now.
+      await client.callTool("test_simple_text");
+      const early = (await cancelledCount(direct)) - before;
+      controller.abort(new Error("no longer needed"));
+      const outcome = await call;
+      await vi.waitFor(async () => {
+        if ((await cancelledCount(direct)) === before) throw new Error("still at work");
+      }, SOON);
+      return { early, isGivenUp: outcome.includes("no longer needed") };
+    },
+    outcome: () => ({ early: 0, isGivenUp: true }),
+  },
+];

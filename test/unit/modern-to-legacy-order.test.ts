@@ -1,0 +1,222 @@
+/** A modern request as it is ordered from the holder of a legacy session, or why it is not. */
+
+import * as fc from "fast-check";
+import { describe, test } from "vitest";
+
+import { makeOrder } from "../../src/bridge/modern-to-legacy/make-order.ts";
+import {
+  digestOf,
+  readState,
+  writeState,
+} from "../../src/bridge/modern-to-legacy/request-state.ts";
+import type { JsonObject, JsonRpcRequest } from "../../src/protocol/json-rpc.ts";
+
+const KEY = "io.modelcontextprotocol/";
+const ENVELOPE = { [`${KEY}protocolVersion`]: "2026-07-28", [`${KEY}clientCapabilities`]: {} };
+const CALL = { name: "work", arguments: { a: 1 } };
+
+function request(method: string, params: JsonObject = {}, meta: JsonObject = {}): JsonRpcRequest {
+  return { jsonrpc: "2.0", id: 1, method, params: { _meta: { ...ENVELOPE, ...meta }, ...params } };
+}
+
+const order = (message: JsonRpcRequest): ReturnType<typeof makeOrder> =>
+  makeOrder(message, undefined);
+
+describe("a call is ordered", () => {
+  test("without what only its own wire knows, and with what it wishes", async ({ expect }) => {
+    const meta = { progressToken: 0, [`${KEY}logLevel`]: "info", "a.test/b": 1 };
+    const message = request("tools/call", { ...CALL, task: { ttl: 1 } }, meta);
+    expect(await makeOrder(message, { name: "c", version: "1" })).toEqual({
+      kind: "order",
+      order: {
+        ...{ kind: "call", progressToken: 0, logLevel: "info" },
+        call: {
+          method: "tools/call",
+          params: { ...CALL, _meta: { progressToken: 0, "a.test/b": 1 } },
+        },
+        clientInfo: { name: "c", version: "1" },
+        digest: expect.any(String) as string,
+      },
+    });
+  });
+
+  test("wishing nothing where nothing is said", async ({ expect }) => {
+    const made = await order(request("tools/list"));
+    expect(made).toMatchObject({ order: { call: { method: "tools/list", params: {} } } });
+    expect(made).not.toHaveProperty("order.progressToken");
+    expect(made).not.toHaveProperty("order.logLevel");
+    expect(made).not.toHaveProperty("order.clientInfo");
+  });
+
+  test("again, where there is nothing to go on with", async ({ expect }) => {
+    const digest = await digestOf(request("tools/call", CALL));
+    const requestState = writeState({ kind: "again", pages: 2, digest });
+    for (const inputResponses of [{}, { r1: { action: "accept" } }]) {
+      const made = await order(request("tools/call", { ...CALL, requestState, inputResponses }));
+      expect(made).toMatchObject({ order: { kind: "call", call: { params: CALL } } });
+      expect(made).not.toHaveProperty("order.call.params.requestState");
+      expect(made).not.toHaveProperty("order.call.params.inputResponses");
+    }
+  });
+
+  test("whatever it says of rounds, where its method has none", async ({ expect }) => {
+    const made = await order(request("tools/list", { requestState: 7, inputResponses: 8 }));
+    expect(made).toMatchObject({ order: { kind: "call", call: { params: {} } } });
+  });
+});
+
+describe("answers are ordered", () => {
+  test("from whoever holds the call that they belong to", async ({ expect }) => {
+    const read = { uri: "file:///a" };
+    const digest = await digestOf(request("resources/read", read));
+    const state = { kind: "parked", object: "o", exchange: "x", round: 3, digest } as const;
+    const inputResponses = { r1: { action: "cancel" } };
+    const params = { ...read, requestState: writeState(state), inputResponses };
+    expect(await order(request("resources/read", params, { progressToken: "p" }))).toEqual({
+      kind: "order",
+      order: {
+        ...{ kind: "answer", object: "o", exchange: "x", round: 3, digest },
+        ...{ responses: inputResponses, method: "resources/read", uri: "file:///a" },
+        progressToken: "p",
+      },
+    });
+  });
+
+  test("though there are none", async ({ expect }) => {
+    const digest = await digestOf(request("tools/call", CALL));
+    const state = { kind: "parked", object: "o", exchange: "x", round: 1, digest } as const;
+    const made = await order(request("tools/call", { ...CALL, requestState: writeState(state) }));
+    expect(made).toMatchObject({ order: { kind: "answer", responses: {} } });
+  });
+});
+
+describe("is refused", () => {
+  const BAD: readonly {
+    readonly name: string;
+    readonly params: JsonObject;
+    readonly says: string;
+  }[] = [
+    { name: "a state of no text", params: { requestState: 7 }, says: "requestState" },
+    { name: "an empty state", params: { requestState: "" }, says: "requestState" },
+    { name: "a state of no JSON", params: { requestState: "edgeway:{" }, says: "requestState" },
+    { name: "a state of a list", params: { requestState: "edgeway:[]" }, says: "requestState" },
+    {
+      name: "a state without a digest",
+      params: { requestState: "edgeway:{}" },
+      says: "requestState",
+    },
+    { name: "null for a state", params: { requestState: null }, says: "requestState" },
+    { name: "a list of answers", params: { inputResponses: [] }, says: "inputResponses" },
+    { name: "null for answers", params: { inputResponses: null }, says: "inputResponses" },
+    {
+      name: "answers without a state",
+      params: { inputResponses: { r1: {} } },
+      says: "requestState",
+    },
+  ];
+  test.for(BAD)("$name", async ({ params, says }, { expect }) => {
+    const made = await order(request("tools/call", { ...CALL, ...params }));
+    expect(made).toMatchObject({ kind: "refused", reply: { error: { code: -32602 } } });
+    expect(JSON.stringify(made)).toContain(says);
+  });
+
+  test.for([
+    { o: 7, x: "x", r: 1 },
+    { o: "o", r: 1 },
+    { o: "o", x: "x" },
+    { o: "o", x: "x", r: "1" },
+    { o: "o", x: "x", r: 1.5 },
+    { o: null, x: "x", r: 1 },
+  ])("a state that lacks something: %j", async (members, { expect }) => {
+    const d = await digestOf(request("tools/call", CALL));
+    const requestState = `edgeway:${JSON.stringify({ d, ...members })}`;
+    const made = await order(request("tools/call", { ...CALL, requestState }));
+    expect(made).toMatchObject({ kind: "refused", reply: { error: { code: -32602 } } });
+  });
+
+  test.for(["accept", "decline", "cancel"])(
+    "a call again after a page that was answered with %s, unless it was visited",
+    async (action, { expect }) => {
+      const digest = await digestOf(request("tools/call", CALL));
+      const requestState = writeState({ kind: "again", pages: 2, digest });
+      const inputResponses = { r1: { action: "accept" }, r2: { action } };
+      const made = await order(request("tools/call", { ...CALL, requestState, inputResponses }));
+      expect(made.kind).toBe(action === "accept" ? "order" : "refused");
+    },
+  );
+
+  test("a call again with what is no answer; what was not asked means nothing", async ({
+    expect,
+  }) => {
+    const digest = await digestOf(request("tools/call", CALL));
+    const requestState = writeState({ kind: "again", pages: 2, digest });
+    const again = (inputResponses: JsonObject): ReturnType<typeof order> =>
+      order(request("tools/call", { ...CALL, requestState, inputResponses }));
+    for (const r2 of ["accept", null, {}, { action: "yes" }]) {
+      const made = await again({ r1: { action: "accept" }, r2 });
+      expect(made).toMatchObject({ kind: "refused", reply: { error: { code: -32602 } } });
+      expect(JSON.stringify(made)).toContain("inputResponses.r2");
+    }
+    for (const answers of [{}, { r3: { action: "decline" } }, { other: 7 }]) {
+      expect((await again(answers)).kind).toBe("order");
+    }
+  });
+});
+
+const digest = (params: JsonObject, method = "tools/call"): Promise<string> =>
+  digestOf({ method, params });
+
+describe("the digest of a request", () => {
+  test("is of what is called, and not of what is said of the call", async ({ expect }) => {
+    const same = { ...CALL, _meta: { a: 1 }, inputResponses: { r: 1 }, requestState: "s" };
+    expect(await digest(same)).toBe(await digest(CALL));
+  });
+
+  const OTHERS: readonly JsonObject[] = [
+    { ...CALL, name: "other" },
+    { ...CALL, arguments: { a: 2 } },
+    { ...CALL, arguments: { a: "1" } },
+    { ...CALL, arguments: { a: 1, b: null } },
+    { ...CALL, arguments: [["a", 1]] },
+    { ...CALL, more: 1 },
+    { name: "work" },
+  ];
+  test.for(OTHERS)("is another for %j", async (other, { expect }) => {
+    expect(await digest(other)).not.toBe(await digest(CALL));
+  });
+
+  test("is another for another method", async ({ expect }) => {
+    expect(await digest(CALL, "prompts/get")).not.toBe(await digest(CALL));
+  });
+
+  test("does not depend on the order of members, but on that of lists", async ({ expect }) => {
+    const value = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 6 });
+    await fc.assert(
+      fc.asyncProperty(value, async (params) => {
+        expect(await digest(turned(params) as JsonObject)).toBe(await digest(params));
+      }),
+    );
+    expect(await digest({ a: [1, 2] })).not.toBe(await digest({ a: [2, 1] }));
+  });
+});
+
+/** With the members of every object the other way round. */
+function turned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(turned);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, turned(member)]);
+  return Object.fromEntries(members.toReversed());
+}
+
+test("a state of a server's own is none of the bridge's", ({ expect }) => {
+  expect(readState(JSON.stringify({ n: 1, d: "digest" }))).toBeUndefined();
+});
+
+test("a state is read as it was written", ({ expect }) => {
+  const digest = "d";
+  const states = [
+    { kind: "parked", object: "o", exchange: "x", round: 1, digest },
+    { kind: "again", pages: 2, digest },
+  ] as const;
+  for (const state of states) expect(readState(writeState(state))).toEqual(state);
+});
