@@ -132,7 +132,7 @@ export class BridgeObject extends DurableObject<Env> {
       const endpoint = target.endpoint.href;
       this.#store.begin({ slug, endpoint, owner, capabilities, clientInfo, usedAt: now });
       this.#wire();
-    } else if (known.owner !== owner) return undefined;
+    } else if (known.owner !== owner || known.slug !== slug) return undefined;
     return this.#parts?.desk;
   }
 

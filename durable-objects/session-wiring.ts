@@ -69,7 +69,8 @@ export function wireSession(
           // Where several servers meet, none are advertised: an id would have to say whose it is.
           const hasTasks = !picked.endpoint.isMerged && hasOlderTasks(client.revision);
           const { target } = server;
-          return serverForSession({ ...side, target, client, toolFacts, hasTasks });
+          const maxTools = limits.catalogItems;
+          return serverForSession({ ...side, target, client, toolFacts, hasTasks, maxTools });
         },
         source: {
           subscribe: (interests) => fanOut.subscribe(id, interests),

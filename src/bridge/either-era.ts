@@ -46,8 +46,10 @@ export class EitherEra implements Dispatch {
   /** An upstream's failure is an error reply. Rejects only with the reason of `signal`. */
   async request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
     try {
-      const ran = await this.#run(({ dispatch }) => dispatch.request(call, peer, signal));
-      return ran ?? (await this.#side.dispatch.request(call, peer, signal));
+      const send = ({ dispatch }: Side): Promise<Reply> => dispatch.request(call, peer, signal);
+      // Where there is one era alone, nothing is sent a second time.
+      if (this.#options.isFixed) return await send(this.#side);
+      return (await this.#run(send)) ?? (await send(this.#side));
     } catch (error) {
       if (signal.aborted) throw error;
       // It refuses both eras.

@@ -16,6 +16,8 @@ import { translatedReply, translatingPeer } from "./translating.ts";
 export interface LegacyRelayOptions extends ConnectionOptions {
   /** Whether the client may use tasks at this server by itself (2025-11-25, tasks). */
   readonly hasTasks: boolean;
+  /** How many of the server's tools are looked at. */
+  readonly maxTools: number;
 }
 
 export class LegacyRelay {
@@ -30,10 +32,10 @@ export class LegacyRelay {
   };
 
   constructor(options: LegacyRelayOptions) {
-    const { target, client, unsolicited, hasTasks } = options;
+    const { target, client, unsolicited, hasTasks, maxTools } = options;
     this.#slug = target.slug;
     this.#revision = client.revision;
-    this.#tasks = hasTasks ? undefined : new TaskTools(target.slug, () => Date.now());
+    this.#tasks = hasTasks ? undefined : new TaskTools(target.slug, () => Date.now(), maxTools);
     const told = translatingPeer(unsolicited, client.revision);
     this.#connection = new LegacyConnection({ ...options, unsolicited: told });
   }

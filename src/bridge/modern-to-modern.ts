@@ -23,6 +23,7 @@ import type { UpstreamTarget } from "../upstream/target.ts";
 import { UpstreamError } from "../upstream/upstream-error.ts";
 import type { InboundModern } from "./inbound-modern.ts";
 import { judgeParamHeaders } from "./judge-param-headers.ts";
+import { isBridgeState } from "./modern-to-legacy/request-state.ts";
 
 /** The client's headers that cross the gateway; everything else is this hop's own. */
 const FORWARDED_HEADERS = ["traceparent", "tracestate"] as const;
@@ -110,6 +111,14 @@ async function finish(
       target.slug,
       "malformed",
       "answered with a result type nobody asked for",
+    );
+  }
+  // Brought back, it would be taken for one that was written here.
+  if (isBridgeState(result["requestState"])) {
+    throw new UpstreamError(
+      target.slug,
+      "malformed",
+      "gave a requestState of the gateway's own form",
     );
   }
   switch (method) {

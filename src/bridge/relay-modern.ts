@@ -5,7 +5,8 @@
 
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Peer } from "../protocol/exchange.ts";
-import { errorReply, isObject, type Reply } from "../protocol/json-rpc.ts";
+import { errorReply, type Reply } from "../protocol/json-rpc.ts";
+import { ownData } from "../protocol/own-error.ts";
 import { discover, recheckEra, type Verdict } from "../upstream/modern/discover.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 import { failureReply, UpstreamError, type UpstreamFailure } from "../upstream/upstream-error.ts";
@@ -65,8 +66,7 @@ async function relay(
 
 /** What comes over the bridge is plain data. */
 function isOfOtherEra(reply: Reply): boolean {
-  if (!("error" in reply) || !isObject(reply.error.data)) return false;
-  return reply.error.data["reason"] === ("other-era" satisfies UpstreamFailure);
+  return ownData(reply)["reason"] === ("other-era" satisfies UpstreamFailure);
 }
 
 async function cross(
@@ -84,11 +84,16 @@ async function cross(
   return relayToLegacy({ bridge, slug: target.slug, waitUntil }, inbound, peer, signal);
 }
 
+const REVISION = /^\d{4}-\d\d-\d\d$/;
+const MAX_REVISIONS = 16;
+
 /** Falling back would be wrong: it says itself that it is of the newer era. */
 function speaksNeither(
   { slug }: UpstreamTarget,
   { supported }: Extract<Verdict, { era: "unknown-modern" }>,
 ): Reply {
   const sentence = `Upstream "${slug}" speaks none of this gateway's revisions`;
-  return errorReply(ErrorCode.InternalError, sentence, { upstream: slug, supported });
+  // What has not the form of a revision is the server's own words, which are not quoted.
+  const shown = supported.filter((one) => REVISION.test(one)).slice(0, MAX_REVISIONS);
+  return errorReply(ErrorCode.InternalError, sentence, { upstream: slug, supported: shown });
 }

@@ -22,6 +22,8 @@ export interface ServerForSessionOptions {
   readonly toolFacts: ToolFactsOf;
   /** Whether the client may use tasks at this server by itself (2025-11-25, tasks). */
   readonly hasTasks: boolean;
+  /** How many of the server's tools are looked at. */
+  readonly maxTools: number;
 }
 
 export function serverForSession(options: ServerForSessionOptions): Dispatch {

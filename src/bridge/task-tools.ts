@@ -6,17 +6,17 @@
  */
 
 import { sleep } from "../lib/sleep.ts";
+import { settleWithin } from "../lib/time-out.ts";
 import { metaOf, withMeta } from "../protocol/envelope.ts";
 import type { Call, Peer } from "../protocol/exchange.ts";
-import { errorReply, isObject, type JsonObject, type Reply } from "../protocol/json-rpc.ts";
-import { ErrorCode } from "../protocol/error-codes.ts";
+import { isObject, type JsonObject, type Reply } from "../protocol/json-rpc.ts";
 import type { LogLevel } from "../protocol/log-levels.ts";
 import { takesTasks } from "../protocol/older-tasks.ts";
 import { UpstreamError, type UpstreamFailure } from "../upstream/upstream-error.ts";
+import { NOBODY, TaskOnlyTools } from "./task-only-tools.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 const RELATED_TASK = "io.modelcontextprotocol/related-task";
-const MAX_PAGES = 100;
-const FRESH_MS = 60_000;
 /** Of asking for a result. It changes nothing at the server, and what breaks it may be over soon. */
 const ATTEMPTS = 4;
 /** After this, a task is nobody's call any more. */
@@ -24,15 +24,10 @@ const MAX_POLLED_MS = 3_600_000;
 const POLL_MS = { least: 100, unsaid: 2000, most: 30_000 };
 /** The task may run on. */
 const BROKEN: ReadonlySet<UpstreamFailure> = new Set(["timeout", "lost", "unreachable"]);
-
-/** Lists are read for the gateway itself. */
-const NOBODY: Peer = {
-  notify: () => Promise.resolve(),
-  ask: () =>
-    Promise.resolve(
-      errorReply(ErrorCode.InvalidRequest, "Nothing is asked in the course of a list"),
-    ),
-};
+/** They say that a request did not run, which is not true of a call whose task was made. */
+const NOT_RUN: ReadonlySet<UpstreamFailure> = new Set(["session-lost", "other-era"]);
+/** What a task is given to be made in when nobody wants it any more: it can be ended by its id alone. */
+const MAKING_MS = 10_000;
 
 /** One request, and what it hears. */
 export interface Sent {
@@ -51,12 +46,13 @@ interface Sender {
 export class TaskTools {
   readonly #slug: string;
   readonly #now: () => number;
-  #names: ReadonlySet<string> = new Set();
-  #readAt = -Infinity;
+  readonly #taskOnly: TaskOnlyTools;
 
-  constructor(slug: string, now: () => number) {
+  /** @param maxItems of the server's list of tools that are looked at. */
+  constructor(slug: string, now: () => number, maxItems: number) {
     this.#slug = slug;
     this.#now = now;
+    this.#taskOnly = new TaskOnlyTools(now, maxItems);
   }
 
   /**
@@ -68,12 +64,12 @@ export class TaskTools {
   async send(sender: Sender, request: Sent, capabilities: JsonObject): Promise<Reply> {
     const { call, signal } = request;
     const isTool = call.method === "tools/call" && takesTasks(capabilities);
-    const isTask = isTool && (await this.#requires(sender, call.params?.["name"], signal));
+    const isTask = isTool && (await this.#taskOnly.has(sender, call.params?.["name"], signal));
     return isTask ? this.#run(sender, request) : sender.request(request);
   }
 
   async #run(sender: Sender, request: Sent): Promise<Reply> {
-    const made = await sender.request({ ...request, call: asTask(request.call) });
+    const made = await this.#make(sender, request);
     if ("error" in made) return made;
     if (taskIn(made) === undefined) {
       throw new UpstreamError(this.#slug, "malformed", "made no task of a tool that needs one");
@@ -81,12 +77,25 @@ export class TaskTools {
     return this.finish(sender, request, made);
   }
 
+  /** Under a signal of its own: whoever hangs up meanwhile would leave a task that nobody can end. */
+  async #make(sender: Sender, request: Sent): Promise<Reply> {
+    const { call, peer, signal } = request;
+    const leaving = new AbortController();
+    const making = sender.request({ ...request, call: asTask(call), signal: leaving.signal });
+    try {
+      return await unlessAborted(making, signal);
+    } catch (error) {
+      if (signal.aborted) void endOnceMade(sender, peer, making, leaving);
+      throw error;
+    }
+  }
+
   /**
    * Waits for the result of a task, where that is what a call was answered with; also of one that was
    * made before a restart.
    *
    * @param made what the server has answered.
-   * @throws as the sender does.
+   * @throws as the sender does, but for what would say that the call did not run.
    */
   async finish(sender: Sender, request: Omit<Sent, "call">, made: Reply): Promise<Reply> {
     const { peer, signal } = request;
@@ -97,7 +106,9 @@ export class TaskTools {
     } catch (error) {
       // That nobody waits for its result does not end a task.
       if (signal.aborted) void end(sender, peer, taskId);
-      throw error;
+      if (!(error instanceof UpstreamError && NOT_RUN.has(error.failure))) throw error;
+      const sentence = "does not know the task any more that it made; its result is unknown";
+      throw new UpstreamError(this.#slug, "lost", sentence, { cause: error });
     }
   }
 
@@ -135,14 +146,6 @@ export class TaskTools {
     }
     return false;
   }
-
-  async #requires(sender: Sender, name: unknown, signal: AbortSignal): Promise<boolean> {
-    if (this.#now() - this.#readAt > FRESH_MS) {
-      this.#names = await read(sender, signal);
-      this.#readAt = this.#now();
-    }
-    return typeof name === "string" && this.#names.has(name);
-  }
 }
 
 /** What is said for a task MUST name it (2025-11-25, tasks), and modern clients know of none. */
@@ -170,27 +173,17 @@ function asTask({ method, params }: Call): Call {
   return { method, params: { ...params, task: {} } };
 }
 
-/** The tools that are run as tasks alone. A list that cannot be read says nothing of any. */
-async function read(sender: Sender, signal: AbortSignal): Promise<ReadonlySet<string>> {
-  const names = new Set<string>();
-  let cursor: unknown;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const call = { method: "tools/list", params };
-    const reply = await sender.request({ call, peer: NOBODY, signal });
-    if ("error" in reply) break;
-    const { tools, nextCursor } = reply.result;
-    for (const tool of Array.isArray(tools) ? (tools as unknown[]) : []) {
-      if (isObject(tool) && isTaskOnly(tool)) names.add(String(tool["name"]));
-    }
-    if (typeof nextCursor !== "string" || nextCursor === cursor) break;
-    cursor = nextCursor;
-  }
-  return names;
-}
-
-function isTaskOnly({ execution }: JsonObject): boolean {
-  return isObject(execution) && execution["taskSupport"] === "required";
+/** Never rejects. @param leaving stops the making, should it take too long. */
+async function endOnceMade(
+  sender: Sender,
+  peer: Peer,
+  making: Promise<Reply>,
+  leaving: AbortController,
+): Promise<void> {
+  const made = await settleWithin(making, MAKING_MS).catch(() => undefined);
+  leaving.abort(new Error("Nobody waits for it any more"));
+  const taskId = made === undefined ? undefined : taskIn(made);
+  if (taskId !== undefined) await end(sender, peer, taskId);
 }
 
 async function end(sender: Sender, peer: Peer, taskId: string): Promise<void> {

@@ -13,14 +13,13 @@ import { ErrorCode, modernHttpStatus } from "../protocol/error-codes.ts";
 import type { Peer } from "../protocol/exchange.ts";
 import {
   errorReply,
-  isObject,
-  type JsonObject,
   type JsonRpcMessage,
   type JsonRpcRequest,
   notification,
   type Reply,
   respond,
 } from "../protocol/json-rpc.ts";
+import { ownData } from "../protocol/own-error.ts";
 import { encodeEvent, KEEP_ALIVE } from "../protocol/sse.ts";
 import { eventStream, json } from "./answers.ts";
 import type { DoorContext } from "./door.ts";
@@ -82,8 +81,8 @@ export function answerModern(
 
 function asJson({ id }: JsonRpcRequest, reply: Reply): Response {
   if ("result" in reply) return json(respond(id, reply));
-  const { code, data } = reply.error;
-  const { reason, retryAfter }: JsonObject = isObject(data) ? data : {};
+  const { code } = reply.error;
+  const { reason, retryAfter } = ownData(reply);
   // Nothing was run, and when to come back is known: that has a status of its own.
   const isTooMuch = code === ErrorCode.Transport && reason === "overloaded";
   if (!isTooMuch || typeof retryAfter !== "number") {

@@ -429,7 +429,8 @@ export const LIMITS = {
     default: 1000,
     min: 1,
     max: 10_000,
-    reason: "Of one principal at one server; each holds a connection to the server.",
+    reason:
+      "Of one principal's clients at one server that can be asked the same; each holds a connection.",
   },
   bridgeIdleMinutes: {
     default: 10,

@@ -42,8 +42,13 @@ interface JsonRpcError {
 export type JsonRpcResponse = JsonRpcResult | JsonRpcError;
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
-/** A request's end without its envelope: ids belong to one hop and never cross it. */
-export type Reply = { readonly result: JsonObject } | { readonly error: ErrorObject };
+/**
+ * A request's end without its envelope: ids belong to one hop and never cross it. `own` is of an
+ * error that the gateway made itself (`ownError`), and goes no further than it.
+ */
+export type Reply =
+  | { readonly result: JsonObject }
+  | { readonly error: ErrorObject; readonly own?: JsonObject };
 
 /** A message tagged by its kind, so that callers switch instead of probing for members. */
 export type Parsed =
@@ -94,7 +99,7 @@ export function parseMessage(value: unknown): Parsed | undefined {
   return undefined;
 }
 
-function isErrorObject(value: unknown): value is ErrorObject {
+export function isErrorObject(value: unknown): value is ErrorObject {
   return (
     isObject(value) && typeof value["code"] === "number" && typeof value["message"] === "string"
   );
@@ -113,7 +118,9 @@ export function requestsOf(messages: readonly Parsed[]): JsonRpcRequest[] {
 }
 
 export function respond(id: RequestId, reply: Reply): JsonRpcResponse {
-  return { jsonrpc: "2.0", id, ...reply };
+  return "result" in reply
+    ? { jsonrpc: "2.0", id, result: reply.result }
+    : { jsonrpc: "2.0", id, error: reply.error };
 }
 
 /** Takes a response out of the envelope of the hop that answered. */

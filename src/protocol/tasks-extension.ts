@@ -5,13 +5,27 @@
  */
 
 import { ErrorCode } from "./error-codes.ts";
-import { errorReply, isObject, type JsonObject, type Reply } from "./json-rpc.ts";
+import { type ErrorObject, errorReply, isObject, type JsonObject, type Reply } from "./json-rpc.ts";
 
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 /** @param capabilities of a client as it declared them with a request: it counts for that one alone. */
 export function declaresTasks({ extensions }: JsonObject): boolean {
   return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]);
+}
+
+/** The same capabilities of a client, and the extension. */
+export function declaringTasks(capabilities: JsonObject): JsonObject {
+  const { extensions } = capabilities;
+  const others = isObject(extensions) ? extensions : {};
+  return { ...capabilities, extensions: { ...others, [TASKS_EXTENSION]: {} } };
+}
+
+/** Whether a server says that what it was asked for needs the extension. */
+export function demandsTasks({ code, data }: ErrorObject): boolean {
+  const required = isObject(data) ? data["requiredCapabilities"] : undefined;
+  const isLacking = code === ErrorCode.MissingRequiredClientCapability;
+  return isLacking && isObject(required) && declaresTasks(required);
 }
 
 /** For whoever asks for what the extension brings without having declared it (MUST). */
@@ -22,4 +36,11 @@ export function lacksTasks(): Reply {
     `This request needs the extension ${TASKS_EXTENSION}, which the client has not declared with it`,
     { requiredCapabilities },
   );
+}
+
+/** An id travels in a header. In letters of three bytes each, and sealed, the longest is some 8 KiB. */
+const MAX_ID_CHARS = 2048;
+
+export function isTaskId(value: unknown): value is string {
+  return typeof value === "string" && value.length > 0 && value.length <= MAX_ID_CHARS;
 }

@@ -3,6 +3,7 @@
  * sealed so that nobody else can make or read one. It travels in a header of every request.
  */
 
+import { BoundedCache } from "../lib/bounded-cache.ts";
 import { type KeyRing, seal, sealedWith, unseal } from "../lib/seal.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../protocol/revisions.ts";
@@ -32,6 +33,15 @@ const MAX_FACTS_BYTES = 2048;
 /** Of `clientInfo`, what people read. Icons may be whole images. */
 const SHORT_INFO: ReadonlySet<string> = new Set(["name", "version", "title"]);
 
+/** Of ids, not of what they say: one of 4 KiB stands for as much again. */
+const MAX_OPENED = 1000;
+const OPENED_TTL_MS = 600_000;
+/**
+ * What ids were found to say, since a client sends the same one with every request. By the ring that
+ * opened them: one that is replaced takes with it what its keys have opened.
+ */
+const opened = new WeakMap<KeyRing, BoundedCache<SessionClaims>>();
+
 /** The id is made of letters, digits, `.`, `_` and `-`. */
 export function mintSessionId(ring: KeyRing, claims: SessionClaims): Promise<string> {
   return seal(ring, PURPOSE, encode(claims));
@@ -49,8 +59,25 @@ export async function readSessionId(
 ): Promise<SessionClaims | undefined> {
   const keyId = sealedWith(text);
   if (keyId === undefined) return undefined;
-  const claims = decode(await unseal(await keys.ringFor(keyId), PURPOSE, text));
+  const claims = await open(await keys.ringFor(keyId), text);
   return claims !== undefined && claims.expiresAt > now ? claims : undefined;
+}
+
+async function open(ring: KeyRing, text: string): Promise<SessionClaims | undefined> {
+  const known = opened.get(ring)?.get(text);
+  if (known !== undefined) return known;
+  const claims = decode(await unseal(ring, PURPOSE, text));
+  // Nobody else's text is kept: anyone can make one up.
+  if (claims !== undefined) openedBy(ring).set(text, claims);
+  return claims;
+}
+
+function openedBy(ring: KeyRing): BoundedCache<SessionClaims> {
+  const known = opened.get(ring);
+  if (known !== undefined) return known;
+  const cache = new BoundedCache<SessionClaims>({ maxEntries: MAX_OPENED, ttlMs: OPENED_TTL_MS });
+  opened.set(ring, cache);
+  return cache;
 }
 
 /** @returns the facts as a session id can carry them, or one sentence on why it cannot. */

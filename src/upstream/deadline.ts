@@ -12,9 +12,15 @@ export interface Deadline {
   clear(): void;
 }
 
-/** @param makeReason what the signal is aborted with when the time is over. */
-export function startDeadline(timeoutMs: number, makeReason: () => Error): Deadline {
-  const controller = new AbortController();
+/**
+ * @param makeReason what the signal is aborted with when the time is over.
+ * @param controller of the signal, where it may be aborted for other reasons as well.
+ */
+export function startDeadline(
+  timeoutMs: number,
+  makeReason: () => Error,
+  controller = new AbortController(),
+): Deadline {
   let lastSign = Date.now();
   let pauses = 0;
   let timer = setTimeout(check, timeoutMs);

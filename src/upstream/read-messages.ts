@@ -26,7 +26,14 @@ export interface ResumePoint {
   readonly onPrimed?: () => void;
 }
 
-type Text = AsyncIterable<string>;
+interface Event {
+  readonly id?: string;
+  readonly name: string;
+  readonly data: string;
+}
+
+/** Gives what is whole by this text; `undefined` is the end, when the rest counts as whole. */
+type Take<T> = (text: string | undefined) => Iterable<T>;
 
 const MAX_DEPTH = 1000;
 /** Sixteen megabytes of `{},` are a third of a gigabyte as objects; this many are some 30 MiB. */
@@ -40,16 +47,74 @@ const MAX_ID_CHARS = 1024;
  * @throws UpstreamError `malformed` on anything that is not a JSON-RPC message or is too large;
  *   `lost` when the connection breaks.
  */
-export async function* readMessages(
+export function readMessages(
   target: UpstreamTarget,
-  response: Response,
+  { body, headers }: Response,
   resume: ResumePoint = {},
 ): AsyncGenerator<Parsed, void, void> {
-  if (response.body === null) return;
-  const type = mediaType(response.headers.get("content-type"));
-  const text = decode(target, response.body);
-  if (type === "text/event-stream") {
-    for await (const event of readEvents(target, text, resume)) {
+  switch (mediaType(headers.get("content-type"))) {
+    case "text/event-stream":
+      return read(target, body, takingMessages(target, resume));
+    case "application/json":
+      return read(target, body, takingJson(target));
+    default:
+      return read<Parsed>(target, body, undefined);
+  }
+}
+
+/** The named events of a stream: of HTTP+SSE, one of them says where to POST. */
+export function readEvents(
+  target: UpstreamTarget,
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<Event, void, void> {
+  return read(target, body, takingEvents(target, {}));
+}
+
+/**
+ * The one loop under all formats. It asks for more only when what there is was taken; whoever leaves
+ * it cancels the body.
+ *
+ * @param take `undefined` when the format is none that is known.
+ */
+async function* read<T>(
+  target: UpstreamTarget,
+  body: ReadableStream<Uint8Array> | null,
+  take: Take<T> | undefined,
+): AsyncGenerator<T, void, void> {
+  if (body === null) return;
+  const reader = body.getReader();
+  try {
+    if (take === undefined) {
+      throw malformed(target, "answered with a content type that MCP does not use");
+    }
+    const decoder = new TextDecoder(); // not fatal: one broken character must not end a session
+    for (;;) {
+      const chunk = await nextChunk(target, reader);
+      const text = chunk === undefined ? undefined : decoder.decode(chunk, { stream: true });
+      for (const taken of take(text)) yield taken;
+      if (chunk === undefined) return;
+    }
+  } finally {
+    // Nothing more is wanted; it may have ended or broken by itself.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+async function nextChunk(
+  { slug }: UpstreamTarget,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<Uint8Array | undefined> {
+  try {
+    return (await reader.read()).value;
+  } catch (cause) {
+    throw new UpstreamError(slug, "lost", "broke the connection in mid-answer", { cause });
+  }
+}
+
+function takingMessages(target: UpstreamTarget, resume: ResumePoint): Take<Parsed> {
+  const take = takingEvents(target, resume);
+  return function* (text) {
+    for (const event of take(text)) {
       // Other event names are other protocols' business; empty data is a priming event.
       if (event.name !== "message" || event.data === "") {
         if (event.id !== undefined) resume.lastEventId = event.id;
@@ -63,33 +128,11 @@ export async function* readMessages(
         yield message;
       }
     }
-  } else if (type === "application/json") {
-    for await (const value of readJson(target, text)) yield* parseAll(target, value);
-  } else {
-    await response.body.cancel().catch(() => undefined); // closing is all that is wanted
-    throw malformed(target, "answered with a content type that MCP does not use");
-  }
+  };
 }
 
-async function* decode(target: UpstreamTarget, body: ReadableStream<Uint8Array>): Text {
-  const decoder = new TextDecoder(); // not fatal: one broken character must not end a session
-  try {
-    for await (const chunk of body) {
-      const text = decoder.decode(chunk, { stream: true });
-      if (text !== "") yield text;
-    }
-  } catch (cause) {
-    throw new UpstreamError(target.slug, "lost", "broke the connection in mid-answer", { cause });
-  }
-}
-
-/** The named events of a stream. Also reads the `endpoint` event of HTTP+SSE. */
-export async function* readEvents(
-  target: UpstreamTarget,
-  text: Text,
-  resume: ResumePoint,
-): AsyncGenerator<{ id?: string; name: string; data: string }, void> {
-  const ready: { id?: string; name: string; data: string }[] = [];
+function takingEvents(target: UpstreamTarget, resume: ResumePoint): Take<Event> {
+  const ready: Event[] = [];
   let isTooLarge = false;
   const parser = createParser({
     maxBufferSize: target.maxMessageChars,
@@ -114,8 +157,10 @@ export async function* readEvents(
       isTooLarge ||= error.type === "max-buffer-size-exceeded";
     },
   });
-  for await (const chunk of text) {
-    parser.feed(chunk);
+  return function* (text) {
+    // An event that is cut short by the end is none (HTML Living Standard, 9.2.6).
+    if (text === undefined) return;
+    parser.feed(text);
     // What came whole before is good, whatever follows it.
     for (const event of ready.splice(0)) {
       if (event.id !== undefined && event.data === "") {
@@ -126,20 +171,25 @@ export async function* readEvents(
       yield event;
     }
     if (isTooLarge) throw tooLarge(target);
-  }
+  };
 }
 
 /** One JSON value, or one for each line: told apart by whether the first line is whole. */
-async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator {
+function takingJson(target: UpstreamTarget): Take<Parsed> {
   let begun: string[] = [];
   let chars = 0;
   let isByLine: boolean | undefined;
-  for await (const chunk of text) {
-    begun.push(chunk);
-    chars += chunk.length;
+  return function* (text) {
+    if (text === undefined) {
+      const last = begun.join("");
+      if (last.trim() !== "") yield* parseAll(target, parseJson(target, last));
+      return;
+    }
+    begun.push(text);
+    chars += text.length;
     // Looking through all that is there for each chunk would take the square of its length: only a
     // line that ends here is put together, and a body that is one value not before its end.
-    if (isByLine !== false && chunk.includes("\n")) {
+    if (isByLine !== false && text.includes("\n")) {
       let rest = begun.join("");
       for (let end = rest.indexOf("\n"); end !== -1; end = rest.indexOf("\n")) {
         const line = rest.slice(0, end).trim();
@@ -148,7 +198,7 @@ async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator {
           isByLine ??= value !== undefined;
           if (!isByLine) break; // pretty-printed: take the body as a whole
           if (value === undefined) throw invalid(target);
-          yield value;
+          yield* parseAll(target, value);
         }
         rest = rest.slice(end + 1);
       }
@@ -156,9 +206,7 @@ async function* readJson(target: UpstreamTarget, text: Text): AsyncGenerator {
       chars = rest.length;
     }
     if (chars > target.maxMessageChars) throw tooLarge(target);
-  }
-  const last = begun.join("");
-  if (last.trim() !== "") yield parseJson(target, last);
+  };
 }
 
 /** The messages of one event: one, or several where a server sends batches. */
@@ -206,6 +254,3 @@ function invalid(target: UpstreamTarget): UpstreamError {
 function tooLarge(target: UpstreamTarget): UpstreamError {
   return malformed(target, `sent a message of over ${target.maxMessageChars} characters`);
 }
-
-/** The decoded text of a stream, for a reader of its own events. */
-export { decode as decodeText };

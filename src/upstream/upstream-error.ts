@@ -5,7 +5,8 @@
 
 import { logUnexpected } from "../observability/unexpected.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
-import { errorReply, type Reply } from "../protocol/json-rpc.ts";
+import type { Reply } from "../protocol/json-rpc.ts";
+import { ownError } from "../protocol/own-error.ts";
 
 export type UpstreamFailure =
   /** No connection, DNS, TLS, or a 5xx: nothing is known of the request. */
@@ -44,7 +45,7 @@ export class UpstreamError extends Error {
 /** The one place where an upstream's failure becomes what a client reads. */
 export function failureReply(error: unknown, slug: string): Reply {
   if (error instanceof UpstreamError) {
-    return errorReply(ErrorCode.InternalError, error.message, {
+    return ownError(ErrorCode.InternalError, error.message, {
       upstream: slug,
       reason: error.failure,
       ...(error.status === undefined ? {} : { status: error.status }),
@@ -52,5 +53,5 @@ export function failureReply(error: unknown, slug: string): Reply {
   }
   const reference = logUnexpected(error);
   const message = `The gateway failed on the way to upstream "${slug}" (reference ${reference})`;
-  return errorReply(ErrorCode.InternalError, message, { upstream: slug });
+  return ownError(ErrorCode.InternalError, message, { upstream: slug });
 }

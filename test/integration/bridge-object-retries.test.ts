@@ -77,6 +77,19 @@ describe("a retry", () => {
     expect(await upstream.log()).toHaveLength(before);
   });
 
+  test("of a call at another server is refused, and reaches nobody", async ({ expect }) => {
+    const [upstream, other] = [await asking(), await asking()];
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    const { requestState } = asked;
+    const before = (await upstream.log()).length;
+    const { error } = await new BridgeClient(other).call({
+      ...{ requestState, inputResponses: { r1: ACCEPT } },
+    });
+    expect(error).toMatchObject({ code: -32602 });
+    expect(await upstream.log()).toHaveLength(before);
+  });
+
   test("finds its call whatever its client declares now", async ({ expect }) => {
     const upstream = await calling(
       event(ELICIT),

@@ -135,6 +135,34 @@ describe("a tool that is run as a task alone", () => {
     expect(ended?.body?.params).toEqual({ taskId: "t-1" });
   });
 
+  test("is ended at its server also when the client hangs up before there is a task", async ({
+    expect,
+  }) => {
+    const upstream = await take({ "tools/call": [{ ...MADE, heldBy: "making" }] });
+    const sent = new BridgeClient(upstream).send("tools/call", { name: "work" });
+    await upstream.receives("tools/call");
+    sent.hangUp();
+    await expect(sent.answered).rejects.toThrow("gone");
+    await upstream.open("making");
+    const [ended] = await upstream.receives("tasks/cancel");
+    expect(ended?.body?.params).toEqual({ taskId: "t-1" });
+  });
+
+  test("is lost where its server is one of the newer era by then", async ({ expect }) => {
+    const upstream = await take({
+      "tools/call": [MADE],
+      "tasks/result": [{ status: 404, heldBy: "turn" }],
+    });
+    const sent = new BridgeClient(upstream).send("tools/call", { name: "work" });
+    await upstream.receives("tasks/result");
+    await upstream.script({ server: "modern" });
+    await upstream.open("turn");
+    const { error } = await sent.answered;
+    // Whoever reads that it did not run would send it again.
+    expect(error?.data).toEqual({ upstream: upstream.slug, reason: "lost" });
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+  });
+
   test("of a server that makes no task is one error", async ({ expect }) => {
     const upstream = await take({ "tools/call": [jsonOf({ result: RESULT })] });
     const { error } = await new BridgeClient(upstream).call();

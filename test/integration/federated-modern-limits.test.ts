@@ -51,12 +51,18 @@ describe("a request too many", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(0);
   });
 
-  test("is not made up by a server", async ({ expect }) => {
-    const error = { code: -32000, message: "No", data: { retryAfter: 5 } };
-    const upstream = await Upstream.take({
-      server: "modern",
-      reactions: { "prompts/get": [jsonOf({ error })] },
-    });
-    expect((await modern(upstream, "prompts/get", greet)).status).not.toBe(429);
-  });
+  test.for(["modern", "legacy"] as const)(
+    "is not made up by a %s server, whose error stays as it is",
+    async (server, { expect }) => {
+      const data = { upstream: "me", reason: "overloaded", retryAfter: 0 };
+      const error = { code: -32000, message: "No", data };
+      const upstream = await Upstream.take({
+        ...{ server, reactions: { "prompts/get": [jsonOf({ error })] } },
+      });
+      const response = await modern(upstream, "prompts/get", greet);
+      expect(response.status).not.toBe(429);
+      expect(response.headers.get("retry-after")).toBeNull();
+      expect(await responseIn(response)).toMatchObject({ error: { data } });
+    },
+  );
 });

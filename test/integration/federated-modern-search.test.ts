@@ -81,6 +81,19 @@ describe("a resource that nobody lists is", () => {
     expect((await read()).result).toMatchObject({ contents: [{ uri: URI, text: "here" }] });
   });
 
+  test("not asked about for whom another had an answer", async ({ expect }) => {
+    const before = await answered();
+    const params = { message: "Which?", requestedSchema: { type: "object", properties: {} } };
+    const inputRequests = { q: { method: "elicitation/create", params } };
+    const asks = { resultType: "input_required", inputRequests, requestState: "mine" };
+    await stage({ heldBy: "never" }, HERE, jsonOf({ result: asks }));
+    expect((await read()).result).toMatchObject({ contents: [{ uri: URI, text: "here" }] });
+    const inputResponses = { q: { action: "cancel" } };
+    await expect
+      .poll(async () => (await answered()).map((all, n) => all.slice(before[n]?.length)))
+      .toMatchObject([[], [], [{ uri: URI, inputResponses, requestState: "mine" }]]);
+  });
+
   // A server is free to give no state with its questions.
   test.for([{ given: { requestState: "mine" } }, { given: {} }])(
     "asked for again at whoever asked back, with $given",

@@ -24,6 +24,7 @@ let failing: Upstream;
 let huge: Upstream;
 let guarded: Upstream;
 let fine: Upstream;
+let older: Upstream;
 
 beforeAll(async () => {
   setLimits({
@@ -47,9 +48,10 @@ beforeAll(async () => {
     },
     { script: { server: "dual", tools: TOOLS }, entry: { tools: { deny: ["sec*"] } } },
     { script: { server: "dual" } },
+    { script: { server: "legacy", reactions: { "tools/call": bad } } },
   ]);
-  [rated, failing, huge, guarded, fine] = taken as [
-    ...[Upstream, Upstream, Upstream, Upstream, Upstream],
+  [rated, failing, huge, guarded, fine, older] = taken as [
+    ...[Upstream, Upstream, Upstream, Upstream, Upstream, Upstream],
   ];
 });
 
@@ -111,6 +113,17 @@ describe("a server that does not answer", () => {
     await until(async () => (await call(ask, failing)).result, "the server to be tried again");
     expect(await failing.sent("tools/call")).toHaveLength(3);
     expect(await call(legacy, failing)).toHaveProperty("result");
+  });
+
+  test("is left in peace over the bridge too", async ({ expect }) => {
+    const [, [, ask]] = (await clients()) as [[string, Ask], [string, Ask]];
+    for (let n = 0; n < 2; n++) {
+      expect((await call(ask, older)).error?.data).toEqual({
+        ...{ upstream: older.slug, reason: "unreachable" },
+      });
+    }
+    expect((await call(ask, older)).error?.data).toHaveProperty("retryAfter", 1);
+    expect(await older.sent("tools/call")).toHaveLength(2);
   });
 });
 

@@ -7,6 +7,7 @@ import {
   ALL,
   DONE,
   form,
+  MAX_QUESTION_BYTES,
   parkCall,
   pass,
   ROOTS,
@@ -136,6 +137,34 @@ describe("a server that does not come to an end", () => {
     await pass(1);
     expect(server.cancelled).toBeDefined();
     expect(server.questions.every(({ replies }) => replies.length === 1)).toBe(true);
+  });
+});
+
+describe("a server that asks at length", () => {
+  const long = form("x".repeat(MAX_QUESTION_BYTES / 4));
+
+  test("is stopped, and the client is told", async ({ expect }) => {
+    const { server, turn } = startCall();
+    for (let n = 0; n < 4; n++) server.ask(long);
+    await pass();
+    const message = expect.stringMatching(/"fake" asked more than 65536 bytes /) as string;
+    expect(await turn).toMatchObject({ kind: "over", reply: { error: { code: -32603, message } } });
+    await pass(1);
+    expect(server.cancelled).toBeDefined();
+    expect(server.questions.map(({ replies }) => replies.length)).toEqual([1, 1, 1, 1]);
+  });
+
+  test("is stopped also if it is answered, or takes its questions back", async ({ expect }) => {
+    const { call, server } = await parkCall([long, long, long]);
+    server.questions[2]?.withdraw();
+    const turn = call.answer(1, { r1: accept(), r2: accept() }, new Visitor());
+    server.ask(long);
+    expect(await turn).toMatchObject({ kind: "over", reply: { error: { code: -32603 } } });
+  });
+
+  test("may ask as much as there is room for", async ({ expect }) => {
+    const { asked } = await parkCall([long, long, long]);
+    expect(Object.keys(asked.questions)).toHaveLength(3);
   });
 });
 

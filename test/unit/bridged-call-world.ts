@@ -12,6 +12,7 @@ import type { Call, Peer } from "../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../src/protocol/json-rpc.ts";
 
 export const GATHER_MS = 50;
+export const MAX_QUESTION_BYTES = 64 * 1024;
 export const ALL = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
 export const DONE: Reply = { result: { content: [] } };
 
@@ -121,7 +122,10 @@ function makeCall(options: Pick<BridgedCallOptions, "before"> = {}): Fixture {
   const server = new AskingServer();
   const journal = new FakeJournal();
   const { run } = server;
-  const call = new BridgedCall({ slug: "fake", run, gatherMs: GATHER_MS, journal, ...options });
+  const call = new BridgedCall({
+    ...{ slug: "fake", run, gatherMs: GATHER_MS, journal },
+    ...{ maxQuestionBytes: MAX_QUESTION_BYTES, ...options },
+  });
   return { call, server, journal };
 }
 

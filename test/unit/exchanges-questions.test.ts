@@ -1,6 +1,6 @@
 /** What a legacy server asks of the client: every question is answered once, or withdrawn. */
 
-import { describe, test } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import type { Exchanges } from "../../src/upstream/legacy/exchanges.ts";
 import type { Recipient } from "../../src/upstream/legacy/recipient.ts";
@@ -49,6 +49,25 @@ describe("a question", () => {
     await exchanges.receive(message({ id: 0, method: "ping" }), peer);
     expect(answers).toEqual([{ jsonrpc: "2.0", id: 0, result: {} }]);
     expect(peer.asked).toEqual([]);
+  });
+
+  test("that cannot be put is answered with an error, and nothing is left of it", async ({
+    expect,
+  }) => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const { exchanges, answers, peer } = setUp();
+    const broken: Recipient = {
+      notify: () => Promise.resolve(),
+      ask: () => Promise.reject(new TypeError("SECRET")),
+    };
+    await exchanges.receive(question(1), broken);
+    await settle();
+    expect(answers).toMatchObject([{ id: 1, error: { code: -32603 } }]);
+    expect(JSON.stringify(answers)).not.toContain("SECRET");
+    expect(logged).toHaveBeenCalledOnce();
+    logged.mockRestore();
+    await exchanges.receive(question(1), peer);
+    expect(peer.asked).toHaveLength(1);
   });
 
   test("of an id that is in use is refused, and the first one stays", async ({ expect }) => {

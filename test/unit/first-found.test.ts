@@ -19,6 +19,8 @@ class Search {
   readonly signals = new Map<string, AbortSignal>();
   readonly #ends = new Map<string, (reply: Reply) => void>();
   readonly #kept: Promise<unknown>[] = [];
+  /** Whose results were not taken. */
+  readonly spared: unknown[] = [];
   readonly reply: Promise<Reply>;
 
   constructor(slugs: readonly Slug[] = SLUGS) {
@@ -33,6 +35,7 @@ class Search {
     this.reply = firstFound(servers, ({ slug }, signal) => ask(slug, signal), {
       ...{ uri: "a://b", era: "modern", signal: this.client.signal },
       waitUntil: (promise) => void this.#kept.push(promise),
+      spare: async ({ slug }, { text }) => void this.spared.push([slug, text]),
     });
     this.reply.catch(() => undefined); // a test that wants it looks itself
   }
@@ -71,7 +74,8 @@ describe("a resource that nobody lists", () => {
     search.end("a", of("a"));
     expect(await search.reply).toEqual(of("a"));
     expect(search.aborted).toEqual(["c"]);
-    expect(await search.over()).toBe(1);
+    expect(search.spared).toEqual([["b", "b"]]);
+    expect(await search.over()).toBe(2);
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -115,9 +119,12 @@ describe("a resource that nobody lists", () => {
 
   test("is wanted nowhere when the client has gone", async ({ expect }) => {
     const search = new Search();
+    search.end("b", of("b"));
+    await vi.advanceTimersByTimeAsync(0);
     search.client.abort(GONE);
     await expect(search.reply).rejects.toBe(GONE);
     expect(search.aborted).toEqual(SLUGS);
+    expect(search.spared).toEqual([["b", "b"]]);
     await search.over();
   });
 });

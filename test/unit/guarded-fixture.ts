@@ -8,7 +8,8 @@ import type { Endpoint } from "../../src/federation/endpoint.ts";
 import type { Server } from "../../src/federation/server.ts";
 import { defaultLimits, type Limits } from "../../src/policy/limits.ts";
 import type { Call } from "../../src/protocol/exchange.ts";
-import { errorReply, isObject, type JsonObject, type Reply } from "../../src/protocol/json-rpc.ts";
+import { isObject, type JsonObject, type Reply } from "../../src/protocol/json-rpc.ts";
+import { ownError } from "../../src/protocol/own-error.ts";
 import { fakeServer } from "./fake-server.ts";
 
 export const OK: Reply = { result: { content: [{ type: "text", text: "done" }] } };
@@ -19,7 +20,7 @@ export const MODERN_TOOL: Call = {
 };
 export const READ: Call = { method: "resources/read", params: { uri: "a://b" } };
 
-export const DEAD: Reply = errorReply(-32603, "gone", { upstream: "s", reason: "unreachable" });
+export const DEAD: Reply = ownError(-32603, "gone", { upstream: "s", reason: "unreachable" });
 
 export interface GuardScene {
   /** Milliseconds since 1970. */

@@ -2,7 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { errorReply } from "../../src/protocol/json-rpc.ts";
+import { errorReply, type JsonObject, type Reply } from "../../src/protocol/json-rpc.ts";
+import { ownError } from "../../src/protocol/own-error.ts";
 import {
   DEAD,
   guardScene,
@@ -14,9 +15,12 @@ import {
   TOOL,
 } from "./guarded-fixture.ts";
 
-async function failing(scene: GuardScene, times: number): Promise<void> {
+async function failed(scene: GuardScene, times: number): Promise<void> {
   for (let n = 0; n < times; n++) await scene.call(DEAD);
 }
+
+/** What the gateway says of a server that has failed it. */
+const failing = (data: JsonObject): Reply => ownError(-32603, "failed", data);
 
 const crowded = (seconds: number): string =>
   `Upstream "s" has more requests than it may be given; come back in ${seconds} s`;
@@ -31,15 +35,14 @@ const sentence = (bytes: number): string =>
 describe("a server that does not answer", () => {
   test("is asked no more for a while, and callers are told at once", async ({ expect }) => {
     const scene = guardScene({ failuresBeforePause: 3, pauseSeconds: 5 });
-    await failing(scene, 3);
+    await failed(scene, 3);
     scene.now += 1500;
     for (const call of [TOOL, READ, MODERN_TOOL]) {
-      expect(await scene.call(OK, call)).toEqual({
-        error: {
-          ...{ code: -32603, message: 'Upstream "s" is not answering; it is tried again in 4 s' },
-          data: { upstream: "s", reason: "unreachable", retryAfter: 4 },
-        },
-      });
+      expect(await scene.call(OK, call)).toEqual(
+        ownError(-32603, 'Upstream "s" is not answering; it is tried again in 4 s', {
+          ...{ upstream: "s", reason: "unreachable", retryAfter: 4 },
+        }),
+      );
     }
     expect(scene.asked).toBe(3);
   });
@@ -48,7 +51,7 @@ describe("a server that does not answer", () => {
     expect,
   }) => {
     const scene = guardScene({ failuresBeforePause: 1, pauseSeconds: 5 });
-    await failing(scene, 1);
+    await failed(scene, 1);
     scene.now += 5000;
     const probe = pending();
     const probing = scene.call(probe.run);
@@ -61,7 +64,7 @@ describe("a server that does not answer", () => {
 
   test("is asked again at once when the probe was cancelled", async ({ expect }) => {
     const scene = guardScene({ failuresBeforePause: 1 });
-    await failing(scene, 1);
+    await failed(scene, 1);
     scene.now += 5000;
     const cancelled = new Error("cancelled");
     await expect(scene.call(() => Promise.reject(cancelled))).rejects.toBe(cancelled);
@@ -70,7 +73,7 @@ describe("a server that does not answer", () => {
 
   test("has its feed told, when it goes and when it is back", async ({ expect }) => {
     const scene = guardScene({ failuresBeforePause: 2 });
-    await failing(scene, 4);
+    await failed(scene, 4);
     const message = 'Upstream "s" is not answering';
     const trouble = { reason: "unreachable", message, since: 1_000_000 };
     expect(scene.reports).toEqual([trouble]);
@@ -89,7 +92,7 @@ describe("a server that does not answer", () => {
   });
 
   test("holds up no other", async ({ expect }) => {
-    await failing(guardScene({ failuresBeforePause: 1 }), 2);
+    await failed(guardScene({ failuresBeforePause: 1 }), 2);
     expect(await guardScene({ failuresBeforePause: 1 }).call(OK)).toEqual(OK);
   });
 
@@ -102,13 +105,24 @@ describe("a server that does not answer", () => {
     { name: "nonsense", data: { reason: "malformed" }, isSilence: false },
     { name: "asks to slow down", data: { reason: "overloaded", status: 429 }, isSilence: false },
     { name: "broke off", data: { reason: "lost" }, isSilence: false },
-    { name: "an error of its own", data: undefined, isSilence: false },
+    { name: "a mistake of ours", data: { upstream: "s" }, isSilence: false },
   ])("is told by how it fails: $name", async ({ data, isSilence }, { expect }) => {
     const scene = guardScene({ failuresBeforePause: 1 });
-    const reply = errorReply(-32603, "failed", data);
+    const reply = failing(data);
     expect(await scene.call(reply)).toEqual(reply);
     expect("error" in (await scene.call(OK))).toBe(isSilence);
   });
+
+  test.for(["unreachable", "timeout"])(
+    "is not one that says so itself: %s",
+    async (reason, { expect }) => {
+      const scene = guardScene({ failuresBeforePause: 1 });
+      const reply = errorReply(-32603, "failed", { upstream: "s", reason });
+      for (const name of ["ann", "bob"]) expect(await scene.call(reply, TOOL, name)).toBe(reply);
+      expect(await scene.call(OK)).toEqual(OK);
+      expect(scene.reports).toEqual([]);
+    },
+  );
 });
 
 describe("a failure that may be the call's own fault", () => {
@@ -119,7 +133,7 @@ describe("a failure that may be the call's own fault", () => {
   ];
   test.for(FAULTS)("pauses a server when two have met it: $name", async ({ data }, { expect }) => {
     const scene = guardScene({ failuresBeforePause: 3 });
-    const fault = errorReply(-32603, "failed", data);
+    const fault = failing(data);
     for (let n = 0; n < 10; n++) await scene.call(fault);
     expect(scene.reports).toEqual([]);
     expect(await scene.call(fault, TOOL, "bob")).toEqual(fault);
@@ -129,9 +143,9 @@ describe("a failure that may be the call's own fault", () => {
 
   test("of one does not make the pause longer for others", async ({ expect }) => {
     const scene = guardScene({ failuresBeforePause: 1, pauseSeconds: 5 });
-    await failing(scene, 1);
+    await failed(scene, 1);
     scene.now += 5000;
-    const fault = errorReply(-32603, "failed", { reason: "timeout" });
+    const fault = failing({ reason: "timeout" });
     for (let n = 0; n < 3; n++) expect(await scene.call(fault)).toEqual(fault);
     expect(await scene.call(fault, TOOL, "bob")).toEqual(fault);
     expect(await scene.call(OK)).toHaveProperty("error.data.retryAfter", 10);
@@ -139,7 +153,7 @@ describe("a failure that may be the call's own fault", () => {
 
   test("is forgotten with any answer", async ({ expect }) => {
     const scene = guardScene({ failuresBeforePause: 2 });
-    const fault = errorReply(-32603, "failed", { reason: "timeout" });
+    const fault = failing({ reason: "timeout" });
     await scene.call(fault);
     await scene.call(OK);
     for (let n = 0; n < 3; n++) await scene.call(fault, TOOL, "bob");
@@ -152,12 +166,9 @@ describe("more than a server may be given", () => {
     const scene = guardScene({ requestsInFlightPerServer: 2 });
     const held = [pending(), pending()];
     const running = held.map(({ run }) => scene.call(run));
-    expect(await scene.call(OK, READ)).toEqual({
-      error: {
-        ...{ code: -32000, message: crowded(1) },
-        data: { upstream: "s", reason: "overloaded", retryAfter: 1 },
-      },
-    });
+    expect(await scene.call(OK, READ)).toEqual(
+      ownError(-32000, crowded(1), { upstream: "s", reason: "overloaded", retryAfter: 1 }),
+    );
     held[0]?.end(OK);
     await running[0];
     expect(await scene.call(OK, READ)).toEqual(OK);
@@ -238,12 +249,9 @@ describe("an answer", () => {
     expect(await scene.call(resultOf(LIMIT + 1), MODERN_TOOL)).toEqual({
       result: { ...result, resultType: "complete" },
     });
-    expect(await scene.call(resultOf(LIMIT + 1), READ)).toEqual({
-      error: {
-        ...{ code: -32603, message: text },
-        data: { upstream: "s", reason: "too-large" },
-      },
-    });
+    expect(await scene.call(resultOf(LIMIT + 1), READ)).toEqual(
+      ownError(-32603, text, { upstream: "s", reason: "too-large" }),
+    );
   });
 
   test("that is an error is measured too", async ({ expect }) => {

@@ -3,6 +3,7 @@
 import { describe, test } from "vitest";
 
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
+import { ownError } from "../../src/protocol/own-error.ts";
 import { until } from "../support/until.ts";
 import { AskedPeer } from "./asked-peer.ts";
 import {
@@ -134,13 +135,9 @@ describe("rounds end", () => {
     async ({ result, sentence }, { expect }) => {
       const { server, sent } = behind([completing({ resultType: "input_required", ...result })]);
       const peer = accepting();
-      expect(await server.request(CALL, peer, never)).toEqual({
-        error: {
-          code: -32603,
-          message: `Upstream "fake" ${sentence}`,
-          data: { upstream: "fake", reason: "malformed" },
-        },
-      });
+      expect(await server.request(CALL, peer, never)).toEqual(
+        ownError(-32603, `Upstream "fake" ${sentence}`, { upstream: "fake", reason: "malformed" }),
+      );
       expect(peer.questions).toEqual([]);
       expect(sent).toHaveLength(1);
     },

@@ -106,6 +106,16 @@ describe("is refused", () => {
       says: "requestState",
     },
     { name: "null for a state", params: { requestState: null }, says: "requestState" },
+    {
+      name: "a state of more pages than there may be",
+      params: { requestState: `edgeway:${JSON.stringify({ n: 33, d: "d" })}` },
+      says: "none of this server's",
+    },
+    {
+      name: "a progress token that is too long",
+      params: { _meta: { ...ENVELOPE, progressToken: "t".repeat(1025) } },
+      says: "progressToken",
+    },
     { name: "a list of answers", params: { inputResponses: [] }, says: "inputResponses" },
     { name: "null for answers", params: { inputResponses: null }, says: "inputResponses" },
     {
@@ -207,6 +217,40 @@ function turned(value: unknown): unknown {
   const members = Object.entries(value).map(([name, member]) => [name, turned(member)]);
   return Object.fromEntries(members.toReversed());
 }
+
+const named = async (info: JsonObject): Promise<unknown> => {
+  const made = await makeOrder(request("tools/list"), info);
+  return made.kind === "order" && made.order.kind === "call" ? made.order.clientInfo : made;
+};
+
+describe("how a client names itself", () => {
+  test("is told as it is while it is short", async ({ expect }) => {
+    const info = { name: "c", version: "1", icons: [{ src: "https://a.test/i.png" }] };
+    expect(await named(info)).toEqual(info);
+  });
+
+  test("is told without what is long", async ({ expect }) => {
+    const short = { name: "c", version: "1", title: "C" };
+    expect(await named({ ...short, icons: ["x".repeat(2048)] })).toEqual(short);
+  });
+
+  test("is refused where its name is that", async ({ expect }) => {
+    const made = await named({ name: "c".repeat(2048), version: "1" });
+    expect(made).toMatchObject({ kind: "refused", reply: { error: { code: -32602 } } });
+  });
+});
+
+test("a progress token of 1024 characters is none too long", async ({ expect }) => {
+  const progressToken = "t".repeat(1024);
+  const made = await order(request("tools/call", CALL, { progressToken }));
+  expect(made).toMatchObject({ kind: "order", order: { progressToken } });
+});
+
+test.for([0, -1, 1.5, "1", 33, 1e8])("a state of %j pages is none", (n, { expect }) => {
+  const parked = { o: "o", x: "x", r: 1 };
+  expect(readState(`edgeway:${JSON.stringify({ n, d: "d" })}`)).toBeUndefined();
+  expect(readState(`edgeway:${JSON.stringify({ n, d: "d", ...parked })}`)).toBeUndefined();
+});
 
 test("a state of a server's own is none of the bridge's", ({ expect }) => {
   expect(readState(JSON.stringify({ n: 1, d: "digest" }))).toBeUndefined();

@@ -57,7 +57,7 @@ class World {
       slug: "fake",
       calls: new ParkedCalls(this.fixture.sql),
       lane: this.#lane,
-      ...{ maxParked: this.maxParked, parkedMs: PARKED_MS, gatherMs: 50 },
+      ...{ maxParked: this.maxParked, parkedMs: PARKED_MS, gatherMs: 50, maxQuestionBytes: 1e6 },
       now: () => this.fixture.clock.now,
       onChange: () => undefined,
     });
@@ -361,6 +361,64 @@ describe("a client that never comes back", () => {
       const turn = w.back(exchange, 1, { r1: accept() });
       w.server.end();
       expect(await turn).toEqual({ kind: "over", reply: DONE });
+    }));
+});
+
+describe("in a session of another call, a call of an earlier one", () => {
+  test("says nothing when it falls due", async ({ expect }) =>
+    world(async (w) => {
+      await w.park();
+      w.restart();
+      w.forget();
+      w.fixture.clock.now += PARKED_MS;
+      w.parking.wake();
+      await pass(0);
+      expect(w.sent).toEqual([]);
+      expect(w.fixture.rowsIn("parked_calls_1")).toBe(0);
+      expect(w.parking.isIdle).toBe(true);
+    }));
+
+  test.for([RESUMABLE, BARE])("says nothing when it is lost: %s", async (ticket, { expect }) =>
+    world(async (w) => {
+      const exchange = await w.park(ticket);
+      w.forget();
+      w.restart();
+      const turn = await w.back(exchange, 1, { r1: accept() });
+      expect(turn).toMatchObject({ reply: { error: { data: { reason: "lost" } } } });
+      await pass(0);
+      expect(w.sent).toEqual([]);
+    }),
+  );
+
+  test("answers none of its questions", async ({ expect }) =>
+    world(async (w) => {
+      const { server, parking } = w;
+      const { exchange, call } = parking.begin(server.run);
+      const turn = call.start(new Visitor());
+      const { signal } = new AbortController();
+      void server.peer.ask(form("a"), signal, RESUMABLE);
+      void server.peer.ask(form("b"), signal, RESUMABLE.replace("a1", "a2"));
+      await pass();
+      await turn;
+      w.restart();
+      const second = w.back(exchange, 1, { r1: accept() });
+      await pass();
+      await second;
+      w.forget();
+      w.sent.splice(0);
+      const third = w.back(exchange, 2, { r2: accept() });
+      w.server.end();
+      expect(await third).toEqual({ kind: "over", reply: DONE });
+      expect(w.sent).toEqual([]);
+    }));
+
+  test("is not withdrawn, though the session turned while it was told", async ({ expect }) =>
+    world(async (w) => {
+      await w.park(BARE);
+      w.restart();
+      w.forget();
+      await pass(0);
+      expect(w.sent).toMatchObject([[BARE, { error: { code: -32603 } }]]);
     }));
 });
 

@@ -38,3 +38,29 @@ test("what is too large is not read to its end, and its sender is told", async (
   expect(isCancelled).toBe(true);
   expect(chunks).toBeLessThan(20);
 });
+
+test("a byte order mark is no text, in any chunks", async ({ expect }) => {
+  const bytes = [0xef, 0xbb, 0xbf, 0x61];
+  expect(await readText(bodyOf([Uint8Array.from(bytes)]), 4)).toBe("a");
+  const apart = bytes.map((byte) => Uint8Array.of(byte));
+  expect(await readText(bodyOf(apart), 4)).toBe("a");
+});
+
+test("a body that breaks off is no text", async ({ expect }) => {
+  let pulls = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      pulls += 1;
+      if (pulls === 1) controller.enqueue(bytesOf("a"));
+      else controller.error(new Error("reset by peer"));
+    },
+  });
+  await expect(readText(body, 100)).rejects.toThrow("reset by peer");
+});
+
+test("what is too large is that, whatever becomes of its sender", async ({ expect }) => {
+  const body = bodyOf([bytesOf("x".repeat(101))], () => {
+    throw new Error("not now");
+  });
+  await expect(readText(body, 100)).rejects.toThrow(TooLargeError);
+});

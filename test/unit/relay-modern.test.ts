@@ -6,7 +6,8 @@ import type { InboundModern } from "../../src/bridge/inbound-modern.ts";
 import type { Bridges, Order } from "../../src/bridge/modern-to-legacy/bridge.ts";
 import { digestOf, writeState } from "../../src/bridge/modern-to-legacy/request-state.ts";
 import { relayingFor } from "../../src/bridge/relay-modern.ts";
-import type { JsonObject, Reply } from "../../src/protocol/json-rpc.ts";
+import { errorReply, type JsonObject, type Reply } from "../../src/protocol/json-rpc.ts";
+import { ownError } from "../../src/protocol/own-error.ts";
 import type { UpstreamTarget } from "../../src/upstream/target.ts";
 import { type Answer, failureOf, fakeTarget, html, type Seen } from "./fake-target.ts";
 import { legacyServer, modernServer, naming, refusing } from "./listing-server.ts";
@@ -154,6 +155,24 @@ describe("a call goes", () => {
   );
 });
 
+test("nothing of the bridge's own form is taken from a server", async ({ expect }) => {
+  for (const requestState of [`edgeway:${JSON.stringify({ n: 1e8, d: "d" })}`, "edgeway:"]) {
+    const asks = { resultType: "input_required", inputRequests: {}, requestState };
+    const { relay } = worldOf(modernServer({ "tools/call": asks }).answer);
+    expect(await relay()).toMatchObject({
+      error: { code: -32603, data: { upstream: "docs", reason: "malformed" } },
+    });
+  }
+});
+
+test("of what an unknown server speaks, revisions alone are told, and not many", async ({
+  expect,
+}) => {
+  const many = Array.from({ length: 20 }, (_, n) => `20${n + 31}-01-01`);
+  const { relay } = worldOf(naming("2031-01-01 <SECRET>", ...many));
+  expect(await relay()).toMatchObject({ error: { data: { supported: many.slice(0, 16) } } });
+});
+
 describe("a server that was modern", () => {
   test("and is not any more gets over the bridge what it refused", async ({ expect }) => {
     const world = worldOf(MODERN);
@@ -206,9 +225,7 @@ test("answers go to the bridge that asked, whatever the server has become", asyn
 });
 
 /** As the holder of a session says that there can be none. */
-const refused = (reason: string): Reply => ({
-  error: { code: -32603, message: "no", data: { upstream: "docs", reason } },
-});
+const refused = (reason: string): Reply => ownError(-32603, "no", { upstream: "docs", reason });
 
 describe("a server that was legacy", () => {
   test("and is not any more gets itself what it was not asked over the bridge", async ({
@@ -226,6 +243,16 @@ describe("a server that was legacy", () => {
     expect(await world.relay()).toEqual({ result: RAN });
     expect(world.asked).toEqual(["tools/call"]);
     expect(world.orders).toEqual([]);
+  });
+
+  test("is not taken for one that says so itself", async ({ expect }) => {
+    const world = worldOf(asOf(wantsSession));
+    await world.relay();
+    world.answer = MODERN;
+    const data = { upstream: "docs", reason: "other-era" };
+    world.bridged = errorReply(-32603, "no", data);
+    expect(await world.relay()).toEqual(world.bridged);
+    expect(world.asked).toEqual(["server/discover"]);
   });
 
   test("and still is has told what came over the bridge", async ({ expect }) => {

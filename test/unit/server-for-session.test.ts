@@ -87,6 +87,7 @@ function worldOf(
       logLevel: () => world.level,
       subscriptions: () => [],
       hasTasks: true,
+      maxTools: 100,
       toolFacts: () => Promise.resolve(undefined),
     }),
   };

@@ -1,7 +1,7 @@
 /** Session ids: what they carry, who can read them, and how large a client may make them. */
 
 import * as fc from "fast-check";
-import { describe, test } from "vitest";
+import { describe, onTestFinished, test, vi } from "vitest";
 
 import { toBase64Url } from "../../src/lib/base64url.ts";
 import { importKey, keyId, type KeyRing, seal } from "../../src/lib/seal.ts";
@@ -19,6 +19,12 @@ const BYTES = new Uint8Array(32).fill(1);
 const ID = await keyId(BYTES);
 const ring: KeyRing = { currentId: ID, keys: new Map([[ID, await importKey(BYTES)]]) };
 const keys = new SessionKeys(() => Promise.resolve([toBase64Url(BYTES)]));
+const OTHER_BYTES = new Uint8Array(32).fill(2);
+const OTHER_ID = await keyId(OTHER_BYTES);
+const otherRing: KeyRing = {
+  currentId: OTHER_ID,
+  keys: new Map([[OTHER_ID, await importKey(OTHER_BYTES)]]),
+};
 
 const NOW = 1_800_000_000;
 const CLIENT: ClientFacts = {
@@ -79,6 +85,33 @@ describe("a session id", () => {
     const { client: _, ...early } = CLAIMS;
     const read = await readSessionId(keys, await mintSessionId(ring, early), NOW);
     expect(read).toStrictEqual(early);
+  });
+
+  test("is opened once by the same keys", async ({ expect }) => {
+    const decrypt = vi.spyOn(crypto.subtle, "decrypt");
+    onTestFinished(() => decrypt.mockRestore());
+    const id = await mintSessionId(ring, CLAIMS);
+    for (let n = 0; n < 3; n++) expect(await readSessionId(keys, id, NOW)).toEqual(CLAIMS);
+    expect(decrypt).toHaveBeenCalledTimes(1);
+  });
+
+  test("is nothing to other keys, whoever has opened it before", async ({ expect }) => {
+    const id = await mintSessionId(ring, CLAIMS);
+    expect(await readSessionId(keys, id, NOW)).toEqual(CLAIMS);
+    const others = new SessionKeys(() => Promise.resolve([toBase64Url(OTHER_BYTES)]));
+    expect(await readSessionId(others, id, NOW)).toBeUndefined();
+  });
+
+  test("is nothing any more once its key has been taken out", async ({ expect }) => {
+    const materials = [toBase64Url(BYTES)];
+    const changing = new SessionKeys(() => Promise.resolve([...materials]));
+    const id = await mintSessionId(ring, CLAIMS);
+    expect(await readSessionId(changing, id, NOW)).toEqual(CLAIMS);
+    materials[0] = toBase64Url(OTHER_BYTES);
+    // An id of the new key has the keys asked for.
+    const newer = await mintSessionId(otherRing, CLAIMS);
+    expect(await readSessionId(changing, newer, NOW)).toEqual(CLAIMS);
+    expect(await readSessionId(changing, id, NOW)).toBeUndefined();
   });
 
   test("is served until its time is over", async ({ expect }) => {

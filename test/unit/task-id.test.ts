@@ -4,7 +4,8 @@ import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
 import { sealFor } from "../../src/federation/sealed.ts";
-import { isTaskId, openTaskId, sealTaskId } from "../../src/federation/tasks/task-id.ts";
+import { openTaskId, sealTaskId } from "../../src/federation/tasks/task-id.ts";
+import { isTaskId } from "../../src/protocol/tasks-extension.ts";
 import { decodeHeaderValue, encodeHeaderValue } from "../../src/protocol/header-value.ts";
 import { keysOf } from "./merged-world.ts";
 

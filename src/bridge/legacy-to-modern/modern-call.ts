@@ -1,13 +1,15 @@
 /**
  * Sends the requests of one call of a legacy client to a modern server, round by round, with the
- * headers that its tool wants. What is known of the tool is remembered for the length of the call.
+ * headers that its tool wants, and as one that may become a task where the server insists on that.
+ * What is known of the tool is remembered for the length of the call.
  */
 
 import { Meta, metaOf, withMeta } from "../../protocol/envelope.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
-import { isObject } from "../../protocol/json-rpc.ts";
+import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { paramHeaders } from "../../protocol/param-headers.ts";
+import { declaringTasks, demandsTasks } from "../../protocol/tasks-extension.ts";
 import { legacyClientToModernServer } from "../../protocol/translate/capabilities.ts";
 import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
 import { type ModernReply, sendModern } from "../../upstream/modern/send.ts";
@@ -30,6 +32,7 @@ export class ModernCall {
   readonly #tool: string | undefined;
   #facts: ToolFacts | undefined;
   #isAsked = false;
+  #takesTask = false;
 
   constructor({ method, params }: Call, options: ModernCallOptions) {
     this.#options = options;
@@ -42,14 +45,42 @@ export class ModernCall {
     return this.#facts?.outputSchema;
   }
 
+  /** Whether a task is an answer to what was sent: the server had refused to do it otherwise. */
+  get takesTask(): boolean {
+    return this.#takesTask;
+  }
+
   /** @throws UpstreamError when no answer can be had; the reason of the signal. */
   async send(call: Call): Promise<ModernReply> {
     if (!this.#isAsked) await this.#ask(false);
-    const reply = await this.#sendOnce(call);
-    if (this.#tool === undefined || !isStale(reply)) return reply;
-    // Refused at the door by a newer schema than ours: it did not run, and may be sent once more.
-    await this.#ask(true);
-    return this.#sendOnce(call);
+    for (let isDoubted = false; ;) {
+      const answer = await this.#sendOnce(call);
+      const { reply, wasRefused } = answer;
+      if (this.#tool === undefined || !wasRefused || !("error" in reply)) return answer;
+      // Refused at the door: it did not run, and may be sent once more.
+      if (demandsTasks(reply.error) && !this.#takesTask) {
+        this.#takesTask = true;
+      } else if (reply.error.code === ErrorCode.HeaderMismatch && !isDoubted) {
+        // By a newer schema than ours.
+        isDoubted = true;
+        await this.#ask(true);
+      } else {
+        return answer;
+      }
+    }
+  }
+
+  /**
+   * Sends what there is to say of the task that the call has become. Of a task nothing is told but in
+   * answers (the extension for tasks).
+   *
+   * @throws as `send` does, for a signal of its own.
+   */
+  async sendOfTask(call: Call, signal: AbortSignal): Promise<Reply> {
+    const { target, client } = this.#options;
+    const { clientInfo } = client;
+    const clientCapabilities = this.#capabilities();
+    return (await sendModern(target, { call, clientCapabilities, clientInfo, signal })).reply;
   }
 
   async #ask(isDoubted: boolean): Promise<void> {
@@ -65,11 +96,16 @@ export class ModernCall {
     const bindings = this.#facts?.bindings ?? [];
     return sendModern(target, {
       call: this.#withLogLevel(call),
-      clientCapabilities: legacyClientToModernServer(client),
+      clientCapabilities: this.#capabilities(),
       clientInfo: client.clientInfo,
       headers: Object.fromEntries(paramHeaders(bindings, isObject(args) ? args : undefined)),
       ...{ peer, signal },
     });
+  }
+
+  #capabilities(): JsonObject {
+    const declared = legacyClientToModernServer(this.#options.client);
+    return this.#takesTask ? declaringTasks(declared) : declared;
   }
 
   /** Without one the server is silent, as it is for every client that has not asked (logging). */
@@ -79,8 +115,4 @@ export class ModernCall {
     const meta = { ...metaOf(call.params), [Meta.logLevel]: logLevel };
     return { ...call, params: withMeta(call.params, meta) };
   }
-}
-
-function isStale({ reply, wasRefused }: ModernReply): boolean {
-  return wasRefused && "error" in reply && reply.error.code === ErrorCode.HeaderMismatch;
 }

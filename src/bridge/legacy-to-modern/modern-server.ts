@@ -21,6 +21,7 @@ import { failureReply, UpstreamError } from "../../upstream/upstream-error.ts";
 import { failureFor, stuck } from "./failures.ts";
 import { ModernCall } from "./modern-call.ts";
 import { runRounds } from "./rounds.ts";
+import { finishTask } from "./task-call.ts";
 import type { ToolFactsOf } from "./tool-facts.ts";
 
 export interface ModernServerOptions {
@@ -125,7 +126,9 @@ export class ModernServer {
       // After the first round something may have been done: it is not begun again.
       const isRefused = round === call && wasRefused && showsOtherEra(reply);
       if (isRefused && (await recheckEra(target)).era === "legacy") throw legacyOnly(target);
-      return reply;
+      if (!modern.takesTask) return reply;
+      const sendOfTask = modern.sendOfTask.bind(modern);
+      return finishTask(reply, { ...{ slug, client, peer, signal }, send: sendOfTask });
     };
     const outcome = await runRounds({ call, client, peer, signal, send });
     switch (outcome.kind) {

@@ -18,6 +18,7 @@ import type { Lanes } from "./lanes.ts";
 import type { ParkedCalls } from "./parked-calls.ts";
 import { lackingFor } from "./open-questions.ts";
 import { Parking } from "./parking.ts";
+import { shownInfo } from "./shown-info.ts";
 import { writeState } from "./request-state.ts";
 import { TaskTools } from "../task-tools.ts";
 import type { Turn } from "./turn.ts";
@@ -41,6 +42,8 @@ export interface DeskOptions {
 const GATHER_MS = 50;
 /** What a server says of itself changes when it is deployed anew. */
 const DISCOVERY_TTL_MS = 60_000;
+/** What a round has beside its questions, with room to spare. */
+const ROUND_BYTES = 8 * 1024;
 const DISCOVER = "server/discover";
 
 interface Request {
@@ -63,9 +66,11 @@ export class BridgeDesk {
   constructor(options: DeskOptions) {
     this.#options = options;
     const { slug, lanes, calls, limits, now, onChange } = options;
-    this.#tasks = new TaskTools(slug, now);
+    this.#tasks = new TaskTools(slug, now, limits.catalogItems);
+    // A round that is too large would never come to the client, whose call would stay parked.
+    const maxQuestionBytes = Math.max(limits.resultBytes - ROUND_BYTES, limits.resultBytes >> 1);
     this.#parking = new Parking({
-      ...{ slug, calls, lane: lanes.main, now, onChange, gatherMs: GATHER_MS },
+      ...{ slug, calls, lane: lanes.main, now, onChange, gatherMs: GATHER_MS, maxQuestionBytes },
       ...{ maxParked: limits.parkedCalls, parkedMs: limits.parkedSeconds * 1000 },
     });
   }
@@ -214,7 +219,7 @@ export class BridgeDesk {
     const { object, lanes, synced } = this.#options;
     const { capabilities } = downstream;
     const { digest } = order;
-    const serverInfo = lanes.main.introduced?.serverInfo;
+    const serverInfo = shownInfo(lanes.main.introduced?.serverInfo);
     switch (turn.kind) {
       case "over":
         return finish(turn.reply, { ...calledBy(order), digest, capabilities, serverInfo });

@@ -22,6 +22,8 @@ export interface BridgedCallOptions {
   readonly run: (peer: Peer, signal: AbortSignal) => Promise<Reply>;
   /** Questions that come within this time of each other are put together, in milliseconds. */
   readonly gatherMs: number;
+  /** Of what the server may ask in this call altogether, as JSON. */
+  readonly maxQuestionBytes: number;
   readonly journal: Journal;
   readonly before?: Before;
 }
@@ -176,6 +178,11 @@ export class BridgedCall {
     const key = `r${++this.#asked}`;
     const { promise, resolve } = Promise.withResolvers<Reply>();
     this.#open.add(key, { call, ticket, settle: resolve });
+    const { maxQuestionBytes } = this.#options;
+    if (this.#open.bytes > maxQuestionBytes) {
+      this.#giveUp(`asked more than ${maxQuestionBytes} bytes in one request, and was stopped`);
+      return promise;
+    }
     withdrawn.addEventListener("abort", () => this.#open.settle(key, gone), { once: true });
     this.#gather();
     return promise;

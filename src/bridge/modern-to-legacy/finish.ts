@@ -6,7 +6,7 @@ import { askModernClient, pagesToVisit } from "../../protocol/translate/ask-mode
 import { toModernError } from "../../protocol/translate/errors.ts";
 import { toModernResult } from "../../protocol/translate/modern-result.ts";
 import type { Questions } from "./open-questions.ts";
-import { writeState } from "./request-state.ts";
+import { MAX_PAGES, writeState } from "./request-state.ts";
 
 export interface Finishing {
   readonly method: string;
@@ -34,18 +34,20 @@ export function finish(reply: Reply, about: Finishing): Reply {
   const { method, uri, serverInfo } = about;
   if ("result" in reply) return { result: toModernResult(method, reply.result, serverInfo) };
   const visits = mayAsk(method) ? visitsFor(reply.error, about) : undefined;
-  if (visits === undefined) return { error: toModernError(method, reply.error, uri) };
+  if (visits === undefined) return { ...reply, error: toModernError(method, reply.error, uri) };
   const pages = Object.keys(visits).length;
   // The server has nothing to go on with: once the pages were visited, it is called again.
   const state = writeState({ kind: "again", pages, digest: about.digest });
   return inputRequired(visits, state, serverInfo);
 }
 
-/** @returns `undefined` where the client cannot be sent to all of them. */
+/** @returns `undefined` where the client cannot be sent to all of them, or they are too many. */
 function visitsFor(error: ErrorObject, { capabilities }: Finishing): Questions | undefined {
-  const pages = pagesToVisit(error)?.map((page) => askModernClient(page, capabilities));
+  const listed = pagesToVisit(error) ?? [];
+  if (listed.length > MAX_PAGES) return undefined;
+  const pages = listed.map((page) => askModernClient(page, capabilities));
   const questions: [string, Questions[string]][] = [];
-  for (const [index, page] of pages?.entries() ?? []) {
+  for (const [index, page] of pages.entries()) {
     if (page.kind === "unsupported") return undefined;
     questions.push([pageKey(index), page.call]);
   }

@@ -18,6 +18,7 @@ import { isServed } from "../../protocol/methods.ts";
 import { toLegacyRequest } from "../../protocol/translate/requests.ts";
 import { isAnswerTo } from "./answer-shape.ts";
 import type { CallOrder, Order } from "./bridge.ts";
+import { boundInfo } from "./client-info.ts";
 import { mayAsk, pageKey } from "./finish.ts";
 import { isLogLevel, LOG_LEVEL_NAMES, type LogLevel } from "../../protocol/log-levels.ts";
 import { digestOf, readState } from "./request-state.ts";
@@ -33,16 +34,26 @@ interface Asking {
   readonly logLevel?: LogLevel;
 }
 
+/** It is written down with what takes up a call, time and again; sessions have the same limit. */
+const MAX_TOKEN_CHARS = 1024;
+
+/** @param declared how the client names itself. */
 export async function makeOrder(
   message: JsonRpcRequest,
-  clientInfo: JsonObject | undefined,
+  declared: JsonObject | undefined,
 ): Promise<Ordering> {
   const { method, params = {} } = message;
   const isKnown = method === "server/discover" || isServed(method, "legacy");
   if (!isKnown || !isServed(method, "modern")) {
     return refuse(ErrorCode.MethodNotFound, "Method not found");
   }
-  const logLevel = metaOf(params)[Meta.logLevel];
+  const { progressToken, [Meta.logLevel]: logLevel } = metaOf(params);
+  if (typeof progressToken === "string" && progressToken.length > MAX_TOKEN_CHARS) {
+    const sentence = `_meta.progressToken has more than ${MAX_TOKEN_CHARS} characters`;
+    return refuse(ErrorCode.InvalidParams, sentence);
+  }
+  const clientInfo = boundInfo(declared);
+  if (typeof clientInfo === "string") return refuse(ErrorCode.InvalidParams, clientInfo);
   if (logLevel !== undefined && !isLogLevel(logLevel)) {
     const sentence = `_meta["${Meta.logLevel}"] must be one of ${LOG_LEVEL_NAMES}`;
     return refuse(ErrorCode.InvalidParams, sentence);

@@ -1,5 +1,6 @@
 /** The questions that a server has asked in the course of one call, and waits for the answers to. */
 
+import { jsonBytes } from "../../lib/json-bytes.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
@@ -24,6 +25,12 @@ export interface Answer {
 
 export class OpenQuestions {
   readonly #open = new Map<string, OpenQuestion>();
+  #bytes = 0;
+
+  /** Of all questions that there were, whether they are open or not: rounds are kept to be told again. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   get size(): number {
     return this.#open.size;
@@ -35,6 +42,7 @@ export class OpenQuestions {
 
   add(key: string, question: OpenQuestion): void {
     this.#open.set(key, question);
+    this.#bytes += jsonBytes(question.call);
   }
 
   /** Each is answered once: what is not open any more is nobody's question. */

@@ -19,6 +19,8 @@ export interface ParkingOptions {
   /** Where calls of an earlier life run, if they do. */
   readonly lane: Pick<Lane, "sessionId" | "answer" | "forsake">;
   readonly maxParked: number;
+  /** Of what a server may ask in one call, as JSON. */
+  readonly maxQuestionBytes: number;
   /** How long a client is waited for. */
   readonly parkedMs: number;
   readonly gatherMs: number;
@@ -104,9 +106,9 @@ export class Parking {
   }
 
   #add(exchange: string, options: Pick<BridgedCallOptions, "run" | "before">): BridgedCall {
-    const { slug, gatherMs } = this.#options;
+    const { slug, gatherMs, maxQuestionBytes } = this.#options;
     const journal = this.#journalOf(exchange);
-    const call = new BridgedCall({ ...options, slug, gatherMs, journal });
+    const call = new BridgedCall({ ...options, slug, gatherMs, maxQuestionBytes, journal });
     this.#live.set(exchange, call);
     return call;
   }
@@ -161,7 +163,7 @@ export class Parking {
     const rounds = calls.rounds(exchange);
     const last = rounds.at(-1);
     // The server may have forgotten the session since.
-    if (last === undefined || known.sessionId !== lane.sessionId) {
+    if (last === undefined || !this.#isKnown(known)) {
       this.#lose(known);
       return undefined;
     }
@@ -170,11 +172,18 @@ export class Parking {
       before: {
         ...{ rounds: rounds.map(({ questions }) => questions), last },
         given: calls.answers(exchange),
-        answer: (ticket, reply) => void lane.answer(ticket, reply),
+        answer: (ticket, reply) => {
+          if (this.#isKnown(known)) void lane.answer(ticket, reply);
+        },
       },
     });
     call.revive();
     return call;
+  }
+
+  /** Whether the server knows the call by its tickets: in another session they are of other calls. */
+  #isKnown({ sessionId }: ParkedCall): boolean {
+    return sessionId === this.#options.lane.sessionId;
   }
 
   #expire(call: ParkedCall): void {
@@ -185,7 +194,7 @@ export class Parking {
     const running = this.#live.get(exchange);
     if (running !== undefined) {
       running.stop(new Error(NOT_IN_TIME), errorReply(ErrorCode.InternalError, NOT_IN_TIME));
-    } else if (last !== undefined) void this.#forsake(last, NOT_IN_TIME);
+    } else if (last !== undefined) void this.#forsake(call, last, NOT_IN_TIME);
   }
 
   /** Ends a call that nobody can take up: the server may not even know that. */
@@ -193,19 +202,20 @@ export class Parking {
     const { slug, calls } = this.#options;
     const last = calls.rounds(call.exchange).at(-1);
     this.#keep(call.exchange, failureReply(new UpstreamError(slug, "lost", LOST), slug));
-    if (last !== undefined) void this.#forsake(last, "The gateway was restarted");
+    if (last !== undefined) void this.#forsake(call, last, "The gateway was restarted");
   }
 
   /** Never rejects. */
-  async #forsake({ tickets, ticket }: Parked, reason: string): Promise<void> {
+  async #forsake(call: ParkedCall, { tickets, ticket }: Parked, reason: string): Promise<void> {
     const { lane, onChange } = this.#options;
+    if (!this.#isKnown(call)) return;
     this.#farewells += 1;
     const answers = Object.values(tickets).map((one) =>
       lane.answer(one, errorReply(ErrorCode.InternalError, reason)),
     );
     // They are none any more once the request is withdrawn.
     await Promise.all(answers);
-    if (ticket !== undefined) await lane.forsake(ticket, reason);
+    if (ticket !== undefined && this.#isKnown(call)) await lane.forsake(ticket, reason);
     this.#farewells -= 1;
     onChange();
   }

@@ -29,6 +29,13 @@ export type BridgeState =
 
 /** Servers write states too. */
 const MARK = "edgeway:";
+/** Pages that one request may be sent to. */
+export const MAX_PAGES = 32;
+
+/** Whether it would be read here when it is brought back, or is meant to look so. */
+export function isBridgeState(text: unknown): text is string {
+  return typeof text === "string" && text.startsWith(MARK);
+}
 
 export function writeState(state: BridgeState): string {
   if (state.kind === "again") return MARK + JSON.stringify({ n: state.pages, d: state.digest });
@@ -38,12 +45,15 @@ export function writeState(state: BridgeState): string {
 
 /** @returns `undefined` for what was not written here: another server's, or one of another era. */
 export function readState(text: unknown): BridgeState | undefined {
-  const isOurs = typeof text === "string" && text.startsWith(MARK);
-  const value = isOurs ? tryJson(text.slice(MARK.length)) : undefined;
+  const value = isBridgeState(text) ? tryJson(text.slice(MARK.length)) : undefined;
   if (!isObject(value)) return undefined;
   const { o: object, x: exchange, r: round, n: pages, d: digest } = value;
   if (typeof digest !== "string") return undefined;
-  if (Number.isSafeInteger(pages)) return { kind: "again", pages: Number(pages), digest };
+  if (pages !== undefined) {
+    const isInRange =
+      Number.isSafeInteger(pages) && Number(pages) >= 1 && Number(pages) <= MAX_PAGES;
+    return isInRange ? { kind: "again", pages: Number(pages), digest } : undefined;
+  }
   const isWhole =
     typeof object === "string" && typeof exchange === "string" && Number.isSafeInteger(round);
   return isWhole ? { kind: "parked", object, exchange, round: Number(round), digest } : undefined;

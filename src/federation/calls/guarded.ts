@@ -4,7 +4,8 @@
  */
 
 import type { Call } from "../../protocol/exchange.ts";
-import { isObject, type Reply } from "../../protocol/json-rpc.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
+import { ownData } from "../../protocol/own-error.ts";
 import type { Trouble } from "../catalog/catalog.ts";
 import type { Server } from "../server.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -73,8 +74,7 @@ const INTERNAL_SERVER_ERROR = 500;
  * cannot be connected to.
  */
 function turnedBy(reply: Reply, breaker: Breaker, pass: Pass, principal: string): Turn {
-  const data = "error" in reply && isObject(reply.error.data) ? reply.error.data : {};
-  const { reason, status } = data;
+  const { reason, status } = ownData(reply);
   const isUnreachable = reason === "unreachable" && status !== INTERNAL_SERVER_ERROR;
   if (!isUnreachable && reason !== "timeout") return breaker.answered();
   const isConnected = reason === "timeout" || status !== undefined;

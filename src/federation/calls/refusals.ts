@@ -3,7 +3,8 @@
 import { Meta, metaOf } from "../../protocol/envelope.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
-import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
+import { ownError } from "../../protocol/own-error.ts";
 import type { Era } from "../../protocol/revisions.ts";
 
 /** A request of 2026-07-28 says so itself. */
@@ -16,7 +17,7 @@ export function overloaded(slug: string, call: Call, retryAfter: number): Reply 
   const sentence = `Upstream "${slug}" has more requests than it may be given; come back in ${retryAfter} s`;
   return call.method === "tools/call"
     ? toolFailed(call, sentence)
-    : errorReply(ErrorCode.Transport, sentence, {
+    : ownError(ErrorCode.Transport, sentence, {
         upstream: slug,
         reason: "overloaded",
         retryAfter,
@@ -27,7 +28,7 @@ export function overloaded(slug: string, call: Call, retryAfter: number): Reply 
 export function paused(slug: string, retryAfter: number): Reply {
   const sentence = `Upstream "${slug}" is not answering; it is tried again in ${retryAfter} s`;
   const data = { upstream: slug, reason: "unreachable", retryAfter };
-  return errorReply(ErrorCode.InternalError, sentence, data);
+  return ownError(ErrorCode.InternalError, sentence, data);
 }
 
 /** Nothing is cut: a part of a result could be taken for the whole. */
@@ -35,7 +36,7 @@ export function tooLarge(slug: string, call: Call, bytes: number, limit: number)
   const sentence = `The answer of upstream "${slug}" has ${bytes} bytes; LIMITS.resultBytes allows ${limit}. Ask for less of it`;
   return call.method === "tools/call"
     ? toolFailed(call, sentence)
-    : errorReply(ErrorCode.InternalError, sentence, { upstream: slug, reason: "too-large" });
+    : ownError(ErrorCode.InternalError, sentence, { upstream: slug, reason: "too-large" });
 }
 
 /** In a form that a model reads, and can act on. */

@@ -18,6 +18,8 @@ const MAX_BEHIND_MS = 3_600_000;
 export class Late {
   readonly #sql: Sql;
   readonly #now: () => number;
+  /** Those that have rows: mostly nobody, and then there is nothing to be looked for. */
+  readonly #behind: Set<string>;
 
   constructor(sql: Sql, now: () => number) {
     this.#sql = sql;
@@ -30,20 +32,20 @@ export class Late {
       at INTEGER NOT NULL) WITHOUT ROWID`);
     // These were about to be tried by the life before.
     sql.exec(`UPDATE ${WAITING} SET at = ? WHERE tries = 0`, now());
+    const rows = sql.exec<{ session: string }>(
+      `SELECT session FROM ${WAITING} UNION SELECT session FROM ${LATE}`,
+    );
+    this.#behind = new Set([...rows].map(({ session }) => session));
   }
 
   /** Whether there is news that it has to have before any other. */
   has(session: string): boolean {
-    const [found] = this.#sql.exec(
-      `SELECT 1 FROM ${WAITING} WHERE session = ?
-       UNION ALL SELECT 1 FROM ${LATE} WHERE session = ? LIMIT 1`,
-      ...[session, session],
-    );
-    return found !== undefined;
+    return this.#behind.has(session);
   }
 
   /** Has it tried again if it was given up. @returns whether it was. */
   revive(session: string): boolean {
+    if (!this.has(session)) return false;
     const [revived] = this.#sql.exec(
       `INSERT OR IGNORE INTO ${WAITING} SELECT session, ?, 0, ? FROM ${LATE}
        WHERE session = ? LIMIT 1 RETURNING 1`,
@@ -69,6 +71,7 @@ export class Late {
       isAny ||= added !== undefined;
     }
     if (!isAny) return;
+    this.#behind.add(session);
     this.#sql.exec(
       `INSERT OR IGNORE INTO ${WAITING} VALUES (?, ?, 0, ?)`,
       ...[session, this.#now(), at],
@@ -77,12 +80,13 @@ export class Late {
 
   /** The first that it has to be told: news of a server go out in their order. */
   next(session: string): News | undefined {
+    if (!this.has(session)) return undefined;
     const [first] = this.#sql.exec<{ slug: string; seq: number }>(
       `SELECT slug, seq FROM ${LATE} WHERE session = ? ORDER BY slug, seq LIMIT 1`,
       session,
     );
     if (first === undefined) {
-      this.#sql.exec(`DELETE FROM ${WAITING} WHERE session = ?`, session);
+      this.forget(session);
       return undefined;
     }
     const rows = this.#sql.exec<{ topic: Topic }>(
@@ -144,18 +148,17 @@ export class Late {
 
   /** It does not want this any more. */
   remove(session: string, slug: string, topic: Topic): void {
+    if (!this.has(session)) return;
     this.#sql.exec(
       `DELETE FROM ${LATE} WHERE session = ? AND slug = ? AND topic = ?`,
       ...[session, slug, topic],
     );
-    this.#sql.exec(
-      `DELETE FROM ${WAITING} WHERE session = ?
-       AND NOT EXISTS (SELECT 1 FROM ${LATE} WHERE ${LATE}.session = ${WAITING}.session)`,
-      session,
-    );
+    const [left] = this.#sql.exec(`SELECT 1 FROM ${LATE} WHERE session = ? LIMIT 1`, session);
+    if (left === undefined) this.forget(session);
   }
 
   forget(session: string): void {
+    if (!this.#behind.delete(session)) return;
     this.#sql.exec(`DELETE FROM ${LATE} WHERE session = ?`, session);
     this.#sql.exec(`DELETE FROM ${WAITING} WHERE session = ?`, session);
   }

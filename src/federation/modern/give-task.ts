@@ -4,7 +4,8 @@ import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { failureReply, UpstreamError } from "../../upstream/upstream-error.ts";
 import type { Server } from "../server.ts";
 import { showTask } from "../tasks/show-task.ts";
-import { isTaskId, sealTaskId } from "../tasks/task-id.ts";
+import { isTaskId } from "../../protocol/tasks-extension.ts";
+import { sealTaskId } from "../tasks/task-id.ts";
 import type { Visit } from "./inbound.ts";
 
 /** @param task a result of the type `task`. The server has begun it, whatever is done with it here. */

@@ -6,6 +6,7 @@ import { firstFound } from "../routing/first-found.ts";
 import type { Server } from "../server.ts";
 import { callWith, foreignState } from "./call-server.ts";
 import type { Visit } from "./inbound.ts";
+import { refuseQuestions } from "./refuse-questions.ts";
 import { readState } from "./request-state.ts";
 
 /** @returns the first result; else what a server had to say that knows the resource. */
@@ -24,6 +25,9 @@ export async function searchServers(
   return firstFound(
     candidates,
     (server, signal) => callWith({ ...visit, signal }, server, call, reading),
-    { uri: call.params?.["uri"], era: "modern", signal: visit.signal, waitUntil },
+    {
+      ...{ uri: call.params?.["uri"], era: "modern", signal: visit.signal, waitUntil },
+      spare: (server, result) => refuseQuestions(visit, server, call, result),
+    },
   );
 }

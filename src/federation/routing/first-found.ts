@@ -4,7 +4,12 @@
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
-import { type ErrorObject, isObject, type Reply } from "../../protocol/json-rpc.ts";
+import {
+  type ErrorObject,
+  isObject,
+  type JsonObject,
+  type Reply,
+} from "../../protocol/json-rpc.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import type { Server } from "../server.ts";
 import { resourceNotFound } from "./refusals.ts";
@@ -26,6 +31,8 @@ interface Search {
   /** Aborted when the client cancels. */
   readonly signal: AbortSignal;
   readonly waitUntil: (promise: Promise<unknown>) => void;
+  /** Takes what another server had to give: it may wait for more of the client. */
+  readonly spare?: (server: Server, result: JsonObject) => Promise<void>;
 }
 
 /**
@@ -36,11 +43,12 @@ interface Search {
 export async function firstFound(
   servers: readonly Server[],
   ask: (server: Server, signal: AbortSignal) => Promise<Reply>,
-  { uri, era, signal, waitUntil }: Search,
+  { uri, era, signal, waitUntil, spare }: Search,
 ): Promise<Reply> {
   const found = Promise.withResolvers<Reply>();
   const asked: Asked[] = servers.map((server) => ({ server, cancel: new AbortController() }));
   let isInOrder = true;
+  let taken: Reply | undefined;
   const decide = (): void => {
     const reply = decision(asked, isInOrder);
     if (reply === "nobody") found.resolve(resourceNotFound(era, uri));
@@ -62,11 +70,15 @@ export async function firstFound(
   waitUntil(Promise.all(asking));
   try {
     decide(); // there may be nobody to ask
-    return await found.promise;
+    taken = await found.promise;
+    return taken;
   } finally {
     clearTimeout(headStart);
-    for (const { reply, cancel } of asked) {
+    for (const { server, reply, cancel } of asked) {
       if (reply === undefined) cancel.abort(new Error("Another server has the resource"));
+      else if ("result" in reply && reply !== taken && spare !== undefined) {
+        waitUntil(spare(server, reply.result));
+      }
     }
   }
 }

@@ -29,8 +29,7 @@ export async function findNamed(
 ): Promise<FoundName> {
   const naming = namingOf(place.endpoint, place.limits.nameChars);
   const located = naming.locate(kind, publicName);
-  let reply = unknownName(kind, publicName);
-  if (located.kind === "nobody") return { kind: "reply", reply };
+  if (located.kind === "nobody") return { kind: "reply", reply: unknownName(kind, publicName) };
   const { server } = located;
   // Servers hide tools that can be called all the same, so most names need no list.
   if (located.kind === "plain" && isAllowedUnlisted(server[kind], located.name)) {
@@ -43,6 +42,7 @@ export async function findNamed(
     }
     return shows(server, catalog, kind, located.name) ? located.name : undefined;
   };
+  let reply = unknownName(kind, publicName);
   for (const ask of [knownCatalog, currentCatalog]) {
     const { catalog, trouble } = await ask(place, server, client);
     const name = catalog && nameIn(catalog);

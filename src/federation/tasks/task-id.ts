@@ -5,6 +5,7 @@
  * say. Sealed twice it is two texts, so a client is answered with the id that it used.
  */
 
+import { isTaskId } from "../../protocol/tasks-extension.ts";
 import { isObject } from "../../protocol/json-rpc.ts";
 import { sealFor, unsealFor } from "../sealed.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -15,13 +16,6 @@ export interface TaskPlace {
   readonly slug: string;
   /** The server's own id. */
   readonly taskId: string;
-}
-
-/** An id travels in a header. In letters of three bytes each, and sealed, the longest is some 8 KiB. */
-const MAX_ID_CHARS = 2048;
-
-export function isTaskId(value: unknown): value is string {
-  return typeof value === "string" && value.length > 0 && value.length <= MAX_ID_CHARS;
 }
 
 export function sealTaskId(holder: Holder, { slug, taskId }: TaskPlace): Promise<string> {

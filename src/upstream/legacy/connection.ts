@@ -317,11 +317,12 @@ export class LegacyConnection {
       return Promise.resolve(this.#connected);
     }
     this.#exchanges.withdrawAllAsks();
-    forgotten?.wire.unlisten();
+    forgotten?.wire.drop();
     this.#connected = undefined;
     this.#repairing = this.#reopen()
       .catch((error: unknown) => {
-        this.#connected = undefined; // half restored is not repaired
+        void this.#connected?.wire.close(); // half restored is not repaired
+        this.#connected = undefined;
         throw error;
       })
       .finally(() => {

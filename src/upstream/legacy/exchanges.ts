@@ -4,6 +4,7 @@
  * client sent is restored on the way down, with its type.
  */
 
+import { logUnexpected } from "../../observability/unexpected.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import {
@@ -169,11 +170,15 @@ export class Exchanges {
     }
     const ask: OpenAsk = { recipient, controller: new AbortController() };
     this.#asks.set(id, ask);
-    const reply = await recipient.ask(
-      params === undefined ? { method } : { method, params },
-      ask.controller.signal,
-      { ...origin, ask: id },
-    );
+    const question = params === undefined ? { method } : { method, params };
+    let reply: Reply;
+    try {
+      reply = await recipient.ask(question, ask.controller.signal, { ...origin, ask: id });
+    } catch (error) {
+      // Nobody waits for this promise; the server still waits for an answer.
+      const sentence = `The gateway failed to ask this (reference ${logUnexpected(error)})`;
+      reply = errorReply(ErrorCode.InternalError, sentence);
+    }
     this.#asks.delete(id);
     // A withdrawn question gets no answer.
     if (!ask.controller.signal.aborted) await this.#answer(respond(id, reply));

@@ -12,7 +12,7 @@ import type {
 import { mediaType } from "../../lib/media-type.ts";
 import { abortAfter } from "../../lib/time-out.ts";
 import { readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
-import { decodeText, parseEvent, readEvents } from "../read-messages.ts";
+import { parseEvent, readEvents } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Deliver, Listener, Receiver, Wire } from "./wire.ts";
@@ -86,10 +86,14 @@ export class HttpSseWire implements Wire {
     this.#onLost = undefined;
   }
 
-  close(): Promise<void> {
+  drop(): void {
     this.#onLost = undefined;
     this.#stream?.controller.abort();
     this.#stream = undefined;
+  }
+
+  close(): Promise<void> {
+    this.drop();
     return Promise.resolve();
   }
 
@@ -173,8 +177,7 @@ export class HttpSseWire implements Wire {
       await response.body?.cancel();
       throw new UpstreamError(slug, "malformed", "answered GET without an event stream");
     }
-    const text = decodeText(this.#target, response.body);
-    for await (const event of readEvents(this.#target, text, {})) {
+    for await (const event of readEvents(this.#target, response.body)) {
       if (event.name === "endpoint") {
         onEndpoint(this.#postUrl(event.data));
       } else if (event.name === "message" && event.data !== "") {

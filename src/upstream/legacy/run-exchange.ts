@@ -17,6 +17,9 @@ import { ticketing } from "./recipient.ts";
 import { writeTicket } from "./ticket.ts";
 import type { Receiver, Wire } from "./wire.ts";
 
+/** Nobody is told of it: the answer is there. One for all, since to make an error takes a while. */
+const OVER = new Error("The call is over");
+
 export interface Run {
   readonly target: UpstreamTarget;
   readonly exchanges: Exchanges;
@@ -56,10 +59,17 @@ async function seeThrough(
   start: (receiver: Receiver, signal: AbortSignal) => Promise<void>,
 ): Promise<Reply> {
   const { slug, timeoutMs } = target;
+  /** Ends what goes on at the wire: aborted when the call is over, whatever ends it. */
+  const ending = new AbortController();
+  const { signal: ended } = ending;
   const deadline = startDeadline(
     timeoutMs,
     () => new UpstreamError(slug, "timeout", `gave no sign of life for ${timeoutMs / 1000} s`),
+    ending,
   );
+  const cancel = (): void => ending.abort(signal.reason);
+  if (signal.aborted) cancel();
+  else signal.addEventListener("abort", cancel, { once: true });
   const recipient = ticketing(
     {
       notify: async (notice, at) => {
@@ -69,15 +79,17 @@ async function seeThrough(
       },
       ask: async (request, withdrawn, at) => {
         const resume = deadline.pause();
-        return peer.ask(request, withdrawn, at).finally(resume);
+        try {
+          return await peer.ask(request, withdrawn, at);
+        } finally {
+          resume();
+        }
       },
     },
     ticket,
   );
   const exchange = exchanges.start(ticket, recipient);
-  const stopped = AbortSignal.any([signal, deadline.signal]);
-  const abandoned = rejectOnAbort(stopped);
-  const over = new AbortController();
+  const abandoned = rejectOnAbort(ended);
   const receiver: Receiver = {
     deliver: (parsed, lastEventId) =>
       exchanges.receive(addressError(parsed, exchange.id), recipient, lastEventId),
@@ -86,7 +98,7 @@ async function seeThrough(
       peer.primed?.(writeTicket(lastEventId === undefined ? ticket : { ...ticket, lastEventId })),
     released: () => peer.released?.(),
   };
-  const wired = start(receiver, AbortSignal.any([stopped, over.signal])).then(() => {
+  const wired = start(receiver, ended).then(() => {
     if (exchange.isSettled()) return exchange.reply;
     const sentence = "closed the stream before the answer; whether the request ran is unknown";
     throw new UpstreamError(slug, "lost", sentence);
@@ -94,11 +106,12 @@ async function seeThrough(
   try {
     return await Promise.race([exchange.reply, wired, abandoned]);
   } finally {
-    if (stopped.aborted && !isOpening) tellCancelled(wire, exchange.id, stopped.reason);
+    if (ended.aborted && !isOpening) tellCancelled(wire, exchange.id, ended.reason);
+    signal.removeEventListener("abort", cancel);
     exchange.drop();
     deadline.clear();
-    wired.catch(() => undefined); // told above, or ended by `over`
-    over.abort();
+    wired.catch(() => undefined); // told above, or ended here
+    ending.abort(OVER);
   }
 }
 

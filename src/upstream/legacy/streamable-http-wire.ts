@@ -109,6 +109,10 @@ export class StreamableHttpWire implements Wire {
     this.#listening = undefined;
   }
 
+  drop(): void {
+    this.unlisten();
+  }
+
   async close(): Promise<void> {
     this.unlisten();
     if (this.#sessionId === undefined) return;

@@ -79,6 +79,12 @@ export interface Wire {
   /** Stops what `listen` started; the session stays. */
   unlisten(): void;
 
+  /**
+   * Gives up a session that the server has forgotten, without a word: what it holds open is closed.
+   * Requests that have a stream of their own go on.
+   */
+  drop(): void;
+
   /** Ends the session at the server, and everything that is open. */
   close(): Promise<void>;
 }

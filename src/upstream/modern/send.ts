@@ -77,13 +77,16 @@ export async function sendModern(
       return { reply: { error: await readRefusal(slug, response) }, wasRefused: true };
     }
     for await (const parsed of readMessages(target, response)) {
-      deadline.rewind();
       if (parsed.kind === "response" && isOurs(parsed.message, id)) {
         return { reply: replyOf(parsed.message), wasRefused: false };
       }
       // A server of this era sends no requests; one that does gets no hearing.
-      if (parsed.kind === "notification") await relay(parsed.message, request, id);
+      const notice = parsed.kind === "notification" && relayed(parsed.message, request, id);
+      if (notice === false || request.peer === undefined) continue;
+      // Of what nobody hears a server could say something for ever.
       deadline.rewind();
+      await request.peer.notify(notice);
+      deadline.rewind(); // however long the client took
     }
     const sentence = "closed the stream before the answer; whether the request ran is unknown";
     throw new UpstreamError(slug, "lost", sentence);
@@ -137,26 +140,25 @@ function outgoing({ call, clientCapabilities, clientInfo }: ModernRequest, id: n
   };
 }
 
-async function relay(
+/** @returns what the client is told; `false` for what it is not. */
+function relayed(
   { method, params }: JsonRpcNotification,
   request: ModernRequest,
   id: number,
-): Promise<void> {
-  if (request.peer === undefined) return;
+): Call | false {
   const meta = metaOf(request.call.params);
   if (method === "notifications/progress") {
     const { progressToken } = meta;
     // Some servers turn the number into a string; it is our only token either way.
     if (!isRequestId(progressToken) || String(params?.["progressToken"]) !== String(id)) {
-      return;
+      return false;
     }
-    await request.peer.notify({ method, params: { ...params, progressToken } });
-    return;
+    return { method, params: { ...params, progressToken } };
   }
   // Log records only for a request that asked for them (2026-07-28, logging: MUST NOT).
-  if (method === "notifications/message" && meta[Meta.logLevel] === undefined) return;
-  if (request.isLongLived !== true && OF_LISTEN_STREAMS.has(method)) return;
-  await request.peer.notify(params === undefined ? { method } : { method, params });
+  if (method === "notifications/message" && meta[Meta.logLevel] === undefined) return false;
+  if (request.isLongLived !== true && OF_LISTEN_STREAMS.has(method)) return false;
+  return params === undefined ? { method } : { method, params };
 }
 
 /** True for a refusal that a modern server would not give to a well-formed request. */

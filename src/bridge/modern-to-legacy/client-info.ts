@@ -1,0 +1,17 @@
+/** What a client says of itself, as the holder of its session at a legacy server can keep it: short. */
+
+import { jsonBytes } from "../../lib/json-bytes.ts";
+import type { JsonObject } from "../../protocol/json-rpc.ts";
+
+const MAX_BYTES = 2048;
+/** What people read. Icons may be whole images. */
+const SHORT: ReadonlySet<string> = new Set(["name", "version", "title"]);
+
+/** @returns it, without what is long; or one sentence on why it cannot be kept. */
+export function boundInfo(clientInfo: JsonObject | undefined): JsonObject | string | undefined {
+  if (clientInfo === undefined || jsonBytes(clientInfo) <= MAX_BYTES) return clientInfo;
+  const short = Object.fromEntries(Object.entries(clientInfo).filter(([name]) => SHORT.has(name)));
+  const bytes = jsonBytes(short);
+  if (bytes <= MAX_BYTES) return short;
+  return `The client's name, version and title come to ${bytes} bytes of JSON; at most ${MAX_BYTES} are allowed`;
+}
