@@ -48,7 +48,7 @@ export async function measureFanOut(origin, count) {
  * @param {readonly Updates[]} streams
  * @returns how long it takes until the last has it, in milliseconds.
  */
-async function tell(origin, streams) {
+export async function tell(origin, streams) {
   const startedAt = performance.now();
   await update(origin);
   await Promise.all(streams.map((stream) => stream.heard()));
@@ -97,7 +97,7 @@ class Updates {
 }
 
 /** @param {string} origin @param {AbortSignal} signal */
-async function openSession(origin, signal) {
+export async function openSession(origin, signal) {
   const clientInfo = { name: "measure", version: "1" };
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
   const opened = await post(origin, {}, { id: 1, method: "initialize", params });
@@ -111,7 +111,7 @@ async function openSession(origin, signal) {
 }
 
 /** @param {string} origin @param {AbortSignal} signal */
-async function openListener(origin, signal) {
+export async function openListener(origin, signal) {
   const notifications = { resourceSubscriptions: [WATCHED_URI] };
   const headers = { "MCP-Protocol-Version": MODERN, "Mcp-Method": "subscriptions/listen" };
   const params = { _meta: META, notifications };

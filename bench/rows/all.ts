@@ -1,0 +1,40 @@
+/** Every row there is, in the order in which they are measured. */
+
+import { ROW_NAMES, type RowName } from "../row-names.ts";
+import type { Result } from "../row.ts";
+import { measureBill } from "./bill.ts";
+import { measureCalls } from "./calls.ts";
+import { measureCatalog } from "./catalog.ts";
+import { measureEvents } from "./events.ts";
+import { measureFanOut } from "./fan-out.ts";
+import { measureMemory } from "./memory.ts";
+import type { Plan } from "./plan.ts";
+import { measureReplay } from "./replay.ts";
+import { measureSetUp } from "./set-up.ts";
+import { measureSignIn } from "./sign-in.ts";
+import { measureBundles, measureStarts } from "./weight.ts";
+
+export interface Row {
+  readonly name: RowName;
+  /** @throws Error when anything of it could not be measured. */
+  readonly measure: (plan: Plan) => Promise<readonly Result[]>;
+}
+
+const MEASURES: Readonly<Record<RowName, Row["measure"]>> = {
+  "call-hosted-modern": (plan) => measureCalls("call-hosted-modern", plan),
+  "call-hosted-legacy": (plan) => measureCalls("call-hosted-legacy", plan),
+  "call-proxied-modern": (plan) => measureCalls("call-proxied-modern", plan),
+  "call-proxied-legacy": (plan) => measureCalls("call-proxied-legacy", plan),
+  "set-up": measureSetUp,
+  events: measureEvents,
+  replay: measureReplay,
+  "fan-out": measureFanOut,
+  catalog: measureCatalog,
+  memory: measureMemory,
+  bundle: measureBundles,
+  "start-up": measureStarts,
+  "sign-in": measureSignIn,
+  bill: measureBill,
+};
+
+export const ROWS: readonly Row[] = ROW_NAMES.map((name) => ({ name, measure: MEASURES[name] }));
