@@ -7,6 +7,9 @@ const withoutSignIn = cloudflareTest(({ inject }) => ({
   miniflare: { bindings: inject("workerdBindings") },
 }));
 
+/** How long a condition may take to come true: only what fails waits to the end. */
+const soon = { poll: { timeout: 20_000, interval: 20 } };
+
 export default defineConfig({
   test: {
     // The log of the gateway is the console: it is shown of tests that fail.
@@ -20,6 +23,8 @@ export default defineConfig({
           include: ["test/unit/**/*.test.ts"],
           globalSetup: "test/support/workerd-setup.ts",
           isolate: false,
+          testTimeout: 20_000,
+          expect: soon,
         },
       },
       {
@@ -29,6 +34,8 @@ export default defineConfig({
           name: "workerd",
           include: ["test/integration/**/*.test.ts"],
           globalSetup: "test/support/workerd-setup.ts",
+          setupFiles: "test/integration/load-worker.ts",
+          expect: soon,
         },
       },
       {
@@ -56,8 +63,10 @@ export default defineConfig({
           name: "sign-in",
           include: ["test/sign-in/**/*.test.ts"],
           globalSetup: "test/support/sign-in-setup.ts",
+          setupFiles: "test/integration/load-worker.ts",
           // Some do a thousand sign-ins, or wake dozens of objects.
-          testTimeout: 20_000,
+          testTimeout: 60_000,
+          expect: soon,
         },
       },
       {
@@ -70,8 +79,8 @@ export default defineConfig({
             "test/conformance/**/*.test.ts",
           ],
           globalSetup: "test/support/e2e-setup.ts",
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           // The gateway and its upstreams are shared, and two cores are all there is.
           fileParallelism: false,
         },

@@ -9,8 +9,24 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+
+/**
+ * What the runner's JSON reporter writes, as far as it is read here.
+ * @typedef {object} Report
+ * @property {number} numPassedTests
+ * @property {number} numFailedTests
+ * @property {number} numPendingTests
+ * @property {number} numTodoTests
+ * @property {SuiteReport[]} testResults
+ *
+ * @typedef {object} SuiteReport
+ * @property {string} name its path
+ * @property {string} status
+ * @property {string} message
+ * @property {{ status: string, fullName: string, failureMessages: string[] }[]} assertionResults
+ */
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "edgeway-test-"));
@@ -57,6 +73,8 @@ for (const { isGreen, said, totals } of lanes) {
 }
 
 rmSync(scratch, { recursive: true, force: true });
+// Once more at the end, since who looks at a long log looks there.
+for (const { totals } of lanes) for (const line of failuresOf(totals)) process.stdout.write(line);
 process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
 process.exit(failed === 0 ? 0 : 1);
 
@@ -81,11 +99,31 @@ async function runSuites(/** @type {readonly string[]} */ args, /** @type {numbe
   return { isGreen: code === 0, said, totals: readTotals(report) };
 }
 
+/** @returns {Report} */
 function readTotals(/** @type {string} */ report) {
   try {
     return JSON.parse(readFileSync(report, "utf8"));
   } catch {
     // The runner broke before it could report: counted as a failure above.
-    return { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 };
+    const none = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 };
+    return { ...none, testResults: [] };
   }
+}
+
+/**
+ * What failed, a few lines each: a file that could not be run, or a test of it.
+ * @returns {string[]}
+ */
+function failuresOf(/** @type {Report} */ report) {
+  return report.testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const tests = assertionResults.filter((test) => test.status === "failed");
+    const file = relative(root, name);
+    if (status === "failed" && tests.length === 0) return [failure(file, message)];
+    return tests.map((test) => failure(`${file} > ${test.fullName}`, test.failureMessages[0]));
+  });
+}
+
+function failure(/** @type {string} */ what, /** @type {string | undefined} */ why = "") {
+  const lines = why.split("\n").slice(0, 6);
+  return `\n✗ ${what}\n${lines.map((line) => `    ${line.slice(0, 200)}\n`).join("")}`;
 }

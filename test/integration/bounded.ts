@@ -1,8 +1,11 @@
-/** Waiting with an end: no test waits for ever, and none sleeps for a fixed time. */
+/**
+ * Waiting with an end: no test waits for ever, and none sleeps for a fixed time. The end is far away,
+ * since a machine may be busy, and is only ever reached by what fails.
+ */
 
 import { vi } from "vitest";
 
-export const PATIENCE_MS = 8000;
+export const PATIENCE_MS = 20_000;
 // A test waits for several things one after the other.
 vi.setConfig({ testTimeout: 3 * PATIENCE_MS });
 
