@@ -4,14 +4,10 @@
  */
 
 import { startBigCatalog } from "../test/support/big-catalog.ts";
+import { META, MODERN, post } from "./measure-post.mjs";
 
 const SERVERS = 50;
 const TOOLS = 200;
-const MODERN = "2026-07-28";
-const META = {
-  "io.modelcontextprotocol/protocolVersion": MODERN,
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
 
 /**
  * @param {(servers: object) => Promise<{ origin: string, stop: () => unknown }>} start a gateway in
@@ -47,19 +43,14 @@ async function listAll(origin) {
   /** @type {string | undefined} */
   let cursor;
   do {
-    const response = await fetch(`${origin}/mcp`, {
-      method: "POST",
-      headers: {
-        "Content-Type": "application/json",
-        Accept: "application/json, text/event-stream",
-        "MCP-Protocol-Version": MODERN,
-        "Mcp-Method": "tools/list",
-      },
-      body: JSON.stringify({
-        ...{ jsonrpc: "2.0", id: 1, method: "tools/list" },
+    const response = await post(
+      origin,
+      { "MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list" },
+      {
+        ...{ id: 1, method: "tools/list" },
         params: { _meta: META, ...(cursor === undefined ? {} : { cursor }) },
-      }),
-    });
+      },
+    );
     /** @type {{ result: { tools: unknown[], nextCursor?: string } }} */
     const { result } = JSON.parse(await response.text());
     count += result.tools.length;

@@ -4,13 +4,10 @@
  * takes.
  */
 
+import { META, MODERN, post } from "./measure-post.mjs";
+
 const WATCHED_URI = "test://watched-resource";
 const UPDATED = "notifications/resources/updated";
-const MODERN = "2026-07-28";
-const META = {
-  "io.modelcontextprotocol/protocolVersion": MODERN,
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
 /** Streams that are opened at the same time. */
 const AT_ONCE = 20;
 const PATIENCE_MS = 60_000;
@@ -153,23 +150,4 @@ async function settledRequests(origin) {
 async function objectRequests(origin) {
   const costs = await (await fetch(`${origin}/debug/costs`)).json();
   return /** @type {{ objectRequests: number }} */ (costs).objectRequests;
-}
-
-/**
- * @param {string} origin
- * @param {Record<string, string>} headers
- * @param {object} message
- * @param {AbortSignal} [signal]
- */
-function post(origin, headers, message, signal) {
-  return fetch(`${origin}/mcp`, {
-    method: "POST",
-    body: JSON.stringify({ jsonrpc: "2.0", ...message }),
-    headers: {
-      "Content-Type": "application/json",
-      Accept: "application/json, text/event-stream",
-      ...headers,
-    },
-    ...(signal === undefined ? {} : { signal }),
-  });
 }

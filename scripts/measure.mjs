@@ -14,6 +14,7 @@ import { gzipSync } from "node:zlib";
 
 import { measureCatalog } from "./measure-catalog.mjs";
 import { measureFanOut } from "./measure-fan-out.mjs";
+import { post } from "./measure-post.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const bin = (/** @type {string} */ name) => `${root}node_modules/.bin/${name}`;
@@ -290,22 +291,6 @@ async function openSession(/** @type {string} */ origin) {
     await new Promise((resolve) => setTimeout(resolve, 100)); // the fixture is still starting
   }
   throw new Error("No session could be opened");
-}
-
-function post(
-  /** @type {string} */ origin,
-  /** @type {Record<string, string>} */ headers,
-  /** @type {object} */ message,
-) {
-  return fetch(`${origin}/mcp`, {
-    method: "POST",
-    body: JSON.stringify({ jsonrpc: "2.0", ...message }),
-    headers: {
-      "Content-Type": "application/json",
-      Accept: "application/json, text/event-stream",
-      ...headers,
-    },
-  });
 }
 
 function memoryMib(/** @type {number} */ pid) {

@@ -8,7 +8,7 @@ import type { Call, Peer } from "../protocol/exchange.ts";
 import type { Reply } from "../protocol/json-rpc.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { Dispatch, Forgotten, Watched } from "../sessions/dispatch.ts";
-import { failureReply, UpstreamError } from "../upstream/upstream-error.ts";
+import { failureReply, isOtherEra } from "../upstream/upstream-error.ts";
 
 export interface EitherEraOptions {
   readonly slug: string;
@@ -99,7 +99,7 @@ export class EitherEra implements Dispatch {
     try {
       return await act(side);
     } catch (error) {
-      if (!(error instanceof UpstreamError && error.failure === "other-era")) throw error;
+      if (!isOtherEra(error)) throw error;
       this.#turnFrom(side);
       return undefined;
     }

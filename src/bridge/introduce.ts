@@ -7,8 +7,7 @@
 
 import { BoundedCache } from "../lib/bounded-cache.ts";
 import { toLegacyClient } from "../protocol/capabilities.ts";
-import { ErrorCode } from "../protocol/error-codes.ts";
-import { errorReply } from "../protocol/json-rpc.ts";
+import { nobody } from "../protocol/nobody.ts";
 import type { Opening } from "../sessions/dispatch.ts";
 import { LegacyConnection } from "../upstream/legacy/connection.ts";
 import type { LegacyClient } from "../upstream/legacy/handshake.ts";
@@ -48,11 +47,7 @@ async function meet(
 ): Promise<Opening> {
   if (target.era === "modern") return introduceModern(target, client);
   const connection = new LegacyConnection({
-    ...{ target, client },
-    unsolicited: {
-      notify: () => Promise.resolve(),
-      ask: () => Promise.resolve(errorReply(ErrorCode.InvalidRequest, "Not initialized yet")),
-    },
+    ...{ target, client, unsolicited: nobody("Not initialized yet") },
     save: () => undefined,
   });
   try {

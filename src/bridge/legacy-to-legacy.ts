@@ -7,9 +7,10 @@ import type { Call, Peer } from "../protocol/exchange.ts";
 import type { Reply } from "../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../protocol/revisions.ts";
 import type { Forgotten, Watched } from "../sessions/dispatch.ts";
-import { type ConnectionOptions, LegacyConnection } from "../upstream/legacy/connection.ts";
+import { LegacyConnection } from "../upstream/legacy/connection.ts";
+import type { ConnectionOptions } from "../upstream/legacy/connection-options.ts";
 import type { WatchOrder } from "../upstream/legacy/watch.ts";
-import { failureReply, UpstreamError } from "../upstream/upstream-error.ts";
+import { failureReply, isOtherEra } from "../upstream/upstream-error.ts";
 import { type Sent, TaskTools } from "./task-tools.ts";
 import { translatedReply, translatingPeer } from "./translating.ts";
 
@@ -130,8 +131,4 @@ function withoutTask({ method, params }: Call): Call {
   if (params === undefined) return { method };
   const { task: _, ...rest } = params;
   return { method, params: rest };
-}
-
-function isOtherEra(error: unknown): boolean {
-  return error instanceof UpstreamError && error.failure === "other-era";
 }

@@ -4,7 +4,7 @@
  */
 
 import { toModern } from "../protocol/capabilities.ts";
-import { Meta, metaOf, withMeta } from "../protocol/envelope.ts";
+import { Meta, metaOf, serverInfoOf, withMeta } from "../protocol/envelope.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Peer } from "../protocol/exchange.ts";
 import { isObject, type JsonObject, type Reply } from "../protocol/json-rpc.ts";
@@ -133,10 +133,9 @@ async function finish(
 
 /** The revisions are the gateway's own to state; capabilities are what it routes. */
 function adaptDiscovery(result: JsonObject): JsonObject {
-  const { serverInfo, capabilities, ...rest } = result;
+  const { serverInfo: _, capabilities, ...rest } = result;
   const meta = metaOf(result);
-  // Servers of the last drafts name themselves in the body.
-  const identity = meta[Meta.serverInfo] ?? serverInfo;
+  const identity = serverInfoOf(result);
   return {
     ...withMeta(rest, identity === undefined ? meta : { ...meta, [Meta.serverInfo]: identity }),
     supportedVersions: MODERN_REVISIONS,

@@ -9,7 +9,7 @@ import { errorReply, type Reply } from "../protocol/json-rpc.ts";
 import { ownData } from "../protocol/own-error.ts";
 import { discover, recheckEra, type Verdict } from "../upstream/modern/discover.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
-import { failureReply, UpstreamError, type UpstreamFailure } from "../upstream/upstream-error.ts";
+import { failureReply, isOtherEra, type UpstreamFailure } from "../upstream/upstream-error.ts";
 import type { Carrier } from "./carrier.ts";
 import type { InboundModern } from "./inbound-modern.ts";
 import { judgeParamHeaders } from "./judge-param-headers.ts";
@@ -59,7 +59,7 @@ async function relay(
     return await relayToModern(target, inbound, peer, signal);
   } catch (error) {
     // It was a modern server an hour ago; what it refused did not run.
-    if (!(error instanceof UpstreamError && error.failure === "other-era")) throw error;
+    if (!isOtherEra(error)) throw error;
   }
   return cross(carrier, target, inbound, peer, signal);
 }

@@ -6,7 +6,7 @@ import type { UpstreamTarget } from "../upstream/target.ts";
 import { EitherEra } from "./either-era.ts";
 import { LegacyRelay } from "./legacy-to-legacy.ts";
 import { ModernServer } from "./legacy-to-modern/modern-server.ts";
-import type { ToolFactsOf } from "./legacy-to-modern/tool-facts.ts";
+import type { ToolFactsOf } from "./tool-facts.ts";
 
 export interface ServerForSessionOptions {
   readonly target: UpstreamTarget;

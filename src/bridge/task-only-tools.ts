@@ -4,8 +4,8 @@
  */
 
 import type { Call, Peer } from "../protocol/exchange.ts";
-import { errorReply, isObject, type JsonObject, type Reply } from "../protocol/json-rpc.ts";
-import { ErrorCode } from "../protocol/error-codes.ts";
+import { isObject, type JsonObject, type Reply } from "../protocol/json-rpc.ts";
+import { nobody } from "../protocol/nobody.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
 /** A session at the server. */
@@ -24,13 +24,7 @@ const FRESH_MS = 60_000;
 const MAX_NAME_CHARS = 1024;
 
 /** For what the gateway asks for itself. */
-export const NOBODY: Peer = {
-  notify: () => Promise.resolve(),
-  ask: () =>
-    Promise.resolve(
-      errorReply(ErrorCode.InvalidRequest, "Nothing is asked in the course of a list"),
-    ),
-};
+export const NOBODY = nobody("Nothing is asked in the course of a list");
 
 /** A list that is being read. */
 interface Reading {

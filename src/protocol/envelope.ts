@@ -31,6 +31,11 @@ export function metaOf(params: Params | undefined): JsonObject {
   return isObject(meta) ? meta : {};
 }
 
+/** What a discovery says its server is: those of the last drafts name themselves in the body. */
+export function serverInfoOf(discovery: JsonObject): unknown {
+  return metaOf(discovery)[Meta.serverInfo] ?? discovery["serverInfo"];
+}
+
 /** The same params with `_meta` replaced; an empty `_meta` is left out. */
 export function withMeta(params: Params | undefined, meta: JsonObject): Params {
   const { _meta: _, ...rest } = params ?? {};

@@ -13,6 +13,8 @@ interface MethodFacts {
   readonly mirroredName?: MirroredName;
   /** Complete results carry `ttlMs` and `cacheScope` (2026-07-28, caching: MUST). */
   readonly isCacheable?: true;
+  /** May be answered with questions first; no other may (2026-07-28, MRTR: MUST NOT). */
+  readonly mayHaveRounds?: true;
   /** May be answered with a task (the extension for tasks, supported methods). */
   readonly mayBecomeTask?: true;
   /** Of the extension for tasks, so for clients that declare it alone. */
@@ -28,14 +30,14 @@ const CLIENT_REQUESTS: Readonly<Record<string, MethodFacts>> = {
   ping: { eras: LEGACY },
   "server/discover": { eras: MODERN, isCacheable: true },
   "tools/list": { eras: BOTH, isCacheable: true },
-  "tools/call": { eras: BOTH, mirroredName: "name", mayBecomeTask: true },
+  "tools/call": { eras: BOTH, mirroredName: "name", mayHaveRounds: true, mayBecomeTask: true },
   "resources/list": { eras: BOTH, isCacheable: true },
   "resources/templates/list": { eras: BOTH, isCacheable: true },
-  "resources/read": { eras: BOTH, mirroredName: "uri", isCacheable: true },
+  "resources/read": { eras: BOTH, mirroredName: "uri", mayHaveRounds: true, isCacheable: true },
   "resources/subscribe": { eras: LEGACY },
   "resources/unsubscribe": { eras: LEGACY },
   "prompts/list": { eras: BOTH, isCacheable: true },
-  "prompts/get": { eras: BOTH, mirroredName: "name" },
+  "prompts/get": { eras: BOTH, mirroredName: "name", mayHaveRounds: true },
   "completion/complete": { eras: BOTH },
   "logging/setLevel": { eras: LEGACY },
   "subscriptions/listen": { eras: MODERN },
@@ -61,6 +63,10 @@ export function isCacheable(method: string): boolean {
 /** The `params` member that `Mcp-Name` must equal, if the method has one. */
 export function mirroredNameOf(method: string): MirroredName | undefined {
   return factsOf(method)?.mirroredName;
+}
+
+export function mayHaveRounds(method: string): boolean {
+  return factsOf(method)?.mayHaveRounds ?? false;
 }
 
 export function mayBecomeTask(method: string): boolean {

@@ -7,6 +7,7 @@ import { BoundedCache } from "../lib/bounded-cache.ts";
 import { type KeyRing, seal, sealedWith, unseal } from "../lib/seal.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../protocol/revisions.ts";
+import { shortInfo } from "../protocol/short-info.ts";
 import type { ClientFacts } from "./dispatch.ts";
 import type { SessionKeys } from "./session-keys.ts";
 
@@ -30,8 +31,6 @@ const VERSION = 1;
  * 2.7 KiB once they are sealed.
  */
 const MAX_FACTS_BYTES = 2048;
-/** Of `clientInfo`, what people read. Icons may be whole images. */
-const SHORT_INFO: ReadonlySet<string> = new Set(["name", "version", "title"]);
 
 /** Of ids, not of what they say: one of 4 KiB stands for as much again. */
 const MAX_OPENED = 1000;
@@ -83,8 +82,7 @@ function openedBy(ring: KeyRing): BoundedCache<SessionClaims> {
 /** @returns the facts as a session id can carry them, or one sentence on why it cannot. */
 export function boundFacts(client: ClientFacts): ClientFacts | string {
   if (bytesOf(client) <= MAX_FACTS_BYTES) return client;
-  const info = Object.entries(client.clientInfo).filter(([name]) => SHORT_INFO.has(name));
-  const short = { ...client, clientInfo: Object.fromEntries(info) };
+  const short = { ...client, clientInfo: shortInfo(client.clientInfo) };
   const bytes = bytesOf(short);
   if (bytes <= MAX_FACTS_BYTES) return short;
   return `params.capabilities and params.clientInfo come to ${bytes} bytes of JSON; at most ${MAX_FACTS_BYTES} are allowed`;

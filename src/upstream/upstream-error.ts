@@ -42,6 +42,11 @@ export class UpstreamError extends Error {
   }
 }
 
+/** Whether the server turned out not to speak the era that was needed. */
+export function isOtherEra(error: unknown): boolean {
+  return error instanceof UpstreamError && error.failure === "other-era";
+}
+
 /** The one place where an upstream's failure becomes what a client reads. */
 export function failureReply(error: unknown, slug: string): Reply {
   if (error instanceof UpstreamError) {

@@ -69,15 +69,18 @@ describe.concurrent.each(EVERYTHING)("server-everything asks, %s at %s", (kind, 
     const client = await connect(kind, url, { answers: { roots: () => roots } });
     // It asks by itself soon after the handshake. Asked to ask at once, it may lose its question:
     // it does not wait for the stream that carries it, not even without a gateway.
-    await vi.waitFor(() => expect(client.asked).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(client.asked).toHaveLength(1), { timeout: 30_000 });
     expect(textOf(await client.callTool("get-roots-list"))).toContain("(2 total)");
 
     roots = [{ uri: "file:///elsewhere", name: "Elsewhere" }];
     await client.notify("notifications/roots/list_changed");
-    await vi.waitFor(async () => {
-      const text = textOf(await client.callTool("get-roots-list"));
-      expect(text).toContain("(1 total):\n\n1. Elsewhere\n   URI: file:///elsewhere");
-    });
+    await vi.waitFor(
+      async () => {
+        const text = textOf(await client.callTool("get-roots-list"));
+        expect(text).toContain("(1 total):\n\n1. Elsewhere\n   URI: file:///elsewhere");
+      },
+      { timeout: 30_000 },
+    );
   });
 
   test("nothing of a client that can do nothing", async ({ expect, connect }) => {

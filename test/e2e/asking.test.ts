@@ -146,7 +146,7 @@ describe.each(KINDS)("the fixture asks, %s", (kind) => {
     });
     const prompts = Array.from({ length: COUNT }, (_, index) => `question ${index}`);
     const calls = prompts.map((prompt) => client.callTool("test_sampling", { prompt }));
-    await vi.waitFor(() => expect(waiting).toHaveLength(COUNT), { timeout: 10_000 });
+    await vi.waitFor(() => expect(waiting).toHaveLength(COUNT), { timeout: 30_000 });
     // A question that is open holds up nothing else.
     expect(textOf(await client.callTool("test_simple_text"))).toContain("simple text response");
     for (const settle of waiting.toReversed()) settle();

@@ -155,7 +155,7 @@ describe("a modern-only server", () => {
     await client.callTool("test_simple_text");
     controller.abort();
     expect(await call).toBe("gone");
-    await expect.poll(count, { timeout: 10_000 }).toBe(before + 1);
+    await expect.poll(count, { timeout: 30_000 }).toBe(before + 1);
   });
 });
 

@@ -10,7 +10,7 @@ import { doorFor, test } from "../support/clients.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
 import { normalise } from "./parity.ts";
 
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { timeout: 30_000, interval: 20 };
 
 interface Route {
   readonly slug: string;

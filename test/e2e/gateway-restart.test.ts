@@ -10,7 +10,7 @@ import { freePort } from "../support/process.ts";
 import { startGateway } from "../support/servers.ts";
 import { textOf } from "./outcome.ts";
 
-const SOON = { timeout: 15_000, interval: 100 };
+const SOON = { timeout: 30_000, interval: 100 };
 const WATCHED = "test://watched-resource";
 
 const PLANS = [

@@ -33,7 +33,7 @@ const NAPS = [
   [EVICTED_MS - 500, EVICTED_MS + 500],
   [EVICTED_MS - 500, EVICTED_MS + 500],
 ] as const;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 
 interface IdleStream {
   readonly messages: Json[];

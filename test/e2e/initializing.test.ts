@@ -27,7 +27,7 @@ const AT_ONCE = 50;
 const MAX_HANDSHAKES = 5;
 /** An id may bear a key that another isolate is the first to know: the registry is asked, rarely. */
 const MAX_LOOK_UPS = 3;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 240_000;
 /** What a session id may consist of: visible ASCII. */
 const VISIBLE = Array.from({ length: 94 }, (_, index) => String.fromCodePoint(0x21 + index));
 const BASE64URL = VISIBLE.filter((character) => /[\w-]/.test(character));

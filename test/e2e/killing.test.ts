@@ -19,7 +19,7 @@ import { RawCaller } from "./killing-raw-caller.ts";
 import { SdkCaller } from "./killing-sdk-caller.ts";
 
 const SEEDS = [1, 2, 3, 4, 5];
-const TEST_TIMEOUT_MS = 90_000;
+const TEST_TIMEOUT_MS = 180_000;
 
 let upstreams: Readonly<Record<Plan["upstream"], StreamingUpstream>>;
 let gateway: KillableGateway;

@@ -10,7 +10,7 @@ import { type Server, startGateway } from "../support/servers.ts";
 import { wiretap } from "./wiretap.ts";
 
 /** Two heartbeats, and one more that a proxy on the way may swallow, with some to spare. */
-const SOON = { timeout: 10_000, interval: 250 };
+const SOON = { timeout: 30_000, interval: 250 };
 const MAX_STREAMS = 2;
 
 let gateway: Server;

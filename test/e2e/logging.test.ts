@@ -61,7 +61,7 @@ describe.each([
     await client.setLogLevel("debug");
     await client.callTool("toggle-simulated-logging");
     await vi.waitFor(() => expect(logOf(client).join()).toMatch(/message - SessionId/), {
-      timeout: 5000,
+      timeout: 30_000,
     });
     expect(textOf(await client.callTool("toggle-simulated-logging"))).toContain("Stopped");
   });

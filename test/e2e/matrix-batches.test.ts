@@ -1,20 +1,13 @@
 /** A batch of 2025-03-26, before servers of every revision: each of its requests gets its answer. */
 
-import { afterAll, beforeAll, describe, inject } from "vitest";
+import { describe } from "vitest";
 
 import type { Json } from "../support/clients-face.ts";
 import { test } from "../support/clients.ts";
 import { INITIALIZE, type RawSession } from "../support/raw-session.ts";
 import { readEvents } from "../support/read-events.ts";
 import { REVISIONS } from "../support/revisions.ts";
-import type { Server } from "../support/servers.ts";
-import {
-  type Servers,
-  slugOf,
-  startGatewayTo,
-  startServers,
-  stopServers,
-} from "./matrix-servers.ts";
+import { throughGateway } from "./matrix-suite.ts";
 
 const REVISION = "2025-03-26";
 const HEADERS = {
@@ -22,17 +15,7 @@ const HEADERS = {
   "Content-Type": "application/json",
 } as const;
 
-let servers: Servers;
-let gateway: Server;
-
-beforeAll(async () => {
-  servers = await startServers(inject("fixture"));
-  gateway = await startGatewayTo(servers);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await stopServers(servers);
-});
+const doorTo = throughGateway();
 
 /** Opens a session as a client of that revision does, which knows of no version header. */
 async function openSession(url: string): Promise<RawSession> {
@@ -68,7 +51,7 @@ function request(id: number, method: string, params: Json): Json {
 
 describe.each(REVISIONS)("a batch before a server of %s", (server) => {
   test("is answered request by request", async ({ expect }) => {
-    const session = await openSession(`${gateway.url}/mcp/${slugOf(server)}`);
+    const session = await openSession(doorTo(server)("mcp"));
     const answers = await send(session, [
       request(1, "tools/call", { name: "test_simple_text", arguments: {} }),
       request(2, "prompts/list", {}),

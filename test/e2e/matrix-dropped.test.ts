@@ -3,34 +3,16 @@
  * it comes back for the rest, which is there, once.
  */
 
-import { afterAll, beforeAll, describe, inject } from "vitest";
+import { describe } from "vitest";
 
 import { connectAt } from "../support/clients-at.ts";
 import { test } from "../support/clients.ts";
 import { LEGACY_REVISIONS, OVER_SSE, REVISIONS } from "../support/revisions.ts";
-import type { Server } from "../support/servers.ts";
-import {
-  type Servers,
-  slugOf,
-  startGatewayTo,
-  startServers,
-  stopServers,
-} from "./matrix-servers.ts";
+import { throughGateway } from "./matrix-suite.ts";
 import { textOf } from "./outcome.ts";
 import { wiretap } from "./wiretap.ts";
 
-let servers: Servers;
-let gateway: Server;
-
-beforeAll(async () => {
-  servers = await startServers(inject("fixture"));
-  gateway = await startGatewayTo(servers);
-});
-afterAll(async () => {
-  await gateway.stop();
-  await stopServers(servers);
-});
-
+const doorTo = throughGateway();
 const CELLS = LEGACY_REVISIONS.filter((client) => client !== OVER_SSE).flatMap((client) =>
   REVISIONS.map((server) => ({ client, server })),
 );
@@ -38,12 +20,7 @@ const CELLS = LEGACY_REVISIONS.filter((client) => client !== OVER_SSE).flatMap((
 describe.each(CELLS)("client of $client, server of $server", ({ client: revision, server }) => {
   test("a connection that breaks is taken up", async ({ expect, connect }) => {
     const tap = wiretap();
-    const client = await connectAt(
-      connect,
-      revision,
-      (door) => `${gateway.url}/${door}/${slugOf(server)}`,
-      { fetch: tap.fetch },
-    );
+    const client = await connectAt(connect, revision, doorTo(server), { fetch: tap.fetch });
     let isCut = false;
     const onprogress = (): void => {
       if (!isCut) tap.cut("calls");

@@ -6,7 +6,7 @@ import type { Client, Json } from "../support/clients-face.ts";
 import type { Feature } from "./matrix.ts";
 import { textOf } from "./outcome.ts";
 
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { timeout: 30_000, interval: 20 };
 const WATCHED = "test://watched-resource";
 const LONG_MS = 30_000;
 

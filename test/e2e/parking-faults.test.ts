@@ -24,7 +24,7 @@ import { ParkingClient } from "./parking-client.ts";
 import { type Plan, plansOf } from "./parking-plan.ts";
 
 const SEEDS = [1, 2, 3];
-const TEST_TIMEOUT_MS = 120_000;
+const TEST_TIMEOUT_MS = 240_000;
 const MANY = 200;
 
 let upstreams: Readonly<Record<Plan["upstream"], AskingUpstream>>;

@@ -13,7 +13,7 @@ import { outcomeOf, textOf } from "./outcome.ts";
 import { type RecordingProxy, startRecordingProxy } from "./recording-proxy.ts";
 import { type Upstream, UPSTREAMS } from "./restartable.ts";
 
-const SOON = { timeout: 20_000, interval: 50 };
+const SOON = { timeout: 30_000, interval: 50 };
 
 interface Scene {
   readonly upstream: Upstream;

@@ -66,7 +66,7 @@ test.concurrent("another client of the session fetches the answer with a resumpt
   await first.setLogLevel("info");
   const call = first.callTool("test_tool_with_logging", {}, { onresumptiontoken });
   const broken = expect(call).rejects.toThrow("Connection closed");
-  await vi.waitFor(() => expect(first.heard).not.toEqual([]), { interval: 5 });
+  await vi.waitFor(() => expect(first.heard).not.toEqual([]), { timeout: 30_000, interval: 5 });
   await first.disconnect();
   await broken;
 
@@ -94,7 +94,7 @@ test.concurrent("an answer that came while nobody was there is kept", async ({
   const onresumptiontoken = (latest: string): void => void tokens.push(latest);
   const call = first.callTool("test_wait", { ms: 200 }, { onresumptiontoken });
   const broken = expect(call).rejects.toThrow("Connection closed");
-  await vi.waitFor(() => expect(tokens).toHaveLength(1), { interval: 5 });
+  await vi.waitFor(() => expect(tokens).toHaveLength(1), { timeout: 30_000, interval: 5 });
   await first.disconnect();
   await broken;
 
@@ -123,13 +123,18 @@ describe.each(["v1-http", "v2-legacy"] as const)("a stream for news that breaks,
     const updates = (): number =>
       client.heard.filter(({ method }) => method === "notifications/resources/updated").length;
     await client.watch("test://watched-resource");
-    await vi.waitFor(async () => {
-      await other.callTool("test_touch_watched");
-      expect(updates()).toBeGreaterThan(0);
-    });
+    await vi.waitFor(
+      async () => {
+        await other.callTool("test_touch_watched");
+        expect(updates()).toBeGreaterThan(0);
+      },
+      { timeout: 30_000 },
+    );
     // What is announced last is here, so nothing else is on its way any more.
     await other.callTool("test_trigger_tool_change");
-    await vi.waitFor(() => expect(client.heard.at(-1)?.method).toContain("tools/list_changed"));
+    await vi.waitFor(() => expect(client.heard.at(-1)?.method).toContain("tools/list_changed"), {
+      timeout: 30_000,
+    });
     const before = { updates: updates(), changes: changes("tools") };
     tap.cut("news");
     await other.callTool("test_touch_watched");
@@ -139,11 +144,11 @@ describe.each(["v1-http", "v2-legacy"] as const)("a stream for news that breaks,
         expect(changes("tools")).toBe(before.changes + 5);
         expect(updates()).toBe(before.updates + 1);
       },
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     );
     const resumed = tap.noted.filter(({ lastEventId }) => lastEventId !== null);
     expect(resumed).toMatchObject([{ http: "GET", status: 200 }]);
     await other.callTool("test_touch_watched");
-    await vi.waitFor(() => expect(updates()).toBe(before.updates + 2));
+    await vi.waitFor(() => expect(updates()).toBe(before.updates + 2), { timeout: 30_000 });
   });
 });

@@ -6,7 +6,7 @@ import { type Client, type Json, KINDS } from "../support/clients-face.ts";
 import { doorFor, test } from "../support/clients.ts";
 import { textOf } from "./outcome.ts";
 
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { timeout: 30_000, interval: 20 };
 const WATCHED = "test://watched-resource";
 
 /** Every pair of kinds, each with itself too: both sides count their ids from the same number. */

@@ -24,7 +24,7 @@ import type { KilledGrant } from "./killed-grant.ts";
 import { KilledPerson, PEOPLE } from "./killed-people.ts";
 
 const SEEDS = [1, 2, 3, 4, 5];
-const TEST_TIMEOUT_MS = 60_000;
+const TEST_TIMEOUT_MS = 180_000;
 
 let oidc: TestOidcProvider;
 let killable: KillableGateway;

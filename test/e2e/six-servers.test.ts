@@ -16,7 +16,7 @@ import { type DemoServer, startDemo } from "./demo-server.ts";
 import { UPSTREAMS } from "./restartable.ts";
 
 const SEEDS = [1, 2, 3];
-const TEST_TIMEOUT_MS = 120_000;
+const TEST_TIMEOUT_MS = 240_000;
 const BAD = ["dead", "stalling", "garbage"] as const;
 
 interface Restartable {

@@ -141,7 +141,7 @@ describe.each([
         before = now;
         expect(isStill).toBe(true);
       },
-      { timeout: 20_000, interval: 500 },
+      { timeout: 40_000, interval: 500 },
     );
     expect(upstream.isDone).toBe(false);
     expect(upstream.written).toBeLessThan(MAX_IN_TRANSIT_BYTES);

@@ -156,7 +156,7 @@ describe.for(PLACES)("of a modern server, $place", ({ path, prefix }) => {
     giveUp.abort(new Error("no longer needed"));
     await gaveUp;
     await vi.waitFor(() => expect(heard().at(-1)).toMatchObject({ method: "tasks/cancel" }), {
-      timeout: 10_000,
+      timeout: 30_000,
     });
     const [poll, cancel] = heard().slice(-2);
     expect(cancel).toEqual({ method: "tasks/cancel", name: poll?.name, status: 200 });

@@ -38,7 +38,7 @@ async function research(client: Client) {
 
 test(
   "a task runs, asks and ends alike by every way",
-  { timeout: 20_000 },
+  { timeout: 60_000 },
   async ({ expect, connect }) => {
     // It takes four seconds, so all go at once.
     const reports = await Promise.all(

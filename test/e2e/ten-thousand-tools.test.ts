@@ -22,7 +22,7 @@ beforeAll(async () => {
   catalog = await startBigCatalog(SERVERS, TOOLS);
   const servers = [...catalog.servers].map(([slug, url]) => [slug, { url }]);
   gateway = await startGateway({ servers: Object.fromEntries(servers) });
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await gateway.stop();

@@ -57,7 +57,7 @@ async function attended(stub: Stub, count: number): Promise<void> {
 }
 
 function letGo(stub: Stub): Promise<void> {
-  return within(evictDurableObject(stub), "an object that only listens to be let go", 3000);
+  return within(evictDurableObject(stub), "an object that only listens to be let go");
 }
 
 /** Rings the alarm, after so long. @returns when it rings next. */

@@ -62,7 +62,7 @@ describe("a modern client of a legacy upstream", () => {
     const asked = await client.asked();
     await upstream.open("go-on");
     await client.retry(asked, { r1: { action: "decline" } });
-    await within(evictDurableObject(holderOf(asked)), "an idle object to be let go", 3000);
+    await within(evictDurableObject(holderOf(asked)), "an idle object to be let go");
     expect((await client.call()).result).toBeDefined();
     expect(await upstream.sessions()).toHaveLength(1);
   });

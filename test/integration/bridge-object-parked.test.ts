@@ -62,7 +62,7 @@ describe("while its holder is lost, a parked call", () => {
     });
     expect(await upstream.sent("tools/call")).toHaveLength(1);
     // It is still known what it came to when nothing runs any more.
-    await within(evictDurableObject(holderOf(asked)), "an idle object to be let go", 3000);
+    await within(evictDurableObject(holderOf(asked)), "an idle object to be let go");
     expect((await client.retry(asked, { r1: ACCEPT })).result).toEqual(result);
     expect(await upstream.sent("POST")).toHaveLength(1);
   });
@@ -93,7 +93,7 @@ describe("while its holder is lost, a parked call", () => {
       // Somebody else, who is refused, brings the object back to life.
       const other = client.retry(asked, { r1: ACCEPT }, { principal: "somebody else" });
       expect((await other).error).toMatchObject({ code: -32602 });
-      await within(evictDurableObject(holderOf(asked)), "an idle object to be let go", 3000);
+      await within(evictDurableObject(holderOf(asked)), "an idle object to be let go");
     }
     await continueWith(upstream, ANSWER);
     expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
@@ -124,7 +124,7 @@ describe("while its holder is lost, a parked call", () => {
     const upstream = await calling(event(progress(1), { id: "e-1" }), NEVER);
     const client = new BridgeClient(upstream, { meta: { progressToken: 1 } });
     const sent = client.send("tools/call", { name: "work", arguments: {} });
-    await vi.waitFor(() => expect(sent.notices).toHaveLength(1));
+    await vi.waitFor(() => expect(sent.notices).toHaveLength(1), { timeout: 30_000 });
     await upstream.send(ELICIT, "g-1");
     const asked = askedIn(await sent.answered);
     await lose();
@@ -175,7 +175,7 @@ describe("a call whose holder is lost in the middle of it", () => {
     const sent = new BridgeClient(upstream, { meta: { progressToken: 5 } }).send("tools/call", {
       name: "work",
     });
-    await vi.waitFor(() => expect(sent.notices).toHaveLength(1));
+    await vi.waitFor(() => expect(sent.notices).toHaveLength(1), { timeout: 30_000 });
     await abortAllDurableObjects();
     const { error } = await sent.answered;
     expect(error).toMatchObject({ code: -32603, data: { reason: "lost" } });
@@ -235,9 +235,12 @@ describe("a server that goes while its call is parked", () => {
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
     await upstream.open("go");
-    await vi.waitFor(async () => {
-      expect(await storedIn(asked)).toMatchObject({ ended: 1 });
-    });
+    await vi.waitFor(
+      async () => {
+        expect(await storedIn(asked)).toMatchObject({ ended: 1 });
+      },
+      { timeout: 30_000 },
+    );
     await abortAllDurableObjects();
     expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
     expect(await upstream.sent("POST")).toEqual([]);

@@ -165,7 +165,7 @@ describe("log messages", () => {
     await upstream.receives("tools/call");
     await upstream.send(log("debug"));
     await upstream.send(log("error"));
-    await vi.waitFor(() => expect(sent.notices).toEqual([log("error")]));
+    await vi.waitFor(() => expect(sent.notices).toEqual([log("error")]), { timeout: 30_000 });
     await upstream.open("go-on");
     expect((await sent.answered).result).toMatchObject(RESULT);
   });
@@ -245,7 +245,7 @@ describe("a client that hangs up", () => {
     const other = client.send("tools/call", { name: "other" });
     await upstream.receives("tools/call");
     const sent = client.send("tools/call", { name: "work" });
-    await vi.waitFor(() => expect(sent.notices).toHaveLength(1));
+    await vi.waitFor(() => expect(sent.notices).toHaveLength(1), { timeout: 30_000 });
     sent.hangUp();
     await expect(sent.answered).rejects.toThrow("The client has gone");
     const calls = await upstream.sent("tools/call");

@@ -45,7 +45,7 @@ async function subscribed(count: number): Promise<Neighbours> {
 /** With a bound: an object that has nothing to do is let go at once. */
 async function evict(object: DurableObjectStub): Promise<void> {
   await runInDurableObject(object, () => undefined); // only one that runs can be
-  await within(evictDurableObject(object), "an idle branch to be let go", 3000);
+  await within(evictDurableObject(object), "an idle branch to be let go");
 }
 
 /** The numbers of the news that each was told. */

@@ -46,7 +46,7 @@ async function tells({ told }: Listener, methods: readonly string[], after = 0):
 /** Every branch of the fan-out: those that only hold connections are let go at once. */
 async function evictBranches(): Promise<void> {
   for (const id of await listDurableObjectIds(env.FAN_OUT)) {
-    await within(evictDurableObject(env.FAN_OUT.get(id)), "a branch to be let go", 3000);
+    await within(evictDurableObject(env.FAN_OUT.get(id)), "a branch to be let go");
   }
 }
 

@@ -63,7 +63,7 @@ describe("a session with several servers", () => {
     await promised(session, first, second);
     // The session's own watch, and then that of whoever holds the client's stream.
     const handed = async (): Promise<number> => (await clientsOwn(first)).length - before;
-    await expect.poll(handed, { timeout: 5000 }).toBe(2);
+    await expect.poll(handed, { timeout: 20_000 }).toBe(2);
     await stream.silence(); // whatever led to this is over
     const idle = async (): Promise<void> => {
       for (let n = 0; n < 3; n++) await stream.silence();

@@ -48,7 +48,7 @@ export const WAYS_TO_LOSE: readonly {
 }[] = [
   {
     name: "is evicted",
-    lose: (upstream) => within(evictDurableObject(objectOf(upstream)), "it to be let go", 3000),
+    lose: (upstream) => within(evictDurableObject(objectOf(upstream)), "it to be let go"),
   },
   { name: "is lost", lose: () => abortAllDurableObjects() },
 ];

@@ -41,7 +41,7 @@ describe("the keys of session ids", () => {
     {
       name: "is evicted",
       lose: (object: DurableObjectStub) =>
-        within(evictDurableObject(object), "an idle object to be let go", 3000),
+        within(evictDurableObject(object), "an idle object to be let go"),
     },
     { name: "is lost", lose: () => abortAllDurableObjects() },
   ])("are the same after their object $name", async ({ lose }, { expect }) => {

@@ -45,7 +45,7 @@ export async function evict(session: Named): Promise<void> {
   const object = await objectOf(session);
   // Of a session that was never used there is none yet, and only one that runs can be evicted.
   await runInDurableObject(object, () => undefined);
-  await within(evictDurableObject(object), "an idle object to be let go", 3000);
+  await within(evictDurableObject(object), "an idle object to be let go");
 }
 
 /** How an object's memory goes, and whether its connections go with it. */

@@ -103,7 +103,7 @@ describe("storage", () => {
     expect(await storedIn(used)).toMatchObject({ keys: ["session"], tables: ["events_1"] });
     await session.stream.cancel();
     for (const gone of [unused, used]) {
-      await expect.poll(() => storedIn(gone), { timeout: 5000 }).toEqual(NOTHING);
+      await expect.poll(() => storedIn(gone), { timeout: 20_000 }).toEqual(NOTHING);
     }
   });
 

@@ -74,4 +74,4 @@ test("honest processes that share a token stay signed in", async ({ expect }) =>
       .afterEach(() => vi.useRealTimers()),
     { numRuns: 40 },
   );
-}, 60_000);
+}, 180_000);

@@ -1,17 +1,14 @@
 /**
  * Stands before a gateway with several servers, for clients that know the tools and prompts of one
- * by their own names: puts the prefix on names that go in, and takes it off lists that come out. All
- * else goes through as it is, a foreign `Host` included.
+ * by their own names: puts the prefix on names that go in, and takes it off lists that come out.
  */
 
-import { createServer, type IncomingHttpHeaders, request as forward } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
 import { Transform } from "node:stream";
 
-export interface RenamingProxy {
-  readonly origin: string;
-  close(): Promise<void>;
-}
+import { type GatewayProxy, startGatewayProxy } from "./gateway-proxy.ts";
+
+export type RenamingProxy = GatewayProxy;
 
 type Json = Record<string, unknown>;
 
@@ -19,50 +16,22 @@ const NAMED = new Set(["tools/call", "prompts/get"]);
 /** The one header that has a name in it, by the method that another one names. */
 const NAME_HEADER = "mcp-name";
 
-export async function startRenamingProxy(gateway: string, prefix: string): Promise<RenamingProxy> {
-  const { hostname, port, host } = new URL(gateway);
-  const server = createServer((incoming, outgoing) => {
-    const own = `localhost:${(server.address() as AddressInfo).port}`;
-    const chunks: Buffer[] = [];
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-    incoming.on("end", () => {
-      const { method, url, headers } = incoming;
-      const body = inward(Buffer.concat(chunks).toString(), prefix);
+export function startRenamingProxy(gateway: string, prefix: string): Promise<RenamingProxy> {
+  return startGatewayProxy(gateway, {
+    inward(headers, sent) {
+      const body = Buffer.from(inward(sent.toString(), prefix));
       const { "content-length": _, "transfer-encoding": __, ...others } = headers;
       // What comes back is to be read here.
       delete others["accept-encoding"];
-      const onward = forward(
-        {
-          ...{ hostname, port, method, path: url },
-          headers: {
-            ...withPrefix(others, prefix),
-            host: headers.host === own ? host : headers.host,
-            ...(body === "" ? {} : { "content-length": Buffer.byteLength(body) }),
-          },
-        },
-        (answer) => {
-          const { "content-length": ___, ...told } = answer.headers;
-          outgoing.writeHead(answer.statusCode ?? 502, told);
-          outgoing.flushHeaders();
-          const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
-          answer.pipe(isStream ? eventsOutward(prefix) : wholeOutward(prefix)).pipe(outgoing);
-          answer.on("error", () => outgoing.destroy());
-        },
-      );
-      onward.on("error", () => outgoing.destroy());
-      // A client that hangs up hangs up on the gateway.
-      outgoing.on("close", () => onward.destroy());
-      onward.end(body);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
-  return {
-    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      const length = body.byteLength === 0 ? {} : { "content-length": body.byteLength };
+      return { headers: { ...withPrefix(others, prefix), ...length }, body };
     },
-  };
+    outward(answered) {
+      const { "content-length": _, ...headers } = answered;
+      const isStream = headers["content-type"]?.startsWith("text/event-stream") === true;
+      return { headers, through: isStream ? eventsOutward(prefix) : wholeOutward(prefix) };
+    },
+  });
 }
 
 function withPrefix(headers: IncomingHttpHeaders, prefix: string): IncomingHttpHeaders {

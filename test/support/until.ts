@@ -1,7 +1,7 @@
 /** Waiting for something to be so, with an end. */
 
 const INTERVAL_MS = 5;
-const DEFAULT_MS = 20_000;
+const DEFAULT_MS = 40_000;
 
 /**
  * @param what is waited for, in words for the error.

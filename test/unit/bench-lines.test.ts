@@ -3,26 +3,8 @@
 import { describe, test } from "vitest";
 
 import { linesOf } from "../../bench/lines.ts";
-import { CPU_REQUESTS, REQUESTS, type Result } from "../../bench/row.ts";
-
-const CALL: Result = {
-  row: "call",
-  variant: "16 conn.",
-  metrics: [REQUESTS, { key: "p50", unit: "ms", digits: 2 }],
-  measured: [
-    { name: "Edgeway", samples: [1000, 1200, 1100].map((n) => ({ requests: n, p50: 1 })) },
-    { name: "McpAgent", samples: [500, 600, 500].map((n) => ({ requests: n, p50: 4 })) },
-  ],
-  notes: [],
-};
-const BILL: Result = {
-  ...{ row: "bill", variant: "call", metrics: [{ key: "dollars", unit: "$", digits: 1 }] },
-  measured: [
-    { name: "Edgeway", samples: [{ dollars: 0.3 }] },
-    { name: "McpAgent", samples: [{ dollars: 0 }] },
-  ],
-  notes: [],
-};
+import { CPU_REQUESTS } from "../../bench/row.ts";
+import { BILL, CALL } from "./bench-fixture.ts";
 
 describe("linesOf()", () => {
   test("has a line for each metric and peer, sorted by row", ({ expect }) => {

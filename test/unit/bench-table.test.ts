@@ -3,30 +3,8 @@
 import { test } from "vitest";
 
 import { linesOf } from "../../bench/lines.ts";
-import type { Result } from "../../bench/row.ts";
 import { asMarkdown, asText } from "../../bench/table.ts";
-
-const CALL: Result = {
-  row: "call",
-  variant: "16 conn.",
-  metrics: [
-    { key: "requests", unit: "req/s", digits: 0 },
-    { key: "p50", unit: "ms", digits: 2 },
-  ],
-  measured: [
-    { name: "Edgeway", samples: [1000, 1200, 1100].map((n) => ({ requests: n, p50: 1 })) },
-    { name: "McpAgent", samples: [500, 600, 500].map((n) => ({ requests: n, p50: 4 })) },
-  ],
-  notes: [],
-};
-const BILL: Result = {
-  ...{ row: "bill", variant: "call", metrics: [{ key: "dollars", unit: "$", digits: 1 }] },
-  measured: [
-    { name: "Edgeway", samples: [{ dollars: 0.3 }] },
-    { name: "McpAgent", samples: [{ dollars: 0 }] },
-  ],
-  notes: [],
-};
+import { BILL, CALL } from "./bench-fixture.ts";
 
 test("asText() lines the columns up, with the spread in brackets", ({ expect }) => {
   const [, , requests = ""] = asText(linesOf([CALL, BILL])).split("\n");

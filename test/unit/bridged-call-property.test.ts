@@ -219,4 +219,4 @@ test("in any order", async ({ expect }) => {
   );
   // Else it would show nothing.
   expect(roundsSeen).toBeGreaterThan(1);
-}, 20_000);
+}, 60_000);

@@ -1,13 +1,8 @@
 /** A server as a desk sees it through its watch, with nothing in between. */
 
 import { LIST_TOPICS, type Topic } from "../../src/federation/feed/feeds.ts";
-import {
-  type OpenWatch,
-  uriOf,
-  uriTopic,
-  type WatchEnd,
-  type WatchEvents,
-} from "../../src/federation/feed/watch-port.ts";
+import { uriOf, topicOf } from "../../src/federation/feed/topics.ts";
+import type { OpenWatch, WatchEnd, WatchEvents } from "../../src/federation/feed/watch-port.ts";
 
 export class FakeServer {
   isUp = true;
@@ -82,7 +77,7 @@ class FakeWatch implements OpenWatch {
         if (!this.#wanted.has(uri)) this.#asked.delete(uri);
         else if (!this.#asked.has(uri)) {
           this.#asked.add(uri);
-          this.#judge([uriTopic(uri)]);
+          this.#judge([topicOf(uri)]);
         }
       }
     });

@@ -96,7 +96,7 @@ describe("several sessions", () => {
     const { server, heard } = await two();
     for (const session of [0, 1]) server.say(session, UPDATED);
     server.say(1, { ...UPDATED, params: { uri: "x:/last" } });
-    await vi.waitFor(() => expect(heard).toContain("x:/last"));
+    await vi.waitFor(() => expect(heard).toContain("x:/last"), { timeout: 30_000 });
     expect(heard).toEqual([URI, "x:/last"]);
   });
 
@@ -105,7 +105,7 @@ describe("several sessions", () => {
     server.say(0, UPDATED);
     server.say(0, UPDATED);
     server.say(1, { ...UPDATED, params: { uri: "x:/last" } });
-    await vi.waitFor(() => expect(heard).toHaveLength(3));
+    await vi.waitFor(() => expect(heard).toHaveLength(3), { timeout: 30_000 });
     expect(heard.filter((uri) => uri === URI)).toHaveLength(2);
   });
 });

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { ModernWatch } from "../../src/federation/feed/modern-watch.ts";
-import { uriTopic } from "../../src/federation/feed/watch-port.ts";
+import { topicOf } from "../../src/federation/feed/topics.ts";
 import { until } from "../support/until.ts";
 import { fakeTarget } from "./fake-target.ts";
 
@@ -53,7 +53,7 @@ class Server {
 /** Those that have a verdict. */
 function judged(watch: ModernWatch, uris: Iterable<string>): readonly boolean[] {
   return [...uris]
-    .map((uri) => watch.verdict(uriTopic(uri)))
+    .map((uri) => watch.verdict(topicOf(uri)))
     .filter((verdict) => verdict !== undefined);
 }
 
@@ -64,7 +64,7 @@ describe("a server that refuses all for one", () => {
     server.bad.add("file:///37").add("file:///38");
     const watch = server.watch(uris);
     await until(() => judged(watch, uris).length === 100, "there is a verdict on each");
-    for (const uri of uris) expect(watch.verdict(uriTopic(uri))).toBe(!server.bad.has(uri));
+    for (const uri of uris) expect(watch.verdict(topicOf(uri))).toBe(!server.bad.has(uri));
     expect(server.listens).toBeLessThan(40);
     server.bad.clear();
     watch.retry();

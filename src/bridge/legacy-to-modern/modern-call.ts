@@ -14,7 +14,7 @@ import { legacyClientToModernServer } from "../../protocol/translate/capabilitie
 import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
 import { type ModernReply, sendModern } from "../../upstream/modern/send.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
-import type { ToolFacts, ToolFactsOf } from "./tool-facts.ts";
+import type { ToolFacts, ToolFactsOf } from "../tool-facts.ts";
 
 export interface ModernCallOptions {
   readonly target: UpstreamTarget;

@@ -17,12 +17,12 @@ import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
 import { legacyOnly, recheckEra } from "../../upstream/modern/discover.ts";
 import { looksLegacy } from "../../upstream/modern/send.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
-import { failureReply, UpstreamError } from "../../upstream/upstream-error.ts";
+import { failureReply, isOtherEra, UpstreamError } from "../../upstream/upstream-error.ts";
 import { failureFor, stuck } from "./failures.ts";
 import { ModernCall } from "./modern-call.ts";
 import { runRounds } from "./rounds.ts";
 import { finishTask } from "./task-call.ts";
-import type { ToolFactsOf } from "./tool-facts.ts";
+import type { ToolFactsOf } from "../tool-facts.ts";
 
 export interface ModernServerOptions {
   readonly target: UpstreamTarget;
@@ -60,7 +60,7 @@ export class ModernServer {
       return await this.#run(toModernRequest(call), peer, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (error instanceof UpstreamError && error.failure === "other-era") throw error;
+      if (isOtherEra(error)) throw error;
       return failureReply(error, this.#options.target.slug);
     }
   }

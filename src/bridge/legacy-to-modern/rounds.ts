@@ -7,12 +7,11 @@
 import { sleep } from "../../lib/sleep.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import { mayHaveRounds } from "../../protocol/methods.ts";
 import { completeModernResult } from "../../protocol/modern-result.ts";
 import type { DeclaringClient } from "../../protocol/translate/capabilities.ts";
 import { askClient } from "./ask-client.ts";
 
-/** No other request may be answered with questions (multi round-trip requests: MUST NOT). */
-const WITH_ROUNDS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 /** So often is the client asked; the official SDK gives up after as many. */
 const MAX_ROUNDS = 8;
 /** A server that only says "come again" is given time to get on. */
@@ -45,7 +44,7 @@ export async function runRounds({ call, client, peer, signal, send }: Rounds): P
     if (result === undefined) return malformed("answered with a result type nobody asked for");
     if (result["resultType"] !== "input_required") return { kind: "reply", reply: { result } };
 
-    const wanted = WITH_ROUNDS.has(call.method) ? readWanted(result) : undefined;
+    const wanted = mayHaveRounds(call.method) ? readWanted(result) : undefined;
     if (wanted === undefined) return malformed("asks for input in a way that its revision forbids");
     // Nobody is asked for what would not be sent.
     if (round === MAX_ROUNDS) return stuck(`still asks for more after ${MAX_ROUNDS} rounds`);

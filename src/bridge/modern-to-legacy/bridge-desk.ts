@@ -6,13 +6,14 @@
 import type { Limits } from "../../policy/limits.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import { mayHaveRounds } from "../../protocol/methods.ts";
 import { discoveryOf } from "../../protocol/translate/introductions.ts";
 import { failureReply } from "../../upstream/upstream-error.ts";
 import { Answering } from "./answering.ts";
 import type { AnswerOrder, Order, Outcome } from "./bridge.ts";
 import type { BridgedCall, BridgedCallOptions } from "./bridged-call.ts";
 import type { Downstream } from "./downstream.ts";
-import { finish, inputRequired, mayAsk } from "./finish.ts";
+import { finish, inputRequired } from "./finish.ts";
 import type { Lane } from "./lane.ts";
 import type { Lanes } from "./lanes.ts";
 import type { ParkedCalls } from "./parked-calls.ts";
@@ -108,7 +109,7 @@ export class BridgeDesk {
     });
     const { progressToken, logLevel } = order;
     const downstream: Downstream = {
-      capabilities: mayAsk(calledBy(order).method) ? capabilities : {},
+      capabilities: mayHaveRounds(calledBy(order).method) ? capabilities : {},
       ...(progressToken === undefined ? {} : { progressToken }),
       ...(logLevel === undefined ? {} : { logLevel }),
       notify: (notice) => answering.notify(notice),

@@ -2,15 +2,14 @@
 
 import { jsonBytes } from "../../lib/json-bytes.ts";
 import type { JsonObject } from "../../protocol/json-rpc.ts";
+import { shortInfo } from "../../protocol/short-info.ts";
 
 const MAX_BYTES = 2048;
-/** What people read. Icons may be whole images. */
-const SHORT: ReadonlySet<string> = new Set(["name", "version", "title"]);
 
 /** @returns it, without what is long; or one sentence on why it cannot be kept. */
 export function boundInfo(clientInfo: JsonObject | undefined): JsonObject | string | undefined {
   if (clientInfo === undefined || jsonBytes(clientInfo) <= MAX_BYTES) return clientInfo;
-  const short = Object.fromEntries(Object.entries(clientInfo).filter(([name]) => SHORT.has(name)));
+  const short = shortInfo(clientInfo);
   const bytes = jsonBytes(short);
   if (bytes <= MAX_BYTES) return short;
   return `The client's name, version and title come to ${bytes} bytes of JSON; at most ${MAX_BYTES} are allowed`;

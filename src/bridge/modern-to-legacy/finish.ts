@@ -2,6 +2,7 @@
 
 import { Meta } from "../../protocol/envelope.ts";
 import type { ErrorObject, JsonObject, Reply } from "../../protocol/json-rpc.ts";
+import { mayHaveRounds } from "../../protocol/methods.ts";
 import { askModernClient, pagesToVisit } from "../../protocol/translate/ask-modern-client.ts";
 import { toModernError } from "../../protocol/translate/errors.ts";
 import { toModernResult } from "../../protocol/translate/modern-result.ts";
@@ -18,13 +19,6 @@ export interface Finishing {
   readonly serverInfo: JsonObject | undefined;
 }
 
-/** The only requests that may be answered with questions (2026-07-28, MRTR). */
-const WITH_ROUNDS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
-
-export function mayAsk(method: string): boolean {
-  return WITH_ROUNDS.has(method);
-}
-
 /** What a page is called that is to be visited. */
 export function pageKey(index: number): string {
   return `r${index + 1}`;
@@ -33,7 +27,7 @@ export function pageKey(index: number): string {
 export function finish(reply: Reply, about: Finishing): Reply {
   const { method, uri, serverInfo } = about;
   if ("result" in reply) return { result: toModernResult(method, reply.result, serverInfo) };
-  const visits = mayAsk(method) ? visitsFor(reply.error, about) : undefined;
+  const visits = mayHaveRounds(method) ? visitsFor(reply.error, about) : undefined;
   if (visits === undefined) return { ...reply, error: toModernError(method, reply.error, uri) };
   const pages = Object.keys(visits).length;
   // The server has nothing to go on with: once the pages were visited, it is called again.

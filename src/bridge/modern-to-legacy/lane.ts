@@ -5,10 +5,11 @@
  */
 
 import { settleWithin } from "../../lib/time-out.ts";
-import { ErrorCode } from "../../protocol/error-codes.ts";
+import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import type { LogLevel } from "../../protocol/log-levels.ts";
-import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
+import { nobody } from "../../protocol/nobody.ts";
 import { modernClientToLegacyServer } from "../../protocol/translate/capabilities.ts";
 import type { Introduced } from "../../protocol/translate/introductions.ts";
 import type { Transport } from "../../upstream/legacy/connect.ts";
@@ -19,7 +20,6 @@ import type { LaneOptions, LaneRequest, SavedLane } from "./lane-options.ts";
 import { LaneSubscriptions } from "./lane-subscriptions.ts";
 
 const REVISION = "2025-11-25";
-const UPDATED = "notifications/resources/updated";
 /** What a call waits at most for its session to be subscribed. */
 const ATTEND_WAIT_MS = 1000;
 /** In all calls together. */
@@ -28,16 +28,7 @@ const MAX_OPEN_ASKS = 4096;
 const MAX_SAVED_CHARS = 256 * 1024;
 
 /** Outside a request there is nobody who could be asked, or told. */
-const NOBODY: Peer = {
-  notify: () => Promise.resolve(),
-  ask: () =>
-    Promise.resolve(
-      errorReply(
-        ErrorCode.InvalidRequest,
-        "This belongs to no request that runs, or to one of several",
-      ),
-    ),
-};
+const NOBODY = nobody("This belongs to no request that runs, or to one of several");
 
 export class Lane {
   readonly #connection: LegacyConnection;
@@ -180,7 +171,7 @@ export class Lane {
   #overhearing(peer: Peer): Peer {
     return {
       notify: (notice, ticket) => {
-        const uri = notice.method === UPDATED ? notice.params?.["uri"] : undefined;
+        const uri = notice.method === RESOURCE_UPDATED ? notice.params?.["uri"] : undefined;
         if (typeof uri === "string") this.#hear(uri);
         return peer.notify(notice, ticket);
       },

@@ -14,12 +14,12 @@ import {
   type Params,
   type Reply,
 } from "../../protocol/json-rpc.ts";
-import { isServed } from "../../protocol/methods.ts";
+import { isServed, mayHaveRounds } from "../../protocol/methods.ts";
 import { toLegacyRequest } from "../../protocol/translate/requests.ts";
 import { isAnswerTo } from "./answer-shape.ts";
 import type { CallOrder, Order } from "./bridge.ts";
 import { boundInfo } from "./client-info.ts";
-import { mayAsk, pageKey } from "./finish.ts";
+import { pageKey } from "./finish.ts";
 import { isLogLevel, LOG_LEVEL_NAMES, type LogLevel } from "../../protocol/log-levels.ts";
 import { digestOf, readState } from "./request-state.ts";
 
@@ -60,7 +60,9 @@ export async function makeOrder(
   }
   const level = logLevel === undefined ? {} : { logLevel };
   const asking = { message, clientInfo, digest: await digestOf(message), ...level };
-  return mayAsk(method) ? ofRound(asking, params) : { kind: "order", order: callOrder(asking) };
+  return mayHaveRounds(method)
+    ? ofRound(asking, params)
+    : { kind: "order", order: callOrder(asking) };
 }
 
 /** A request of a method that has rounds: which one is it? */

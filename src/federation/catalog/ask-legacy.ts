@@ -1,21 +1,13 @@
 /** Asks a server of the legacy era: in a session of its own, which is closed afterwards. */
 
-import { ErrorCode } from "../../protocol/error-codes.ts";
-import type { Peer } from "../../protocol/exchange.ts";
-import { errorReply } from "../../protocol/json-rpc.ts";
+import { nobody } from "../../protocol/nobody.ts";
 import { LegacyConnection } from "../../upstream/legacy/connection.ts";
 import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import { advertises, type ListSource } from "./list-source.ts";
 
 /** Nobody is behind this session who could be asked anything. */
-const NOBODY: Peer = {
-  notify: () => Promise.resolve(),
-  ask: () =>
-    Promise.resolve(
-      errorReply(ErrorCode.InvalidRequest, "Nobody is here to answer: only lists are read"),
-    ),
-};
+const NOBODY = nobody("Nobody is here to answer: only lists are read");
 
 /** @throws UpstreamError `other-era` when the server has no legacy era; or why it is not to be had. */
 export async function askLegacy(

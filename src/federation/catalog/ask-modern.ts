@@ -1,6 +1,6 @@
 /** Asks a server of the modern era: every request by itself, so nothing is opened or closed. */
 
-import { Meta, metaOf } from "../../protocol/envelope.ts";
+import { serverInfoOf } from "../../protocol/envelope.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { completeModernResult } from "../../protocol/modern-result.ts";
 import { hasLawfulBindings } from "../../protocol/param-headers.ts";
@@ -57,8 +57,7 @@ export async function askModern(
 
 function readAbout(result: JsonObject): About {
   const { capabilities, instructions } = result;
-  // Servers of the last drafts name themselves in the body.
-  const serverInfo = metaOf(result)[Meta.serverInfo] ?? result["serverInfo"];
+  const serverInfo = serverInfoOf(result);
   return {
     capabilities: isObject(capabilities) ? capabilities : {},
     serverInfo: isObject(serverInfo) ? serverInfo : undefined,

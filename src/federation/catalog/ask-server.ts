@@ -12,7 +12,7 @@ import type { JsonObject } from "../../protocol/json-rpc.ts";
 import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
 import { discover, forgetVerdict } from "../../upstream/modern/discover.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
-import { UpstreamError } from "../../upstream/upstream-error.ts";
+import { isOtherEra } from "../../upstream/upstream-error.ts";
 import { CLIENT_INFO } from "../gateway-info.ts";
 import { askLegacy } from "./ask-legacy.ts";
 import { askModern } from "./ask-modern.ts";
@@ -46,7 +46,7 @@ async function askEither(
   try {
     return await askLegacy(target, client, signal);
   } catch (error) {
-    if (!(error instanceof UpstreamError && error.failure === "other-era")) throw error;
+    if (!isOtherEra(error)) throw error;
     // What is known of it may be an hour old.
     if ((await discover(target)).era === "legacy") forgetVerdict(target);
     return askModern(target, declared, signal);

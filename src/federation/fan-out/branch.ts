@@ -7,7 +7,7 @@ import type { Sql } from "../../lib/sql.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { Feeds, Interests, News, Topic } from "../feed/feeds.ts";
 import { MAX_URI_CHARS } from "../feed/wanted-uri.ts";
-import { isList } from "../feed/watch-port.ts";
+import { isListTopic } from "../feed/topics.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Deliveries, type Recipients } from "./deliveries.ts";
 import { Due } from "./due.ts";
@@ -165,8 +165,9 @@ export class Branch<Socket extends ListenerSocket> {
       [...asked].map(async ([slug, { topics, known }]) => {
         const { honoured, unanswered } = await this.#told.ask(slug, topics);
         const isPromised = (topic: Topic): boolean =>
-          honoured.has(topic) || (unanswered.has(topic) && (isList(topic) || known.has(topic)));
-        const refused = topics.filter((topic) => !isPromised(topic) && !isList(topic));
+          honoured.has(topic) ||
+          (unanswered.has(topic) && (isListTopic(topic) || known.has(topic)));
+        const refused = topics.filter((topic) => !isPromised(topic) && !isListTopic(topic));
         this.#remove(subscriber, slug, refused);
         for (const topic of topics) this.#asking.delete(keyOf(subscriber, slug, topic));
         return [slug, topics.filter(isPromised)] as const;
@@ -189,7 +190,7 @@ export class Branch<Socket extends ListenerSocket> {
         const key = keyOf(subscriber, slug, topic);
         const isThere = this.#wants.has(subscriber, want);
         if (isThere && !this.#asking.has(key)) known.add(topic);
-        if (!isThere && !isList(topic)) {
+        if (!isThere && !isListTopic(topic)) {
           uris ??= this.#wants.uriCount(subscriber);
           if (uris >= limits.subscribedUrisPerClient || topic.length > MAX_TOPIC_CHARS) continue;
           uris += 1;

@@ -7,7 +7,7 @@
 
 import type { Sql } from "../../lib/sql.ts";
 import type { Feeds, Topic } from "../feed/feeds.ts";
-import { isList } from "../feed/watch-port.ts";
+import { isListTopic } from "../feed/topics.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { Wants } from "./wants.ts";
 
@@ -177,7 +177,7 @@ export class Told {
   async #watch(slug: string, add: readonly Topic[]): Answer {
     const { branch, feeds, deadlines, listsMs, urisMs, now } = this.#parts;
     const change = feeds.of(slug).watch(branch, { add, remove: [] });
-    const ms = add.every(isList) ? listsMs : urisMs;
+    const ms = add.every(isListTopic) ? listsMs : urisMs;
     const heard = await deadlines.within(change, ms).catch(() => undefined);
     for (const topic of add) this.#asked.delete(key(slug, topic));
     if (heard === undefined) {
@@ -189,7 +189,7 @@ export class Told {
     const told = this.#toldOf(slug);
     for (const topic of heard) told.add(topic);
     for (const topic of add) {
-      if (isList(topic)) this.#hearsay.set(key(slug, topic), now() + HEARSAY_MS);
+      if (isListTopic(topic)) this.#hearsay.set(key(slug, topic), now() + HEARSAY_MS);
     }
     return new Set(heard);
   }

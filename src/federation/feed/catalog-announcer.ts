@@ -3,7 +3,7 @@
  * server that lists something else each time it is asked would have all its clients ask all the time.
  */
 
-import type { ListTopic } from "./catalog-topics.ts";
+import type { ListTopic } from "./topics.ts";
 
 const PAUSE_MS = 5000;
 

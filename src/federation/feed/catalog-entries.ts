@@ -6,7 +6,8 @@ import { eraOf } from "../../protocol/revisions.ts";
 import { type Entry, entryFrom, newEntry } from "./catalog-entry.ts";
 import { HeldCatalogs } from "./catalog-held.ts";
 import type { CatalogShelf } from "./catalog-shelf.ts";
-import { type ListTopic, topicsOf } from "./catalog-topics.ts";
+import type { ListTopic } from "./topics.ts";
+import { topicsOf } from "./catalog-topics.ts";
 
 type Change = Partial<Pick<Entry, "outage" | "outdated">>;
 

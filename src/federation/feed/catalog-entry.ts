@@ -10,7 +10,8 @@ import type { ReadCatalog } from "../catalog/read-catalog.ts";
 import { clientKey } from "../client-kind.ts";
 import type { Outage } from "./catalog-outage.ts";
 import type { Facts, Shelved } from "./catalog-shelf.ts";
-import { type ListTopic, topicsHad } from "./catalog-topics.ts";
+import type { ListTopic } from "./topics.ts";
+import { topicsHad } from "./catalog-topics.ts";
 
 /** One reading of a catalog, as it was when it began. */
 export interface Reading {

@@ -24,7 +24,7 @@ import { factsOf, freshness, isDoubted, isWorthSaving } from "./catalog-entry.ts
 import { afterFailure, afterReport, hurried, isOverdue } from "./catalog-outage.ts";
 import { readWithin, troubleFrom } from "./catalog-reading.ts";
 import { CatalogShelf, type ShelfStorage } from "./catalog-shelf.ts";
-import { isListTopic, type ListTopic } from "./catalog-topics.ts";
+import { isListTopic, type ListTopic } from "./topics.ts";
 import { CatalogTurns } from "./catalog-turns.ts";
 import { LIST_TOPICS, type Topic } from "./feeds.ts";
 

@@ -10,7 +10,7 @@ import type { Catalog, ClientKind, ListKind } from "../catalog/catalog.ts";
 import { clientKey } from "../client-kind.ts";
 import type { Outage } from "./catalog-outage.ts";
 import { catalogFrom, type Part, PARTS, rowsOf } from "./catalog-text.ts";
-import type { ListTopic } from "./catalog-topics.ts";
+import type { ListTopic } from "./topics.ts";
 
 /** What is known of a catalog without reading it. */
 export interface Facts {

@@ -2,9 +2,8 @@
 
 import type { About } from "../catalog/catalog.ts";
 import type { Part } from "./catalog-text.ts";
-import { LIST_TOPICS, type Topic } from "./feeds.ts";
-
-export type ListTopic = (typeof LIST_TOPICS)[number];
+import { LIST_TOPICS } from "./feeds.ts";
+import type { ListTopic } from "./topics.ts";
 
 const TOPICS: Readonly<Record<Part, ListTopic | undefined>> = {
   // What a server says of itself is told when a session begins, and never again.
@@ -22,8 +21,4 @@ export function topicsOf(parts: readonly Part[]): ReadonlySet<ListTopic> {
 /** The topics of the lists that a server says it has. */
 export function topicsHad({ capabilities }: About): readonly ListTopic[] {
   return LIST_TOPICS.filter((topic) => capabilities[topic] !== undefined);
-}
-
-export function isListTopic(topic: Topic): topic is ListTopic {
-  return LIST_TOPICS.some((known) => known === topic);
 }

@@ -13,19 +13,11 @@ import { ticketing } from "../../upstream/legacy/recipient.ts";
 import { runExchange } from "../../upstream/legacy/run-exchange.ts";
 import type { Deliver } from "../../upstream/legacy/wire.ts";
 import { forgetVerdict } from "../../upstream/modern/discover.ts";
-import { UpstreamError } from "../../upstream/upstream-error.ts";
+import { isOtherEra, UpstreamError } from "../../upstream/upstream-error.ts";
 import { LIST_TOPICS, type Topic } from "./feeds.ts";
 import { noticePeer, takeNotice } from "./watch-notices.ts";
-import {
-  isList,
-  type ListTopic,
-  type OpenWatch,
-  uriOf,
-  uriTopic,
-  type WatchEnd,
-  type WatchEvents,
-  type WatchOrder,
-} from "./watch-port.ts";
+import { isListTopic, type ListTopic, uriOf, topicOf } from "./topics.ts";
+import type { OpenWatch, WatchEnd, WatchEvents, WatchOrder } from "./watch-port.ts";
 import { Subscriptions } from "./watch-subscriptions.ts";
 
 const REVISION = "2025-11-25";
@@ -60,7 +52,7 @@ export class LegacyWatch implements OpenWatch {
     this.#subscriptions = new Subscriptions({
       wanted: order.uris,
       ask: (method, uri) => this.#ask(method, uri),
-      onJudged: (uri) => events.judged([uriTopic(uri)]),
+      onJudged: (uri) => events.judged([topicOf(uri)]),
     });
     void this.#open();
   }
@@ -71,8 +63,8 @@ export class LegacyWatch implements OpenWatch {
 
   verdict(topic: Topic): boolean | undefined {
     if (this.#lists === undefined) return undefined;
-    if (isList(topic)) return this.#lists.has(topic);
-    return this.#takesSubscriptions ? this.#subscriptions.verdict(uriOf(topic) ?? "") : false;
+    if (isListTopic(topic)) return this.#lists.has(topic);
+    return this.#takesSubscriptions ? this.#subscriptions.verdict(uriOf(topic)) : false;
   }
 
   revise(uris: readonly string[]): void {
@@ -114,7 +106,7 @@ export class LegacyWatch implements OpenWatch {
       if (lists.size === 0 && !this.#takesSubscriptions) this.#end("refused");
       else this.#listen(connected, lists);
     } catch (error) {
-      if (error instanceof UpstreamError && error.failure === "other-era") forgetVerdict(target);
+      if (isOtherEra(error)) forgetVerdict(target);
       this.#end("lost");
     }
   }
@@ -144,7 +136,7 @@ export class LegacyWatch implements OpenWatch {
     }
     this.#lists = lists;
     const { uris } = this.#order;
-    const refused = this.#takesSubscriptions ? [] : [...uris].map(uriTopic);
+    const refused = this.#takesSubscriptions ? [] : [...uris].map(topicOf);
     this.#events.judged([...LIST_TOPICS, ...refused]);
     this.revise([...uris]);
   }
@@ -178,7 +170,7 @@ export class LegacyWatch implements OpenWatch {
     if (end === "refused") {
       this.#lists = new Set();
       this.#takesSubscriptions = false;
-      this.#events.judged([...LIST_TOPICS, ...[...this.#order.uris].map(uriTopic)]);
+      this.#events.judged([...LIST_TOPICS, ...[...this.#order.uris].map(topicOf)]);
     }
     this.#events.ended(end);
   }

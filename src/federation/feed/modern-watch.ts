@@ -8,15 +8,8 @@
 import type { Topic } from "./feeds.ts";
 import { LIST_TOPICS } from "./feeds.ts";
 import { openListen, type Told } from "./watch-listen.ts";
-import {
-  isList,
-  type OpenWatch,
-  uriOf,
-  uriTopic,
-  type WatchEnd,
-  type WatchEvents,
-  type WatchOrder,
-} from "./watch-port.ts";
+import { isListTopic, uriOf, topicOf } from "./topics.ts";
+import type { OpenWatch, WatchEnd, WatchEvents, WatchOrder } from "./watch-port.ts";
 
 /** Subscriptions come in bursts: one client brings many. */
 const COLLECT_MS = 50;
@@ -63,8 +56,8 @@ export class ModernWatch implements OpenWatch {
   verdict(topic: Topic): boolean | undefined {
     if (this.#isRefused) return false;
     const told = this.#current?.told;
-    if (isList(topic)) return told?.lists.has(topic);
-    const uri = uriOf(topic) ?? "";
+    if (isListTopic(topic)) return told?.lists.has(topic);
+    const uri = uriOf(topic);
     if (told?.uris.has(uri) === true) return true;
     if (this.#culprits.has(uri) || this.#failed.has(uri)) return false;
     return this.#current?.asked.has(uri) === true ? false : undefined;
@@ -154,10 +147,10 @@ export class ModernWatch implements OpenWatch {
     // What the stream before this one has heard until now is known.
     const heard = before?.isOver === false ? before.told : undefined;
     const isNews = (topic: Topic): boolean =>
-      isList(topic)
+      isListTopic(topic)
         ? heard?.lists.has(topic) !== true
-        : heard?.uris.has(uriOf(topic) ?? "") !== true;
-    this.#events.judged([...LIST_TOPICS, ...[...stream.asked].map(uriTopic)].filter(isNews));
+        : heard?.uris.has(uriOf(topic)) !== true;
+    this.#events.judged([...LIST_TOPICS, ...[...stream.asked].map(topicOf)].filter(isNews));
     this.#openLater();
   }
 
@@ -187,7 +180,7 @@ export class ModernWatch implements OpenWatch {
       return;
     }
     // What stands is better than nothing; only what is new has failed.
-    this.#events.judged([...this.#failed, ...this.#culprits].map(uriTopic));
+    this.#events.judged([...this.#failed, ...this.#culprits].map(topicOf));
     this.#openNext();
   }
 
@@ -217,7 +210,7 @@ export class ModernWatch implements OpenWatch {
     clearTimeout(this.#timer);
     if (end === "refused") {
       this.#isRefused = true;
-      this.#events.judged([...LIST_TOPICS, ...[...this.#order.uris].map(uriTopic)]);
+      this.#events.judged([...LIST_TOPICS, ...[...this.#order.uris].map(topicOf)]);
     }
     this.#events.ended(end);
   }

@@ -17,7 +17,8 @@ import { Publisher } from "./publisher.ts";
 import { MAX_URI_CHARS, MAX_URIS_CHARS, wantedUriOf } from "./wanted-uri.ts";
 import { WantedTopics } from "./wanted-topics.ts";
 import { openWatch } from "./watch-open.ts";
-import { isList, type OpenWatch, uriOf, uriTopic, type WatchEvents } from "./watch-port.ts";
+import { isListTopic, uriOf, topicOf } from "./topics.ts";
+import type { OpenWatch, WatchEvents } from "./watch-port.ts";
 import { Watch } from "./watch.ts";
 
 /** How long somebody who wants to hear of a server waits for it to be reached. */
@@ -215,7 +216,7 @@ export class NewsDesk implements Desk {
     if (!this.#wanted.isWantedBy(branch, topic)) return false; // removed meanwhile
     const isPromised = this.#isToBeTold(topic);
     if (isPromised) this.#wanted.answer(branch, topic, "promised");
-    else if (isList(topic)) this.#wanted.answer(branch, topic, "hearsay");
+    else if (isListTopic(topic)) this.#wanted.answer(branch, topic, "hearsay");
     else if (isLast) this.#remove(branch, topic);
     return isPromised;
   }
@@ -223,20 +224,20 @@ export class NewsDesk implements Desk {
   #isToBeTold(topic: Topic): boolean {
     const verdict = this.#watch.verdict(topic);
     if (verdict === "told" || verdict === "untold") return verdict === "told";
-    return (isList(topic) && !this.#watch.hasStood) || this.#wanted.isPromised(topic);
+    return (isListTopic(topic) && !this.#watch.hasStood) || this.#wanted.isPromised(topic);
   }
 
   #updated(uri: string): void {
     const wanted = wantedUriOf(uri, this.#wanted.uris);
-    if (wanted !== undefined) this.#publisher.tell([uriTopic(wanted)]);
+    if (wanted !== undefined) this.#publisher.tell([topicOf(wanted)]);
   }
 
   /** Whoever was promised these before has not heard of them since the last watch was lost. */
   #judged(topics: readonly Topic[]): void {
-    const lists = topics.filter(isList);
+    const lists = topics.filter(isListTopic);
     const isTold = (topic: Topic): boolean => this.#watch.verdict(topic) === "told";
     // A resource that the server refuses now is told of when it takes it again.
-    const missed = topics.filter((topic) => isList(topic) || isTold(topic));
+    const missed = topics.filter((topic) => isListTopic(topic) || isTold(topic));
     this.#publisher.tell(
       missed.filter((topic) => this.#wanted.isPromised(topic)),
       lists.filter(isTold),

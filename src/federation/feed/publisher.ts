@@ -6,7 +6,7 @@
 
 import { settleWithin } from "../../lib/time-out.ts";
 import type { News, Topic } from "./feeds.ts";
-import { isList, type ListTopic } from "./watch-port.ts";
+import { isListTopic, type ListTopic } from "./topics.ts";
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 30_000;
@@ -69,7 +69,7 @@ export class Publisher {
     for (const list of outdated) this.#outdated.add(list);
     for (const topic of topics) {
       if (!wanted.has(topic)) continue;
-      if (isList(topic)) this.#dueLists.add(topic);
+      if (isListTopic(topic)) this.#dueLists.add(topic);
       else this.#due.add(topic);
     }
     this.#flushSoon();

@@ -6,7 +6,7 @@
 
 import type { Sql } from "../../lib/sql.ts";
 import type { Topic } from "./feeds.ts";
-import { uriOf } from "./watch-port.ts";
+import { uriOf } from "./topics.ts";
 
 type Standing = "asked" | "promised" | "hearsay";
 

@@ -10,7 +10,8 @@ import { forgetVerdict } from "../../upstream/modern/discover.ts";
 import { looksLegacy, sendModern } from "../../upstream/modern/send.ts";
 import { LIST_TOPICS } from "./feeds.ts";
 import { noticePeer, takeNotice } from "./watch-notices.ts";
-import type { ListTopic, WatchEnd, WatchEvents, WatchOrder } from "./watch-port.ts";
+import type { ListTopic } from "./topics.ts";
+import type { WatchEnd, WatchEvents, WatchOrder } from "./watch-port.ts";
 
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 const ACKNOWLEDGED_WITHIN_MS = 5000;

@@ -1,15 +1,11 @@
 /** What a watch takes of all that a server says: changes of lists and of resources, nothing else. */
 
+import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { errorReply } from "../../protocol/json-rpc.ts";
-import type { ListTopic, WatchEvents } from "./watch-port.ts";
-
-const LIST_CHANGES: Readonly<Record<string, ListTopic>> = {
-  "notifications/tools/list_changed": "tools",
-  "notifications/prompts/list_changed": "prompts",
-  "notifications/resources/list_changed": "resources",
-};
+import { listToldBy } from "./topics.ts";
+import type { WatchEvents } from "./watch-port.ts";
 
 const DONE = Promise.resolve();
 
@@ -17,13 +13,12 @@ export function takeNotice(
   { method, params }: Call,
   events: Pick<WatchEvents, "changed" | "updated">,
 ): void {
-  if (method === "notifications/resources/updated") {
+  if (method === RESOURCE_UPDATED) {
     const uri = params?.["uri"];
     if (typeof uri === "string") events.updated(uri);
     return;
   }
-  // Names come off the wire: `constructor` must not be found.
-  const list = Object.hasOwn(LIST_CHANGES, method) ? LIST_CHANGES[method] : undefined;
+  const list = listToldBy(method);
   if (list !== undefined) events.changed(list);
 }
 

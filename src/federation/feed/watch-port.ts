@@ -5,9 +5,8 @@
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
-import { LIST_TOPICS, type Topic } from "./feeds.ts";
-
-export type ListTopic = (typeof LIST_TOPICS)[number];
+import type { Topic } from "./feeds.ts";
+import type { ListTopic } from "./topics.ts";
 
 /** What is to be watched, and as whom. */
 export interface WatchOrder {
@@ -50,19 +49,4 @@ export interface OpenWatch {
   retry(): void;
   /** Leaves the server. Nothing is said after it was called; it never rejects. */
   close(): Promise<void>;
-}
-
-const URI_PREFIX = "uri:";
-
-export function uriTopic(uri: string): Topic {
-  return `uri:${uri}`;
-}
-
-/** @returns `undefined` for a list. */
-export function uriOf(topic: Topic): string | undefined {
-  return topic.startsWith(URI_PREFIX) ? topic.slice(URI_PREFIX.length) : undefined;
-}
-
-export function isList(topic: Topic): topic is ListTopic {
-  return (LIST_TOPICS as readonly Topic[]).includes(topic);
 }

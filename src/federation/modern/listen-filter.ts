@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type Params } from "../../protocol/json-rpc.
 import type { Endpoint } from "../endpoint.ts";
 import type { Server } from "../server.ts";
 import { type Interests, LIST_TOPICS, type News, type Topic } from "../feed/feeds.ts";
-import { isListTopic, type ListTopic, topicOf } from "../session/topic-words.ts";
+import { isListTopic, type ListTopic, topicOf } from "../feed/topics.ts";
 
 const MEMBERS: Readonly<Record<ListTopic, string>> = {
   tools: "toolsListChanged",

@@ -22,7 +22,7 @@ import { ownersOf } from "../routing/resource-owners.ts";
 import { serverOf } from "../endpoint.ts";
 import type { Topic } from "../feed/feeds.ts";
 import { Tellings } from "../../lib/tellings.ts";
-import { isListTopic, topicOf, wordOf } from "../session/topic-words.ts";
+import { isListTopic, topicOf, wordOf } from "../feed/topics.ts";
 import type { ModernContext } from "./inbound.ts";
 import { TellingOnce } from "./telling-once.ts";
 import { type Asked, readFilter, Subscription } from "./listen-filter.ts";

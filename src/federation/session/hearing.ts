@@ -8,7 +8,7 @@
 import { logUnexpected } from "../../observability/unexpected.ts";
 import type { Unsolicited } from "../../sessions/dispatch.ts";
 import type { News, Topic } from "../feed/feeds.ts";
-import { wordOf } from "./topic-words.ts";
+import { wordOf } from "../feed/topics.ts";
 
 /** Plain data. */
 export interface SavedHearing {

@@ -9,6 +9,7 @@ import { sleep } from "../../lib/sleep.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { Turns } from "../../lib/turns.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
+import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Params, type Reply } from "../../protocol/json-rpc.ts";
@@ -19,7 +20,7 @@ import type { Surroundings } from "../surroundings.ts";
 import { type Delivery, Hearing, type HearingOptions, type SavedHearing } from "./hearing.ts";
 import type { OwnSubscriptions } from "./own-subscriptions.ts";
 import { Tellings } from "../../lib/tellings.ts";
-import { isListTopic, type ListTopic, listToldBy, topicOf } from "./topic-words.ts";
+import { isListTopic, type ListTopic, listToldBy, topicOf } from "../feed/topics.ts";
 import { type SavedWanted, Wanted } from "./wanted.ts";
 
 const MAX_ATTEMPTS = 6;
@@ -28,7 +29,6 @@ const FIRST_PAUSE_MS = 50;
 const MAX_URI_CHARS = 256 * 1024;
 /** What a client waits at most for its own session to be subscribed too. */
 const OWN_WAIT_MS = 1000;
-const UPDATED = "notifications/resources/updated";
 
 /** The fan-out, as one session sees it. A call that failed can be made again. */
 export interface NewsSource {
@@ -152,7 +152,7 @@ export class Subscriptions {
   passes(slug: string, { method, params }: Call): boolean {
     const list = listToldBy(method);
     if (list !== undefined) return !this.isToldOf(slug, list);
-    if (method !== UPDATED) return true;
+    if (method !== RESOURCE_UPDATED) return true;
     const uri = params?.["uri"];
     if (typeof uri !== "string") return false;
     const topic = topicOf(uri);

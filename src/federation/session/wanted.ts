@@ -7,7 +7,7 @@
 import { type Endpoint, serverOf } from "../endpoint.ts";
 import { type Interests, LIST_TOPICS, type Topic } from "../feed/feeds.ts";
 import { mayKeep } from "../routing/judge-uri.ts";
-import { isListTopic, type ListTopic, topicOf, uriOf } from "./topic-words.ts";
+import { isListTopic, type ListTopic, topicOf, uriOf } from "../feed/topics.ts";
 
 /** Plain data. */
 export interface SavedWanted {

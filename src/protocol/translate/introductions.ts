@@ -1,6 +1,6 @@
 /** How a server of one era introduces itself, in the words of the other. */
 
-import { Meta, metaOf } from "../envelope.ts";
+import { Meta, serverInfoOf } from "../envelope.ts";
 import { isObject, type JsonObject } from "../json-rpc.ts";
 import { type LegacyRevision, MODERN_REVISIONS } from "../revisions.ts";
 import { legacyServerToModernClient, modernServerToLegacyClient } from "./capabilities.ts";
@@ -23,8 +23,7 @@ export function introducedTo(
   name: string,
 ): Introduced {
   const { capabilities, instructions } = discovery;
-  // Servers of the last drafts name themselves in the body.
-  const serverInfo = metaOf(discovery)[Meta.serverInfo] ?? discovery["serverInfo"];
+  const serverInfo = serverInfoOf(discovery);
   return {
     capabilities: modernServerToLegacyClient(isObject(capabilities) ? capabilities : {}, revision),
     serverInfo: { name, version: "", ...(isObject(serverInfo) ? serverInfo : {}) },

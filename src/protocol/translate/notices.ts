@@ -1,5 +1,6 @@
 /** What a server says in the course of a request, for a client of another revision or era. */
 
+import { isChangeNotice } from "../change-notices.ts";
 import type { Call } from "../exchange.ts";
 import type { LegacyRevision } from "../revisions.ts";
 import { withoutEnvelope, withoutEnvelopeAndTasks } from "./reserved-meta.ts";
@@ -11,11 +12,6 @@ const OF_2025_11_25: ReadonlySet<string> = new Set([
 /** Said on the streams of subscriptions, or between the two ends of a hop. */
 const OF_THE_MODERN_WIRE: ReadonlySet<string> = new Set([
   ...["notifications/subscriptions/acknowledged", "notifications/cancelled", "notifications/tasks"],
-]);
-/** On the stream of a modern request there is nothing but what belongs to it (subscriptions). */
-const OF_NO_REQUEST: ReadonlySet<string> = new Set([
-  ...["notifications/tools/list_changed", "notifications/prompts/list_changed"],
-  ...["notifications/resources/list_changed", "notifications/resources/updated"],
 ]);
 
 /** @returns `undefined` for what means nothing to a client of this revision. */
@@ -30,6 +26,6 @@ export function toLegacyNotice(
 
 /** @returns `undefined` for what means nothing to a modern client, or is not said to it there. */
 export function toModernNotice({ method, params }: Call): Call | undefined {
-  if (OF_2025_11_25.has(method) || OF_NO_REQUEST.has(method)) return undefined;
+  if (OF_2025_11_25.has(method) || isChangeNotice(method)) return undefined;
   return params === undefined ? { method } : { method, params: withoutEnvelopeAndTasks(params) };
 }

@@ -6,9 +6,8 @@
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { toLegacyServer } from "../../protocol/capabilities.ts";
-import { ErrorCode } from "../../protocol/error-codes.ts";
-import type { Call, Peer } from "../../protocol/exchange.ts";
-import { errorReply } from "../../protocol/json-rpc.ts";
+import type { Call } from "../../protocol/exchange.ts";
+import { nobody } from "../../protocol/nobody.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Exchanges } from "./exchanges.ts";
@@ -111,7 +110,4 @@ async function shakeHands(
 }
 
 /** Before the handshake is done a server may say nothing but `ping` (lifecycle). */
-const NOBODY: Peer = {
-  notify: () => Promise.resolve(),
-  ask: () => Promise.resolve(errorReply(ErrorCode.InvalidRequest, "Not initialized yet")),
-};
+const NOBODY = nobody("Not initialized yet");

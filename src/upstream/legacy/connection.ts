@@ -14,6 +14,7 @@ import { isModernOnly, modernOnly } from "../modern/modern-only.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { bringAnswer } from "./bring-answer.ts";
 import { connect, type Connected, restoreWire } from "./connect.ts";
+import type { ConnectionOptions } from "./connection-options.ts";
 import { Exchanges } from "./exchanges.ts";
 import type { Handshake, LegacyClient } from "./handshake.ts";
 import { type Recipient, ticketing } from "./recipient.ts";
@@ -30,37 +31,6 @@ const MAX_KEY_CHARS = 512;
 const RESTORED_AT_ONCE = 4;
 /** It is kept, and sent with every request. */
 const MAX_SESSION_ID_CHARS = 4096;
-
-export interface ConnectionOptions {
-  readonly target: UpstreamTarget;
-  readonly client: LegacyClient;
-  /** Takes what belongs to no request. */
-  readonly unsolicited: Peer;
-  /** Called with the new state whenever it changes. */
-  readonly save: (state: SavedConnection) => void;
-  /** Called when a new session has taken the place of a forgotten one. */
-  readonly onReopened?: () => void;
-  readonly saved?: SavedConnection | undefined;
-  /**
-   * What the client wants to have logged by every server: told to this one, if it logs, whenever a
-   * session is opened. Without it, what the client has told this one is told again.
-   */
-  readonly logLevel?: () => string | undefined;
-  /**
-   * What every session is subscribed to when it is opened: kept by whoever says so. Without it,
-   * what the client has subscribed to is kept here, and subscribed again.
-   */
-  readonly subscriptions?: () => readonly string[];
-  /**
-   * What belongs to no request is taken to belong to the one that runs, if only one does: for a
-   * client that hears nothing else.
-   */
-  readonly isAttributed?: boolean;
-  /** How many of the server's questions may be open at once. */
-  readonly maxOpenAsks?: number;
-  /** Called when the server turns out to have no stream for what belongs to no request. */
-  readonly onRefused?: () => void;
-}
 
 export class LegacyConnection {
   readonly #target: UpstreamTarget;

@@ -2,12 +2,12 @@
 
 import { discover } from "./discover.ts";
 import type { UpstreamTarget } from "../target.ts";
-import { UpstreamError } from "../upstream-error.ts";
+import { isOtherEra, UpstreamError } from "../upstream-error.ts";
 
 /** @param error what a handshake of the legacy era ended in. */
 export async function isModernOnly(error: unknown, target: UpstreamTarget): Promise<boolean> {
+  if (isOtherEra(error)) return true;
   if (!(error instanceof UpstreamError)) return false;
-  if (error.failure === "other-era") return true;
   const { era, transport } = target;
   if (error.failure !== "malformed" || era === "legacy" || transport === "sse") return false;
   const verdict = await discover(target).catch(() => undefined); // no evidence either

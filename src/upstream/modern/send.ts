@@ -4,6 +4,7 @@
  * (2026-07-28, Streamable HTTP).
  */
 
+import { isChangeNotice } from "../../protocol/change-notices.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { Meta, metaOf, withMeta } from "../../protocol/envelope.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -115,14 +116,10 @@ function standardHeaders({ call, headers }: ModernRequest): Record<string, strin
   };
 }
 
-/** What is told on streams of `subscriptions/listen` alone (2026-07-28, subscriptions). */
-const OF_LISTEN_STREAMS: ReadonlySet<string> = new Set([
-  "notifications/tools/list_changed",
-  "notifications/prompts/list_changed",
-  "notifications/resources/list_changed",
-  "notifications/resources/updated",
-  "notifications/tasks",
-]);
+/** Whether it is told on streams of `subscriptions/listen` alone (2026-07-28, subscriptions). */
+function isOfListenStreams(method: string): boolean {
+  return isChangeNotice(method) || method === "notifications/tasks";
+}
 
 /** The envelope is rebuilt for this hop; a progress token of ours stands in for the client's. */
 function outgoing({ call, clientCapabilities, clientInfo }: ModernRequest, id: number): Call {
@@ -157,7 +154,7 @@ function relayed(
   }
   // Log records only for a request that asked for them (2026-07-28, logging: MUST NOT).
   if (method === "notifications/message" && meta[Meta.logLevel] === undefined) return false;
-  if (request.isLongLived !== true && OF_LISTEN_STREAMS.has(method)) return false;
+  if (request.isLongLived !== true && isOfListenStreams(method)) return false;
   return params === undefined ? { method } : { method, params };
 }
 

@@ -1,6 +1,6 @@
 /** What has to be known of a modern server's tool to call it, and to read what comes of it. */
 
-import type { ParamBinding } from "../../protocol/param-headers.ts";
+import type { ParamBinding } from "../protocol/param-headers.ts";
 
 export interface ToolFacts {
   /** Which arguments the server wants in headers. */
