@@ -18,7 +18,7 @@ export interface Costs {
   webSocketMessagesOut: number;
 }
 
-const costs: Costs = {
+export const NO_COSTS: Readonly<Costs> = {
   objectsConstructed: 0,
   objectRequests: 0,
   rowsRead: 0,
@@ -28,6 +28,8 @@ const costs: Costs = {
   webSocketMessagesIn: 0,
   webSocketMessagesOut: 0,
 };
+
+const costs: Costs = { ...NO_COSTS };
 
 export function count(name: keyof Costs, by = 1): void {
   costs[name] += by;

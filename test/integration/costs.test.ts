@@ -4,35 +4,15 @@ import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, test } from "vitest";
 
-import { type Costs, readCosts } from "../../src/observability/costs.ts";
+import { NO_COSTS, readCosts } from "../../src/observability/costs.ts";
 import { initializeMessage, modernCall, post, Session } from "./client.ts";
 import { EventReader, messagesOf, responseIn } from "./event-reader.ts";
+import { costsOf } from "./costs-of.ts";
 import { loggedIn, sseSessionId } from "./session-object.ts";
 import { SseSession } from "./sse-client.ts";
 import { ANSWER, event, LOG, progress, streamOf, Upstream } from "./upstream.ts";
 
 const TOKEN = { _meta: { progressToken: "p" } } as const;
-const NOTHING: Costs = {
-  objectsConstructed: 0,
-  objectRequests: 0,
-  rowsRead: 0,
-  rowsWritten: 0,
-  alarmsSet: 0,
-  outgoingRequests: 0,
-  webSocketMessagesIn: 0,
-  webSocketMessagesOut: 0,
-};
-
-/** What something costs, and nothing that ran before it. */
-async function costsOf(act: () => Promise<unknown>): Promise<Costs> {
-  const before = readCosts();
-  await act();
-  const after = readCosts();
-  const names = Object.keys(NOTHING) as (keyof Costs)[];
-  return Object.fromEntries(
-    names.map((name) => [name, after[name] - before[name]]),
-  ) as unknown as Costs;
-}
 
 /**
  * Has the gateway ask for its keys now, which an isolate does every few minutes for all requests.
@@ -52,7 +32,7 @@ describe("a modern client of a modern upstream", () => {
     const call = async (): Promise<void> => {
       for (let n = 0; n < 5; n++) await responseIn(await modernCall(upstream));
     };
-    expect(await costsOf(call)).toEqual({ ...NOTHING, outgoingRequests: 5 });
+    expect(await costsOf(call)).toEqual({ ...NO_COSTS, outgoingRequests: 5 });
     expect(await listDurableObjectIds(env.SESSIONS)).toHaveLength(objects.length);
   });
 });
@@ -70,7 +50,7 @@ describe("without a Durable Object", () => {
         expect(await responseIn(await session.request("ping"))).toMatchObject({ result: {} });
       }
     };
-    expect(await costsOf(open)).toEqual(NOTHING);
+    expect(await costsOf(open)).toEqual(NO_COSTS);
     expect(await listDurableObjectIds(env.SESSIONS)).toHaveLength(objects.length);
   });
 
@@ -83,7 +63,7 @@ describe("without a Durable Object", () => {
       await Session.open(upstream.mcp);
       await upstream.receives("DELETE");
     });
-    expect(first).toEqual({ ...NOTHING, outgoingRequests: 2 });
+    expect(first).toEqual({ ...NO_COSTS, outgoingRequests: 2 });
     // Servers may answer by the revision and by what the client can do.
     for (const options of [{ revision: "2025-06-18" }, { capabilities: { roots: {} } }]) {
       const other = await costsOf(async () => {
@@ -91,7 +71,7 @@ describe("without a Durable Object", () => {
         await Session.open(upstream.mcp, options);
         await upstream.receives("DELETE", before + 1);
       });
-      expect(other).toEqual({ ...NOTHING, outgoingRequests: 2 });
+      expect(other).toEqual({ ...NO_COSTS, outgoingRequests: 2 });
     }
   });
 });
@@ -119,7 +99,7 @@ describe("a call in a session", () => {
     const call = async (): Promise<void> => {
       for (let n = 0; n < 10; n++) await responseIn(await session.callTool());
     };
-    expect(await costsOf(call)).toEqual({ ...NOTHING, objectRequests: 10, outgoingRequests: 10 });
+    expect(await costsOf(call)).toEqual({ ...NO_COSTS, objectRequests: 10, outgoingRequests: 10 });
   });
 
   test("that streams: one request of the object, and one row for each event", async ({
@@ -140,7 +120,7 @@ describe("a call in a session", () => {
       }
     });
     // What opens the stream, three events, and the answer; twice.
-    expect(costs).toEqual({ ...NOTHING, objectRequests: 2, outgoingRequests: 2, rowsWritten: 10 });
+    expect(costs).toEqual({ ...NO_COSTS, objectRequests: 2, outgoingRequests: 2, rowsWritten: 10 });
     expect((await loggedIn(session)) - before).toBe(10);
   });
 
@@ -158,7 +138,7 @@ describe("a call in a session", () => {
       await stream.cancel();
       await expect.poll(() => readCosts().objectRequests).toBe(objectRequests + 1);
     };
-    expect(await costsOf(cut)).toEqual({ ...NOTHING, objectRequests: 1 });
+    expect(await costsOf(cut)).toEqual({ ...NO_COSTS, objectRequests: 1 });
     await upstream.open("end");
   });
 });
@@ -172,7 +152,7 @@ describe("an open GET stream", () => {
     const idle = async (): Promise<void> => {
       for (let n = 0; n < 4; n++) await stream.silence();
     };
-    expect(await costsOf(idle)).toEqual(NOTHING);
+    expect(await costsOf(idle)).toEqual(NO_COSTS);
     await stream.cancel();
   });
 
@@ -188,7 +168,7 @@ describe("an open GET stream", () => {
       await stream.message();
     });
     expect(costs).toEqual({
-      ...NOTHING,
+      ...NO_COSTS,
       objectRequests: 1,
       rowsWritten: 1,
       webSocketMessagesOut: 1,
@@ -204,7 +184,7 @@ describe("an open GET stream", () => {
     const idle = async (): Promise<void> => {
       for (let n = 0; n < 3; n++) await session.stream.silence();
     };
-    expect(await costsOf(idle)).toEqual(NOTHING);
+    expect(await costsOf(idle)).toEqual(NO_COSTS);
     await session.stream.cancel();
   });
 });

@@ -2,23 +2,13 @@
 
 import { beforeAll, describe, test } from "vitest";
 
-import { type Costs, readCosts } from "../../src/observability/costs.ts";
+import { NO_COSTS } from "../../src/observability/costs.ts";
 import { Session } from "./client.ts";
 import { responseIn } from "./event-reader.ts";
+import { costsOf } from "./costs-of.ts";
 import { clientsOwn, MERGED, promised, resourceful } from "./merged-session.ts";
 import { takeSeveral } from "./several-servers.ts";
 import type { Upstream } from "./upstream.ts";
-
-const NOTHING: Costs = {
-  objectsConstructed: 0,
-  objectRequests: 0,
-  rowsRead: 0,
-  rowsWritten: 0,
-  alarmsSet: 0,
-  outgoingRequests: 0,
-  webSocketMessagesIn: 0,
-  webSocketMessagesOut: 0,
-};
 
 let first: Upstream;
 let second: Upstream;
@@ -30,15 +20,6 @@ beforeAll(async () => {
   ]);
   [first, second] = taken as [Upstream, Upstream];
 });
-
-async function costsOf(act: () => Promise<unknown>): Promise<Costs> {
-  const before = readCosts();
-  await act();
-  const after = readCosts();
-  const names = Object.keys(NOTHING) as (keyof Costs)[];
-  const spent = names.map((name) => [name, after[name] - before[name]] as const);
-  return { ...NOTHING, ...Object.fromEntries(spent) };
-}
 
 describe("a session with several servers", () => {
   test("asks one object and one server for each call, and writes nothing", async ({ expect }) => {
@@ -52,7 +33,7 @@ describe("a session with several servers", () => {
     const costs = await costsOf(async () => {
       for (let n = 0; n < 5; n++) await call();
     });
-    expect(costs).toEqual({ ...NOTHING, objectRequests: 10, outgoingRequests: 10 });
+    expect(costs).toEqual({ ...NO_COSTS, objectRequests: 10, outgoingRequests: 10 });
   });
 
   test("costs nothing while its client only listens", async ({ expect }) => {
@@ -68,7 +49,7 @@ describe("a session with several servers", () => {
     const idle = async (): Promise<void> => {
       for (let n = 0; n < 3; n++) await stream.silence();
     };
-    expect(await costsOf(idle)).toEqual(NOTHING);
+    expect(await costsOf(idle)).toEqual(NO_COSTS);
     await stream.cancel();
   });
 });
