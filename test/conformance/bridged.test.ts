@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, inject, test } from "vitest";
 
 import { type EraFilter, startEraFilter } from "../support/era-filter.ts";
 import { type Server, startGateway } from "../support/servers.ts";
-import { OTHER_EXTENSIONS, RUN_TIMEOUT_MS, runServerSuite, type Verdict } from "./suite.ts";
+import { OTHER_EXTENSIONS, RUN_TIMEOUT_MS, runServerSuite, type Verdict, warmUp } from "./suite.ts";
 
 interface Run {
   readonly requirements: string;
@@ -73,7 +73,10 @@ describe.each(RUNS)(
     beforeAll(async () => {
       filter = await startEraFilter(inject("fixture"), { era });
       gateway = await startGateway({ servers: { fixture: { url: filter.url } } });
-      through = await runServerSuite(`${gateway.url}/mcp`, ["--requirements", requirements]);
+      const url = `${gateway.url}/mcp`;
+      const args = ["--requirements", requirements];
+      await warmUp(url, args);
+      through = await runServerSuite(url, args);
     }, RUN_TIMEOUT_MS);
     afterAll(async () => {
       await gateway.stop();

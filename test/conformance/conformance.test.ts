@@ -15,7 +15,14 @@ import { overHttp } from "../support/oauth-over-http.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
 import { type RenamingProxy, startRenamingProxy } from "../support/renaming-proxy.ts";
 import { type Server, startGateway } from "../support/servers.ts";
-import { OTHER_EXTENSIONS, RUN_TIMEOUT_MS, RUNS, runServerSuite, type Verdict } from "./suite.ts";
+import {
+  OTHER_EXTENSIONS,
+  RUN_TIMEOUT_MS,
+  RUNS,
+  runServerSuite,
+  type Verdict,
+  warmUp,
+} from "./suite.ts";
 
 describe.each(RUNS)("conformance, $name", ({ args }) => {
   let direct: Verdict[];
@@ -38,7 +45,9 @@ describe.each(RUNS)("conformance, $name", ({ args }) => {
         );
         proxy = await startBearerProxy(gateway.url, tokens.access_token);
       }
-      through = await runServerSuite(`${proxy?.origin ?? gateway.url}/mcp`, args);
+      const url = `${proxy?.origin ?? gateway.url}/mcp`;
+      await warmUp(url, args);
+      through = await runServerSuite(url, args);
     }, RUN_TIMEOUT_MS);
     afterAll(async () => {
       await Promise.all([gateway.stop(), proxy?.close()]);
@@ -70,7 +79,9 @@ describe.each(RUNS)("conformance, $name", ({ args }) => {
         },
       });
       proxy = await startRenamingProxy(gateway.url, "fixture__");
-      through = await runServerSuite(`${proxy.origin}/mcp`, args);
+      const url = `${proxy.origin}/mcp`;
+      await warmUp(url, args);
+      through = await runServerSuite(url, args);
     }, RUN_TIMEOUT_MS);
     afterAll(async () => {
       await Promise.all([gateway.stop(), proxy.close()]);

@@ -28,15 +28,28 @@ export interface Verdict {
 
 /** Runs the scenarios for a server. */
 export async function runServerSuite(url: string, args: readonly string[]): Promise<Verdict[]> {
+  const said = await run(url, args);
+  const verdicts = parseSummary(said);
+  if (verdicts.length === 0) throw new Error(`no verdicts:\n${said}`);
+  return verdicts;
+}
+
+/**
+ * Has a gateway that has just started do once what the suite waits half a second for: on a busy machine
+ * the first answers take longer. Only the scenarios of the modern era are so short of time.
+ */
+export async function warmUp(url: string, args: readonly string[]): Promise<void> {
+  if (args.includes("2026-07-28")) await run(url, ["--scenario", "server-stateless"]);
+}
+
+/** A scenario that fails makes it exit non-zero: what it says is what counts. */
+async function run(url: string, args: readonly string[]): Promise<string> {
   const cwd = await mkdtemp(join(tmpdir(), "edgeway-conformance-"));
   const options = { cwd, timeout: RUN_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
   try {
-    return await new Promise((resolve, reject) => {
-      execFile(NODE, [SUITE, "server", "--url", url, ...args], options, (error, stdout, stderr) => {
-        const verdicts = parseSummary(stdout);
-        // A failing scenario exits non-zero too; only a run without verdicts is broken.
-        if (verdicts.length === 0) reject(error ?? new Error(`no verdicts:\n${stdout}${stderr}`));
-        else resolve(verdicts);
+    return await new Promise((resolve) => {
+      execFile(NODE, [SUITE, "server", "--url", url, ...args], options, (_, stdout, stderr) => {
+        resolve(stdout + stderr);
       });
     });
   } finally {

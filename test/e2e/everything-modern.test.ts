@@ -8,6 +8,7 @@ import { describe, inject, vi } from "vitest";
 import type { Client, Connect, Json, Kind } from "../support/clients-face.ts";
 import { doorFor, test } from "../support/clients.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
+import { heardOnce } from "./heard-once.ts";
 import { normalise } from "./parity.ts";
 
 const SOON = { timeout: 30_000, interval: 20 };
@@ -44,7 +45,7 @@ async function both(
     const asked = client.asked.filter(({ method }) => method !== "roots/list");
     return plain(normalise({ outcome, asked, errors: client.errors.map(String) }));
   };
-  const expected = await play(await connect(...direct, options));
+  const expected = await play(heardOnce(await connect(...direct, options)));
   const actual = await play(await connect("v2-modern", doorFor("v2-modern", slug), options));
   return { expected, actual };
 }

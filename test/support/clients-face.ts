@@ -56,6 +56,8 @@ export interface Client {
   readonly asked: readonly Message[];
   /** Every result and error as it came over the wire, before the SDK made something of it. */
   readonly replies: readonly Json[];
+  /** The ids of the requests that they belong to. */
+  readonly repliesTo: readonly unknown[];
   /** Every report of progress, likewise. */
   readonly progress: readonly Json[];
   /** What the SDK complained of: unknown ids, unknown tokens, broken streams. */

@@ -50,6 +50,7 @@ export async function connectV1(
   const heard: Message[] = [];
   const asked: Message[] = [];
   const replies: Json[] = [];
+  const repliesTo: unknown[] = [];
   const progress: Json[] = [];
   const errors: Error[] = [];
   client.fallbackNotificationHandler = async ({ method, params }) => {
@@ -77,6 +78,7 @@ export async function connectV1(
   const deliver = transport.onmessage;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's hook, not an event
   transport.onmessage = (message) => {
+    if (!("method" in message)) repliesTo.push(message.id);
     if ("result" in message) replies.push(message.result);
     else if ("error" in message) replies.push({ error: message.error });
     else if (message.method === "notifications/progress") progress.push(message.params ?? {});
@@ -97,6 +99,7 @@ export async function connectV1(
     heard,
     asked,
     replies,
+    repliesTo,
     progress,
     errors,
     request: (method, params = {}, call = {}) => client.request({ method, params }, anything, call),

@@ -47,6 +47,7 @@ export async function connectV2(
   const heard: Message[] = [];
   const asked: Message[] = [];
   const replies: Json[] = [];
+  const repliesTo: unknown[] = [];
   const progress: Json[] = [];
   const errors: Error[] = [];
   client.fallbackNotificationHandler = async ({ method, params }) => {
@@ -65,6 +66,7 @@ export async function connectV2(
   const deliver = transport.onmessage;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's hook, not an event
   transport.onmessage = (message) => {
+    if (!("method" in message)) repliesTo.push(message.id);
     if ("result" in message) replies.push(message.result);
     else if ("error" in message) replies.push({ error: message.error });
     else if (message.method === "notifications/progress") progress.push(message.params ?? {});
@@ -90,6 +92,7 @@ export async function connectV2(
     heard,
     asked,
     replies,
+    repliesTo,
     progress,
     errors,
     request: (method, params = {}, call: CallOptions = {}) =>
