@@ -4,7 +4,7 @@ export interface Arguments {
   /** Names of rows, or beginnings of them; all rows if there is none. */
   readonly only: readonly string[];
   readonly output: "table" | "json" | "markdown";
-  /** At most: a row that takes long has fewer. */
+  /** At most, in each pass: a row that takes long has fewer. */
   readonly rounds: number;
   /** How long one participant is under load in one round. */
   readonly seconds: number;
@@ -25,8 +25,8 @@ npm run bench -- --profile ROW`;
 const DEFAULTS: Arguments = {
   only: [],
   output: "table",
-  rounds: 25,
-  seconds: 0.1,
+  rounds: 6,
+  seconds: 0.4,
   profile: undefined,
   compare: undefined,
 };

@@ -43,7 +43,7 @@ function linesOfMetric(
     ceiling === undefined || metric.key !== REQUESTS.key ? undefined : namedOf(ceiling, metric);
   const named = measured.map((each): Named => {
     const one = namedOf(each, metric);
-    const isNearCeiling = limit !== undefined && pairedRatio(one.samples, limit.samples) > NEAR;
+    const isNearCeiling = limit !== undefined && one.value / limit.value > NEAR;
     return isNearCeiling ? { ...one, isNearCeiling } : one;
   });
   const [ours, ...peers] = named;

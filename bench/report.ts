@@ -17,8 +17,10 @@ export interface Report {
 
 export const HOW_TO_READ = [
   "A value is the median of all rounds, with the lowest and the highest; a ratio is Edgeway's by the peer's in the same line: the median of the ratios of each round, in which all ran one after the other",
-  "req/CPU-s: requests for each second of processor time of all processes that serve them (the gateway and its upstream, a proxy and its children), summed over all rounds, and the ratio of these sums. They depend less on what else the machine does than req/s and ms, but they do depend on it: compare two runs before a difference is believed",
-  `The load generator: what it reaches in the same rounds against a Worker that only answers. * marks who reached more than ${NEAR * 100} % of it: that may be the load generator's limit`,
+  "A rate is that of all rounds together, and its ratio that of these rates: garbage is collected in some rounds for all others",
+  "req/CPU-s: requests for each second of processor time of all processes that serve them (the gateway and its upstream, a proxy and its children). They depend less on what else the machine does than req/s and ms, but they do depend on it: compare two runs before a difference is believed",
+  `The load generator: what it reached before the rounds, against a Worker that only answers. * marks who reached more than ${NEAR * 100} % of it: that may be the load generator's limit`,
+  "What is measured goes before all other programs, if root runs it, and the processors are kept awake by what runs when nobody else wants to: so a busy machine is more like a quiet one",
 ];
 
 export function reportAs(output: "table" | "json" | "markdown", report: Report): string {

@@ -20,12 +20,15 @@ export interface Result {
   readonly metrics: readonly Metric[];
   /** Ours first. */
   readonly measured: readonly Measured[];
-  /** What the load generator reached in the same rounds, against a Worker that only answers. */
+  /** What the load generator reached before, against a Worker that only answers. */
   readonly ceiling?: Measured;
   readonly notes: readonly string[];
 }
 
-export const REQUESTS: Metric = { key: "requests", unit: "req/s", digits: 0 };
+export const REQUESTS: Metric = {
+  ...{ key: "requests", unit: "req/s", digits: 0 },
+  sums: { of: "answered", by: "seconds" },
+};
 /** Requests for each second that the processes which serve them, all together, have computed. */
 export const CPU_REQUESTS: Metric = {
   ...{ key: "cpuRequests", unit: "req/CPU-s", digits: 0 },

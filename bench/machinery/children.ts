@@ -6,6 +6,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 
+import { putFirst } from "./precedence.ts";
+
 export interface Program {
   readonly pid: number;
   stop(): Promise<void>;
@@ -23,8 +25,16 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => process.exit(128 + constants.signals[signal]));
 }
 
+/** Starts a program that is dead when the benchmark is, in a process group of its own. */
+export function launch(command: string, args: readonly string[]): ChildProcess {
+  // Standard input stays open: a server over stdio ends with it. What it logs goes nowhere.
+  const child = spawn(command, args, { detached: true, stdio: ["pipe", "ignore", "pipe"] });
+  running.add(child);
+  return child;
+}
+
 /**
- * Starts a program in a process group of its own.
+ * Starts a server.
  *
  * @param readyUrl polled until it answers 2xx to 4xx.
  * @throws Error with what it said, when it ends or does not answer.
@@ -34,9 +44,8 @@ export async function startProgram(
   args: readonly string[],
   readyUrl: string,
 ): Promise<Program> {
-  // Standard input stays open: a server over stdio ends with it. What it logs goes nowhere.
-  const child = spawn(command, args, { detached: true, stdio: ["pipe", "ignore", "pipe"] });
-  running.add(child);
+  const child = launch(command, args);
+  if (child.pid !== undefined) putFirst(child.pid);
   let said = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     said = (said + text).slice(-KEPT_CHARACTERS);

@@ -18,7 +18,7 @@ export interface Asking {
 }
 
 export interface Load {
-  /** @returns how many were answered, `requests` per second, `p50` and `p99` in ms. */
+  /** @returns how many were `answered` in `seconds`, `requests` per second, `p50` and `p99` in ms. */
   run(seconds: number): Promise<Sample>;
   close(): void;
 }
@@ -62,6 +62,7 @@ export function openLoad(url: string, askings: readonly Asking[]): Load {
       const elapsed = (performance.now() - startedAt) / 1000;
       return {
         answered: latencies.length,
+        seconds: elapsed,
         requests: latencies.length / elapsed,
         p50: percentile(latencies, 0.5),
         p99: percentile(latencies, 0.99),

@@ -18,9 +18,10 @@ import {
   startSupergateway,
 } from "../machinery/servers.ts";
 import { warmUp } from "../machinery/warm-up.ts";
+import { join } from "../join.ts";
 import type { RowName } from "../row-names.ts";
 import { CPU_REQUESTS, OURS, P50, P99, REQUESTS, type Result, UPSTREAM } from "../row.ts";
-import { type Participant, takeTurns } from "../turns.ts";
+import { type Measured, type Participant, takeTurns } from "../turns.ts";
 import type { Plan } from "./plan.ts";
 
 export type CallRow = Extract<RowName, `call-${string}`>;
@@ -33,6 +34,8 @@ interface Way {
 }
 
 const CONNECTIONS = [1, 16, 64];
+const CONNECTING_SECONDS = 0.1;
+const CEILING_SECONDS = 0.5;
 const MOST_CONNECTIONS = Math.max(...CONNECTIONS);
 
 const node: Contender = { name: "SDK on Node", start: startNodeServer };
@@ -74,7 +77,7 @@ interface Field {
 /** @throws Error that names who could not be measured. */
 export async function measureCalls(row: CallRow, plan: Plan): Promise<readonly Result[]> {
   const { era, contenders } = WAYS[row];
-  return withServers([...contenders, ceiling], async (servers) => {
+  return withServers([ceiling, ...contenders], async (servers) => {
     plan.say(`${row}, sessions`);
     const fields: Field[] = [];
     for (const running of servers) {
@@ -91,7 +94,9 @@ export async function measureCalls(row: CallRow, plan: Plan): Promise<readonly R
       plan.say(`${row}, ${connections}`);
       results.push(await measureAt(connections, row, fields, plan));
     }
-    return results;
+    // What is computed for a call hardly depends on how many come at once.
+    const { ceiling: _, ...all } = results.reduce(join);
+    return [...results, { ...all, variant: "all of these", metrics: [CPU_REQUESTS] }];
   });
 }
 
@@ -107,26 +112,32 @@ async function measureAt(
   connections: number,
   row: CallRow,
   fields: readonly Field[],
-  { seconds, ...pace }: Plan,
+  { seconds, rounds }: Plan,
 ): Promise<Result> {
   const loads: Load[] = [];
   try {
     const participants: Participant[] = [];
+    let reached: Measured | undefined;
     for (const { running, askings } of fields) {
       const { name, server } = running;
       const load = openLoad(server.url, askings.slice(0, connections));
       loads.push(load);
-      await naming(name, () => load.run(seconds)); // it connects
+      await naming(name, () => load.run(CONNECTING_SECONDS));
+      if (name === ceiling.name) {
+        reached = { name, samples: [await load.run(CEILING_SECONDS)] };
+        continue;
+      }
       const meteredLoad = metered(load, server);
       participants.push({ name, sample: () => meteredLoad.run(seconds) });
     }
-    const all = await takeTurns(participants, pace);
-    const metrics = [REQUESTS, CPU_REQUESTS, P50, P99];
-    const variant = `${connections} conn.`;
-    const [reached] = all.slice(-1);
-    const measured = all.slice(0, -1);
     if (reached === undefined) throw new Error("The load generator was not measured");
-    return { row, variant, metrics, measured, ceiling: reached, notes: [] };
+    const measured = await takeTurns(participants, { rounds, patienceSeconds: Infinity });
+    const metrics = [REQUESTS, P50, P99];
+    return {
+      row,
+      variant: `${connections} conn.`,
+      ...{ metrics, measured, ceiling: reached, notes: [] },
+    };
   } finally {
     for (const load of loads) load.close();
   }

@@ -20,7 +20,7 @@ const CONNECTIONS = 16;
 const METRICS = [REQUESTS, CPU_REQUESTS, P50, P99];
 const SIGNED_IN = "Edgeway with sign-in";
 
-export function measureSignIn({ seconds, say, ...pace }: Plan): Promise<readonly Result[]> {
+export function measureSignIn({ seconds, say, rounds }: Plan): Promise<readonly Result[]> {
   const contenders = [
     { name: SIGNED_IN, start: () => startHosting({ AUTH_MODE: "oauth", OWNER_CODE }) },
     { name: "without sign-in", start: () => startHosting() },
@@ -40,7 +40,7 @@ export function measureSignIn({ seconds, say, ...pace }: Plan): Promise<readonly
         const meteredLoad = metered(load, server);
         participants.push({ name, sample: () => meteredLoad.run(seconds) });
       }
-      const measured = await takeTurns(participants, pace);
+      const measured = await takeTurns(participants, { rounds, patienceSeconds: Infinity });
       const variant = `${CONNECTIONS} conn.`;
       return [{ row: "sign-in", variant, metrics: METRICS, measured, notes: [] }];
     } finally {

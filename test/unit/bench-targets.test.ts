@@ -6,9 +6,10 @@ import { type Line, linesOf } from "../../bench/lines.ts";
 import { P50, REQUESTS, UPSTREAM } from "../../bench/row.ts";
 import { targetsOf } from "../../bench/targets.ts";
 import type { Sample } from "../../bench/turns.ts";
+import { rate } from "./bench-fixture.ts";
 
 const samplesOf = (requests: number, times: readonly number[]): Sample[] =>
-  times.map((p50) => ({ requests, p50 }));
+  times.map((p50) => ({ ...rate(requests), p50 }));
 
 function rates(row: string, variant: string, peer: string, ours: number, its: number): Line[] {
   const measured = [

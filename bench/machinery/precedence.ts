@@ -1,0 +1,40 @@
+/** Who goes first when several want a processor. Linux asks for it in two places. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { constants, setPriority } from "node:os";
+
+const { PRIORITY_HIGHEST, PRIORITY_LOW } = constants.priority;
+
+/**
+ * What is measured, and what measures it, goes before whatever else this machine does.
+ *
+ * @param pid the leader of a session. @returns whether that is allowed: it takes an administrator.
+ */
+export function putFirst(pid: number): boolean {
+  return put(pid, PRIORITY_HIGHEST);
+}
+
+/** It runs when nobody else wants to, or next to never. @param pid the leader of a session. */
+export function putLast(pid: number): void {
+  put(pid, PRIORITY_LOW);
+}
+
+function put(pid: number, priority: number): boolean {
+  try {
+    setPriority(pid, priority);
+    // A session has a share of its own, within which its processes have theirs (sched(7), autogroup).
+    const session = `/proc/${pid}/autogroup`;
+    if (hasContent(session)) writeFileSync(session, String(priority));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function hasContent(path: string): boolean {
+  try {
+    return readFileSync(path, "utf8") !== "";
+  } catch {
+    return false; // this kernel knows no such thing
+  }
+}
