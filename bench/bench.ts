@@ -6,7 +6,7 @@ import { type Arguments, isAsked } from "./arguments.ts";
 import { linesOf } from "./lines.ts";
 import { joinPasses } from "./join.ts";
 import { keepAwake } from "./machinery/awake.ts";
-import { putFirst } from "./machinery/precedence.ts";
+import { goFirst } from "./machinery/precedence.ts";
 import { HOW_TO_READ, reportAs } from "./report.ts";
 import type { Result } from "./row.ts";
 import type { RowName } from "./row-names.ts";
@@ -28,7 +28,7 @@ export async function bench(given: Arguments): Promise<boolean> {
   const before = load();
   const plan = { rounds, seconds, say, patienceSeconds: PATIENCE_SECONDS };
   const conditions = [
-    putFirst(process.pid) ? "before all other programs" : "beside all other programs (not root)",
+    goFirst() ? "before all other programs" : "beside all other programs (not root)",
     (await keepAwake()) ? "processors kept awake" : "processors may sleep (no chrt)",
   ];
   const measured = new Map<RowName, readonly Result[]>();

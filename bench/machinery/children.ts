@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 
+import { answers } from "../../test/support/process.ts";
 import { putFirst } from "./precedence.ts";
 
 export interface Program {
@@ -78,16 +79,6 @@ export async function startProgram(
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return program;
-}
-
-async function answers(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
-    await response.body?.cancel();
-    return response.status < 500;
-  } catch {
-    return false; // it does not listen yet
-  }
 }
 
 function killAll(): void {

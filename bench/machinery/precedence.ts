@@ -15,26 +15,48 @@ export function putFirst(pid: number): boolean {
 }
 
 /** It runs when nobody else wants to, or next to never. @param pid the leader of a session. */
-export function putLast(pid: number): void {
-  put(pid, PRIORITY_LOW);
+export function putLast(pid: number): boolean {
+  return put(pid, PRIORITY_LOW);
+}
+
+/**
+ * As `putFirst`, for this process. Its session, a terminal's perhaps, goes on when the benchmark is over, and
+ * has then what it had before.
+ */
+export function goFirst(): boolean {
+  const before = /-?\d+$/.exec(read(sessionOf(process.pid)).trim())?.[0];
+  if (before !== undefined) {
+    process.on("exit", () => {
+      try {
+        writeFileSync(sessionOf(process.pid), before);
+      } catch {
+        // nothing was changed
+      }
+    });
+  }
+  return putFirst(process.pid);
 }
 
 function put(pid: number, priority: number): boolean {
   try {
     setPriority(pid, priority);
     // A session has a share of its own, within which its processes have theirs (sched(7), autogroup).
-    const session = `/proc/${pid}/autogroup`;
-    if (hasContent(session)) writeFileSync(session, String(priority));
+    const session = sessionOf(pid);
+    if (read(session) !== "") writeFileSync(session, String(priority));
     return true;
   } catch {
     return false;
   }
 }
 
-function hasContent(path: string): boolean {
+function sessionOf(pid: number): string {
+  return `/proc/${pid}/autogroup`;
+}
+
+function read(path: string): string {
   try {
-    return readFileSync(path, "utf8") !== "";
+    return readFileSync(path, "utf8");
   } catch {
-    return false; // this kernel knows no such thing
+    return ""; // this kernel knows no such thing
   }
 }

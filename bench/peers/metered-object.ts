@@ -4,16 +4,9 @@
  * those of the platform; the methods of key and value are billed as rows.
  */
 
-const costs = {
-  objectsConstructed: 0,
-  objectRequests: 0,
-  rowsRead: 0,
-  rowsWritten: 0,
-  alarmsSet: 0,
-  outgoingRequests: 0,
-  webSocketMessagesIn: 0,
-  webSocketMessagesOut: 0,
-};
+import { NO_COSTS } from "../../src/observability/costs.ts";
+
+const costs = { ...NO_COSTS };
 /** What has been asked of the database. A cursor knows its rows when it has been read. */
 let cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = [];
 

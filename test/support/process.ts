@@ -56,7 +56,8 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   throw new Error(`${options.args.join(" ")} did not serve ${options.readyUrl}:\n${output}`);
 }
 
-async function answers(url: string): Promise<boolean> {
+/** @returns whether somebody serves this address, even to refuse. */
+export async function answers(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
     await response.body?.cancel();

@@ -11,7 +11,7 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 /** Further away, a date says more. */
 const MAX_SECONDS = 30 * 24 * 60 * 60;
 
-/** Made on first use: to load the words of a language is a third of what a start would take. */
+/** Made on first use: of all that modules would do at every start, to load the words of a language takes longest. */
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
 const date = lazy(() => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" }));
 const exact = lazy(
