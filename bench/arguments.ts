@@ -25,7 +25,7 @@ npm run bench -- --profile ROW`;
 const DEFAULTS: Arguments = {
   only: [],
   output: "table",
-  rounds: 6,
+  rounds: 5,
   seconds: 0.4,
   profile: undefined,
   compare: undefined,

@@ -4,12 +4,10 @@ import { loadavg } from "node:os";
 
 import { type Arguments, isAsked } from "./arguments.ts";
 import { linesOf } from "./lines.ts";
-import { joinPasses } from "./join.ts";
 import { keepAwake } from "./machinery/awake.ts";
 import { goFirst } from "./machinery/precedence.ts";
+import { measureInPasses } from "./passes.ts";
 import { HOW_TO_READ, reportAs } from "./report.ts";
-import type { Result } from "./row.ts";
-import type { RowName } from "./row-names.ts";
 import { SCHEDULE } from "./rows/all.ts";
 import { targetsOf } from "./targets.ts";
 import { versions } from "./versions.ts";
@@ -26,28 +24,23 @@ export async function bench(given: Arguments): Promise<boolean> {
     process.stderr.write(`${elapsed().toFixed(0).padStart(4)} s  ${what}\n`);
   };
   const before = load();
-  const plan = { rounds, seconds, say, patienceSeconds: PATIENCE_SECONDS };
+  // Who is kept awake beside other programs, and not after them, takes from what is measured.
+  const isUndisturbed = goFirst() && (await keepAwake());
+  const { results, failures, notAgain } = await measureInPasses(
+    SCHEDULE.filter(({ name }) => isAsked(given, name)),
+    { rounds, seconds, say, patienceSeconds: PATIENCE_SECONDS },
+    elapsed,
+  );
   const conditions = [
-    goFirst() ? "before all other programs" : "beside all other programs (not root)",
-    (await keepAwake()) ? "processors kept awake" : "processors may sleep (no chrt)",
+    `Up to ${rounds} rounds of ${seconds} s in each of two passes`,
+    ...(notAgain.length === 0 ? [] : [`no time for the second of ${notAgain.join(", ")}`]),
+    `${elapsed().toFixed(0)} s in all`,
+    `load of the machine before and after: ${before}, ${load()}`,
+    isUndisturbed
+      ? "before all other programs, processors kept awake"
+      : "beside all other programs, since going before them takes root, Linux and chrt",
   ];
-  const measured = new Map<RowName, readonly Result[]>();
-  const failed = new Map<RowName, string>();
-  for (const { name, measure } of SCHEDULE) {
-    if (!isAsked(given, name) || failed.has(name)) continue;
-    try {
-      measured.set(name, [...(measured.get(name) ?? []), ...(await measure(plan))]);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      failed.set(name, `${name}: ${reason.split("\n", 1)[0]}`); // what a program said stands above
-      measured.delete(name); // half of it is not what was asked for
-      say(`FAILED  ${name}: ${reason}`);
-    }
-  }
-  const results = joinPasses([...measured.values()].flat());
-  const failures = [...failed.values()];
-  const took = `Up to ${rounds} rounds of ${seconds} s in each of two passes; ${elapsed().toFixed(0)} s in all; load of the machine before and after: ${before}, ${load()}; ${conditions.join(", ")}`;
-  const about = [versions(), took, ...HOW_TO_READ];
+  const about = [versions(), conditions.join("; "), ...HOW_TO_READ];
   const notes = [...new Set(results.flatMap(({ row, notes }) => notes.map((n) => `${row}: ${n}`)))];
   const lines = linesOf(results);
   const report = { about, targets: targetsOf(lines), lines, notes, failures };

@@ -7,7 +7,6 @@
 import { availableParallelism } from "node:os";
 
 import { launch } from "./children.ts";
-import { putLast } from "./precedence.ts";
 import { NODE } from "./project.ts";
 
 const FOR_EVER = `
@@ -16,13 +15,10 @@ const FOR_EVER = `
 `;
 
 /** Until the benchmark ends. @returns whether this system can do that. */
-export async function keepAwake(): Promise<boolean> {
+export function keepAwake(): Promise<boolean> {
   const child = launch("chrt", ["--idle", "0", NODE, "-e", FOR_EVER]);
-  const isRunning = await new Promise<boolean>((resolve) => {
+  return new Promise<boolean>((resolve) => {
     child.once("spawn", () => resolve(true));
     child.once("error", () => resolve(false)); // there is no such program
   });
-  if (isRunning && putLast(child.pid ?? 0)) return true;
-  child.kill("SIGKILL"); // it would take half of what is measured
-  return false;
 }

@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 
 import { answers } from "../../test/support/process.ts";
-import { putFirst } from "./precedence.ts";
+import { scratch } from "./project.ts";
 
 export interface Program {
   readonly pid: number;
@@ -28,8 +28,11 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 /** Starts a program that is dead when the benchmark is, in a process group of its own. */
 export function launch(command: string, args: readonly string[]): ChildProcess {
-  // Standard input stays open: a server over stdio ends with it. What it logs goes nowhere.
-  const child = spawn(command, args, { detached: true, stdio: ["pipe", "ignore", "pipe"] });
+  const child = spawn(command, args, {
+    detached: true,
+    stdio: ["pipe", "ignore", "pipe"], // a server over stdio ends with its input; what it logs goes nowhere
+    env: { ...process.env, NODE_COMPILE_CACHE: scratch("compiled") }, // a proxy starts a program for each session
+  });
   running.add(child);
   return child;
 }
@@ -46,7 +49,6 @@ export async function startProgram(
   readyUrl: string,
 ): Promise<Program> {
   const child = launch(command, args);
-  if (child.pid !== undefined) putFirst(child.pid);
   let said = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     said = (said + text).slice(-KEPT_CHARACTERS);

@@ -43,6 +43,6 @@ const OTHERS = ROWS.filter((row) => !LOADS.includes(row));
 
 /**
  * In this order. What answers to load is measured in two passes, by other processes and minutes apart,
- * since what else a machine has to do comes and goes.
+ * since what else a machine has to do comes and goes; and the other way round, as it may also grow.
  */
-export const SCHEDULE: readonly Row[] = [...LOADS, ...OTHERS, ...LOADS];
+export const SCHEDULE: readonly Row[] = [...LOADS, ...OTHERS, ...LOADS.toReversed()];

@@ -3,10 +3,10 @@
  * session and without one. The tool says what it was told, so that what is measured is the way.
  */
 
-import { type Contender, naming, type Running, withServers } from "../machinery/field.ts";
-import { type Asking, type Load, openLoad } from "../machinery/load.ts";
+import { type Contender, naming, withServers } from "../machinery/field.ts";
+import type { Asking } from "../machinery/load.ts";
+import { type Field, loadInTurns, loadOnce } from "../machinery/load-in-turns.ts";
 import { legacyCall, modernCall, openSession } from "../machinery/mcp.ts";
-import { metered } from "../machinery/metered-load.ts";
 import {
   behind,
   startEmpty,
@@ -21,7 +21,6 @@ import { warmUp } from "../machinery/warm-up.ts";
 import { join } from "../join.ts";
 import type { RowName } from "../row-names.ts";
 import { CPU_REQUESTS, OURS, P50, P99, REQUESTS, type Result, UPSTREAM } from "../row.ts";
-import { type Measured, type Participant, takeTurns } from "../turns.ts";
 import type { Plan } from "./plan.ts";
 
 export type CallRow = Extract<RowName, `call-${string}`>;
@@ -34,8 +33,8 @@ interface Way {
 }
 
 const CONNECTIONS = [1, 16, 64];
-const CONNECTING_SECONDS = 0.1;
 const CEILING_SECONDS = 0.5;
+const OPENED_AT_ONCE = 8;
 const MOST_CONNECTIONS = Math.max(...CONNECTIONS);
 
 const node: Contender = { name: "SDK on Node", start: startNodeServer };
@@ -68,31 +67,33 @@ export const WAYS: Readonly<Record<CallRow, Way>> = {
   },
 };
 
-interface Field {
-  readonly running: Running;
-  /** One for each connection that there will ever be: sessions are opened once. */
-  readonly askings: readonly Asking[];
-}
-
 /** @throws Error that names who could not be measured. */
 export async function measureCalls(row: CallRow, plan: Plan): Promise<readonly Result[]> {
   const { era, contenders } = WAYS[row];
-  return withServers([ceiling, ...contenders], async (servers) => {
+  return withServers([ceiling, ...contenders], async ([generator, ...servers]) => {
+    if (generator === undefined) throw new Error("The load generator was not started");
     plan.say(`${row}, sessions`);
+    const calls = Array<Asking>(MOST_CONNECTIONS).fill(legacyCall({}));
+    const reach: Field = { running: generator, askings: calls };
     const fields: Field[] = [];
     for (const running of servers) {
-      const { name, server } = running;
-      const askings =
-        name === ceiling.name
-          ? Array<Asking>(MOST_CONNECTIONS).fill(legacyCall({}))
-          : await naming(name, () => askingsOf(server.url, era));
-      await naming(name, () => warmUp(server.url, askings));
+      const askings = await naming(running.name, () => askingsOf(running.server.url, era));
       fields.push({ running, askings });
+    }
+    for (const { running, askings } of [reach, ...fields]) {
+      await naming(running.name, () => warmUp(running.server.url, askings));
     }
     const results: Result[] = [];
     for (const connections of CONNECTIONS) {
       plan.say(`${row}, ${connections}`);
-      results.push(await measureAt(connections, row, fields, plan));
+      const some = ({ running, askings }: Field): Field => {
+        return { running, askings: askings.slice(0, connections) };
+      };
+      results.push({
+        ...{ row, variant: `${connections} conn.`, metrics: [REQUESTS, P50, P99], notes: [] },
+        ceiling: await loadOnce(some(reach), CEILING_SECONDS),
+        measured: await loadInTurns(fields.map(some), plan),
+      });
     }
     // What is computed for a call hardly depends on how many come at once.
     const { ceiling: _, ...all } = results.reduce(join);
@@ -100,45 +101,13 @@ export async function measureCalls(row: CallRow, plan: Plan): Promise<readonly R
   });
 }
 
+/** Sessions are opened once, one for each connection that there will ever be. */
 async function askingsOf(url: string, era: Era): Promise<readonly Asking[]> {
+  if (era === "modern") return Array<Asking>(MOST_CONNECTIONS).fill(modernCall());
   const askings: Asking[] = [];
-  for (let n = 0; n < MOST_CONNECTIONS; n++) {
-    askings.push(era === "modern" ? modernCall() : legacyCall(await openSession(url)));
+  while (askings.length < MOST_CONNECTIONS) {
+    const opening = Array.from({ length: OPENED_AT_ONCE }, () => openSession(url));
+    askings.push(...(await Promise.all(opening)).map((session) => legacyCall(session)));
   }
   return askings;
-}
-
-async function measureAt(
-  connections: number,
-  row: CallRow,
-  fields: readonly Field[],
-  { seconds, rounds }: Plan,
-): Promise<Result> {
-  const loads: Load[] = [];
-  try {
-    const participants: Participant[] = [];
-    let reached: Measured | undefined;
-    for (const { running, askings } of fields) {
-      const { name, server } = running;
-      const load = openLoad(server.url, askings.slice(0, connections));
-      loads.push(load);
-      await naming(name, () => load.run(CONNECTING_SECONDS));
-      if (name === ceiling.name) {
-        reached = { name, samples: [await load.run(CEILING_SECONDS)] };
-        continue;
-      }
-      const meteredLoad = metered(load, server);
-      participants.push({ name, sample: () => meteredLoad.run(seconds) });
-    }
-    if (reached === undefined) throw new Error("The load generator was not measured");
-    const measured = await takeTurns(participants, { rounds, patienceSeconds: Infinity });
-    const metrics = [REQUESTS, P50, P99];
-    return {
-      row,
-      variant: `${connections} conn.`,
-      ...{ metrics, measured, ceiling: reached, notes: [] },
-    };
-  } finally {
-    for (const load of loads) load.close();
-  }
 }

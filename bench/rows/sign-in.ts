@@ -6,11 +6,10 @@
 import { obtainToken } from "../../test/support/oauth-client.ts";
 import { overHttp } from "../../test/support/oauth-over-http.ts";
 import { OWNER_CODE } from "../../test/support/oauth-owner.ts";
-import { type Participant, takeTurns } from "../turns.ts";
 import { naming, withServers } from "../machinery/field.ts";
-import { type Asking, type Load, openLoad } from "../machinery/load.ts";
+import type { Asking } from "../machinery/load.ts";
+import { type Field, loadInTurns } from "../machinery/load-in-turns.ts";
 import { type Headers, modernCall } from "../machinery/mcp.ts";
-import { metered } from "../machinery/metered-load.ts";
 import { startHosting } from "../machinery/servers.ts";
 import { warmUp } from "../machinery/warm-up.ts";
 import { CPU_REQUESTS, P50, P99, REQUESTS, type Result } from "../row.ts";
@@ -20,32 +19,24 @@ const CONNECTIONS = 16;
 const METRICS = [REQUESTS, CPU_REQUESTS, P50, P99];
 const SIGNED_IN = "Edgeway with sign-in";
 
-export function measureSignIn({ seconds, say, rounds }: Plan): Promise<readonly Result[]> {
+export function measureSignIn(plan: Plan): Promise<readonly Result[]> {
   const contenders = [
     { name: SIGNED_IN, start: () => startHosting({ AUTH_MODE: "oauth", OWNER_CODE }) },
     { name: "without sign-in", start: () => startHosting() },
   ];
-  return withServers(contenders, async (running) => {
-    say("sign-in");
-    const loads: Load[] = [];
-    try {
-      const participants: Participant[] = [];
-      for (const { name, server } of running) {
-        const more = name === SIGNED_IN ? await naming(name, () => bearer(server.url)) : {};
-        const askings = Array<Asking>(CONNECTIONS).fill(modernCall(more));
-        await naming(name, () => warmUp(server.url, askings));
-        const load = openLoad(server.url, askings);
-        loads.push(load);
-        await naming(name, () => load.run(seconds)); // it connects
-        const meteredLoad = metered(load, server);
-        participants.push({ name, sample: () => meteredLoad.run(seconds) });
-      }
-      const measured = await takeTurns(participants, { rounds, patienceSeconds: Infinity });
-      const variant = `${CONNECTIONS} conn.`;
-      return [{ row: "sign-in", variant, metrics: METRICS, measured, notes: [] }];
-    } finally {
-      for (const load of loads) load.close();
+  return withServers(contenders, async (servers) => {
+    plan.say("sign-in");
+    const fields: Field[] = [];
+    for (const running of servers) {
+      const { name, server } = running;
+      const more = name === SIGNED_IN ? await naming(name, () => bearer(server.url)) : {};
+      const askings = Array<Asking>(CONNECTIONS).fill(modernCall(more));
+      await naming(name, () => warmUp(server.url, askings));
+      fields.push({ running, askings });
     }
+    const measured = await loadInTurns(fields, plan);
+    const variant = `${CONNECTIONS} conn.`;
+    return [{ row: "sign-in", variant, metrics: METRICS, measured, notes: [] }];
   });
 }
 
