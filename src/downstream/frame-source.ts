@@ -4,12 +4,12 @@ import { CLIENT_GONE_CODE, isOrder, OVER, OVER_CODE } from "../sessions/frame.ts
 
 export interface FrameSource {
   /**
-   * The next frame.
+   * The next frames: all that have come, and one at least. They are few, since who writes waits.
    *
    * @throws Error when the connection broke, or was closed here.
    */
-  next(): Promise<string>;
-  /** The client has taken a frame of this length. */
+  next(): Promise<readonly string[]>;
+  /** The client has taken frames of this length, all together. */
   taken(chars: number): void;
   close(): void;
 }
@@ -21,23 +21,21 @@ export interface FrameSource {
  */
 export function lineSource(body: ReadableStream<Uint8Array>, onClose: () => void): FrameSource {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let lines: string[] = [];
   /** The beginning of a line, in pieces: it is joined once. */
   let pieces: string[] = [];
   let isOver = false;
   return {
     async next() {
       for (;;) {
-        const line = lines.shift();
-        isOver ||= line === OVER;
-        if (line !== undefined) return line;
         const { done, value } = await reader.read();
         if (done || value === undefined) throw new Error("The stream broke");
         const [head = "", ...rest] = value.split("\n");
         pieces.push(head);
         if (rest.length === 0) continue;
-        lines = [pieces.join(""), ...rest.slice(0, -1)];
+        const lines = [pieces.join(""), ...rest.slice(0, -1)];
         pieces = [rest.at(-1) ?? ""];
+        isOver ||= lines.includes(OVER);
+        return lines;
       }
     },
     taken() {
@@ -63,7 +61,7 @@ export function socketSource(
   socket: WebSocket,
   { windowChars, onOrder }: SocketOptions,
 ): FrameSource {
-  const frames: string[] = [];
+  let frames: string[] = [];
   let takenChars = 0;
   let isOpen = true;
   let wake: (() => void) | undefined;
@@ -95,8 +93,9 @@ export function socketSource(
     taken,
     async next() {
       for (;;) {
-        const frame = frames.shift();
-        if (frame !== undefined) return frame;
+        const come = frames;
+        frames = [];
+        if (come.length > 0) return come;
         if (!isOpen) throw new Error("The stream broke");
         await new Promise<void>((resolve) => (wake = resolve));
       }

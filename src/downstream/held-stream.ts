@@ -59,6 +59,8 @@ class HeldStream {
   /** The id of the last event that came: where the stream is taken up. */
   #position: string | undefined;
   #attachedAt = 0;
+  /** What the client was given last. */
+  #givenChars = 0;
 
   constructor(context: DoorContext, options: HeldStreamOptions) {
     this.#context = context;
@@ -72,26 +74,41 @@ class HeldStream {
   /** @returns the next text for the client; `undefined` when its stream is to be closed. */
   async next(): Promise<string | undefined> {
     while (!this.#closing.signal.aborted) {
-      const line = await this.#source.next().catch(() => undefined);
-      if (line === undefined) {
-        // The session's holder has another life, in which it watches by itself.
-        this.#watch.stop();
-        if (await this.#reattach()) continue;
-        this.close();
-        return this.#options.farewell;
+      this.#source.taken(this.#givenChars); // or the client would not ask for more
+      this.#givenChars = 0;
+      const lines = await this.#source.next().catch(() => undefined);
+      if (lines !== undefined) {
+        const text = this.#take(lines);
+        if (text !== "") return text;
+        continue;
       }
-      this.#source.taken(line.length);
-      const frame = parseFrame(line);
-      if (frame.kind === "over") break;
-      if (frame.kind !== "event") continue;
-      // The place that it was taken up at is told again.
-      if (frame.id === this.#position) continue;
-      this.#position = frame.id;
-      const text = this.#options.encode(frame);
-      if (text !== undefined) return text;
+      // The session's holder has another life, in which it watches by itself.
+      this.#watch.stop();
+      if (await this.#reattach()) continue;
+      this.close();
+      return this.#options.farewell;
     }
-    this.close();
     return undefined;
+  }
+
+  /**
+   * What has come together goes out together: where events come faster than the client takes them, each
+   * costs a part of a read and a write.
+   *
+   * @returns what the client is told of these frames.
+   */
+  #take(lines: readonly string[]): string {
+    let text = "";
+    for (const line of lines) {
+      this.#givenChars += line.length;
+      const frame = parseFrame(line);
+      if (frame.kind === "over") this.close();
+      // The place that it was taken up at is told again.
+      if (frame.kind !== "event" || frame.id === this.#position) continue;
+      this.#position = frame.id;
+      text += this.#options.encode(frame) ?? "";
+    }
+    return text;
   }
 
   close(): void {
