@@ -24,7 +24,7 @@ export async function bench(given: Arguments): Promise<boolean> {
     process.stderr.write(`${elapsed().toFixed(0).padStart(4)} s  ${what}\n`);
   };
   const before = load();
-  // Who is kept awake beside other programs, and not after them, takes from what is measured.
+  // What keeps the processors awake would take half of what is measured, if that did not go first.
   const isUndisturbed = goFirst() && (await keepAwake());
   const { results, failures, notAgain } = await measureInPasses(
     SCHEDULE.filter(({ name }) => isAsked(given, name)),

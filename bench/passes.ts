@@ -6,8 +6,7 @@
 import { joinPasses } from "./join.ts";
 import type { Result } from "./row.ts";
 import type { RowName } from "./row-names.ts";
-import type { Row } from "./rows/all.ts";
-import type { Plan } from "./rows/plan.ts";
+import type { Plan, Row } from "./rows/plan.ts";
 
 export interface Passes {
   readonly results: readonly Result[];

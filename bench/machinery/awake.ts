@@ -1,7 +1,7 @@
 /**
  * Keeps the processors awake. One that has nothing to do sleeps, and wakes up slowly, on a virtual machine
  * slowest of all; on a busy machine none ever sleeps. So that both measure the same, something
- * computes whenever nobody else wants to.
+ * computes whenever what is measured does not.
  */
 
 import { availableParallelism } from "node:os";

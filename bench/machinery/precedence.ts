@@ -2,6 +2,7 @@
  * Who goes first when several want a processor: what is measured and what measures it, before all other
  * programs. With a mere preference (nice(1)), who wakes up waits until the other one has had its turn, and
  * who stands behind another process, as a gateway behind a load and before an upstream, waits more often.
+ * The kernel keeps a twentieth of the time for all others.
  */
 
 import { spawnSync } from "node:child_process";

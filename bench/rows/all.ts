@@ -1,24 +1,17 @@
 /** Every row there is, and when it is measured. */
 
 import { ROW_NAMES, type RowName } from "../row-names.ts";
-import type { Result } from "../row.ts";
 import { measureBill } from "./bill.ts";
 import { measureCalls } from "./calls.ts";
 import { measureCatalog } from "./catalog.ts";
 import { measureEvents } from "./events.ts";
 import { measureFanOut } from "./fan-out.ts";
 import { measureMemory } from "./memory.ts";
-import type { Plan } from "./plan.ts";
+import type { Row } from "./plan.ts";
 import { measureReplay } from "./replay.ts";
 import { measureSetUp } from "./set-up.ts";
 import { measureSignIn } from "./sign-in.ts";
 import { measureBundles, measureStarts } from "./weight.ts";
-
-export interface Row {
-  readonly name: RowName;
-  /** @throws Error when anything of it could not be measured. */
-  readonly measure: (plan: Plan) => Promise<readonly Result[]>;
-}
 
 const MEASURES: Readonly<Record<RowName, Row["measure"]>> = {
   "call-hosted-modern": (plan) => measureCalls("call-hosted-modern", plan),

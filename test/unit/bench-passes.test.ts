@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { measureInPasses, type Passes } from "../../bench/passes.ts";
-import type { Row } from "../../bench/rows/all.ts";
+import type { Row } from "../../bench/rows/plan.ts";
 import { BILL, CALL } from "./bench-fixture.ts";
 
 /** Each measurement takes so many seconds. */
