@@ -20,7 +20,7 @@ export const HOW_TO_READ = [
   "A rate is that of all rounds together, and its ratio that of these rates: garbage is collected in some rounds for all others",
   "req/CPU-s: requests for each second of processor time of all processes that serve them (the gateway and its upstream, a proxy and its children). They depend less on what else the machine does than req/s and ms, but they do depend on it: compare two runs before a difference is believed",
   `The load generator: what it reached before the rounds, against a Worker that only answers. * marks who reached more than ${NEAR * 100} % of it: that may be the load generator's limit`,
-  "What is measured goes before all other programs (`SCHED_RR`), if root runs it, and the processors are kept awake by what computes when it does not: so a busy machine is like a quiet one",
+  "What is measured goes before all other programs (`SCHED_RR`), if root runs it, and the processors are kept at work by what computes when it does not: so a quiet machine is like a busy one",
 ];
 
 export function reportAs(output: "table" | "json" | "markdown", report: Report): string {

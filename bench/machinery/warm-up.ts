@@ -8,7 +8,7 @@ import { type Asking, openLoad } from "./load.ts";
 const CONNECTIONS = 16;
 const ENOUGH_REQUESTS = 2000;
 const SLICE_SECONDS = 0.2;
-const MOST_SLICES = 10;
+const MOST_SLICES = 30;
 
 /** @param askings one for each connection that there may be. */
 export async function warmUp(url: string, askings: readonly Asking[]): Promise<void> {
