@@ -37,7 +37,7 @@ export async function bench(given: Arguments): Promise<boolean> {
     `${elapsed().toFixed(0)} s in all`,
     `load of the machine before and after: ${before}, ${load()}`,
     isUndisturbed
-      ? "before all other programs, processors kept awake"
+      ? "before all other programs, processors kept at work"
       : "beside all other programs, since going before them takes root, Linux and chrt",
   ];
   const about = [versions(), conditions.join("; "), ...HOW_TO_READ];

@@ -34,14 +34,14 @@ export async function measureInPasses(
   const notAgain: RowName[] = [];
   for (const { name, measure } of schedule) {
     if (failures.has(name)) continue;
-    const before = measured.get(name) ?? [];
     const begunAt = elapsed();
-    if (begunAt + (durations.get(name) ?? 0) > MOST_SECONDS && before.length > 0) {
+    const lastTook = durations.get(name);
+    if (lastTook !== undefined && begunAt + lastTook > MOST_SECONDS) {
       notAgain.push(name);
       continue;
     }
     try {
-      measured.set(name, [...before, ...(await measure(plan))]);
+      measured.set(name, [...(measured.get(name) ?? []), ...(await measure(plan))]);
       durations.set(name, elapsed() - begunAt);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

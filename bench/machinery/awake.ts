@@ -1,7 +1,7 @@
 /**
  * Keeps the processors awake, and at work. One that has nothing to do sleeps, and wakes up slowly, on a virtual
  * machine slowest of all; and two of them may share a core, its caches and its units, so that one is slower
- * while the other computes. On a busy machine both is always so. So that a quiet one measures the same,
+ * while the other computes. On a busy machine both are always so. So that a quiet one measures the same,
  * something computes whenever what is measured does not: what programs do, since an empty loop is no neighbour.
  */
 

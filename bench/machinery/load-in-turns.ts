@@ -36,13 +36,8 @@ export async function loadInTurns(
 }
 
 /** How much one server answers, once. */
-export async function loadOnce({ running, askings }: Field, seconds: number): Promise<Measured> {
-  const { name, server } = running;
-  const load = openLoad(server.url, askings);
-  try {
-    await naming(name, () => load.run(CONNECTING_SECONDS));
-    return { name, samples: [await naming(name, () => load.run(seconds))] };
-  } finally {
-    load.close();
-  }
+export async function loadOnce(field: Field, seconds: number): Promise<Measured> {
+  const [measured] = await loadInTurns([field], { seconds, rounds: 1 });
+  if (measured === undefined) throw new Error(`${field.running.name} was not measured`);
+  return measured;
 }

@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { test as base, describe } from "vitest";
 
@@ -97,7 +97,7 @@ const printedCode = (output: string): string | undefined =>
   /^ {2}Sign-in code {2}(\S+)$/m.exec(output)?.[1];
 
 /** What others leave beside the sources while they run, they also take away. */
-const isCheckedOut = (path: string): boolean => !path.includes(".wrangler");
+const isCheckedOut = (path: string): boolean => basename(path) !== ".wrangler";
 
 describe("a fresh checkout", () => {
   const checkedOut = test.extend("checkout", async ({ folder }): Promise<string> => {
