@@ -12,19 +12,24 @@ export interface Running<S extends Server = Server> {
   readonly server: S;
 }
 
-/** @throws Error that names who did not start, or what `use` threw. */
+/**
+ * They start side by side, since most of that is waiting.
+ *
+ * @throws Error that names who did not start, or what `use` threw.
+ */
 export async function withServers<S extends Server, Outcome>(
   contenders: readonly Contender<S>[],
   use: (running: readonly Running<S>[]) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const running: Running<S>[] = [];
+  const starting = contenders.map(async ({ name, start }): Promise<Running<S>> => {
+    return { name, server: await naming(name, start) };
+  });
   try {
-    for (const { name, start } of contenders) {
-      running.push({ name, server: await naming(name, start) });
-    }
-    return await use(running);
+    return await use(await Promise.all(starting));
   } finally {
-    await Promise.all(running.map(({ server }) => server.stop()));
+    for (const started of await Promise.allSettled(starting)) {
+      if (started.status === "fulfilled") await started.value.server.stop();
+    }
   }
 }
 

@@ -3,14 +3,14 @@
  * and priced. Ours by the gateway's own report, `McpAgent` by one with the same names.
  */
 
-import { type Costs, readCosts } from "../../test/support/costs.ts";
-import { dollarsPerMillion, type Operations, operationsOf } from "../bill.ts";
+import { readCosts } from "../../test/support/costs.ts";
+import { dollarsPerMillion, operationsOf } from "../bill.ts";
 import { pricesInWords } from "../prices.ts";
 import type { Measured, Sample } from "../turns.ts";
 import { naming, type Running, withServers } from "../machinery/field.ts";
-import { type Headers, META, modernHeaders, post } from "../machinery/mcp.ts";
+import { META, modernHeaders, post } from "../machinery/mcp.ts";
 import { behind, startHosting, startMcpAgent, startNodeServer } from "../machinery/servers.ts";
-import { burst, resume } from "../machinery/streams.ts";
+import { burst } from "../machinery/streams.ts";
 import { type Metric, OURS, type Result } from "../row.ts";
 import type { Plan } from "./plan.ts";
 import { callOnce, openAndCall } from "./set-up.ts";
@@ -20,10 +20,6 @@ const COUNTED = 20;
 const RUNS = 5;
 const EVENTS = 100;
 const BYTES = 200;
-/** A session is quiet after 5 s, and the platform lets an object go after 10 s more. */
-const ASLEEP_MS = 17_000;
-const IDLE_MS = 20_000;
-const MONTH_MS = 30 * 86_400_000;
 const REPORT = { COST_REPORT: "on" };
 
 const METRICS: readonly Metric[] = [
@@ -32,14 +28,10 @@ const METRICS: readonly Metric[] = [
   { key: "rowsWritten", unit: "rows written", digits: 2 },
   { key: "rowsRead", unit: "rows read", digits: 2 },
 ];
-const IDLE_METRICS: readonly Metric[] = [
-  { key: "dollars", unit: "$ per thousand stream-months", digits: 2 },
-  { key: "objectRequests", unit: "object requests", digits: 0 },
-  { key: "awake", unit: "objects awake", digits: 0 },
-];
 
 const NOTES: readonly string[] = [
   ...pricesInWords(),
+  `${RUNS} runs of ${COUNTED}`,
   "not in it: processor time of Workers ($0.02 for a million ms), what is stored, alarms that go off, what the plan includes",
 ];
 
@@ -73,8 +65,6 @@ export async function measureBill({ say }: Plan): Promise<readonly Result[]> {
       return billOf(one, 1, () => burst(one.server.url, session, EVENTS, BYTES));
     });
     results.push(resultOf(`call with ${EVENTS} events`, streamed));
-    say("bill, idle streams");
-    results.push(await measureIdle(running));
   });
   return results;
 }
@@ -120,70 +110,6 @@ async function callModern(url: string): Promise<void> {
   const params = { name: "echo", arguments: { text: "tea" }, _meta: META };
   const message = { id: 1, method: "tools/call", params };
   await (await post(url, modernHeaders("tools/call", "echo"), message)).text();
-}
-
-/** Streams that nothing happens on: what is counted, and whether their objects sleep. */
-async function measureIdle(running: readonly Running[]): Promise<Result> {
-  const hangUp = new AbortController();
-  try {
-    const opened: (readonly Headers[])[] = [];
-    for (const { name, server } of running) {
-      opened.push(await naming(name, () => openIdle(server.url, hangUp.signal)));
-    }
-    await pause(ASLEEP_MS);
-    const origins = running.map(({ server }) => new URL(server.url).origin);
-    const before = await Promise.all(origins.map((origin) => readCosts(origin)));
-    await pause(IDLE_MS);
-    const after = await Promise.all(origins.map((origin) => readCosts(origin)));
-    const measured: Measured[] = [];
-    for (const [index, { name, server }] of running.entries()) {
-      const [from, to] = [before[index], after[index]];
-      if (from === undefined || to === undefined) throw new Error(`${name} was not counted`);
-      const awake = await naming(name, () => awakeOf(server.url, opened[index] ?? [], to));
-      measured.push({ name, samples: [idleSample(from, to, awake)] });
-    }
-    const variant = `idle stream, of ${COUNTED}`;
-    const notes = [
-      `one run of ${IDLE_MS / 1000} s for the idle streams, ${RUNS} runs of ${COUNTED} for the others`,
-    ];
-    return { row: "bill", variant, metrics: IDLE_METRICS, measured, notes };
-  } finally {
-    hangUp.abort();
-  }
-}
-
-async function openIdle(url: string, signal: AbortSignal): Promise<readonly Headers[]> {
-  const sessions: Headers[] = [];
-  for (let n = 0; n < COUNTED; n++) {
-    const session = await openAndCall(url);
-    const stream = await resume(url, session, undefined, signal);
-    stream.body?.pipeTo(new WritableStream()).catch(() => undefined); // until somebody hangs up
-    sessions.push(session);
-  }
-  return sessions;
-}
-
-/** An object that slept comes to life again when it is called. */
-async function awakeOf(url: string, sessions: readonly Headers[], before: Costs): Promise<number> {
-  for (const session of sessions) await callOnce(url, session);
-  const { objectsConstructed } = await readCosts(new URL(url).origin);
-  return sessions.length - (objectsConstructed - before.objectsConstructed);
-}
-
-/** Of a thousand streams in a month, from a few in less than a minute. */
-function idleSample(before: Costs, after: Costs, awake: number): Sample {
-  const months = (COUNTED * IDLE_MS) / MONTH_MS;
-  const operations: Operations = {
-    ...operationsOf(before, after, months),
-    workerRequests: 0,
-    objectSeconds: ((awake / COUNTED) * MONTH_MS) / 1000,
-  };
-  const dollars = dollarsPerMillion(operations) / 1000;
-  return { dollars, objectRequests: operations.objectRequests * 1000, awake };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 async function each(

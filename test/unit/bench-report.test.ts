@@ -8,7 +8,7 @@ const REPORT: Report = {
   about: ["Edgeway 0.1.0, 2026-11-21"],
   targets: [{ wanted: "quick", measured: "0.90 (1 conn.)", outcome: "met" }],
   lines: [],
-  notes: ["memory: one run"],
+  notes: ["idle: one run"],
   failures: ["bill: McpAgent could not be measured"],
 };
 
@@ -20,12 +20,12 @@ test("Markdown has the targets, the table, and what has to be said, failures too
   const text = reportAs("markdown", REPORT);
   expect(text).toContain("| quick | 0.90 (1 conn.) | met |\n");
   expect(text).toContain("| row |  |  | Edgeway | peer |  | ratio |\n");
-  expect(text).toContain("- Edgeway 0.1.0, 2026-11-21\n- memory: one run\n");
+  expect(text).toContain("- Edgeway 0.1.0, 2026-11-21\n- idle: one run\n");
   expect(text).toContain("- Not measured: bill: McpAgent could not be measured\n");
 });
 
 test("the table has the same", ({ expect }) => {
   const text = reportAs("table", REPORT);
-  expect(text).toContain("Edgeway 0.1.0, 2026-11-21\nmemory: one run\n");
+  expect(text).toContain("Edgeway 0.1.0, 2026-11-21\nidle: one run\n");
   expect(text).toContain("met: quick: 0.90 (1 conn.)\n");
 });
