@@ -5,6 +5,7 @@
  */
 
 import { startBigCatalog } from "../../test/support/big-catalog.ts";
+import { percentile } from "../statistics.ts";
 import { type Participant, type Sample, takeTurns } from "../turns.ts";
 import { META, modernHeaders, post } from "../machinery/mcp.ts";
 import { gatewayOf, type Server, startStateless } from "../machinery/servers.ts";
@@ -14,10 +15,12 @@ import type { Plan } from "./plan.ts";
 const SERVERS = 50;
 const TOOLS = 200;
 const ALL = SERVERS * TOOLS;
+/** The first ones after a cold start are slow in any server: much is still being done and compiled. */
+const CALLS = 5;
 const METRICS: readonly Metric[] = [
   { key: "first", unit: "ms first page, cold", digits: 0 },
   { key: "again", unit: "ms first page, again", digits: 0 },
-  { key: "call", unit: "ms call", digits: 1 },
+  { key: "call", unit: `ms p50 of ${CALLS} calls`, digits: 1 },
 ];
 
 interface Parameters {
@@ -61,8 +64,12 @@ async function sampleOf(start: () => Promise<Server>): Promise<Sample> {
     };
     const [first, name] = await timed(list);
     const [again] = await timed(list);
-    const [call] = await timed(() => ask("tools/call", { name, arguments: { argument1: "a" } }));
-    return { first, again, call };
+    const calls: number[] = [];
+    while (calls.length < CALLS) {
+      const [call] = await timed(() => ask("tools/call", { name, arguments: { argument1: "a" } }));
+      calls.push(call);
+    }
+    return { first, again, call: percentile(calls, 0.5) };
   } finally {
     await server.stop();
   }
