@@ -56,7 +56,7 @@ function echo(headers: Headers, meta: string): Asking {
 }
 
 /** The result of a request, be it JSON or the last event of a stream. @throws Error if there is none. */
-export function resultIn({ status, head, body }: Answer, id: number): object {
+function resultIn({ status, head, body }: Answer, id: number): object {
   if (status !== 200) throw new Error(`It was refused with ${status}: ${body}`);
   const isStream = /^content-type: *text\/event-stream/im.test(head);
   const text = isStream ? lastDataOf(body) : body;
@@ -84,6 +84,17 @@ export async function post(url: string, headers: Headers, message: object): Prom
   return response;
 }
 
+/** Asks once. @throws Error when that is not answered, or with something else than it should be. */
+export async function ask(url: string, asking: Asking): Promise<void> {
+  const message = JSON.parse(asking.body(1)) as object;
+  asking.check(await answerOf(await post(url, asking.headers, message)), 1);
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const head = `content-type: ${response.headers.get("content-type")}`;
+  return { status: response.status, head, body: await response.text() };
+}
+
 /** Opens a session as clients do. @returns its headers: none where the server keeps no sessions. */
 export async function openSession(url: string, more: Headers = {}): Promise<Headers> {
   const params = {
@@ -92,9 +103,7 @@ export async function openSession(url: string, more: Headers = {}): Promise<Head
   };
   const initialize = { id: 0, method: "initialize", params };
   const opened = await post(url, { ...JSON_HEADERS, ...more }, initialize);
-  const body = await opened.text();
-  const head = `content-type: ${opened.headers.get("content-type")}`;
-  resultIn({ status: opened.status, head, body }, 0);
+  resultIn(await answerOf(opened), 0);
   const id = opened.headers.get("mcp-session-id");
   const session: Headers = { ...more, ...(id === null ? {} : { "Mcp-Session-Id": id }) };
   const ready = { method: "notifications/initialized" };

@@ -8,12 +8,12 @@ import { dollarsPerMillion, operationsOf } from "../bill.ts";
 import { pricesInWords } from "../prices.ts";
 import type { Measured, Sample } from "../turns.ts";
 import { naming, type Running, withServers } from "../machinery/field.ts";
-import { META, modernHeaders, post } from "../machinery/mcp.ts";
+import { ask, legacyCall, modernCall } from "../machinery/mcp.ts";
 import { behind, startHosting, startMcpAgent, startNodeServer } from "../machinery/servers.ts";
 import { burst } from "../machinery/streams.ts";
 import { type Metric, OURS, type Result } from "../row.ts";
 import type { Plan } from "./plan.ts";
-import { callOnce, openAndCall } from "./set-up.ts";
+import { openAndCall } from "./set-up.ts";
 
 const COUNTED = 20;
 /** What is not waited for is counted so often. */
@@ -44,8 +44,7 @@ export async function measureBill({ say }: Plan): Promise<readonly Result[]> {
   ];
   await withServers(hosted, async ([ours, agent]) => {
     if (ours === undefined || agent === undefined) return;
-    const modern = await billOf(ours, 1, () => callModern(ours.server.url));
-    results.push(resultOf("modern call", [modern]));
+    results.push(resultOf("modern call", await each([ours], billOfModernCalls)));
     results.push(resultOf("session call", await each([ours, agent], billOfCalls)));
     results.push(
       resultOf(
@@ -69,10 +68,14 @@ export async function measureBill({ say }: Plan): Promise<readonly Result[]> {
   return results;
 }
 
+function billOfModernCalls(one: Running): Promise<Measured> {
+  return billOf(one, 1, () => ask(one.server.url, modernCall()));
+}
+
 /** A call in a session that has had one. */
 async function billOfCalls(one: Running): Promise<Measured> {
   const session = await openAndCall(one.server.url);
-  return billOf(one, 1, () => callOnce(one.server.url, session));
+  return billOf(one, 1, () => ask(one.server.url, legacyCall(session)));
 }
 
 /** @param requests that a client sends for one of it. */
@@ -81,12 +84,10 @@ async function billOf(
   requests: number,
   act: () => Promise<unknown>,
 ): Promise<Measured> {
-  return naming(name, async () => {
-    await act(); // what is done once is done
-    const samples: Sample[] = [];
-    for (let run = 0; run < RUNS; run++) samples.push(await countRun(server.url, requests, act));
-    return { name, samples };
-  });
+  await act(); // what is done once is done
+  const samples: Sample[] = [];
+  for (let run = 0; run < RUNS; run++) samples.push(await countRun(server.url, requests, act));
+  return { name, samples };
 }
 
 async function countRun(
@@ -106,18 +107,12 @@ async function countRun(
   return { ...operations, dollars: dollarsPerMillion(operations) };
 }
 
-async function callModern(url: string): Promise<void> {
-  const params = { name: "echo", arguments: { text: "tea" }, _meta: META };
-  const message = { id: 1, method: "tools/call", params };
-  await (await post(url, modernHeaders("tools/call", "echo"), message)).text();
-}
-
 async function each(
   running: readonly Running[],
   bill: (one: Running) => Promise<Measured>,
 ): Promise<readonly Measured[]> {
   const measured: Measured[] = [];
-  for (const one of running) measured.push(await bill(one));
+  for (const one of running) measured.push(await naming(one.name, () => bill(one)));
   return measured;
 }
 

@@ -7,14 +7,14 @@
 import { type Costs, readCosts } from "../../test/support/costs.ts";
 import { dollarsPerMillion, type Operations, operationsOf } from "../bill.ts";
 import { naming, type Running, withServers } from "../machinery/field.ts";
-import type { Headers } from "../machinery/mcp.ts";
+import { ask, type Headers, legacyCall } from "../machinery/mcp.ts";
 import { behind, type Server, startMcpAgent, startNodeServer } from "../machinery/servers.ts";
 import { resume } from "../machinery/streams.ts";
 import { residentMib } from "../machinery/usage.ts";
 import { type Metric, OURS, type Result } from "../row.ts";
 import type { Sample } from "../turns.ts";
 import type { Plan } from "./plan.ts";
-import { callOnce, openAndCall } from "./set-up.ts";
+import { openAndCall } from "./set-up.ts";
 
 /** Streams; each number of them has servers of its own. */
 const SIZES = [0, 100, 1000];
@@ -111,7 +111,7 @@ async function costOf({ server: { url }, sessions }: Idle): Promise<Sample> {
 
 /** An object that slept comes to life again when it is called. */
 async function awakeOf(url: string, sessions: readonly Headers[], before: Costs): Promise<number> {
-  for (const session of sessions) await callOnce(url, session);
+  for (const session of sessions) await ask(url, legacyCall(session));
   const { objectsConstructed } = await readCosts(new URL(url).origin);
   return sessions.length - (objectsConstructed - before.objectsConstructed);
 }

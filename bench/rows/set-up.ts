@@ -4,8 +4,8 @@
  */
 
 import { takeTurns } from "../turns.ts";
-import { withServers } from "../machinery/field.ts";
-import { legacyCall, legacyHeaders, openSession, post, resultIn } from "../machinery/mcp.ts";
+import { naming, withServers } from "../machinery/field.ts";
+import { ask, legacyCall, openSession } from "../machinery/mcp.ts";
 import {
   startHosting,
   startMcpAgent,
@@ -32,7 +32,7 @@ export function measureSetUp({ seconds, say, ...pace }: Plan): Promise<readonly 
       name,
       sample: () => openMany(url, seconds),
     }));
-    for (const { sample } of participants) await sample(); // it warms up
+    for (const { name, sample } of participants) await naming(name, sample); // it warms up
     const measured = await takeTurns(participants, pace);
     const variant = `${AT_ONCE} at once`;
     return [{ row: "set-up", variant, metrics: [SESSIONS, P50], measured, notes: [] }];
@@ -61,18 +61,6 @@ async function openMany(
 /** @returns the headers of the session. */
 export async function openAndCall(url: string): Promise<Readonly<Record<string, string>>> {
   const session = await openSession(url);
-  await callOnce(url, session);
+  await ask(url, legacyCall(session));
   return session;
-}
-
-/** One call of `echo`, its answer checked. */
-export async function callOnce(
-  url: string,
-  session: Readonly<Record<string, string>>,
-): Promise<void> {
-  const asking = legacyCall(session);
-  const message = JSON.parse(asking.body(1)) as object;
-  const response = await post(url, legacyHeaders(session), message);
-  const head = `content-type: ${response.headers.get("content-type")}`;
-  resultIn({ status: response.status, head, body: await response.text() }, 1);
 }

@@ -2,6 +2,7 @@
 
 import { type Participant, takeTurns } from "../turns.ts";
 import type { Bundle } from "../machinery/bundle.ts";
+import { naming } from "../machinery/field.ts";
 import { bundles } from "../machinery/servers.ts";
 import { cpuMs } from "../machinery/usage.ts";
 import { startWorkerd } from "../machinery/workerd.ts";
@@ -42,7 +43,8 @@ export async function measureStarts({ say, ...pace }: Plan): Promise<readonly Re
       }
     },
   }));
-  for (const { sample } of participants) await sample(); // the files are in memory from now on
+  // The files are in memory from now on.
+  for (const { name, sample } of participants) await naming(name, sample);
   const measured = await takeTurns(participants, pace);
   const metrics = [
     { key: "cpu", unit: "ms CPU", digits: 0 },
