@@ -5,6 +5,7 @@
  */
 
 import { type Costs, readCosts } from "../../test/support/costs.ts";
+import { pause } from "../../test/support/until.ts";
 import { dollarsPerMillion, type Operations, operationsOf } from "../bill.ts";
 import { naming, type Running, withServers } from "../machinery/field.ts";
 import { ask, type Headers, legacyCall } from "../machinery/mcp.ts";
@@ -133,8 +134,4 @@ async function resultOf(
     }),
   );
   return { row: "idle", variant, metrics, measured, notes: ["one run"] };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
