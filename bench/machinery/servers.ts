@@ -1,6 +1,6 @@
 /** What is measured, started: the gateway, what stands behind it, and what people use instead. */
 
-import { freePort } from "../../test/support/process.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { buildGateway, buildPeer, buildReadableGateway, type Bundle } from "./bundle.ts";
 import { startProgram } from "./children.ts";
 import { inBench, NODE } from "./project.ts";

@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 
-import { freePort } from "../../test/support/process.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import type { Bundle } from "./bundle.ts";
 import { type Program, startProgram } from "./children.ts";
 import { bin, scratch } from "./project.ts";

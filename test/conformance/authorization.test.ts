@@ -10,7 +10,7 @@ import { launchBrowser } from "../support/browser.ts";
 import { overHttp } from "../support/oauth-over-http.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
 import { register } from "../support/oauth-requests.ts";
-import { freePort } from "../support/process.ts";
+import { freePort } from "../support/free-port.ts";
 import { type Server, startGateway } from "../support/servers.ts";
 import { runAuthorizationSuite } from "./suite.ts";
 

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { freePort, type Program, ROOT, startProgram } from "../support/process.ts";
+import { freePort } from "../support/free-port.ts";
+import { type Program, ROOT, startProgram } from "../support/process.ts";
 
 export interface DemoServer {
   readonly url: string;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { inject, vi } from "vitest";
 
 import { doorFor, test } from "../support/clients.ts";
-import { freePort } from "../support/process.ts";
+import { freePort } from "../support/free-port.ts";
 import { startGateway } from "../support/servers.ts";
 import { textOf } from "./outcome.ts";
 

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe } from "vitest";
 
 import type { Json, Kind } from "../support/clients-face.ts";
 import { doorFor, test } from "../support/clients.ts";
-import { freePort, type Program, ROOT, startProgram } from "../support/process.ts";
+import { freePort } from "../support/free-port.ts";
+import { type Program, ROOT, startProgram } from "../support/process.ts";
 import { outcomeOf } from "./outcome.ts";
 import { expectSame, type Route } from "./parity.ts";
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, type ExpectStatic, vi } from "vitest";
 
 import type { Client, Connect } from "../support/clients-face.ts";
 import { doorFor, test } from "../support/clients.ts";
-import { freePort } from "../support/process.ts";
+import { freePort } from "../support/free-port.ts";
 import { type Server, startGateway } from "../support/servers.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
 import { type RecordingProxy, startRecordingProxy } from "./recording-proxy.ts";

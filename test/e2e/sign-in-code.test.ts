@@ -9,7 +9,8 @@ import { promisify } from "node:util";
 import { test as base, describe } from "vitest";
 
 import { keepOwnerCode } from "../../scripts/owner-code.mjs";
-import { freePort, NODE, ROOT, startProgram } from "../support/process.ts";
+import { freePort } from "../support/free-port.ts";
+import { NODE, ROOT, startProgram } from "../support/process.ts";
 import { until } from "../support/until.ts";
 
 const run = promisify(execFile);

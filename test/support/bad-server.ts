@@ -2,7 +2,7 @@
 
 import { createServer, type Server, type ServerResponse } from "node:http";
 
-import { freePort } from "./process.ts";
+import { freePort } from "./free-port.ts";
 
 export type Badness = "dead" | "stalling" | "garbage";
 

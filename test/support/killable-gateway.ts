@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { freePort } from "./process.ts";
+import { freePort } from "./free-port.ts";
 import { type GatewayOptions, type Server, startGateway } from "./servers.ts";
 import { until } from "./until.ts";
 

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { OWNER_CODE } from "./oauth-owner.ts";
-import { freePort, NODE, type Program, ROOT, startProgram } from "./process.ts";
+import { freePort } from "./free-port.ts";
+import { NODE, type Program, ROOT, startProgram } from "./process.ts";
 
 export interface Server {
   readonly url: string;
