@@ -27,9 +27,9 @@ export async function withServers<S extends Server, Outcome>(
   try {
     return await use(await Promise.all(starting));
   } finally {
-    for (const started of await Promise.allSettled(starting)) {
-      if (started.status === "fulfilled") await started.value.server.stop();
-    }
+    const started = await Promise.allSettled(starting);
+    const running = started.filter((each) => each.status === "fulfilled");
+    await Promise.all(running.map(({ value }) => value.server.stop()));
   }
 }
 

@@ -30,13 +30,11 @@ export interface Workerd extends Program {
 /** Bare workerd has no e-mail, and the agents package imports it. */
 const EMAIL_MODULE = "export default { EmailMessage: class {} };";
 
-let started = 0;
-
 /** @param workers the first one tells when all of them are ready, at `/health`. */
 export async function startWorkerd(workers: readonly WorkerOptions[]): Promise<Workerd> {
   const ports = await Promise.all([...workers, "inspector"].map(() => freePort()));
   const inspector = `127.0.0.1:${ports.at(-1)}`;
-  const folder = scratch(`workerd-${++started}`); // a port may come a second time
+  const folder = scratch(`workerd-${ports[0]}`); // no port is told twice
   mkdirSync(folder);
   const config = `${folder}/config.capnp`;
   writeFileSync(config, configOf(workers, ports, folder));

@@ -39,6 +39,6 @@ const OTHERS = ROWS.filter((row) => !LOADS.includes(row));
 /**
  * In this order. What answers to load is measured in two passes, by other processes and minutes apart,
  * since what else a machine has to do comes and goes; and the other way round, as it may also grow. When
- * time is short, what is missed is the second pass of sign-in, whose two sides are the most alike.
+ * time is short, the last of them have no second pass: sign-in, whose two sides are the most alike, comes last.
  */
 export const SCHEDULE: readonly Row[] = [...LOADS, ...OTHERS, ...LOADS.toReversed()];

@@ -42,14 +42,14 @@ export async function measureBill({ say }: Plan): Promise<readonly Result[]> {
     { name: OURS, start: () => startHosting(REPORT) },
     { name: "McpAgent", start: () => startMcpAgent(REPORT) },
   ];
-  await withServers(hosted, async ([ours, agent]) => {
-    if (ours === undefined || agent === undefined) return;
-    results.push(resultOf("modern call", await each([ours], billOfModernCalls)));
-    results.push(resultOf("session call", await each([ours, agent], billOfCalls)));
+  await withServers(hosted, async (running) => {
+    const modern = running.filter(({ name }) => name === OURS); // McpAgent has sessions alone
+    results.push(resultOf("modern call", await each(modern, billOfModernCalls)));
+    results.push(resultOf("session call", await each(running, billOfCalls)));
     results.push(
       resultOf(
         "session set-up",
-        await each([ours, agent], (one) => billOf(one, 3, () => openAndCall(one.server.url))),
+        await each(running, (one) => billOf(one, 3, () => openAndCall(one.server.url))),
       ),
     );
   });
