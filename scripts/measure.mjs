@@ -6,12 +6,12 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
+import { freePort } from "../test/support/free-port.ts";
 import { measureCatalog } from "./measure-catalog.mjs";
 import { measureFanOut } from "./measure-fan-out.mjs";
 import { post } from "./measure-post.mjs";
@@ -296,14 +296,4 @@ async function openSession(/** @type {string} */ origin) {
 function memoryMib(/** @type {number} */ pid) {
   const { stdout } = spawnSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" });
   return Number(stdout) / 1024;
-}
-
-/** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
-    });
-  });
 }
