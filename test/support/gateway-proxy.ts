@@ -29,11 +29,13 @@ export interface Changes {
     readonly headers: OutgoingHttpHeaders;
     readonly through: Transform;
   };
+  /** Milliseconds that a request is held up; none, unless given. */
+  readonly delay?: (method: string) => number;
 }
 
 export async function startGatewayProxy(
   gateway: string,
-  { inward, outward = asItIs }: Changes,
+  { inward, outward = asItIs, delay = promptly }: Changes,
 ): Promise<GatewayProxy> {
   const { hostname, port, host } = new URL(gateway);
   const server = createServer((incoming, outgoing) => {
@@ -41,7 +43,7 @@ export async function startGatewayProxy(
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.on("end", () => {
-      const { method, url } = incoming;
+      const { method = "GET", url } = incoming;
       const sent = inward(incoming.headers, Buffer.concat(chunks));
       const asked = incoming.headers.host;
       const headers = { ...sent.headers, host: asked === own ? host : asked };
@@ -55,7 +57,9 @@ export async function startGatewayProxy(
       onward.on("error", () => outgoing.destroy());
       // A client that hangs up hangs up on the gateway.
       outgoing.on("close", () => onward.destroy());
-      onward.end(sent.body);
+      const holdMs = delay(method);
+      if (holdMs === 0) onward.end(sent.body);
+      else setTimeout(() => onward.end(sent.body), holdMs);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "localhost", resolve));
@@ -66,6 +70,10 @@ export async function startGatewayProxy(
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function promptly(): number {
+  return 0;
 }
 
 function asItIs(headers: IncomingHttpHeaders): ReturnType<NonNullable<Changes["outward"]>> {

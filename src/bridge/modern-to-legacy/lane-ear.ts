@@ -30,12 +30,12 @@ export class LaneEar {
     this.#isMute = true;
   }
 
-  listen(): void {
+  /** What is sent once this has settled does not overtake it. Never rejects. */
+  async listen(): Promise<void> {
     this.stop();
     if (this.#isListening || this.#isMute) return;
     this.#isListening = true;
-    // It is opened just before the request: waiting for it would make every first one slower.
-    this.#options.listen().catch(() => undefined); // the request tells of the failure
+    await this.#options.listen().catch(() => undefined); // the request tells of the failure
   }
 
   /** Nothing is expected to be said any more. */

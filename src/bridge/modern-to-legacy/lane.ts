@@ -117,7 +117,7 @@ export class Lane {
       const { handshake, transport } = await this.#connection.ready();
       const isHearing = this.#canBeAsked || logLevel !== undefined;
       // Over HTTP+SSE everything is heard as it is.
-      if (isHearing && transport !== "sse") this.#ear.listen();
+      if (isHearing && transport !== "sse") await this.#ear.listen();
       await this.#level.agree(handshake.capabilities);
       if (call.method === "tools/call") await this.#prepare();
       signal.throwIfAborted();
@@ -152,7 +152,7 @@ export class Lane {
     if (this.#attended().size > 0) {
       try {
         const { transport } = await this.#connection.ready();
-        if (this.isAttending && transport !== "sse") this.#ear.listen();
+        if (this.isAttending && transport !== "sse") await this.#ear.listen();
       } catch {
         return; // the next call tells of the failure
       }

@@ -3,7 +3,6 @@
  * message, an optional GET stream, `Mcp-Session-Id`, and resumption with `Last-Event-ID`.
  */
 
-import { mediaType } from "../../lib/media-type.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { abortAfter } from "../../lib/time-out.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -19,34 +18,28 @@ import { readMessages, type ResumePoint } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { showsModernOnly } from "./handshake.ts";
+import { pauseBefore } from "./pause-before.ts";
+import { StandaloneStream } from "./standalone-stream.ts";
 import type { Deliver, Listener, Receiver, Wire } from "./wire.ts";
 
 /** Attempts in a row that brought nothing; a server that polls resets the count by delivering. */
 const MAX_BARREN_RESUMES = 5;
-const DEFAULT_RETRY_MS = 1000;
-const MAX_RETRY_MS = 30_000;
-/** Between two GET streams, whatever the server asks for. */
-const MIN_PAUSE_MS = 100;
-const BAD_REQUEST = 400;
-const CONFLICT = 409;
-const CONFLICT_PAUSE_MS = 20;
-const MAX_CONFLICTS = 6;
-const SERVER_ERROR = 500;
-/** A stream of ours is open still, or there are too many requests. */
-const NOT_NOW: ReadonlySet<number> = new Set([408, CONFLICT, 429]);
-/** A GET stream that stood for this long was a good one, though it brought nothing. */
-const STEADY_MS = 10_000;
 
 export class StreamableHttpWire implements Wire {
   readonly #target: UpstreamTarget;
   #sessionId: string | undefined;
   #revision: LegacyRevision | undefined;
-  #listening: AbortController | undefined;
+  readonly #standalone: StandaloneStream;
 
   constructor(target: UpstreamTarget, sessionId?: string, revision?: LegacyRevision) {
     this.#target = target;
     this.#sessionId = sessionId;
     this.#revision = revision;
+    this.#standalone = new StandaloneStream({
+      get: (lastEventId, signal) => this.#get(lastEventId, signal),
+      drain: (response, resume, deliver, isOver) => this.#drain(response, resume, deliver, isOver),
+      readRefusal: (response) => this.#readRefusal(response),
+    });
   }
 
   get sessionId(): string | undefined {
@@ -58,6 +51,10 @@ export class StreamableHttpWire implements Wire {
   }
 
   async request(message: JsonRpcRequest, receiver: Receiver, signal: AbortSignal): Promise<void> {
+    if (this.#standalone.opening !== undefined) {
+      await this.#standalone.opening;
+      signal.throwIfAborted();
+    }
     const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH, signal });
     if (!response.ok) {
       const error = await this.#readRefusal(response);
@@ -85,6 +82,8 @@ export class StreamableHttpWire implements Wire {
   }
 
   async post(message: JsonRpcNotification | JsonRpcResponse): Promise<void> {
+    // A server may ask because of it: for the roots that are others now.
+    if ("method" in message) await this.#standalone.opening;
     await abortAfter(UNATTENDED_TIMEOUT_MS, async (signal) => {
       const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH, signal });
       if (response.ok) await response.body?.cancel();
@@ -93,20 +92,11 @@ export class StreamableHttpWire implements Wire {
   }
 
   listen(listener: Listener, lastEventId?: string): void {
-    if (this.#listening !== undefined) return;
-    this.#listening = new AbortController();
-    const resume: ResumePoint = {
-      ...(lastEventId === undefined ? {} : { lastEventId }),
-      onPrimed: () => {
-        if (resume.lastEventId !== undefined) listener.primed(resume.lastEventId);
-      },
-    };
-    void this.#listenLoop(listener, resume, this.#listening.signal);
+    this.#standalone.listen(listener, lastEventId);
   }
 
   unlisten(): void {
-    this.#listening?.abort();
-    this.#listening = undefined;
+    this.#standalone.unlisten();
   }
 
   drop(): void {
@@ -204,96 +194,8 @@ export class StreamableHttpWire implements Wire {
       ...(lastEventId === undefined ? {} : { lastEventId }),
     });
   }
-
-  async #listenLoop(listener: Listener, resume: ResumePoint, signal: AbortSignal): Promise<void> {
-    for (let failures = 0, conflicts = 0; !signal.aborted;) {
-      try {
-        const { lastEventId } = resume;
-        const response = await this.#get(lastEventId, signal);
-        if (response.status === CONFLICT && conflicts < MAX_CONFLICTS) {
-          // The stream of whoever listened before us is not closed yet.
-          await response.body?.cancel();
-          await sleep(CONFLICT_PAUSE_MS * 2 ** conflicts++, signal);
-          continue;
-        }
-        conflicts = 0;
-        failures += 1;
-        if (response.ok && isEventStream(response)) {
-          listener.opened?.(lastEventId !== undefined);
-          const isOfUse = await this.#hear(response, listener, resume, signal);
-          if (isOfUse) failures = 0;
-        } else if (!(await this.#mayListenAgain(response, resume, listener))) {
-          break;
-        }
-      } catch {
-        failures += 1; // whatever it was, the stream is opened again, or was aborted
-      }
-      // A server that has us come back for nothing again and again does not say when.
-      const pauseMs = pauseBefore(failures > MAX_BARREN_RESUMES ? {} : resume, failures);
-      await sleep(Math.max(pauseMs, MIN_PAUSE_MS), signal).catch(() => undefined); // aborted: leave
-    }
-    if (this.#listening?.signal === signal) this.#listening = undefined;
-  }
-
-  /** @returns whether the stream was of use: it brought something, or stood for a while. */
-  async #hear(
-    response: Response,
-    { deliver, broken }: Listener,
-    resume: ResumePoint,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { lastEventId } = resume;
-    const openedAt = Date.now();
-    let hasSpoken = false;
-    const hear: Deliver = (parsed, id) => {
-      hasSpoken = true;
-      return deliver(parsed, id);
-    };
-    try {
-      await this.#drain(response, resume, hear, () => signal.aborted);
-    } catch {
-      // However it ended, it is opened again.
-    }
-    if (!signal.aborted) broken?.();
-    return hasSpoken || resume.lastEventId !== lastEventId || Date.now() - openedAt > STEADY_MS;
-  }
-
-  async #mayListenAgain(
-    response: Response,
-    resume: ResumePoint,
-    { onLost, refused }: Listener,
-  ): Promise<boolean> {
-    const { status } = response;
-    let isForgotten = false;
-    // What is no event stream is none of ours, whatever it is.
-    if (response.ok) await response.body?.cancel();
-    else {
-      await this.#readRefusal(response).catch((error: unknown) => {
-        isForgotten = error instanceof UpstreamError && error.failure === "session-lost";
-      });
-    }
-    // A place that the server no longer knows is not worth losing all that comes after it.
-    if (status === BAD_REQUEST && resume.lastEventId !== undefined) {
-      delete resume.lastEventId;
-      return true;
-    }
-    if (isForgotten) onLost();
-    const isOnlyNow = status >= SERVER_ERROR || NOT_NOW.has(status);
-    // 405: there is no such stream.
-    if (!isForgotten && !isOnlyNow) refused?.();
-    return !isForgotten && isOnlyNow;
-  }
-}
-
-/** Milliseconds to wait before a stream is opened again, as the server asks or twice as long each time. */
-function pauseBefore({ retryMs }: ResumePoint, failures = 0): number {
-  return Math.min(retryMs ?? DEFAULT_RETRY_MS * 2 ** Math.min(failures, 5), MAX_RETRY_MS);
 }
 
 function isLost(error: unknown): boolean {
   return error instanceof UpstreamError && error.failure === "lost";
-}
-
-function isEventStream(response: Response): boolean {
-  return mediaType(response.headers.get("content-type")) === "text/event-stream";
 }

@@ -72,6 +72,8 @@ export interface Wire {
 
   /**
    * Delivers what belongs to no request, until the wire is closed. Calling it again is harmless.
+   * What is sent after this does not overtake it: a server says what it has to say because of a
+   * request to who listens by then, and to nobody else.
    *
    * @param lastEventId the last such event that is known, if the server gives ids.
    */

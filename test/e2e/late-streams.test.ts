@@ -1,0 +1,72 @@
+/**
+ * A server that asks beside a call, on the stream of its session, and whose streams are slow to open:
+ * who asks then finds somebody who listens. The server itself drops what it says to nobody, and waits.
+ */
+
+import { afterAll, beforeAll, inject } from "vitest";
+
+import { ROOTS } from "../support/clients-answers.ts";
+import { test } from "../support/clients.ts";
+import { type GatewayProxy, startGatewayProxy } from "../support/gateway-proxy.ts";
+import { getFrom, openRawSession, postTo } from "../support/raw-session.ts";
+import { readEvents } from "../support/read-events.ts";
+import { type Server, startGateway } from "../support/servers.ts";
+import { textOf } from "./outcome.ts";
+
+const LATE_MS = 300;
+/** Half of what the server waits for an answer to what nobody heard. */
+const HANGING = { timeout: 30_000 };
+
+let slow: GatewayProxy;
+let gateway: Server;
+
+beforeAll(async () => {
+  const { origin, pathname } = new URL(inject("everything"));
+  slow = await startGatewayProxy(origin, {
+    inward: (headers, body) => ({ headers, body }),
+    delay: (method) => (method === "GET" ? LATE_MS : 0),
+  });
+  gateway = await startGateway({ servers: { late: { url: `${slow.origin}${pathname}` } } });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await slow.close();
+});
+
+test(
+  "a modern client is asked, and the call comes to its end",
+  HANGING,
+  async ({ expect, connect }) => {
+    const client = await connect("v2-modern", `${gateway.url}/mcp/late`);
+    expect(textOf(await client.callTool("get-roots-list"))).toContain("(2 total)");
+    // By itself it asks for them as well, a while after it was initialized.
+    expect(new Set(client.asked.map(({ method }) => method))).toEqual(new Set(["roots/list"]));
+  },
+);
+
+test(
+  "a legacy client that listens is asked, and the call comes to its end",
+  HANGING,
+  async ({ expect }) => {
+    const session = await openRawSession(`${gateway.url}/mcp/late`);
+    const hangUp = new AbortController();
+    const listening = readEvents(await getFrom(session, undefined, hangUp.signal), {
+      event({ data }) {
+        if (data === "") return; // where the stream can be taken up from
+        const { id, method } = JSON.parse(data) as { id?: unknown; method?: string };
+        if (method !== "roots/list") return;
+        void postTo(session, { jsonrpc: "2.0", id, result: { roots: ROOTS } });
+      },
+    }).catch(() => undefined); // hung up on, below
+    const call = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "get-roots-list" },
+    };
+    expect(await (await postTo(session, call)).text()).toContain("(2 total)");
+    hangUp.abort();
+    await listening;
+  },
+);
