@@ -35,6 +35,9 @@ export default defineConfig({
           include: ["test/integration/**/*.test.ts"],
           globalSetup: "test/support/workerd-setup.ts",
           setupFiles: "test/integration/load-worker.ts",
+          // A test waits for several things, one after the other.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
           expect: soon,
         },
       },
@@ -66,6 +69,7 @@ export default defineConfig({
           setupFiles: "test/integration/load-worker.ts",
           // Some do a thousand sign-ins, or wake dozens of objects.
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           expect: soon,
         },
       },

@@ -8,7 +8,9 @@ import { join } from "node:path";
 import { NODE, ROOT } from "../support/process.ts";
 
 const SUITE = `${ROOT}node_modules/@modelcontextprotocol/conformance/dist/index.js`;
-export const RUN_TIMEOUT_MS = 240_000;
+export const RUN_TIMEOUT_MS = 600_000;
+/** Of one scenario, which the suite gives half a minute. */
+const SCENARIO_TIMEOUT_MS = 300_000;
 
 export const RUNS = [
   { name: "requirements 2025-11-25", args: ["--requirements", "2025-11-25"] },
@@ -46,9 +48,10 @@ export async function warmUp(url: string, args: readonly string[]): Promise<void
 async function run(url: string, args: readonly string[]): Promise<string> {
   const cwd = await mkdtemp(join(tmpdir(), "edgeway-conformance-"));
   const options = { cwd, timeout: RUN_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
+  const command = [SUITE, "server", "--url", url, "--timeout", String(SCENARIO_TIMEOUT_MS)];
   try {
     return await new Promise((resolve) => {
-      execFile(NODE, [SUITE, "server", "--url", url, ...args], options, (_, stdout, stderr) => {
+      execFile(NODE, [...command, ...args], options, (_, stdout, stderr) => {
         resolve(stdout + stderr);
       });
     });

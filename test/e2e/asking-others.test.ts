@@ -6,6 +6,7 @@ import { ROOTS } from "../support/clients-answers.ts";
 import { type Json, type Kind, KINDS } from "../support/clients-face.ts";
 import { doorFor, test } from "../support/clients.ts";
 import { textOf } from "./outcome.ts";
+import { wiretap } from "./wiretap.ts";
 
 /** An answer that is a promise is a task at work, so that the server has to come back for it. */
 async function later(result: Json): Promise<Json> {
@@ -66,10 +67,11 @@ describe.concurrent.each(EVERYTHING)("server-everything asks, %s at %s", (kind, 
 
   test("for the roots, and again when they have changed", async ({ expect, connect }) => {
     let roots = ROOTS;
-    const client = await connect(kind, url, { answers: { roots: () => roots } });
-    // It asks by itself soon after the handshake. Asked to ask at once, it may lose its question:
-    // it does not wait for the stream that carries it, not even without a gateway.
-    await vi.waitFor(() => expect(client.asked).toHaveLength(1), { timeout: 30_000 });
+    const tap = wiretap();
+    const client = await connect(kind, url, { answers: { roots: () => roots }, fetch: tap.fetch });
+    // It does not wait for the stream that carries its question, not even without a gateway.
+    const opened = expect.objectContaining({ http: "GET", status: 200 });
+    await vi.waitFor(() => expect(tap.noted).toContainEqual(opened), { timeout: 30_000 });
     expect(textOf(await client.callTool("get-roots-list"))).toContain("(2 total)");
 
     roots = [{ uri: "file:///elsewhere", name: "Elsewhere" }];

@@ -41,22 +41,26 @@ describe.each(KINDS)("cancelling, %s", (kind) => {
 test("a brew that is cancelled in mid-stream is heard of no more", async ({ expect, connect }) => {
   // It takes two seconds, so all kinds brew at once.
   const clients = await Promise.all(KINDS.map((kind) => connect(kind, doorFor(kind, "demo"))));
-  const heardOfFirst = await Promise.all(
+  await Promise.all(
     clients.map(async (client) => {
       const controller = new AbortController();
       const { signal } = controller;
       const onprogress = (): void => controller.abort(new Error("coffee then"));
       const brewing = client.callTool("brew_tea", { tea: "sencha" }, { signal, onprogress });
       await expect(brewing).rejects.toThrow("coffee then");
-      const heard = client.progress.length;
       // The next brew is heard to its end, and nothing of the first with it.
       await client.callTool("brew_tea", { tea: "assam" }, { onprogress: () => undefined });
-      return heard;
     }),
   );
-  expect(heardOfFirst).toEqual(KINDS.map(() => 1));
   for (const { progress, replies } of clients) {
-    expect(progress.slice(1).map((report) => report["progress"])).toEqual([1, 2, 3, 4, 5]);
+    const tokens = [...new Set(progress.map(({ progressToken }) => progressToken))];
+    const [first, second] = tokens.map((token) =>
+      progress.filter((report) => report["progressToken"] === token),
+    );
+    expect(tokens).toHaveLength(2);
+    // What was on its way when it was cancelled may be heard, but not its end.
+    expect(first?.length).toBeLessThan(5);
+    expect(second?.map((report) => report["progress"])).toEqual([1, 2, 3, 4, 5]);
     expect(replies.filter((reply) => "error" in reply)).toEqual([]);
   }
 });

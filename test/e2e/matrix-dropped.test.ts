@@ -8,6 +8,7 @@ import { describe } from "vitest";
 import { connectAt } from "../support/clients-at.ts";
 import { test } from "../support/clients.ts";
 import { LEGACY_REVISIONS, OVER_SSE, REVISIONS } from "../support/revisions.ts";
+import { cutInMidCall } from "./cut-in-mid-call.ts";
 import { throughGateway } from "./matrix-suite.ts";
 import { textOf } from "./outcome.ts";
 import { wiretap } from "./wiretap.ts";
@@ -21,15 +22,11 @@ describe.each(CELLS)("client of $client, server of $server", ({ client: revision
   test("a connection that breaks is taken up", async ({ expect, connect }) => {
     const tap = wiretap();
     const client = await connectAt(connect, revision, doorTo(server), { fetch: tap.fetch });
-    let isCut = false;
-    const onprogress = (): void => {
-      if (!isCut) tap.cut("calls");
-      isCut = true;
-    };
-    const result = await client.callTool("test_tool_with_progress", {}, { onprogress });
-    expect(textOf(result)).toBe("Tool with progress executed successfully");
-    expect(client.progress.map(({ progress }) => progress)).toEqual([0, 50, 100]);
-    expect(tap.noted.filter(({ rpc }) => rpc === "tools/call")).toHaveLength(1);
+    const result = await cutInMidCall(client, tap);
+    expect(textOf(result)).toMatch("Let go");
+    expect(client.progress.map(({ progress }) => progress)).toEqual([1, 2]);
+    // It, and the one that let it go.
+    expect(tap.noted.filter(({ rpc }) => rpc === "tools/call")).toHaveLength(2);
     expect(tap.noted.filter(({ lastEventId }) => lastEventId !== null)).toHaveLength(1);
   });
 });

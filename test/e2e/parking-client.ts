@@ -8,7 +8,7 @@ import { pause, until } from "../support/until.ts";
 import type { Plan } from "./parking-plan.ts";
 
 /** How long a gateway may be away. */
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 120_000;
 const PAUSE_MS = 50;
 
 export class ParkingClient {

@@ -1,8 +1,10 @@
 /** Streams that break and go on: the upstream's, the client's, or both. Nothing is lost or doubled. */
 
+import { randomUUID } from "node:crypto";
 import { describe, vi } from "vitest";
 
 import { doorFor, test } from "../support/clients.ts";
+import { cutInMidCall } from "./cut-in-mid-call.ts";
 import { textOf } from "./outcome.ts";
 import { wiretap } from "./wiretap.ts";
 
@@ -38,15 +40,11 @@ describe.concurrent.each(["v1-http", "v2-legacy"] as const)(
     test("is taken up by the SDK itself", async ({ expect, connect }) => {
       const tap = wiretap();
       const client = await connect(kind, doorFor(kind, "fixture"), { fetch: tap.fetch });
-      let isCut = false;
-      const onprogress = (): void => {
-        if (!isCut) tap.cut("calls");
-        isCut = true;
-      };
-      const result = await client.callTool("test_tool_with_progress", {}, { onprogress });
-      expect(textOf(result)).toBe("Tool with progress executed successfully");
-      expect(client.progress.map(({ progress }) => progress)).toEqual([0, 50, 100]);
-      expect(tap.noted.filter(({ rpc }) => rpc === "tools/call")).toHaveLength(1);
+      const result = await cutInMidCall(client, tap);
+      expect(textOf(result)).toMatch("Let go");
+      expect(client.progress.map(({ progress }) => progress)).toEqual([1, 2]);
+      // It, and the one that let it go.
+      expect(tap.noted.filter(({ rpc }) => rpc === "tools/call")).toHaveLength(2);
       expect(tap.noted.filter(({ lastEventId }) => lastEventId !== null)).toHaveLength(1);
     });
   },
@@ -64,21 +62,19 @@ test.concurrent("another client of the session fetches the answer with a resumpt
     token = latest;
   };
   await first.setLogLevel("info");
-  const call = first.callTool("test_tool_with_logging", {}, { onresumptiontoken });
+  const name = randomUUID();
+  const call = first.callTool("test_hold", { name }, { onresumptiontoken });
   const broken = expect(call).rejects.toThrow("Connection closed");
   await vi.waitFor(() => expect(first.heard).not.toEqual([]), { timeout: 30_000, interval: 5 });
   await first.disconnect();
   await broken;
 
   const second = await connect("v1-http", url, { sessionId });
-  const result = await second.callTool("test_tool_with_logging", {}, { resumptionToken: token });
-  expect(textOf(result)).toBe("Tool with logging executed successfully");
+  await second.callTool("test_release", { name });
+  const result = await second.callTool("test_hold", {}, { resumptionToken: token });
+  expect(textOf(result)).toBe(`Let go: ${name}`);
   const heard = [...first.heard, ...second.heard].map(({ params }) => params["data"]);
-  expect(heard).toEqual([
-    "Tool execution started",
-    "Tool processing data",
-    "Tool execution completed",
-  ]);
+  expect(heard).toEqual(["held", "let go"]);
   expect(second.sessionId).toBe(sessionId);
 });
 
@@ -92,22 +88,24 @@ test.concurrent("an answer that came while nobody was there is kept", async ({
   const { sessionId = "" } = first;
   const tokens: string[] = [];
   const onresumptiontoken = (latest: string): void => void tokens.push(latest);
-  const call = first.callTool("test_wait", { ms: 200 }, { onresumptiontoken });
+  const name = randomUUID();
+  const call = first.callTool("test_hold", { name }, { onresumptiontoken });
   const broken = expect(call).rejects.toThrow("Connection closed");
-  await vi.waitFor(() => expect(tokens).toHaveLength(1), { timeout: 30_000, interval: 5 });
+  await vi.waitFor(() => expect(tokens).not.toEqual([]), { timeout: 30_000, interval: 5 });
   await first.disconnect();
   await broken;
 
   const second = await connect("v1-http", url, { sessionId });
-  // It takes longer than the first call had left.
-  await second.callTool("test_wait", { ms: 400 });
+  await second.callTool("test_release", { name });
+  // What began later has come back, so the answer is there by now.
+  await second.callTool("test_wait", { ms: 100 });
   const resumptionToken = tokens[0] ?? "";
   const results = await Promise.all([
-    second.callTool("test_wait", {}, { resumptionToken }),
+    second.callTool("test_hold", {}, { resumptionToken }),
     second.callTool("test_simple_text"),
   ]);
   expect(results.map(textOf)).toEqual([
-    "Waited 200 ms",
+    `Let go: ${name}`,
     "This is a simple text response for testing.",
   ]);
 });

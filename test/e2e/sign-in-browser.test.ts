@@ -69,7 +69,7 @@ afterAll(async () => {
 async function person(): Promise<{ context: BrowserContext; page: Page }> {
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(120_000);
   return { context, page };
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { SDK_V1 } from "../support/oauth-sdk-v1.ts";
 import { SDK_V2 } from "../support/oauth-sdk-v2.ts";
 import { type Server, startGateway } from "../support/servers.ts";
-import { until } from "../support/until.ts";
+import { pause, until } from "../support/until.ts";
 import { Application, useTool } from "./sign-in-suite.ts";
 
 const MINUTES = 1;
@@ -40,7 +40,10 @@ describe.concurrent("a client whose token has expired goes on", () => {
       application.wire.take();
       expect(await statusFor(token)).not.toBe(401);
 
-      const isOver = async (): Promise<boolean> => (await statusFor(token)) === 401;
+      const isOver = async (): Promise<boolean> => {
+        await pause(500);
+        return (await statusFor(token)) === 401;
+      };
       await until(isOver, "the token to expire", PATIENCE_MS);
       await useTool(connection);
       expect(application.wire.take()).toContain("refresh_token");

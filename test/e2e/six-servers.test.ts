@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 
 import { startBadServer } from "../support/bad-server.ts";
+import { connectV1 } from "../support/clients-v1.ts";
 import { test } from "../support/clients.ts";
 import type { Client, Json } from "../support/clients-face.ts";
 import { freePort } from "../support/free-port.ts";
@@ -51,6 +52,11 @@ beforeAll(async () => {
     ),
     limits: { catalogWaitMilliseconds: 1500, catalogSeconds: 5, catalogFreshSeconds: 1 },
   });
+  // On a busy machine a good server may be late the first time.
+  await until(
+    async () => (await listedSlugs()).size === Object.keys(WORK).length,
+    "all that works",
+  );
 }, TEST_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -77,6 +83,14 @@ async function restartable(name: string): Promise<Restartable & { readonly url: 
 }
 
 const endpoint = (): string => `${gateway.url}/mcp`;
+
+async function listedSlugs(): Promise<Set<string>> {
+  const client = await connectV1("v1-http", endpoint(), {});
+  const tools = await client.listTools();
+  await client.terminate();
+  await client.disconnect();
+  return slugsOf(tools);
+}
 
 function slugsOf(tools: readonly Json[]): Set<string> {
   return new Set(tools.map(({ name }) => String(name).split("__")[0] ?? ""));

@@ -21,7 +21,11 @@ const endpoint = (): string => `${gateway.url}/mcp`;
 beforeAll(async () => {
   catalog = await startBigCatalog(SERVERS, TOOLS);
   const servers = [...catalog.servers].map(([slug, url]) => [slug, { url }]);
-  gateway = await startGateway({ servers: Object.fromEntries(servers) });
+  gateway = await startGateway({
+    servers: Object.fromEntries(servers),
+    // Nothing is left out of the union because the machine is busy.
+    limits: { catalogWaitMilliseconds: 60_000 },
+  });
 }, 180_000);
 
 afterAll(async () => {

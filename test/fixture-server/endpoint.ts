@@ -23,7 +23,7 @@ export interface Endpoint {
 }
 
 export function createEndpoint(): Endpoint {
-  const world = { bus: new InMemoryServerEventBus(), cancelledWaits: 0 };
+  const world = { bus: new InMemoryServerEventBus(), cancelledWaits: 0, holds: new Map() };
   const modern = createMcpHandler(() => withTasks(buildServer(world)), {
     ...{ legacy: "reject", bus: world.bus },
   });

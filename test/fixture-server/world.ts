@@ -8,4 +8,6 @@ export interface World {
   readonly bus: ServerEventBus;
   /** How many test_wait calls were cancelled so far. */
   cancelledWaits: number;
+  /** By name: what lets the calls of test_hold go on. */
+  readonly holds: Map<string, PromiseWithResolvers<void>>;
 }

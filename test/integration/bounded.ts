@@ -6,8 +6,6 @@
 import { vi } from "vitest";
 
 export const PATIENCE_MS = 20_000;
-// A test waits for several things one after the other.
-vi.setConfig({ testTimeout: 3 * PATIENCE_MS });
 
 /** @throws Error that says what was waited for. */
 export async function within<T>(promise: Promise<T>, what: string, ms = PATIENCE_MS): Promise<T> {

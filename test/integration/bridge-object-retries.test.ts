@@ -194,33 +194,37 @@ describe("a retry", () => {
   });
 });
 
-test("1000 calls of one principal are parked, and the next one is ended with a clear error", async ({
-  expect,
-}) => {
-  const COUNT = 1000;
-  const reaction: Reaction = {
-    ...streamOf(event({ ...ELICIT, id: "{{id}}" }), { gate: "go-on" }, event(ANSWER)),
-    isLasting: true,
-  };
-  const upstream = await Upstream.take({
-    server: "legacy",
-    reactions: { "tools/call": [reaction] },
-  });
-  const client = new BridgeClient(upstream);
-  const parked: AskedResult[] = [];
-  while (parked.length < COUNT) {
-    parked.push(...(await Promise.all(Array.from({ length: 100 }, () => client.asked()))));
-  }
-  const { error } = await client.call();
-  expect(error).toMatchObject({ code: -32603, data: { upstream: upstream.slug } });
-  expect(error?.message).toContain(`${COUNT} requests of this client waiting`);
-  // The others wait on, and one that is over makes room.
-  await upstream.open("go-on");
-  const [first] = parked;
-  if (first === undefined) throw new Error("Nothing is parked");
-  expect((await client.retry(first, { r1: ACCEPT })).result).toMatchObject(RESULT);
-  expect(await upstream.sent("notifications/cancelled")).toHaveLength(1);
-});
+test(
+  "1000 calls of one principal are parked, and the next one is ended with a clear error",
+  {
+    timeout: 600_000,
+  },
+  async ({ expect }) => {
+    const COUNT = 1000;
+    const reaction: Reaction = {
+      ...streamOf(event({ ...ELICIT, id: "{{id}}" }), { gate: "go-on" }, event(ANSWER)),
+      isLasting: true,
+    };
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { "tools/call": [reaction] },
+    });
+    const client = new BridgeClient(upstream);
+    const parked: AskedResult[] = [];
+    while (parked.length < COUNT) {
+      parked.push(...(await Promise.all(Array.from({ length: 100 }, () => client.asked()))));
+    }
+    const { error } = await client.call();
+    expect(error).toMatchObject({ code: -32603, data: { upstream: upstream.slug } });
+    expect(error?.message).toContain(`${COUNT} requests of this client waiting`);
+    // The others wait on, and one that is over makes room.
+    await upstream.open("go-on");
+    const [first] = parked;
+    if (first === undefined) throw new Error("Nothing is parked");
+    expect((await client.retry(first, { r1: ACCEPT })).result).toMatchObject(RESULT);
+    expect(await upstream.sent("notifications/cancelled")).toHaveLength(1);
+  },
+);
 
 test("200 calls that are parked at once each get their own answer", async ({ expect }) => {
   const COUNT = 200;

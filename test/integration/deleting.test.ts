@@ -1,13 +1,18 @@
 /** DELETE while the client listens: the end is the end, for the upstream and for the object. */
 
-import { describe, test } from "vitest";
+import { beforeAll, describe, test } from "vitest";
 
 import { Session } from "./client.ts";
+import { setLimits } from "./own-limits.ts";
 import { claimsOf, evict, storedIn } from "./session-object.ts";
 import { methodOf, Upstream } from "./upstream.ts";
 import { within } from "./bounded.ts";
 
-const AT_ONCE_MS = 700;
+const QUIET_SECONDS = 4;
+/** Sooner than a timer that was left behind. */
+const AT_ONCE_MS = 3000;
+
+beforeAll(() => setLimits({ quietSeconds: QUIET_SECONDS, lingerSeconds: 60 }));
 
 describe("DELETE while the client listens", () => {
   test.for([

@@ -10,6 +10,7 @@ import { CAPABILITIES } from "./asking.ts";
 import { Session } from "./client.ts";
 import { EventReader, type Message, responseIn } from "./event-reader.ts";
 import { MERGED, resourceful } from "./merged-session.ts";
+import { setLimits } from "./own-limits.ts";
 import { WAYS_TO_LOSE } from "./session-object.ts";
 import { takeSeveral } from "./several-servers.ts";
 import { ANSWER, event, streamOf, type Upstream } from "./upstream.ts";
@@ -42,6 +43,8 @@ let both: readonly [Upstream, Upstream];
 let quiet: Upstream;
 
 beforeAll(async () => {
+  // What a test leaves unanswered is not answered for it while the next ones count answers.
+  setLimits({ askSeconds: 600 });
   const script = resourceful("quiet", { capabilities: { tools: {} } });
   const taken = await takeSeveral([{ script: ASKING }, { script: ASKING }, { script }]);
   both = taken.slice(0, 2) as [Upstream, Upstream];

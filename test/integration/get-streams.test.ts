@@ -1,10 +1,13 @@
 /** The streams that carry what belongs to no request: one message on one of them, and resumption. */
 
-import { describe, test } from "vitest";
+import { beforeAll, describe, test } from "vitest";
 
 import { Session } from "./client.ts";
 import { EventReader, responseIn, type SeenEvent } from "./event-reader.ts";
+import { setLimits } from "./own-limits.ts";
 import { ANSWER, event, progress, RESULT, streamOf, Upstream } from "./upstream.ts";
+
+beforeAll(() => setLimits({ lingerSeconds: 60 }));
 
 const CHANGED = { method: "notifications/tools/list_changed" } as const;
 const TOKEN = { _meta: { progressToken: "p" } } as const;

@@ -1,11 +1,12 @@
 /** HTTP+SSE of 2024-11-05 at the front door. */
 
 import { runInDurableObject } from "cloudflare:test";
-import { describe, test } from "vitest";
+import { beforeAll, describe, test } from "vitest";
 
 import { PATIENCE_MS } from "./bounded.ts";
 import { initializeMessage, post, send, Session } from "./client.ts";
 import { responseIn } from "./event-reader.ts";
+import { setLimits } from "./own-limits.ts";
 import { NOTHING, objectOf, sseSessionId, storedIn } from "./session-object.ts";
 import { SseSession } from "./sse-client.ts";
 import {
@@ -19,6 +20,8 @@ import {
   streamOf,
   Upstream,
 } from "./upstream.ts";
+
+beforeAll(() => setLimits({ lingerSeconds: 5 }));
 
 const PING = { jsonrpc: "2.0", id: 5, method: "ping" } as const;
 

@@ -78,28 +78,3 @@ test("a GET stream is held for as long as the client wants it", async ({ expect 
   expect(await stream.message()).toHaveProperty("method");
   await stream.cancel();
 });
-
-test("an upstream that lets go of its connection is polled, and so is the gateway", async ({
-  expect,
-}) => {
-  const upstream = await Upstream.take({
-    server: "legacy",
-    reactions: {
-      "tools/call": [streamOf("id: e-1\nretry: 10\ndata:\n\n")],
-      GET: [{ ...streamOf({ gate: "late" }), isLasting: true }],
-    },
-  });
-  const session = await Session.open(upstream.mcp);
-  const begun = performance.now();
-  const [priming, ...more] = await new EventReader(await session.callTool("work", {}, 7)).rest();
-  expect([priming?.data, more]).toEqual(["", []]);
-  // Not after the time that a connection is held: as soon as the upstream let go.
-  expect(performance.now() - begun).toBeLessThan(900);
-  const [call] = await upstream.sent("tools/call");
-  const answer = event({ id: call?.body?.id, result: RESULT }, { id: "e-2" });
-  await upstream.script({ server: "legacy", reactions: { GET: [streamOf(answer)] } });
-  await upstream.open("late");
-  const again = await session.get({ "Last-Event-ID": priming?.id ?? "" });
-  expect(await responseIn(again)).toEqual({ jsonrpc: "2.0", id: 7, result: RESULT });
-  expect(await upstream.sent("tools/call")).toHaveLength(1);
-});

@@ -3,13 +3,17 @@
  * sent again.
  */
 
-import { describe, test } from "vitest";
+import { beforeAll, describe, test } from "vitest";
 
 import type { Reaction } from "../support/scripted-upstream-script.ts";
 import { PATIENCE_MS } from "./bounded.ts";
 import { Session } from "./client.ts";
-import { messagesOf, responseIn } from "./event-reader.ts";
+import { EventReader, messagesOf, responseIn } from "./event-reader.ts";
+import { setLimits } from "./own-limits.ts";
 import { ANSWER, event, EVENT_STREAM, progress, RESULT, streamOf, Upstream } from "./upstream.ts";
+
+// A client that is back at once is back in time, also on a busy machine.
+beforeAll(() => setLimits({ lingerSeconds: 5 }));
 
 describe("a stream that breaks before the answer", () => {
   const BREAKS: readonly { name: string; reaction: Reaction }[] = [
@@ -168,4 +172,27 @@ describe("the GET stream of an upstream", () => {
     expect(await upstream.sent("GET")).toHaveLength(2);
     await stream.cancel();
   });
+});
+
+test("an upstream that lets go of its connection is polled, and so is the gateway", async ({
+  expect,
+}) => {
+  const upstream = await Upstream.take({
+    server: "legacy",
+    reactions: {
+      "tools/call": [streamOf("id: e-1\nretry: 10\ndata:\n\n")],
+      GET: [{ ...streamOf({ gate: "late" }), isLasting: true }],
+    },
+  });
+  const session = await Session.open(upstream.mcp);
+  // Not after the time that a connection is held, which is minutes: as soon as the upstream let go.
+  const [priming, ...more] = await new EventReader(await session.callTool("work", {}, 7)).rest();
+  expect([priming?.data, more]).toEqual(["", []]);
+  const [call] = await upstream.sent("tools/call");
+  const answer = event({ id: call?.body?.id, result: RESULT }, { id: "e-2" });
+  await upstream.script({ server: "legacy", reactions: { GET: [streamOf(answer)] } });
+  await upstream.open("late");
+  const again = await session.get({ "Last-Event-ID": priming?.id ?? "" });
+  expect(await responseIn(again)).toEqual({ jsonrpc: "2.0", id: 7, result: RESULT });
+  expect(await upstream.sent("tools/call")).toHaveLength(1);
 });

@@ -24,7 +24,7 @@ describe("1,000 times", () => {
       return (await isGood(access_token)) ? "good" : "not good";
     });
     expect(new Set(outcomes)).toEqual(new Set(["good"]));
-  }, 240_000);
+  }, 600_000);
 });
 
 function registerFrom(address: ReturnType<typeof fromElsewhere>): Promise<Response> {
@@ -41,15 +41,16 @@ describe("10,000 registrations", () => {
   test("are let in slowly, are small, and leave who was there alone", async ({ expect }) => {
     const application = await connect();
     const address = fromElsewhere();
+    const startedAt = Date.now();
     const answers = await inParallel(FLOOD, 50, async () => (await registerFrom(address)).status);
     const taken = answers.filter((status) => status === 201).length;
     // 20 at once, and 20 in each minute that this takes.
     expect(taken).toBeGreaterThanOrEqual(20);
-    expect(taken).toBeLessThan(120);
+    expect(taken).toBeLessThanOrEqual(21 + (20 * (Date.now() - startedAt)) / 60_000);
     expect(answers.filter((status) => status === 429)).toHaveLength(FLOOD - taken);
     const { refresh_token } = application.tokens;
     expect((await ask(refreshing(application, refresh_token))).status).toBe(200);
-  }, 240_000);
+  }, 600_000);
 
   test("of as many addresses are kept for a day, and stop nobody", async ({ expect }) => {
     const application = await connect();
@@ -62,5 +63,5 @@ describe("10,000 registrations", () => {
     expect((await ask(refreshing(application, refresh_token))).status).toBe(200);
     const { tokens } = await connect({ client: ids.at(-1) ?? "" });
     expect(await isGood(tokens.access_token)).toBe(true);
-  }, 240_000);
+  }, 600_000);
 });

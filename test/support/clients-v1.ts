@@ -16,6 +16,7 @@ import * as z from "zod";
 import { defaultAnswers } from "./clients-answers.ts";
 import {
   type Answers,
+  CALL,
   type Client,
   type ConnectOptions,
   type Json,
@@ -102,10 +103,11 @@ export async function connectV1(
     repliesTo,
     progress,
     errors,
-    request: (method, params = {}, call = {}) => client.request({ method, params }, anything, call),
+    request: (method, params = {}, call = {}) =>
+      client.request({ method, params }, anything, { ...CALL, ...call }),
     listTools: async () => (await client.listTools()).tools,
     callTool: (name, args = {}, call = {}) =>
-      client.callTool({ name, arguments: args }, undefined, call),
+      client.callTool({ name, arguments: args }, undefined, { ...CALL, ...call }),
     notify: (method) => client.notification({ method }),
     async setLogLevel(level) {
       await client.request({ method: "logging/setLevel", params: { level } }, anything);

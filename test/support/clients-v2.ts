@@ -11,6 +11,7 @@ import * as z from "zod";
 import { defaultAnswers } from "./clients-answers.ts";
 import {
   type Answers,
+  CALL,
   type CallOptions,
   type Client,
   type ConnectOptions,
@@ -96,10 +97,10 @@ export async function connectV2(
     progress,
     errors,
     request: (method, params = {}, call: CallOptions = {}) =>
-      client.request({ method, params: withMeta(params) }, anything, call),
+      client.request({ method, params: withMeta(params) }, anything, { ...CALL, ...call }),
     listTools: async () => (await client.listTools()).tools,
     callTool: (name, args = {}, call: CallOptions = {}) =>
-      client.callTool({ name, arguments: args, ...withMeta({}) }, call),
+      client.callTool({ name, arguments: args, ...withMeta({}) }, { ...CALL, ...call }),
     notify: (method) => client.notification({ method }),
     async setLogLevel(level) {
       if (isModern) meta = { [LOG_LEVEL]: level };

@@ -10,7 +10,7 @@ import { readEvents } from "./read-events.ts";
 import { pause, until } from "./until.ts";
 
 /** How long a gateway may be away. */
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 120_000;
 const PAUSE_MS = 50;
 
 export class ResumableCall {

@@ -68,6 +68,8 @@ export const KINDS = {
   auto: {},
   /** Gives up on a call after a second without a sign of life. */
   hasty: { timeoutSeconds: 1 },
+  /** Gives up after a while. */
+  patient: { timeoutSeconds: 4 },
   /** Configured as HTTP+SSE. */
   sse: { transport: "sse", timeoutSeconds: 5 },
   legacy: { era: "legacy" },

@@ -9,7 +9,7 @@ import * as z from "zod";
 
 import { type Json, RECONNECTION } from "./clients-face.ts";
 
-const CALL_TIMEOUT_MS = 45_000;
+const CALL_TIMEOUT_MS = 120_000;
 const anything = z.looseObject({});
 
 export interface SdkSession {

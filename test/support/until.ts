@@ -1,7 +1,8 @@
 /** Waiting for something to be so, with an end. */
 
 const INTERVAL_MS = 5;
-const DEFAULT_MS = 40_000;
+/** Only what fails waits for so long. */
+const DEFAULT_MS = 120_000;
 
 /**
  * @param what is waited for, in words for the error.

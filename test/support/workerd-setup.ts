@@ -11,6 +11,7 @@ import { SMALL_LIMITS } from "./small-limits.ts";
 const SLUGS: Readonly<Record<Kind, number>> = {
   auto: 1300,
   hasty: 60,
+  patient: 4,
   sse: 40,
   legacy: 20,
   modern: 20,

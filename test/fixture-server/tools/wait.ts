@@ -1,4 +1,4 @@
-// A tool that takes its time, and one that tells how often it was cancelled while doing so.
+// Tools that take their time, by the clock or until they are let go, and what belongs to them.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpServer } from "@modelcontextprotocol/server";
@@ -29,4 +29,43 @@ export function addWaitTools(server: McpServer, world: World): void {
     { description: "Returns how many test_wait calls were cancelled so far" },
     () => text(String(world.cancelledWaits)),
   );
+
+  server.registerTool(
+    "test_hold",
+    {
+      description: "Says so, by progress and in the log, and answers once its name is let go",
+      inputSchema: z.object({ name: z.string() }),
+    },
+    async ({ name }, { mcpReq }) => {
+      const progressToken = mcpReq._meta?.progressToken;
+      const tell = async (progress: number, what: string): Promise<void> => {
+        await mcpReq.log("info", what);
+        if (progressToken === undefined) return;
+        const params = { progressToken, progress, total: 2 };
+        await mcpReq.notify({ method: "notifications/progress", params });
+      };
+      await tell(1, "held");
+      await holdIn(world, name).promise;
+      await tell(2, "let go");
+      return text(`Let go: ${name}`);
+    },
+  );
+
+  server.registerTool(
+    "test_release",
+    {
+      description: "Lets test_hold of a name go, from now on",
+      inputSchema: z.object({ name: z.string() }),
+    },
+    ({ name }) => {
+      holdIn(world, name).resolve();
+      return text(`Released: ${name}`);
+    },
+  );
+}
+
+function holdIn({ holds }: World, name: string): PromiseWithResolvers<void> {
+  const hold = holds.get(name) ?? Promise.withResolvers<void>();
+  holds.set(name, hold);
+  return hold;
 }
