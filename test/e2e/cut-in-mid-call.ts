@@ -6,18 +6,19 @@ import type { Client, Json } from "../support/clients-face.ts";
 import type { Wiretap } from "./wiretap.ts";
 
 /**
- * @param client of the fixture, whose calls go by the wiretap.
+ * @param client of the fixture, whose calls go by the wiretap: this one, and the one that lets it go.
  * @returns the result; its client hears of progress 1 before the break, and of 2 after it.
  */
-export function cutInMidCall(client: Client, tap: Wiretap): Promise<Json> {
+export async function cutInMidCall(client: Client, tap: Wiretap): Promise<Json> {
   const name = randomUUID();
-  let isCut = false;
+  let release: Promise<unknown> | undefined;
   const onprogress = (): void => {
-    if (isCut) return;
-    isCut = true;
+    if (release !== undefined) return;
     tap.cut("calls");
-    // A call that fails shows in the one that it does not let go.
-    client.callTool("test_release", { name }).catch(() => undefined);
+    release = client.callTool("test_release", { name });
+    release.catch(() => undefined); // thrown below
   };
-  return client.callTool("test_hold", { name }, { onprogress });
+  const result = await client.callTool("test_hold", { name }, { onprogress });
+  await release;
+  return result;
 }
