@@ -1,16 +1,18 @@
 /**
- * `npm test`: every check of the project, all of them whatever fails. The last line gives the
- * totals of all together: a check that is no test suite counts as one.
+ * `npm test`: every check and every suite of the project, all of them whatever fails. The last line
+ * gives the totals of all together: a check that is no test suite counts as one.
  *
  * The suites run in four lanes: each waits for much of its time, for real programs and for real time to
  * pass.
  */
 
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { runChecks } from "./check.mjs";
 
 /**
  * What the runner's JSON reporter writes, as far as it is read here.
@@ -32,14 +34,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "edgeway-test-"));
 const env = { ...process.env, PATH: `${root}node_modules/.bin:${process.env["PATH"]}` };
 
-const CHECKS = [
-  ["formatting", "oxfmt", "--check"],
-  ["lint", "oxlint", "--type-aware", "--deny-warnings"],
-  ["types of the Worker", "tsc", "-p", "tsconfig.json"],
-  ["types of the tests and scripts", "tsc", "-p", "tsconfig.node.json"],
-  ["unused code", "knip"],
-];
-/** With arguments, which are passed on, there is one lane. */
+/** Arguments go to the test runner: one lane runs what they name, without the other checks. */
 const given = process.argv.slice(2);
 const LANES =
   given.length > 0
@@ -51,16 +46,8 @@ const LANES =
         ["--project", "unit", "--project", "sign-in", "--maxWorkers=1"],
       ];
 
-let passed = 0;
-let failed = 0;
+let { passed, failed } = given.length > 0 ? { passed: 0, failed: 0 } : runChecks();
 let skipped = 0;
-
-for (const [name, command = "", ...args] of CHECKS) {
-  const isGreen = run(command, args);
-  process.stdout.write(`${isGreen ? "✓" : "✗"} ${name}\n`);
-  if (isGreen) passed += 1;
-  else failed += 1;
-}
 
 const lanes = await Promise.all(LANES.map((args, lane) => runSuites(args, lane)));
 for (const { isGreen, said, totals } of lanes) {
@@ -77,11 +64,6 @@ rmSync(scratch, { recursive: true, force: true });
 for (const { totals } of lanes) for (const line of failuresOf(totals)) process.stdout.write(line);
 process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
 process.exit(failed === 0 ? 0 : 1);
-
-function run(/** @type {string} */ name, /** @type {readonly string[]} */ args) {
-  const options = /** @type {const} */ ({ cwd: root, stdio: "inherit", env });
-  return spawnSync(`${root}node_modules/.bin/${name}`, args, options).status === 0;
-}
 
 /** The first lane is seen as it runs; what the others say is shown when all are done. */
 async function runSuites(/** @type {readonly string[]} */ args, /** @type {number} */ lane) {
