@@ -5,17 +5,21 @@
  */
 
 import { PushStream } from "../src/lib/push-stream.ts";
-import type { ReaderEvents } from "../src/sessions/core.ts";
 import type { Channel } from "../src/sessions/feed.ts";
 import { OVER } from "../src/sessions/frame.ts";
 
-export interface LineChannelOptions extends ReaderEvents {
+export interface LineChannelOptions {
+  readonly openedAt: number;
   readonly windowBytes: number;
+  /** The reader has taken something. */
+  readonly onRoom: () => void;
+  readonly onGone: () => void;
   /** Resolves when everything written so far is durable. */
   readonly synced: () => Promise<void>;
 }
 
 export class LineChannel implements Channel {
+  readonly openedAt: number;
   readonly #push: PushStream;
   readonly #windowBytes: number;
   readonly #synced: () => Promise<void>;
@@ -26,7 +30,8 @@ export class LineChannel implements Channel {
   #isFlushing = false;
   #isClosing = false;
 
-  constructor({ windowBytes, synced, onRoom, onGone }: LineChannelOptions) {
+  constructor({ openedAt, windowBytes, synced, onRoom, onGone }: LineChannelOptions) {
+    this.openedAt = openedAt;
     this.#push = new PushStream({ windowBytes, onRoom, onCancel: onGone });
     this.#windowBytes = windowBytes;
     this.#synced = synced;

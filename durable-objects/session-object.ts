@@ -26,7 +26,7 @@ import { logLimits } from "./session-limits.ts";
 import { SessionReaders } from "./session-readers.ts";
 import { SessionStore } from "./session-store.ts";
 import { type WiredSession, wireSession } from "./session-wiring.ts";
-import { readStreamRequest } from "./stream-request.ts";
+import { readStreamRequest, streamResponse } from "./stream-request.ts";
 
 const UNKNOWN: Outcome = { kind: "unknown" };
 const MARK_LENGTH = 6;
@@ -82,7 +82,7 @@ export class SessionObject extends DurableObject<Env> {
 
   /** Opens or resumes a client's stream: a WebSocket of frames, or an outcome as JSON. */
   override fetch(request: Request): Response {
-    const { claims, lastEventId } = readStreamRequest(request);
+    const { claims, lastEventId, openedAt: returning } = readStreamRequest(request);
     const isNew = lastEventId === undefined;
     const session = this.#use(claims, isNew);
     if (session === undefined) return Response.json(UNKNOWN);
@@ -92,10 +92,10 @@ export class SessionObject extends DurableObject<Env> {
     }
     const place = session.placeFor(lastEventId);
     if ("kind" in place) return Response.json(place);
-    const webSocket = this.#readers.open(session, place);
+    const { socket, openedAt } = this.#readers.open(session, place, returning);
     // The stream of HTTP+SSE is the session: it is there from here on.
     if (isNew && claims.client === undefined) this.#store.save({});
-    return new Response(null, { status: 101, webSocket });
+    return streamResponse(socket, openedAt);
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {

@@ -6,7 +6,7 @@
 import type { EventLog } from "../src/event-log/event-log.ts";
 import { count } from "../src/observability/costs.ts";
 import type { OpenChannel } from "../src/sessions/core.ts";
-import type { Feed } from "../src/sessions/feed.ts";
+import type { Channel, Feed } from "../src/sessions/feed.ts";
 import type { Session } from "../src/sessions/session.ts";
 import type { Place } from "../src/sessions/streams.ts";
 import { LineChannel } from "./line-channel.ts";
@@ -15,37 +15,50 @@ import { attachmentOf, SocketChannel } from "./socket-channel.ts";
 /** The reader is to come back: this life of the object does not know the session. */
 const COME_BACK_CODE = 1012;
 
-interface Reader {
-  readonly channel: SocketChannel;
+/** A channel, and the feed that it tells of its reader: no other feed of the stream hears of that. */
+interface Reader<Way extends Channel> {
+  readonly channel: Way;
   readonly feed: Feed;
 }
 
 export class SessionReaders {
   readonly #ctx: DurableObjectState;
   readonly #windowBytes: number;
-  readonly #sockets = new Map<WebSocket, Reader>();
-  readonly #lines = new Map<string, LineChannel>();
+  readonly #sockets = new Map<WebSocket, Reader<SocketChannel>>();
+  readonly #lines = new Map<string, Reader<LineChannel>>();
+  #lastOpenedAt = 0;
 
   constructor(ctx: DurableObjectState, windowBytes: number) {
     this.#ctx = ctx;
     this.#windowBytes = windowBytes;
   }
 
-  /** @returns the reader's end of a WebSocket that brings the frames of a stream. */
-  open(session: Session, place: Place): WebSocket {
+  /**
+   * @param returning when the client opened a stream whose reader was lost, and is back.
+   * @returns the reader's end of a WebSocket that brings the frames of a stream, and when the client
+   *   opened it.
+   */
+  open(
+    session: Session,
+    place: Place,
+    returning?: number,
+  ): { socket: WebSocket; openedAt: number } {
+    const openedAt = this.#openedAt(returning);
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server);
     const channel = new SocketChannel(server, this.#windowBytes, {
-      ...{ stream: place.head.id, openedAt: Date.now(), sent: place.after, ahead: 0 },
+      ...{ stream: place.head.id, openedAt, sent: place.after, ahead: 0 },
     });
     this.#sockets.set(server, { channel, feed: session.attach(place, channel) });
-    return client;
+    return { socket: client, openedAt };
   }
 
   /** Finds the readers again that were there before this life of the object. */
   find(session: Session | undefined, log: EventLog): void {
     const found = this.#ctx
       .getWebSockets()
+      // One that was closed is still there until its reader has said so too.
+      .filter(({ readyState }) => readyState === WebSocket.READY_STATE_OPEN)
       .map((socket) => ({ socket, was: attachmentOf(socket) }))
       .toSorted((a, b) => (a.was?.openedAt ?? 0) - (b.was?.openedAt ?? 0));
     for (const { socket, was } of found) {
@@ -57,6 +70,7 @@ export class SessionReaders {
       const head = log.adopt(was.stream, was.sent);
       const feed = session.reattach({ head, after: was.sent }, channel);
       this.#sockets.set(socket, { channel, feed });
+      this.#openedAt(was.openedAt);
     }
   }
 
@@ -74,20 +88,30 @@ export class SessionReaders {
   }
 
   /** Makes the way to a stream that answers a call. */
-  readonly openLine: OpenChannel = (events) => {
-    for (const [reader, { isOpen }] of this.#lines) if (!isOpen) this.#lines.delete(reader);
+  readonly openLine: OpenChannel = (read) => {
+    for (const [reader, { channel }] of this.#lines) {
+      if (!channel.isOpen) this.#lines.delete(reader);
+    }
     const reader = crypto.randomUUID();
+    const openedAt = this.#openedAt();
     const channel = new LineChannel({
-      ...events,
-      windowBytes: this.#windowBytes,
+      ...{ openedAt, windowBytes: this.#windowBytes },
       synced: () => this.#ctx.storage.sync(),
+      onRoom: () => this.#lines.get(reader)?.feed.pump(),
+      onGone: () => this.#lines.get(reader)?.feed.abandon(),
     });
-    this.#lines.set(reader, channel);
-    return { body: channel.body, reader, channel };
+    this.#lines.set(reader, { channel, feed: read(channel) });
+    return { body: channel.body, reader, openedAt };
   };
 
   /** The reader of such a stream has gone. */
   detach(reader: string): void {
-    this.#lines.get(reader)?.abandon();
+    this.#lines.get(reader)?.channel.abandon();
+  }
+
+  /** The time, and never one that another reader has: the platform's clock stands still within a turn. */
+  #openedAt(returning = Math.max(Date.now(), this.#lastOpenedAt + 1)): number {
+    this.#lastOpenedAt = Math.max(this.#lastOpenedAt, returning);
+    return returning;
   }
 }

@@ -6,7 +6,7 @@ import { count } from "../src/observability/costs.ts";
 import type { SessionClaims } from "../src/sessions/session-id.ts";
 import type { Outcome } from "../src/sessions/outcome.ts";
 import type { SessionObject } from "./session-object.ts";
-import { streamRequest } from "./stream-request.ts";
+import { openedAtOf, type StreamRequest, streamRequest } from "./stream-request.ts";
 
 type Namespace = DurableObjectNamespace<SessionObject>;
 
@@ -31,7 +31,7 @@ function stubFor(namespace: Namespace, claims: SessionClaims): SessionStub {
   };
   return {
     receive: (messages, isBatch) => stub().receive(claims, messages, isBatch),
-    openStream: (lastEventId) => openStream(stub(), claims, lastEventId),
+    openStream: (lastEventId, openedAt) => openStream(stub(), { claims, lastEventId, openedAt }),
     watched: (watched) => stub().watched(claims, watched),
     upstreamForgotten: (lost) => stub().upstreamForgotten(claims, lost),
     detach: (reader) => stub().detach(reader),
@@ -45,11 +45,12 @@ function stubFor(namespace: Namespace, claims: SessionClaims): SessionStub {
 
 async function openStream(
   stub: DurableObjectStub<SessionObject>,
-  claims: SessionClaims,
-  lastEventId: string | undefined,
+  request: StreamRequest,
 ): Promise<StreamOutcome> {
-  const response = await stub.fetch(streamRequest({ claims, lastEventId }));
+  const response = await stub.fetch(streamRequest(request));
   const { webSocket } = response;
-  if (webSocket !== null) return { kind: "socket", socket: webSocket };
+  if (webSocket !== null) {
+    return { kind: "socket", socket: webSocket, openedAt: openedAtOf(response) };
+  }
   return response.json<Exclude<Outcome, { kind: "stream" }>>();
 }

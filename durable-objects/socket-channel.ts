@@ -12,7 +12,7 @@ import { OVER_CODE } from "../src/sessions/frame.ts";
 /** What the platform keeps with the socket while the object sleeps. */
 export interface Attachment {
   readonly stream: StreamId;
-  /** The newest comes last: it carries what belongs to no request. */
+  /** When its client opened it. The newest carries what belongs to no request. */
   readonly openedAt: number;
   /** The last event that was sent. */
   readonly sent: number;
@@ -21,10 +21,10 @@ export interface Attachment {
 }
 
 export class SocketChannel implements Channel {
+  readonly openedAt: number;
   readonly #socket: WebSocket;
   readonly #windowChars: number;
   readonly #stream: StreamId;
-  readonly #openedAt: number;
   #sent: number;
   #ahead: number;
 
@@ -32,7 +32,7 @@ export class SocketChannel implements Channel {
     this.#socket = socket;
     this.#windowChars = windowChars;
     this.#stream = attachment.stream;
-    this.#openedAt = attachment.openedAt;
+    this.openedAt = attachment.openedAt;
     this.#sent = attachment.sent;
     this.#ahead = attachment.ahead;
   }
@@ -63,7 +63,7 @@ export class SocketChannel implements Channel {
 
   #remember(): void {
     const attachment: Attachment = {
-      ...{ stream: this.#stream, openedAt: this.#openedAt },
+      ...{ stream: this.#stream, openedAt: this.openedAt },
       ...{ sent: this.#sent, ahead: this.#ahead },
     };
     this.#socket.serializeAttachment(attachment);

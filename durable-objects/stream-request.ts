@@ -5,9 +5,12 @@ import type { SessionClaims } from "../src/sessions/session-id.ts";
 export interface StreamRequest {
   readonly claims: SessionClaims;
   readonly lastEventId?: string | undefined;
+  /** When the client opened the stream; of one that it opens just now, its session's holder says it. */
+  readonly openedAt?: number | undefined;
 }
 
 const HEADER = "Edgeway-Stream";
+const OPENED_AT = "Edgeway-Opened-At";
 
 export function streamRequest(request: StreamRequest): Request {
   // Header values are ASCII, and a client's name need not be.
@@ -18,4 +21,13 @@ export function streamRequest(request: StreamRequest): Request {
 /** Reads what `streamRequest` wrote: only this gateway's Workers reach its objects. */
 export function readStreamRequest({ headers }: Request): StreamRequest {
   return JSON.parse(decodeURIComponent(headers.get(HEADER) ?? "")) as StreamRequest;
+}
+
+export function streamResponse(webSocket: WebSocket, openedAt: number): Response {
+  return new Response(null, { status: 101, webSocket, headers: { [OPENED_AT]: String(openedAt) } });
+}
+
+/** When the client opened the stream that `streamResponse` gave. */
+export function openedAtOf({ headers }: Response): number {
+  return Number(headers.get(OPENED_AT));
 }

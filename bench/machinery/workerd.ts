@@ -25,24 +25,50 @@ export interface Workerd extends Program {
   readonly startMs: number;
   /** Where a debugger may attach. */
   readonly inspector: string;
+  /** To start it once more, on what it has stored. */
+  readonly place: Place;
+}
+
+/** What outlives a process. */
+export interface Place {
+  /** Of each Worker, and of the inspector. */
+  readonly ports: readonly number[];
+  readonly folder: string;
 }
 
 /** Bare workerd has no e-mail, and the agents package imports it. */
 const EMAIL_MODULE = "export default { EmailMessage: class {} };";
 
-/** @param workers the first one tells when all of them are ready, at `/health`. */
-export async function startWorkerd(workers: readonly WorkerOptions[]): Promise<Workerd> {
-  const ports = await Promise.all([...workers, "inspector"].map(() => freePort()));
+/**
+ * @param workers the first one tells when all of them are ready, at `/health`.
+ * @param place where it ran before; a new one, unless given.
+ */
+export async function startWorkerd(
+  workers: readonly WorkerOptions[],
+  place?: Place,
+): Promise<Workerd> {
+  const { ports, folder } = place ?? (await newPlace(workers.length));
   const inspector = `127.0.0.1:${ports.at(-1)}`;
-  const folder = scratch(`workerd-${ports[0]}`); // no port is told twice
-  mkdirSync(folder);
   const config = `${folder}/config.capnp`;
   writeFileSync(config, configOf(workers, ports, folder));
   const origins = workers.map((_, index) => `http://localhost:${ports[index]}`);
   const startedAt = performance.now();
   const args = ["serve", "--experimental", `--inspector-addr=${inspector}`, config];
   const program = await startProgram(bin("workerd"), args, `${origins[0]}/health`);
-  return { ...program, origins, startMs: performance.now() - startedAt, inspector };
+  return {
+    ...program,
+    origins,
+    startMs: performance.now() - startedAt,
+    inspector,
+    place: { ports, folder },
+  };
+}
+
+async function newPlace(workers: number): Promise<Place> {
+  const ports = await Promise.all(Array.from({ length: workers + 1 }, () => freePort()));
+  const folder = scratch(`workerd-${ports[0]}`); // no port is told twice
+  mkdirSync(folder);
+  return { ports, folder };
 }
 
 function configOf(

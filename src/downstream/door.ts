@@ -26,13 +26,19 @@ export interface Sessions {
 
 export type StreamOutcome =
   /** Frames, text by text; it is closed with a code of its own when the stream is over. */
-  { readonly kind: "socket"; readonly socket: WebSocket } | Exclude<Outcome, { kind: "stream" }>;
+  | { readonly kind: "socket"; readonly socket: WebSocket; readonly openedAt: number }
+  | Exclude<Outcome, { kind: "stream" }>;
 
 /** One session. Every call may fail when its object is restarted; then it may be called anew. */
 export interface SessionStub {
   receive(messages: readonly Parsed[], isBatch: boolean): Promise<Outcome>;
-  /** Opens the stream of what belongs to no request, or takes up the one of an event. */
-  openStream(lastEventId?: string): Promise<StreamOutcome>;
+  /**
+   * Opens the stream of what belongs to no request, or takes up the one of an event.
+   *
+   * @param openedAt of a stream that the client has open, while the way to it broke: one that the
+   *   client has opened since stays the newest.
+   */
+  openStream(lastEventId?: string, openedAt?: number): Promise<StreamOutcome>;
   /** Hands in what a watch brought, and that a watch found an upstream session forgotten. */
   watched(watched: Watched): Promise<void>;
   upstreamForgotten(lost: Forgotten): Promise<void>;

@@ -20,6 +20,8 @@ export interface HeldStreamOptions {
   readonly session: SessionStub;
   /** Where the stream comes from: a WebSocket, or the answer to a call. */
   readonly source: WebSocket | FrameSource;
+  /** When the client opened it, as the session's holder said. */
+  readonly openedAt: number;
   /** The last event that the client has. */
   readonly after?: string | undefined;
   /** Where the stream is taken up if it breaks before its first frame. */
@@ -140,8 +142,8 @@ class HeldStream {
         if (signal.aborted) return false;
       }
       try {
-        const { session, start } = this.#options;
-        const outcome = await session.openStream(this.#position ?? start);
+        const { session, start, openedAt } = this.#options;
+        const outcome = await session.openStream(this.#position ?? start, openedAt);
         if (outcome.kind === "socket") {
           this.#attachedAt = Date.now();
           this.#source = this.#over(outcome.socket);

@@ -30,7 +30,7 @@ export async function serveSse(context: DoorContext, messagePath: string): Promi
   // Relative, so that it holds behind any proxy; clients resolve it against the stream's URL.
   const endpoint = encodeEvent({ event: "endpoint", data: `${messagePath}?sessionId=${id}` });
   return holdStream(context, {
-    ...{ session, source: outcome.socket, preamble: endpoint },
+    ...{ session, source: outcome.socket, openedAt: outcome.openedAt, preamble: endpoint },
     // The transport has no resumption, and so no ids.
     encode: ({ data }) => (data === "" ? undefined : encodeEvent({ event: "message", data })),
   });

@@ -92,7 +92,7 @@ async function answerCall(
     return answerUnknown(messages);
   }
   if (outcome.kind !== "stream") return answer(outcome);
-  const { body, reader, start } = outcome;
+  const { body, reader, openedAt, start } = outcome;
   // A session that is gone as well need not be told.
   const tell = (): void => context.waitUntil(session.detach(reader).catch(() => undefined));
   // Of a batch, some may have been answered.
@@ -101,7 +101,7 @@ async function answerCall(
     request === undefined || others.length > 0
       ? undefined
       : encodeEvent({ event: "message", data: JSON.stringify(unknownOutcome(request)) });
-  return hold(context, found, { source: lineSource(body, tell), start, farewell });
+  return hold(context, found, { source: lineSource(body, tell), openedAt, start, farewell });
 }
 
 /** The session's object was restarted before it had an answer, or anything to take it up by. */
@@ -126,7 +126,8 @@ export async function openStream(context: DoorContext): Promise<Response> {
   const lastEventId = request.headers.get("last-event-id") ?? undefined;
   const outcome = await found.session.openStream(lastEventId);
   if (outcome.kind !== "socket") return answer(outcome);
-  return hold(context, found, { source: outcome.socket, after: lastEventId });
+  const { socket: source, openedAt } = outcome;
+  return hold(context, found, { source, openedAt, after: lastEventId });
 }
 
 export async function deleteSession(context: DoorContext): Promise<Response> {
@@ -164,7 +165,7 @@ async function namedSession(context: DoorContext): Promise<FoundSession | Respon
 function hold(
   context: DoorContext,
   { claims, session }: FoundSession,
-  stream: Pick<HeldStreamOptions, "source" | "after" | "start" | "farewell">,
+  stream: Pick<HeldStreamOptions, "source" | "openedAt" | "after" | "start" | "farewell">,
 ): Response {
   const revision = claims.client?.revision;
   const isPrimed = revision !== undefined && allowsPriming(revision);

@@ -40,16 +40,12 @@ export interface Core {
   readonly open: { readonly client: ClientFacts; readonly dispatch: Dispatch } | undefined;
 }
 
-export interface ReaderEvents {
-  /** The reader has taken something. */
-  readonly onRoom: () => void;
-  readonly onGone: () => void;
-}
-
-/** Makes the way to a client's stream. */
-export type OpenChannel = (
-  events: ReaderEvents,
-) => Omit<Opened, "start"> & { readonly channel: Channel };
+/**
+ * Makes the way to a client's stream, and has it read. What the way tells of its reader, that it has
+ * room or has gone, is for the feed that `read` returns and for no other: the stream may have a newer
+ * reader by then.
+ */
+export type OpenChannel = (read: (channel: Channel) => Feed) => Omit<Opened, "start">;
 
 /** Speaks to the client on the stream of a carrier. */
 export function peerOn({ asks }: Core, carrier: Carrier): Peer {

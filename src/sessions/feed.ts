@@ -10,6 +10,8 @@ import { eventFrame } from "./frame.ts";
 
 /** The way to whoever holds the client's stream. */
 export interface Channel {
+  /** When the client opened it: no two channels of a session have the same. The highest is the newest. */
+  readonly openedAt: number;
   /** False when the reader is behind by more than a window. */
   readonly hasRoom: boolean;
   send(frame: string): void;
@@ -54,6 +56,10 @@ export class Feed {
     this.#stallMs = stallMs;
     this.#onClose = onClose;
     if (holdMs !== undefined) this.#holding = setTimeout(() => this.close(), holdMs);
+  }
+
+  get openedAt(): number {
+    return this.#channel.openedAt;
   }
 
   /** Sends the place that the reader is at, so that it can be found again before any event. */

@@ -21,6 +21,8 @@ export type Outcome =
 export interface Opened {
   readonly body: ReadableStream<Uint8Array>;
   readonly reader: string;
+  /** When the client opened it, for the session's holder to know it from a newer reader. */
+  readonly openedAt: number;
   /** The event id before the first event: where the stream is taken up if it breaks before that. */
   readonly start: string;
 }

@@ -112,14 +112,10 @@ function run(
   }
   const refusal = streamRefusal(core, requests[0]?.id);
   if (refusal !== undefined) return refusal;
-  const read = (head: Head): Opened => {
-    const { channel, ...opened } = openChannel({
-      onRoom: () => streams.feedOf(head)?.pump(),
-      onGone: () => streams.feedOf(head)?.abandon(),
-    });
-    readPost(core, { head, after: 0 }, channel);
-    return { ...opened, start: formatEventId(head.id, 0) };
-  };
+  const read = (head: Head): Opened => ({
+    ...openChannel((channel) => readPost(core, { head, after: 0 }, channel)),
+    start: formatEventId(head.id, 0),
+  });
   const onFull = (): void => {
     for (const { id } of requests) calls.cancel(id, new LogFull());
   };

@@ -117,7 +117,8 @@ export class Session {
   attach(place: Place, channel: Channel): Feed {
     if (place.head.id.kind === "post") return readPost(this.#core, place, channel);
     const feed = this.#core.streams.attach(place, channel);
-    this.#core.streams.carryBacklog(feed);
+    feed.pump();
+    this.#core.streams.carryBacklog();
     this.#watching.takeOver(this.#dispatch);
     this.#options.onListen();
     return feed;

@@ -50,7 +50,6 @@ export class Streams {
   readonly #log: EventLog;
   readonly #stallMs: number;
   readonly #onDetach: (head: Head) => void;
-  /** In the order of their coming: the last is the newest. */
   readonly #feeds = new Map<Head, Feed>();
 
   constructor({ log, stallMs, onDetach }: StreamsOptions) {
@@ -88,19 +87,26 @@ export class Streams {
     }
   }
 
-  /** Gives a stream a reader; an older one is closed, for the newest wins. */
+  /**
+   * Gives a stream a reader. A stream has one, the newest: an older one is closed, be it the one that
+   * was there, or the one that comes, which was lost with the memory of an object and is back late.
+   */
   attach(
     { head, after }: Place,
     channel: Channel,
     { isKnown = false, holdMs }: Reading = {},
   ): Feed {
-    const older = this.#feeds.get(head);
-    this.#feeds.delete(head); // so that its going is not taken for the client's
-    older?.close();
     const feed = new Feed({
       ...{ log: this.#log, head, channel, after, stallMs: this.#stallMs, holdMs },
       onClose: () => this.#detach(head, feed),
     });
+    const other = this.#feeds.get(head);
+    if (other !== undefined && other.openedAt > channel.openedAt) {
+      feed.close();
+      return feed;
+    }
+    this.#feeds.delete(head); // so that its going is not taken for the client's
+    other?.close();
     head.isInUse = true;
     this.#feeds.set(head, feed);
     if (!isKnown) feed.prime();
@@ -154,13 +160,16 @@ export class Streams {
   standalone(): Feed | undefined {
     let newest: Feed | undefined;
     for (const feed of this.#feeds.values()) {
-      if (feed.head.id.kind === "standalone") newest = feed;
+      if (feed.head.id.kind !== "standalone") continue;
+      if (newest === undefined || feed.openedAt > newest.openedAt) newest = feed;
     }
     return newest;
   }
 
-  /** What waited for such a stream goes out on this one. */
-  carryBacklog(feed: Feed): void {
+  /** What waited for such a stream goes out on the newest. */
+  carryBacklog(): void {
+    const feed = this.standalone();
+    if (feed === undefined) return;
     this.#log.moveBacklog(feed.head);
     feed.pump();
   }

@@ -5,6 +5,7 @@
  */
 
 import type { Json } from "./clients-face.ts";
+import { type Cut, type CutAnswer, postAndCut } from "./cut-answer.ts";
 import { getFrom, postTo, type RawSession } from "./raw-session.ts";
 import { readEvents } from "./read-events.ts";
 import { pause, until } from "./until.ts";
@@ -12,6 +13,16 @@ import { pause, until } from "./until.ts";
 /** How long a gateway may be away. */
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 50;
+
+export interface ResumableCallOptions {
+  /** After so many keep-alives in a row the answer is given up: a connection that brings them alone has stalled. */
+  readonly maxKeepAlives?: number;
+}
+
+/** A connection was kept alive, and brought nothing. */
+export class Stalled extends Error {
+  override readonly name = "Stalled";
+}
 
 export class ResumableCall {
   /** Every message that it has made its own, in order: what the person at the client has seen. */
@@ -22,12 +33,18 @@ export class ResumableCall {
   connections = 0;
   readonly #session: RawSession;
   readonly #request: Json;
+  readonly #maxKeepAlives: number;
   #lastEventId: string | undefined;
   #retryMs = PAUSE_MS;
 
-  constructor(session: RawSession, request: Json) {
+  constructor(
+    session: RawSession,
+    request: Json,
+    { maxKeepAlives = Infinity }: ResumableCallOptions = {},
+  ) {
     this.#session = session;
     this.#request = request;
+    this.#maxKeepAlives = maxKeepAlives;
   }
 
   /** Before the first event id there is nothing to resume by. */
@@ -50,6 +67,18 @@ export class ResumableCall {
     if (response === undefined) return;
     if (!response.ok) throw await refusal("call", response);
     await this.#read(response, takes);
+  }
+
+  /** Sends the request, once, on a connection that is cut, and makes its own what came before that. */
+  async postAndCut(cut: Cut): Promise<CutAnswer> {
+    this.seen = 0;
+    const { url, headers } = this.#session;
+    const answer = await postAndCut(url, { headers, body: JSON.stringify(this.#request) }, cut);
+    const { status, text } = answer;
+    const had = new Response(text, { status });
+    if (!had.ok) throw await refusal("call", had);
+    await this.#read(had, Infinity);
+    return answer;
   }
 
   /** Takes the stream up where it was left, as soon as there is a gateway, and reads likewise. */
@@ -80,9 +109,15 @@ export class ResumableCall {
 
   async #read(response: Response, takes: number): Promise<void> {
     this.connections += 1;
+    let keepAlives = 0;
     try {
       await readEvents(response, {
+        comment: () => {
+          keepAlives += 1;
+          if (keepAlives > this.#maxKeepAlives) throw new Stalled();
+        },
         event: ({ id, data }) => {
+          keepAlives = 0;
           const isMessage = data !== "";
           if (isMessage) this.seen += 1;
           if (this.seen > takes) return;
@@ -93,7 +128,8 @@ export class ResumableCall {
           this.#retryMs = ms;
         },
       });
-    } catch {
+    } catch (error) {
+      if (error instanceof Stalled) throw error;
       // A connection that breaks is a connection that is over.
     }
   }
