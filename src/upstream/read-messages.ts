@@ -10,6 +10,7 @@ import { jsonShape } from "../lib/json-depth.ts";
 import { mediaType } from "../lib/media-type.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { type Parsed, parseMessage } from "../protocol/json-rpc.ts";
+import { EventOverhead } from "./event-overhead.ts";
 import type { UpstreamTarget } from "./target.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
@@ -133,6 +134,7 @@ function takingMessages(target: UpstreamTarget, resume: ResumePoint): Take<Parse
 
 function takingEvents(target: UpstreamTarget, resume: ResumePoint): Take<Event> {
   const ready: Event[] = [];
+  const overhead = new EventOverhead();
   let isTooLarge = false;
   const parser = createParser({
     maxBufferSize: target.maxMessageChars,
@@ -161,6 +163,7 @@ function takingEvents(target: UpstreamTarget, resume: ResumePoint): Take<Event> 
     // An event that is cut short by the end is none (HTML Living Standard, 9.2.6).
     if (text === undefined) return;
     parser.feed(text);
+    isTooLarge ||= overhead.add(text) > target.maxMessageChars;
     // What came whole before is good, whatever follows it.
     for (const event of ready.splice(0)) {
       if (event.id !== undefined && event.data === "") {

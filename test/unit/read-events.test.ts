@@ -124,6 +124,64 @@ describe("readMessages() of events", () => {
     });
   });
 
+  test.for([
+    { name: "a comment", field: ":" },
+    { name: "an unknown field", field: "x:" },
+    { name: "a field without a colon", field: "dat" },
+    { name: "an event name", field: "event: " },
+    { name: "an id", field: "id: " },
+    { name: "a retry", field: "retry: " },
+  ])("stops $name without an end at the limit of a message", async ({ field }, { expect }) => {
+    for (const size of [1, 100, 3000]) {
+      let sent = 0;
+      function* endless(): Generator<Uint8Array> {
+        yield bytesOf(field);
+        for (; sent < 60_000; sent += size) yield bytesOf("1".repeat(size));
+      }
+      const failure = await failureOf(readAll(answer(endless(), EVENTS), smallTarget));
+      expect(failure, `chunks of ${size}`).toMatchObject({
+        failure: "malformed",
+        message: 'Upstream "fake" sent a message of over 1024 characters',
+      });
+      expect(sent, `chunks of ${size}`).toBeLessThan(10_000);
+    }
+  });
+
+  test.for(["\n", "\r\n", "\r"])(
+    "stops an event of lines that carry no data, ended by %j",
+    async (end, { expect }) => {
+      const lines = `:x${end}y: z${end}id: 1${end}`.repeat(200);
+      for (const size of [1, 3, 64, 10_000]) {
+        const chunks = cut(bytesOf(`${lines}data: ${one}${end}${end}`), [size]);
+        expect(
+          await failureOf(readAll(answer(chunks, EVENTS), smallTarget)),
+          `chunks of ${size}`,
+        ).toMatchObject({ failure: "malformed" });
+      }
+    },
+  );
+
+  test.for(["\n", "\r\n", "\r"])(
+    "reads on for as long as comments and short events come, ended by %j",
+    async (end, { expect }) => {
+      const text = `:${"k".repeat(500)}${end}${end}id: 1${end}data: ${one}${end}${end}`.repeat(50);
+      for (const size of [1, 7, 512, 100_000]) {
+        const chunks = cut(bytesOf(text), [size]);
+        const read = readAll(answer(chunks, EVENTS), smallTarget);
+        expect(await read, `chunks of ${size}`).toHaveLength(50);
+      }
+    },
+  );
+
+  test("has the whole limit for the data of an event that has other fields", async ({ expect }) => {
+    const message = notice("x".repeat(1000 - notice("").length));
+    const other = `:${"k".repeat(500)}\nid: ${"i".repeat(400)}\n`;
+    for (const size of [1, 100, 10_000]) {
+      const chunks = cut(bytesOf(`${other}data: ${message}\n\n`), [size]);
+      expect(await readAll(answer(chunks, EVENTS), smallTarget)).toHaveLength(1);
+    }
+  });
+
   test.for(["not json", "{", "5", "null", '"x"', "{}", '{"jsonrpc":"2.0"}', '[{"id":1}]'])(
     "ends at the data %j, naming the slug and quoting nothing",
     async (data, { expect }) => {
