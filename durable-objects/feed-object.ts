@@ -102,7 +102,7 @@ export class FeedObject extends DurableObject<Env> {
     const keeper = new CatalogKeeper({
       ...{ slug, endpoint: target.endpoint.href, limits, now: () => Date.now() },
       storage: { sql, transaction: (work) => ctx.storage.transactionSync(work) },
-      read: (client, signal) => readCatalog(server, client, limits, signal),
+      read: (client, signal, last) => readCatalog(server, client, limits, signal, last),
       covers: (topic) => desk.covers(topic),
       announce: (topics) => desk.announce(topics),
       isWanted: () => desk.isWanted,

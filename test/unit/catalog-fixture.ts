@@ -34,7 +34,7 @@ export function catalogOf(names: Names, extra: Partial<Catalog> = {}): Catalog {
     instructions: undefined,
   };
   const told = { era: "legacy", about, lists: lists as Catalog["lists"] } as const;
-  const catalog = { ...told, flaws: [], isPublic: false, ...extra };
+  const catalog = { ...told, flaws: [], faults: [], isPublic: false, ...extra };
   return { ...catalog, version: extra.version ?? JSON.stringify([names, extra]) };
 }
 

@@ -6,6 +6,7 @@ import { UpstreamError } from "../../src/upstream/upstream-error.ts";
 import {
   ALL_LISTS,
   ask,
+  catalogOf,
   failing,
   fails,
   ONE,
@@ -86,6 +87,70 @@ describe("recovery", () => {
       keeper.wake();
       expect(scene.announced).toEqual([ALL_LISTS, ALL_LISTS]);
       expect(keeper.dueAt).toBeUndefined();
+    });
+  });
+});
+
+describe("a server that does not give one of its lists", () => {
+  const message = 'Upstream "docs" answered resources/list without a list';
+  const fault = { list: "resources", reason: "malformed", message, since: START } as const;
+  const partly = catalogOf({ tools: ["one"] }, { faults: [fault] });
+
+  test("is failing, and says so once", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const log = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+      const keeper = scene.keeper();
+      serves(scene, partly, 86_400_000);
+      expect(await ask(keeper)).toMatchObject({ kind: "catalog", catalog: partly });
+      const trouble = { reason: "malformed", message, since: START };
+      expect(keeper.condition()).toMatchObject({ state: "failing", trouble });
+      // Whatever it says of how long the others are good.
+      scene.now += 10_000;
+      await ask(keeper);
+      expect(scene.attempts).toHaveLength(2);
+      // The next life of the object knows it, too.
+      expect(scene.keeper().condition()).toMatchObject({ state: "failing", trouble });
+      expect(log.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown)).toEqual([
+        { event: "server", server: "docs", state: "failing", reason: "malformed" },
+      ]);
+      log.mockRestore();
+    });
+  });
+
+  test("is asked again while anybody wants to hear of it, and told of", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      serves(scene, partly);
+      for (const topic of ["tools", "prompts", "resources"] as const) scene.covered.add(topic);
+      await ask(keeper);
+      expect(keeper.dueAt).toBeUndefined();
+      scene.isWanted = true;
+      expect(keeper.dueAt).toBe(START + 60_000);
+      scene.now += 59_999;
+      keeper.wake();
+      expect(scene.attempts).toHaveLength(1);
+      scene.now += 1;
+      serves(scene, catalogOf({ tools: ["one"], resources: ["r:1"] }));
+      keeper.wake();
+      await Promise.all(scene.kept);
+      expect(scene.announced).toEqual([["resources"]]);
+      expect(keeper.condition().state).toBe("healthy");
+      expect(keeper.dueAt).toBeUndefined();
+    });
+  });
+
+  test("has the catalog that is known at hand when it is read", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const known: unknown[] = [];
+      const keeper = scene.keeper({
+        read: (_client, _signal, last) => {
+          known.push(last());
+          return Promise.resolve({ catalog: partly, ttlMs: 0 });
+        },
+      });
+      await ask(keeper);
+      await ask(keeper);
+      expect(known).toEqual([undefined, partly]);
     });
   });
 });

@@ -52,6 +52,15 @@ const catalog: fc.Arbitrary<Catalog> = fc.record({
   }),
   lists,
   flaws: fc.array(text, { maxLength: 2 }),
+  faults: fc.array(
+    fc.record({
+      list: fc.constantFrom(...LIST_KINDS),
+      reason: fc.constant("malformed"),
+      message: text,
+      since: fc.nat(),
+    }),
+    { maxLength: 2 },
+  ),
   isPublic: fc.boolean(),
 });
 

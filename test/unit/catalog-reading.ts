@@ -18,18 +18,21 @@ interface ReadOptions {
   readonly target?: Partial<UpstreamTarget>;
   readonly signal?: AbortSignal;
   readonly capabilities?: Record<string, unknown>;
+  /** What was had before. */
+  readonly last?: Catalog;
 }
 
 export function read(
   listing: Pick<Listing, "answer">,
   revision: Revision,
-  { limits, target, signal, capabilities = {} }: ReadOptions = {},
+  { limits, target, signal, capabilities = {}, last }: ReadOptions = {},
 ): Promise<ReadCatalog> {
   return readCatalog(
     fakeServer("docs", { target: fakeTarget(listing.answer, { slug: "docs", ...target }) }),
     clientKind(revision, capabilities),
     { ...defaultLimits(), ...limits },
     signal ?? new AbortController().signal,
+    () => last,
   );
 }
 

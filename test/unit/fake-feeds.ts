@@ -24,6 +24,7 @@ export function catalogOf({ lists, ...more }: Content = {}): Catalog {
     era: "modern",
     about: { capabilities: {}, serverInfo: undefined, instructions: undefined },
     flaws: [],
+    faults: [],
     isPublic: true,
     ...more,
     lists: { tools: [], resources: [], templates: [], prompts: [], ...lists },

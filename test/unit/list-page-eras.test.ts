@@ -84,18 +84,24 @@ const TOLD: readonly { readonly revision: Revision; readonly tools: readonly Jso
   },
 ];
 
+/** Every thing says in `_meta` whose it is, to clients of every revision. */
+function attributed(tool: JsonObject): JsonObject {
+  const [slug] = String(tool["name"]).split("__");
+  return { ...tool, _meta: { "edgeway/server": slug } };
+}
+
 describe.for(TOLD)("to a client of $revision", ({ revision, tools }) => {
   const client = clientKind(revision, {});
 
   test("the tools of both are told in its words", async ({ expect }) => {
     const page = await pageOf(mergedWorld(PARTS), { client });
-    expect(thingsIn(page)).toEqual(tools);
+    expect(thingsIn(page)).toEqual(tools.map(attributed));
     expect(page).not.toHaveProperty("_meta");
   });
 
   test("page by page as well", async ({ expect }) => {
     const pages = await allPages(mergedWorld(PARTS, { listPageItems: 1 }), { client });
-    expect(pages.map((page) => thingsIn(page))).toEqual(tools.map((tool) => [tool]));
+    expect(pages.map((page) => thingsIn(page))).toEqual(tools.map((tool) => [attributed(tool)]));
   });
 
   test.for(["prompts", "resources", "templates"] as const)(

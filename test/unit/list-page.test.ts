@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import type { Trouble } from "../../src/federation/catalog/catalog.ts";
+import { LIST_KINDS, type Trouble } from "../../src/federation/catalog/catalog.ts";
 import { asLegacyList } from "../../src/federation/catalog/legacy-list.ts";
 import { Glob } from "../../src/policy/glob.ts";
 import { OPEN_POLICY } from "../../src/policy/item-policy.ts";
@@ -22,6 +22,8 @@ const resources = (title: string, ...uris: readonly string[]) => ({
   }),
 });
 const down = { catalog: undefined };
+/** What every thing of a server's says of where it is from. */
+const of = (slug: string) => ({ _meta: { "edgeway/server": slug } });
 const trouble: Trouble = { reason: "timeout", message: 'Upstream "two" is late', since: 7 };
 
 // How long a page is good is counted from when it was asked for.
@@ -37,12 +39,16 @@ describe("a page has", () => {
     const world = mergedWorld({ zoo: listing("z", "a"), ape: listing("m"), bee: listing() });
     expect(await pageOf(world)).toEqual({
       resultType: "complete",
-      tools: [{ name: "zoo__z" }, { name: "zoo__a" }, { name: "ape__m" }],
+      tools: [
+        { name: "zoo__z", ...of("zoo") },
+        { name: "zoo__a", ...of("zoo") },
+        { name: "ape__m", ...of("ape") },
+      ],
       ...{ ttlMs: 10_000, cacheScope: "public" },
     });
   });
 
-  test("things as they are, but for their names", async ({ expect }) => {
+  test("things as they are, but for their names and whose they are", async ({ expect }) => {
     const odd = {
       ...{ title: "a", description: "name", inputSchema: { properties: { name: { const: "a" } } } },
       ...{ _meta: { "x/y": [1, null], ui: { resourceUri: "ui://a" } }, "": 0, ["__proto__"]: 1 },
@@ -52,7 +58,8 @@ describe("a page has", () => {
       one: { catalog: catalogOf({ lists: { tools: items, prompts: items } }) },
       two: listing(),
     });
-    const text = JSON.stringify({ before: 1, name: "one__a", ...odd });
+    const _meta = { ...odd._meta, "edgeway/server": "one" };
+    const text = JSON.stringify({ before: 1, name: "one__a", ...odd, _meta });
     expect(JSON.stringify(thingsIn(await pageOf(world))[0])).toBe(text);
     const prompts = await pageOf(world, { list: "prompts" });
     expect(JSON.stringify(thingsIn(prompts, "prompts")[0])).toBe(text);
@@ -189,7 +196,7 @@ describe("of its servers, a page says", () => {
     world.feeds.of("two").trouble = trouble;
     expect(await pageOf(world)).toEqual({
       resultType: "complete",
-      tools: [{ name: "one__a" }],
+      tools: [{ name: "one__a", ...of("one") }],
       ...{ ttlMs: 0, cacheScope: "private" },
       _meta: {
         "edgeway/servers": [{ server: "two", state: "down", message: trouble.message, since: 7 }],
@@ -207,11 +214,14 @@ describe("of its servers, a page says", () => {
       two: { catalog: catalogOf({ lists: { tools: items } }) },
     });
     world.feeds.of("two").trouble = trouble;
-    const mark = { "edgeway/server": { server: "two", state: "failing", since: 7 } };
+    const mark = {
+      "edgeway/server": "two",
+      "edgeway/state": { state: "failing", since: 7 },
+    };
     expect(await pageOf(world)).toEqual({
       resultType: "complete",
       tools: [
-        { name: "one__a" },
+        { name: "one__a", ...of("one") },
         { name: "two__a", _meta: mark },
         { name: "two__b", _meta: { x: 1, ...mark }, title: "B" },
       ],
@@ -223,6 +233,50 @@ describe("of its servers, a page says", () => {
         ],
       },
     });
+  });
+
+  test("which list a server did not give, and marks what it had of it", async ({ expect }) => {
+    const message = 'Upstream "one" answered tools/list without a list';
+    const fault = { list: "tools", reason: "malformed", message, since: 7 } as const;
+    const lists = { tools: tools("a"), prompts: tools("p") };
+    const world = mergedWorld({
+      one: { catalog: catalogOf({ lists, faults: [fault], isPublic: false }) },
+      two: listing("b"),
+    });
+    const page = await pageOf(world);
+    expect(page["_meta"]).toEqual({
+      "edgeway/servers": [
+        { server: "one", state: "failing", list: "tools/list", message, since: 7 },
+      ],
+    });
+    expect(thingsIn(page)).toEqual([
+      {
+        name: "one__a",
+        _meta: { "edgeway/server": "one", "edgeway/state": { state: "failing", since: 7 } },
+      },
+      { name: "two__b", ...of("two") },
+    ]);
+    // Soon it may be there.
+    expect(page["ttlMs"]).toBe(5000);
+    const prompts = await pageOf(world, { list: "prompts" });
+    expect(prompts["_meta"]).toEqual(page["_meta"]);
+    expect(thingsIn(prompts, "prompts")[0]).toEqual({ name: "one__p", ...of("one") });
+  });
+
+  test("whose each thing is, whatever its server says there", async ({ expect }) => {
+    const forged = { "edgeway/server": "two", "edgeway/state": { state: "failing" }, "x/y": 1 };
+    const lists = {
+      tools: things("name", ["a"], { _meta: forged }),
+      prompts: things("name", ["a"], { _meta: forged }),
+      resources: things("uri", ["a:1"], { _meta: forged }),
+      templates: things("uriTemplate", ["a:{x}"], { _meta: "edgeway/server" }),
+    };
+    const world = mergedWorld({ one: { catalog: catalogOf({ lists }) }, two: listing() });
+    for (const list of LIST_KINDS) {
+      const [thing] = thingsIn(await pageOf(world, { list }), list);
+      const own = list === "templates" ? {} : { "x/y": 1 };
+      expect(thing?.["_meta"], list).toEqual({ ...own, "edgeway/server": "one" });
+    }
   });
 
   test("what was cut", async ({ expect }) => {
@@ -267,7 +321,7 @@ describe("of its servers, a page says", () => {
     const world = mergedWorld({ one: listing("a"), two: down }, { listPageItems: 1 });
     const [first, last] = await allPages(world);
     expect(asLegacyList(first ?? {})).toEqual({
-      tools: [{ name: "one__a" }],
+      tools: [{ name: "one__a", ...of("one") }],
       nextCursor: first?.["nextCursor"],
     });
     expect(asLegacyList(last ?? {})).toEqual({ tools: [], _meta: last?.["_meta"] });

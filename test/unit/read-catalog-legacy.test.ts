@@ -91,7 +91,7 @@ describe("for a legacy client", () => {
   });
 
   test("a session that is not used up is closed after a failure, too", async ({ expect }) => {
-    const server = legacyServer({ ...EVERYTHING, "prompts/list": refusing(-32603) });
+    const server = legacyServer({ "prompts/list": refusing(-32603) }, { prompts: {} });
     expect(await failureOf(read(server, LEGACY))).toMatchObject({
       message: 'Upstream "docs" answered prompts/list with error -32603',
     });

@@ -2,9 +2,18 @@
 
 import { describe, test } from "vitest";
 
+import { LIST_KINDS } from "../../src/federation/catalog/catalog.ts";
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import { UpstreamError } from "../../src/upstream/upstream-error.ts";
-import { EVERYTHING, LEGACY, LIST_METHODS, MODERN, read } from "./catalog-reading.ts";
+import {
+  ALL_NAMES,
+  EVERYTHING,
+  LEGACY,
+  LIST_METHODS,
+  MODERN,
+  names,
+  read,
+} from "./catalog-reading.ts";
 import { bodyOf, bytesOf, failureOf, html } from "./fake-target.ts";
 import { CACHEABLE, legacyServer, type Methods, modernServer, refusing } from "./listing-server.ts";
 
@@ -22,15 +31,104 @@ describe.for([
   { era: "legacy", revision: LEGACY, serve: legacyServer, opening: "initialize" },
   { era: "modern", revision: MODERN, serve: modernServer, opening: "server/discover" },
 ] as const)("in the $era era", ({ revision, serve, opening }) => {
-  test("lists are read one after the other, and one that fails ends it", async ({ expect }) => {
+  test("each list stands for itself: one that is not given is named, and the others are there", async ({
+    expect,
+  }) => {
+    for (const [answer, reason, sentence] of [
+      [{}, "malformed", "answered METHOD without a list"],
+      [refusing(-32603), "malformed", "answered METHOD with error -32603"],
+      [() => html(500), "unreachable", "is failing (HTTP 500)"],
+      [() => html(405), "malformed", "refused a request without an MCP error (HTTP 405)"],
+    ] as const) {
+      for (const [index, method] of LIST_METHODS.entries()) {
+        const server = serve({ ...EVERYTHING, [method]: answer });
+        const { catalog, ttlMs } = await read(server, revision);
+        const list = LIST_KINDS[index];
+        expect(names(catalog)).toEqual({ ...ALL_NAMES, [list ?? ""]: [] });
+        expect(catalog.faults).toEqual([
+          {
+            ...{ list, reason, since: expect.any(Number) as number },
+            message: `Upstream "docs" ${sentence.replace("METHOD", method)}`,
+          },
+        ]);
+        expect([catalog.isPublic, ttlMs]).toEqual([false, 60_000]);
+        // One after the other, to the end.
+        expect(server.asked.filter((asked) => LIST_METHODS.includes(asked))).toEqual(LIST_METHODS);
+      }
+    }
+  });
+
+  test("a list that never comes does not hold up the others", async ({ expect }) => {
     for (const [index, method] of LIST_METHODS.entries()) {
-      const server = serve({ ...EVERYTHING, [method]: refusing(-32603) });
-      expect(await failureOf(read(server, revision))).toMatchObject({
-        name: "UpstreamError",
-        message: `Upstream "docs" answered ${method} with error -32603`,
-      });
-      const lists = server.asked.filter((asked) => LIST_METHODS.includes(asked));
-      expect(lists).toEqual(LIST_METHODS.slice(0, index + 1));
+      const server = serve({ ...EVERYTHING, [method]: () => new Promise(() => undefined) });
+      const { catalog } = await read(server, revision, { limits: { catalogSeconds: 1 } });
+      const list = LIST_KINDS[index];
+      expect(names(catalog)).toEqual({ ...ALL_NAMES, [list ?? ""]: [] });
+      expect(catalog.faults).toMatchObject([
+        { list, reason: "timeout", message: `Upstream "docs" did not answer ${method} in time` },
+      ]);
+    }
+  });
+
+  test("a list that is not given is the last one that was, for as long as it may be shown", async ({
+    expect,
+  }) => {
+    const { catalog: whole } = await read(serve(EVERYTHING), revision);
+    const others = { ...EVERYTHING, "tools/list": { ...CACHEABLE, tools: [{ name: "new" }] } };
+    const ill = serve({ ...others, "resources/list": {}, "prompts/list": refusing(-32603) });
+    const { catalog } = await read(ill, revision, { last: whole });
+    expect(names(catalog)).toEqual({ ...ALL_NAMES, tools: ["new"] });
+    expect(catalog.faults.map(({ list }) => list)).toEqual(["resources", "prompts"]);
+    // It goes on, and is no other catalog for that.
+    const before = { ...catalog, faults: catalog.faults.map((fault) => ({ ...fault, since: 7 })) };
+    const again = await read(ill, revision, {
+      ...{ last: before, limits: { staleCatalogHours: 1e6 } },
+    });
+    expect(again.catalog.faults).toEqual(before.faults);
+    const once = await read(ill, revision, {
+      ...{ last: again.catalog, limits: { staleCatalogHours: 1e6 } },
+    });
+    expect(once.catalog.version).toBe(again.catalog.version);
+    expect(names(once.catalog)).toEqual({ ...ALL_NAMES, tools: ["new"] });
+    const late = await read(ill, revision, { last: before });
+    expect(names(late.catalog)).toEqual({
+      ...ALL_NAMES,
+      tools: ["new"],
+      resources: [],
+      prompts: [],
+    });
+    const well = await read(serve(others), revision, { last: before });
+    expect([well.catalog.faults, names(well.catalog)]).toEqual([
+      [],
+      { ...ALL_NAMES, tools: ["new"] },
+    ]);
+  });
+
+  test("a kept list has the room that the others leave", async ({ expect }) => {
+    const prompts = Array.from({ length: 50 }, (_, n) => ({ name: `prompt ${n}` }));
+    const many = { ...EVERYTHING, "prompts/list": { ...CACHEABLE, prompts } };
+    const { catalog: whole } = await read(serve(many), revision);
+    const tools = Array.from({ length: 30 }, (_, n) => ({ name: `tool ${n}` }));
+    const ill = serve({ ...EVERYTHING, "tools/list": { tools }, "prompts/list": {} });
+    const { catalog } = await read(ill, revision, { last: whole, limits: { catalogBytes: 3000 } });
+    expect(catalog.lists.tools).toHaveLength(30);
+    const { length } = catalog.lists.prompts;
+    expect([length > 0, length < 50]).toEqual([true, true]);
+    expect(catalog.flaws).toEqual([
+      `Upstream "docs" lists more prompts than the gateway keeps; the first ${length} are shown`,
+    ]);
+  });
+
+  test("a server that gives no list at all, or goes away, is not to be had", async ({ expect }) => {
+    const refused = Object.fromEntries(LIST_METHODS.map((method) => [method, refusing(-32603)]));
+    expect(await failureOf(read(serve(refused), revision))).toMatchObject({
+      name: "UpstreamError",
+      message: 'Upstream "docs" answered tools/list with error -32603',
+    });
+    for (const status of [401, 429, 503]) {
+      const server = serve({ ...EVERYTHING, "resources/templates/list": () => html(status) });
+      expect(await failureOf(read(server, revision))).toMatchObject({ status });
+      expect(server.asked).not.toContain("prompts/list");
     }
   });
 
@@ -139,10 +237,14 @@ describe.for([
         new Response(bodyOf(chunks()), { headers: { "Content-Type": "application/json" } }),
     });
     const target = { maxMessageChars: 1_000_000 };
-    expect(await failureOf(read(server, revision, { target }))).toMatchObject({
-      ...{ name: "UpstreamError", failure: "malformed" },
-      message: 'Upstream "docs" sent a message of over 1000000 characters',
-    });
+    const { catalog } = await read(server, revision, { target });
+    expect(names(catalog)).toEqual({ ...ALL_NAMES, tools: [] });
+    expect(catalog.faults).toMatchObject([
+      {
+        ...{ list: "tools", reason: "malformed" },
+        message: 'Upstream "docs" sent a message of over 1000000 characters',
+      },
+    ]);
     expect(taken).toBeLessThan(2_000_000);
   });
 

@@ -3,12 +3,10 @@
  * `_meta`. What a model is to read is the server's own, and stays as it is.
  */
 
+import { SERVER_KEY } from "../attribution.ts";
 import { metaOf, withMeta } from "../../protocol/envelope.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { type ErrorObject, isObject, type JsonObject } from "../../protocol/json-rpc.ts";
-
-/** In `_meta` of what comes from one server of several. */
-const SERVER_KEY = "edgeway/server";
 
 /** @param call `elicitation/create`, `sampling/createMessage` or `roots/list`, of either era. */
 export function namingAsker({ method, params }: Call, slug: string): Call {

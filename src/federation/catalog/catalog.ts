@@ -51,6 +51,20 @@ export interface About {
   readonly instructions: string | undefined;
 }
 
+/** Why a server is not to be had, or was not when it was asked last. */
+export interface Trouble {
+  readonly reason: string;
+  /** A sentence that names the slug, and quotes nothing of the server's. */
+  readonly message: string;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** A list that the server did not give, though it gave others. */
+export interface ListFault extends Trouble {
+  readonly list: ListKind;
+}
+
 export interface Catalog {
   /** Another one whenever anything in the catalog is. */
   readonly version: string;
@@ -61,16 +75,9 @@ export interface Catalog {
   readonly lists: Readonly<Record<ListKind, readonly Item[]>>;
   /** Sentences on what was left out, for the user; empty for nearly every server. */
   readonly flaws: readonly string[];
+  /** Each of these lists is the last one that the server gave; empty if it never gave any. */
+  readonly faults: readonly ListFault[];
   readonly isPublic: boolean;
-}
-
-/** Why a server is not to be had, or was not when it was asked last. */
-export interface Trouble {
-  readonly reason: string;
-  /** A sentence that names the slug, and quotes nothing of the server's. */
-  readonly message: string;
-  /** Milliseconds since 1970. */
-  readonly since: number;
 }
 
 export interface CatalogQuestion {

@@ -14,7 +14,7 @@ import type { Server } from "../server.ts";
 import type { Catalog, ClientKind, Item, ListKind } from "./catalog.ts";
 import type { Known } from "./catalogs.ts";
 import { placeOf, policyOf, publicIndex, shows } from "./lookups.ts";
-import { metaOfItems } from "./notes.ts";
+import { metaOfItems, STATE_KEY } from "./notes.ts";
 import type { PagePlace } from "./page-place.ts";
 import { presentTool } from "./present-tool.ts";
 
@@ -73,7 +73,7 @@ export class MergedPage {
     if (catalog !== undefined) {
       const { search, limits } = this.#options;
       const { list } = this;
-      const added = metaOfItems(known);
+      const added = metaOfItems(known, list);
       let told = place?.told ?? 0;
       for (const [index, item, publicName] of this.#seen(known, catalog, place)) {
         if (search !== undefined && !isFound(item, publicName, list, search)) continue;
@@ -117,12 +117,7 @@ export class MergedPage {
   }
 
   /** @returns `false` when there is no room. One thing finds room, however large. */
-  #take(
-    { era }: Catalog,
-    { text }: Item,
-    publicName: string,
-    added: JsonObject | undefined,
-  ): boolean {
+  #take({ era }: Catalog, { text }: Item, publicName: string, added: JsonObject): boolean {
     const bytes = encoder.encode(text).length;
     const { listPageItems, listPageBytes } = this.#options.limits;
     const fits = this.things.length < listPageItems && this.#bytes + bytes <= listPageBytes;
@@ -159,15 +154,13 @@ function read(text: string): JsonObject {
   return JSON.parse(text) as JsonObject;
 }
 
-function named(
-  thing: JsonObject,
-  name: string | undefined,
-  added: JsonObject | undefined,
-): JsonObject {
+function named(thing: JsonObject, name: string | undefined, added: JsonObject): JsonObject {
+  // What a server says there of its state is not what the gateway says.
+  const { [STATE_KEY]: _, ...own } = metaOf(thing);
   return {
     ...thing,
     ...(name === undefined ? {} : { name }),
-    ...(added === undefined ? {} : { _meta: { ...metaOf(thing), ...added } }),
+    _meta: { ...own, ...added },
   };
 }
 

@@ -24,6 +24,15 @@ export class Room {
     this.#left = bytes;
   }
 
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Gives back what was taken since there were so many bytes left. */
+  restore(left: number): void {
+    this.#left = left;
+  }
+
   /** @returns `false` when there is none for all of it; then nothing is taken. */
   take(bytes: number): boolean {
     if (bytes > this.#left) return false;

@@ -1,7 +1,7 @@
 /** How a server is, by what came of asking for its catalogs: the last attempt says it. */
 
 import type { HealthState, ServerHealth } from "../../observability/health.ts";
-import type { Trouble } from "../catalog/catalog.ts";
+import type { ListFault, Trouble } from "../catalog/catalog.ts";
 import type { Entry } from "./catalog-entry.ts";
 
 export type Condition = Pick<ServerHealth, "state" | "trouble" | "seenAt" | "counts">;
@@ -19,7 +19,8 @@ export function conditionOf(
 ): Condition {
   const seen = entries.filter(({ facts }) => facts !== undefined);
   const newest = seen.toSorted((a, b) => b.readAt - a.readAt)[0];
-  const trouble = reported ?? lastTrouble(entries, newest?.readAt ?? 0);
+  const trouble =
+    reported ?? lastTrouble(entries, newest?.readAt ?? 0) ?? faultOf(newest?.facts?.fault);
   const state = stateOf(trouble, newest !== undefined, entries.some(isServable));
   return {
     state,
@@ -36,6 +37,13 @@ function stateOf(
 ): HealthState {
   if (trouble === undefined) return wasSeen ? "healthy" : "unknown";
   return hasServable ? "failing" : "down";
+}
+
+/** A server that does not give all of its lists is there, and is not well. */
+function faultOf(fault: ListFault | undefined): Trouble | undefined {
+  if (fault === undefined) return undefined;
+  const { reason, message, since } = fault;
+  return { reason, message, since };
 }
 
 function lastTrouble(entries: readonly Entry[], seenAt: number): Trouble | undefined {

@@ -66,13 +66,15 @@ export function entryFrom(shelved: Shelved): Entry {
 }
 
 export function factsOf({ catalog, ttlMs }: ReadCatalog): Facts {
-  const { version, lists, about } = catalog;
+  const { version, lists, about, faults } = catalog;
+  const [fault] = faults;
   const counts = LIST_KINDS.map((list) => [list, lists[list].length] as const);
   const chars = LIST_KINDS.flatMap((list) => lists[list]);
   return {
     version,
     ...(ttlMs === undefined ? {} : { ttlMs }),
     counts: Object.fromEntries(counts) as Facts["counts"],
+    ...(fault === undefined ? {} : { fault }),
     topics: topicsHad(about),
     chars: chars.reduce((sum, { name, text }) => sum + name.length + text.length, 0),
   };
@@ -106,9 +108,13 @@ export function freshness(
   const age = now - readAt;
   // A clock that was set back.
   if (age < 0) return STALE;
-  const { ttlMs = defaultMs, topics } = facts;
-  const lifeMs = Math.min(ttlMs, MAX_FRESH_MS);
-  const isCovered = topics.length > 0 && topics.every((each) => covered.has(each) && covers(each));
+  const { ttlMs = defaultMs, topics, fault } = facts;
+  // A list that was not given is asked for again, whatever the server says of the others.
+  const lifeMs = Math.min(ttlMs, fault === undefined ? MAX_FRESH_MS : defaultMs);
+  const isCovered =
+    fault === undefined &&
+    topics.length > 0 &&
+    topics.every((each) => covered.has(each) && covers(each));
   if (isCovered && age < COVERED_MS) return { isFresh: true, freshMs: lifeMs };
   return age < lifeMs ? { isFresh: true, freshMs: lifeMs - age } : STALE;
 }
@@ -133,4 +139,13 @@ export function isWorthSaving(before: Entry, { facts, readAt }: Entry): boolean 
     before.facts?.ttlMs !== facts?.ttlMs ||
     Math.abs(readAt - before.savedAt) >= SAVE_MS
   );
+}
+
+/** What is missing of a server that is there is asked for this often while nobody lists. */
+const FAULT_PAUSE_MS = 60_000;
+
+/** When the server is to be asked again though nobody lists; `undefined` while it is well. */
+export function retryAt({ outage, facts, readAt }: Entry): number | undefined {
+  if (outage !== undefined) return outage.retryAt;
+  return facts?.fault === undefined ? undefined : readAt + FAULT_PAUSE_MS;
 }

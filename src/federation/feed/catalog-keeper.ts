@@ -20,7 +20,7 @@ import { CatalogAnnouncer } from "./catalog-announcer.ts";
 import { type Condition, conditionOf } from "./catalog-condition.ts";
 import { CatalogEntries } from "./catalog-entries.ts";
 import type { Entry, Freshness, Reading, Refresh } from "./catalog-entry.ts";
-import { factsOf, freshness, isDoubted, isWorthSaving } from "./catalog-entry.ts";
+import { factsOf, freshness, isDoubted, isWorthSaving, retryAt } from "./catalog-entry.ts";
 import { afterFailure, afterReport, hurried, isOverdue } from "./catalog-outage.ts";
 import { readWithin, troubleFrom } from "./catalog-reading.ts";
 import { CatalogShelf, type ShelfStorage } from "./catalog-shelf.ts";
@@ -38,7 +38,12 @@ export interface KeeperParts {
     "catalogFreshSeconds" | "catalogSeconds" | "keptCatalogsPerServer" | "staleCatalogHours"
   >;
   readonly now: () => number;
-  readonly read: (client: ClientKind, signal: AbortSignal) => Promise<ReadCatalog>;
+  /** @param last the catalog that is known: a list that is not given stays as it was there. */
+  readonly read: (
+    client: ClientKind,
+    signal: AbortSignal,
+    last: () => Catalog | undefined,
+  ) => Promise<ReadCatalog>;
   /** Whether the server would tell of a change. */
   readonly covers: (topic: Topic) => boolean;
   readonly announce: (topics: readonly Topic[]) => void;
@@ -118,7 +123,7 @@ export class CatalogKeeper {
     if (!this.#parts.isWanted()) return undefined;
     const retries = this.#entries
       .all()
-      .flatMap(({ outage, refresh }) => (refresh === undefined ? (outage?.retryAt ?? []) : []));
+      .flatMap((entry) => (entry.refresh === undefined ? (retryAt(entry) ?? []) : []));
     const times = [...retries, this.#announcer.dueAt ?? Infinity];
     const first = Math.min(...times);
     return first === Infinity ? undefined : first;
@@ -129,6 +134,10 @@ export class CatalogKeeper {
     if (!this.#parts.isWanted()) return;
     this.#announcer.flush();
     for (const entry of this.#failing()) this.#freshen(entry);
+    const now = this.#parts.now();
+    for (const entry of this.#entries.all()) {
+      if (entry.outage === undefined && (retryAt(entry) ?? Infinity) <= now) this.#freshen(entry);
+    }
   }
 
   /** How the server is, as far as is known. */
@@ -176,7 +185,10 @@ export class CatalogKeeper {
       // It had to make room while it waited.
       if (turn !== undefined && !this.#entries.has(entry)) return { catalog: undefined };
       const { catalogSeconds } = limits;
-      const had = await readWithin(slug, catalogSeconds, (signal) => read(entry.client, signal));
+      const last = (): Catalog | undefined => this.#entries.load(entry);
+      const had = await readWithin(slug, catalogSeconds, (signal) =>
+        read(entry.client, signal, last),
+      );
       this.#took(entry, had, reading);
       return { catalog: had.catalog };
     } catch (error) {

@@ -6,7 +6,7 @@
 
 import type { Sql } from "../../lib/sql.ts";
 import type { Revision } from "../../protocol/revisions.ts";
-import type { Catalog, ClientKind, ListKind } from "../catalog/catalog.ts";
+import type { Catalog, ClientKind, ListFault, ListKind } from "../catalog/catalog.ts";
 import { clientKey } from "../client-kind.ts";
 import type { Outage } from "./catalog-outage.ts";
 import { catalogFrom, type Part, PARTS, rowsOf } from "./catalog-text.ts";
@@ -18,6 +18,8 @@ export interface Facts {
   /** As the server states it. */
   readonly ttlMs?: number;
   readonly counts: Readonly<Record<ListKind, number>>;
+  /** The first of the lists that the server did not give. */
+  readonly fault?: ListFault;
   /** The topics of the lists that the server has. */
   readonly topics: readonly ListTopic[];
   readonly chars: number;

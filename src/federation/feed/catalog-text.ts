@@ -10,6 +10,7 @@ import {
   type Catalog,
   type Item,
   LIST_KINDS,
+  type ListFault,
   type ListKind,
 } from "../catalog/catalog.ts";
 
@@ -20,7 +21,14 @@ export type Part = (typeof PARTS)[number];
 /** Lines share a row up to this; a longer one has rows of its own. */
 const MAX_ROW_CHARS = 256 * 1024;
 
-type AboutLine = readonly [about: About, flaws: readonly string[], isPublic: boolean, era: Era];
+type AboutLine = readonly [
+  about: About,
+  flaws: readonly string[],
+  isPublic: boolean,
+  era: Era,
+  /** Rows that were written before there were any have none. */
+  faults?: readonly ListFault[],
+];
 type ItemLine = readonly [name: string, text: string];
 
 /** The same rows for the same part, each of a size that the table takes. */
@@ -41,8 +49,8 @@ export function* rowsOf(catalog: Catalog, part: Part): Generator<string, void, v
 /** JSON has no line breaks of its own, and spells half characters so that every store keeps them. */
 function* linesOf(catalog: Catalog, part: Part): Generator<string, void, void> {
   if (part === "about") {
-    const { about, flaws, isPublic, era } = catalog;
-    yield JSON.stringify([about, flaws, isPublic, era] satisfies AboutLine);
+    const { about, flaws, isPublic, era, faults } = catalog;
+    yield JSON.stringify([about, flaws, isPublic, era, faults] satisfies AboutLine);
     return;
   }
   for (const { name, text } of catalog.lists[part]) {
@@ -57,14 +65,14 @@ export function catalogFrom(
 ): Catalog | undefined {
   const [aboutLine] = splitLines(rowsAt("about"));
   if (aboutLine === undefined) return undefined;
-  const [about, flaws, isPublic, era] = JSON.parse(aboutLine) as AboutLine;
+  const [about, flaws, isPublic, era, faults = []] = JSON.parse(aboutLine) as AboutLine;
   const itemsOf = (list: ListKind): Item[] =>
     Array.from(splitLines(rowsAt(list)), (line) => {
       const [name, text] = JSON.parse(line) as ItemLine;
       return { name, text };
     });
   const lists = Object.fromEntries(LIST_KINDS.map((list) => [list, itemsOf(list)]));
-  return { version, era, about, lists: lists as Record<ListKind, Item[]>, flaws, isPublic };
+  return { version, era, about, lists: lists as Record<ListKind, Item[]>, flaws, faults, isPublic };
 }
 
 function* splitLines(rows: Iterable<string>): Generator<string, void, void> {
