@@ -10,7 +10,7 @@ import { KvAdapter } from "../src/auth/store/kv-adapter.ts";
 import type { Config } from "../src/config.ts";
 import { authStoreIn } from "./auth-store-in.ts";
 import { feedsIn } from "./feeds-in.ts";
-import { healthIn } from "./health-in.ts";
+import { healthOf } from "./health-in.ts";
 import { ownerIn } from "./owner-in.ts";
 import { secretsOf } from "./secrets-of.ts";
 import { wayOut } from "./way-out.ts";
@@ -50,7 +50,7 @@ function make(env: Env, config: Config): AuthBacking {
     authorities: new Authorities(servers.keys(), limits),
     secrets: () => secretsOf(env, config),
     setup: owner,
-    serverHealth: () => healthIn(feedsIn(env.FEEDS), [...servers.keys()]),
+    serverHealth: () => healthOf(feedsIn(env.FEEDS), [...servers.values()]),
     providers: new Map(providers.map((provider) => [provider.name, provider])),
   };
 }

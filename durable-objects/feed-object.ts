@@ -6,8 +6,14 @@
 import { DurableObject } from "cloudflare:workers";
 
 import { loadConfig } from "../src/config.ts";
-import type { CatalogAnswer, CatalogQuestion, Trouble } from "../src/federation/catalog/catalog.ts";
+import type {
+  Catalog,
+  CatalogAnswer,
+  CatalogQuestion,
+  Trouble,
+} from "../src/federation/catalog/catalog.ts";
 import { readCatalog } from "../src/federation/catalog/read-catalog.ts";
+import { resourcesOf } from "../src/federation/routing/server-resources.ts";
 import { CatalogKeeper } from "../src/federation/feed/catalog-keeper.ts";
 import type { Topic, TopicChange } from "../src/federation/feed/feeds.ts";
 import { type Desk, NewsDesk } from "../src/federation/feed/news-desk.ts";
@@ -79,6 +85,12 @@ export class FeedObject extends DurableObject<Env> {
     const { keeper, desk } = this.#parts;
     const { wantedCount: watched, isWatching } = desk;
     return { slug, ...keeper.condition(), watched, isWatching };
+  }
+
+  /** From what is known, as `health` is. */
+  resources(): Promise<Catalog | undefined> {
+    const newest = this.#parts?.keeper.newest();
+    return Promise.resolve(newest && resourcesOf(newest));
   }
 
   override async alarm(): Promise<void> {

@@ -24,6 +24,7 @@ export function feedsIn(namespace: DurableObjectNamespace<FeedObject>): Feeds {
         watch: (branch, change) => stub().watch(slug, branch, change),
         report: (trouble) => stub().report(slug, trouble),
         health: () => stub().health(slug),
+        resources: () => stub().resources(),
       };
     },
   };

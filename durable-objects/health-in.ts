@@ -1,10 +1,44 @@
 /** How all servers are, asked of their feeds at the same time: a silent one holds up nobody. */
 
+import { type Conflict, conflictsAmong } from "../src/federation/routing/conflicts.ts";
+import type { Server } from "../src/federation/server.ts";
 import type { Feeds } from "../src/federation/feed/feeds.ts";
 import { settleWithin } from "../src/lib/time-out.ts";
 import type { ServerHealth } from "../src/observability/health.ts";
 
 const WAIT_MS = 2000;
+
+/** Each with what it gives up to servers that are configured earlier. @returns in their order. */
+export async function healthOf(
+  feeds: Feeds,
+  servers: readonly Server[],
+): Promise<readonly ServerHealth[]> {
+  const [all, conflicts] = await Promise.all([
+    healthIn(
+      feeds,
+      servers.map(({ slug }) => slug),
+    ),
+    conflictsIn(feeds, servers),
+  ]);
+  return all.map((health) => ({
+    ...health,
+    conflicts: conflicts.filter(({ server }) => server === health.slug),
+  }));
+}
+
+async function conflictsIn(feeds: Feeds, servers: readonly Server[]): Promise<readonly Conflict[]> {
+  const parts = await Promise.all(
+    servers.map(async (server) => {
+      const asked = feeds.of(server.slug).resources();
+      const catalog = await settleWithin(
+        asked.catch(() => undefined),
+        WAIT_MS,
+      );
+      return { server, catalog };
+    }),
+  );
+  return conflictsAmong(parts);
+}
 
 /** @returns in the order of the slugs. */
 export function healthIn(

@@ -8,6 +8,7 @@ import { advertises } from "./catalog/list-source.ts";
 import { freshMsOf } from "./catalog/notes.ts";
 import { SERVER_INFO } from "./gateway-info.ts";
 import { jointInstructions } from "./joint-instructions.ts";
+import { conflictsAmong } from "./routing/conflicts.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export interface Introduction {
@@ -29,6 +30,8 @@ export async function introduceEndpoint(
   const all = await Promise.all(
     surroundings.endpoint.servers.map((server) => knownCatalog(surroundings, server, client)),
   );
+  // What is wrong is in the log once clients begin to come.
+  conflictsAmong(all);
   return {
     capabilities: jointCapabilities(all.map(({ catalog }) => catalog)),
     serverInfo: SERVER_INFO,

@@ -187,6 +187,13 @@ const servers: readonly ServerHealth[] = [
     },
     counts: { tools: 1, resources: 0, templates: 0, prompts: 0 },
     ...{ watched: 1, isWatching: false },
+    conflicts: [
+      {
+        message:
+          '2 resources of upstream "postgres-read-only" left out, since upstream "github" has the same URI: "github" is configured earlier',
+        uris: ["repo://acme/schema.sql", "repo://acme/README.md"],
+      },
+    ],
   },
   {
     ...{ slug: "linear", state: "down" },

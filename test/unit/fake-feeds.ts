@@ -91,6 +91,10 @@ export class FakeFeed implements Feed {
   health(): Promise<never> {
     throw new Error("not asked for here");
   }
+
+  resources(): Promise<Catalog | undefined> {
+    return Promise.resolve(this.has);
+  }
 }
 
 export class FakeFeeds implements Feeds {

@@ -220,6 +220,8 @@ export class World {
           catalog: unasked,
           report: unasked,
           health: unasked,
+
+          resources: () => Promise.resolve(undefined),
         }),
       },
       recipients: {

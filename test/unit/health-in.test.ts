@@ -2,9 +2,11 @@
 
 import { describe, test } from "vitest";
 
-import { healthIn } from "../../durable-objects/health-in.ts";
+import { healthIn, healthOf } from "../../durable-objects/health-in.ts";
 import type { Feed, Feeds } from "../../src/federation/feed/feeds.ts";
 import type { ServerHealth } from "../../src/observability/health.ts";
+import { catalogOf, things } from "./fake-feeds.ts";
+import { fakeServer } from "./fake-server.ts";
 
 const counts = { tools: 1, resources: 0, templates: 0, prompts: 0 };
 
@@ -21,6 +23,7 @@ function feedsOf(answer: (slug: string) => Promise<ServerHealth>): Feeds {
   return {
     of: (slug): Feed => ({
       ...{ catalog: unasked, watch: unasked, report: unasked, health: () => answer(slug) },
+      resources: unasked,
     }),
   };
 }
@@ -50,5 +53,26 @@ describe("healthIn()", () => {
     expect(told[2]).toEqual(healthy("s2"));
     expect(told[1]?.trouble?.message).toBe('The gateway cannot tell at the moment how "s1" is');
     expect(JSON.stringify(told)).not.toContain("secret");
+  });
+});
+
+test("healthOf() names what a server gives up to one that is configured earlier", async ({
+  expect,
+}) => {
+  const catalog = catalogOf({ lists: { resources: things("uri", ["tea:menu"]) } });
+  const health = feedsOf(async (slug) => healthy(slug));
+  const feeds: Feeds = {
+    of: (slug) => ({
+      ...health.of(slug),
+      resources: () =>
+        slug === "lost" ? Promise.reject(new Error("restarted")) : Promise.resolve(catalog),
+    }),
+  };
+  const servers = ["first", "lost", "second"].map((slug) => fakeServer(slug));
+  const [first, lost, second] = await healthOf(feeds, servers);
+  expect([first?.conflicts, lost?.conflicts]).toEqual([[], []]);
+  expect(second).toMatchObject({
+    ...healthy("second"),
+    conflicts: [{ server: "second", with: "first", uris: ["tea:menu"] }],
   });
 });

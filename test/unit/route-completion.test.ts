@@ -88,12 +88,16 @@ describe("a completion", () => {
 });
 
 test("a completion that might tell the names of what is forbidden is empty", async ({ expect }) => {
-  const none = { result: { completion: { values: [] } } };
+  const none = { completion: { values: [] } };
   const templates = ["x:{n}", "y:{n}", "{+any}"];
   const guarded = { ...A, has: { templates }, resources: policy(undefined, ["X:secret*"]) };
   for (const scene of [routeScene([guarded, B]), routeScene([guarded], { keepsNames: true })]) {
     for (const uri of ["x:{n}", "{+any}"]) {
-      expect(await scene.route(complete, resource(uri))).toEqual({ kind: "reply", reply: none });
+      const { isMerged } = scene.place.endpoint;
+      const result = isMerged ? { ...none, _meta: { "edgeway/server": "a" } } : none;
+      expect(await scene.route(complete, resource(uri))).toEqual({
+        ...{ kind: "reply", reply: { result } },
+      });
     }
     // Nothing of another scheme is forbidden.
     expect(await scene.route(complete, resource("y:{n}"))).toHaveProperty("server.slug", "a");
@@ -101,7 +105,7 @@ test("a completion that might tell the names of what is forbidden is empty", asy
 });
 
 describe("a server without completions", () => {
-  const none = { result: { completion: { values: [] } } };
+  const none = { result: { completion: { values: [] }, _meta: { "edgeway/server": "b" } } };
 
   test("has none to offer, and is not asked, where its word can be trusted", async ({ expect }) => {
     const scene = routeScene([A, B]);

@@ -83,6 +83,7 @@ export function routeScene(
         watch: () => Promise.reject(new Error("not asked for")),
         report: () => Promise.reject(new Error("not asked for")),
         health: () => Promise.reject(new Error("not asked for")),
+        resources: () => Promise.reject(new Error("not asked for")),
       }),
     },
   };

@@ -38,14 +38,36 @@ describe("a resource", () => {
     expect(await scene.route(call.method, call.params)).toHaveProperty("call", call);
   });
 
-  test("that is listed goes before one that fits a template", async ({ expect }) => {
+  test("that fits a template is not taken by a later server that lists it", async ({ expect }) => {
     const scene = routeScene([
       { slug: "a", has: { templates: ["x:{+any}"] } },
-      { slug: "b", has: { resources: ["x:1"], templates: ["x:{+any}"] } },
+      { slug: "b", has: { resources: ["x:1", "y:1"], templates: ["x:{+any}", "x:{a}/long/{b}"] } },
     ]);
-    expect(short(await scene.route(read, { uri: "x:1" }))).toEqual(["b", "x:1"]);
-    expect(short(await scene.route(read, { uri: "x:2" }))).toEqual(["a", "x:2"]);
-    expect(await scene.ownerOf("x:2")).toBe("a");
+    for (const method of [read, "resources/subscribe", "resources/unsubscribe"]) {
+      for (const [uri, slug] of [
+        ["x:1", "a"],
+        ["x:2", "a"],
+        ["x:1/long/2", "a"],
+        ["y:1", "b"],
+      ]) {
+        expect(short(await scene.route(method, { uri }))).toEqual([slug, uri]);
+      }
+    }
+    const owned = await ownersOf(scene.place, MODERN, ["x:1", "x:2", "y:1"]);
+    expect([...owned].map(([uri, { slug }]) => [uri, slug])).toEqual([
+      ["x:1", "a"],
+      ["x:2", "a"],
+      ["y:1", "b"],
+    ]);
+  });
+
+  test("that a server lists is not taken by a later one's template", async ({ expect }) => {
+    const scene = routeScene([
+      { slug: "a", has: { resources: ["x:1"] } },
+      { slug: "b", has: { templates: ["x:{+any}"] } },
+    ]);
+    expect(await scene.ownerOf("x:1")).toBe("a");
+    expect(await scene.ownerOf("x:2")).toBe("b");
   });
 
   test("is told from the lists that are known: they are asked for once", async ({ expect }) => {
@@ -199,14 +221,18 @@ describe("a server alone", () => {
 });
 
 describe("of templates that fit", () => {
-  test("the one that begins with the most characters has it", async ({ expect }) => {
+  test("the first in the operator's order has it, and one that fits everything the rest", async ({
+    expect,
+  }) => {
     const scene = routeScene([
       { slug: "a", has: { templates: ["{+uri}", "x:{+any}"] } },
-      { slug: "b", has: { templates: ["x:mine/{+rest}", "y:{n}"] } },
-      { slug: "c", has: { templates: ["x:mine/{n}"] } },
+      { slug: "b", has: { resources: ["q:1"], templates: ["x:mine/{+rest}", "y:{n}"] } },
+      { slug: "c", has: { templates: ["y:{+more}", "{+uri}"] } },
     ]);
-    expect(await scene.ownerOf("x:mine/1")).toBe("b");
+    expect(await scene.ownerOf("x:mine/1")).toBe("a");
     expect(await scene.ownerOf("y:1")).toBe("b");
+    expect(await scene.ownerOf("y:1/2")).toBe("c");
+    expect(await scene.ownerOf("q:1")).toBe("b");
     expect(await scene.ownerOf("x:1")).toBe("a");
     expect(await scene.ownerOf("z:1")).toBe("a");
   });

@@ -185,7 +185,8 @@ describe("several servers", () => {
     const { dispatch, made } = sceneOf(["a", "b"]);
     const peer: Peer = { notify: () => Promise.resolve(), ask: () => Promise.resolve(DONE) };
     const { signal } = new AbortController();
-    expect(await dispatch.resume(ticketOf("b", "t"), peer, signal)).toBe(DONE);
+    const named = { result: { _meta: { "edgeway/server": "b" } } };
+    expect(await dispatch.resume(ticketOf("b", "t"), peer, signal)).toEqual(named);
     await dispatch.resume(ticketOf("b"), peer, signal);
     await dispatch.answer(ticketOf("a", "asked"), DONE);
     await dispatch.answer(ticketOf("a"), DONE);

@@ -40,6 +40,9 @@ function interests(...entries: readonly (readonly [string, readonly Topic[]])[])
 }
 
 /** One session, whose holder may die, and what its client was told. */
+/** Where several servers meet, a result says which of them it is of. */
+const DONE_AT_A = { result: { _meta: { "edgeway/server": "a" } } };
+
 class Scene implements NewsSource {
   readonly told: Call[] = [];
   readonly asked: Interests[] = [];
@@ -151,7 +154,7 @@ describe("once a tool of a server was called", () => {
   test("what is subscribed to later is so at both, until it ends", async ({ expect }) => {
     const scene = new Scene();
     await scene.subscriptions.called(A);
-    expect(await scene.subscriptions.subscribe(A, { uri: "x:" })).toEqual({ result: {} });
+    expect(await scene.subscriptions.subscribe(A, { uri: "x:" })).toEqual(DONE_AT_A);
     expect(scene.asked).toEqual([{ a: ["uri:x:"] }]);
     expect([...scene.ownUris]).toEqual(["a x:"]);
     expect(scene.subscriptions.ownUris("a")).toEqual(["x:"]);
@@ -262,7 +265,7 @@ describe("resources/subscribe", () => {
       scene.news("a", 1, "uri:x:");
       return interests;
     };
-    expect(await scene.subscriptions.subscribe(A, { uri: "x:" })).toEqual({ result: {} });
+    expect(await scene.subscriptions.subscribe(A, { uri: "x:" })).toEqual(DONE_AT_A);
     await scene.listen();
     expect(scene.told).toEqual([updated("x:")]);
   });
@@ -283,7 +286,7 @@ describe("resources/subscribe", () => {
     scene.failures = 3;
     const late = scene.subscriptions.subscribe(A, { uri: "x:" });
     await vi.runAllTimersAsync();
-    expect(await late).toEqual({ result: {} });
+    expect(await late).toEqual(DONE_AT_A);
     scene.failures = 1000;
     const never = scene.subscriptions.subscribe(A, { uri: "y:" });
     await vi.runAllTimersAsync();
@@ -322,7 +325,7 @@ describe("resources/subscribe", () => {
     expect(await scene.subscriptions.subscribe(A, { uri: "4:" })).toMatchObject({
       error: { code: -32602, data: { uri: "4:" } },
     });
-    expect(await scene.subscriptions.subscribe(A, { uri: "3:" })).toEqual({ result: {} });
+    expect(await scene.subscriptions.subscribe(A, { uri: "3:" })).toEqual(DONE_AT_A);
   });
 });
 

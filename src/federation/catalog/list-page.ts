@@ -92,14 +92,14 @@ async function fill(
 }
 
 function complete(
-  { list, things }: MergedPage,
+  { list, things, conflicts }: MergedPage,
   consulted: readonly Known[],
   { isWhole, nextCursor }: { isWhole: boolean; nextCursor: string | undefined },
 ): JsonObject {
   const isPublic = consulted.every(
     ({ catalog, trouble }) => catalog?.isPublic === true && trouble === undefined,
   );
-  const meta = metaOfServers(consulted);
+  const meta = metaOfServers(consulted, conflicts);
   return {
     resultType: "complete",
     [LISTS[list].member]: things,

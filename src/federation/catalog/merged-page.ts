@@ -9,11 +9,10 @@ import { metaOf } from "../../protocol/envelope.ts";
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { namingOf } from "../names/naming.ts";
-import { ServerResources } from "../routing/server-resources.ts";
-import type { Server } from "../server.ts";
+import { type Conflict, conflictsWith, isTaken } from "../routing/conflicts.ts";
 import type { Catalog, ClientKind, Item, ListKind } from "./catalog.ts";
 import type { Known } from "./catalogs.ts";
-import { placeOf, policyOf, publicIndex, shows } from "./lookups.ts";
+import { placeOf, policyOf, publicIndex } from "./lookups.ts";
 import { metaOfItems, STATE_KEY } from "./notes.ts";
 import type { PagePlace } from "./page-place.ts";
 import { presentTool } from "./present-tool.ts";
@@ -32,10 +31,11 @@ const encoder = new TextEncoder();
 export class MergedPage {
   readonly list: ListKind;
   readonly things: JsonObject[] = [];
-  /** Resources keep their URIs, so several servers may list the same: the first of them has it. */
+  /** Resources keep their URIs, so several servers may have the same: the first of them has it. */
   readonly heedsOthers: boolean;
   readonly #options: PageOptions;
   readonly #passed: Known[] = [];
+  readonly #conflicts: Conflict[] = [];
   #bytes = 0;
   #end: PagePlace | undefined;
   #isCut = false;
@@ -57,6 +57,11 @@ export class MergedPage {
     return this.#isCut;
   }
 
+  /** What the servers on the page give up to those before them. */
+  get conflicts(): readonly Conflict[] {
+    return this.#conflicts;
+  }
+
   /** Behind the last thing on the page. */
   get end(): PagePlace | undefined {
     return this.#end;
@@ -73,6 +78,7 @@ export class MergedPage {
     if (catalog !== undefined) {
       const { search, limits } = this.#options;
       const { list } = this;
+      if (this.heedsOthers) this.#conflicts.push(...conflictsWith(this.#passed, known));
       const added = metaOfItems(known, list);
       let told = place?.told ?? 0;
       for (const [index, item, publicName] of this.#seen(known, catalog, place)) {
@@ -88,12 +94,13 @@ export class MergedPage {
 
   /** What may be seen of a server, behind the place. */
   *#seen(
-    { server }: Known,
+    known: Known,
     catalog: Catalog,
     place: PagePlace | undefined,
   ): Generator<readonly [index: number, item: Item, publicName: string], void, void> {
     const { endpoint, limits } = this.#options;
     const { list } = this;
+    const { server } = known;
     const items = catalog.lists[list];
     const naming = namingOf(endpoint, limits.nameChars);
     const index =
@@ -104,16 +111,15 @@ export class MergedPage {
       const item = items[at];
       if (item === undefined) return;
       const publicName =
-        index === undefined ? this.#ownName(server, item) : index.toPublic.get(item.name);
+        index === undefined ? this.#ownName(known, item) : index.toPublic.get(item.name);
       if (publicName !== undefined) yield [at, item, publicName];
     }
   }
 
-  #ownName(server: Server, { name }: Item): string | undefined {
-    const isElsewhere = this.#passed.some(
-      (other) => other.catalog && speaksFor(other.server, other.catalog, this.list, name),
-    );
-    return !isElsewhere && isAllowed(policyOf(server, this.list), name) ? name : undefined;
+  /** What is listed is what will be read: nothing that requests for it lead elsewhere. */
+  #ownName(known: Known, { name }: Item): string | undefined {
+    const isSeen = isAllowed(policyOf(known.server, this.list), name);
+    return isSeen && !isTaken(this.#passed, known, this.list, name) ? name : undefined;
   }
 
   /** @returns `false` when there is no room. One thing finds room, however large. */
@@ -131,13 +137,6 @@ export class MergedPage {
     this.things.push(named(told, this.heedsOthers ? undefined : publicName, added));
     return true;
   }
-}
-
-/** Whether requests for it go to this server: what is listed is what will be read. */
-function speaksFor(server: Server, catalog: Catalog, list: ListKind, name: string): boolean {
-  return list === "resources"
-    ? ServerResources.of(server, catalog).lists(name)
-    : shows(server, catalog, list, name);
 }
 
 /** Behind the thing that was told last; if that is gone, where it was. */

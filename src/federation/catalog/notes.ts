@@ -1,6 +1,7 @@
 /** What users are told of servers that are not whole, in the `_meta` of a list. */
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
+import type { Conflict } from "../routing/conflicts.ts";
 import { SERVER_KEY } from "../attribution.ts";
 import { type ListKind, LISTS } from "./catalog.ts";
 import type { Known } from "./catalogs.ts";
@@ -14,8 +15,12 @@ export const STATE_KEY = "edgeway/state";
 const TROUBLED_FRESH_MS = 5000;
 
 /** @returns the `_meta` of a list of these servers' things; `undefined` when all is well. */
-export function metaOfServers(servers: readonly Known[]): JsonObject | undefined {
-  const notes = servers.flatMap(notesOn);
+export function metaOfServers(
+  servers: readonly Known[],
+  conflicts: readonly Conflict[],
+): JsonObject | undefined {
+  const notes: JsonObject[] = servers.flatMap(notesOn);
+  for (const conflict of conflicts) notes.push({ ...conflict, state: "conflict" });
   return notes.length === 0 ? undefined : { [SERVERS_KEY]: notes };
 }
 

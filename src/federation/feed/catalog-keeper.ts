@@ -146,6 +146,13 @@ export class CatalogKeeper {
     return conditionOf(this.#entries.all(), this.#reported, isServable);
   }
 
+  /** The catalog that was read last, while it may be shown. */
+  newest(): Catalog | undefined {
+    const servable = this.#entries.all().filter((entry) => this.#isServable(entry));
+    const [newest] = servable.toSorted((a, b) => b.readAt - a.readAt);
+    return newest && this.#entries.load(newest);
+  }
+
   #freshness(entry: Entry): Freshness {
     const { limits, covers, now } = this.#parts;
     return freshness(entry, limits.catalogFreshSeconds * 1000, covers, now());

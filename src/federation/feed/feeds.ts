@@ -5,7 +5,7 @@
  */
 
 import type { ServerHealth } from "../../observability/health.ts";
-import type { CatalogAnswer, CatalogQuestion, Trouble } from "../catalog/catalog.ts";
+import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../catalog/catalog.ts";
 
 /** A list of a server that may change, or a resource. */
 export type Topic = "tools" | "prompts" | "resources" | `uri:${string}`;
@@ -35,6 +35,8 @@ export interface Feed {
   /** A caller found that the server is not to be had, or that it is again. */
   report(trouble: Trouble | undefined): Promise<void>;
   health(): Promise<ServerHealth>;
+  /** What is known of its resources, without asking the server (`resourcesOf`). */
+  resources(): Promise<Catalog | undefined>;
 }
 
 export interface TopicChange {

@@ -4,6 +4,7 @@ import { toolFactsOf } from "../catalog/tool-facts.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import { attributedAt } from "../attribution.ts";
 import { namingInputRequests } from "../calls/asker.ts";
 import { guarded } from "../calls/guarded.ts";
 import type { Server } from "../server.ts";
@@ -46,8 +47,8 @@ export function foreignState(): Reply {
   );
 }
 
-/** Relays as it is, guarded. */
-export function relayTo(
+/** Relays as it is, guarded. Where there are several servers, the result says which it is of. */
+export async function relayTo(
   { context, client, inbound, peer, signal }: Visit,
   server: Server,
   call: Call,
@@ -55,7 +56,8 @@ export function relayTo(
   const { id, jsonrpc } = inbound.message;
   const message = { jsonrpc, id, ...call };
   const addressed = { ...inbound, message, toolFacts: toolFactsOf(context, server, client) };
-  return guarded(context, server, call, () =>
+  const reply = await guarded(context, server, call, () =>
     context.relay(server.target, addressed, hearingNoTasks(peer), signal),
   );
+  return attributedAt(context.endpoint, server.slug, reply);
 }

@@ -3,6 +3,7 @@
 import type { Call } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { eraOf } from "../../protocol/revisions.ts";
+import { attributedAt } from "../attribution.ts";
 import type { ClientKind } from "../catalog/catalog.ts";
 import { knownCatalog } from "../catalog/catalogs.ts";
 import type { Server } from "../server.ts";
@@ -31,7 +32,7 @@ export async function routeCompletion(
     if (server === undefined) return { kind: "reply", reply: unknownReference(uri) };
     // What would be offered are the names of what is there, also of what is forbidden.
     return mayMeetDeny(server.resources, uri)
-      ? { kind: "reply", reply: noCompletions(eraOf(client.revision)) }
+      ? noneOf(place, client, server)
       : routeTo(place, client, server, call);
   }
   const refusal = malformed("ref", "a reference to a prompt or a resource");
@@ -45,8 +46,12 @@ async function routeTo(
   call: Call,
 ): Promise<Routed> {
   return place.endpoint.isMerged && (await lacksCompletions(place, client, server))
-    ? { kind: "reply", reply: noCompletions(eraOf(client.revision)) }
+    ? noneOf(place, client, server)
     : { kind: "server", server, call };
+}
+
+function noneOf({ endpoint }: Place, { revision }: ClientKind, { slug }: Server): Routed {
+  return { kind: "reply", reply: attributedAt(endpoint, slug, noCompletions(eraOf(revision))) };
 }
 
 /**

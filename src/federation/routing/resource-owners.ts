@@ -1,8 +1,8 @@
 /**
  * Whose a resource is. URIs keep their spelling on every way, so it is told from what the servers
- * list: the first in the operator's order that lists it, or whose tool points at it; else the one
- * whose template for it begins with the most characters: a server that takes everything leaves to
- * others what is theirs.
+ * list: the first in the operator's order that lists it, whose tool points at it, or whose template
+ * fits, so that no server takes what one that is configured earlier speaks for. Only a template that
+ * begins with an expression, and so fits everything, leaves to others what is theirs.
  */
 
 import { settleWithin } from "../../lib/time-out.ts";
@@ -66,7 +66,11 @@ export class ResourceOwners {
   }
 
   ownerOf(uri: string): Server | undefined {
-    return this.#first((its) => its.lists(uri)) ?? this.#fitting(uri);
+    const steps = this.#steps;
+    return (
+      this.#first((its) => its.claims(uri, steps)) ??
+      this.#first((its) => its.fitsOpenly(uri, steps))
+    );
   }
 
   /** @param text of a template, as a server lists it. */
@@ -83,21 +87,14 @@ export class ResourceOwners {
   }
 
   #first(isOwner: (its: ServerResources) => boolean): Server | undefined {
-    const owner = this.#known.find(
-      ({ catalog, server }) =>
-        catalog !== undefined && isOwner(ServerResources.of(server, catalog)),
-    );
-    return owner?.server;
-  }
-
-  #fitting(uri: string): Server | undefined {
-    let best: { readonly server: Server; readonly chars: number } | undefined;
-    for (const { server, catalog } of this.#known) {
+    for (const { catalog, server } of this.#known) {
       if (catalog === undefined) continue;
-      const chars = ServerResources.of(server, catalog).fit(uri, this.#steps, best?.chars);
-      if (chars !== undefined) best = { server, chars };
+      const isIts = isOwner(ServerResources.of(server, catalog));
+      // Others must not use up what is to be found out about this one.
+      if (this.#steps.isUsedUp) return undefined;
+      if (isIts) return server;
     }
-    return best?.server;
+    return undefined;
   }
 }
 

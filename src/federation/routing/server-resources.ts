@@ -1,6 +1,7 @@
 /**
  * Which URIs a server speaks for: those that it lists, those that its tools point at, and those that
- * fit its templates. Made once for each catalog, and gone with it. Servers choose how many templates
+ * fit its templates. A template that begins with an expression names no place of its own, so it
+ * claims nothing, and is given what nobody else speaks for. Made once for each catalog, and gone with it. Servers choose how many templates
  * they have and what they look like, so most of that is kept as text, and not all is looked at: what
  * is beyond is listed, and can be completed, but no request finds its server by it.
  */
@@ -34,8 +35,10 @@ export class ServerResources {
   readonly #server: Server;
   readonly #catalog: Catalog;
   readonly #uris: ReadonlySet<string>;
-  /** Those with the longest prefix first: it says the most. */
+  /** Those that begin with a text of their own. */
   readonly #families: readonly Family[];
+  /** Those that begin with an expression. */
+  readonly #openFamilies: readonly Family[];
   readonly #parsed = new Map<string, UriTemplate | undefined>();
 
   private constructor(server: Server, catalog: Catalog) {
@@ -45,7 +48,9 @@ export class ServerResources {
     // What may not be called points at nothing.
     const callable = tools.filter(({ name }) => isAllowed(server.tools, name));
     this.#uris = new Set([...resources.map(({ name }) => name), ...callable.flatMap(urisOfTool)]);
-    this.#families = familiesOf(templates);
+    const families = familiesOf(templates);
+    this.#families = families.filter(({ prefix }) => prefix !== "");
+    this.#openFamilies = families.filter(({ prefix }) => prefix === "");
   }
 
   static readonly #made = new WeakMap<Catalog, WeakMap<Server, ServerResources>>();
@@ -63,39 +68,83 @@ export class ServerResources {
     return this.#uris.has(uri) && isAllowed(this.#server.resources, uri);
   }
 
+  get slug(): string {
+    return this.#server.slug;
+  }
+
+  /** Those that are in a list and may be seen, and those that its tools point at. */
+  get uris(): readonly string[] {
+    return [...this.#uris].filter((uri) => isAllowed(this.#server.resources, uri));
+  }
+
+  /** The texts of those that may be seen. */
+  get templates(): readonly string[] {
+    return this.#catalog.lists.templates
+      .map(({ name }) => name)
+      .filter((text) => isAllowed(this.#server.resources, text));
+  }
+
   /** A template that may be seen, by its own text. */
   listsTemplate(text: string): boolean {
     return shows(this.#server, this.#catalog, "templates", text);
   }
 
+  /** It lists it, or a template that claims it fits. */
+  claims(uri: string, steps: Steps): boolean {
+    return this.lists(uri) || this.fits(uri, steps);
+  }
+
   /**
-   * How well a template fits that may be used.
+   * Whether a template fits that claims what fits it, and may be used.
    *
-   * @param beyond what would be no better is not looked at.
-   * @returns how many characters the template begins with; `undefined` when none fits, or when there
-   *   are no steps left to find one.
+   * @returns `false`, too, when there are no steps left to find one.
    */
-  fit(uri: string, steps: Steps, beyond = -1): number | undefined {
-    let verdict: UriVerdict | undefined;
-    for (const { prefix, encoded, texts } of this.#families) {
-      if (prefix.length <= beyond || !steps.take(this.#server, 1)) return undefined;
-      if (!uri.startsWith(prefix) && !uri.startsWith(encoded)) continue;
-      for (const text of texts) {
-        if (!steps.take(this.#server, this.#parsed.has(text) ? 1 : text.length)) return undefined;
-        const template = this.#parse(text);
-        if (template === undefined) continue;
-        if (!steps.take(this.#server, template.costOf(uri))) return undefined;
-        if (!template.matches(uri)) continue;
-        const { resources } = this.#server;
-        if (verdict === undefined && !steps.take(this.#server, JUDGING * uri.length))
-          return undefined;
-        verdict ??= judgeUri(resources, uri);
-        if (verdict === "forbidden") return undefined;
-        const isFree = verdict === "allowed" && !isDenied(resources, text);
-        if (isFree || isAllowed(resources, text)) return prefix.length;
+  fits(uri: string, steps: Steps): boolean {
+    return this.#fitsAny(this.#families, uri, steps);
+  }
+
+  /** Whether a template fits that claims nothing, and may be used. */
+  fitsOpenly(uri: string, steps: Steps): boolean {
+    return this.#fitsAny(this.#openFamilies, uri, steps);
+  }
+
+  /** Whether a template of another server and one of this have a URI in common, by an example of each. */
+  overlaps(text: string, other: ServerResources, steps: Steps): boolean {
+    const example = other.#parse(text)?.example;
+    if (example === undefined || UriTemplate.beginning(text).prefix === "") return false;
+    if (this.fits(example, steps)) return true;
+    for (const { texts } of this.#families) {
+      for (const own of texts) {
+        const template = other.#parse(text);
+        const ownExample = this.#parse(own)?.example;
+        if (template === undefined || ownExample === undefined) continue;
+        if (!steps.take(this.#server, template.costOf(ownExample))) return false;
+        if (template.matches(ownExample) && this.fits(ownExample, steps)) return true;
       }
     }
-    return undefined;
+    return false;
+  }
+
+  #fitsAny(families: readonly Family[], uri: string, steps: Steps): boolean {
+    let verdict: UriVerdict | undefined;
+    for (const { prefix, encoded, texts } of families) {
+      if (!steps.take(this.#server, 1)) return false;
+      if (!uri.startsWith(prefix) && !uri.startsWith(encoded)) continue;
+      for (const text of texts) {
+        if (!steps.take(this.#server, this.#parsed.has(text) ? 1 : text.length)) return false;
+        const template = this.#parse(text);
+        if (template === undefined) continue;
+        if (!steps.take(this.#server, template.costOf(uri))) return false;
+        if (!template.matches(uri)) continue;
+        const { resources } = this.#server;
+        if (verdict === undefined && !steps.take(this.#server, JUDGING * uri.length)) return false;
+        verdict ??= judgeUri(resources, uri);
+        if (verdict === "forbidden") return false;
+        const isFree = verdict === "allowed" && !isDenied(resources, text);
+        if (isFree || isAllowed(resources, text)) return true;
+      }
+    }
+    return false;
   }
 
   #parse(text: string): UriTemplate | undefined {
@@ -117,7 +166,7 @@ function familiesOf(templates: readonly Item[]): readonly Family[] {
     family.texts.push(name);
     families.set(prefix, family);
   }
-  return [...families.values()].toSorted((a, b) => b.prefix.length - a.prefix.length);
+  return [...families.values()];
 }
 
 function matched(templates: readonly Item[]): readonly Item[] {
@@ -133,6 +182,21 @@ export function templateFlaws(slug: string, templates: readonly Item[]): readonl
   return [
     `Upstream "${slug}" has ${others} resource templates that are listed but find no resource: the first ${MAX_TEMPLATES} do, of ${MAX_EXPRESSIONS} expressions and ${MAX_TEMPLATE_CHARS} characters at most`,
   ];
+}
+
+/** What `ServerResources` looks at: a part of the catalog that is small enough to be sent around. */
+export function resourcesOf(catalog: Catalog): Catalog {
+  const named = ({ name }: Item): Item => ({ name, text: "" });
+  const { tools, resources, templates } = catalog.lists;
+  return {
+    ...catalog,
+    lists: {
+      tools: tools.filter((tool) => urisOfTool(tool).length > 0),
+      resources: resources.map(named),
+      templates: templates.map(named),
+      prompts: [],
+    },
+  };
 }
 
 /**

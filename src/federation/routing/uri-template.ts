@@ -71,6 +71,13 @@ export class UriTemplate {
     return text.split("{", MAX_EXPRESSIONS + 2).length > MAX_EXPRESSIONS + 1;
   }
 
+  /** A URI that fits: every expression has the value "1". */
+  get example(): string {
+    return this.#parts
+      .map((part) => (part.kind === "literal" ? (part.texts[0] ?? "") : `${part.prefix}1`))
+      .join("");
+  }
+
   /** How many steps a match of such a URI takes at the worst. */
   costOf(uri: string): number {
     return this.#weight * uri.length;

@@ -2,6 +2,7 @@
 
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
+import { attributed } from "../attribution.ts";
 import { namingElicitations } from "../calls/asker.ts";
 import { guarded } from "../calls/guarded.ts";
 import type { Server } from "../server.ts";
@@ -32,6 +33,12 @@ export async function callServer(
     if (call.method === "tools/call") await subscriptions.called(server);
     return servers.at(server).request(call, speaking, signal);
   });
-  if (!isMerged || "result" in reply) return reply;
-  return { error: namingElicitations(reply.error, slug) };
+  return isMerged ? namingServer(reply, slug) : reply;
+}
+
+/** Whose a result is, and who asks for visits to pages in an error. */
+export function namingServer(reply: Reply, slug: string): Reply {
+  return "result" in reply
+    ? { result: attributed(reply.result, slug) }
+    : { error: namingElicitations(reply.error, slug) };
 }

@@ -11,6 +11,7 @@ import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import type { Dispatch, Forgotten, Watched } from "../../sessions/dispatch.ts";
 import { answerRequest } from "./answer-request.ts";
 import { readToken } from "./asker-token.ts";
+import { namingServer } from "./call-server.ts";
 import type { SessionContext } from "./session-context.ts";
 import { speakingOn } from "./speaker.ts";
 import { placesIn, readTicket } from "./ticket.ts";
@@ -45,11 +46,9 @@ export class FederatedDispatch implements Dispatch {
       const message = `${whom} was being waited for when the gateway restarted; the result is unknown`;
       return errorReply(ErrorCode.InternalError, message);
     }
-    return dispatch.resume(
-      led?.ticket,
-      speakingOn(peer, this.#context.servers.speaker(slug)),
-      signal,
-    );
+    const speaking = speakingOn(peer, this.#context.servers.speaker(slug));
+    const reply = await dispatch.resume(led?.ticket, speaking, signal);
+    return isMerged ? namingServer(reply, slug) : reply;
   }
 
   async answer(ticket: string, reply: Reply): Promise<void> {

@@ -13,6 +13,7 @@ import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Params, type Reply } from "../../protocol/json-rpc.ts";
+import { attributedAt } from "../attribution.ts";
 import type { Interests, News } from "../feed/feeds.ts";
 import { malformed } from "../routing/refusals.ts";
 import type { Server } from "../server.ts";
@@ -94,12 +95,12 @@ export class Subscriptions {
     const honoured = await this.#tellSource({ [slug]: [topic] });
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
       await settleWithin(owning, OWN_WAIT_MS);
-      return { result: {} };
+      return this.#doneAt(slug);
     }
     if (await owning) {
       // Who could not be told is told when the client is seen again.
       this.#isDue ||= honoured === undefined;
-      return { result: {} };
+      return this.#doneAt(slug);
     }
     if (honoured !== undefined || before !== slug) {
       this.#wanted.delete(uri);
@@ -123,7 +124,7 @@ export class Subscriptions {
       this.#hearing.forget(topicOf(uri));
       this.#save();
     }
-    return { result: {} };
+    return slug === undefined ? { result: {} } : this.#doneAt(slug);
   }
 
   /**
@@ -268,6 +269,10 @@ export class Subscriptions {
       await Promise.all([left, own.unsubscribe(slug, uri)]);
     });
     this.#options.surroundings.waitUntil(told);
+  }
+
+  #doneAt(slug: string): Reply {
+    return attributedAt(this.#options.surroundings.endpoint, slug, { result: {} });
   }
 
   #refusal(uri: string): Reply | undefined {

@@ -7,6 +7,7 @@
 import type { Peer } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { withoutOlderTasks } from "../../protocol/translate/reserved-meta.ts";
+import { attributed } from "../attribution.ts";
 import { namingInputRequests } from "../calls/asker.ts";
 
 /**
@@ -21,9 +22,15 @@ export function showTask(task: JsonObject, taskId: string, asker: string | undef
   return {
     ...named,
     ...("taskId" in named ? { taskId } : {}),
-    ...(isObject(result) ? { result: withoutOlderTasks(result) } : {}),
+    ...(isObject(result) ? { result: shownResult(result, asker) } : {}),
     ...(isObject(inputRequests) ? { inputRequests: mapValues(inputRequests, showQuestion) } : {}),
   };
+}
+
+/** What the call came to. */
+function shownResult(result: JsonObject, asker: string | undefined): JsonObject {
+  const shown = withoutOlderTasks(result);
+  return asker === undefined ? shown : attributed(shown, asker);
 }
 
 function showQuestion(question: JsonObject): JsonObject {

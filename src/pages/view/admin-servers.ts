@@ -1,6 +1,6 @@
 /** How the servers behind the gateway are: those that are not well are named first. */
 
-import type { HealthState, ServerHealth } from "../../observability/health.ts";
+import type { HealthState, ResourceConflict, ServerHealth } from "../../observability/health.ts";
 import { type Html, html } from "./html.ts";
 import { foreign, part } from "./parts.ts";
 import { when } from "./time.ts";
@@ -19,12 +19,13 @@ const KINDS = [
 ] as const;
 /** Sentences of ours, with a slug in them. */
 const MAX_MESSAGE = 400;
+const MAX_URI = 200;
 
 /** @param list as configured. */
 export function serversSection(list: readonly ServerHealth[], now: number): Html {
   return part(
     "Servers",
-    "A server that is failing is served from what it last listed; one that is down is left out of lists. Both can be called.",
+    "A server that is failing is served from what it last listed; one that is down is left out of lists. Both can be called. A resource that two servers have is that of the one which MCP_SERVERS names first: change the order there, or deny it at one of them.",
     list.length === 0
       ? html`<p class="empty">No server is configured.</p>`
       : html`${summary(list)}
@@ -53,10 +54,13 @@ function summary(list: readonly ServerHealth[]): Html {
 }
 
 function row(each: ServerHealth, now: number): Html {
-  const { slug, state, trouble, seenAt } = each;
+  const { slug, state, trouble, seenAt, conflicts = [] } = each;
   const [look, label] = STATES[state];
   return html`<li class="entry" id="${anchor(slug)}">
-    <h3>${foreign(slug, "?")} <span class="badge ${look}">${label}</span></h3>
+    <h3>
+      ${foreign(slug, "?")} <span class="badge ${look}">${label}</span>
+      ${conflicts.length > 0 && html`<span class="badge warn">Conflict</span>`}
+    </h3>
     ${
       trouble !== undefined &&
       html`<p>
@@ -64,6 +68,7 @@ function row(each: ServerHealth, now: number): Html {
         <span class="small">(began ${when(trouble.since, now)})</span>
       </p>`
     }
+    ${conflicts.map(conflict)}
     <p class="small">
       ${
         seenAt === undefined
@@ -73,6 +78,16 @@ function row(each: ServerHealth, now: number): Html {
       ${each.watched > 0 && html` · ${subscriptions(each)}`}
     </p>
   </li>`;
+}
+
+function conflict({ message, uris }: ResourceConflict): Html {
+  return html`<p>
+    ${foreign(message, "", MAX_MESSAGE)}${
+      uris.length > 0 &&
+      html`:
+      ${uris.map((uri, n) => html`${n > 0 && ", "}<code>${foreign(uri, "?", MAX_URI)}</code>`)}`
+    }
+  </p>`;
 }
 
 function offer(counts: ServerHealth["counts"]): string {
