@@ -135,6 +135,17 @@ describe("a session of the gateway's own", () => {
       server: "legacy",
       reactions: { "prompts/list": [jsonOf({ error: { code: -32603, message: "SECRET" } })] },
     });
+    const message = `Upstream "${upstream.slug}" answered prompts/list with error -32603`;
+    expect((await read(upstream)).catalog.faults).toMatchObject([{ list: "prompts", message }]);
+    await upstream.receives("DELETE");
+  });
+
+  test("is closed when no list can be had, too", async ({ expect }) => {
+    const upstream = await Upstream.take({
+      server: "legacy",
+      capabilities: { prompts: {} },
+      reactions: { "prompts/list": [jsonOf({ error: { code: -32603, message: "SECRET" } })] },
+    });
     await expect(read(upstream)).rejects.toThrow(
       `Upstream "${upstream.slug}" answered prompts/list with error -32603`,
     );

@@ -55,7 +55,8 @@ describe("a subscription where several servers meet", () => {
     const streams = await Promise.all(sessions.map((session) => session.listen()));
     for (const session of sessions) {
       const answer = await subscribe(session, "file:///first/1");
-      expect(answer).toEqual({ jsonrpc: "2.0", id: 5, result: {} });
+      const result = { _meta: { "edgeway/server": first.slug } };
+      expect(answer).toEqual({ jsonrpc: "2.0", id: 5, result });
     }
     expect(await countOf(first, "resources/subscribe")).toBe(before + 1);
     await first.send(updated("file:///first/1"));
@@ -89,8 +90,13 @@ describe("a subscription where several servers meet", () => {
     const stream = await session.listen();
     await subscribe(session, "file:///first/1");
     await subscribe(session, "file:///first/2");
-    for (const uri of ["file:///first/1", "file:///first/1", "never:/there"]) {
-      expect(await unsubscribe(session, uri)).toEqual({ jsonrpc: "2.0", id: 6, result: {} });
+    const named = { _meta: { "edgeway/server": first.slug } };
+    for (const [uri, result] of [
+      ["file:///first/1", named],
+      ["file:///first/1", {}],
+      ["never:/there", {}],
+    ] as const) {
+      expect(await unsubscribe(session, uri)).toEqual({ jsonrpc: "2.0", id: 6, result });
     }
     await first.send(updated("file:///first/1"));
     await first.send(updated("file:///first/2"));

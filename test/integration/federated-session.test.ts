@@ -127,6 +127,7 @@ describe("a session with several servers", () => {
     for (const upstream of [modern, shy]) {
       expect((await call(session, upstream)).result).toEqual({
         content: [{ type: "text", text: "ran work" }],
+        _meta: { "edgeway/server": upstream.slug },
       });
       const [called, ...more] = await upstream.sent("tools/call");
       expect(more).toEqual([]);
@@ -168,7 +169,10 @@ describe("a resource that nobody lists", () => {
     const { result } = await responseIn(
       await session.request("resources/read", { uri: "hidden:/1" }),
     );
-    expect(result).toEqual({ contents: [{ uri: "hidden:/1", text: "second" }] });
+    expect(result).toEqual({
+      contents: [{ uri: "hidden:/1", text: "second" }],
+      _meta: { "edgeway/server": second.slug },
+    });
   });
 
   test("and is nowhere is not found", async ({ expect }) => {

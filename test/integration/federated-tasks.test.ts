@@ -66,6 +66,11 @@ beforeEach(async () => {
 const PLACES = ["merged", "alone"] as const;
 type Place = (typeof PLACES)[number];
 
+/** Where several servers meet, a result says which of them it is of. */
+function named(place: Place): Json {
+  return place === "merged" ? { _meta: { "edgeway/server": first.slug } } : {};
+}
+
 const at = (place: Place, upstream: Upstream): { mcp: string } =>
   place === "merged" ? { mcp: "/mcp" } : upstream;
 
@@ -106,7 +111,7 @@ describe.for(PLACES)("%s, a task", (place) => {
     const { result } = await call(place);
     const { taskId, ...rest } = result ?? {};
     const { taskId: _, ...seed } = SEED;
-    expect(rest).toEqual({ resultType: "task", ...seed });
+    expect(rest).toEqual({ resultType: "task", ...seed, ...named(place) });
     expect(taskId).toMatch(/^[A-Za-z0-9]+\.[A-Za-z0-9_-]{40,}$/);
     const { params } = (await first.sent("tools/call")).at(-1)?.body ?? {};
     expect(params?.["_meta"]).toMatchObject({ [CAPABILITIES_KEY]: DECLARED });
@@ -117,7 +122,7 @@ describe.for(PLACES)("%s, a task", (place) => {
     const { result, error } = await say(place, method, { taskId, inputResponses: { q: {} } });
     expect(error).toBeUndefined();
     const answer = method === "tasks/get" ? { ...SEED, taskId } : {};
-    expect(result).toEqual({ resultType: "complete", ...answer });
+    expect(result).toEqual({ resultType: "complete", ...answer, ...named(place) });
     const record = (await first.sent(method)).at(-1);
     expect(record?.body?.params).toMatchObject({ taskId: OWN, inputResponses: { q: {} } });
     const inHeader = Buffer.from(OWN).toString("base64");
@@ -146,7 +151,8 @@ describe.for(PLACES)("%s, a task", (place) => {
       inputRequests: { q: { params: { message: isMerged ? `[${first.slug}] Sure?` : "Sure?" } } },
     });
     const { result } = await say(place, "tasks/get", { taskId });
-    expect(result).toMatchObject({ taskId, result: { content: [], isError: true } });
+    const ending = { content: [], isError: true, ...named(place) };
+    expect(result).toMatchObject({ taskId, result: ending, ...named(place) });
     expect(JSON.stringify([asked, result])).not.toContain(OWN);
   });
 

@@ -57,6 +57,10 @@ beforeAll(async () => {
   [owner, other] = [first, second];
 });
 
+function marked(slug: string): Json {
+  return { own: 1, "edgeway/server": slug };
+}
+
 type Ask = (method: string, params?: Json) => Promise<Response>;
 
 async function legacyClient(path: string): Promise<Ask> {
@@ -84,14 +88,13 @@ describe.for([
   }) => {
     const ask = await open("/mcp");
     const { resources, _meta } = await resultOf(ask("resources/list"));
-    const marked = (slug: string) => ({ own: 1, "edgeway/server": slug });
     expect(resources).toEqual([
       { uri: "tea:menu", name: "tea:menu", _meta: marked(owner.slug) },
       { uri: "tea:own", name: "tea:own", _meta: marked(other.slug) },
     ]);
     const conflict = (uri: string) => ({
       ...{ server: other.slug, with: owner.slug, state: "conflict", uris: [uri] },
-      message: expect.stringContaining(`"${owner.slug}" is configured earlier`) as string,
+      message: expect.stringContaining(`"${owner.slug}", configured earlier,`) as string,
     });
     expect(_meta).toEqual({
       "edgeway/servers": ["tea:menu", "tea:cups/1", "tea:cups/{n}"].map(conflict),

@@ -190,7 +190,7 @@ const servers: readonly ServerHealth[] = [
     conflicts: [
       {
         message:
-          '2 resources of upstream "postgres-read-only" left out, since upstream "github" has the same URI: "github" is configured earlier',
+          '2 resources of upstream "postgres-read-only" are left out: upstream "github", configured earlier, has the same URI',
         uris: ["repo://acme/schema.sql", "repo://acme/README.md"],
       },
     ],

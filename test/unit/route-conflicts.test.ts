@@ -41,49 +41,49 @@ describe("two servers are in conflict", () => {
       earlier: { uris: ["tea:menu", "tea:own"] },
       later: { uris: ["tea:menu"] },
       uris: ["tea:menu"],
-      says: '1 resource of upstream "b" left out, since upstream "a" has the same URI: "a" is configured earlier',
+      says: '1 resource of upstream "b" is left out: upstream "a", configured earlier, has the same URI',
     },
     {
       name: "when the later one lists what fits a template of the earlier one",
       earlier: { templates: ["tea:{item}"] },
       later: { uris: ["tea:1", "tea:2", "coffee:1"] },
       uris: ["tea:1", "tea:2"],
-      says: '2 resources of upstream "b" left out, since a template of upstream "a" fits: "a" is configured earlier',
+      says: '2 resources of upstream "b" are left out: upstream "a", configured earlier, has a template that fits',
     },
     {
       name: "when the earlier one lists what fits a template of the later one",
       earlier: { uris: ["tea:menu"] },
       later: { templates: ["tea:{item}"] },
       uris: ["tea:menu"],
-      says: '1 resource of upstream "a" fits a template of upstream "b"; requests go to "a": "a" is configured earlier',
+      says: 'Requests for what fits a template of upstream "b" go elsewhere for 1 resource: upstream "a", configured earlier, lists the same URI',
     },
     {
       name: "when both list a template",
       earlier: { templates: ["tea:{item}"] },
       later: { templates: ["tea:{item}"] },
       uris: ["tea:{item}"],
-      says: '1 resource template of upstream "b" left out, since upstream "a" has the same: "a" is configured earlier',
+      says: '1 resource template of upstream "b" is left out: upstream "a", configured earlier, has the same',
     },
     {
       name: "when a template of one fits what comes of the other's",
       earlier: { templates: ["tea:{+item}"] },
       later: { templates: ["tea:cups/{n}", "coffee:{n}"] },
       uris: ["tea:cups/{n}"],
-      says: 'What fits both 1 resource template of upstream "b" and one of upstream "a" is read at "a": "a" is configured earlier',
+      says: 'Requests for some of what fits 1 resource template of upstream "b" go elsewhere: upstream "a", configured earlier, has a template that fits it, too',
     },
     {
       name: "when the narrower template is that of the earlier one",
       earlier: { templates: ["tea:cups/{n}"] },
       later: { templates: ["tea:{+item}"] },
       uris: ["tea:{+item}"],
-      says: 'What fits both 1 resource template of upstream "b" and one of upstream "a" is read at "a": "a" is configured earlier',
+      says: 'Requests for some of what fits 1 resource template of upstream "b" go elsewhere: upstream "a", configured earlier, has a template that fits it, too',
     },
     {
       name: "when the earlier one lists the page of the later one's tool",
       earlier: { uris: ["ui://show"] },
       later: { page: "ui://show" },
       uris: ["ui://show"],
-      says: '1 resource of upstream "b" left out, since upstream "a" has the same URI: "a" is configured earlier',
+      says: '1 resource of upstream "b" is left out: upstream "a", configured earlier, has the same URI',
     },
   ])("$name", ({ earlier, later, uris, says }, { expect }) => {
     expect(conflictsAmong([partOf("a", earlier), partOf("b", later)])).toEqual([
@@ -133,7 +133,7 @@ describe("two servers are in conflict", () => {
     const uris = Array.from({ length: 1000 }, (_, n) => `x:${"a".repeat(100)}${n}b`);
     const found = conflictsAmong([partOf("a", { templates }), partOf("b", { uris })]);
     expect(found.at(-1)).toMatchObject({
-      message: expect.stringContaining("than are compared") as string,
+      message: expect.stringContaining("were compared") as string,
       uris: [],
     });
   });

@@ -64,55 +64,52 @@ function compareAnew(earlier: ServerResources, later: ServerResources): Comparis
   const overlapping = later.templates.filter(
     (text) => !isSame.has(text) && earlier.overlaps(text, later, steps),
   );
-  const [first, second] = [earlier.slug, later.slug];
-  const rule = `"${first}" is configured earlier`;
-  const conflict = (uris: readonly string[], sentence: string): Conflict[] =>
+  const winner = `upstream "${earlier.slug}", configured earlier,`;
+  const of = `of upstream "${later.slug}"`;
+  const sentences: readonly (readonly [uris: readonly string[], message: string])[] = [
+    [
+      same,
+      `${counted(same, "resource")} ${of} ${isOrAre(same)} left out: ${winner} has the same URI`,
+    ],
+    [
+      fitting,
+      `${counted(fitting, "resource")} ${of} ${isOrAre(fitting)} left out: ${winner} has a template that fits`,
+    ],
+    [
+      sameTemplates,
+      `${counted(sameTemplates, "resource template")} ${of} ${isOrAre(sameTemplates)} left out: ${winner} has the same`,
+    ],
+    [
+      takenBack,
+      `Requests for what fits a template ${of} go elsewhere for ${counted(takenBack, "resource")}: ${winner} lists the same URI`,
+    ],
+    [
+      overlapping,
+      `Requests for some of what fits ${counted(overlapping, "resource template")} ${of} go elsewhere: ${winner} has a template that fits it, too`,
+    ],
+  ];
+  const conflicts: Conflict[] = sentences.flatMap(([uris, message]) =>
     uris.length === 0
       ? []
-      : [
-          {
-            ...{ server: second, with: first, message: `${sentence}: ${rule}` },
-            uris: uris
-              .filter(({ length }) => length > 0 && length <= MAX_URI_CHARS)
-              .slice(0, MAX_URIS),
-          },
-        ];
-  const of = `of upstream "${second}"`;
-  return {
-    taken: { resources: new Set([...same, ...fitting]), templates: isSame },
-    conflicts: [
-      ...conflict(
-        same,
-        `${counted(same, "resource")} ${of} left out, since upstream "${first}" has the same URI`,
-      ),
-      ...conflict(
-        fitting,
-        `${counted(fitting, "resource")} ${of} left out, since a template of upstream "${first}" fits`,
-      ),
-      ...conflict(
-        sameTemplates,
-        `${counted(sameTemplates, "resource template")} ${of} left out, since upstream "${first}" has the same`,
-      ),
-      ...conflict(
-        takenBack,
-        `${counted(takenBack, "resource")} of upstream "${first}" ${takenBack.length === 1 ? "fits" : "fit"} a template ${of}; requests go to "${first}"`,
-      ),
-      ...conflict(
-        overlapping,
-        `What fits both ${counted(overlapping, "resource template")} ${of} and one of upstream "${first}" is read at "${first}"`,
-      ),
-      ...(steps.isUsedUp
-        ? conflict(
-            [""],
-            `Upstreams "${first}" and "${second}" have more resources and templates than are compared`,
-          )
-        : []),
-    ],
-  };
+      : [{ server: later.slug, with: earlier.slug, message, uris: firstOf(uris) }],
+  );
+  if (steps.isUsedUp) {
+    const message = `Not all resources and templates ${of} were compared: ${winner} has too many, or the other way round`;
+    conflicts.push({ server: later.slug, with: earlier.slug, message, uris: [] });
+  }
+  return { taken: { resources: new Set([...same, ...fitting]), templates: isSame }, conflicts };
+}
+
+function firstOf(uris: readonly string[]): readonly string[] {
+  return uris.filter(({ length }) => length <= MAX_URI_CHARS).slice(0, MAX_URIS);
 }
 
 function counted({ length }: readonly string[], thing: string): string {
   return length === 1 ? `1 ${thing}` : `${length} ${thing}s`;
+}
+
+function isOrAre({ length }: readonly string[]): string {
+  return length === 1 ? "is" : "are";
 }
 
 /** Each conflict has one line in the life of an isolate. */

@@ -186,7 +186,6 @@ export function templateFlaws(slug: string, templates: readonly Item[]): readonl
 
 /** What `ServerResources` looks at: a part of the catalog that is small enough to be sent around. */
 export function resourcesOf(catalog: Catalog): Catalog {
-  const named = ({ name }: Item): Item => ({ name, text: "" });
   const { tools, resources, templates } = catalog.lists;
   return {
     ...catalog,
@@ -197,6 +196,10 @@ export function resourcesOf(catalog: Catalog): Catalog {
       prompts: [],
     },
   };
+}
+
+function named({ name }: Item): Item {
+  return { name, text: "" };
 }
 
 /**
