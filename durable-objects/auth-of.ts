@@ -43,7 +43,10 @@ function make(env: Env, config: Config): AuthBacking {
   const { fetch } = wayOut(config);
   const owner = ownerIn(env);
   const documents = new ProviderDocuments();
-  const providers = identityProviders(config.identity, { fetch, enrolment: owner, documents });
+  const providers = identityProviders(config.identity, {
+    ...{ fetch, enrolment: owner, documents },
+    codeMac: async (codeHash) => (await secretsOf(env, config)).ownerCodeMac(codeHash),
+  });
   return {
     ...{ store, engine },
     clientKeys: new ClientKeys(wayOut(config)),

@@ -7,6 +7,8 @@
 import { DurableObject } from "cloudflare:workers";
 
 import type { AuthorityEnv } from "../src/auth/server/authority.ts";
+import { type CurrentUser, currentUser, type StandingContext } from "../src/auth/standing.ts";
+import { isAdministrator } from "../src/auth/store/auth-store.ts";
 import { keepRegistration } from "../src/auth/store/keep-registration.ts";
 import { Bearers } from "../src/auth/tokens/bearers.ts";
 import { GrantJudge } from "../src/auth/tokens/grant-judge.ts";
@@ -31,6 +33,7 @@ export class AuthShardObject extends DurableObject<Env> {
   readonly #desk: TokenDesk;
   readonly #leases: Leases;
   readonly #clock: AlarmClock;
+  readonly #providers: StandingContext["providers"];
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -45,13 +48,14 @@ export class AuthShardObject extends DurableObject<Env> {
     this.#leases = new Leases(ctx);
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     const auth = authOf(env, config);
-    const isServed = (id: string): boolean => {
-      const user = parts.users.find(id);
-      return user?.isDisabled === false && auth.providers.has(user.provider);
-    };
+    this.#providers = auth.providers;
+    const currentUserOf = (id: string, codeMac: string | undefined) =>
+      this.currentUser(id, codeMac);
     this.#judge = new GrantJudge({
       ...{ users: parts.users, audit: parts.audit, grants: parts.grants },
+      currentUser: currentUserOf,
       maxAgeMs: limits.grantDays * DAY_MS,
+      maxUnprovenMs: limits.unprovenSignInHours * HOUR_MS,
       providerOf: (name) => auth.providers.get(name),
       ring: async () => (await auth.secrets()).ring,
       onEnded: (user) => this.#signOutEverywhere(user),
@@ -63,13 +67,15 @@ export class AuthShardObject extends DurableObject<Env> {
       judge: (request) => this.#judge.judge(request),
     };
     this.#bearers = new Bearers({
-      ...{ isServed, grants: parts.grants, keys: parts.keys, env: engine },
+      ...{ currentUser: currentUserOf, grants: parts.grants, keys: parts.keys, env: engine },
+      isAdministrator: (maker) => isAdministrator(auth.store, maker),
       authority: (origin) => auth.authorities.at(origin),
     });
     this.#desk = new TokenDesk({
       ...{ rows: parts.rows, grants: parts.grants, audit: parts.audit },
       answer: (request) => auth.authorities.at(new URL(request.url).origin).fetch(request, engine),
-      isServed,
+      isServed: async ({ user, grant }) =>
+        (await this.currentUser(user, parts.grants.codeMacOf(user, grant))) !== undefined,
       onIssued: (clientId) => keepRegistration(auth.store, clientId, limits),
       replayMs: limits.refreshReplaySeconds * 1000,
       keptGrants: limits.grantsPerClient,
@@ -98,6 +104,10 @@ export class AuthShardObject extends DurableObject<Env> {
   /** Holds a socket open that tells when a grant or key ends (`Leases`). */
   override fetch(request: Request): Response {
     return this.#leases.open(request);
+  }
+
+  currentUser(id: string, codeMac: string | undefined): Promise<CurrentUser | undefined> {
+    return currentUser({ providers: this.#providers }, this.#parts.users.find(id), codeMac);
   }
 
   endGrant(user: string, grant: string): boolean {

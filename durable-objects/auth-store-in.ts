@@ -56,6 +56,7 @@ function shardAt(namespace: Namespace, name: string): AuthShard {
       if (webSocket === null) throw new Error("The lease was not given");
       return webSocket;
     },
+    currentUser: (user, codeMac) => stub().currentUser(user, codeMac),
     revokeEverything: (user) => stub().revokeEverything(user),
     endGrant: (user, grant) => stub().endGrant(user, grant),
     endClient: (client) => stub().endClient(client),

@@ -9,6 +9,7 @@ import { isSame } from "../lib/random.ts";
 import type { AuthContext } from "./context.ts";
 import { cookie, noCookie, readCookies } from "./cookies.ts";
 import type { BrowserSession } from "./store/browser-sessions.ts";
+import { type CurrentUser, currentUser } from "./standing.ts";
 import type { User } from "./store/users.ts";
 import { identify } from "./sign-in/identify.ts";
 
@@ -19,7 +20,7 @@ const HOUR_SECONDS = 3600;
 
 export interface SignedIn {
   readonly session: BrowserSession;
-  readonly user: User;
+  readonly user: CurrentUser;
   /** What every form of this session carries as `csrf`. */
   readonly formToken: string;
 }
@@ -36,7 +37,7 @@ export function sessionCookie(secret: string, { limits }: Pick<AuthContext, "lim
 
 export const NO_SESSION_COOKIE = noCookie(SESSION_COOKIE);
 
-/** @returns who is signed in, if the session lasts and its user may still use the gateway. */
+/** @returns who is signed in, if the session lasts and its user is let in today. */
 export async function signedIn(
   context: AuthContext,
   request: Request,
@@ -46,8 +47,9 @@ export async function signedIn(
   const shard = context.store.ofUser(secret);
   const session = await shard.sessions.find(secret);
   if (session === undefined) return undefined;
-  const [user, secrets] = await Promise.all([shard.users.find(session.user), context.secrets()]);
-  if (user === undefined || user.isDisabled) return undefined;
+  const [known, secrets] = await Promise.all([shard.users.find(session.user), context.secrets()]);
+  const user = await currentUser(context, known, session.codeMac);
+  if (user === undefined) return undefined;
   if (await isSomebodyElse(context, request, user)) return undefined;
   return { session, user, formToken: await secrets.formToken(secret) };
 }

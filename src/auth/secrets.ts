@@ -16,10 +16,16 @@ export class AuthSecrets {
   readonly ring: KeyRing;
   /** Bound to a browser session, so that a form posted elsewhere has none that fits. */
   readonly #forms: CryptoKey;
+  /** Tells owner codes apart without keeping them. */
+  readonly #ownerCodes: CryptoKey;
 
-  private constructor(users: CryptoKey, forms: CryptoKey, ring: KeyRing) {
-    this.#users = users;
-    this.#forms = forms;
+  private constructor(
+    keys: Readonly<Record<"users" | "forms" | "ownerCodes", CryptoKey>>,
+    ring: KeyRing,
+  ) {
+    this.#users = keys.users;
+    this.#forms = keys.forms;
+    this.#ownerCodes = keys.ownerCodes;
     this.ring = ring;
   }
 
@@ -29,7 +35,9 @@ export class AuthSecrets {
     const id = await keyId(sealing);
     const ring = { currentId: id, keys: new Map([[id, await importKey(sealing)]]) };
     const users = await hmacKey(await bytesFor(root, "users"));
-    return new AuthSecrets(users, await hmacKey(await bytesFor(root, "forms")), ring);
+    const forms = await hmacKey(await bytesFor(root, "forms"));
+    const ownerCodes = await hmacKey(await bytesFor(root, "owner-codes"));
+    return new AuthSecrets({ users, forms, ownerCodes }, ring);
   }
 
   /** The id of whoever a provider knows by this subject: the same each time, and says nothing. */
@@ -43,6 +51,11 @@ export class AuthSecrets {
   /** What a form of this browser session has to bring (cross-site request forgery). */
   async formToken(session: string): Promise<string> {
     return toBase64Url(await sign(this.#forms, session));
+  }
+
+  /** Says which owner code something began under; without the key, no code can be tried against it. */
+  async ownerCodeMac(codeHash: string): Promise<string> {
+    return toBase64Url(await sign(this.#ownerCodes, codeHash));
   }
 }
 

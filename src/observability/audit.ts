@@ -28,6 +28,9 @@ export const AUDIT_EVENTS = {
   refresh_reuse: { meaning: "A token came back after it was replaced", isDenial: true },
   code_reuse: { meaning: "A code was sent twice", isDenial: true },
   provider_ended: { meaning: "The sign-in provider ended the session", isDenial: true },
+  provider_answer_lost: {
+    meaning: "The answer of the sign-in provider was lost; sign in again soon",
+  },
   denied: { meaning: "A request was refused", isDenial: true },
 
   key_created: { meaning: "An API key was created" },

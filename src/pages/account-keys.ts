@@ -21,7 +21,7 @@ async function make(
   { who, form }: Submission,
   request: Request,
 ): Promise<Response> {
-  const { user } = who;
+  const { user, session } = who;
   const { store, origin, limits } = context;
   const offer = keyOffer(context, user);
   const reading = readChoice(form, offer);
@@ -38,6 +38,7 @@ async function make(
   const now = Date.now();
   const { key, token } = await shard.keys.create({
     ...{ kind: "sk", owner: user.id, label, scopes, resources },
+    ...(session.codeMac !== undefined && { codeMac: session.codeMac }),
     expiresAt: now + days * DAY_MS,
   });
   await audited(context, request, user.id, ["key_created", { key: key.id, label }]);

@@ -24,10 +24,19 @@ async function setDisabled(
   isDisabled: boolean,
 ): Promise<Response> {
   const id = form.get("id") ?? "";
-  if (!(await context.store.ofUser(id).setDisabled(id, isDisabled))) return notFound(context);
+  const { store } = context;
+  if (!(await store.ofUser(id).setDisabled(id, isDisabled))) return notFound(context);
+  if (isDisabled) await endServicesOf(store, id);
   const event = isDisabled ? "user_disabled" : "user_enabled";
   await audited(context, request, id, [event, { by: who.user.id }]);
   return done(context.origin, PATHS.admin, isDisabled ? "user-disabled" : "user-enabled");
+}
+
+/** What a disabled administrator made is served no more; its tokens and streams end at once. */
+async function endServicesOf(store: AuthContext["store"], maker: string): Promise<void> {
+  const lists = await Promise.all(store.allOfClients().map((shard) => shard.services.list()));
+  const made = lists.flat().filter((client) => client.maker?.user === maker);
+  await Promise.all(made.map(({ id }) => store.ofUser(id).revokeEverything(id)));
 }
 
 /** Its registration goes, and whatever anybody has let it do. */

@@ -1,5 +1,6 @@
 /** Service clients: made by an administrator, their secret shown once, and revoked. */
 
+import type { Maker } from "../auth/store/api-keys.ts";
 import { newServiceClientId } from "../auth/store/service-clients.ts";
 import { adminPage, serviceOffer } from "./admin.ts";
 import { audited } from "./audited.ts";
@@ -20,7 +21,12 @@ export const createService = submitted(ADMIN_FORM, async (context, { who, form }
   }
   const { label, scopes, resources } = reading.choice;
   const id = newServiceClientId();
-  const made = await store.ofClient(id).services.create({ id, label, scopes, resources });
+  const { user, session } = who;
+  const maker: Maker = {
+    user: user.id,
+    ...(session.codeMac !== undefined && { codeMac: session.codeMac }),
+  };
+  const made = await store.ofClient(id).services.create({ id, label, scopes, resources, maker });
   await audited(context, request, who.user.id, ["service_client_created", { client: id, label }]);
   const view = serviceCreatedView({
     ...{ label, clientId: id, secret: made.secret ?? "" },

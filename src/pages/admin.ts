@@ -2,6 +2,8 @@
 
 import type { SignedIn } from "../auth/browser.ts";
 import type { AuthContext } from "../auth/context.ts";
+import { isServed } from "../auth/server/client-credentials.ts";
+import { type CurrentUser, currentUser } from "../auth/standing.ts";
 import type { User } from "../auth/store/users.ts";
 import type { Offer } from "./credential-choice.ts";
 import { formOf } from "./credential-choice.ts";
@@ -61,23 +63,28 @@ export function serviceOffer({ authority }: Pick<AuthContext, "authority">): Off
   return { resources: authority.resources, days: [] };
 }
 
-async function listUsers(
-  { store, providers }: AuthContext,
-  own: string,
-): Promise<readonly AdminUser[]> {
+async function listUsers(context: AuthContext, own: string): Promise<readonly AdminUser[]> {
+  const { store, providers } = context;
   const lists = await Promise.all(store.allOfUsers().map((shard) => shard.users.all()));
   const all = lists.flat().toSorted((a, b) => b.seenAt - a.seenAt);
-  return all.slice(0, SHOWN_USERS).map((user) => asAdminSees(user, own, providers));
+  return Promise.all(
+    all.slice(0, SHOWN_USERS).map(async (user) => {
+      const current = await currentUser(context, user, user.codeMac);
+      return asAdminSees(user, current, own, providers);
+    }),
+  );
 }
 
 function asAdminSees(
-  { id, provider, isAdmin, isDisabled, createdAt, seenAt, ...person }: User,
+  { id, provider, isDisabled, createdAt, seenAt, ...person }: User,
+  current: CurrentUser | undefined,
   own: string,
   providers: AuthContext["providers"],
 ): AdminUser {
   const known = providers.get(provider);
   return {
-    ...{ id, label: personLabel({ id, ...person }), isAdmin, isDisabled, isYou: id === own },
+    ...{ id, label: personLabel({ id, ...person }), isDisabled, isYou: id === own },
+    ...{ isAdmin: current?.isAdmin ?? false, isLetIn: isDisabled || current !== undefined },
     provider: known === undefined ? provider : providerTitle(known),
     ...{ createdAt, seenAt },
   };
@@ -87,12 +94,20 @@ async function listServices({ store }: AuthContext): Promise<readonly ServiceRow
   const lists = await Promise.all(store.allOfClients().map((shard) => shard.services.list()));
   const services = lists.flat().toSorted((a, b) => b.createdAt - a.createdAt);
   return Promise.all(
-    services.map(async ({ id, label, scopes, resources, createdAt }) => {
+    services.map(async (client) => {
+      const { id, label, scopes, resources, createdAt, maker } = client;
       // Its tokens tell when it was last here; there are few, and they live for an hour.
       const tokens = await store.ofUser(id).keys.list(id);
       const used = tokens.map((token) => token.usedAt ?? token.createdAt);
       const lastUsedAt = used.length === 0 ? undefined : Math.max(...used);
-      return { id, label, scopes, resources, createdAt, lastUsedAt };
+      const [isOn, by] = await Promise.all([
+        isServed(store, client),
+        maker && store.ofUser(maker.user).users.find(maker.user),
+      ]);
+      return {
+        ...{ id, label, scopes, resources, createdAt, lastUsedAt },
+        ...{ isServed: isOn, maker: by && personLabel(by) },
+      };
     }),
   );
 }

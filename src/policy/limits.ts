@@ -162,6 +162,13 @@ export const LIMITS = {
     max: 3650,
     reason: "A person is asked anew this long after a sign-in, however busy the application is.",
   },
+  unprovenSignInHours: {
+    default: 24,
+    min: 0,
+    max: 720,
+    reason:
+      "A provider's answer that was lost in a crash ends nothing for this long after its last one.",
+  },
   codeSeconds: {
     default: 120,
     min: 10,

@@ -205,6 +205,7 @@ describe("service clients", () => {
     const { keys } = records().store.ofUser(id);
     const { token } = await keys.create({
       ...{ kind: "cc", owner: id, label: "", scopes: ["mcp:alpha"] },
+      maker: { user: root.person.id },
       ...{ resources: [`${ORIGIN}/mcp/alpha`], expiresAt: Date.now() + 60 * MINUTE },
     });
     expect(await statusWith(token)).toBe(200);

@@ -9,7 +9,7 @@ import { ask, type Form, newClient, told } from "./codes.ts";
 import { later, SECOND } from "./later.ts";
 import { gatewayWith, newContext } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";
-import { records } from "./people.ts";
+import { newMaker, records } from "./people.ts";
 import { Signer } from "./signing.ts";
 
 const CREDENTIALS = { grant_type: "client_credentials" };
@@ -25,7 +25,7 @@ async function newService(
     .store.ofClient(id)
     .services.create({
       ...{ id, label: "Nightly", scopes: ["mcp:alpha"], resources: [`${ORIGIN}/mcp/alpha`] },
-      ...options,
+      ...{ maker: await newMaker(), ...options },
     });
   return { id, secret, form: { ...CREDENTIALS, client_id: id, client_secret: secret } };
 }

@@ -72,7 +72,8 @@ export async function newCode(options: CodeOptions = {}): Promise<Code> {
         ...{ responseType: "code", clientId: client, redirectUri, state: "s", scope: [...scopes] },
         ...{ codeChallenge: challenge, codeChallengeMethod: "S256", resource: ORIGIN + path },
       },
-      ...{ userId: person.id, scope: [...scopes], props: {}, metadata: { name: "Test client" } },
+      ...{ userId: person.id, scope: [...scopes], props: {} },
+      metadata: { name: "Test client", ...person.remembered },
       revokeExistingGrants: false,
     });
   const code = new URL(redirectTo).searchParams.get("code") ?? "";

@@ -4,17 +4,20 @@ import type {
   Departure,
   HeaderProvider,
   Identity,
+  KnownIdentity,
   Recheck,
   RedirectProvider,
   Refused,
   Return,
   SignInResult,
+  Standing,
   Start,
 } from "../../src/auth/identity/provider.ts";
+import { PEOPLE_PROVIDER } from "../support/oauth-owner.ts";
 import { refused } from "../../src/auth/identity/sign-in-error.ts";
 
 export const ADA: Identity = {
-  issuer: "https://people.example",
+  issuer: PEOPLE_PROVIDER.team,
   subject: "ada",
   name: "Ada",
   email: "ada@example.com",
@@ -74,6 +77,13 @@ export class FakeProvider implements RedirectProvider {
     return Promise.resolve(this.says);
   }
 
+  /** Whoever it names is let in as what it names them. */
+  standing({ subject }: KnownIdentity): Promise<Standing | undefined> {
+    const { says } = this;
+    const isNamed = says.kind === "identity" && says.identity.subject === subject;
+    return Promise.resolve({ isAdmin: isNamed && says.identity.isAdmin });
+  }
+
   recheck(): Promise<Recheck> {
     return Promise.resolve({ kind: "alive" });
   }
@@ -99,6 +109,10 @@ export class FakeAccess implements HeaderProvider {
 
   identify(headers: Headers): Promise<SignInResult | undefined> {
     return Promise.resolve(this.people[headers.get("cf-access-jwt-assertion") ?? ""]);
+  }
+
+  standing(): Promise<Standing | undefined> {
+    return Promise.resolve({ isAdmin: false });
   }
 
   recheck(): Promise<Recheck> {

@@ -9,6 +9,7 @@ import type { OwnerSetup } from "../../src/auth/sign-in/owner-setup.ts";
 import { ownerIn } from "../../durable-objects/owner-in.ts";
 import type { RegistryObject } from "../../durable-objects/registry-object.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
+import { records } from "./people.ts";
 import { browserOf, type SignInOptions } from "./sign-in-gateway.ts";
 
 const MINUTE = 60_000;
@@ -32,7 +33,13 @@ function newGateway(): New {
     ...env,
     REGISTRY: REGISTRY as unknown as DurableObjectNamespace<RegistryObject>,
   });
-  const provider = new OwnerProvider({ name: "owner", label: "Owner code" }, owner);
+  const provider = new OwnerProvider(
+    { name: "owner", label: "Owner code" },
+    {
+      enrolment: owner,
+      codeMac: async (hash) => (await records().secrets()).ownerCodeMac(hash),
+    },
+  );
   return { owner, setup: owner, providers: [provider] };
 }
 

@@ -8,9 +8,11 @@ import { env } from "cloudflare:workers";
 import { authOf } from "../../durable-objects/auth-of.ts";
 import type { AuthBacking } from "../../src/auth/context.ts";
 import type { Resource } from "../../src/auth/resources.ts";
+import type { Maker } from "../../src/auth/store/api-keys.ts";
 import type { AuthShard } from "../../src/auth/store/auth-store.ts";
 import { loadConfig } from "../../src/config.ts";
 import type { Headers } from "../integration/client.ts";
+import { PEOPLE_PROVIDER } from "../support/oauth-owner.ts";
 import { newPkce, REDIRECT_URI, type Tokens, tokensIn } from "../support/oauth-requests.ts";
 import { ORIGIN } from "./gateway.ts";
 
@@ -22,6 +24,14 @@ export function records(): AuthBacking {
   if (!loaded.ok) throw new Error(loaded.problems.join(" "));
   return authOf(env, loaded.config);
 }
+
+/** Whom the provider of `PEOPLE_PROVIDER` has named; it has left nothing to ask it again with. */
+export const SOMEBODY = {
+  ...{ provider: PEOPLE_PROVIDER.name, issuer: PEOPLE_PROVIDER.team },
+  email: "somebody@example.com",
+};
+/** The address of somebody who is an administrator. */
+export const ROOT_EMAIL = "root@example.com";
 
 export interface TokenOptions {
   /** The endpoint that it is for; `/mcp/alpha` if not said. */
@@ -43,19 +53,31 @@ export interface Connection {
 
 export class Person {
   readonly id: string;
+  /** What everything that they begin remembers of the owner code. */
+  readonly codeMac: string | undefined;
 
-  private constructor(id: string) {
+  private constructor(id: string, codeMac?: string) {
     this.id = id;
+    this.codeMac = codeMac;
   }
 
   /** Somebody whom no other test knows. */
   static async signIn(): Promise<Person> {
     const subject = crypto.randomUUID();
-    const issuer = "https://people.example";
-    const id = await (await records().secrets()).userId(issuer, subject);
-    const user = { id, issuer, subject, provider: "owner", name: "Somebody", isAdmin: false };
+    const id = await (await records().secrets()).userId(SOMEBODY.issuer, subject);
+    const user = { ...SOMEBODY, id, subject, name: "Somebody" };
     await records().store.ofUser(id).users.signedIn(user);
     return new Person(id);
+  }
+
+  /** The same person, for what begins from now on under this code. */
+  under(codeMac: string): Person {
+    return new Person(this.id, codeMac);
+  }
+
+  /** What sessions, grants and keys of theirs remember. */
+  get remembered(): { readonly codeMac?: string } {
+    return this.codeMac === undefined ? {} : { codeMac: this.codeMac };
   }
 
   /** Where everything of theirs is kept. */
@@ -70,6 +92,7 @@ export class Person {
     const { key, token } = await this.shard.keys.create({
       ...{ kind: "sk", owner: this.id, label: "test", expiresAt, resources: [resource.id] },
       scopes: options.scopes ?? resource.scopes.slice(0, 1),
+      ...this.remembered,
     });
     return { id: key.id, token };
   }
@@ -87,7 +110,12 @@ export class Person {
         ...{ responseType: "code", clientId: client, redirectUri: REDIRECT_URI, state: "s", scope },
         ...{ codeChallenge: challenge, codeChallengeMethod: "S256", resource: resource.id },
       },
-      ...{ userId: this.id, scope, props: {}, metadata: { name: "Test client" } },
+      ...{
+        userId: this.id,
+        scope,
+        props: {},
+        metadata: { name: "Test client", ...this.remembered },
+      },
       revokeExistingGrants: false,
     });
     const code = new URL(redirectTo).searchParams.get("code") ?? "";
@@ -104,6 +132,13 @@ export class Person {
     const body = new URLSearchParams(parameters);
     return this.shard.token(new Request(`${ORIGIN}/token`, { method: "POST", body }));
   }
+}
+
+/** An administrator, for what one has to have made. */
+export async function newMaker(): Promise<Maker> {
+  const { id, shard } = await Person.signIn();
+  await shard.users.change(id, { email: ROOT_EMAIL });
+  return { user: id };
 }
 
 export function as(token: string): Headers {

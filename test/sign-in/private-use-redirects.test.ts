@@ -116,8 +116,8 @@ describe("any other", () => {
     if (found.kind !== "client") throw new Error(found.problem);
     const content = await judgeAsk(context, reading, { found, user: undefined });
     if (content.kind !== "authorize") throw new Error(content.kind);
-    const { id, shard } = await newOwner();
-    const user = await shard.users.find(id);
+    const { id, shard, codeMac } = await newOwner();
+    const user = await shard.currentUser(id, codeMac);
     if (user === undefined) throw new Error("There is no such user");
 
     const issue = (redirectUri: string) =>

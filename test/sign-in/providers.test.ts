@@ -5,7 +5,7 @@ import { describe, test } from "vitest";
 import { answerIn, Asking, WEB_CLIENT } from "./asking.ts";
 import { ADA, FakeAccess, FakeProvider, known, stranger } from "./fake-provider.ts";
 import { ORIGIN } from "./gateway.ts";
-import { records } from "./people.ts";
+import { records, ROOT_EMAIL } from "./people.ts";
 import { browserOf } from "./sign-in-gateway.ts";
 import { sessionIn, through, whoIs } from "./signed-in.ts";
 
@@ -21,8 +21,8 @@ function cameThrough(name: string): Readonly<Record<string, string>> {
 
 describe("what a provider says", () => {
   test("becomes a user, with what the provider is asked again kept sealed", async ({ expect }) => {
-    const identity = stranger();
-    const provider = new FakeProvider("one", known(identity));
+    const { isAdmin, ...identity } = stranger();
+    const provider = new FakeProvider("one", known({ ...identity, isAdmin }));
     const browser = browserOf({ providers: [provider] });
     await through(provider, browser);
     const id = await (await records().secrets()).userId(identity.issuer, identity.subject);
@@ -79,7 +79,7 @@ describe("what a provider says", () => {
     const page = await browser.visit(provider.wayBack(left));
     expect(answerIn(page.left)).toMatchObject({ error: "invalid_scope", state: asking.state });
     expect(provider.started).toMatchObject([{ fresh: true }]);
-    provider.says = known(stranger({ isAdmin: true }));
+    provider.says = known(stranger({ email: ROOT_EMAIL, isAdmin: true }));
     const admin = browserOf(options);
     const away = await admin.submit(await asking.visit(asked, admin), { button: "Approve" });
     const code = await admin.visit(provider.wayBack(away.left));

@@ -7,6 +7,7 @@ import { DAY, later, SECOND } from "./later.ts";
 import { ask, connect, eventsOf, isGood, newClient, newCode, refreshing, told } from "./codes.ts";
 import { ORIGIN } from "./gateway.ts";
 import { endSignIn, newOwner } from "./owners.ts";
+import { SOMEBODY } from "./people.ts";
 import { evict, refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
 
 describe("a refresh", () => {
@@ -212,10 +213,14 @@ describe("scopes", () => {
 
   test("B77a: go with the role of the user", async ({ expect }) => {
     const person = await newOwner();
-    await person.shard.users.change(person.id, { isAdmin: true });
     const application = await connect({ person, path: "/admin", scopes: ["admin"] });
     expect(application.tokens.scope).toBe("admin");
-    await person.shard.users.change(person.id, { isAdmin: false });
-    expect(await refusal(application, application.tokens)).toEqual([400, "invalid_scope"]);
+    const code = await newCode({ person, path: "/admin", scopes: ["admin"] });
+    // Known by a provider whose list of administrators they are not on.
+    await person.shard.users.change(person.id, { ...SOMEBODY, subject: person.id });
+    const { access_token: token } = application.tokens;
+    const bearer = await person.shard.bearers.check(ORIGIN, `${ORIGIN}/admin`, token);
+    expect(bearer?.scopes).toEqual([]);
+    expect(await told(await ask(code.form))).toEqual([400, "invalid_scope"]);
   });
 });

@@ -11,6 +11,8 @@ import { OwnerProvider } from "../../src/auth/identity/owner.ts";
 import type { OwnerSetup } from "../../src/auth/sign-in/owner-setup.ts";
 import { register } from "../../src/auth/server/register.ts";
 import { token } from "../../src/auth/server/token.ts";
+import { showAccount } from "../../src/pages/account.ts";
+import { showAdmin } from "../../src/pages/admin.ts";
 import { answerAuthorize, showAuthorize, switchAccount } from "../../src/pages/authorize.ts";
 import { showCallback } from "../../src/pages/callback.ts";
 import { answerLogin, showLogin } from "../../src/pages/login.ts";
@@ -20,6 +22,7 @@ import { OWNER_CODE } from "../support/oauth-owner.ts";
 import type { Gateway } from "../support/oauth-requests.ts";
 import { type ContextOptions, fromElsewhere, newContext } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";
+import { records } from "./people.ts";
 
 type Handler = (context: AuthContext, request: Request) => Promise<Response>;
 
@@ -30,6 +33,8 @@ const ROUTES: Readonly<Record<string, Handler>> = {
   "GET /login": showLogin,
   "POST /login": answerLogin,
   "GET /callback": showCallback,
+  "GET /account": showAccount,
+  "GET /admin": showAdmin,
   "GET /setup": showSetup,
   "POST /setup": finishSetup,
   "POST /register": register,
@@ -44,7 +49,10 @@ export interface SignInOptions extends ContextOptions {
 
 export const OWNER: IdentityProvider = new OwnerProvider(
   { name: "owner", label: "Owner code", code: OWNER_CODE },
-  { codeHash: () => Promise.resolve(undefined) },
+  {
+    enrolment: { codeHash: () => Promise.resolve(undefined) },
+    codeMac: async (hash) => (await records().secrets()).ownerCodeMac(hash),
+  },
 );
 
 export function signInContext(options: SignInOptions = {}): AuthContext {

@@ -3,7 +3,7 @@
 import { Browser, type Page } from "../support/oauth-browser.ts";
 import type { Submission } from "../support/oauth-forms.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
-import { Person, records } from "./people.ts";
+import { Person, records, ROOT_EMAIL } from "./people.ts";
 
 export const SESSION_COOKIE = "__Host-edgeway-session";
 const AGENT =
@@ -30,14 +30,17 @@ export class Visitor {
   /** Somebody whom no other test knows. */
   static async arrive({ isAdmin = false, ...options }: VisitorOptions = {}): Promise<Visitor> {
     const person = await Person.signIn();
-    await person.shard.users.change(person.id, { isAdmin });
+    if (isAdmin) await person.shard.users.change(person.id, { email: ROOT_EMAIL });
     return Visitor.as(person, options);
   }
 
   /** Another browser of somebody. */
   static async as(person: Person, options: VisitorOptions = {}): Promise<Visitor> {
     const { authenticatedAt = Date.now() } = options;
-    const secret = await person.shard.sessions.open(person.id, authenticatedAt, AGENT);
+    const secret = await person.shard.sessions.open(person.id, {
+      ...{ authenticatedAt, agent: AGENT },
+      ...person.remembered,
+    });
     const browser = new Browser(ORIGIN, gateway.send);
     browser.jar.take(new URL(ORIGIN), [`${SESSION_COOKIE}=${secret}; Path=/; Secure; HttpOnly`]);
     return new Visitor(person, browser, secret);

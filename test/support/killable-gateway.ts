@@ -16,8 +16,11 @@ export interface KillableGateway {
   readonly pid: number;
   /** SIGKILL to the launcher and all its children at once: nobody gets to write a last word. */
   kill(): Promise<void>;
-  /** @param storage another place to find its storage at. */
-  start(storage?: string): Promise<void>;
+  /**
+   * @param storage another place to find its storage at.
+   * @param vars in place of those that it had until then.
+   */
+  start(storage?: string, vars?: GatewayOptions["vars"]): Promise<void>;
   /** Ends it and removes its storage. */
   remove(): Promise<void>;
 }
@@ -27,8 +30,8 @@ export async function startKillableGateway(
 ): Promise<KillableGateway> {
   const storage = await mkdtemp(join(tmpdir(), "edgeway-killed-"));
   const port = await freePort();
-  const start = (persistTo = storage): Promise<Server> =>
-    startGateway({ ...options, port, persistTo });
+  const start = (persistTo = storage, vars = options.vars ?? {}): Promise<Server> =>
+    startGateway({ ...options, vars, port, persistTo });
   let server = await start();
   const { url } = server;
   return {
@@ -41,8 +44,8 @@ export async function startKillableGateway(
       await server.program.stop("SIGKILL");
       await until(async () => !(await isServed(url)), `nobody serves ${url} any more`);
     },
-    async start(persistTo) {
-      server = await start(persistTo);
+    async start(persistTo, vars) {
+      server = await start(persistTo, vars);
     },
     async remove() {
       await server.stop();

@@ -3,7 +3,7 @@
 import type { TestProject } from "vitest/node";
 
 import { startCanary } from "./canary.ts";
-import { OWNER_CODE } from "./oauth-owner.ts";
+import { OWNER_CODE, PEOPLE_PROVIDER } from "./oauth-owner.ts";
 import { startScriptedUpstreams } from "./scripted-upstream.ts";
 import { SMALL_LIMITS } from "./small-limits.ts";
 
@@ -19,6 +19,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     AUTH_MODE: "oauth",
     PUBLIC_ORIGIN: "https://gw.example.com",
     OWNER_CODE,
+    IDENTITY: JSON.stringify([{ provider: "owner" }, PEOPLE_PROVIDER]),
     MCP_SERVERS: JSON.stringify(
       Object.fromEntries(SLUGS.map((slug) => [slug, { url: `${upstreams.origin}/u/${slug}` }])),
     ),

@@ -5,9 +5,10 @@ import {
   OAuthError,
   type TokenExchangeCallbackOptions,
 } from "@cloudflare/workers-oauth-provider";
-import { describe, test } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import type { IdentityProvider, Recheck } from "../../src/auth/identity/provider.ts";
+import { currentUser } from "../../src/auth/standing.ts";
 import { AuditLog } from "../../src/auth/store/audit-log.ts";
 import { type User, Users } from "../../src/auth/store/users.ts";
 import { GrantJudge, upkeepPurpose } from "../../src/auth/tokens/grant-judge.ts";
@@ -17,6 +18,8 @@ import { withSql } from "./sql-fixture.ts";
 
 interface Fixture {
   readonly judge: GrantJudge;
+  /** What judges after a restart: all that it knows is what was written down. */
+  readonly newLife: () => GrantJudge;
   readonly users: Users;
   readonly audit: AuditLog;
   readonly ring: KeyRing;
@@ -29,9 +32,16 @@ interface Fixture {
 }
 
 const USER: Omit<User, "isDisabled" | "createdAt" | "seenAt"> = {
-  ...{ id: "u_1", provider: "idp", issuer: "https://idp.example", subject: "1", isAdmin: true },
+  ...{
+    id: "u_1",
+    provider: "idp",
+    email: "root@idp.example",
+    issuer: "https://idp.example",
+    subject: "1",
+  },
 };
 
+const MAX_UNPROVEN_MS = 86_400_000;
 const MAX_AGE_MS = 180 * 86_400_000;
 const GRANT: Omit<Grant, "createdAt"> = {
   ...{ id: "g", client: "c", resource: "r", redirectUri: "u", scopes: ["mcp"], name: "n" },
@@ -45,22 +55,27 @@ function withJudge<T>(act: (fixture: Fixture) => Promise<T>): Promise<T> {
     const asked: (string | undefined)[] = [];
     const createdAt = clock.now;
     const ended: string[] = [];
-    const fixture: Fixture = {
-      ...{ users, audit, ring, asked, ended, clock, answer: { kind: "alive" } },
-      judge: new GrantJudge({
+    const newJudge = (): GrantJudge =>
+      new GrantJudge({
         ...{ users, audit, ring: () => Promise.resolve(ring), now: () => clock.now },
-        grants: { find: () => ({ ...GRANT, createdAt }) },
-        maxAgeMs: MAX_AGE_MS,
+        grants: { find: () => ({ ...GRANT, createdAt }), codeMacOf: () => undefined },
+        currentUser: (id, codeMac) => currentUser({ providers }, users.find(id), codeMac),
+        ...{ maxAgeMs: MAX_AGE_MS, maxUnprovenMs: MAX_UNPROVEN_MS },
         onEnded: (user) => ended.push(user),
         providerOf: (name) => (name === "idp" ? provider : undefined),
-      }),
+      });
+    const fixture: Fixture = {
+      ...{ users, audit, ring, asked, ended, clock, answer: { kind: "alive" } },
+      ...{ judge: newJudge(), newLife: newJudge },
     };
     const provider = {
       recheck: (upkeep: string | undefined) => {
         asked.push(upkeep);
         return Promise.resolve(fixture.answer);
       },
+      standing: async ({ email }: User) => ({ isAdmin: email === USER.email }),
     } as unknown as IdentityProvider;
+    const providers = new Map([["idp", provider]]);
     users.signedIn({ ...USER, upkeep: await seal(ring, upkeepPurpose(USER.id), "first") });
     return act(fixture);
   });
@@ -123,11 +138,12 @@ describe("a refresh", () => {
 
   test("leaves what a newer sign-in has brought", async ({ expect }) => {
     await withJudge(async (fixture) => {
-      const { judge, users, ring } = fixture;
+      const { judge, users, ring, asked } = fixture;
       const newer = await seal(ring, upkeepPurpose(USER.id), "newer");
       const answer = Promise.withResolvers<Recheck>();
       fixture.answer = answer.promise;
       const judging = judge.judge(asking());
+      await expect.poll(() => asked).toHaveLength(1);
       users.change(USER.id, { upkeep: newer });
       answer.resolve({ kind: "alive", upkeep: "older" });
       await judging;
@@ -186,7 +202,8 @@ describe("a refresh", () => {
     await withJudge(async (fixture) => {
       const { judge, clock } = fixture;
       expect(await judge.judge(asking(["admin"]))).toEqual({ accessTokenScope: ["admin"] });
-      const identity = { issuer: USER.issuer, subject: USER.subject, isAdmin: false };
+      const email = "somebody@idp.example";
+      const identity = { issuer: USER.issuer, subject: USER.subject, email, isAdmin: false };
       fixture.answer = { kind: "alive", identity };
       clock.now += 60_000;
       expect(await judge.judge(asking(["mcp", "admin"]))).toEqual({ accessTokenScope: ["mcp"] });
@@ -200,14 +217,93 @@ describe("a refresh", () => {
     expect,
   }) => {
     await withJudge(async (fixture) => {
-      const { judge, users } = fixture;
+      const { judge, users, asked } = fixture;
       const answer = Promise.withResolvers<Recheck>();
       fixture.answer = answer.promise;
       const judged = refusal(judge.judge(asking()));
+      await expect.poll(() => asked).toHaveLength(1);
       users.change(USER.id, { isDisabled: true });
       answer.resolve({ kind: "alive" });
       expect(await judged).toMatchObject({ error: "invalid_grant" });
       expect(users.find(USER.id)).toMatchObject({ isDisabled: true });
+    });
+  });
+});
+
+/** As when the process dies while the provider answers: nothing of the answer is written down. */
+async function dieWhileAsking(fixture: Fixture): Promise<void> {
+  const { judge, asked } = fixture;
+  fixture.answer = new Promise(() => undefined);
+  const before = asked.length;
+  judge.judge(asking()).catch(() => undefined);
+  await vi.waitFor(() => {
+    if (asked.length === before) throw new Error("not asked yet");
+  });
+}
+
+describe("a provider that replaces its refresh token, and an answer that is lost", () => {
+  const refusesToken: Recheck = { kind: "ended", detail: "x", isTokenRefused: true };
+
+  test("end no sign-in, for a day after the provider last stood by it", async ({ expect }) => {
+    await withJudge(async (fixture) => {
+      const { clock, ended, audit } = fixture;
+      clock.now += 60_000;
+      await fixture.judge.judge(asking());
+      await dieWhileAsking(fixture);
+      fixture.answer = refusesToken;
+      const revived = fixture.newLife();
+      expect(await revived.judge(asking())).toEqual({ accessTokenScope: ["mcp"] });
+      expect(ended).toEqual([]);
+      expect(audit.list(USER.id)[0]).toMatchObject({ event: "provider_answer_lost" });
+      clock.now += MAX_UNPROVEN_MS - 1;
+      expect(await revived.judge(asking())).toEqual({ accessTokenScope: ["mcp"] });
+      clock.now += 1;
+      expect(await refusal(revived.judge(asking()))).toMatchObject({ error: "invalid_grant" });
+      expect(ended).toEqual([USER.id]);
+    });
+  });
+
+  test("are forgotten when the provider answers again, or the person signs in", async ({
+    expect,
+  }) => {
+    for (const heal of [
+      async (fixture: Fixture): Promise<void> => {
+        fixture.answer = { kind: "alive", upkeep: "second" };
+        await fixture.newLife().judge(asking());
+      },
+      async ({ users, ring }: Fixture): Promise<void> => {
+        const upkeep = await seal(ring, upkeepPurpose(USER.id), "newer");
+        users.signedIn({ ...USER, upkeep });
+      },
+    ]) {
+      await withJudge(async (fixture) => {
+        await dieWhileAsking(fixture);
+        await heal(fixture);
+        fixture.answer = refusesToken;
+        const refused = await refusal(fixture.newLife().judge(asking()));
+        expect([refused, fixture.ended]).toMatchObject([{ error: "invalid_grant" }, [USER.id]]);
+      });
+    }
+  });
+
+  test("keep nobody in whom the provider shuts out in other words", async ({ expect }) => {
+    await withJudge(async (fixture) => {
+      await dieWhileAsking(fixture);
+      fixture.answer = { kind: "ended", detail: "Not on the list." };
+      const refused = await refusal(fixture.newLife().judge(asking()));
+      expect([refused, fixture.ended]).toMatchObject([{ error: "invalid_grant" }, [USER.id]]);
+    });
+  });
+
+  test("are none of an answer that came: a provider that was out of reach has replaced nothing", async ({
+    expect,
+  }) => {
+    await withJudge(async (fixture) => {
+      fixture.answer = { kind: "unavailable" };
+      await refusal(fixture.judge.judge(asking()));
+      fixture.answer = refusesToken;
+      await refusal(fixture.judge.judge(asking()));
+      expect(fixture.ended).toEqual([USER.id]);
     });
   });
 });

@@ -98,6 +98,7 @@ describe("parseIdentity() takes", () => {
     const deps = {
       fetch,
       enrolment: { codeHash: async () => undefined },
+      codeMac: async (codeHash: string) => codeHash,
       documents: new ProviderDocuments(),
     };
     const providers = identityProviders(configs, deps);

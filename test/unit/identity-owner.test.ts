@@ -9,10 +9,13 @@ const CODE = "kT7wq2Zp9sLr4Vx8Nc3M";
 const owner = { issuer: "edgeway:owner", subject: "owner" };
 const NAMES = { name: "owner", label: "Continue as the owner" };
 
+const codeMac = (hash: string): Promise<string> => hashOf(`under a key: ${hash}`);
+const outOfReach = { codeHash: () => Promise.reject(new Error("out of reach")) };
+
 const withCode = (code: string): OwnerProvider =>
-  new OwnerProvider({ ...NAMES, code }, { codeHash: () => Promise.reject(new Error("unasked")) });
+  new OwnerProvider({ ...NAMES, code }, { enrolment: outOfReach, codeMac });
 const enrolled = (hash: string | undefined): OwnerProvider =>
-  new OwnerProvider(NAMES, { codeHash: async () => hash });
+  new OwnerProvider(NAMES, { enrolment: { codeHash: async () => hash }, codeMac });
 
 describe("OwnerProvider.check()", () => {
   test("knows the owner by the operator's code", async ({ expect }) => {
@@ -54,31 +57,37 @@ describe("OwnerProvider.check()", () => {
   });
 });
 
-async function upkeep(): Promise<string | undefined> {
+/** What a sign-in with the code leaves in all that it begins. */
+async function kept(): Promise<string | undefined> {
   const result = await withCode(CODE).check(CODE);
-  return result.kind === "identity" ? result.upkeep : undefined;
+  return result.kind === "identity" ? result.codeMac : undefined;
 }
 
-describe("OwnerProvider.recheck()", () => {
-  test("stands while the code does, wherever it is kept", async ({ expect }) => {
-    expect(await withCode(CODE).recheck(await upkeep(), owner)).toEqual({ kind: "alive" });
+describe("OwnerProvider.standing()", () => {
+  const isAdmin = { isAdmin: true };
+
+  test("is the administrator's while the code is what it was, wherever it is kept", async ({
+    expect,
+  }) => {
+    expect(await withCode(CODE).standing(owner, await kept())).toEqual(isAdmin);
     const provider = enrolled(await hashOf(CODE));
-    expect(await provider.recheck(await upkeep(), owner)).toEqual({ kind: "alive" });
+    expect(await provider.standing(owner, await kept())).toEqual(isAdmin);
   });
 
-  test("ends when the code is replaced or removed", async ({ expect }) => {
-    const kept = await upkeep();
-    expect((await withCode(`${CODE}2`).recheck(kept, owner)).kind).toBe("ended");
-    expect((await enrolled(undefined).recheck(kept, owner)).kind).toBe("ended");
-    expect((await withCode(CODE).recheck(undefined, owner)).kind).toBe("ended");
-    expect((await withCode(CODE).recheck(kept, { ...owner, subject: "x" })).kind).toBe("ended");
+  test("is nobody's when the code is replaced or removed, or was never given", async ({
+    expect,
+  }) => {
+    const mac = await kept();
+    expect(await withCode(`${CODE}2`).standing(owner, mac)).toBeUndefined();
+    expect(await enrolled(undefined).standing(owner, mac)).toBeUndefined();
+    expect(await withCode(CODE).standing(owner, undefined)).toBeUndefined();
+    expect(await withCode(CODE).standing({ ...owner, subject: "x" }, mac)).toBeUndefined();
+    expect(await withCode(CODE).standing({ ...owner, issuer: "x" }, mac)).toBeUndefined();
   });
 
-  test("ends nothing while the enrolment cannot be read", async ({ expect }) => {
-    const provider = new OwnerProvider(NAMES, {
-      codeHash: () => Promise.reject(new Error("out of reach")),
-    });
-    expect(await provider.recheck(await upkeep(), owner)).toEqual({ kind: "unavailable" });
+  test("cannot be told while the enrolment cannot be read", async ({ expect }) => {
+    const provider = new OwnerProvider(NAMES, { enrolment: outOfReach, codeMac });
+    await expect(provider.standing(owner, await kept())).rejects.toThrow("out of reach");
   });
 });
 

@@ -9,11 +9,18 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVeri
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject } from "../../protocol/json-rpc.ts";
 import { domainOf, isEmail, type Person } from "./allow-list.ts";
-import { identityOf, isSubject, type Rules } from "./claims.ts";
+import { identityOf, isSubject, knownPerson, type Rules, standingUnder } from "./claims.ts";
 import { TOLERANCE_SECONDS } from "./id-token.ts";
 import type { FetchedKeys, ProviderDocuments } from "./provider-documents.ts";
 import { type Fetch, providerFetch } from "./provider-fetch.ts";
-import type { HeaderProvider, Identity, KnownIdentity, Recheck, SignInResult } from "./provider.ts";
+import type {
+  HeaderProvider,
+  Identity,
+  KnownIdentity,
+  Recheck,
+  SignInResult,
+  Standing,
+} from "./provider.ts";
 import { orRefused, SignInError } from "./sign-in-error.ts";
 
 export interface AccessConfig extends Rules {
@@ -58,6 +65,12 @@ export class AccessProvider implements HeaderProvider {
       // Issued when the person came through Access, which may be later than they signed in there.
       return { kind: "identity", identity, upkeep: assertion, authTime: claims.iat ?? 0 };
     });
+  }
+
+  async standing(known: KnownIdentity): Promise<Standing | undefined> {
+    if (known.issuer !== this.#config.teamUrl) return undefined;
+    const domain = known.email && domainOf(known.email);
+    return standingUnder(this.#config, knownPerson(known, domain));
   }
 
   /** The statement is good for as long as the session at Access; whether that was ended, it tells. */

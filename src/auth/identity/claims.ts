@@ -11,13 +11,16 @@ import {
   needsEmail,
   type Person,
 } from "./allow-list.ts";
-import type { Identity } from "./provider.ts";
+import type { Identity, KnownIdentity, Standing } from "./provider.ts";
 import { SignInError } from "./sign-in-error.ts";
 
 const NOT_ALLOWED = "This account is not among those that may sign in here.";
 const NO_EMAIL = "The provider names no address of it that it has verified.";
 const MAX_SUBJECT_CHARS = 255;
 const MAX_NAME_CHARS = 100;
+/** Of a directory's groups: what is beyond this matches no rule of tomorrow. */
+const MAX_KEPT_GROUPS = 500;
+const MAX_KEPT_GROUP_CHARS = 255;
 
 /** The claims of the signed token, and what the userinfo endpoint adds. */
 export interface Claims {
@@ -59,13 +62,45 @@ export function identityOf(issuer: string, person: Person, rules: Rules, name: u
     throw new SignInError("not-allowed", isMissing ? `${NOT_ALLOWED} ${NO_EMAIL}` : NOT_ALLOWED);
   }
   const shown = plainName(name);
+  const groups = keptGroups(person.groups, rules);
+  const { organizations } = person;
   return {
     issuer,
     subject: person.subject,
     ...(shown !== undefined && { name: shown }),
     ...(person.email !== undefined && { email: person.email }),
+    ...(groups.length > 0 && { groups }),
+    ...(organizations.length > 0 && { organizations }),
     isAdmin: isAdmin(rules.admins, person),
   };
+}
+
+/** What is kept of a person, as the rules match it; the domain is the provider's to say. */
+export function knownPerson(
+  { subject, email, groups = [], organizations = [] }: KnownIdentity,
+  domain: string | undefined,
+): Person {
+  return {
+    subject,
+    ...(email !== undefined && { email }),
+    ...(domain !== undefined && { domain }),
+    groups,
+    organizations,
+  };
+}
+
+/** @returns what the rules let somebody do, or `undefined` for somebody whom they do not let in. */
+export function standingUnder(rules: Rules, person: Person): Standing | undefined {
+  return isAllowed(rules.allow, person) ? { isAdmin: isAdmin(rules.admins, person) } : undefined;
+}
+
+/** Those that count today come first, so that they are kept however many there are. */
+function keptGroups(groups: readonly string[], { allow }: Rules): readonly string[] {
+  const kept = groups.filter((group) => group.length <= MAX_KEPT_GROUP_CHARS);
+  if (kept.length <= MAX_KEPT_GROUPS) return kept;
+  const counts = (group: string): boolean => allow.groups.includes(group);
+  const ordered = [...kept.filter(counts), ...kept.filter((group) => !counts(group))];
+  return ordered.slice(0, MAX_KEPT_GROUPS);
 }
 
 export function isSubject(subject: unknown): subject is string {

@@ -8,7 +8,7 @@ import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from "oauth4we
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 import { domainOf, needsEmail, type Person } from "./allow-list.ts";
-import { identityOf, type Rules } from "./claims.ts";
+import { identityOf, knownPerson, type Rules, standingUnder } from "./claims.ts";
 import { GitHubApi, type GitHubPlace, GitHubTokenError } from "./github-api.ts";
 import { sentenceOf } from "./oidc-failure.ts";
 import { type Fetch, providerFetch } from "./provider-fetch.ts";
@@ -21,6 +21,7 @@ import type {
   Refused,
   Return,
   SignInResult,
+  Standing,
   Start,
 } from "./provider.ts";
 import { orRefused, SignInError } from "./sign-in-error.ts";
@@ -88,6 +89,12 @@ export class GitHubProvider implements RedirectProvider {
     });
   }
 
+  async standing(known: KnownIdentity): Promise<Standing | undefined> {
+    if (known.issuer !== this.#config.baseUrl) return undefined;
+    const domain = known.email && domainOf(known.email);
+    return standingUnder(this.#config, knownPerson(known, domain));
+  }
+
   async recheck(upkeep: string | undefined, known: KnownIdentity): Promise<Recheck> {
     const kept = parseUpkeep(upkeep);
     if (known.issuer !== this.#config.baseUrl || kept === undefined) {
@@ -108,13 +115,9 @@ export class GitHubProvider implements RedirectProvider {
     if (kept.refreshToken === undefined) {
       return { kind: "ended", detail: "The token has expired, and there is none to renew it." };
     }
-    const renewed = {
-      refreshToken: kept.refreshToken,
-      ...(await this.#api.token({
-        grant_type: "refresh_token",
-        refresh_token: kept.refreshToken,
-      })),
-    };
+    const tokens = await this.#renew(kept.refreshToken);
+    if ("kind" in tokens) return tokens;
+    const renewed = { refreshToken: kept.refreshToken, ...tokens };
     const upkeep = upkeepOf(renewed);
     try {
       const verdict = await this.#ask(renewed, known);
@@ -123,6 +126,15 @@ export class GitHubProvider implements RedirectProvider {
       if (!(error instanceof SignInError && error.reason === "provider-unreachable")) throw error;
       // The earlier refresh token is worth nothing by now, so the new one must not get lost.
       return { kind: "alive", upkeep };
+    }
+  }
+
+  async #renew(refreshToken: string): Promise<Upkeep | Recheck> {
+    try {
+      return await this.#api.token({ grant_type: "refresh_token", refresh_token: refreshToken });
+    } catch (error) {
+      if (!(error instanceof GitHubTokenError)) throw error;
+      return { kind: "ended", detail: error.message, isTokenRefused: true };
     }
   }
 

@@ -6,7 +6,7 @@ import { type GitHubConfig, GitHubProvider } from "./github.ts";
 import { GOOGLE } from "./google.ts";
 import { OidcProvider } from "./oidc.ts";
 import { type OidcConfig, STANDARD } from "./oidc-traits.ts";
-import { type OwnerConfig, type OwnerEnrolment, OwnerProvider } from "./owner.ts";
+import { type OwnerConfig, type OwnerDeps, OwnerProvider } from "./owner.ts";
 import type { ProviderDocuments } from "./provider-documents.ts";
 import type { Fetch } from "./provider-fetch.ts";
 import type { IdentityProvider } from "./provider.ts";
@@ -17,10 +17,9 @@ export type IdentityConfig =
   | ({ readonly provider: "github" } & GitHubConfig)
   | ({ readonly provider: "access" } & AccessConfig);
 
-export interface IdentityDeps {
+export interface IdentityDeps extends OwnerDeps {
   /** Guarded against private networks; loopback only in development. */
   readonly fetch: Fetch;
-  readonly enrolment: OwnerEnrolment;
   /** Kept for the life of the isolate; the providers themselves may be made for each request. */
   readonly documents: ProviderDocuments;
 }
@@ -35,7 +34,7 @@ export function identityProviders(
 function toProvider(config: IdentityConfig, deps: IdentityDeps): IdentityProvider {
   switch (config.provider) {
     case "owner":
-      return new OwnerProvider(config, deps.enrolment);
+      return new OwnerProvider(config, deps);
     case "oidc":
       return new OidcProvider(config, deps, STANDARD);
     case "google":

@@ -2,10 +2,18 @@
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 import { domainOf, needsEmail, type Person } from "./allow-list.ts";
-import { type ClaimNames, type Claims, identityOf, isSubject, personOf } from "./claims.ts";
+import {
+  type ClaimNames,
+  type Claims,
+  identityOf,
+  isSubject,
+  knownPerson,
+  personOf,
+  standingUnder,
+} from "./claims.ts";
 import type { OidcClient, Tokens } from "./oidc-client.ts";
 import type { OidcConfig, OidcTraits } from "./oidc-traits.ts";
-import type { Identity, KnownIdentity } from "./provider.ts";
+import type { Identity, KnownIdentity, Standing } from "./provider.ts";
 import { SignInError } from "./sign-in-error.ts";
 
 export class OidcPeople {
@@ -73,7 +81,18 @@ export class OidcPeople {
     if (!isSubject(subject)) throw nobody();
     const person = personOf(subject, claims, this.#names);
     const name = claims.idToken["name"] ?? claims.userinfo["name"];
-    return identityOf(issuer, this.#withEmail(person, claims, known?.email), this.#config, name);
+    const whole = this.#withEmail(person, claims, known?.email);
+    const identity = identityOf(issuer, whole, this.#config, name);
+    // Elsewhere it is the domain of the address, and the address is kept.
+    const hasOwnDomain = this.#names.domain !== undefined && whole.domain !== undefined;
+    return { ...identity, ...(hasOwnDomain && { domain: whole.domain }) };
+  }
+
+  standing(known: KnownIdentity): Standing | undefined {
+    if (!this.issuers.includes(known.issuer)) return undefined;
+    const { email, domain: own } = known;
+    const domain = this.#names.domain === undefined ? email && domainOf(email) : own;
+    return standingUnder(this.#config, knownPerson(known, domain));
   }
 
   /** A refreshed token may leave the address out, which is then as it was. */

@@ -40,7 +40,9 @@ export async function recheckOidc(
     if (!(error instanceof SignInError)) throw error;
     if (error.reason === "not-allowed") return ended(error.message);
     const code = errorCode(error);
-    return code !== undefined && ENDS.has(code) ? ended(sentenceOf(code)) : { kind: "unavailable" };
+    if (code === undefined || !ENDS.has(code)) return { kind: "unavailable" };
+    const isTokenRefused = code === "invalid_grant" && kept.refreshToken !== undefined;
+    return { ...ended(sentenceOf(code)), ...(isTokenRefused && { isTokenRefused }) };
   }
 }
 

@@ -29,6 +29,7 @@ import type {
   Refused,
   Return,
   SignInResult,
+  Standing,
   Start,
 } from "./provider.ts";
 import { orRefused, SignInError } from "./sign-in-error.ts";
@@ -111,6 +112,10 @@ export class OidcProvider implements RedirectProvider {
       const authTime = this.#authTime(claims.idToken, start, await this.#client.door());
       return { kind: "identity", identity, upkeep: upkeepOf(tokens), authTime };
     });
+  }
+
+  async standing(known: KnownIdentity): Promise<Standing | undefined> {
+    return this.#people.standing(known);
   }
 
   recheck(upkeep: string | undefined, known: KnownIdentity): Promise<Recheck> {

@@ -4,14 +4,19 @@
  */
 
 import { hashOf, isSame } from "../../lib/random.ts";
-import { logUnexpected } from "../../observability/unexpected.ts";
-import type { CodeProvider, KnownIdentity, Recheck, SignInResult } from "./provider.ts";
+import type { CodeProvider, KnownIdentity, SignInResult, Standing } from "./provider.ts";
 import { refused } from "./sign-in-error.ts";
 
 /** What the gateway keeps of a code that was enrolled. */
 export interface OwnerEnrolment {
   /** `hashOf` the code; `undefined` before there is one. */
   codeHash(): Promise<string | undefined>;
+}
+
+export interface OwnerDeps {
+  readonly enrolment: OwnerEnrolment;
+  /** A keyed hash of a code's hash: it says which code it was to the gateway alone. */
+  readonly codeMac: (codeHash: string) => Promise<string>;
 }
 
 export interface OwnerConfig {
@@ -35,13 +40,15 @@ export class OwnerProvider implements CodeProvider {
   readonly name: string;
   readonly label: string;
   readonly #config: OwnerConfig;
-  readonly #enrolment: OwnerEnrolment;
+  readonly #deps: OwnerDeps;
+  /** Of the code of today: neither the operator's nor an enrolled one changes while this lives. */
+  #currentMac: string | undefined;
 
-  constructor(config: OwnerConfig, enrolment: OwnerEnrolment) {
+  constructor(config: OwnerConfig, deps: OwnerDeps) {
     this.name = config.name;
     this.label = config.label;
     this.#config = config;
-    this.#enrolment = enrolment;
+    this.#deps = deps;
   }
 
   async hasCode(): Promise<boolean> {
@@ -59,37 +66,33 @@ export class OwnerProvider implements CodeProvider {
     return {
       kind: "identity",
       identity: { issuer: OWNER_ISSUER, subject: OWNER_SUBJECT, name: "Owner", isAdmin: true },
-      upkeep: await markOf(expected),
+      codeMac: await this.#deps.codeMac(expected),
       authTime: Math.floor(Date.now() / 1000),
     };
   }
 
-  /** A new code ends what the earlier one began: whoever replaces it has a reason. */
-  async recheck(upkeep: string | undefined, { issuer, subject }: KnownIdentity): Promise<Recheck> {
-    let expected: string | undefined;
-    try {
-      expected = await this.#codeHash();
-    } catch (error) {
-      logUnexpected(error);
-      return { kind: "unavailable" };
-    }
-    const isOwner = issuer === OWNER_ISSUER && subject === OWNER_SUBJECT;
-    const isStanding =
-      expected !== undefined && upkeep !== undefined && isSame(upkeep, await markOf(expected));
-    return isOwner && isStanding
-      ? { kind: "alive" }
-      : { kind: "ended", detail: "The owner's code has been replaced since this sign-in." };
+  /** A new code ends what began under an earlier one: an operator who replaces it has a reason. */
+  async standing(
+    { issuer, subject }: KnownIdentity,
+    codeMac: string | undefined,
+  ): Promise<Standing | undefined> {
+    if (issuer !== OWNER_ISSUER || subject !== OWNER_SUBJECT || codeMac === undefined)
+      return undefined;
+    const expected = await this.#macOfToday();
+    return expected !== undefined && isSame(codeMac, expected) ? { isAdmin: true } : undefined;
+  }
+
+  async #macOfToday(): Promise<string | undefined> {
+    if (this.#currentMac !== undefined) return this.#currentMac;
+    const hash = await this.#codeHash();
+    if (hash !== undefined) this.#currentMac = await this.#deps.codeMac(hash);
+    return this.#currentMac;
   }
 
   async #codeHash(): Promise<string | undefined> {
     const { code } = this.#config;
-    return code === undefined ? this.#enrolment.codeHash() : hashOf(code);
+    return code === undefined ? this.#deps.enrolment.codeHash() : hashOf(code);
   }
-}
-
-/** Says which code it was to whoever knows the code, and is no help in signing in. */
-function markOf(codeHash: string): Promise<string> {
-  return hashOf(`owner-code:${codeHash}`);
 }
 
 /** @returns why a code is not fit to be the owner's, in words that follow its name. */

@@ -12,6 +12,10 @@ export interface Identity {
   readonly name?: string;
   /** Verified by the provider, or absent. */
   readonly email?: string;
+  /** What the operator's rules are matched with besides; absent where the provider says nothing. */
+  readonly domain?: string;
+  readonly groups?: readonly string[];
+  readonly organizations?: readonly string[];
   readonly isAdmin: boolean;
 }
 
@@ -21,6 +25,8 @@ export type SignInResult =
       readonly identity: Identity;
       /** What `recheck` needs, like a refresh token; a secret, kept sealed. */
       readonly upkeep?: string;
+      /** Which owner code was given: a keyed hash of it, remembered in what the sign-in begins. */
+      readonly codeMac?: string;
       /** When the person proved who they are, in seconds since 1970; 0 when nobody says. */
       readonly authTime: number;
     }
@@ -42,14 +48,20 @@ export type Recheck =
       readonly upkeep?: string;
       readonly identity?: Identity;
     }
-  | { readonly kind: "ended"; readonly detail: string }
+  | {
+      readonly kind: "ended";
+      readonly detail: string;
+      /** The refresh token is not taken, as it is not once it was used and replaced (rotation). */
+      readonly isTokenRefused?: true;
+    }
   | { readonly kind: "unavailable" };
 
-/** Whom a recheck is about: what the sign-in said. */
-export interface KnownIdentity {
-  readonly issuer: string;
-  readonly subject: string;
-  readonly email?: string;
+/** Somebody whom a provider has named: what it said last, as the gateway keeps it. */
+export type KnownIdentity = Omit<Identity, "name" | "isAdmin">;
+
+/** What today's configuration lets somebody do. */
+export interface Standing {
+  readonly isAdmin: boolean;
 }
 
 interface Common {
@@ -57,6 +69,18 @@ interface Common {
   readonly name: string;
   /** On the button, like "Continue with GitHub". */
   readonly label: string;
+  /**
+   * Judges a known person by the configuration of today. Asks nobody over the network, so it can be
+   * asked for every request.
+   *
+   * @param codeMac remembered in what is to be judged, when it began under the owner code.
+   * @returns `undefined` for somebody who is not let in, or not any more.
+   */
+  standing(identity: KnownIdentity, codeMac: string | undefined): Promise<Standing | undefined>;
+}
+
+/** A provider beyond the gateway, whose own session has to last. */
+interface Remote extends Common {
   /**
    * Asked whenever a token is refreshed: does the provider still stand by this sign-in?
    * (2025-03-26, third-party authorization flow: MUST check before honouring a token.)
@@ -88,7 +112,7 @@ export interface Return {
 }
 
 /** Sends the browser away and gets it back at `/callback/<name>`. */
-export interface RedirectProvider extends Common {
+export interface RedirectProvider extends Remote {
   readonly kind: "redirect";
   /** Origins that a form's redirect may lead to: browsers hold `form-action` against them all. */
   formActions(): Promise<readonly string[]>;
@@ -105,7 +129,7 @@ export interface CodeProvider extends Common {
 }
 
 /** The request itself says who sends it (Cloudflare Access in front of the pages). */
-export interface HeaderProvider extends Common {
+export interface HeaderProvider extends Remote {
   readonly kind: "header";
   /** @returns `undefined` for a request that says nothing. */
   identify(headers: Headers): Promise<SignInResult | undefined>;

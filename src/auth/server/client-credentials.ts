@@ -7,6 +7,7 @@
 import type { AuthContext } from "../context.ts";
 import { canonicalResource } from "../resources.ts";
 import { covers } from "../scopes.ts";
+import { type AuthStore, isAdministrator } from "../store/auth-store.ts";
 import { isServiceClientId, type ServiceClient } from "../store/service-clients.ts";
 import { basicCredentials } from "../tokens/token-form.ts";
 import { isDocumentUrl } from "../clients/client-id-url.ts";
@@ -25,7 +26,7 @@ export async function clientCredentials(
   const { clientId } = request.form;
   if (!isServiceClientId(clientId)) return refuseOthers(context, request);
   const client = await authenticate(context, request);
-  if (client === undefined) {
+  if (client === undefined || !(await isServed(context.store, client))) {
     return invalidClient("Client authentication failed", request.authorization !== null);
   }
   const resource = chooseResource(context, request, client);
@@ -36,7 +37,7 @@ export async function clientCredentials(
   if (scopes === undefined) {
     return oauthError("invalid_scope", "The scope is more than this client may have");
   }
-  const { id, label } = client;
+  const { id, label, maker } = client;
   const { accessTokenMinutes, serviceTokensPerMinute } = context.limits;
   const seconds = Math.min(accessTokenMinutes * 60, MAX_SECONDS);
   const shard = context.store.ofUser(id);
@@ -45,13 +46,14 @@ export async function clientCredentials(
   const [{ token, key }] = await Promise.all([
     shard.keys.create({
       ...{ kind: "cc", owner: id, label, scopes, resources: [resource.id] },
+      ...(maker !== undefined && { maker }),
       expiresAt: Date.now() + seconds * 1000,
     }),
     shard.audit.append(id, "service_token_issued", { label, resource: resource.id }),
   ]);
   // An operator may have taken the client away meanwhile; the key was not there to be ended.
   const still = await context.store.ofClient(id).services.find(id);
-  if (still === undefined || still.isDisabled) {
+  if (still === undefined || !(await isServed(context.store, still))) {
     await shard.endKey(id, key.id);
     return invalidClient("Client authentication failed", request.authorization !== null);
   }
@@ -59,6 +61,14 @@ export async function clientCredentials(
     ...{ access_token: token, token_type: "bearer", scope: key.scopes.join(" ") },
     ...{ expires_in: seconds, resource: resource.id },
   });
+}
+
+/** A service client ends with what let its maker make it (`ServiceClient.maker`). */
+export async function isServed(
+  store: Pick<AuthStore, "ofUser">,
+  { isDisabled, maker }: ServiceClient,
+): Promise<boolean> {
+  return !isDisabled && maker !== undefined && (await isAdministrator(store, maker));
 }
 
 /** Who is no service client first has to be who it says, and then may not. */

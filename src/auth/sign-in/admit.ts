@@ -29,15 +29,17 @@ export async function admit(
   marks: AdmitMarks = {},
 ): Promise<Admitted | Problem> {
   if (result.kind === "refused") return refuse(context, request, { provider, result }, marks);
-  const { identity, upkeep, authTime } = result;
+  const { identity, upkeep, codeMac, authTime } = result;
+  const { isAdmin, ...known } = identity;
   const secrets = await context.secrets();
   const id = await secrets.userId(identity.issuer, identity.subject);
-  const known: SignedInUser = {
-    ...{ ...identity, id, provider },
+  const kept = codeMac === undefined ? {} : { codeMac };
+  const record: SignedInUser = {
+    ...{ ...known, ...kept, id, provider },
     ...(upkeep !== undefined && { upkeep: await seal(secrets.ring, upkeepPurpose(id), upkeep) }),
   };
   const shard = context.store.ofUser(id);
-  const user = await shard.users.signedIn(known);
+  const user = await shard.users.signedIn(record);
   const address = addressOf(request);
   if (user.isDisabled) {
     const detail = "The person was disabled by an administrator.";
@@ -49,14 +51,15 @@ export async function admit(
   const agent = request.headers.get("user-agent") ?? "";
   const authenticatedAt = authTime * 1000;
   const [secret] = await Promise.all([
-    shard.sessions.open(id, authenticatedAt, agent),
+    shard.sessions.open(id, { authenticatedAt, agent, ...kept }),
     shard.audit.append(id, "signed_in", { provider, address }),
     // What the browser had before is worth nothing from now on (session fixation).
     endSession(context, request),
   ]);
   context.trace({ kind: "signed_in", provider, user: id, ...marks });
   const cookies = [sessionCookie(secret, context)];
-  return { kind: "admitted", person: { user, authenticatedAt }, cookies };
+  const person: Person = { user: { ...user, isAdmin }, authenticatedAt, ...kept };
+  return { kind: "admitted", person, cookies };
 }
 
 const PROBLEMS: Readonly<Partial<Record<string, ProblemKind>>> = {

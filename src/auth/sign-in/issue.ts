@@ -47,7 +47,7 @@ export async function issueApproved(
 export async function issueCode(
   context: AuthContext,
   { content, scopes, attempt }: Omit<Approved, "attempt"> & Partial<Pick<Approved, "attempt">>,
-  { user }: Person,
+  { user, codeMac }: Person,
 ): Promise<Ending> {
   const { client, request } = content;
   const marks = { client: client.id, ...(attempt !== undefined && { attempt }) };
@@ -71,7 +71,10 @@ export async function issueCode(
       reference: context.trace({ ...step, ...marks }),
     });
   }
-  const metadata: GrantMetadata = { name: client.name };
+  const metadata: GrantMetadata = {
+    ...{ name: client.name },
+    ...(codeMac !== undefined && { codeMac }),
+  };
   const { redirectTo } = await context.authority.helpers(context.engine).completeAuthorization({
     ...{ request, metadata, props: {} },
     userId: user.id,

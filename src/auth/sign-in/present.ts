@@ -23,7 +23,8 @@ export async function whoIsThere(
   const found = await signedIn(context, request);
   if (found !== undefined) {
     const { user, session } = found;
-    const person = { user, authenticatedAt: session.authenticatedAt };
+    const { authenticatedAt, codeMac } = session;
+    const person = { user, authenticatedAt, ...(codeMac !== undefined && { codeMac }) };
     return { kind: "presence", person, cookies: [] };
   }
   const identified = await identify(context, request);

@@ -11,6 +11,12 @@ import { drawFor, shardName } from "./shards.ts";
 /** `mgw_sk_`: made by a user. `mgw_cc_`: got by a service client for an hour. */
 type KeyKind = "sk" | "cc";
 
+/** The administrator who made a service client: it ends with what let them make it. */
+export interface Maker {
+  readonly user: string;
+  readonly codeMac?: string;
+}
+
 export interface ApiKey {
   readonly id: string;
   readonly kind: KeyKind;
@@ -23,11 +29,15 @@ export interface ApiKey {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly usedAt?: number;
+  /** Of the owner code that it was made under, if it was (`SignInResult.codeMac`). */
+  readonly codeMac?: string;
+  /** Of the service client that the token is of. */
+  readonly maker?: Maker;
 }
 
 export type NewKey = Pick<
   ApiKey,
-  "kind" | "owner" | "label" | "scopes" | "resources" | "expiresAt"
+  "kind" | "owner" | "label" | "scopes" | "resources" | "expiresAt" | "codeMac" | "maker"
 >;
 
 type Row = { id: string; owner: string; hash: string; record: string; used: number | null };

@@ -3,7 +3,8 @@
 import type { ClientDocuments } from "../clients/client-documents.ts";
 import type { Bearers } from "../tokens/bearers.ts";
 import type { Grants } from "../tokens/grants.ts";
-import type { ApiKeys } from "./api-keys.ts";
+import type { CurrentUser } from "../standing.ts";
+import type { ApiKeys, Maker } from "./api-keys.ts";
 import type { Approvals } from "./approvals.ts";
 import type { Attempts } from "./attempts.ts";
 import type { AuditLog } from "./audit-log.ts";
@@ -44,6 +45,8 @@ export interface AuthShard {
   token(request: Request): Promise<Response>;
   /** @returns a socket that is closed when a grant, a key or a user of these ends. */
   lease(tags: readonly string[]): Promise<WebSocket>;
+  /** @returns the user as today's configuration judges them; `undefined` when they are not let in. */
+  currentUser(user: string, codeMac: string | undefined): Promise<CurrentUser | undefined>;
   /** Ends everything that a user has: grants, keys, browser sessions, approvals, open streams. */
   revokeEverything(user: string): Promise<void>;
   /** Ends one grant, or all of an application, and its open streams. @returns whether there was one. */
@@ -74,4 +77,12 @@ export interface AuthStore {
   allPassing(): readonly AuthShard[];
   /** By its name (`shards.ts`). */
   shard(name: string): AuthShard;
+}
+
+/** Whether whoever made a service client is an administrator today. */
+export async function isAdministrator(
+  store: Pick<AuthStore, "ofUser">,
+  { user, codeMac }: Maker,
+): Promise<boolean> {
+  return (await store.ofUser(user).currentUser(user, codeMac))?.isAdmin === true;
 }

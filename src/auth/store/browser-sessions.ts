@@ -18,15 +18,21 @@ export interface BrowserSession {
   readonly expiresAt: number;
   /** What the browser says it is, cut short. */
   readonly agent: string;
+  /** Of the owner code that the session began under, if it did (`SignInResult.codeMac`). */
+  readonly codeMac?: string;
 }
+
+export type NewBrowserSession = Pick<BrowserSession, "authenticatedAt" | "agent" | "codeMac">;
 
 type Row = { id: string; user: string; times: string; agent: string };
 
-interface Times {
+/** What the column `times` holds. */
+interface Kept {
   readonly authenticatedAt: number;
   readonly createdAt: number;
   readonly seenAt: number;
   readonly expiresAt: number;
+  readonly codeMac?: string;
 }
 
 export interface SessionLifetimes {
@@ -59,15 +65,21 @@ export class BrowserSessions {
    *
    * @returns the secret for the cookie.
    */
-  async open(user: string, authenticatedAt: number, agent: string): Promise<string> {
+  async open(
+    user: string,
+    { authenticatedAt, agent, codeMac }: NewBrowserSession,
+  ): Promise<string> {
     const secret = drawFor(shardName("u", user), "u", randomSecret);
     const id = await hashOf(secret);
     const now = this.#now();
     const expiresAt = now + this.#lifetimes.absoluteMs;
-    const times: Times = { authenticatedAt, createdAt: now, seenAt: now, expiresAt };
+    const kept: Kept = {
+      ...{ authenticatedAt, createdAt: now, seenAt: now, expiresAt },
+      ...(codeMac !== undefined && { codeMac }),
+    };
     this.#sql.exec(
       "INSERT INTO browser_1 (id, user, times, agent) VALUES (?, ?, ?, ?)",
-      ...[id, user, JSON.stringify(times), agent.slice(0, MAX_AGENT_CHARS)],
+      ...[id, user, JSON.stringify(kept), agent.slice(0, MAX_AGENT_CHARS)],
     );
     return secret;
   }
@@ -82,9 +94,8 @@ export class BrowserSessions {
       return undefined;
     }
     if (now - found.seenAt < SEEN_MS) return found;
-    const { authenticatedAt, createdAt, expiresAt } = found;
-    const times: Times = { authenticatedAt, createdAt, seenAt: now, expiresAt };
-    this.#sql.exec("UPDATE browser_1 SET times = ? WHERE id = ?", JSON.stringify(times), found.id);
+    const { id, user: _, agent: __, ...kept } = { ...found, seenAt: now };
+    this.#sql.exec("UPDATE browser_1 SET times = ? WHERE id = ?", JSON.stringify(kept), id);
     return { ...found, seenAt: now };
   }
 
@@ -127,5 +138,5 @@ export class BrowserSessions {
 }
 
 function sessionOf({ id, user, times, agent }: Row): BrowserSession {
-  return { id, user, agent, ...(JSON.parse(times) as Times) };
+  return { id, user, agent, ...(JSON.parse(times) as Kept) };
 }

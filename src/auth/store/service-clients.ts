@@ -6,6 +6,7 @@
 import { hashOf, isSame, randomName, randomSecret } from "../../lib/random.ts";
 import type { Sql } from "../../lib/sql.ts";
 import type { JwkSet } from "../clients/document-keys.ts";
+import type { Maker } from "./api-keys.ts";
 
 export interface ServiceClient {
   /** Its client id. No user has one like it (RFC 9700 section 4.15). */
@@ -17,6 +18,8 @@ export interface ServiceClient {
   readonly resources: readonly string[];
   /** The public keys that it signs with. Without them it has a secret. */
   readonly jwks?: JwkSet;
+  /** Served as long as they are an administrator; without one, it is not served. */
+  readonly maker?: Maker;
   readonly isDisabled: boolean;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
@@ -24,7 +27,7 @@ export interface ServiceClient {
 
 export type NewServiceClient = Pick<
   ServiceClient,
-  "id" | "label" | "scopes" | "resources" | "jwks"
+  "id" | "label" | "scopes" | "resources" | "jwks" | "maker"
 >;
 
 type Row = { hash: string | null; record: string };

@@ -1,6 +1,7 @@
 /** Who has signed in: one record a user, written at sign-in and when an administrator acts. */
 
 import type { Sql } from "../../lib/sql.ts";
+import type { KnownIdentity } from "../identity/provider.ts";
 import { tryJson } from "../../lib/try-json.ts";
 
 export interface User {
@@ -11,7 +12,12 @@ export interface User {
   readonly subject: string;
   readonly name?: string;
   readonly email?: string;
-  readonly isAdmin: boolean;
+  /** As the provider said last; what they allow is judged anew each time (`auth/standing.ts`). */
+  readonly domain?: string;
+  readonly groups?: readonly string[];
+  readonly organizations?: readonly string[];
+  /** Of the last sign-in, when that was by the owner code (`SignInResult.codeMac`). */
+  readonly codeMac?: string;
   /** Nothing of a disabled user is served any more. */
   readonly isDisabled: boolean;
   /** Milliseconds since 1970, as `seenAt` is. */
@@ -19,6 +25,10 @@ export interface User {
   readonly seenAt: number;
   /** What the provider is asked with whether it still stands by the sign-in; sealed. */
   readonly upkeep?: string;
+  /** When the provider last stood by the sign-in; without it, when the person signed in. */
+  readonly provenAt?: number;
+  /** Since when the answer of the provider to a question is missing; absent when none is. */
+  readonly askedAt?: number;
 }
 
 export type SignedInUser = Omit<User, "isDisabled" | "createdAt" | "seenAt">;
@@ -54,6 +64,28 @@ export class Users {
   change(id: string, change: Partial<Omit<User, "id">>): User | undefined {
     const known = this.find(id);
     return known === undefined ? undefined : this.#save({ ...known, ...change });
+  }
+
+  /** Takes in what a provider says of somebody now. What it says no more is not so any more. */
+  told(id: string, { email, domain, groups, organizations }: KnownIdentity): void {
+    const known = this.find(id);
+    if (known === undefined) return;
+    const { email: _, domain: __, groups: ___, organizations: ____, ...rest } = known;
+    this.#save({
+      ...rest,
+      ...(email !== undefined && { email }),
+      ...(domain !== undefined && { domain }),
+      ...(groups !== undefined && { groups }),
+      ...(organizations !== undefined && { organizations }),
+    });
+  }
+
+  /** Writes down that a user's provider is asked, or that its answer is there. */
+  setAsked(id: string, askedAt: number | undefined): void {
+    const known = this.find(id);
+    if (known === undefined) return;
+    const { askedAt: _, ...rest } = known;
+    this.#save(askedAt === undefined ? rest : { ...rest, askedAt });
   }
 
   /** Of this object, and in no order. */

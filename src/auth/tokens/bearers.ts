@@ -4,7 +4,9 @@
  */
 
 import type { Authority, AuthorityEnv } from "../server/authority.ts";
-import type { ApiKeys } from "../store/api-keys.ts";
+import { ADMIN } from "../scopes.ts";
+import type { CurrentUser } from "../standing.ts";
+import type { ApiKey, ApiKeys, Maker } from "../store/api-keys.ts";
 import type { Grants } from "./grants.ts";
 import { subjectOf } from "./token-form.ts";
 
@@ -23,8 +25,13 @@ export interface Bearer {
 export interface BearersOptions {
   readonly authority: (origin: string) => Authority;
   readonly env: AuthorityEnv;
-  /** Whether the user is there, and may be served. */
-  readonly isServed: (user: string) => boolean;
+  /** @returns `undefined` for somebody who may not be served today. */
+  readonly currentUser: (
+    user: string,
+    codeMac: string | undefined,
+  ) => Promise<CurrentUser | undefined>;
+  /** Whether whoever made a service client is an administrator today. */
+  readonly isAdministrator: (maker: Maker) => Promise<boolean>;
   readonly grants: Grants;
   readonly keys: ApiKeys;
 }
@@ -43,12 +50,15 @@ export class Bearers {
   async check(origin: string, resource: string, token: string): Promise<Bearer | undefined> {
     const subject = subjectOf(token);
     if (subject === undefined) return this.#checkKey(resource, token);
-    const { authority, env, grants, isServed } = this.#options;
+    const { authority, env, grants, currentUser } = this.#options;
     const valid = await authority(origin).validate(resource, token, env);
-    if (valid === null || !isServed(valid.userId)) return undefined;
+    if (valid === null) return undefined;
+    const codeMac = grants.codeMacOf(valid.userId, subject.grant);
+    const user = await currentUser(valid.userId, codeMac);
+    if (user === undefined) return undefined;
     grants.used(valid.userId, subject.grant);
     return {
-      ...{ user: valid.userId, client: valid.clientId, scopes: valid.scope },
+      ...{ user: valid.userId, client: valid.clientId, scopes: scopesOf(user, valid.scope) },
       ...{ expiresAt: valid.expiresAt * 1000, lease: subject.grant },
     };
   }
@@ -56,9 +66,31 @@ export class Bearers {
   async #checkKey(resource: string, token: string): Promise<Bearer | undefined> {
     const key = await this.#options.keys.check(token);
     if (key === undefined || !key.resources.includes(resource)) return undefined;
-    if (key.kind === "sk" && !this.#options.isServed(key.owner)) return undefined;
+    const scopes = await this.#scopesOfKey(key);
+    if (scopes === undefined) return undefined;
     const client = key.kind === "sk" ? `key:${key.id}` : key.owner;
-    const { owner, scopes, expiresAt, id } = key;
+    const { owner, expiresAt, id } = key;
     return { user: owner, client, scopes, expiresAt, lease: id };
   }
+
+  /** @returns `undefined` when nobody stands behind the key any more. */
+  async #scopesOfKey({
+    kind,
+    owner,
+    scopes,
+    codeMac,
+    maker,
+  }: ApiKey): Promise<readonly string[] | undefined> {
+    const { currentUser, isAdministrator } = this.#options;
+    if (kind === "cc") {
+      return maker !== undefined && (await isAdministrator(maker)) ? scopes : undefined;
+    }
+    const user = await currentUser(owner, codeMac);
+    return user === undefined ? undefined : scopesOf(user, scopes);
+  }
+}
+
+/** What was granted to an administrator is nothing to somebody who is none any more. */
+function scopesOf({ isAdmin }: CurrentUser, granted: readonly string[]): readonly string[] {
+  return granted.filter((scope) => isAdmin || scope !== ADMIN);
 }

@@ -16,6 +16,7 @@ import { type KeyRing, seal, unseal } from "../../lib/seal.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { IdentityProvider } from "../identity/provider.ts";
 import { ADMIN } from "../scopes.ts";
+import type { CurrentUser } from "../standing.ts";
 import type { AuditLog } from "../store/audit-log.ts";
 import type { User, Users } from "../store/users.ts";
 import type { Grants } from "./grants.ts";
@@ -23,9 +24,16 @@ import type { Grants } from "./grants.ts";
 export interface GrantJudgeOptions {
   readonly users: Users;
   readonly audit: AuditLog;
-  readonly grants: Pick<Grants, "find">;
+  readonly grants: Pick<Grants, "find" | "codeMacOf">;
+  /** @returns `undefined` for somebody who may not be served today. */
+  readonly currentUser: (
+    user: string,
+    codeMac: string | undefined,
+  ) => Promise<CurrentUser | undefined>;
   /** How old a grant may become, however often it is renewed. */
   readonly maxAgeMs: number;
+  /** How long a sign-in lasts whose provider was asked, and whose answer was lost with the process. */
+  readonly maxUnprovenMs: number;
   readonly providerOf: (name: string) => IdentityProvider | undefined;
   readonly ring: () => Promise<KeyRing>;
   /** Told of a user whose provider has ended the sign-in. */
@@ -59,14 +67,26 @@ export class GrantJudge {
     // A code is redeemed within minutes of the sign-in that it came from.
     if (request.grantType === GrantType.REFRESH_TOKEN) {
       this.#checkAge(userId, grantId);
+      // Nobody is asked about somebody whom the configuration shuts out.
+      await this.#current(userId, grantId);
       await this.ask(userId);
     }
-    const user = this.#user(userId);
-    const accessTokenScope = requestedScope.filter((scope) => user.isAdmin || scope !== ADMIN);
+    const { isAdmin } = await this.#current(userId, grantId);
+    const accessTokenScope = requestedScope.filter((scope) => isAdmin || scope !== ADMIN);
     if (accessTokenScope.length === 0) {
       throw new OAuthError("invalid_scope", { description: "The user may not do this any more" });
     }
     return { accessTokenScope };
+  }
+
+  /**
+   * Whether it may be for a lost answer alone that a refresh token is not taken: the provider was
+   * asked with it before, and has perhaps replaced it. Nobody can tell then whether the session at
+   * the provider lasts, so the last proof counts for a while.
+   */
+  #isUnproven({ askedAt, provenAt, seenAt }: User): boolean {
+    const age = this.#now() - (provenAt ?? seenAt);
+    return askedAt !== undefined && age < this.#options.maxUnprovenMs;
   }
 
   #checkAge(user: string, grant: string): void {
@@ -83,10 +103,18 @@ export class GrantJudge {
     return bucket;
   }
 
+  /** @throws OAuthError `invalid_grant` for a grant of somebody who may not be served today. */
+  async #current(user: string, grant: string): Promise<CurrentUser> {
+    const { currentUser, grants } = this.#options;
+    const current = await currentUser(user, grants.codeMacOf(user, grant));
+    if (current === undefined) throw shutOut();
+    return current;
+  }
+
   #user(id: string): User {
     const user = this.#options.users.find(id);
-    if (user !== undefined && !user.isDisabled) return user;
-    throw new OAuthError("invalid_grant", { description: "The user may not sign in any more" });
+    if (user === undefined || user.isDisabled) throw shutOut();
+    return user;
   }
 
   /**
@@ -113,35 +141,51 @@ export class GrantJudge {
     if (provider === undefined) {
       throw new OAuthError("invalid_grant", { description: "The user's provider is gone" });
     }
-    // The owner's code is compared here; others are asked over the network.
-    if (provider.kind !== "code" && !this.#bucketOf(id).take()) throw unavailable(429);
+    // Nobody beyond the gateway knows the owner's code.
+    if (provider.kind === "code") return;
+    if (!this.#bucketOf(id).take()) throw unavailable(429);
     const keys = await ring();
     const purpose = upkeepPurpose(id);
     const opened = user.upkeep === undefined ? undefined : await unseal(keys, purpose, user.upkeep);
     const upkeep = typeof opened === "string" ? opened : undefined;
+    // It is durable before the question leaves. A process that dies before the answer is written
+    // down leaves it, and with it a refresh token that the provider may have replaced.
+    users.setAsked(id, this.#now());
     const answer = await provider.recheck(upkeep, user);
+    // Whoever has signed in again meanwhile has brought something newer, which nobody was asked with.
+    const isCurrent = users.find(id)?.upkeep === user.upkeep;
     switch (answer.kind) {
       case "unavailable":
+        if (isCurrent) users.setAsked(id, user.askedAt);
         throw unavailable(503);
       case "ended":
+        if (answer.isTokenRefused === true && this.#isUnproven(user)) {
+          audit.append(id, "provider_answer_lost", { provider: user.provider });
+          return;
+        }
+        users.setAsked(id, undefined);
         audit.append(id, "provider_ended", { provider: user.provider });
         onEnded(id);
         throw new OAuthError("invalid_grant", {
           description: "The sign-in provider has ended the session",
         });
       case "alive": {
-        const { identity } = answer;
+        if (answer.identity !== undefined) users.told(id, answer.identity);
         const renewed =
           answer.upkeep === undefined ? undefined : await seal(keys, purpose, answer.upkeep);
-        // Whoever has signed in again meanwhile has brought something newer.
-        const isCurrent = users.find(id)?.upkeep === user.upkeep;
+        if (!isCurrent || users.find(id)?.upkeep !== user.upkeep) return;
+        users.setAsked(id, undefined);
         users.change(id, {
-          ...(identity !== undefined && { isAdmin: identity.isAdmin }),
-          ...(renewed !== undefined && isCurrent && { upkeep: renewed }),
+          provenAt: this.#now(),
+          ...(renewed !== undefined && { upkeep: renewed }),
         });
       }
     }
   }
+}
+
+function shutOut(): OAuthError {
+  return new OAuthError("invalid_grant", { description: "The user may not sign in any more" });
 }
 
 function unavailable(statusCode: 429 | 503): OAuthError {

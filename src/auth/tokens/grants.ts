@@ -36,6 +36,8 @@ export interface ClientUse {
 /** What is kept in the open with a grant. */
 export interface GrantMetadata {
   readonly name: string;
+  /** Of the owner code that it was approved under, if it was (`SignInResult.codeMac`). */
+  readonly codeMac?: string;
 }
 
 /** That a grant is in use is written down at most this often. */
@@ -65,6 +67,14 @@ export class Grants {
 
   find(user: string, id: string): Grant | undefined {
     return this.#read(prefixOf(user) + id);
+  }
+
+  /** What a grant remembers of the owner code, also before its own code is redeemed. */
+  codeMacOf(user: string, id: string): string | undefined {
+    const record = tryJson(this.#rows.get(prefixOf(user) + id) ?? "");
+    const metadata = isObject(record) ? record["metadata"] : undefined;
+    const codeMac = isObject(metadata) ? metadata["codeMac"] : undefined;
+    return typeof codeMac === "string" ? codeMac : undefined;
   }
 
   /** @returns whether there is such a grant of this application, also before its code is redeemed. */

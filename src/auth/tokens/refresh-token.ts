@@ -22,7 +22,7 @@ export class TokenRefresh {
     const { retired } = this.#desk.grants;
     const rest = await restOf(params, visit.request.headers);
     const before = stateOf(this.#desk, visit);
-    const replay = this.#replay(visit, rest, before);
+    const replay = await this.#replay(visit, rest, before);
     if (replay !== undefined) return tokenResponse(replay);
     if (before?.refreshTokens.includes(visit.hash) === true) {
       // Before they are replaced, so that no death in between can forget them. They stay good for
@@ -66,13 +66,17 @@ export class TokenRefresh {
   }
 
   /** @returns tokens that were issued a moment ago, unless they were ended since. */
-  #replay(visit: Visit, rest: string, state: GrantState | undefined): string | undefined {
+  async #replay(
+    visit: Visit,
+    rest: string,
+    state: GrantState | undefined,
+  ): Promise<string | undefined> {
     const answer = this.#replays.find(visit.hash, rest);
     if (answer === undefined || state?.refreshTokens.includes(answer.refreshToken) !== true) {
       return undefined;
     }
     const { rows, isServed } = this.#desk;
-    const isLive = hasAccessToken(rows, visit, answer.accessToken) && isServed(visit.user);
+    const isLive = hasAccessToken(rows, visit, answer.accessToken) && (await isServed(visit));
     return isLive ? answer.body : undefined;
   }
 }

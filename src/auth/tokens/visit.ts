@@ -19,8 +19,8 @@ export interface Desk {
   readonly audit: AuditLog;
   /** The library, on the rows of this object. */
   readonly answer: (request: Request) => Promise<Response>;
-  /** Whether the user is there, and may be served. */
-  readonly isServed: (user: string) => boolean;
+  /** Whether the user of a grant may be served today. */
+  readonly isServed: (grant: TokenSubject) => Promise<boolean>;
   /** Told of every application that got a token, so that its registration is kept. */
   readonly onIssued: (clientId: string) => Promise<void>;
   /** Tells whoever holds streams open for it. */

@@ -21,6 +21,10 @@ export interface ServiceRow {
   readonly resources: readonly string[];
   readonly createdAt: number;
   readonly lastUsedAt: number | undefined;
+  /** Who made it, as pages call them; `undefined` when that is not known. */
+  readonly maker: string | undefined;
+  /** It ends when its maker is no administrator any more. */
+  readonly isServed: boolean;
 }
 
 export interface ServiceCreatedView {
@@ -33,7 +37,7 @@ export interface ServiceCreatedView {
 export function servicesSection({ list, form }: ServicesModel, now: number, csrf: string): Html {
   return part(
     "Service clients",
-    "Programs that act as themselves, with a client id and a secret.",
+    "Programs that act as themselves, with a client id and a secret. One ends when its maker is no administrator any more.",
     html`${listOf(
       list.map((each) => row(each, now, csrf)),
       "There are no service clients.",
@@ -44,12 +48,14 @@ export function servicesSection({ list, form }: ServicesModel, now: number, csrf
 
 function row(each: ServiceRow, now: number, csrf: string): Html {
   return entry({
-    title: foreign(each.label, each.id),
+    title: html`${foreign(each.label, each.id)}
+    ${!each.isServed && html`<span class="badge warn">Ended with its maker</span>`}`,
     facts: [
       ["Client id", address(each.id)],
       ["Acts on", address(each.resources.join(", "))],
       ["Scopes", address(each.scopes.join(" "))],
       ["Created", when(each.createdAt, now)],
+      ["Made by", each.maker === undefined ? "nobody who is known" : foreign(each.maker, "")],
       lastUse(each.lastUsedAt, now),
     ],
     action: actionButton({

@@ -39,6 +39,8 @@ export interface AdminUser {
   readonly provider: string;
   readonly isAdmin: boolean;
   readonly isDisabled: boolean;
+  /** Whether today's configuration lets them in, unless they are disabled. */
+  readonly isLetIn: boolean;
   /** The reader, who is not offered to lock themselves out. */
   readonly isYou: boolean;
   readonly createdAt: number;
@@ -108,10 +110,11 @@ function user(each: AdminUser, now: number, csrf: string): Html {
   });
 }
 
-function badges({ isYou, isAdmin, isDisabled }: AdminUser): Html {
+function badges({ isYou, isAdmin, isDisabled, isLetIn }: AdminUser): Html {
   return html`${isYou && html`<span class="badge good">You</span> `}
   ${isAdmin && html`<span class="badge">Admin</span> `}
-  ${isDisabled && html`<span class="badge warn">Disabled</span>`}`;
+  ${isDisabled && html`<span class="badge warn">Disabled</span>`}
+  ${!isLetIn && html`<span class="badge warn">Not let in any more</span>`}`;
 }
 
 function moreClients(after: string): Html {
