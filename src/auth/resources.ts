@@ -4,7 +4,7 @@
  * resources gets a token that fits. The operator's pages are one of their own.
  */
 
-import { ADMIN, USE, useOf } from "./scopes.ts";
+import { ADMIN, covers, USE, useOf } from "./scopes.ts";
 
 export interface Resource {
   /** Its canonical identifier, in tokens. */
@@ -30,6 +30,55 @@ export function resourcesOf(origin: string, slugs: Iterable<string>): readonly R
     })),
     { id: `${origin}/admin`, path: "/admin", slug: undefined, scopes: [ADMIN] },
   ];
+}
+
+/** The servers' own resources: those that the first one contains. */
+function partsOf(resources: readonly Resource[]): readonly Resource[] {
+  return resources.filter(({ slug }) => slug !== undefined);
+}
+
+/** @returns the scope that a resource asks for, and others that do as well. */
+export function enoughFor(resources: readonly Resource[], { scopes }: Resource): readonly string[] {
+  const [first = ""] = scopes;
+  if (first !== USE) return [first];
+  // Where there is one server, everything is that server.
+  const [only, second] = partsOf(resources);
+  return only === undefined || second !== undefined ? [first] : [first, ...only.scopes];
+}
+
+/**
+ * The resource that contains another one: `/mcp` serves all that `/mcp/<slug>` does. Never the other
+ * way round, and the operator's pages are part of nothing.
+ */
+export function wholeOf(
+  resources: readonly Resource[],
+  id: string,
+): { readonly id: string; readonly enough: readonly string[] } | undefined {
+  const [whole] = resources;
+  const isPart = partsOf(resources).some((part) => part.id === id);
+  return whole === undefined || !isPart
+    ? undefined
+    : { id: whole.id, enough: enoughFor(resources, whole) };
+}
+
+/** Whether what was granted for a resource is enough there. */
+export function isEnough(granted: readonly string[], enough: readonly string[]): boolean {
+  return enough.some((scope) => covers(granted, scope));
+}
+
+/**
+ * The resource of a request that names none, which is the server's to choose (RFC 8707 section 2).
+ * Clients ask for the scope of the challenge that they got; who got that of one server of several
+ * has no use for a token for all of them, which would need more.
+ */
+export function resourceForScopes(
+  resources: readonly Resource[],
+  scopes: readonly string[],
+): Resource | undefined {
+  const parts = partsOf(resources);
+  const named = parts.filter(({ slug = "" }) => scopes.includes(useOf(slug)));
+  const isOfOne = named.length === 1 && parts.length > 1 && !scopes.includes(USE);
+  return isOfOne ? named[0] : resources[0];
 }
 
 /**

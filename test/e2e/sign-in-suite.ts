@@ -16,13 +16,14 @@ const AT_ONCE = 8;
 
 /** An application with a user, who is the owner. */
 export class Application {
-  readonly keychain = new Keychain();
+  readonly keychain: Keychain;
   readonly wire = new Wire();
   readonly browser: Browser;
   readonly #kind: SdkKind;
   readonly #open: SdkConnection[] = [];
 
-  constructor(origin: string, kind: SdkKind) {
+  constructor(origin: string, kind: SdkKind, keychain = new Keychain()) {
+    this.keychain = keychain;
     this.browser = new Browser(origin, overHttp);
     this.#kind = kind;
   }

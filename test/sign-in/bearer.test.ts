@@ -6,6 +6,7 @@ import { readCosts } from "../../src/observability/costs.ts";
 import { type Headers, initializeMessage, post, send } from "../integration/client.ts";
 import { hitsAt } from "./canary.ts";
 import { ORIGIN } from "./gateway.ts";
+import { newOwner } from "./owners.ts";
 import { as, Person } from "./people.ts";
 
 const AT = `${ORIGIN}/.well-known/oauth-protected-resource`;
@@ -15,6 +16,11 @@ let person: Person;
 let everything: string;
 let alpha: string;
 let beta: string;
+/** For everything, with the scope of one server. */
+let narrow: string;
+let narrowKey: string;
+let everyKey: string;
+let operators: string;
 /** In milliseconds since 1970. */
 let begun: number;
 
@@ -23,6 +29,11 @@ beforeAll(async () => {
   everything = (await person.connect({ path: "/mcp" })).tokens.access_token;
   alpha = (await person.connect({ path: "/mcp/alpha" })).tokens.access_token;
   beta = (await person.key({ path: "/mcp/beta" })).token;
+  const part = { path: "/mcp", scopes: ["mcp:alpha"] };
+  narrow = (await person.connect(part)).tokens.access_token;
+  narrowKey = (await person.key(part)).token;
+  everyKey = (await person.key({ path: "/mcp" })).token;
+  operators = (await (await newOwner()).key({ path: "/admin" })).token;
   // The login doctor is told of refusals once a minute: now, and not while a test counts.
   await (await initialize("/mcp/alpha", as("garbage"))).text();
   begun = Date.now();
@@ -227,13 +238,25 @@ describe("with a token for an endpoint", () => {
     await stream.body?.cancel();
   });
 
-  const ELSEWHERE: readonly { name: string; token: () => string; path: string }[] = [
-    { name: "of everything, at one server", token: () => everything, path: "/mcp/alpha" },
-    {
-      name: "of everything, at one server's other door",
-      token: () => everything,
-      path: "/sse/beta",
+  test.for(["/mcp/alpha", "/mcp/beta", "/sse/alpha", "/sse/beta"])(
+    "B78: one for everything is served at %s, which is a part of it",
+    async (path, { expect }) => {
+      const headers = { ...as(everything), Accept: "text/event-stream" };
+      const answers = path.startsWith("/mcp")
+        ? [await initialize(path, as(everything)), await initialize(path, as(everyKey))]
+        : [await send(ORIGIN + path, { headers })];
+      for (const response of answers) {
+        expect(response.status).toBe(200);
+        await response.body?.cancel();
+      }
     },
+  );
+
+  const ELSEWHERE: readonly { name: string; token: () => string; path: string }[] = [
+    { name: "of everything, for one server, at it", token: () => narrow, path: "/mcp/alpha" },
+    { name: "of everything, for one server, at another", token: () => narrow, path: "/mcp/beta" },
+    { name: "a key of the same, at its other door", token: () => narrowKey, path: "/sse/alpha" },
+    { name: "of the operator's pages, at a server", token: () => operators, path: "/mcp/alpha" },
     { name: "of one server, at another", token: () => alpha, path: "/mcp/beta" },
     { name: "of one server, at everything", token: () => alpha, path: "/mcp" },
     { name: "a key of one server, at another", token: () => beta, path: "/mcp/alpha" },
@@ -267,8 +290,10 @@ describe("with a token for an endpoint", () => {
     "/mcp\\alpha",
     "/sse/../mcp/alpha",
     "/mcp/alpha/message",
-  ])("B79: a token of /mcp opens nothing at %s", async (path, { expect }) => {
-    const response = await initialize(path, as(everything));
+    "/mcp/beta/../alpha",
+    "/mcp/beta/..",
+  ])("B79: a token of another server opens nothing at %s", async (path, { expect }) => {
+    const response = await initialize(path, as(beta));
     expect([401, 404, 405]).toContain(response.status);
     await response.text();
   });

@@ -3,7 +3,13 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { canonicalResource, resourcePath, resourcesOf } from "../../src/auth/resources.ts";
+import {
+  canonicalResource,
+  resourceForScopes,
+  wholeOf,
+  resourcePath,
+  resourcesOf,
+} from "../../src/auth/resources.ts";
 
 const O = "https://gw.example.com";
 
@@ -111,4 +117,37 @@ describe("a spelling", () => {
       { numRuns: 5000 },
     );
   });
+});
+
+describe("a part of the gateway", () => {
+  const several = resourcesOf("https://gw.example.com", ["alpha", "beta"]);
+  const one = resourcesOf("https://gw.example.com", ["alpha"]);
+  const whole = "https://gw.example.com/mcp";
+
+  test("is in the whole, which is in nothing, as the operator's pages are not", ({ expect }) => {
+    expect(wholeOf(several, `${whole}/alpha`)).toEqual({ id: whole, enough: ["mcp"] });
+    expect(wholeOf(one, `${whole}/alpha`)).toEqual({
+      id: whole,
+      enough: ["mcp", "mcp:alpha", "mcp"],
+    });
+    const others = [whole, "https://gw.example.com/admin", `${whole}/gamma`];
+    expect(others.map((id) => wholeOf(several, id))).toEqual([undefined, undefined, undefined]);
+  });
+
+  test.for([
+    [[], "/mcp"],
+    [["mcp"], "/mcp"],
+    [["mcp:alpha"], "/mcp/alpha"],
+    [["mcp:alpha", "unknown"], "/mcp/alpha"],
+    [["mcp", "mcp:alpha"], "/mcp"],
+    [["mcp:alpha", "mcp:beta"], "/mcp"],
+    [["mcp:gamma"], "/mcp"],
+    [["admin"], "/mcp"],
+  ] as const)(
+    "is what is meant without a resource, by the scopes %j: %s",
+    ([scopes, path], { expect }) => {
+      expect(resourceForScopes(several, scopes)?.path).toBe(path);
+      expect(resourceForScopes(one, scopes)?.path).toBe("/mcp");
+    },
+  );
 });

@@ -1,5 +1,6 @@
 /**
- * Who is calling: every request of a protected endpoint brings a token that is for that endpoint.
+ * Who is calling: every request of a protected endpoint brings a token that is for that endpoint, or
+ * for the whole that the endpoint is part of.
  * A session id or a cookie says nothing here (the MCP specification: MUST NOT use sessions for
  * authentication).
  *
@@ -11,9 +12,7 @@ import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { hashOf } from "../../lib/random.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
 import type { AuthContext } from "../context.ts";
-import type { Resource } from "../resources.ts";
-import { covers, USE } from "../scopes.ts";
-import type { Authority } from "../server/authority.ts";
+import { enoughFor, isEnough, type Resource } from "../resources.ts";
 import type { AuthShard } from "../store/auth-store.ts";
 import type { Bearer } from "../tokens/bearers.ts";
 import * as challenge from "./challenge.ts";
@@ -47,7 +46,8 @@ export async function authenticate(
   const { origin, authority, store, trace } = context;
   const resource = resourceAt(authority, endpoint);
   if (resource === undefined) return refused(challenge.noSuchResource());
-  const [needed = "", ...enough] = scopesFor(authority, resource);
+  const enough = enoughFor(authority.resources, resource);
+  const [needed = ""] = enough;
   const asked = { metadata: metadataUrl(origin, endpoint), scopes: [needed] };
 
   const presented = presentedToken(request);
@@ -74,13 +74,13 @@ export async function authenticate(
     return refused(challenge.invalidToken(asked, sentence));
   }
   const { bearer, principal } = judged;
-  const isEnough = [needed, ...enough].some((scope) => covers(bearer.scopes, scope));
+  const mayUse = isEnough(bearer.scopes, enough);
   // A busy client is no news.
-  if (!judged.isKnown || !isEnough) {
+  if (!judged.isKnown || !mayUse) {
     const { client, lease: grant } = bearer;
-    trace({ kind: "used", client, grant, path: endpoint, status: isEnough ? 200 : 403 });
+    trace({ kind: "used", client, grant, path: endpoint, status: mayUse ? 200 : 403 });
   }
-  if (!isEnough) return refused(challenge.insufficientScope(asked));
+  if (!mayUse) return refused(challenge.insufficientScope(asked));
   const lease: Lease = {
     expiresAt: bearer.expiresAt,
     afterMs: context.limits.leaseSeconds * 1000,
@@ -92,15 +92,6 @@ export async function authenticate(
 
 function refused(response: Response): Authentication {
   return { kind: "refused", response };
-}
-
-/** @returns the scope to ask for, and others that do as well. */
-function scopesFor({ resources }: Authority, resource: Resource): readonly string[] {
-  const [first = ""] = resource.scopes;
-  if (first !== USE) return [first];
-  // Where there is one server, everything is that server.
-  const [only, second] = resources.filter(({ slug }) => slug !== undefined);
-  return only === undefined || second !== undefined ? [first] : [first, ...only.scopes];
 }
 
 interface Judged {

@@ -6,6 +6,7 @@
 import { AuthorizationError, type AuthRequest } from "@cloudflare/workers-oauth-provider";
 
 import type { AuthContext } from "../context.ts";
+import { resourceForScopes } from "../resources.ts";
 import { choose } from "../scopes.ts";
 import type { AuthorizeReading, Objection } from "../server/authorize-request.ts";
 import type { User } from "../store/users.ts";
@@ -48,9 +49,13 @@ export async function judgeAsk(
   };
   if ("reason" in parsed) return refuse(parsed);
   if (reading.objection !== undefined) return refuse(reading.objection);
-  const resource = context.authority.resources.find(({ id }) => id === parsed.resource);
+  const { resources } = context.authority;
   // It is no scope of a resource: every application may refresh.
   const requested = parsed.scope.filter((scope) => scope !== "offline_access");
+  const isNamed = new URL(reading.request.url).searchParams.has("resource");
+  const resource = isNamed
+    ? resources.find(({ id }) => id === parsed.resource)
+    : resourceForScopes(resources, requested);
   const chosen = choose(requested, resource?.scopes ?? []);
   if (resource === undefined || chosen.kind === "none") {
     const description = "None of these scopes is to be had for this resource";

@@ -4,6 +4,7 @@
  */
 
 import type { Authority, AuthorityEnv } from "../server/authority.ts";
+import { isEnough, wholeOf } from "../resources.ts";
 import { ADMIN } from "../scopes.ts";
 import type { CurrentUser } from "../standing.ts";
 import type { ApiKey, ApiKeys, Maker } from "../store/api-keys.ts";
@@ -45,9 +46,21 @@ export class Bearers {
 
   /**
    * @param resource the canonical resource that the token has to be for (RFC 8707 section 2.2, and
-   *   the MCP specification: MUST reject a token for another audience).
+   *   the MCP specification: MUST reject a token for another audience). A token for the whole that
+   *   the resource is part of is for it as well, if it has the scope for the whole.
    */
   async check(origin: string, resource: string, token: string): Promise<Bearer | undefined> {
+    const { resources } = this.#options.authority(origin);
+    const own = await this.#checkFor(origin, resource, token);
+    if (own !== undefined) return own;
+    const whole = wholeOf(resources, resource);
+    const bearer = whole && (await this.#checkFor(origin, whole.id, token));
+    return bearer !== undefined && isEnough(bearer.scopes, whole?.enough ?? [])
+      ? bearer
+      : undefined;
+  }
+
+  async #checkFor(origin: string, resource: string, token: string): Promise<Bearer | undefined> {
     const subject = subjectOf(token);
     if (subject === undefined) return this.#checkKey(resource, token);
     const { authority, env, grants, currentUser } = this.#options;
