@@ -9,6 +9,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { AuthorityEnv } from "../src/auth/server/authority.ts";
 import { type CurrentUser, currentUser, type StandingContext } from "../src/auth/standing.ts";
 import { isAdministrator } from "../src/auth/store/auth-store.ts";
+import { keepingGrants, type Rows } from "../src/auth/store/kv-adapter.ts";
 import { keepRegistration } from "../src/auth/store/keep-registration.ts";
 import { Bearers } from "../src/auth/tokens/bearers.ts";
 import { GrantJudge } from "../src/auth/tokens/grant-judge.ts";
@@ -60,12 +61,16 @@ export class AuthShardObject extends DurableObject<Env> {
       ring: async () => (await auth.secrets()).ring,
       onEnded: (user) => this.#signOutEverywhere(user),
     });
-    const engine: AuthorityEnv = {
+    const engineOn = (rows: Rows): AuthorityEnv => ({
       OAUTH_KV: auth.engine.OAUTH_KV.with((shard) =>
-        env.AUTH.idFromName(shard).equals(ctx.id) ? parts.rows : undefined,
+        env.AUTH.idFromName(shard).equals(ctx.id) ? rows : undefined,
       ),
       judge: (request) => this.#judge.judge(request),
-    };
+    });
+    const engine = engineOn(parts.rows);
+    const engineBeside = engineOn(keepingGrants(parts.rows));
+    const answerWith = (request: Request, on: AuthorityEnv): Promise<Response> =>
+      auth.authorities.at(new URL(request.url).origin).fetch(request, on);
     this.#bearers = new Bearers({
       ...{ currentUser: currentUserOf, grants: parts.grants, keys: parts.keys, env: engine },
       isAdministrator: (maker) => isAdministrator(auth.store, maker),
@@ -73,7 +78,8 @@ export class AuthShardObject extends DurableObject<Env> {
     });
     this.#desk = new TokenDesk({
       ...{ rows: parts.rows, grants: parts.grants, audit: parts.audit },
-      answer: (request) => auth.authorities.at(new URL(request.url).origin).fetch(request, engine),
+      answer: (request) => answerWith(request, engine),
+      answerBeside: (request) => answerWith(request, engineBeside),
       isServed: async ({ user, grant }) =>
         (await this.currentUser(user, parts.grants.codeMacOf(user, grant))) !== undefined,
       onIssued: (clientId) => keepRegistration(auth.store, clientId, limits),

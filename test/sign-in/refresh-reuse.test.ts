@@ -4,7 +4,8 @@ import { describe, test } from "vitest";
 
 import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
 import { DAY, later } from "./later.ts";
-import { ask, connect, eventsOf, isGood, newClient, newCode, told } from "./codes.ts";
+import { ask, connect, eventsOf, isGood, newClient, newCode, refreshing, told } from "./codes.ts";
+import { ORIGIN } from "./gateway.ts";
 import { evict, refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
 
 describe("a token that was replaced", () => {
@@ -92,5 +93,59 @@ describe("a token that was replaced", () => {
       ...[401, "invalid_client"],
     ]);
     expect((await ask({ ...form, refresh_token: third.refresh_token })).status).toBe(200);
+  });
+});
+
+describe("the same token, a moment later and with other parameters,", () => {
+  const SCOPES = ["mcp", "mcp:alpha"];
+
+  test("brings an access token of its own, and the refresh token that it brought before", async ({
+    expect,
+  }) => {
+    const application = await connect({ scopes: SCOPES });
+    const { refresh_token: first } = application.tokens;
+    const asked = refreshing(application, first);
+    const wide = await tokensIn(await ask(asked));
+    const narrow = await tokensIn(await ask({ ...asked, scope: "mcp:alpha" }));
+    expect([wide.scope, narrow.scope]).toEqual(["mcp mcp:alpha", "mcp:alpha"]);
+    expect(narrow.refresh_token).toBe(wide.refresh_token);
+    expect(narrow.access_token).not.toBe(wide.access_token);
+    const again = await tokensIn(await ask({ ...asked, scope: "mcp:alpha" }));
+    expect(again).toEqual(narrow);
+    later(WINDOW);
+    const next = await refresh(application, narrow);
+    const all = [wide, narrow, next].map(({ access_token }) => isGood(access_token));
+    expect(await Promise.all(all)).toEqual([true, true, true]);
+    expect(await eventsOf(application.person)).not.toContain("refresh_reuse");
+  });
+
+  test("brings the newest refresh token, when that has been used as well", async ({ expect }) => {
+    const application = await connect({ scopes: SCOPES });
+    const asked = refreshing(application, application.tokens.refresh_token);
+    const third = await refresh(application, await tokensIn(await ask(asked)));
+    const narrow = await tokensIn(await ask({ ...asked, scope: "mcp:alpha" }));
+    const same = await tokensIn(await ask(asked));
+    expect([narrow.refresh_token, same.refresh_token]).toEqual([
+      third.refresh_token,
+      third.refresh_token,
+    ]);
+    later(WINDOW);
+    expect(await isGood((await refresh(application, third)).access_token)).toBe(true);
+    expect(await isGood(narrow.access_token)).toBe(true);
+  });
+
+  test("brings no more than was granted, and nothing to another application", async ({
+    expect,
+  }) => {
+    const application = await connect({ scopes: ["mcp:alpha"], path: "/mcp/alpha" });
+    const asked = refreshing(application, application.tokens.refresh_token);
+    const second = await tokensIn(await ask(asked));
+    const wider = await ask({ ...asked, scope: "mcp" });
+    expect(await told(wider)).toEqual([400, "invalid_scope"]);
+    const { client_id } = await newClient();
+    expect(await told(await ask({ ...asked, client_id }))).toEqual([400, "invalid_grant"]);
+    const elsewhere = { ...asked, resource: `${ORIGIN}/mcp` };
+    expect(await told(await ask(elsewhere))).toEqual([400, "invalid_target"]);
+    expect((await refresh(application, second)).scope).toBe("mcp:alpha");
   });
 });

@@ -16,13 +16,22 @@ export interface RefreshAnswer {
   readonly accessToken: string;
 }
 
+/** A refresh token that replaced another one. */
+export interface Successor {
+  readonly token: string;
+  readonly hash: string;
+}
+
 const MAX_ANSWERS = 10_000;
 
 export class RefreshReplays {
   readonly #answers: BoundedCache<RefreshAnswer>;
+  /** By the hash of the token that each replaced, whatever the request said beside it. */
+  readonly #successors: BoundedCache<Successor>;
 
   constructor(ttlMs: number) {
     this.#answers = new BoundedCache({ maxEntries: MAX_ANSWERS, ttlMs });
+    this.#successors = new BoundedCache({ maxEntries: MAX_ANSWERS, ttlMs });
   }
 
   /**
@@ -37,14 +46,22 @@ export class RefreshReplays {
     return answer === undefined ? undefined : (this.find(answer.refreshToken, rest) ?? answer);
   }
 
-  /** @param body of the answer, as the library wrote it. */
+  /** The newest refresh token of the line that a token began a moment ago. */
+  newest(token: string): Successor | undefined {
+    const successor = this.#successors.get(token);
+    return successor === undefined ? undefined : (this.newest(successor.hash) ?? successor);
+  }
+
+  /** @param body of the answer. */
   async keep(token: string, rest: string, body: string): Promise<void> {
     const answer = tryJson(body);
     if (!isObject(answer)) return;
     const { refresh_token: refreshToken, access_token: accessToken } = answer;
+    const hash = await tokenHash(String(refreshToken));
+    this.#successors.set(token, { token: String(refreshToken), hash });
     this.#answers.set(`${token} ${rest}`, {
       body,
-      refreshToken: await tokenHash(String(refreshToken)),
+      refreshToken: hash,
       accessToken: await tokenHash(String(accessToken)),
     });
   }

@@ -5,7 +5,7 @@
  */
 
 import { type GrantState, hasAccessToken, tokenHash } from "./grant-state.ts";
-import { RefreshReplays } from "./refresh-replays.ts";
+import { RefreshReplays, type Successor } from "./refresh-replays.ts";
 import { type Desk, endGrant, errorOf, rowOf, stateOf, tellIssued, type Visit } from "./visit.ts";
 
 export class TokenRefresh {
@@ -24,6 +24,10 @@ export class TokenRefresh {
     const before = stateOf(this.#desk, visit);
     const replay = await this.#replay(visit, rest, before);
     if (replay !== undefined) return tokenResponse(replay);
+    const successor = this.#replays.newest(visit.hash);
+    if (successor !== undefined && before?.refreshTokens.includes(successor.hash) === true) {
+      return this.#answerBeside(visit, params, rest, successor);
+    }
     if (before?.refreshTokens.includes(visit.hash) === true) {
       // Before they are replaced, so that no death in between can forget them. They stay good for
       // as long as the library takes them: retired ones count only once it does not.
@@ -37,6 +41,36 @@ export class TokenRefresh {
     this.#note(visit);
     await tellIssued(this.#desk, visit);
     return tokenResponse(body);
+  }
+
+  /**
+   * The token was replaced a moment ago, and is sent again with other parameters. If it brought
+   * another refresh token, the one that it brought before would be good no more, and whoever used
+   * that would end the family: both get the same one, and each an access token of its own.
+   */
+  async #answerBeside(
+    visit: Visit,
+    params: URLSearchParams,
+    rest: string,
+    successor: Successor,
+  ): Promise<Response> {
+    const body = new URLSearchParams(params);
+    body.set("refresh_token", successor.token);
+    const headers = new Headers(visit.request.headers);
+    for (const name of ["content-type", "content-length"]) headers.delete(name);
+    const request = new Request(visit.request.url, { method: "POST", headers, body });
+    const response = await this.#desk.answerBeside(request);
+    if (!response.ok) {
+      // The library ends the grant itself when the judge says that the user may not go on.
+      if (stateOf(this.#desk, visit) === undefined) endGrant(this.#desk, visit);
+      return response;
+    }
+    const tokens = await response.json<Record<string, unknown>>();
+    const answer = JSON.stringify({ ...tokens, refresh_token: successor.token });
+    await this.#replays.keep(visit.hash, rest, answer);
+    this.#note(visit);
+    await tellIssued(this.#desk, visit);
+    return tokenResponse(answer);
   }
 
   #note({ user, grant, form }: Visit): void {
@@ -72,6 +106,8 @@ export class TokenRefresh {
     state: GrantState | undefined,
   ): Promise<string | undefined> {
     const answer = this.#replays.find(visit.hash, rest);
+    // A token that was replaced since, by a request that said something else, is no answer.
+    if (answer?.refreshToken !== this.#replays.newest(visit.hash)?.hash) return undefined;
     if (answer === undefined || state?.refreshTokens.includes(answer.refreshToken) !== true) {
       return undefined;
     }

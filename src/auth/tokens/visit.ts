@@ -19,6 +19,8 @@ export interface Desk {
   readonly audit: AuditLog;
   /** The library, on the rows of this object. */
   readonly answer: (request: Request) => Promise<Response>;
+  /** The same, for an access token beside the others: no refresh token of the grant is replaced. */
+  readonly answerBeside: (request: Request) => Promise<Response>;
   /** Whether the user of a grant may be served today. */
   readonly isServed: (grant: TokenSubject) => Promise<boolean>;
   /** Told of every application that got a token, so that its registration is kept. */
