@@ -1,16 +1,24 @@
 /**
- * `npm start`: wrangler dev with the gateway and the demo upstream side by side. Arguments are
- * passed on. The demo is bound here and not in wrangler.toml, because a deploy would look for a
- * Worker of that name.
+ * `npm start`: wrangler dev with the gateway and the demo upstream side by side, behind a reverse
+ * proxy of our own (`reverse-proxy.mjs`). Arguments are passed on to wrangler. The demo is bound
+ * here and not in wrangler.toml, because a deploy would look for a Worker of that name.
  */
 
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { logReader } from "./log-lines.mjs";
+import { outputOf } from "./output-of.mjs";
 import { keepOwnerCode, readSecrets } from "./owner-code.mjs";
+import { whyNotOpened } from "./port-owner.mjs";
+import { codeOf, startReverseProxy } from "./reverse-proxy.mjs";
+
+/** npm that was killed ends nobody, so it is looked for. */
+const NPM_CHECK_MS = 1000;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const config = "wrangler.dev.toml";
@@ -43,26 +51,59 @@ const environment = {
   WRANGLER_REGISTRY_PATH: registry,
 };
 
+/** @type {(address: import("./reverse-proxy.mjs").Destination) => void} */
+let onWranglerReady = () => undefined;
+/** @type {Promise<import("./reverse-proxy.mjs").Destination>} */
+const wranglerAddress = new Promise((resolve) => {
+  onWranglerReady = resolve;
+});
+const launcherKey = randomBytes(32).toString("base64url");
+// Whoever asks for a level of wrangler's own is shown what wrangler prints.
+const showsLog = optionOf("log-level") === undefined;
+// The port is opened before anything is started: from here on, nobody else answers there.
+const host = optionOf("ip") ?? devSettingOf("ip") ?? "127.0.0.1";
+const port = await openPort(Number(optionOf("port") ?? devSettingOf("port") ?? "8787"));
+
 const child = spawn(
-  `${root}node_modules/.bin/wrangler`,
+  "node",
   [
-    "dev",
-    ...["-c", config, "-c", "examples/demo-server/wrangler.toml"],
-    ...quietUnless("--log-level", "=warn"),
-    ...quietUnless("--show-interactive-dev-session", "=false"),
-    ...args,
+    ...["--import", fileURLToPath(new URL("end-with-parent.mjs", import.meta.url))],
+    `${root}node_modules/wrangler/bin/wrangler.js`,
+    ...["dev", "-c", config, "-c", "examples/demo-server/wrangler.toml"],
+    // Any free port: it is the proxy that has the one that was asked for.
+    ...["--ip", "127.0.0.1", "--port", "0", "--var", `LAUNCHER_KEY:${launcherKey}`],
+    ...defaultOf("log-level", "log"),
+    ...defaultOf("show-interactive-dev-session", "false"),
+    ...without(["ip", "port"]),
   ],
-  { cwd: root, stdio: "inherit", env: environment },
+  {
+    cwd: root,
+    env: environment,
+    // The channel tells where wrangler listens, and lets wrangler end with this process.
+    stdio: ["inherit", showsLog ? "pipe" : "inherit", "inherit", "ipc"],
+  },
 );
+child.on("message", (message) => {
+  const said = typeof message === "string" ? JSON.parse(message) : {};
+  if (said.event === "DEV_SERVER_READY") onWranglerReady({ host: said.ip, port: said.port });
+});
+const readLog = logReader(/^name\s*=\s*["']([^"']*)/m.exec(toml)?.[1] ?? "edgeway");
+child.stdout?.setEncoding("utf8").on("data", (chunk) => process.stdout.write(readLog(chunk)));
+
+// wrangler ends its own processes on SIGTERM and SIGINT, but not on SIGHUP.
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
-  process.on(signal, () => child.kill(signal));
+  process.on(signal, () => child.kill("SIGTERM"));
 }
 child.on("exit", (code, signal) => {
   rmSync(registry, { recursive: true, force: true });
   process.exit(signal === null ? (code ?? 1) : 128 + constants.signals[signal]);
 });
 
-const local = `http://localhost:${portOf(args)}`;
+const npm = await npmOfThisStart();
+if (npm !== undefined) setInterval(endWithNpm, NPM_CHECK_MS, npm).unref();
+
+await wranglerAddress;
+const local = `http://localhost:${port}`;
 await announce(local, settingOf("PUBLIC_ORIGIN", /^PUBLIC_ORIGIN\s*=\s*["']([^"']*)/m) || local);
 
 /** Another gateway of this folder may be watching the file: it must never see half of it. */
@@ -72,15 +113,64 @@ function writeIfChanged(/** @type {string} */ path, /** @type {string} */ text) 
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** A default that gives way to the caller's own: wrangler refuses an option given twice. */
-function quietUnless(/** @type {string} */ option, /** @type {string} */ value) {
-  return args.some((arg) => arg.startsWith(option)) ? [] : [`${option}${value}`];
+/** @returns the process of the npm that runs this script, which may have put a shell in between. */
+async function npmOfThisStart() {
+  if (process.env["npm_lifecycle_event"] !== "start") return undefined;
+  const above = await outputOf("ps", ["-o", "ppid=,args=", "-p", String(process.ppid)]);
+  const [, id] = /^(\d+)\s+\S*sh -c /.exec(above) ?? [];
+  return id === undefined ? process.ppid : Number(id);
 }
 
-/** The port that wrangler will take, as it was given: `--port 9000` or `--port=9000`. */
-function portOf(/** @type {readonly string[]} */ given) {
-  const joined = given.join(" ");
-  return /(?:^| )--port[ =](\d+)/.exec(joined)?.[1] ?? "8787";
+function endWithNpm(/** @type {number} */ npm) {
+  try {
+    process.kill(npm, 0);
+  } catch (error) {
+    if (codeOf(error) === "ESRCH") child.kill("SIGTERM");
+  }
+}
+
+/** A default that gives way to the caller's own: wrangler refuses an option given twice. */
+function defaultOf(/** @type {string} */ option, /** @type {string} */ value) {
+  return optionOf(option) === undefined ? [`--${option}=${value}`] : [];
+}
+
+/** @returns what was given as `--name value` or `--name=value`. */
+function optionOf(/** @type {string} */ name) {
+  const index = args.findLastIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+  const arg = args[index];
+  return arg === `--${name}` ? (args[index + 1] ?? "") : arg?.slice(name.length + 3);
+}
+
+/** @returns the arguments but these options, each with its value. */
+function without(/** @type {readonly string[]} */ names) {
+  const isOne = (/** @type {string | undefined} */ arg) =>
+    names.some((name) => arg === `--${name}`);
+  return args.filter(
+    (arg, index) =>
+      !isOne(arg) && !isOne(args[index - 1]) && !names.some((name) => arg.startsWith(`--${name}=`)),
+  );
+}
+
+/** What wrangler.toml says under `[dev]`. */
+function devSettingOf(/** @type {string} */ name) {
+  const [, section = ""] = /^\[dev\]$([^]*?)(?=^\[|(?![^]))/m.exec(toml) ?? [];
+  return new RegExp(`^${name}\\s*=\\s*["']?([^"'\\s]+)`, "m").exec(section)?.[1];
+}
+
+/** Opens the port where clients connect, or says who has it and ends. */
+async function openPort(/** @type {number} */ wanted) {
+  try {
+    return await startReverseProxy({
+      host,
+      port: wanted,
+      key: launcherKey,
+      destination: wranglerAddress,
+    });
+  } catch (error) {
+    process.stderr.write(`\n${await whyNotOpened(codeOf(error), wanted)}\n`);
+    rmSync(registry, { recursive: true, force: true });
+    process.exit(1);
+  }
 }
 
 /**
@@ -114,13 +204,15 @@ function settingOf(/** @type {string} */ name, /** @type {RegExp} */ pattern) {
   return variablesOf(args)[name] ?? kept ?? pattern.exec(toml)?.[1];
 }
 
-/** Says where everything is, once it is there: on this machine, and under its public name. */
+/** Says where everything is: on this machine, and under its public name. */
 async function announce(/** @type {string} */ address, /** @type {string} */ origin) {
-  while (child.exitCode === null) {
-    const health = await fetch(`${address}/health`).catch(() => undefined);
-    if (health?.ok === true) {
-      const { version } = /** @type {{ version: string }} */ (await health.json());
-      process.stdout.write(`
+  const health = await fetch(`${address}/health`);
+  if (!health.ok) {
+    process.stdout.write(`\nEdgeway cannot serve yet:\n\n${await health.text()}\n`);
+    return;
+  }
+  const { version } = /** @type {{ version: string }} */ (await health.json());
+  process.stdout.write(`
 Edgeway ${version} is ready.
 
   MCP endpoint  ${origin}/mcp
@@ -128,14 +220,6 @@ Edgeway ${version} is ready.
 ${await signIn(address, origin)}
 
 `);
-      return;
-    }
-    if (health?.status === 503) {
-      process.stdout.write(`\nEdgeway cannot serve yet:\n\n${await health.text()}\n`);
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }
 
 /** Asks the gateway itself whether there is sign-in, for it knows best. */

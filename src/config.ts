@@ -35,6 +35,8 @@ export interface Config {
   readonly sessionKeys: readonly string[] | undefined;
   /** The root of the keys of sign-in, in base64url. Without it, the gateway makes one of its own. */
   readonly authSecret: string | undefined;
+  /** What every request carries that came through the launcher of `npm start`, which makes it. */
+  readonly launcherKey: string | undefined;
   /** Whether what operations cost may be read: a tool of development. */
   readonly reportsCosts: boolean;
 }
@@ -67,6 +69,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     limits,
     sessionKeys: parseSessionKeys(env["SESSION_KEYS"], problems),
     authSecret: parseAuthSecret(env["AUTH_SECRET"], problems),
+    launcherKey: parseLauncherKey(env["LAUNCHER_KEY"]),
     reportsCosts: env["COST_REPORT"] === "on",
   };
   return problems.length === 0 ? { ok: true, config } : { ok: false, problems };
@@ -92,6 +95,10 @@ function parseAuthMode(value: unknown, problems: string[]): "oauth" | "none" {
     problems.push(`AUTH_MODE is "${String(value)}"; it can be "oauth" (the default) or "none".`);
   }
   return "none";
+}
+
+function parseLauncherKey(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 function parseOrigin(key: string, value: unknown, problems: string[]): string | undefined {

@@ -9,6 +9,8 @@ export interface GuardPolicy {
   readonly allowedOrigins: ReadonlySet<string>;
   /** Without sign-in only this machine is served. */
   readonly isLoopbackOnly: boolean;
+  /** Where the launcher stands in front, what it says to be known by. */
+  readonly launcherKey?: string | undefined;
 }
 
 /** All, those that are listed, or those of our own alone. */

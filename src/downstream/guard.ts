@@ -6,6 +6,7 @@
  */
 
 import { isLoopback } from "../lib/loopback.ts";
+import { isSame } from "../lib/random.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { rpcError } from "./answers.ts";
 import { callersOf, type GuardPolicy, isListed } from "./callers.ts";
@@ -13,6 +14,12 @@ import { isFromElsewhere } from "./from-elsewhere.ts";
 
 /** @returns a refusal, or `undefined` for a request that may pass. */
 export function guard(request: Request, policy: GuardPolicy): Response | undefined {
+  if (!isThroughLauncher(request.headers, policy)) {
+    return plain(
+      403,
+      "This port is the gateway's own. Use the address that npm start has printed.",
+    );
+  }
   const url = new URL(request.url);
   const origin = request.headers.get("origin");
   const isForListed = origin !== null && callersOf(url, policy) === "listed";
@@ -24,6 +31,14 @@ export function guard(request: Request, policy: GuardPolicy): Response | undefin
   return isLoopback(url.hostname) && isServedLocally(url, policy)
     ? undefined
     : judgePublicHost(request, url, policy);
+}
+
+/**
+ * `wrangler dev` believes the address that a client makes up for its request (`MF-Original-URL`),
+ * so nothing is served that went past the launcher's proxy (`scripts/reverse-proxy.mjs`).
+ */
+function isThroughLauncher(headers: Headers, { launcherKey }: GuardPolicy): boolean {
+  return launcherKey === undefined || isSame(headers.get("edgeway-launcher") ?? "", launcherKey);
 }
 
 const NO_SIGN_IN = 'This gateway has no sign-in (AUTH_MODE is "none"), so it serves';

@@ -203,6 +203,21 @@ describe("with sign-in and no public origin", () => {
   });
 });
 
+describe("behind the launcher", () => {
+  const launched: GuardPolicy = { ...local, launcherKey: "KEY" };
+  test.for([
+    ["KEY", undefined],
+    ["KEYS", 403],
+    ["key", 403],
+    ["", 403],
+    [undefined, 403],
+  ] as const)("a request that carries %j as its key: %s", ([key, status], { expect }) => {
+    const headers = key === undefined ? {} : { "Edgeway-Launcher": key };
+    const request = new Request("http://localhost:8787/health", { headers });
+    expect(guard(request, launched)?.status).toBe(status);
+  });
+});
+
 test("a refused host is told in plain text that quotes nothing and is not cached", async ({
   expect,
 }) => {

@@ -1,0 +1,163 @@
+/**
+ * The reverse proxy of `npm start`. wrangler takes the address of a request from `MF-Original-URL`
+ * and the address of its client from `CF-Connecting-IP`, whoever sends them, and answers what it
+ * cannot parse with a stack trace. So the proxy alone listens where clients connect: it drops what
+ * only the runtime may say, and says itself where the connection is from.
+ *
+ * It serves plain HTTP. A request for another protocol (`Upgrade`) is served without it.
+ */
+
+import { Agent, createServer, request as sendRequest } from "node:http";
+
+/** The header with which the Worker knows a request of this proxy (`src/downstream/guard.ts`). */
+const LAUNCHER_KEY = "Edgeway-Launcher";
+/** What wrangler and Miniflare tell each other, and what only this proxy says. */
+const RESERVED = /^(?:mf-.*|edgeway-launcher)$/i;
+/** RFC 9110 section 7.6.1: these concern one connection. Node.js answers `Expect` itself. */
+const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|te|upgrade|expect)$/i;
+/** One host, and nothing that a URL would take for its user, path or query. */
+const HOST = /^[^\s/?#@\\]+$/;
+/** As many bytes of headers as Workers take. */
+const MAX_HEADER_BYTES = 128 * 1024;
+/** Shorter than the time after which workerd closes an idle connection: 5 seconds. */
+const IDLE_CONNECTION_MS = 3000;
+
+/**
+ * @typedef {object} Destination
+ * @property {string} host
+ * @property {number} port
+ *
+ * @typedef {object} ProxyOptions
+ * @property {string} host where clients connect; for `127.0.0.1` also `::1`, the other localhost
+ * @property {number} port 0: one that is free
+ * @property {string} key goes with every request
+ * @property {Promise<Destination>} destination requests wait until it is known
+ */
+
+/**
+ * @returns the port.
+ * @throws the error of `listen`, `EADDRINUSE` among them.
+ */
+export async function startReverseProxy(/** @type {ProxyOptions} */ options) {
+  const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
+  const port = await listen(options.host, options.port);
+  if (options.host !== "127.0.0.1") return port;
+  try {
+    await listen("::1", port);
+  } catch (error) {
+    // A machine without IPv6 has one localhost.
+    if (!/^(?:EADDRNOTAVAIL|EAFNOSUPPORT)$/.test(codeOf(error) ?? "")) throw error;
+  }
+  return port;
+
+  /** @returns {Promise<number>} */
+  function listen(/** @type {string} */ host, /** @type {number} */ wanted) {
+    const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
+      void options.destination.then((destination) => {
+        forward(request, response, { ...destination, agent, key: options.key });
+      });
+    });
+    server.maxHeadersCount = 0;
+    return new Promise((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(wanted, host, () => {
+        const address = server.address();
+        resolve(typeof address === "object" && address !== null ? address.port : wanted);
+      });
+    });
+  }
+}
+
+/** @returns the code of an error of the system. */
+export function codeOf(/** @type {unknown} */ error) {
+  return /** @type {NodeJS.ErrnoException} */ (error).code;
+}
+
+/**
+ * Passes a request on, and its response back. A connection that breaks on one side is broken on
+ * the other: neither side is told that something ended which did not.
+ */
+function forward(
+  /** @type {import("node:http").IncomingMessage} */ request,
+  /** @type {import("node:http").ServerResponse} */ response,
+  /** @type {Destination & { agent: Agent, key: string }} */ { host, port, agent, key },
+) {
+  if (!isWellFormed(request)) {
+    response.writeHead(400, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" });
+    response.end("The request needs a path that begins with a slash, and one Host header.\n");
+    return;
+  }
+  const { method, url: path } = request;
+  const headers = requestHeaders(request, key);
+  const outgoing = sendRequest({ host, port, agent, method, path, headers, setHost: false });
+  let isAnswered = false;
+  response.sendDate = false;
+  response.on("close", () => {
+    if (!response.writableFinished) outgoing.destroy();
+  });
+  outgoing.on("error", () => {
+    // A request may be answered before its body has been read, and then nobody reads the rest.
+    if (isAnswered) request.unpipe(outgoing).resume();
+    else response.destroy();
+  });
+  outgoing.on("response", (incoming) => {
+    isAnswered = true;
+    incoming.on("error", () => response.destroy());
+    response.writeHead(
+      incoming.statusCode ?? 502,
+      incoming.statusMessage,
+      endToEnd(incoming.rawHeaders, /^transfer-encoding$/i),
+    );
+    // The client sees the head of a stream before there is an event in it.
+    response.flushHeaders();
+    incoming.pipe(response);
+  });
+  request.pipe(outgoing);
+}
+
+function isWellFormed(/** @type {import("node:http").IncomingMessage} */ { url = "", rawHeaders }) {
+  const hosts = pairsOf(rawHeaders).flatMap(([name, value]) => (/^host$/i.test(name) ? value : []));
+  const [host = ""] = hosts;
+  return (
+    hosts.length === 1 &&
+    HOST.test(host) &&
+    url.startsWith("/") &&
+    URL.canParse(`http://${host}${url}`)
+  );
+}
+
+/** @returns the headers of the request as they came, names and values in turn, and ours. */
+function requestHeaders(
+  /** @type {import("node:http").IncomingMessage} */ { rawHeaders, socket },
+  /** @type {string} */ key,
+) {
+  const kept = pairsOf(endToEnd(rawHeaders, RESERVED)).flatMap(([name, value]) =>
+    // What a client says of its address may only speak against it (`from-elsewhere.ts`).
+    /^cf-connecting-ip$/i.test(name) ? ["X-Forwarded-For", value] : [name, value],
+  );
+  const address = (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
+  return [...kept, "CF-Connecting-IP", address, LAUNCHER_KEY, key];
+}
+
+/** @returns what is meant for the other end: without the headers of one connection, and `dropped`. */
+function endToEnd(/** @type {readonly string[]} */ rawHeaders, /** @type {RegExp} */ dropped) {
+  const pairs = pairsOf(rawHeaders);
+  const listed = new Set(
+    pairs.flatMap(([name, value]) =>
+      /^connection$/i.test(name) ? value.toLowerCase().split(/\s*,\s*/) : [],
+    ),
+  );
+  return pairs
+    .filter(
+      ([name]) => !HOP_BY_HOP.test(name) && !dropped.test(name) && !listed.has(name.toLowerCase()),
+    )
+    .flat();
+}
+
+function pairsOf(/** @type {readonly string[]} */ rawHeaders) {
+  return Array.from(
+    { length: rawHeaders.length / 2 },
+    (_, index) =>
+      /** @type {const} */ ([rawHeaders[2 * index] ?? "", rawHeaders[2 * index + 1] ?? ""]),
+  );
+}

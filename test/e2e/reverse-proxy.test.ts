@@ -1,0 +1,212 @@
+/** The reverse proxy of `npm start` changes nothing but what it is there to change. */
+
+import {
+  createServer,
+  get,
+  type IncomingMessage,
+  request as sendRequest,
+  type RequestListener,
+  type Server,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import { test as base } from "vitest";
+
+import { startReverseProxy } from "../../scripts/reverse-proxy.mjs";
+import { freePort } from "../support/free-port.ts";
+import { until } from "../support/until.ts";
+
+interface Proxied {
+  readonly origin: string;
+  /** What is behind the proxy. */
+  serve(listener: RequestListener): void;
+  /** Lets the proxy know where to send what waits. */
+  open(): void;
+}
+
+// oxlint-disable-next-line no-empty-pattern -- vitest reads what a fixture needs off the pattern
+const test = base.extend("proxied", async ({}, { onCleanup }): Promise<Proxied> => {
+  const server: Server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  onCleanup(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const known = Promise.withResolvers<{ host: string; port: number }>();
+  const front = await startReverseProxy({
+    host: "127.0.0.1",
+    port: await freePort(),
+    key: "KEY",
+    destination: known.promise,
+  });
+  return {
+    origin: `http://127.0.0.1:${front}`,
+    serve: (listener) => void server.on("request", listener),
+    open: () => known.resolve({ host: "127.0.0.1", port }),
+  };
+});
+
+async function bodyOf(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+test("passes method, path, headers and body on, and the response back", async ({
+  expect,
+  proxied,
+}) => {
+  proxied.serve((request, response) => {
+    void bodyOf(request).then((body) => {
+      response.writeHead(207, "As It Is", [
+        ...["Set-Cookie", "a=1", "Set-Cookie", "b=2"],
+        ...["X-Request", `${request.method} ${request.url} ${request.headers["x-own"] ?? ""}`],
+      ]);
+      response.end(body);
+    });
+  });
+  proxied.open();
+  const body = Buffer.alloc(3 * 1024 * 1024, "é");
+  for (const method of ["POST", "PUT", "DELETE"]) {
+    const response = await fetch(`${proxied.origin}/a/b?c=%20d`, {
+      method,
+      body,
+      headers: { "X-Own": "kept" },
+    });
+    expect([response.status, response.statusText]).toEqual([207, "As It Is"]);
+    expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+    expect(response.headers.get("x-request")).toBe(`${method} /a/b?c=%20d kept`);
+    expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
+  }
+});
+
+test("says where the connection is from and who it is, and drops what clients say of it", async ({
+  expect,
+  proxied,
+}) => {
+  proxied.serve((request, response) => response.end(JSON.stringify(request.headers)));
+  proxied.open();
+  const response = await fetch(proxied.origin, {
+    headers: {
+      "CF-Connecting-IP": "203.0.113.9",
+      "MF-Original-URL": "http://localhost/",
+      "mf-anything": "1",
+      "Edgeway-Launcher": "guessed",
+      "X-Forwarded-Proto": "https",
+    },
+  });
+  const headers: unknown = await response.json();
+  expect(headers).toMatchObject({
+    host: new URL(proxied.origin).host,
+    "cf-connecting-ip": "127.0.0.1",
+    "x-forwarded-for": "203.0.113.9",
+    "x-forwarded-proto": "https",
+    "edgeway-launcher": "KEY",
+  });
+  expect(Object.keys(headers as object).filter((name) => name.startsWith("mf-"))).toEqual([]);
+});
+
+test("drops the headers of one connection, those that Connection names included", async ({
+  expect,
+  proxied,
+}) => {
+  proxied.serve((request, response) => response.end(JSON.stringify(request.headers)));
+  proxied.open();
+  const text = await new Promise<string>((resolve, reject) => {
+    const headers = { Connection: "close, X-Hop", "X-Hop": "1", "X-End": "2", TE: "trailers" };
+    get(proxied.origin, { headers }, (response) => {
+      void bodyOf(response).then((body) => resolve(body.toString()));
+    }).on("error", reject);
+  });
+  const headers: unknown = JSON.parse(text);
+  expect(headers).toMatchObject({ "x-end": "2" });
+  expect(headers).not.toHaveProperty("x-hop");
+  expect(headers).not.toHaveProperty("te");
+});
+
+test("keeps a request waiting until it is known where it goes", async ({ expect, proxied }) => {
+  const arrived: string[] = [];
+  proxied.serve((request, response) => {
+    arrived.push(request.url ?? "");
+    response.end("served");
+  });
+  const early = fetch(`${proxied.origin}/early`);
+  expect(arrived).toEqual([]);
+  proxied.open();
+  expect(await (await early).text()).toBe("served");
+  expect(arrived).toEqual(["/early"]);
+});
+
+test("shows the head of a stream at once, and each part as it comes", async ({
+  expect,
+  proxied,
+}) => {
+  let write: (text: string) => void = () => undefined;
+  proxied.serve((_, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" }).flushHeaders();
+    write = (text) => void response.write(text);
+  });
+  proxied.open();
+  const response = await fetch(proxied.origin);
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (const part of ["one", "two"]) {
+    write(part);
+    expect((await reader?.read())?.value).toBe(part);
+  }
+  await reader?.cancel();
+});
+
+test("hangs up on the server when the client hangs up", async ({ proxied }) => {
+  const open = { head: 0, hungUp: 0 };
+  proxied.serve((_, response) => {
+    open.head += 1;
+    response.on("close", () => (open.hungUp += 1));
+    if (open.head === 2) response.writeHead(200).flushHeaders();
+  });
+  proxied.open();
+  // Once before the response has begun, and once in its middle.
+  for (const count of [1, 2]) {
+    const client = sendRequest(proxied.origin, { agent: false });
+    client.on("error", () => undefined).end();
+    await until(() => open.head === count, "the request to arrive");
+    client.destroy();
+    await until(() => open.hungUp === count, "the server to see that the client is gone");
+  }
+});
+
+test("breaks the response that the server breaks, before it begins and within it", async ({
+  expect,
+  proxied,
+}) => {
+  proxied.serve((request, response) => {
+    if (request.url === "/before") return request.socket.destroy();
+    response.writeHead(200, { "Content-Type": "text/plain" });
+    return response.write("half", () => request.socket.destroy());
+  });
+  proxied.open();
+  await expect(fetch(`${proxied.origin}/before`)).rejects.toThrow("fetch failed");
+  const within = await fetch(`${proxied.origin}/within`);
+  await expect(within.text()).rejects.toThrow("terminated");
+});
+
+test("passes on a response that comes before the body is read to its end", async ({
+  expect,
+  proxied,
+}) => {
+  proxied.serve((request, response) => {
+    response.writeHead(413, { Connection: "close" }).end("too large");
+    response.on("finish", () => request.socket.destroySoon());
+  });
+  proxied.open();
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const client = sendRequest(proxied.origin, { method: "POST", agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    client.on("error", reject);
+    // The rest never comes.
+    client.write(Buffer.alloc(64 * 1024));
+  });
+  expect(status).toBe(413);
+});
