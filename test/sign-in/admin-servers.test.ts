@@ -5,6 +5,7 @@ import { beforeAll, describe, test } from "vitest";
 
 import { feedsIn } from "../../durable-objects/feeds-in.ts";
 import { PATHS } from "../../src/pages/view/paths.ts";
+import { always } from "../integration/merged-session.ts";
 import { Upstream } from "../integration/upstream.ts";
 import { Visitor } from "./visitor.ts";
 
@@ -41,6 +42,28 @@ describe("servers", () => {
     expect(html).not.toContain('<a href="#server-beta">');
     await feeds.of("alpha").report(undefined);
     expect((await root.visit(PATHS.admin)).text).toContain("1 healthy, 1 unknown");
+  });
+
+  test("that have the same resource are named, with what it is and who gives way", async ({
+    expect,
+  }) => {
+    for (const slug of ["alpha", "beta"]) {
+      await Upstream.named(slug).script({
+        ...{ server: "legacy", capabilities: { resources: {} } },
+        reactions: {
+          "resources/list": always({ resources: [{ uri: "tea:<b>menu", name: "menu" }] }),
+          "resources/templates/list": always({ resourceTemplates: [] }),
+        },
+      });
+      const client = { revision: "2025-11-25", capabilities: {} } as const;
+      await feeds.of(slug).catalog({ client, waitMs: 5000 });
+    }
+    const { text, html } = await root.visit(PATHS.admin);
+    expect(text).toMatch(
+      /beta Healthy Conflict 1 resource of upstream .beta. is left out: upstream .alpha., configured earlier, has the same URI: tea:/,
+    );
+    expect(text).toMatch(/alpha Healthy 1 resource/);
+    expect(html).toContain("tea:&lt;b&gt;menu");
   });
 
   test("are nobody else's to see", async ({ expect }) => {
