@@ -101,7 +101,7 @@ function print(/** @type {string} */ name, /** @type {string} */ value) {
 }
 
 function buildBundle() {
-  const args = ["deploy", "--dry-run", "--minify", "--outdir", scratch];
+  const args = ["deploy", "--dry-run", "--outdir", scratch];
   const PATH = `${root}node_modules/.bin:${process.env["PATH"]}`;
   const quiet = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
   const env = { ...process.env, ...quiet, PATH };

@@ -31,7 +31,7 @@ function build(config: string, style: "minified" | "readable"): Bundle {
   const { name = "", main = "", ...rest } = readConfig({ config });
   const folder = scratch("bundles", style, name);
   const args = ["deploy", "--config", config, "--dry-run", "--outdir", folder];
-  if (style === "minified") args.push("--minify");
+  args.push(style === "minified" ? "--minify" : "--no-minify");
   // No telemetry, no look for an update.
   const quiet = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
   const path = `${inRoot("node_modules", ".bin")}:${process.env["PATH"]}`;

@@ -1,7 +1,7 @@
-/** What is deployed: small, and free of what only tests and the demo need. */
+/** What `wrangler deploy` uploads, with no option but those of wrangler.toml: small, and free of what only tests and the demo need. */
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -22,7 +22,7 @@ describe("the deployed bundle", () => {
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "edgeway-bundle-"));
-    const args = ["deploy", "--dry-run", "--minify", "--metafile", "--outdir", folder];
+    const args = ["deploy", "--dry-run", "--metafile", "--outdir", folder];
     const PATH = `${ROOT}node_modules/.bin:${process.env["PATH"]}`;
     const env = {
       ...process.env,
@@ -37,6 +37,16 @@ describe("the deployed bundle", () => {
   test("stays under 240 KiB gzip", ({ expect }) => {
     const bytes = gzipSync(readFileSync(join(folder, "index.js"))).byteLength;
     expect(bytes).toBeLessThan(MAX_GZIP_BYTES);
+  });
+
+  test("exports each Durable Object under its own name, and brings a source map", ({ expect }) => {
+    const code = readFileSync(join(folder, "index.js"), "utf8");
+    const toml = readFileSync(`${ROOT}wrangler.toml`, "utf8");
+    const classes = [...toml.matchAll(/^class_name = "(\w+)"$/gm)].map(([, name = ""]) => name);
+    expect(classes.length).toBeGreaterThan(5);
+    for (const name of classes) expect(code).toMatch(new RegExp(`export\\s*{[^}]*\\b${name}\\b`));
+    expect(readdirSync(folder)).toContain("index.js.map");
+    expect(toml).toMatch(/^upload_source_maps = true$/m);
   });
 
   test("has no SDK runtime, no ajv and no full zod in it", ({ expect }) => {
