@@ -3,6 +3,7 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { TEA_IDS, TEAS, teaId } from "./teas.ts";
+import { toolSchema } from "./tool-schema.ts";
 
 const MILLILITRES_PER_CUP = 150;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -28,12 +29,12 @@ export function registerAnswers(server: McpServer): void {
     {
       title: "Steeping guide",
       description: "How hot, how long and how much, for a tea and a number of cups.",
-      inputSchema: z.object({
+      inputSchema: toolSchema({
         tea: teaId.describe("Which tea"),
         cups: z.number().int().min(1).max(6).default(1).describe("How many cups"),
       }),
       // Clients get this schema with the tool, so a program can rely on the answer's shape.
-      outputSchema: z.object({
+      outputSchema: toolSchema({
         tea: z.string(),
         cups: z.number().int(),
         celsius: z.number(),

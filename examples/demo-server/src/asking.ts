@@ -12,6 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { TEAS, teaId } from "./teas.ts";
+import { toolSchema } from "./tool-schema.ts";
 
 // What a form may ask is limited: flat, and only text, numbers, yes/no and choices.
 const orderForm = z.object({
@@ -57,7 +58,7 @@ export function registerAsking(server: McpServer): void {
     {
       title: "Write a haiku",
       description: "Has the guest's own model write a haiku for the wall of the teahouse.",
-      inputSchema: z.object({
+      inputSchema: toolSchema({
         about: z.string().max(80).default("rain on the roof").describe("What it is about"),
       }),
     },

@@ -1,8 +1,8 @@
 // Two tools that talk while they work: one reports progress and can be stopped, one logs.
 
 import type { McpServer } from "@modelcontextprotocol/server";
-import * as z from "zod";
 import { TEAS, teaId } from "./teas.ts";
+import { toolSchema } from "./tool-schema.ts";
 
 const STEP_MS = 400;
 
@@ -12,7 +12,7 @@ export function registerBrewing(server: McpServer): void {
     {
       title: "Brew a pot of tea",
       description: "Brews a pot in five steps over two seconds, with progress. Can be cancelled.",
-      inputSchema: z.object({ tea: teaId.describe("Which tea to brew") }),
+      inputSchema: toolSchema({ tea: teaId.describe("Which tea to brew") }),
     },
     async ({ tea }, ctx) => {
       const { name, celsius, note } = TEAS[tea];

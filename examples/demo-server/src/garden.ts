@@ -3,6 +3,7 @@
 
 import type { McpServer } from "@modelcontextprotocol/server";
 import * as z from "zod";
+import { toolSchema } from "./tool-schema.ts";
 import type { World } from "./world.ts";
 
 export interface Garden {
@@ -18,7 +19,7 @@ export function registerGarden(server: McpServer, world: World): Garden {
         "Opens or closes the garden gate: adds or removes the tool feed_koi, the prompt " +
         "moon_viewing and the resource teahouse://garden. Without an argument, swings the gate " +
         "the other way.",
-      inputSchema: z.object({
+      inputSchema: toolSchema({
         open: z.boolean().optional().describe("true opens the gate, false closes it"),
       }),
     },
