@@ -4,6 +4,7 @@ import { jsonDepth } from "../lib/json-depth.ts";
 import { readText } from "../lib/read-text.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { isObject, type ErrorObject, parseMessage } from "../protocol/json-rpc.ts";
+import { connectionFailure } from "./connection-failure.ts";
 import type { UpstreamTarget } from "./target.ts";
 import { UpstreamError, type UpstreamFailure } from "./upstream-error.ts";
 
@@ -44,7 +45,8 @@ export async function send(target: UpstreamTarget, request: Send): Promise<Respo
     });
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    throw new UpstreamError(target.slug, "unreachable", "cannot be reached", { cause });
+    const connection = connectionFailure(cause, url);
+    throw new UpstreamError(target.slug, "unreachable", "cannot be reached", { cause, connection });
   }
 }
 

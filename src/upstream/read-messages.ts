@@ -108,7 +108,11 @@ async function nextChunk(
   try {
     return (await reader.read()).value;
   } catch (cause) {
-    throw new UpstreamError(slug, "lost", "broke the connection in mid-answer", { cause });
+    const connection = "connection closed in mid-answer";
+    throw new UpstreamError(slug, "lost", "broke the connection in mid-answer", {
+      cause,
+      connection,
+    });
   }
 }
 

@@ -4,9 +4,11 @@
  */
 
 import { logUnexpected } from "../observability/unexpected.ts";
+import { logUpstream } from "../observability/upstream-log.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Reply } from "../protocol/json-rpc.ts";
 import { ownError } from "../protocol/own-error.ts";
+import { failureOfStatus } from "./connection-failure.ts";
 
 export type UpstreamFailure =
   /** No connection, DNS, TLS, or a 5xx: nothing is known of the request. */
@@ -29,17 +31,31 @@ export class UpstreamError extends Error {
   readonly failure: UpstreamFailure;
   /** The HTTP status, where one came: evidence of the transport and the era. */
   readonly status: number | undefined;
+  /** What became of the connection, in words of our own: for the log, and for no client. */
+  readonly connection: string | undefined;
 
   constructor(
     slug: string,
     failure: UpstreamFailure,
     sentence: string,
-    evidence: { cause?: unknown; status?: number } = {},
+    evidence: { cause?: unknown; status?: number; connection?: string } = {},
   ) {
     super(`Upstream "${slug}" ${sentence}`, { cause: evidence.cause });
     this.failure = failure;
     this.status = evidence.status;
+    this.connection = evidence.connection;
   }
+}
+
+/** The failures that an operator looks for on the way to the server, and not in what it said. */
+const ON_THE_WAY: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "timeout", "lost"]);
+
+/** Tells the operator why a server cannot be reached. */
+export function logFailure({ failure, status, connection }: UpstreamError, slug: string): void {
+  if (!ON_THE_WAY.has(failure)) return;
+  const cause =
+    connection ?? failureOfStatus(status) ?? (failure === "timeout" ? "timed out" : undefined);
+  logUpstream({ server: slug, reason: failure, cause, status });
 }
 
 /** Whether the server turned out not to speak the era that was needed. */
@@ -50,6 +66,7 @@ export function isOtherEra(error: unknown): boolean {
 /** The one place where an upstream's failure becomes what a client reads. */
 export function failureReply(error: unknown, slug: string): Reply {
   if (error instanceof UpstreamError) {
+    logFailure(error, slug);
     return ownError(ErrorCode.InternalError, error.message, {
       upstream: slug,
       reason: error.failure,

@@ -8,6 +8,7 @@
 import { settleWithin } from "../../lib/time-out.ts";
 import { logServer } from "../../observability/server-log.ts";
 import type { Limits } from "../../policy/limits.ts";
+import { logFailure, UpstreamError } from "../../upstream/upstream-error.ts";
 import type {
   Catalog,
   CatalogAnswer,
@@ -201,6 +202,8 @@ export class CatalogKeeper {
     } catch (error) {
       const now = this.#parts.now();
       this.#reported = undefined;
+      // Once for each outage: it is tried again as long as it lasts.
+      if (entry.outage === undefined && error instanceof UpstreamError) logFailure(error, slug);
       const outage = afterFailure(entry.outage, troubleFrom(slug, error), now);
       this.#entries.save(entry, { outage });
       return { catalog: undefined };
