@@ -7,6 +7,7 @@ import {
   request as sendRequest,
   type RequestListener,
   type Server,
+  type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test as base } from "vitest";
@@ -60,7 +61,7 @@ test("passes method, path, headers and body on, and the response back", async ({
     void bodyOf(request).then((body) => {
       response.writeHead(207, "As It Is", [
         ...["Set-Cookie", "a=1", "Set-Cookie", "b=2"],
-        ...["X-Request", `${request.method} ${request.url} ${request.headers["x-own"] ?? ""}`],
+        ...["X-Request", `${request.method} ${request.url} ${String(request.headers["x-own"])}`],
       ]);
       response.end(body);
     });
@@ -141,17 +142,17 @@ test("shows the head of a stream at once, and each part as it comes", async ({
   expect,
   proxied,
 }) => {
-  let write: (text: string) => void = () => undefined;
+  const opened: ServerResponse[] = [];
   proxied.serve((_, response) => {
     response.writeHead(200, { "Content-Type": "text/event-stream" }).flushHeaders();
-    write = (text) => void response.write(text);
+    opened.push(response);
   });
   proxied.open();
   const response = await fetch(proxied.origin);
   expect(response.headers.get("content-type")).toBe("text/event-stream");
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   for (const part of ["one", "two"]) {
-    write(part);
+    opened[0]?.write(part);
     expect((await reader?.read())?.value).toBe(part);
   }
   await reader?.cancel();
