@@ -337,6 +337,8 @@ describe("the log", () => {
       serves(scene, ONE);
       await ask(next);
       expect(lines).toEqual([
+        // Why, once for the outage, however often it is tried again.
+        { event: "upstream_failed", server: "docs", reason: "unreachable" },
         { event: "server", server: "docs", state: "failing", reason: "unreachable" },
         { event: "server", server: "docs", state: "failing", reason: "malformed" },
         { event: "server", server: "docs", state: "healthy" },
