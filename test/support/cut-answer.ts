@@ -7,7 +7,7 @@ import { type ClientRequest, type IncomingMessage, request } from "node:http";
  * goes away without a word.
  */
 export const WAYS_TO_CUT = ["FIN", "RST", "hang"] as const;
-export type WayToCut = (typeof WAYS_TO_CUT)[number];
+type WayToCut = (typeof WAYS_TO_CUT)[number];
 
 export interface Cut {
   readonly way: WayToCut;

@@ -25,11 +25,15 @@ const HEADERS = {
   "Content-Type": "application/json",
 } as const;
 
-export async function openRawSession(url: string): Promise<RawSession> {
+export async function openRawSession(
+  url: string,
+  capabilities: object = INITIALIZE.params.capabilities,
+): Promise<RawSession> {
+  const params = { ...INITIALIZE.params, capabilities };
   const response = await fetch(url, {
     method: "POST",
     headers: HEADERS,
-    body: JSON.stringify(INITIALIZE),
+    body: JSON.stringify({ ...INITIALIZE, params }),
   });
   const id = response.headers.get("mcp-session-id");
   const body = await response.text();

@@ -17,6 +17,8 @@ const PAUSE_MS = 50;
 export interface ResumableCallOptions {
   /** After so many keep-alives in a row the answer is given up: a connection that brings them alone has stalled. */
   readonly maxKeepAlives?: number;
+  /** Called with each message that the client has made its own. */
+  readonly onMessage?: (message: Json) => void;
 }
 
 /** A connection was kept alive, and brought nothing. */
@@ -34,17 +36,19 @@ export class ResumableCall {
   readonly #session: RawSession;
   readonly #request: Json;
   readonly #maxKeepAlives: number;
+  readonly #onMessage: ((message: Json) => void) | undefined;
   #lastEventId: string | undefined;
   #retryMs = PAUSE_MS;
 
   constructor(
     session: RawSession,
     request: Json,
-    { maxKeepAlives = Infinity }: ResumableCallOptions = {},
+    { maxKeepAlives = Infinity, onMessage }: ResumableCallOptions = {},
   ) {
     this.#session = session;
     this.#request = request;
     this.#maxKeepAlives = maxKeepAlives;
+    this.#onMessage = onMessage;
   }
 
   /** Before the first event id there is nothing to resume by. */
@@ -122,7 +126,10 @@ export class ResumableCall {
           if (isMessage) this.seen += 1;
           if (this.seen > takes) return;
           this.#lastEventId = id ?? this.#lastEventId;
-          if (isMessage) this.taken.push(JSON.parse(data) as Json);
+          if (!isMessage) return;
+          const message = JSON.parse(data) as Json;
+          this.taken.push(message);
+          this.#onMessage?.(message);
         },
         retry: (ms) => {
           this.#retryMs = ms;
