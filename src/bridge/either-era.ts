@@ -4,7 +4,7 @@
  * the server does not speak that era any more. Satisfies the `Dispatch` port of the sessions.
  */
 
-import type { Call, Peer } from "../protocol/exchange.ts";
+import type { Call, OpenQuestion, Peer } from "../protocol/exchange.ts";
 import type { Reply } from "../protocol/json-rpc.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { Dispatch, Forgotten, Watched } from "../sessions/dispatch.ts";
@@ -57,11 +57,16 @@ export class EitherEra implements Dispatch {
     }
   }
 
-  resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
-    return this.#side.dispatch.resume(ticket, peer, signal);
+  resume(
+    ticket: string | undefined,
+    peer: Peer,
+    signal: AbortSignal,
+    asked?: readonly OpenQuestion[],
+  ): Promise<Reply> {
+    return this.#side.dispatch.resume(ticket, peer, signal, asked);
   }
 
-  answer(ticket: string, reply: Reply): Promise<void> {
+  answer(ticket: string, reply: Reply): Promise<boolean> {
     return this.#side.dispatch.answer(ticket, reply);
   }
 

@@ -3,7 +3,7 @@
  * directly, each hop with its own ids. Satisfies the `Dispatch` port of the sessions.
  */
 
-import type { Call, Peer } from "../protocol/exchange.ts";
+import type { Call, OpenQuestion, Peer } from "../protocol/exchange.ts";
 import type { Reply } from "../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../protocol/revisions.ts";
 import type { Forgotten, Watched } from "../sessions/dispatch.ts";
@@ -55,19 +55,28 @@ export class LegacyRelay {
     return this.#tasks.send(this.#sender, plain, handshake.capabilities);
   }
 
-  resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
+  resume(
+    ticket: string | undefined,
+    peer: Peer,
+    signal: AbortSignal,
+    asked?: readonly OpenQuestion[],
+  ): Promise<Reply> {
     const told = translatingPeer(peer, this.#revision);
-    return this.#replyTo(this.#resume(ticket, told, signal), signal);
+    return this.#replyTo(this.#resume(ticket, told, signal, asked), signal);
   }
 
-  async #resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
-    const reply = await this.#connection.resume(ticket, peer, signal);
+  async #resume(
+    ticket: string | undefined,
+    peer: Peer,
+    signal: AbortSignal,
+    asked?: readonly OpenQuestion[],
+  ): Promise<Reply> {
+    const reply = await this.#connection.resume(ticket, peer, signal, asked);
     return this.#tasks?.finish(this.#sender, { peer, signal }, reply) ?? reply;
   }
 
-  async answer(ticket: string, reply: Reply): Promise<void> {
-    // An answer that cannot be delivered is the server's loss; its own timeout tells it.
-    await this.#connection.answer(ticket, reply).catch(() => undefined);
+  answer(ticket: string, reply: Reply): Promise<boolean> {
+    return this.#connection.answer(ticket, reply);
   }
 
   async notify(call: Call): Promise<void> {

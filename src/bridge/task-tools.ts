@@ -152,8 +152,8 @@ export class TaskTools {
 function answeringFor(taskId: string, peer: Peer): Peer {
   return {
     ...peer,
-    async ask(question, withdrawn, ticket) {
-      const reply = await peer.ask(question, withdrawn, ticket);
+    async ask(question, withdrawn, ticket, brought) {
+      const reply = await peer.ask(question, withdrawn, ticket, brought);
       if ("error" in reply) return reply;
       const { result } = reply;
       return { result: withMeta(result, { ...metaOf(result), [RELATED_TASK]: { taskId } }) };

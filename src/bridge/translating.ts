@@ -24,9 +24,9 @@ export function translatingPeer(peer: Peer, revision: LegacyRevision): Peer {
       const told = toLegacyNotice(notice, revision);
       return told === undefined ? Promise.resolve() : peer.notify(told, ticket);
     },
-    ask(question: Call, withdrawn, ticket): Promise<Reply> {
+    ask(question: Call, withdrawn, ticket, brought): Promise<Reply> {
       const asked = rephrase(question, revision, () => crypto.randomUUID());
-      if (asked.kind === "ask") return peer.ask(asked.call, withdrawn, ticket);
+      if (asked.kind === "ask") return peer.ask(asked.call, withdrawn, ticket, brought);
       const message = `The client's revision ${revision} has no ${asked.lacking}`;
       return Promise.resolve(errorReply(ErrorCode.InvalidParams, message));
     },

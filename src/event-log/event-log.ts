@@ -4,9 +4,10 @@
  * log's holder sends until the rows written before are safe.
  */
 
+import { Answers, type KeptAnswer } from "./answers.ts";
 import { bearsMark, type Position, type StreamId, type StreamKind } from "./event-id.ts";
 import { emptyHead, type Head, keptRows } from "./head.ts";
-import { cutIntoRows, type Row, Rows, RowState } from "./rows.ts";
+import { cutIntoRows, placeOf, type Row, rowId, Rows, RowState } from "./rows.ts";
 import { type LogLimits, Shelf } from "./shelf.ts";
 import type { Sql } from "../lib/sql.ts";
 
@@ -52,15 +53,18 @@ export type Found =
 
 export class EventLog {
   readonly #rows: Rows;
+  readonly #answers: Answers;
   readonly #shelf: Shelf;
   readonly #mark: string;
   readonly #random: () => string;
   readonly #now: () => number;
   readonly #onWrite: (() => void) | undefined;
-  readonly #taken = new Set<string>();
+  /** What an earlier life asked, and this one has moved. */
+  readonly #moved = new Set<number>();
 
   constructor({ sql, limits, mark, random, now, onWrite }: LogOptions) {
-    this.#rows = new Rows(sql);
+    this.#answers = new Answers(sql);
+    this.#rows = new Rows(sql, (from, to) => this.#answers.delete(from, to));
     this.#shelf = new Shelf(this.#rows, limits);
     this.#mark = mark;
     this.#random = random;
@@ -142,6 +146,7 @@ export class EventLog {
   /** The session is over and its database emptied: what still runs writes nothing any more. */
   close(): void {
     this.#rows.close();
+    this.#answers.close();
     this.#shelf.clear();
   }
 
@@ -174,14 +179,52 @@ export class EventLog {
     return events;
   }
 
-  /** The origin of one event of an earlier life of the log's holder; it is given once. */
-  takeOrigin({ stream, seq }: Position): string | undefined {
+  /** The origin of one event that an earlier life of the log's holder has appended. */
+  inheritedOrigin({ stream, seq }: Position): string | undefined {
     const head = this.#shelf.get(stream.number);
-    if (head?.id.nonce !== stream.nonce || seq > head.inherited) return undefined;
-    const key = `${stream.number}.${seq}`;
-    if (this.#taken.has(key)) return undefined;
-    this.#taken.add(key);
-    return this.#rows.at(stream.number, seq)?.origin;
+    if (head?.id.nonce !== stream.nonce) return undefined;
+    const isInherited = seq <= head.inherited || this.#moved.has(rowId(stream.number, seq));
+    return isInherited ? this.#rows.at(stream.number, seq)?.origin : undefined;
+  }
+
+  /**
+   * Keeps the answer to a question, until the server is known to have it.
+   *
+   * @param question the place of its event.
+   * @param ticket leads to whoever asked; opaque here.
+   * @returns `false` for a question that was answered before, in whatever life of the log's holder.
+   */
+  keepAnswer({ stream, seq }: Position, ticket: string, reply: string): boolean {
+    const question = rowId(stream.number, seq);
+    if (this.#answers.has(question)) return false;
+    // With a stream that is no longer kept, its answers would never go.
+    const isKept = this.#shelf.get(stream.number)?.id.nonce === stream.nonce;
+    if (isKept) this.#answers.keep({ question, ticket, reply });
+    return true;
+  }
+
+  /** Takes no answer to a question any more. @param question the place of its event. */
+  closeQuestion(question: Position): void {
+    this.keepAnswer(question, "", "");
+  }
+
+  isAnswered({ stream, seq }: Position): boolean {
+    return this.#answers.has(rowId(stream.number, seq));
+  }
+
+  /** The server has the answer to a question. @param question the place of its event. */
+  answerBrought({ stream, seq }: Position): void {
+    this.#answers.brought(rowId(stream.number, seq));
+  }
+
+  /** The answers of an earlier life of which it is not known that the servers have them. */
+  *keptAnswers(): Generator<Omit<KeptAnswer, "question"> & { position: Position }, void, void> {
+    if (this.#shelf.isEmpty) return;
+    for (const { question, ticket, reply } of this.#answers.kept()) {
+      const { number, seq } = placeOf(question);
+      const head = this.#shelf.get(number);
+      if (head !== undefined) yield { position: { stream: head.id, seq }, ticket, reply };
+    }
   }
 
   /** Finds the stream of an event id, if all that followed that event is still there. */
@@ -204,13 +247,21 @@ export class EventLog {
     this.append(this.#shelf.backlog() ?? this.#open("backlog"), data, options);
   }
 
-  /** Moves what waited to the stream that carries it from now on. */
-  moveBacklog(to: Head): void {
+  /**
+   * Moves what waited to the stream that carries it from now on.
+   *
+   * @param placed puts an event's data in the words that fit the place where it goes now.
+   */
+  moveBacklog(to: Head, placed: (data: string, seq: number) => string = (data) => data): void {
     const backlog = this.#shelf.backlog();
     if (backlog === undefined) return;
     for (let after = backlog.first; after < backlog.last;) {
       const events = this.read(backlog, after, MOVED_CHARS);
-      for (const { data, origin } of events) this.append(to, data, { origin });
+      for (const { seq, data, origin } of events) {
+        const first = to.last + 1;
+        this.append(to, placed(data, first), { origin });
+        if (seq <= backlog.inherited) this.#moved.add(rowId(to.id.number, first));
+      }
       after = events.at(-1)?.seq ?? backlog.last;
     }
     this.#shelf.forget(backlog);

@@ -55,11 +55,14 @@ interface StoredRow extends Record<string, SqlValue> {
 
 export class Rows {
   readonly #sql: Sql;
+  readonly #onDelete: (from: number, to: number) => void;
   #exists: boolean;
   #isClosed = false;
 
-  constructor(sql: Sql) {
+  /** @param onDelete called with the ids of the rows that are deleted, both included. */
+  constructor(sql: Sql, onDelete: (from: number, to: number) => void) {
     this.#sql = sql;
+    this.#onDelete = onDelete;
     this.#exists =
       first(sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", TABLE)) !== undefined;
   }
@@ -142,8 +145,10 @@ export class Rows {
 
   /** Both places included. */
   delete(stream: number, from: number, to: number): void {
-    const query = `DELETE FROM ${TABLE} WHERE id BETWEEN ? AND ?`;
-    this.#change(query, rowId(stream, from), rowId(stream, to));
+    if (!this.#exists) return;
+    const ids = [rowId(stream, from), rowId(stream, to)] as const;
+    this.#sql.exec(`DELETE FROM ${TABLE} WHERE id BETWEEN ? AND ?`, ...ids);
+    this.#onDelete(...ids);
   }
 
   #change(query: string, ...bindings: SqlValue[]): void {
@@ -174,14 +179,16 @@ export class Rows {
   }
 }
 
-function rowId(stream: number, seq: number): number {
+export function rowId(stream: number, seq: number): number {
   return stream * STREAM_ROWS + seq;
 }
 
+export function placeOf(id: number): Pick<Row, "number" | "seq"> {
+  return { number: Math.floor(id / STREAM_ROWS), seq: id % STREAM_ROWS };
+}
+
 function read({ id, kind, nonce, at, chars, state, data, origin }: StoredRow): Row {
-  const number = Math.floor(id / STREAM_ROWS);
-  const seq = id % STREAM_ROWS;
-  return { kind, number, nonce, seq, at, chars, state, data, origin: origin ?? undefined };
+  return { kind, ...placeOf(id), nonce, at, chars, state, data, origin: origin ?? undefined };
 }
 
 function first<T>(values: Iterable<T>): T | undefined {

@@ -36,6 +36,10 @@ export class Shelf {
     return this.#heads.values();
   }
 
+  get isEmpty(): boolean {
+    return this.#heads.size === 0;
+  }
+
   get(number: number): Head | undefined {
     return this.#heads.get(number);
   }

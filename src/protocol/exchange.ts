@@ -25,12 +25,21 @@ export interface Peer {
    * Never rejects: a client that cannot or will not answer gives an error reply.
    *
    * @param signal aborted when the upstream withdraws the question or the exchange ends.
+   * @param brought resolves when the upstream has the answer; never, when it cannot be brought.
    */
-  ask(request: Call, signal: AbortSignal, ticket?: string): Promise<Reply>;
+  ask(request: Call, signal: AbortSignal, ticket?: string, brought?: Promise<void>): Promise<Reply>;
   /** It is known who answers. @param ticket leads there, should nothing else come of it. */
   routed?(ticket: string): void;
   /** The upstream answers with a stream that can be taken up from its beginning. */
   primed?(ticket?: string): void;
   /** The upstream let go of its connection in mid-answer; the stream goes on elsewhere. */
   released?(): void;
+}
+
+/** A question that an earlier life of an exchange's holder has put to the client, and is open. */
+export interface OpenQuestion {
+  /** The ticket that it went out with. */
+  readonly ticket: string;
+  /** Waits on for the answer: like `Peer.ask`. */
+  readonly wait: (signal: AbortSignal, brought: Promise<void>) => Promise<Reply>;
 }

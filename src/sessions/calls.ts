@@ -1,7 +1,7 @@
 /** The client's requests that run: each by its id, until it is answered or cancelled. */
 
 import { ErrorCode } from "../protocol/error-codes.ts";
-import type { Peer } from "../protocol/exchange.ts";
+import type { OpenQuestion, Peer } from "../protocol/exchange.ts";
 import {
   errorReply,
   isObject,
@@ -22,6 +22,13 @@ export class LogFull extends Error {
   constructor() {
     super("The call was ended: its stream outgrew what the gateway keeps for a resume");
   }
+}
+
+/** A request that ran when an earlier life of the session's holder ended. */
+interface Resumed {
+  readonly id: RequestId;
+  readonly ticket: string | undefined;
+  readonly asked: readonly OpenQuestion[];
 }
 
 /** Ids and tokens are kept with every event of a call. */
@@ -92,10 +99,10 @@ export class Calls {
   /** Takes up a request that ran when an earlier life of the session's holder ended. */
   resume(
     dispatch: Dispatch,
-    { id, ticket }: { id: RequestId; ticket: string | undefined },
+    { id, ticket, asked }: Resumed,
     peer: Peer,
   ): Promise<Reply | undefined> {
-    return this.#track(id, (signal) => dispatch.resume(ticket, peer, signal));
+    return this.#track(id, (signal) => dispatch.resume(ticket, peer, signal, asked));
   }
 
   cancel(id: RequestId, why: Error): void {

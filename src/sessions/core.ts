@@ -51,7 +51,8 @@ export type OpenChannel = (read: (channel: Channel) => Feed) => Omit<Opened, "st
 export function peerOn({ asks }: Core, carrier: Carrier): Peer {
   return {
     notify: ({ method, params }, ticket) => carrier.send(notification(method, params), ticket),
-    ask: (request, withdrawn, ticket) => asks.ask(request, carrier, withdrawn, ticket),
+    ask: (request, withdrawn, ticket, brought) =>
+      asks.ask(request, carrier, withdrawn, { ticket, brought }),
   };
 }
 

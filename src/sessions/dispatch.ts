@@ -3,7 +3,7 @@
  * Durable Object wires the two.
  */
 
-import type { Call, Peer } from "../protocol/exchange.ts";
+import type { Call, OpenQuestion, Peer } from "../protocol/exchange.ts";
 import type { ErrorObject, JsonObject, Parsed, Reply } from "../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../protocol/revisions.ts";
 
@@ -51,10 +51,23 @@ export interface Forgotten {
 export interface Dispatch {
   /** An upstream's failure is an error reply. Rejects only with the reason of `signal`. */
   request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply>;
-  /** Takes up a request of an earlier life after the message of this ticket; like `request`. */
-  resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply>;
-  /** Answers the question that this ticket came with, in an earlier life. */
-  answer(ticket: string, reply: Reply): Promise<void>;
+  /**
+   * Takes up a request of an earlier life after the message of this ticket; like `request`.
+   *
+   * @param asked its questions that the client has not answered yet.
+   */
+  resume(
+    ticket: string | undefined,
+    peer: Peer,
+    signal: AbortSignal,
+    asked?: readonly OpenQuestion[],
+  ): Promise<Reply>;
+  /**
+   * Answers the question that this ticket came with, in an earlier life. Never rejects.
+   *
+   * @returns whether the server has the answer, or does not want it.
+   */
+  answer(ticket: string, reply: Reply): Promise<boolean>;
   /** Best effort, as notifications are. */
   notify(call: Call): Promise<void>;
 

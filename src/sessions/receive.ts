@@ -1,6 +1,6 @@
 /** What a client sends: its messages, one POST at a time. */
 
-import { formatEventId, parseEventId } from "../event-log/event-id.ts";
+import { formatEventId } from "../event-log/event-id.ts";
 import type { Head } from "../event-log/head.ts";
 import { settleWithin } from "../lib/time-out.ts";
 import { logUnexpected } from "../observability/unexpected.ts";
@@ -16,8 +16,10 @@ import {
   requestsOf,
 } from "../protocol/json-rpc.ts";
 import { allowsBatches } from "../protocol/revisions.ts";
+import { placeOfQuestion } from "./asks.ts";
 import { PostAnswer, SharedAnswer } from "./answer.ts";
 import { LogFull } from "./calls.ts";
+import { bring } from "./bring.ts";
 import { type Core, isPolling, type OpenChannel, peerOn, readPost, streamRefusal } from "./core.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { type Opened, type Outcome, refuse } from "./outcome.ts";
@@ -83,13 +85,26 @@ async function receiveNotification(
   await dispatch.notify(params === undefined ? { method } : { method, params });
 }
 
+/**
+ * Takes the client's answer to a question. It is kept before the client is told that it was taken,
+ * and until the server has it: nobody would give it again.
+ */
 function receiveAnswer({ asks, log }: Core, dispatch: Dispatch, message: JsonRpcResponse): void {
   const { id } = message;
-  if (id === undefined || asks.settle(id, replyOf(message))) return;
-  // A question of an earlier life: its id is the place where the log has it.
-  const position = typeof id === "string" ? parseEventId(id) : undefined;
-  const ticket = position === undefined ? undefined : log.takeOrigin(position);
-  if (ticket !== undefined) void dispatch.answer(ticket, replyOf(message));
+  if (id === undefined) return;
+  const reply = replyOf(message);
+  const question = asks.find(id);
+  const position = placeOfQuestion(id);
+  const ticket =
+    question === undefined && position !== undefined
+      ? log.inheritedOrigin(position)
+      : question?.ticket;
+  if (position !== undefined && ticket !== undefined) {
+    if (!log.keepAnswer(position, ticket, JSON.stringify(reply))) return;
+    if (question === undefined) void bring(log, dispatch, { position, ticket, reply });
+    else void question.brought?.then(() => log.answerBrought(position));
+  }
+  asks.settle(id, reply);
 }
 
 interface Post {

@@ -3,18 +3,32 @@
  * upstream where it left off, or ends in one error that says so: never is it sent again.
  */
 
+import { formatEventId } from "../event-log/event-id.ts";
+import type { EventLog, LoggedEvent } from "../event-log/event-log.ts";
 import type { Head } from "../event-log/head.ts";
-import { type RequestId, respond } from "../protocol/json-rpc.ts";
+import type { OpenQuestion } from "../protocol/exchange.ts";
+import { type Reply, type RequestId, respond } from "../protocol/json-rpc.ts";
 import type { Carrier } from "./asks.ts";
+import { bring } from "./bring.ts";
 import { unanswered } from "./call-record.ts";
 import { LogFull } from "./calls.ts";
 import { type Core, peerOn } from "./core.ts";
+import { idOfQuestion } from "./written.ts";
 
 const READ_CHARS = 1024 * 1024;
-
-export function reviveCalls(core: Core): void {
+/** Takes up what an earlier life has left open. */
+export function revive(core: Core): void {
+  bringKeptAnswers(core);
   for (const head of [...core.log.heads()]) {
     if (head.id.kind === "post" && !head.isEnded) void reviveCall(core, head);
+  }
+}
+
+/** Those that were taken, and of which it is not known that the servers have them. */
+function bringKeptAnswers({ log, open }: Core): void {
+  if (open === undefined) return;
+  for (const { position, ticket, reply } of log.keptAnswers()) {
+    void bring(log, open.dispatch, { position, ticket, reply: JSON.parse(reply) as Reply });
   }
 }
 
@@ -26,7 +40,10 @@ async function reviveCall(core: Core, head: Head): Promise<void> {
   const carrier = isShared ? streams.unsolicited : carrierOn(core, head, ids);
   for (const [index, id] of ids.entries()) {
     // Of a batch, nothing tells which of its calls the place in the upstream belongs to.
-    const call = { id, ticket: ids.length === 1 ? head.origin : undefined };
+    const call =
+      ids.length === 1
+        ? { id, ticket: head.origin, asked: openQuestions(core, head, carrier) }
+        : { id, ticket: undefined, asked: [] };
     const reply = await calls.resume(open.dispatch, call, peerOn(core, carrier));
     if (reply === undefined) continue;
     const isFinal = index === ids.length - 1;
@@ -41,11 +58,33 @@ async function reviveCall(core: Core, head: Head): Promise<void> {
   else streams.end(head);
 }
 
-/** The data of every event, a little at a time: a stream may be larger than the memory. */
+/** The questions of a call that its client may still answer. */
+function openQuestions({ asks, log }: Core, head: Head, carrier: Carrier): readonly OpenQuestion[] {
+  const open: OpenQuestion[] = [];
+  let last = 0;
+  for (const { seq, data, origin: ticket } of loggedIn(log, head)) {
+    const position = { stream: head.id, seq: last + 1 };
+    last = seq;
+    const id = formatEventId(head.id, position.seq);
+    if (idOfQuestion(data) !== id || ticket === undefined || log.isAnswered(position)) continue;
+    open.push({
+      ticket,
+      wait: (withdrawn, brought) => asks.resume({ id, ticket, brought, carrier, withdrawn }),
+    });
+  }
+  return open;
+}
+
+/** The data of every event. */
 function* eventsOf({ log }: Core, head: Head): Generator<string, void, void> {
+  for (const { data } of loggedIn(log, head)) yield data;
+}
+
+/** Every event, a little at a time: a stream may be larger than the memory. */
+function* loggedIn(log: EventLog, head: Head): Generator<LoggedEvent, void, void> {
   for (let after = 0; after < head.last;) {
     const events = log.read(head, after, READ_CHARS);
-    for (const { data } of events) yield data;
+    yield* events;
     after = events.at(-1)?.seq ?? head.last;
   }
 }

@@ -6,7 +6,7 @@
 import type { EventLog } from "../event-log/event-log.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { type JsonRpcRequest, type Parsed, respond } from "../protocol/json-rpc.ts";
-import { Asks } from "./asks.ts";
+import { Asks, placeOfQuestion } from "./asks.ts";
 import { Calls } from "./calls.ts";
 import {
   type Core,
@@ -22,7 +22,7 @@ import type { Channel, Feed } from "./feed.ts";
 import { initialize } from "./initialize.ts";
 import { type Outcome, refuse, type Refused } from "./outcome.ts";
 import { receive } from "./receive.ts";
-import { reviveCalls } from "./revive.ts";
+import { revive } from "./revive.ts";
 import { type Place, Streams } from "./streams.ts";
 import { Watching } from "./watching.ts";
 
@@ -64,7 +64,10 @@ export class Session {
     this.#watching = new Watching({ streams, quietMs, lingerMs });
     this.#core = {
       ...{ door, limits, log, streams, open: undefined },
-      asks: new Asks(limits.askTimeoutMs),
+      asks: new Asks(limits.askTimeoutMs, (id) => {
+        const position = placeOfQuestion(id);
+        if (position !== undefined) log.closeQuestion(position);
+      }),
       calls: new Calls(limits.maxInFlight, onBusy),
     };
     if (client !== undefined) this.#begin(client);
@@ -116,9 +119,10 @@ export class Session {
   /** Gives a place its reader. */
   attach(place: Place, channel: Channel): Feed {
     if (place.head.id.kind === "post") return readPost(this.#core, place, channel);
-    const feed = this.#core.streams.attach(place, channel);
+    const { asks, streams } = this.#core;
+    const feed = streams.attach(place, channel);
     feed.pump();
-    this.#core.streams.carryBacklog();
+    streams.carryBacklog((from, to) => asks.move(from, to));
     this.#watching.takeOver(this.#dispatch);
     this.#options.onListen();
     return feed;
@@ -133,7 +137,7 @@ export class Session {
 
   /** Ends what an earlier life of the session's holder left open. */
   revive(): void {
-    reviveCalls(this.#core);
+    revive(this.#core);
   }
 
   /** Takes what a watch brought that runs where a client's stream is held. */

@@ -10,6 +10,7 @@ import type { Head } from "../event-log/head.ts";
 import type { JsonRpcMessage } from "../protocol/json-rpc.ts";
 import type { Carrier } from "./asks.ts";
 import { type Channel, Feed } from "./feed.ts";
+import { Renaming } from "./renaming.ts";
 
 export interface StreamsOptions {
   readonly log: EventLog;
@@ -145,7 +146,7 @@ export class Streams {
   readonly unsolicited: Carrier = {
     nextId: () => {
       const head = this.standalone()?.head;
-      // Nobody will ask the log for a question that was moved: any id of its own will do.
+      // It is given another when it is moved to where it goes out: any id of its own will do.
       return head === undefined ? crypto.randomUUID() : this.nextId(head);
     },
     send: async (message, ticket) => {
@@ -166,11 +167,18 @@ export class Streams {
     return newest;
   }
 
-  /** What waited for such a stream goes out on the newest. */
-  carryBacklog(): void {
+  /**
+   * What waited for such a stream goes out on the newest.
+   *
+   * @param renamed called for each question with the id that it has from now on: its place.
+   */
+  carryBacklog(renamed: (from: string, to: string) => void): void {
     const feed = this.standalone();
     if (feed === undefined) return;
-    this.#log.moveBacklog(feed.head);
+    const renaming = new Renaming(renamed);
+    this.#log.moveBacklog(feed.head, (data, seq) =>
+      renaming.placed(data, formatEventId(feed.head.id, seq)),
+    );
     feed.pump();
   }
 

@@ -8,7 +8,7 @@ import { NO_COSTS, readCosts } from "../../src/observability/costs.ts";
 import { initializeMessage, modernCall, post, Session } from "./client.ts";
 import { EventReader, messagesOf, responseIn } from "./event-reader.ts";
 import { costsOf } from "./costs-of.ts";
-import { loggedIn, sseSessionId } from "./session-object.ts";
+import { answersToBring, loggedIn, sseSessionId } from "./session-object.ts";
 import { SseSession } from "./sse-client.ts";
 import { ANSWER, event, LOG, progress, streamOf, Upstream } from "./upstream.ts";
 
@@ -122,6 +122,31 @@ describe("a call in a session", () => {
     // What opens the stream, three events, and the answer; twice.
     expect(costs).toEqual({ ...NO_COSTS, objectRequests: 2, outgoingRequests: 2, rowsWritten: 10 });
     expect((await loggedIn(session)) - before).toBe(10);
+  });
+
+  test("that asks: one request of the object and two rows for each answer", async ({ expect }) => {
+    const asks = [1, 2, 3].map((id) => event({ id, method: "roots/list" }));
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { "tools/call": [streamOf(...asks, { gate: "go-on" }, event(ANSWER))] },
+    });
+    const session = await Session.open(upstream.mcp, { capabilities: { roots: {} } });
+    const stream = new EventReader(await session.callTool());
+    // Makes the table.
+    await session.answer((await stream.message()).id, { result: { roots: [] } });
+    await upstream.receivesAnswer(1);
+    const second = await stream.message();
+    const third = await stream.message();
+    await knowKeys(upstream);
+    await expect.poll(() => answersToBring(session)).toBe(0);
+    const costs = await costsOf(async () => {
+      for (const { id } of [second, third]) await session.answer(id, { result: { roots: [] } });
+      await expect.poll(() => answersToBring(session)).toBe(0);
+    });
+    // One when it is taken, and one when the server has it.
+    expect(costs).toMatchObject({ objectRequests: 2, outgoingRequests: 2, rowsWritten: 4 });
+    await upstream.open("go-on");
+    await stream.rest();
   });
 
   test("that is cut off: one request more, to tell the object", async ({ expect }) => {

@@ -160,18 +160,79 @@ test("what waits for a stream is moved to it once, in order, also by another lif
   });
 });
 
-test("the origin of an event is given once, and only to a later life", async ({ expect }) => {
+test("the origin of an event is given to a later life only", async ({ expect }) => {
   await withLog((fixture) => {
     const { log } = fixture;
     const head = log.openPost("[1]");
     log.append(head, "question", { origin: "ticket" });
-    expect(log.takeOrigin(at(head, 1))).toBeUndefined();
+    expect(log.inheritedOrigin(at(head, 1))).toBeUndefined();
     const again = fixture.again();
-    expect(
-      again.takeOrigin({ ...at(head, 1), stream: { ...head.id, nonce: "aaaaaa000000" } }),
-    ).toBeUndefined();
-    expect(again.takeOrigin(at(head, 1))).toBe("ticket");
-    expect(again.takeOrigin(at(head, 1))).toBeUndefined();
+    const ofAnother = { ...at(head, 1), stream: { ...head.id, nonce: "aaaaaa000000" } };
+    expect(again.inheritedOrigin(ofAnother)).toBeUndefined();
+    expect(again.inheritedOrigin(at(head, 1))).toBe("ticket");
+  });
+});
+
+describe("the answer to a question", () => {
+  const LONG = "x".repeat(1_200_000);
+
+  test("is taken once, in whatever life, and kept until it is brought", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openPost("[1]");
+      log.append(head, "question", { origin: "ticket" });
+      expect(log.isAnswered(at(head, 1))).toBe(false);
+      expect(log.keepAnswer(at(head, 1), "ticket", LONG)).toBe(true);
+      expect(log.keepAnswer(at(head, 1), "ticket", "another")).toBe(false);
+      const second = fixture.again();
+      expect(second.keepAnswer(at(head, 1), "ticket", "another")).toBe(false);
+      expect([...second.keptAnswers()]).toEqual([
+        { position: at(head, 1), ticket: "ticket", reply: LONG },
+      ]);
+      second.answerBrought(at(head, 1));
+      const third = fixture.again();
+      expect([...third.keptAnswers()]).toEqual([]);
+      expect(third.keepAnswer(at(head, 1), "ticket", "another")).toBe(false);
+      expect(third.isAnswered(at(head, 1))).toBe(true);
+    });
+  });
+
+  test("costs a row when it is taken, and one when it is brought", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openPost("[1]");
+      log.append(head, "first", { origin: "ticket" });
+      log.append(head, "second", { origin: "ticket" });
+      log.keepAnswer(at(head, 1), "ticket", "the table is made");
+      expect(fixture.written(() => log.keepAnswer(at(head, 2), "ticket", "answer"))).toBe(1);
+      expect(fixture.written(() => log.answerBrought(at(head, 2)))).toBe(1);
+    });
+  });
+
+  test("goes with the stream that the question was asked on", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log, storage } = fixture;
+      const [head, other] = [log.openPost("[1]"), log.openPost("[2]")];
+      for (const one of [head, other]) {
+        log.append(one, "question", { origin: "ticket" });
+        log.keepAnswer(at(one, 1), "ticket", "answer");
+      }
+      log.forget(head);
+      const left = storage.exec<{ n: number }>("SELECT count(*) AS n FROM answers_1").one();
+      expect(left.n).toBe(1);
+      expect([...log.keptAnswers()].map(({ position }) => position)).toEqual([at(other, 1)]);
+    });
+  });
+
+  test("to a stream that is no longer kept is not kept either", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openPost("[1]");
+      log.forget(head);
+      expect(log.keepAnswer(at(head, 1), "ticket", "answer")).toBe(true);
+      log.openPost("[2]");
+      expect([...log.keptAnswers()]).toEqual([]);
+    });
   });
 });
 

@@ -89,3 +89,11 @@ export async function loggedIn(session: Named): Promise<number> {
     return [...storage.sql.exec<{ n: number }>("SELECT count(*) AS n FROM events_1")][0]?.n ?? 0;
   });
 }
+
+/** How many of the client's answers are kept for its servers. */
+export async function answersToBring(session: Named): Promise<number> {
+  return runInDurableObject(await objectOf(session), (_instance, { storage }) => {
+    const query = "SELECT count(*) AS n FROM answers_1 WHERE reply != ''";
+    return storage.sql.exec<{ n: number }>(query).one().n;
+  });
+}

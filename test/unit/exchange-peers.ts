@@ -53,7 +53,7 @@ export function setUp(): { exchanges: Exchanges; answers: JsonRpcResponse[]; pee
   const answers: JsonRpcResponse[] = [];
   const exchanges = new Exchanges((response) => {
     answers.push(response);
-    return Promise.resolve();
+    return Promise.resolve(true);
   });
   return { exchanges, answers, peer: new FakePeer() };
 }

@@ -18,7 +18,7 @@ export const handshake = {
 export const EVENTS = { "Content-Type": "text/event-stream" };
 
 export function shakeHands(target: UpstreamTarget): Promise<Connected> {
-  const exchanges = new Exchanges(() => Promise.resolve());
+  const exchanges = new Exchanges(() => Promise.resolve(true));
   const nobody = { notify: () => Promise.resolve(), ask: () => Promise.resolve({ result: {} }) };
   return connect(target, client, exchanges, (parsed) => exchanges.receive(parsed, nobody));
 }

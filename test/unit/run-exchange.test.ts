@@ -30,7 +30,7 @@ test("a question that throws does not stop the clock", async ({ expect }) => {
   const ended = failureOf(
     runExchange({
       ...{ target: fakeTarget(() => html(404), { timeoutMs: 1000 }), wire },
-      exchanges: new Exchanges(nothing),
+      exchanges: new Exchanges(() => Promise.resolve(true)),
       call: { method: "tools/call" },
       peer: {
         notify: nothing,

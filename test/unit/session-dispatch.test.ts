@@ -51,9 +51,9 @@ class FakeDispatch implements Dispatch {
     return Promise.resolve(DONE);
   }
 
-  answer(ticket: string, reply: Reply): Promise<void> {
+  answer(ticket: string, reply: Reply): Promise<boolean> {
     this.#note("answer", ticket, reply);
-    return Promise.resolve();
+    return Promise.resolve(true);
   }
 
   notify(call: Call): Promise<void> {

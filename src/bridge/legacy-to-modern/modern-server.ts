@@ -72,8 +72,8 @@ export class ModernServer {
     return Promise.resolve(failureReply(new UpstreamError(slug, "lost", sentence), slug));
   }
 
-  answer(): Promise<void> {
-    return Promise.resolve(); // what was asked belonged to a request that is gone
+  answer(): Promise<boolean> {
+    return Promise.resolve(true); // what was asked belonged to a request that is gone
   }
 
   notify(): Promise<void> {

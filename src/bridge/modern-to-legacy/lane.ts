@@ -204,7 +204,7 @@ export class Lane {
 
   /** Answers a question of an earlier life. An answer that cannot be delivered is the server's loss. */
   async answer(ticket: string, reply: Reply): Promise<void> {
-    await this.#connection.answer(ticket, reply).catch(() => undefined);
+    await this.#connection.answer(ticket, reply);
   }
 
   /** Tells the server that nobody waits for a request of an earlier life, if that can be told. */

@@ -48,6 +48,7 @@ export class LegacyWatch implements OpenWatch {
     this.#exchanges = new Exchanges(async (response) => {
       // An answer that cannot be delivered is the server's loss.
       await this.#connected?.wire.post(response).catch(() => undefined);
+      return true;
     });
     this.#subscriptions = new Subscriptions({
       wanted: order.uris,

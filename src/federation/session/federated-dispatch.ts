@@ -6,7 +6,7 @@
 
 import { logUnexpected } from "../../observability/unexpected.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
-import type { Call, Peer } from "../../protocol/exchange.ts";
+import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import type { Dispatch, Forgotten, Watched } from "../../sessions/dispatch.ts";
 import { answerRequest } from "./answer-request.ts";
@@ -36,9 +36,14 @@ export class FederatedDispatch implements Dispatch {
     }
   }
 
-  async resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
+  async resume(
+    place: string | undefined,
+    peer: Peer,
+    signal: AbortSignal,
+    asked: readonly OpenQuestion[] = [],
+  ): Promise<Reply> {
     const { servers, isMerged } = this.#context.surroundings.endpoint;
-    const led = readTicket(ticket);
+    const led = readTicket(place);
     const slug = led?.slug ?? (isMerged ? undefined : servers[0].slug);
     const dispatch = slug === undefined ? undefined : this.#context.servers.find(slug);
     if (slug === undefined || dispatch === undefined) {
@@ -46,15 +51,23 @@ export class FederatedDispatch implements Dispatch {
       const message = `${whom} was being waited for when the gateway restarted; the result is unknown`;
       return errorReply(ErrorCode.InternalError, message);
     }
-    const speaking = speakingOn(peer, this.#context.servers.speaker(slug));
-    const reply = await dispatch.resume(led?.ticket, speaking, signal);
+    const reply = await dispatch.resume(
+      led?.ticket,
+      speakingOn(peer, this.#context.servers.speaker(slug)),
+      signal,
+      asked.flatMap(({ ticket, wait }) => {
+        const own = readTicket(ticket)?.ticket;
+        return own === undefined ? [] : [{ ticket: own, wait }];
+      }),
+    );
     return isMerged ? namingServer(reply, slug) : reply;
   }
 
-  async answer(ticket: string, reply: Reply): Promise<void> {
+  async answer(ticket: string, reply: Reply): Promise<boolean> {
     const led = readTicket(ticket);
-    if (led?.ticket === undefined) return;
-    await this.#context.servers.find(led.slug)?.answer(led.ticket, reply);
+    const dispatch = led === undefined ? undefined : this.#context.servers.find(led.slug);
+    if (led?.ticket === undefined || dispatch === undefined) return true;
+    return dispatch.answer(led.ticket, reply);
   }
 
   async notify(call: Call): Promise<void> {

@@ -26,8 +26,8 @@ export function speakingOn(peer: Peer, speaker: Speaker): Peer {
   return {
     notify: (notice, ticket) =>
       speaker.passes(notice) ? peer.notify(notice, lead(ticket)) : Promise.resolve(),
-    ask: (question, withdrawn, ticket) =>
-      peer.ask(askedBy(speaker, question), withdrawn, lead(ticket)),
+    ask: (question, withdrawn, ticket, brought) =>
+      peer.ask(askedBy(speaker, question), withdrawn, lead(ticket), brought),
     primed: (ticket) => peer.primed?.(lead(ticket)),
     released: () => peer.released?.(),
   };
@@ -41,8 +41,8 @@ export function speakingUnasked(unsolicited: Unsolicited, speaker: Speaker): Uns
   return {
     notify: (notice: Call, ticket): Promise<void> =>
       speaker.passes(notice) ? unsolicited.notify(notice, lead(ticket)) : Promise.resolve(),
-    ask: (question: Call, withdrawn, ticket): Promise<Reply> =>
-      unsolicited.ask(askedBy(speaker, question), withdrawn, lead(ticket)),
+    ask: (question: Call, withdrawn, ticket, brought): Promise<Reply> =>
+      unsolicited.ask(askedBy(speaker, question), withdrawn, lead(ticket), brought),
     primed(ticket) {
       const isFirst = !placesIn(unsolicited.lastTicket()).has(slug);
       unsolicited.primed(lead(ticket), isFirst);

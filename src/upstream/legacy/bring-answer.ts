@@ -13,14 +13,21 @@ const FIRST_PAUSE_MS = 100;
 /** Nothing is known of what was sent. */
 const BROKEN: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "lost"]);
 
-/** @throws UpstreamError when it cannot be brought: the server's own time-out tells it. */
-export async function bringAnswer(wire: Wire, answer: JsonRpcResponse): Promise<void> {
+/**
+ * Never rejects.
+ *
+ * @returns `true` when the server has it, or has refused it: then it will not have it later either.
+ *   Else its own time-out tells it.
+ */
+export async function bringAnswer(wire: Wire, answer: JsonRpcResponse): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await wire.post(answer);
+      await wire.post(answer);
+      return true;
     } catch (error) {
       const isBroken = error instanceof UpstreamError && BROKEN.has(error.failure);
-      if (!isBroken || attempt === ATTEMPTS) throw error;
+      if (!isBroken) return true;
+      if (attempt === ATTEMPTS) return false;
     }
     await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
   }

@@ -7,7 +7,7 @@
  */
 
 import { Recent } from "../../lib/recent.ts";
-import type { Call, Peer } from "../../protocol/exchange.ts";
+import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
 import { notification, type Parsed, type Reply, respond } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { isModernOnly, modernOnly } from "../modern/modern-only.ts";
@@ -68,8 +68,7 @@ export class LegacyConnection {
     this.#subscriptions = new Set(options.subscriptions === undefined ? saved?.subscriptions : []);
     this.#exchanges = new Exchanges(async (response) => {
       const wire = this.#connected?.wire;
-      // An answer that cannot be delivered is the server's loss; its own timeout tells it.
-      if (wire !== undefined) await bringAnswer(wire, response).catch(() => undefined);
+      return wire === undefined || bringAnswer(wire, response);
     }, options.maxOpenAsks);
     if (saved === undefined) return;
     this.#connected = {
@@ -147,9 +146,15 @@ export class LegacyConnection {
    * Takes up a request of an earlier life of this object, where its stream broke.
    *
    * @param ticket of the last message that is known to have come.
+   * @param asked its questions that are open: meanwhile its clock stands still.
    * @throws UpstreamError `lost` when the server gave nothing to take it up by.
    */
-  async resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
+  async resume(
+    ticket: string | undefined,
+    peer: Peer,
+    signal: AbortSignal,
+    asked: readonly OpenQuestion[] = [],
+  ): Promise<Reply> {
     const { request, progressToken, lastEventId } = readTicket(ticket ?? "");
     const wire = this.#connected?.wire;
     if (wire === undefined || request === undefined || lastEventId === undefined) {
@@ -158,16 +163,20 @@ export class LegacyConnection {
     }
     const addressed = { request, lastEventId };
     return resumeExchange(
-      { target: this.#target, exchanges: this.#exchanges, wire, peer, signal },
+      { target: this.#target, exchanges: this.#exchanges, wire, peer, signal, asked },
       progressToken === undefined ? addressed : { ...addressed, progressToken },
     );
   }
 
-  /** Answers a question that was asked in an earlier life of this object. */
-  async answer(ticket: string, reply: Reply): Promise<void> {
+  /**
+   * Answers a question that was asked in an earlier life of this object. Never rejects.
+   *
+   * @returns whether the server has the answer, or does not want it.
+   */
+  async answer(ticket: string, reply: Reply): Promise<boolean> {
     const { ask } = readTicket(ticket);
     const wire = this.#connected?.wire;
-    if (ask !== undefined && wire !== undefined) await bringAnswer(wire, respond(ask, reply));
+    return ask === undefined || wire === undefined || bringAnswer(wire, respond(ask, reply));
   }
 
   /** Gives up a request of an earlier life of this object. */

@@ -6,7 +6,7 @@
 
 import { logUnexpected } from "../../observability/unexpected.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
-import type { Call } from "../../protocol/exchange.ts";
+import type { Call, OpenQuestion } from "../../protocol/exchange.ts";
 import {
   errorReply,
   isRequestId,
@@ -21,7 +21,7 @@ import {
 } from "../../protocol/json-rpc.ts";
 import { replaceProgressToken } from "../../protocol/progress-token.ts";
 import type { Origin, Recipient } from "./recipient.ts";
-import type { Ticket } from "./ticket.ts";
+import { readTicket, type Ticket } from "./ticket.ts";
 
 /** A ticket of a request that has an id. */
 export type Addressed = Ticket & Required<Pick<Ticket, "request">>;
@@ -52,15 +52,18 @@ interface OpenAsk {
 export class Exchanges {
   readonly #pending = new Map<RequestId, Pending>();
   readonly #asks = new Map<RequestId, OpenAsk>();
-  readonly #answer: (response: JsonRpcResponse) => Promise<void>;
+  readonly #answer: (response: JsonRpcResponse) => Promise<boolean>;
   readonly #maxOpenAsks: number;
   // Ids are never reused within an upstream session, which may outlive this object.
   readonly #nonce = crypto.randomUUID().slice(0, 8);
   #count = 0;
 
-  /** @param answer sends a response to one of the server's own requests. */
+  /**
+   * @param answer sends a response to one of the server's own requests. Never rejects.
+   *   @returns whether the server has it, or does not want it.
+   */
   constructor(
-    answer: (response: JsonRpcResponse) => Promise<void>,
+    answer: (response: JsonRpcResponse) => Promise<boolean>,
     maxOpenAsks: number = MAX_OPEN_ASKS,
   ) {
     this.#answer = answer;
@@ -168,12 +171,25 @@ export class Exchanges {
       await this.#answer(respond(id, errorReply(ErrorCode.InvalidRequest, `Refused: ${why}`)));
       return;
     }
+    const question = params === undefined ? { method } : { method, params };
+    await this.#await(id, recipient, (withdrawn, brought) =>
+      recipient.ask(question, withdrawn, { ...origin, ask: id }, brought),
+    );
+  }
+
+  /** Waits on for the answer to a question that was asked in an earlier life. */
+  resumeAsk({ ticket, wait }: OpenQuestion, recipient: Recipient): void {
+    const { ask: id } = readTicket(ticket);
+    if (id !== undefined && !this.#asks.has(id)) void this.#await(id, recipient, wait);
+  }
+
+  async #await(id: RequestId, recipient: Recipient, wait: OpenQuestion["wait"]): Promise<void> {
     const ask: OpenAsk = { recipient, controller: new AbortController() };
     this.#asks.set(id, ask);
-    const question = params === undefined ? { method } : { method, params };
+    const { promise: brought, resolve } = Promise.withResolvers<void>();
     let reply: Reply;
     try {
-      reply = await recipient.ask(question, ask.controller.signal, { ...origin, ask: id });
+      reply = await wait(ask.controller.signal, brought);
     } catch (error) {
       // Nobody waits for this promise; the server still waits for an answer.
       const sentence = `The gateway failed to ask this (reference ${logUnexpected(error)})`;
@@ -181,7 +197,8 @@ export class Exchanges {
     }
     this.#asks.delete(id);
     // A withdrawn question gets no answer.
-    if (!ask.controller.signal.aborted) await this.#answer(respond(id, reply));
+    if (ask.controller.signal.aborted) return;
+    if (await this.#answer(respond(id, reply))) resolve();
   }
 
   #withdrawAsks(recipient: Recipient): void {

@@ -9,7 +9,13 @@ export type Origin = Pick<Ticket, "lastEventId" | "ask">;
 
 export interface Recipient {
   notify(notice: Call, origin: Origin): Promise<void>;
-  ask(request: Call, withdrawn: AbortSignal, origin: Origin): Promise<Reply>;
+  /** @param brought resolves when the server has the answer. */
+  ask(
+    request: Call,
+    withdrawn: AbortSignal,
+    origin: Origin,
+    brought?: Promise<void>,
+  ): Promise<Reply>;
 }
 
 /** Gives each message the ticket that takes its exchange up again after it. */
@@ -25,6 +31,7 @@ export function ticketing(peer: Peer, base: Ticket = {}): Recipient {
   };
   return {
     notify: (notice, origin) => peer.notify(notice, ticket(origin)),
-    ask: (request, withdrawn, origin) => peer.ask(request, withdrawn, ticket(origin)),
+    ask: (request, withdrawn, origin, brought) =>
+      peer.ask(request, withdrawn, ticket(origin), brought),
   };
 }

@@ -1,6 +1,6 @@
 /** Runs one request on a wire to its end: the answer, a cancellation, a time-out, or a loss. */
 
-import type { Call, Peer } from "../../protocol/exchange.ts";
+import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
 import {
   notification,
   type Parsed,
@@ -13,7 +13,7 @@ import { startDeadline } from "../deadline.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Addressed, Exchanges } from "./exchanges.ts";
-import { ticketing } from "./recipient.ts";
+import { type Recipient, ticketing } from "./recipient.ts";
 import { writeTicket } from "./ticket.ts";
 import type { Receiver, Wire } from "./wire.ts";
 
@@ -45,7 +45,7 @@ export function runExchange(run: Run & { readonly call: Call }): Promise<Reply> 
 
 /** Takes up a request that was sent in an earlier life; never is it sent again. */
 export function resumeExchange(
-  run: Run,
+  run: Run & Pick<Seen, "asked">,
   ticket: Addressed & { readonly lastEventId: string },
 ): Promise<Reply> {
   return seeThrough({ ...run, isOpening: false }, ticket, (receiver, signal) =>
@@ -53,8 +53,14 @@ export function resumeExchange(
   );
 }
 
+interface Seen extends Run {
+  readonly isOpening: boolean;
+  /** Its questions of an earlier life. */
+  readonly asked?: readonly OpenQuestion[];
+}
+
 async function seeThrough(
-  { target, exchanges, wire, peer, signal, isOpening }: Run & { readonly isOpening: boolean },
+  { target, exchanges, wire, peer, signal, isOpening, asked = [] }: Seen,
   ticket: Addressed,
   start: (receiver: Receiver, signal: AbortSignal) => Promise<void>,
 ): Promise<Reply> {
@@ -70,25 +76,28 @@ async function seeThrough(
   const cancel = (): void => ending.abort(signal.reason);
   if (signal.aborted) cancel();
   else signal.addEventListener("abort", cancel, { once: true });
-  const recipient = ticketing(
-    {
-      notify: async (notice, at) => {
-        deadline.rewind();
-        await peer.notify(notice, at);
-        deadline.rewind(); // however long the client took
-      },
-      ask: async (request, withdrawn, at) => {
-        const resume = deadline.pause();
-        try {
-          return await peer.ask(request, withdrawn, at);
-        } finally {
-          resume();
-        }
-      },
+  /** The time that a client takes to answer is not the server's. */
+  const unhurried = async (reply: Promise<Reply>): Promise<Reply> => {
+    const resume = deadline.pause();
+    try {
+      return await reply;
+    } finally {
+      resume();
+    }
+  };
+  const told = ticketing(peer, ticket);
+  const recipient: Recipient = {
+    notify: async (notice, origin) => {
+      deadline.rewind();
+      await told.notify(notice, origin);
+      deadline.rewind(); // however long the client took
     },
-    ticket,
-  );
+    ask: (...question) => unhurried(told.ask(...question)),
+  };
   const exchange = exchanges.start(ticket, recipient);
+  for (const { ticket: of, wait } of asked) {
+    exchanges.resumeAsk({ ticket: of, wait: (...until) => unhurried(wait(...until)) }, recipient);
+  }
   const abandoned = rejectOnAbort(ended);
   const receiver: Receiver = {
     deliver: (parsed, lastEventId) =>
