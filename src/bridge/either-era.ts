@@ -86,6 +86,10 @@ export class EitherEra implements Dispatch {
     return this.#run(({ dispatch }) => dispatch.watched(ticket));
   }
 
+  handedOver(slug: string): void {
+    this.#side.dispatch.handedOver(slug);
+  }
+
   receive(watched: Watched): Promise<void> {
     return this.#side.dispatch.receive(watched);
   }

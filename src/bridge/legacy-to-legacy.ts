@@ -88,6 +88,10 @@ export class LegacyRelay {
     return this.#connection.watched(ticket);
   }
 
+  handedOver(): void {
+    this.#connection.handedOver();
+  }
+
   async receive({ parsed, lastEventId, isRepeated, known }: Watched): Promise<void> {
     if (parsed === undefined) {
       if (lastEventId !== undefined) this.#connection.primed(lastEventId);
@@ -105,6 +109,7 @@ export class LegacyRelay {
   async listen(ticket: string | undefined): Promise<void> {
     try {
       await this.#connection.listen(ticket);
+      await this.#connection.standing;
     } catch (error) {
       if (isOtherEra(error)) throw error;
       // An upstream that is down is tried again by the next call.

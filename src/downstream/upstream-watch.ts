@@ -56,9 +56,14 @@ export class UpstreamWatch {
     if (before !== undefined && before.sessionId === sessionId) return;
     this.#stop(slug);
     let isPrimed = false;
+    let isOpen = false;
     const stop = watch(target, order, {
       deliver: (parsed, lastEventId) =>
         this.#handIn({ slug, parsed, ...(lastEventId === undefined ? {} : { lastEventId }) }),
+      standing: () => {
+        if (!isOpen) void this.#handIn({ slug, isOpen: true });
+        isOpen = true;
+      },
       primed: (lastEventId) => {
         // Once: later it can be taken up from what was said last.
         if (!isPrimed) void this.#handIn({ slug, lastEventId });

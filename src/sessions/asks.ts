@@ -106,6 +106,10 @@ export class Asks {
     }
   }
 
+  get isIdle(): boolean {
+    return this.#pending.size === 0;
+  }
+
   /** A question that waits; `undefined` when it was never asked here, or is answered or given up. */
   find(id: RequestId): QuestionFacts | undefined {
     return this.#pending.get(id);

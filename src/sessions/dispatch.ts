@@ -33,6 +33,8 @@ type WatchOrder = object;
 export interface Watched {
   /** The server that was watched. */
   readonly slug: string;
+  /** The watch has begun: nothing else of what is here is there. */
+  readonly isOpen?: true;
   /** Nothing, when it can be taken up from here on though nothing was said. */
   readonly parsed?: Parsed;
   readonly lastEventId?: string;
@@ -75,15 +77,19 @@ export interface Dispatch {
    * Watches what belongs to no request, here; and stops it.
    *
    * @param ticket of the last such message, if there was one.
+   * @returns when whoever else watched can stop.
    */
   listen(ticket: string | undefined): Promise<void>;
   unlisten(): void;
   /**
-   * Stops watching, and says what to watch for whoever does it instead.
+   * Says what to watch for whoever does it instead. Until it does, it is watched here.
    *
+   * @param onUnreachable called for a server that cannot be reached now.
    * @returns `undefined` when it can be watched nowhere else; then it still is, here.
    */
-  watched(ticket: string | undefined): Promise<WatchOrder | undefined>;
+  watched(ticket: string | undefined, onUnreachable?: () => void): Promise<WatchOrder | undefined>;
+  /** A server is watched elsewhere: here no more. */
+  handedOver(slug: string): void;
   /** Takes a message that such a watch brought. */
   receive(watched: Watched): Promise<void>;
   /** Such a watch found the upstream session forgotten. */

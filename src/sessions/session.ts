@@ -61,7 +61,10 @@ export class Session {
         onDetach();
       },
     });
-    this.#watching = new Watching({ streams, quietMs, lingerMs });
+    this.#watching = new Watching({
+      ...{ streams, quietMs, lingerMs },
+      isBusy: () => !this.#core.calls.isIdle || !this.#core.asks.isIdle,
+    });
     this.#core = {
       ...{ door, limits, log, streams, open: undefined },
       asks: new Asks(limits.askTimeoutMs, (id) => {
@@ -142,7 +145,8 @@ export class Session {
 
   /** Takes what a watch brought that runs where a client's stream is held. */
   async receiveWatched(watched: Watched): Promise<void> {
-    await this.#dispatch?.receive({ ...watched, known: this.#core.streams.lastUnsolicited() });
+    if (watched.isOpen === true) this.#watching.watchedElsewhere(this.#dispatch, watched.slug);
+    else await this.#dispatch?.receive({ ...watched, known: this.#core.streams.lastUnsolicited() });
   }
 
   /** Such a watch found the upstream session forgotten. */

@@ -2,7 +2,8 @@
  * Who watches the upstream for what belongs to no request. The session itself does while things
  * happen, and for a while after the last stream of its client's broke: the client is likely to be
  * back. When it is quiet, whoever holds the client's stream watches, so that the holder of the
- * session can sleep. One watch is always ended before the next: a legacy server may have but one.
+ * session can sleep. The next watch is open before the last one is closed: what a server without
+ * event ids says to nobody is lost. Where a server has but one, the last is closed for it.
  */
 
 import type { Dispatch } from "./dispatch.ts";
@@ -16,7 +17,13 @@ export interface WatchingOptions {
   readonly quietMs: number;
   /** How long the session watches on without a stream of its client's. */
   readonly lingerMs: number;
+  /** While calls run or questions are open, the server is likely to say something. */
+  readonly isBusy: () => boolean;
 }
+
+/** Of handing over, in a row: each keeps the session's holder awake for a pause. */
+const MAX_FAILURES = 10;
+const MAX_PAUSE_MS = 60_000;
 
 export class Watching {
   readonly #options: WatchingOptions;
@@ -24,6 +31,10 @@ export class Watching {
   #isOver = false;
   /** The stream whose holder watches; none while the session itself does. */
   #watcher: Feed | undefined;
+  /** Settles when the session itself watches. */
+  #takingOver: Promise<void> | undefined;
+  /** How often in a row not every server could be handed over. */
+  #failures = 0;
 
   constructor(options: WatchingOptions) {
     this.#options = options;
@@ -38,9 +49,12 @@ export class Watching {
   takeOver(dispatch: Dispatch | undefined): void {
     const { streams } = this.#options;
     if (dispatch === undefined || streams.standalone() === undefined) return;
-    this.#watcher?.tell(watchFrame(undefined));
+    const watcher = this.#watcher;
     this.#watcher = undefined;
-    void dispatch.listen(streams.lastUnsolicited());
+    this.#failures = 0;
+    this.#takingOver = dispatch
+      .listen(streams.lastUnsolicited())
+      .finally(() => watcher?.tell(watchFrame(undefined)));
     this.stirred(dispatch);
   }
 
@@ -48,8 +62,7 @@ export class Watching {
   stirred(dispatch: Dispatch | undefined): void {
     const { streams, quietMs } = this.#options;
     if (this.#watcher !== undefined || streams.standalone() === undefined) return;
-    this.#stop();
-    this.#timer = setTimeout(() => void this.#handOver(dispatch), quietMs);
+    this.#handOverAfter(quietMs, dispatch);
   }
 
   /** A stream has lost its reader. */
@@ -66,6 +79,12 @@ export class Watching {
     this.#timer = setTimeout(() => dispatch?.unlisten(), lingerMs);
   }
 
+  /** Whoever was told to watch a server does. */
+  watchedElsewhere(dispatch: Dispatch | undefined, slug: string): void {
+    // It may have been told otherwise since.
+    if (this.#watcher !== undefined) dispatch?.handedOver(slug);
+  }
+
   /** The session is over. */
   end(): void {
     this.#isOver = true;
@@ -76,13 +95,36 @@ export class Watching {
     clearTimeout(this.#timer);
   }
 
+  #handOverAfter(ms: number, dispatch: Dispatch | undefined): void {
+    this.#stop();
+    this.#timer = setTimeout(() => void this.#handOver(dispatch), ms);
+  }
+
   async #handOver(dispatch: Dispatch | undefined): Promise<void> {
-    const { streams } = this.#options;
-    // An upstream that is down is tried again by the next call.
-    const order = await dispatch?.watched(streams.lastUnsolicited()).catch(() => undefined);
+    const { streams, quietMs, isBusy } = this.#options;
+    const timer = this.#timer;
+    await this.#takingOver;
+    let isWhole = true;
+    const order = isBusy()
+      ? undefined
+      : await dispatch?.watched(streams.lastUnsolicited(), () => {
+          isWhole = false;
+        });
     const feed = streams.standalone();
-    if (feed === undefined || order === undefined) return;
-    this.#watcher = feed;
-    feed.tell(watchFrame(order));
+    // Something happened meanwhile: it is tried again when that is over.
+    if (this.#isOver || feed === undefined || this.#timer !== timer) return;
+    if (isBusy()) {
+      this.#handOverAfter(quietMs, dispatch);
+      return;
+    }
+    if (order !== undefined) {
+      this.#watcher = feed;
+      feed.tell(watchFrame(order));
+    }
+    this.#failures = isWhole ? 0 : this.#failures + 1;
+    // After that, the next call or the next stream finds out whether the server is back.
+    if (isWhole || this.#failures > MAX_FAILURES) return;
+    const pauseMs = Math.min(quietMs * 2 ** (this.#failures - 1), MAX_PAUSE_MS);
+    this.#handOverAfter(pauseMs, dispatch);
   }
 }

@@ -17,6 +17,8 @@ export interface Reaction {
   readonly status?: number;
   /** The gate that holds back the whole response, its head included. */
   readonly heldBy?: string;
+  /** The gate that opens when the request comes. */
+  readonly opens?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly pieces?: readonly Piece[];
   /** How the response ends once its pieces are out; `close` if not said. */

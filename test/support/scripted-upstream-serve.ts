@@ -50,6 +50,7 @@ export async function serveScript(
     record.status = 200;
     return;
   }
+  if (reaction.opens !== undefined) world.openGate(reaction.opens);
   if (reaction.heldBy !== undefined) await world.gate(reaction.heldBy);
   record.status = reaction.status ?? 200;
   if (record.status === 0) {

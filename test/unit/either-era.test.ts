@@ -54,6 +54,7 @@ class Side implements Dispatch {
     return this.era === "legacy" ? { by: "legacy" } : undefined;
   }
 
+  readonly handedOver = (): void => undefined;
   readonly answer = (): Promise<boolean> => this.#do("answer").then(() => true);
   readonly notify = (): Promise<void> => this.#do("notify");
   readonly listen = (): Promise<void> => this.#do("listen");

@@ -51,6 +51,10 @@ class FakeDispatch implements Dispatch {
     return Promise.resolve(DONE);
   }
 
+  handedOver(): void {
+    this.#note("handedOver");
+  }
+
   answer(ticket: string, reply: Reply): Promise<boolean> {
     this.#note("answer", ticket, reply);
     return Promise.resolve(true);

@@ -92,6 +92,10 @@ export class ModernServer {
     return Promise.resolve(undefined);
   }
 
+  handedOver(): void {
+    // There was none.
+  }
+
   receive(): Promise<void> {
     return Promise.resolve();
   }

@@ -102,13 +102,18 @@ export class FederatedDispatch implements Dispatch {
     for (const dispatch of this.#context.servers.all()) dispatch.unlisten();
   }
 
-  async watched(ticket: string | undefined): Promise<object | undefined> {
+  async watched(
+    ticket: string | undefined,
+    onUnreachable?: () => void,
+  ): Promise<object | undefined> {
     const places = placesIn(ticket);
     const listened = this.#listened();
     const orders = await Promise.all(
       listened.map(async ({ slug, dispatch }) => {
-        // One that is down is tried again by the next call.
-        const order = await dispatch.watched(places.get(slug)).catch(() => undefined);
+        const order = await dispatch.watched(places.get(slug)).catch(() => {
+          onUnreachable?.();
+          return undefined;
+        });
         return order === undefined ? undefined : ([slug, order] as const);
       }),
     );
@@ -117,6 +122,10 @@ export class FederatedDispatch implements Dispatch {
     return handedOver.length === 0 && listened.some(({ dispatch }) => dispatch.isSilent !== true)
       ? undefined
       : Object.fromEntries(handedOver);
+  }
+
+  handedOver(slug: string): void {
+    this.#context.servers.find(slug)?.handedOver(slug);
   }
 
   async receive(watched: Watched): Promise<void> {

@@ -48,6 +48,7 @@ export class LegacyConnection {
   #repairing: Promise<Connected> | undefined;
   /** Somebody wants to hear what belongs to no request, here or where the client's stream is. */
   #isWanted = false;
+  #standing: Promise<void> | undefined;
   #isClosed = false;
   #logLevel: string | undefined;
   readonly #subscriptions: Set<string>;
@@ -211,7 +212,7 @@ export class LegacyConnection {
   }
 
   /**
-   * Stops listening, for somebody else to watch instead.
+   * Says what to watch for somebody else, who does it instead. Until then this listens.
    *
    * @param ticket of the last message that belonged to no request, if there was one.
    * @returns what to watch; `undefined` where the transport brings everything on its own stream.
@@ -219,13 +220,17 @@ export class LegacyConnection {
   async watched(ticket: string | undefined): Promise<WatchOrder | undefined> {
     const { wire, transport, handshake } = await this.#ready();
     if (transport === "sse") return undefined;
-    wire.unlisten();
     const { lastEventId } = readTicket(ticket ?? "");
     return {
       revision: handshake.revision,
       ...(wire.sessionId === undefined ? {} : { sessionId: wire.sessionId }),
       ...(lastEventId === undefined ? {} : { lastEventId }),
     };
+  }
+
+  /** Somebody else watches instead. */
+  handedOver(): void {
+    this.#connected?.wire.unlisten();
   }
 
   /** Whether a watched message is the last one that is known. @param ticket of that one. */
@@ -259,12 +264,20 @@ export class LegacyConnection {
       this.#listenOn(connected, readTicket(ticket ?? "").lastEventId);
   }
 
+  /** Settles when whoever else listened can stop: the server has been asked, and has answered. */
+  get standing(): Promise<void> | undefined {
+    return this.#standing;
+  }
+
   #listenOn(connected: Connected, lastEventId?: string): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#standing = promise;
     const listener: Listener = {
       deliver: this.#deliver,
       primed: (id) => this.primed(id),
       onLost: () => void this.#repairWhileWanted(connected),
       refused: () => this.#onRefused?.(),
+      standing: resolve,
     };
     connected.wire.listen(listener, lastEventId);
   }

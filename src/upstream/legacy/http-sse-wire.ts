@@ -74,8 +74,9 @@ export class HttpSseWire implements Wire {
     await abortAfter(UNATTENDED_TIMEOUT_MS, (signal) => this.#post(stream, message, signal));
   }
 
-  listen({ onLost, opened }: Listener): void {
+  listen({ onLost, opened, standing }: Listener): void {
     this.#onLost = onLost;
+    standing?.();
     if (this.#stream !== undefined) opened?.(false);
     // It broke since the handshake, when nobody was there to be told.
     else if (this.#wasOpen) onLost();

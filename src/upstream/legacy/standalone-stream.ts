@@ -63,7 +63,10 @@ export class StandaloneStream {
 
   /** Calling it again is harmless. @param lastEventId the last event of it that is known. */
   listen(listener: Listener, lastEventId?: string): void {
-    if (this.#listening !== undefined) return;
+    if (this.#listening !== undefined) {
+      listener.standing?.();
+      return;
+    }
     const listening = new AbortController();
     this.#listening = listening;
     const resume: ResumePoint = {
@@ -72,7 +75,7 @@ export class StandaloneStream {
         if (resume.lastEventId !== undefined) listener.primed(resume.lastEventId);
       },
     };
-    const onAnswered = this.#awaitAnswer();
+    const onAnswered = this.#awaitAnswer(listener.standing);
     void this.#run(listener, resume, listening.signal, onAnswered).finally(() => {
       if (this.#listening === listening) this.#listening = undefined;
     });
@@ -84,9 +87,10 @@ export class StandaloneStream {
   }
 
   /** @returns to be called when the server has answered, or cannot. */
-  #awaitAnswer(): () => void {
+  #awaitAnswer(onStanding: (() => void) | undefined): () => void {
     const { promise, resolve } = Promise.withResolvers<true>();
     const opening = settleWithin(promise, MAX_OPENING_MS).then((isAnswered) => {
+      onStanding?.();
       this.#isLate = isAnswered === undefined;
       if (this.#opening === opening) this.#opening = undefined;
     });
@@ -105,7 +109,8 @@ export class StandaloneStream {
         const { lastEventId } = resume;
         const response = await this.#transport.get(lastEventId, signal);
         if (response.status === CONFLICT && conflicts < MAX_CONFLICTS) {
-          // The stream of whoever listened before us is not closed yet.
+          // The stream of whoever listened before us is not closed yet; it waits for us, maybe.
+          listener.standing?.();
           await response.body?.cancel();
           await sleep(CONFLICT_PAUSE_MS * 2 ** conflicts++, signal);
           continue;

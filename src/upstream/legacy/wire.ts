@@ -29,6 +29,11 @@ export interface Listener {
   readonly opened?: (isContinued: boolean) => void;
   /** The stream broke, and will be opened again. */
   readonly broken?: () => void;
+  /**
+   * Whoever listened before can stop: the stream is open, or it cannot be opened while another is, or
+   * the server takes too long to say. Called once, or again for who listens already.
+   */
+  readonly standing?: () => void;
   /** The server has no such stream, or none any more; it is not asked for again. */
   readonly refused?: () => void;
 }
