@@ -263,7 +263,11 @@ async function measureUpdates(/** @type {number} */ count) {
   const url = `http://localhost:${port}/mcp`;
   const worker = await startWorkerd("index.js", {
     MCP_SERVERS: JSON.stringify({ fixture: { url } }),
-    LIMITS: JSON.stringify({ requestsPerMinute: 1_000_000, listenStreamsPerPrincipal: 10_000 }),
+    LIMITS: JSON.stringify({
+      requestsPerMinute: 1_000_000,
+      listenStreamsPerPrincipal: 10_000,
+      streamsPerPerson: 10_000,
+    }),
     COST_REPORT: "on",
   });
   try {

@@ -18,6 +18,7 @@ import { addCors, guard, preflight } from "./downstream/guard.ts";
 import { serveSse, serveSseMessage } from "./downstream/http-sse.ts";
 import { serveMcp } from "./downstream/mcp.ts";
 import { limitRate } from "./downstream/rate-limit.ts";
+import { inStreamPlace } from "./downstream/stream-places.ts";
 import { pickEndpoint } from "./federation/endpoint.ts";
 import type { FanOut, Feeds } from "./federation/feed/feeds.ts";
 import { isLoopback } from "./lib/loopback.ts";
@@ -128,14 +129,17 @@ function through(door: Door): (c: Context<App>) => Promise<Response> {
         return c.text(`${picked.sentence}\n`, 503);
       case "endpoint": {
         const principal = authentication?.caller.principal ?? LOCAL;
-        const refusal = limitRate(request, principal, limits);
+        const person = authentication?.caller.bearer.user ?? LOCAL;
+        const refusal = limitRate(request, { person, principal }, limits);
         if (refusal !== undefined) return refusal;
         const { auth: _, ...backing } = c.get("backing");
-        const response = await door({
-          ...{ ...backing, request, route, endpoint: picked.endpoint, limits },
-          principal,
-          waitUntil: (promise) => c.executionCtx.waitUntil(promise),
-        });
+        const response = await inStreamPlace(request, person, limits, () =>
+          door({
+            ...{ ...backing, request, route, endpoint: picked.endpoint, limits },
+            principal,
+            waitUntil: (promise) => c.executionCtx.waitUntil(promise),
+          }),
+        );
         return authentication === undefined
           ? response
           : leased(response, authentication.caller.lease);

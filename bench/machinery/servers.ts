@@ -24,7 +24,7 @@ type Vars = Readonly<Record<string, string>>;
 
 /** Nobody on this machine is to be held back. */
 const OPEN_LIMITS = {
-  ...{ requestsPerMinute: 1_000_000, listenStreamsPerPrincipal: 10_000 },
+  ...{ requestsPerMinute: 1_000_000, listenStreamsPerPrincipal: 10_000, streamsPerPerson: 10_000 },
 };
 const UPSTREAM_BINDING = "UPSTREAM";
 

@@ -1,5 +1,6 @@
 /**
- * How often one principal may call, whatever it calls. It is counted in each isolate for itself,
+ * How often one person may call, whatever they call and with whichever application: the principal is
+ * the application of a person, and anybody may register another one. Each isolate counts for itself,
  * before anything of a request is read.
  */
 
@@ -9,41 +10,49 @@ import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Limits } from "../policy/limits.ts";
 import { rpcError } from "./answers.ts";
 
-interface Caller {
+/** Who sends a request. */
+export interface Caller {
+  /** The user, or the service client: whom limits are counted for. */
+  readonly person: string;
+  /** The person's application: who is named in the log. */
+  readonly principal: string;
+}
+
+interface Count {
   readonly bucket: TokenBucket;
   /** It was told already, and has not waited since. */
   isTold: boolean;
 }
 
 /** Whoever was not here for the longest time is forgotten: mostly, it has a full bucket by then. */
-const MAX_CALLERS = 10_000;
-const callers = new Map<string, Caller>();
+const MAX_COUNTS = 10_000;
+const counts = new Map<string, Count>();
 
 /** @returns the refusal, or `undefined` for a request that may pass. */
 export function limitRate(
   { method }: Request,
-  principal: string,
+  { person, principal }: Caller,
   { requestsPerMinute }: Pick<Limits, "requestsPerMinute">,
   now: () => number = () => Date.now(),
 ): Response | undefined {
-  const caller = callers.get(principal) ?? {
+  const count = counts.get(person) ?? {
     bucket: new TokenBucket(requestsPerMinute, now),
     isTold: false,
   };
   // Maps keep insertion order, so the first key is that of who was not here for the longest time.
-  callers.delete(principal);
-  callers.set(principal, caller);
-  const oldest = callers.keys().next();
-  if (callers.size > MAX_CALLERS && oldest.done !== true) callers.delete(oldest.value);
+  counts.delete(person);
+  counts.set(person, count);
+  const oldest = counts.keys().next();
+  if (counts.size > MAX_COUNTS && oldest.done !== true) counts.delete(oldest.value);
 
-  if (caller.bucket.take()) {
-    caller.isTold = false;
+  if (count.bucket.take()) {
+    count.isTold = false;
     return undefined;
   }
   // One line for each time that it begins: a caller in a loop must not fill the log.
-  if (!caller.isTold) logRefusal(principal, method);
-  caller.isTold = true;
-  const seconds = Math.max(1, Math.ceil(caller.bucket.waitMs / 1000));
+  if (!count.isTold) logRefusal(principal, method);
+  count.isTold = true;
+  const seconds = Math.max(1, Math.ceil(count.bucket.waitMs / 1000));
   const message = `More than ${requestsPerMinute} requests in a minute; come back in ${seconds} s`;
   const error = { code: ErrorCode.Transport, message, data: { retryAfter: seconds } };
   return rpcError(429, error, undefined, { "Retry-After": String(seconds) });

@@ -31,16 +31,17 @@ async function make(
     accountPage(context, who, { keyForm: formOf(offer, { choice, error }), status: 400 });
   if (reading.kind === "error") return again(reading.error);
   const { label, scopes, resources, days } = choice;
-  if ((await shard.keys.list(user.id)).length >= limits.apiKeysPerUser) {
-    const sentence = `You have ${limits.apiKeysPerUser} keys: revoke one that you do not need.`;
-    return again({ field: "label", sentence });
-  }
   const now = Date.now();
-  const { key, token } = await shard.keys.create({
+  const made = await shard.keys.createWithin(limits.apiKeysPerUser, {
     ...{ kind: "sk", owner: user.id, label, scopes, resources },
     ...(session.codeMac !== undefined && { codeMac: session.codeMac }),
     expiresAt: now + days * DAY_MS,
   });
+  if (made === undefined) {
+    const sentence = `You have ${limits.apiKeysPerUser} keys: revoke one that you do not need.`;
+    return again({ field: "label", sentence });
+  }
+  const { key, token } = made;
   await audited(context, request, user.id, ["key_created", { key: key.id, label }]);
   const [endpoint = ""] = resources;
   const { expiresAt } = key;

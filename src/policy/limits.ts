@@ -391,7 +391,15 @@ export const LIMITS = {
     default: 6000,
     min: 1,
     max: 10_000_000,
-    reason: "Of one principal, in each isolate that serves it; an agent at full speed makes 600.",
+    reason:
+      "Of one person with all of their applications, in each isolate; an agent at full speed makes 600.",
+  },
+  streamsPerPerson: {
+    default: 500,
+    min: 1,
+    max: 100_000,
+    reason:
+      "Streams opened with GET, and as many requests that run with POST, in each isolate; an application needs one and a few, and an isolate has 128 MiB for everybody.",
   },
   requestsPerMinutePerServer: {
     default: 60_000,

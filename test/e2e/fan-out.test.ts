@@ -30,7 +30,11 @@ beforeAll(async () => {
   upstream = await startStreamingUpstream();
   gateway = await startKillableGateway({
     servers: { one: { url: upstream.url, era: "legacy" } },
-    limits: { requestsPerMinute: 100_000, listenStreamsPerPrincipal: 1000 },
+    limits: {
+      requestsPerMinute: 100_000,
+      listenStreamsPerPrincipal: 1000,
+      streamsPerPerson: 10_000,
+    },
     vars: { COST_REPORT: "on" },
   });
 });

@@ -114,6 +114,22 @@ describe("an API key", () => {
     expect(await response.text()).toContain("You have 50 keys");
   });
 
+  test("is one of fifty at the most, however many are asked for at once", async ({ expect }) => {
+    const bob = await Visitor.arrive();
+    const csrf = await bob.formToken();
+    const form = { ...fields, csrf, resource: `${ORIGIN}/mcp`, scope: "mcp" };
+    const statuses = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const response = await bob.post(PATHS.createKey, form);
+        await response.text();
+        return response.status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 200).length).toBe(50);
+    expect(statuses.filter((status) => status === 400).length).toBe(50);
+    expect((await bob.shard.keys.list(bob.person.id)).length).toBe(50);
+  });
+
   test("for the operator's pages is an administrator's to make", async ({ expect }) => {
     const root = await Visitor.arrive({ isAdmin: true });
     const made = await root.submit(PATHS.account, {

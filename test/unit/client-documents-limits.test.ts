@@ -52,9 +52,38 @@ describe("limits", () => {
       expect(word(await at.load(id(3, "b.client.example"), one))).toBe("fresh");
       expect(word(await at.load(id(3), { address: "other" }))).toBe("fresh");
       for (let n = 4; n < 10; n++) expect(word(await at.load(id(n)))).toBe("fresh");
-      expect(word(await at.load(id(10), { address: "another" }))).toBe("busy");
+      expect(word(await at.load(id(10), { address: "other" }))).toBe("busy");
       at.now += 20_000;
       expect(word(await at.load(id(10), one))).toBe("fresh");
+    });
+  });
+
+  test.for([
+    ["four addresses", 4, 3],
+    ["ten addresses, one each", 10, 1],
+    ["ten addresses, as many as they get", 10, 10],
+  ] as const)(
+    "an address that is new comes in beside the documents of strangers: %s",
+    async (strangers, { expect }) => {
+      const [, addresses, each] = strangers;
+      await withDocuments(async (at) => {
+        at.serveStatus(404);
+        for (let n = 0; n < addresses * each; n++) {
+          await at.load(id(n), { address: `stranger-${n % addresses}` });
+        }
+        at.serve();
+        expect(word(await at.load(ID, { address: "honest" }))).toBe("fresh");
+        // What is kept for new ones is no more for them than for anybody: one document in a minute.
+        expect(word(await at.load(id(1000), { address: "honest" }))).toBe("busy");
+      });
+    },
+  );
+
+  test("what is kept for new addresses has an end too", async ({ expect }) => {
+    await withDocuments(async (at) => {
+      at.serve();
+      for (let n = 0; n < 30; n++) await at.load(id(n), { address: `stranger-${n}` });
+      expect(at.hits.length).toBe(20);
     });
   });
 

@@ -1,4 +1,4 @@
-/** How often a principal may call: each for itself, and in bounded memory. */
+/** How often a person may call: each for itself, and in bounded memory. */
 
 import { describe, test } from "vitest";
 
@@ -8,7 +8,7 @@ import { linesOf } from "./guarded-fixture.ts";
 interface Scene {
   now: number;
   /** @returns in how many seconds to come back, or 0 for a request that may pass. */
-  readonly call: (principal: string, method?: string) => number;
+  readonly call: (person: string, method?: string, principal?: string) => number;
 }
 
 let scenes = 0;
@@ -18,17 +18,22 @@ function sceneOf(requestsPerMinute: number): Scene {
   const salt = ++scenes;
   const scene: Scene = {
     now: 1_000_000,
-    call: (principal, method = "POST") => {
+    call: (person, method = "POST", principal = person) => {
       const request = new Request("http://localhost/mcp", { method });
       const limits = { requestsPerMinute };
-      const refusal = limitRate(request, `${salt}.${principal}`, limits, () => scene.now);
+      const refusal = limitRate(
+        request,
+        { person: `${salt}.${person}`, principal },
+        limits,
+        () => scene.now,
+      );
       return refusal === undefined ? 0 : Number(refusal.headers.get("retry-after"));
     },
   };
   return scene;
 }
 
-describe("a principal", () => {
+describe("a person", () => {
   test("may call so often in a minute, and is told when to come back", ({ expect }) => {
     const scene = sceneOf(3);
     const { call } = scene;
@@ -47,6 +52,12 @@ describe("a principal", () => {
     expect(call("b")).toBe(0);
   });
 
+  test("is counted over all of their applications", ({ expect }) => {
+    const { call } = sceneOf(2);
+    expect(["one", "two", "three"].map((app) => call("a", "POST", `a.${app}`))).toEqual([0, 0, 30]);
+    expect(call("b", "POST", "b.one")).toBe(0);
+  });
+
   test("is told at once to wait a second, when it is less", ({ expect }) => {
     const { call } = sceneOf(600);
     for (let n = 0; n < 600; n++) call("a");
@@ -58,8 +69,9 @@ describe("a principal", () => {
   }) => {
     const request = new Request("http://localhost/mcp", { method: "POST", body: "SECRET" });
     const limits = { requestsPerMinute: 1 };
-    limitRate(request, "told", limits);
-    const refusal = limitRate(request, "told", limits);
+    const told = { person: "told", principal: "told.app" };
+    limitRate(request, told, limits);
+    const refusal = limitRate(request, told, limits);
     expect(refusal?.status).toBe(429);
     expect(refusal?.headers.get("content-type")).toBe("application/json");
     expect(await refusal?.json()).toEqual({
@@ -86,7 +98,7 @@ describe("a principal", () => {
   });
 });
 
-describe("very many principals", () => {
+describe("very many people", () => {
   test("are forgotten, and who was here last is not", ({ expect }) => {
     const { call } = sceneOf(1);
     call("old");

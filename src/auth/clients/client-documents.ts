@@ -57,6 +57,11 @@ const STALE_MS = 7 * 24 * 60 * MINUTE_MS;
 /** Of unknown documents, in a minute: by all together, and by one address. */
 const LOADS_PER_HOST = 10;
 const LOADS_PER_HOST_AND_ADDRESS = 3;
+/**
+ * As many again are kept for addresses that have not caused a load of this host in the last minute:
+ * addresses enough to use up what is for all have been counted by then, and get nothing of these.
+ */
+const LOADS_PER_HOST_OF_NEW_ADDRESSES = 10;
 const MAX_BUCKETS = 5000;
 const MAX_ROWS = 5000;
 const RETRY_AFTER_SECONDS = 60;
@@ -128,8 +133,13 @@ export class ClientDocuments {
   /** The address first: what is more than its share takes nothing from the others. */
   #isLet(clientId: string, asker: Asker | undefined): boolean {
     const host = new URL(clientId).hostname;
-    const own = asker && this.#bucketOf(`${host} ${asker.address}`, LOADS_PER_HOST_AND_ADDRESS);
-    return own?.take() !== false && this.#bucketOf(host, LOADS_PER_HOST).take();
+    const ofAll = this.#bucketOf(host, LOADS_PER_HOST);
+    if (asker === undefined) return ofAll.take();
+    const own = `${host} ${asker.address}`;
+    if (!this.#bucketOf(own, LOADS_PER_HOST_AND_ADDRESS).take()) return false;
+    const isNew = this.#bucketOf(`${own} new`, 1).take();
+    if (ofAll.take()) return true;
+    return isNew && this.#bucketOf(`${host} new`, LOADS_PER_HOST_OF_NEW_ADDRESSES).take();
   }
 
   #begin(clientId: string): Promise<DocumentOutcome> {

@@ -40,6 +40,17 @@ export type NewKey = Pick<
   "kind" | "owner" | "label" | "scopes" | "resources" | "expiresAt" | "codeMac" | "maker"
 >;
 
+interface MadeKey {
+  readonly key: ApiKey;
+  readonly token: string;
+}
+
+interface DrawnKey {
+  readonly id: string;
+  readonly secret: string;
+  readonly hash: string;
+}
+
 type Row = { id: string; owner: string; hash: string; record: string; used: number | null };
 
 const ID_CHARS = 16;
@@ -76,13 +87,32 @@ export class ApiKeys {
   }
 
   /** @returns the key, and the token that is shown once and kept nowhere. */
-  async create(key: NewKey): Promise<{ readonly key: ApiKey; readonly token: string }> {
-    const id = drawFor(shardName("u", key.owner), "u", () => randomName(ID_CHARS));
+  async create(key: NewKey): Promise<MadeKey> {
+    return this.#insert(key, await this.#draw(key));
+  }
+
+  /**
+   * Between counting and writing nothing else runs, so however many ask at once, no more are made.
+   *
+   * @param most how many the owner may have.
+   * @returns `undefined` when the owner has as many already.
+   */
+  async createWithin(most: number, key: NewKey): Promise<MadeKey | undefined> {
+    const drawn = await this.#draw(key);
+    return this.list(key.owner).length < most ? this.#insert(key, drawn) : undefined;
+  }
+
+  async #draw({ owner }: NewKey): Promise<DrawnKey> {
+    const id = drawFor(shardName("u", owner), "u", () => randomName(ID_CHARS));
     const secret = randomSecret();
+    return { id, secret, hash: await hashOf(secret) };
+  }
+
+  #insert(key: NewKey, { id, secret, hash }: DrawnKey): MadeKey {
     const made: ApiKey = { ...key, id, createdAt: this.#now() };
     this.#sql.exec(
       "INSERT INTO keys_1 (id, owner, hash, record) VALUES (?, ?, ?, ?)",
-      ...[id, key.owner, await hashOf(secret), JSON.stringify(made)],
+      ...[id, key.owner, hash, JSON.stringify(made)],
     );
     return { key: made, token: `mgw_${key.kind}_${id}_${secret}` };
   }

@@ -1,0 +1,57 @@
+/**
+ * Places that requests hold while they last. The runtime may end a request whose client has hung up
+ * without another word: so a place is renewed for as long as its request lives, and lapses after it.
+ */
+
+const LEASE_MS = 15_000;
+const RENEWED_EACH_MS = 5000;
+
+interface Lease<T> {
+  readonly value: T;
+  expiresAt: number;
+}
+
+export class TimedLeases<T> {
+  readonly #leases = new Map<string, Set<Lease<T>>>();
+  #sweptAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * @param now milliseconds since 1970.
+   * @returns what the places of this holder were taken with.
+   */
+  held(holder: string, now: () => number = () => Date.now()): readonly T[] {
+    this.#sweep(now());
+    return Array.from(this.#leases.get(holder) ?? [], ({ value }) => value);
+  }
+
+  /** @returns gives the place back. It may be called more than once. */
+  take(holder: string, value: T, now: () => number = () => Date.now()): () => void {
+    const lease: Lease<T> = { value, expiresAt: now() + LEASE_MS };
+    const renew = (): void => {
+      lease.expiresAt = now() + LEASE_MS;
+      // An isolate that was stopped for a while finds the lease swept.
+      this.#leases.set(holder, (this.#leases.get(holder) ?? new Set()).add(lease));
+    };
+    renew();
+    // The timer belongs to the request, and ends with it.
+    const timer = setInterval(renew, RENEWED_EACH_MS);
+    return () => {
+      clearInterval(timer);
+      this.#drop(holder, lease);
+    };
+  }
+
+  #sweep(now: number): void {
+    if (now - this.#sweptAt < RENEWED_EACH_MS && now >= this.#sweptAt) return;
+    this.#sweptAt = now;
+    for (const [holder, leases] of this.#leases) {
+      for (const lease of leases) if (lease.expiresAt <= now) this.#drop(holder, lease);
+    }
+  }
+
+  #drop(holder: string, lease: Lease<T>): void {
+    const leases = this.#leases.get(holder);
+    leases?.delete(lease);
+    if (leases?.size === 0) this.#leases.delete(holder);
+  }
+}
