@@ -26,7 +26,9 @@ import { readCosts } from "./observability/costs.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
 import { showConnect } from "./pages/connect.ts";
 import { notFound } from "./pages/refusals.ts";
+import { seeOther } from "./pages/respond.ts";
 import { PAGES } from "./pages/routes.ts";
+import { PATHS } from "./pages/view/paths.ts";
 import type { SessionKeys } from "./sessions/session-keys.ts";
 import { version } from "../package.json";
 
@@ -117,6 +119,10 @@ function through(door: Door): (c: Context<App>) => Promise<Response> {
   return async (c) => {
     const { servers, limits, authMode } = c.get("config");
     const { path, raw: request } = c.req;
+    if (isBrowserVisit(request) && isEndpoint(servers, c.req.param("slug"))) {
+      const headers = new Headers({ Vary: "Accept" });
+      return seeOther(PATHS.connect, { origin: originOf(c), headers });
+    }
     const route = path.replace(/^(\/sse(?:\/[^/]+)?)\/message$/, "$1");
     const authentication =
       authMode === "none" ? undefined : await authenticate(authContext(c), request, route);
@@ -146,6 +152,16 @@ function through(door: Door): (c: Context<App>) => Promise<Response> {
       }
     }
   };
+}
+
+/** Somebody has opened an endpoint in a browser: no MCP client asks for a page. */
+function isBrowserVisit({ method, headers }: Request): boolean {
+  const accept = headers.get("accept") ?? "";
+  return method === "GET" && accept.includes("text/html") && !accept.includes("text/event-stream");
+}
+
+function isEndpoint(servers: Config["servers"], slug: string | undefined): boolean {
+  return slug === undefined || servers.has(slug);
 }
 
 /** Leads to what people and their applications sign in with, where anybody signs in. */

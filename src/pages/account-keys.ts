@@ -25,12 +25,14 @@ async function make(
   const { store, origin, limits } = context;
   const offer = keyOffer(context, user);
   const reading = readChoice(form, offer);
-  const { choice } = reading;
   const shard = store.ofUser(user.id);
   const again = (error: ChoiceError): Promise<Response> =>
-    accountPage(context, who, { keyForm: formOf(offer, { choice, error }), status: 400 });
+    accountPage(context, who, {
+      keyForm: formOf(offer, { choice: reading.choice, error }),
+      status: 400,
+    });
   if (reading.kind === "error") return again(reading.error);
-  const { label, scopes, resources, days } = choice;
+  const { label, scopes, resources, days } = reading.choice;
   const now = Date.now();
   const made = await shard.keys.createWithin(limits.apiKeysPerUser, {
     ...{ kind: "sk", owner: user.id, label, scopes, resources },

@@ -5,7 +5,7 @@ import type { AuthContext } from "../auth/context.ts";
 import { verifiedHost } from "../auth/clients/client-id-url.ts";
 import { isRemembered } from "../auth/sign-in/approval-rules.ts";
 import type { Approval } from "../auth/store/approvals.ts";
-import type { ApiKey } from "../auth/store/api-keys.ts";
+import { type ApiKey, beginningOf } from "../auth/store/api-keys.ts";
 import type { AuditEntry } from "../auth/store/audit-log.ts";
 import type { BrowserSession } from "../auth/store/browser-sessions.ts";
 import type { Grant } from "../auth/tokens/grants.ts";
@@ -111,8 +111,9 @@ function browserOf({ id, agent, createdAt, seenAt }: BrowserSession, own: string
   return { id, agent: browserName(agent), createdAt, seenAt, isThisOne: id === own };
 }
 
-function keyOf({ id, label, scopes, resources, expiresAt, usedAt }: ApiKey): ApiKeyRow {
-  const prefix = `mgw_sk_${id}`;
+function keyOf(key: ApiKey): ApiKeyRow {
+  const { id, label, scopes, resources, expiresAt, usedAt } = key;
+  const prefix = beginningOf(key);
   return { id, label, prefix, scopes, resources, expiresAt, lastUsedAt: usedAt };
 }
 

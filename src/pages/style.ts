@@ -206,7 +206,7 @@ code, pre, .host { font-family: var(--mono); font-size: 0.9375em; }
 .chips a { display: block; padding: 0.25rem 0; text-decoration: none; }
 
 /* Buttons and fields. */
-button, .button {
+button, .button, .ask > summary {
   display: inline-block;
   min-height: 2.75rem;
   padding: 0.5625rem 1.125rem;
@@ -231,8 +231,8 @@ button.primary:hover, .button.primary:hover {
   background: var(--accent-hover);
   color: var(--on-accent);
 }
-button.danger { color: var(--bad); }
-button.danger:hover { border-color: var(--bad); background: var(--bad-ground); color: var(--bad); }
+button.danger, .ask > summary { color: var(--bad); }
+button.danger:hover, .ask > summary:hover { border-color: var(--bad); background: var(--bad-ground); color: var(--bad); }
 button.link {
   min-height: 0;
   padding: 0.25rem 0;
@@ -269,12 +269,16 @@ input[type="checkbox"] { width: 1.25rem; height: 1.25rem; margin: 0.125rem 0 0; 
 fieldset { border: 0; display: grid; gap: 0.25rem; min-width: 0; }
 .choice { display: flex; gap: 0.75rem; padding: 0.375rem 0; font-weight: 400; }
 .choice span { min-width: 0; overflow-wrap: anywhere; }
+.choice .resource { display: block; }
+.choice .nowrap { display: inline-block; }
 .line .create { gap: 0.5rem; max-width: 30rem; padding-top: 0.75rem; }
 .create .field, .create fieldset { margin-bottom: 0.75rem; }
 
 summary { color: var(--accent); cursor: pointer; padding: 0.25rem 0; border-radius: 4px; }
 summary:hover { color: var(--accent-hover); }
 details .host { padding-top: 0.25rem; }
+.ask > summary::-webkit-details-marker { display: none; }
+.ask[open] > summary { margin-bottom: 0.75rem; }
 .sure > summary { padding: 0.625rem 0; font-weight: 600; }
 
 /* Consent. */
@@ -365,6 +369,10 @@ pre code { font-size: 0.875rem; }
   .entry { grid-template-columns: minmax(0, 1fr) auto; align-items: start; }
   .entry > * { grid-column: 1; }
   .entry .action { grid-column: 2; grid-row: 1 / span 2; }
+  .entry:has(> .ask) { position: relative; }
+  .entry > .ask { grid-column: 1 / -1; }
+  .entry:has(> .ask) > :not(.ask) { padding-right: 7rem; }
+  .entry > .ask > summary { position: absolute; top: 1rem; right: 0; margin: 0; }
   .activity li { grid-template-columns: 8.5rem minmax(0, 1fr); }
   .facts > div { grid-template-columns: 8.5rem minmax(0, 1fr); }
   .facts.wide > div { grid-template-columns: 16rem minmax(0, 1fr); }

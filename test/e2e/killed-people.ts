@@ -73,7 +73,7 @@ export class KilledPerson {
 
   /** Makes an API key. */
   createKey(): Promise<readonly string[]> {
-    return this.#create(ACCOUNT, "/account/keys", /mgw_sk_\w{16}_[\w-]{43}/g);
+    return this.#create(ACCOUNT, "/account/keys", /edgeway_sk_\w{16}_[\w-]{43}/g);
   }
 
   /** Makes a service client. @returns its id and its secret. */
@@ -84,7 +84,7 @@ export class KilledPerson {
   /** @returns what the page tells once. */
   async #create(path: string, action: string, secret: RegExp): Promise<readonly string[]> {
     const resource = [`${this.browser.origin}/mcp`];
-    const fields = { label: "Nightly job", resource, scope: ["mcp"] };
+    const fields = { label: "Nightly job", resource };
     const { text } = await this.browser.submit(await this.browser.visit(path), { action, fields });
     return Array.from(text.matchAll(secret), ([found]) => found);
   }

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, test } from "vitest";
 
 import { formActionsFor } from "../../src/pages/form-action.ts";
 import { page, seeOther } from "../../src/pages/respond.ts";
+import { adminView } from "../../src/pages/view/admin.ts";
 import { connectView } from "../../src/pages/view/connect.ts";
 import { consentView } from "../../src/pages/view/consent.ts";
 import type { View } from "../../src/pages/view/layout.ts";
@@ -163,6 +164,32 @@ describe("the consent page", () => {
   });
 });
 
+describe("the admin page", () => {
+  test.for([true, false])(
+    "asks before it deletes for everybody, with a script: %s",
+    async (javaScriptEnabled, { expect }) => {
+      let sent = 0;
+      const site = await serve(({ method }) => {
+        if (method === "POST") sent += 1;
+        return method === "POST"
+          ? html("<h1>Sent</h1>")
+          : page(adminView(MODELS.admin), { origin });
+      });
+      const shown = await (await browser.newContext({ javaScriptEnabled })).newPage();
+      await shown.goto(site.origin);
+      const [claude] = MODELS.admin.clients;
+      const row = shown.getByRole("listitem").filter({ hasText: claude?.id ?? "" });
+      const button = row.getByRole("button", { name: "Delete for everybody", includeHidden: true });
+      expect([await button.count(), await button.isVisible(), sent]).toEqual([1, false, 0]);
+      await row.locator("summary").click();
+      expect([await button.isVisible(), sent]).toEqual([true, 0]);
+      await button.click();
+      await shown.getByRole("heading", { name: "Sent" }).waitFor();
+      expect(sent).toBe(1);
+    },
+  );
+});
+
 describe("the connect page", () => {
   test("copies what it shows", async ({ expect }) => {
     const shown = await show(SAMPLES["connect"]);
@@ -171,6 +198,19 @@ describe("the connect page", () => {
     const copied = await shown.evaluate<string>("navigator.clipboard.readText()");
     expect(copied).toBe("https://mcp.example.com/mcp");
   });
+
+  test.for([
+    ["key-created", "the key", MODELS.keyCreated.key],
+    ["service-created", "the secret", MODELS.serviceCreated.secret],
+  ] as const)(
+    "has its like where a secret is shown once: %s",
+    async ([name, what, secret], { expect }) => {
+      const shown = await show(SAMPLES[name]);
+      await shown.getByRole("button", { name: `Copy ${what}` }).click();
+      await shown.getByRole("status").getByText(`Copied ${what}`).waitFor({ state: "attached" });
+      expect(await shown.evaluate<string>("navigator.clipboard.readText()")).toBe(secret);
+    },
+  );
 
   test("is whole without a script", async ({ expect }) => {
     const site = await serve(() => page(connectView(MODELS.connect), { origin }));

@@ -16,6 +16,16 @@ beforeAll(async () => {
   ann = await Visitor.arrive();
 });
 
+/** Of each box of the form: its name, its value, and the scope beside it. */
+async function offeredTo(visitor: Visitor): Promise<readonly (readonly string[])[]> {
+  const { forms, html } = await visitor.visit(PATHS.account);
+  const { controls = [] } = forms.find(({ action }) => action.endsWith(PATHS.createKey)) ?? {};
+  const scopes = Array.from(html.matchAll(/scope <span class="host">([^<]*)</g));
+  return controls
+    .filter(({ type }) => type === "checkbox")
+    .map(({ name, value }, n) => [name, value, scopes[n]?.[1] ?? ""]);
+}
+
 describe("an API key", () => {
   const fields = { label: "my cron job", days: "30" };
 
@@ -24,17 +34,17 @@ describe("an API key", () => {
     const resource = [`${ORIGIN}/mcp/alpha`];
     const made = await bob.submit(PATHS.account, {
       action: PATHS.createKey,
-      fields: { ...fields, resource, scope: ["mcp:alpha"] },
+      fields: { ...fields, resource },
     });
     expect(made.status).toBe(200);
     expect(made.headers.get("cache-control")).toBe("no-store");
-    const [token = ""] = /mgw_sk_[a-z0-9]{16}_[\w-]{43}/.exec(made.text) ?? [];
+    const [token = ""] = /edgeway_sk_[a-z0-9]{16}_[\w-]{43}/.exec(made.text) ?? [];
     expect(await statusWith(token)).toBe(200);
     expect(await statusWith(token, "/mcp/beta")).toBe(401);
 
     const before = await bob.visit(PATHS.account);
     expect(before.text).toContain("my cron job");
-    expect(before.text).toContain(token.slice(0, 23));
+    expect(before.text).toContain(token.slice(0, "edgeway_sk_".length + 16));
     expect(before.html).not.toContain(token);
     const [key] = await bob.shard.keys.list(bob.person.id);
     expect(Math.round(((key?.expiresAt ?? 0) - Date.now()) / DAY)).toBe(30);
@@ -51,7 +61,7 @@ describe("an API key", () => {
     const bob = await Visitor.arrive({ authenticatedAt: Date.now() - 11 * MINUTE });
     const csrf = await bob.formToken();
     const resource = `${ORIGIN}/mcp`;
-    const response = await bob.post(PATHS.createKey, { ...fields, csrf, resource, scope: "mcp" });
+    const response = await bob.post(PATHS.createKey, { ...fields, csrf, resource });
     expect([response.status, response.headers.get("location")]).toEqual([
       ...[303, "/login?to=%2Faccount&fresh=1"],
     ]);
@@ -63,18 +73,11 @@ describe("an API key", () => {
     ["for nothing", { resource: "" }, "Choose what it may act on."],
     ["for another site", { resource: "https://evil.example/mcp" }, "Choose what it may act on."],
     ["for the operator's pages", { resource: `${ORIGIN}/admin` }, "Choose what it may act on."],
-    ["of another scope", { scope: "mcp:beta" }, "There is nothing here that mcp:beta is for."],
-    [
-      "of the administrator's scope",
-      { scope: "admin" },
-      "There is nothing here that admin is for.",
-    ],
-    ["of no scope", { scope: undefined }, "Choose what it may do."],
     ["for ever", { days: "36500" }, "Choose for how long it works."],
     ["for no number of days", { days: "x" }, "Choose for how long it works."],
   ] as const)("%s is not made", async ([, change, sentence], { expect }) => {
     const csrf = await ann.formToken();
-    const all = { csrf, ...fields, resource: `${ORIGIN}/mcp/alpha`, scope: "mcp:alpha", ...change };
+    const all = { csrf, ...fields, resource: `${ORIGIN}/mcp/alpha`, ...change };
     const sent = Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]);
     const count = (await ann.shard.keys.list(ann.person.id)).length;
     const response = await ann.post(PATHS.createKey, Object.fromEntries(sent));
@@ -83,19 +86,39 @@ describe("an API key", () => {
     expect((await ann.shard.keys.list(ann.person.id)).length).toBe(count);
   });
 
-  test("that could do nothing at one of its resources is not made", async ({ expect }) => {
+  test("has the scopes of its resources, whatever else is sent", async ({ expect }) => {
+    const bob = await Visitor.arrive();
+    const page = await bob.submit(PATHS.account, {
+      action: PATHS.createKey,
+      fields: { ...fields, resource: [`${ORIGIN}/mcp/alpha`, `${ORIGIN}/mcp/beta`] },
+      extra: [
+        ["scope", "mcp"],
+        ["scope", "admin"],
+      ],
+    });
+    expect(page.status).toBe(200);
+    const [key] = await bob.shard.keys.list(bob.person.id);
+    expect(key?.scopes).toEqual(["mcp:alpha", "mcp:beta"]);
+    expect(key?.resources).toEqual([`${ORIGIN}/mcp/alpha`, `${ORIGIN}/mcp/beta`]);
+  });
+
+  test("is offered for each resource once, with its scope", async ({ expect }) => {
+    const ofPerson = [
+      ["resource", `${ORIGIN}/mcp`, "mcp"],
+      ["resource", `${ORIGIN}/mcp/alpha`, "mcp:alpha"],
+      ["resource", `${ORIGIN}/mcp/beta`, "mcp:beta"],
+    ];
+    expect(await offeredTo(ann)).toEqual(ofPerson);
+    const root = await Visitor.arrive({ isAdmin: true });
+    expect(await offeredTo(root)).toEqual([...ofPerson, ["resource", `${ORIGIN}/admin`, "admin"]]);
+  });
+
+  test("that failed has what was typed in its form still", async ({ expect }) => {
     const page = await ann.submit(PATHS.account, {
       action: PATHS.createKey,
-      fields: {
-        ...fields,
-        resource: [`${ORIGIN}/mcp/alpha`, `${ORIGIN}/mcp/beta`],
-        scope: ["mcp:alpha"],
-      },
+      fields: { ...fields, resource: [] },
     });
-    expect(page.status).toBe(400);
-    expect(page.text).toContain(`With this alone it could do nothing on ${ORIGIN}/mcp/beta.`);
-    // What was typed is there still.
-    expect(page.html).toContain('value="my cron job"');
+    expect([page.status, page.html.includes('value="my cron job"')]).toEqual([400, true]);
   });
 
   test("too many are not made", async ({ expect }) => {
@@ -109,7 +132,7 @@ describe("an API key", () => {
     }
     const csrf = await bob.formToken();
     const resource = `${ORIGIN}/mcp`;
-    const response = await bob.post(PATHS.createKey, { ...fields, csrf, resource, scope: "mcp" });
+    const response = await bob.post(PATHS.createKey, { ...fields, csrf, resource });
     expect(response.status).toBe(400);
     expect(await response.text()).toContain("You have 50 keys");
   });
@@ -117,7 +140,7 @@ describe("an API key", () => {
   test("is one of fifty at the most, however many are asked for at once", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const csrf = await bob.formToken();
-    const form = { ...fields, csrf, resource: `${ORIGIN}/mcp`, scope: "mcp" };
+    const form = { ...fields, csrf, resource: `${ORIGIN}/mcp` };
     const statuses = await Promise.all(
       Array.from({ length: 100 }, async () => {
         const response = await bob.post(PATHS.createKey, form);
@@ -134,8 +157,8 @@ describe("an API key", () => {
     const root = await Visitor.arrive({ isAdmin: true });
     const made = await root.submit(PATHS.account, {
       action: PATHS.createKey,
-      fields: { ...fields, resource: [`${ORIGIN}/admin`], scope: ["admin"] },
+      fields: { ...fields, resource: [`${ORIGIN}/admin`] },
     });
-    expect([made.status, made.text.includes("mgw_sk_")]).toEqual([200, true]);
+    expect([made.status, made.text.includes("edgeway_sk_")]).toEqual([200, true]);
   });
 });

@@ -190,7 +190,7 @@ describe("service clients", () => {
   }) => {
     const page = await root.submit(PATHS.admin, {
       action: PATHS.createService,
-      fields: { label: "nightly job", resource: [`${ORIGIN}/mcp/alpha`], scope: ["mcp:alpha"] },
+      fields: { label: "nightly job", resource: [`${ORIGIN}/mcp/alpha`] },
     });
     const [id = ""] = /svc_[a-z0-9]+/.exec(page.text) ?? [];
     const [secret = ""] = /(?<![\w-])[\w-]{43}(?![\w-])/.exec(page.text) ?? [];
@@ -222,9 +222,9 @@ describe("service clients", () => {
   });
 
   test("that could do nothing are not made", async ({ expect }) => {
-    const answer = await act(PATHS.createService, { label: "x", resource: `${ORIGIN}/mcp` });
+    const answer = await act(PATHS.createService, { label: "x" });
     expect(answer.status).toBe(400);
-    expect(await answer.text()).toContain("Choose what it may do.");
+    expect(await answer.text()).toContain("Choose what it may act on.");
     expect((await act(PATHS.revokeService, { id: newServiceClientId() })).status).toBe(404);
   });
 });

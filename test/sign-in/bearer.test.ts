@@ -201,7 +201,7 @@ describe("with a token that is none", () => {
       // Worth asking about.
       const shapely = [
         () => `u_${random(26)}:${random(16)}:${random(32)}`,
-        () => `mgw_sk_${random(16)}_${random(43)}`,
+        () => `edgeway_sk_${random(16)}_${random(43)}`,
       ];
       vi.useFakeTimers({ toFake: ["Date"], now: begun });
       const before = readCosts();

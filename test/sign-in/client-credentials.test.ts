@@ -46,7 +46,7 @@ describe("a service client", () => {
       expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
       const tokens = await tokensIn(response);
       expect(tokens).toEqual({
-        access_token: expect.stringMatching(/^mgw_cc_[a-z0-9]{16}_[A-Za-z0-9_-]{43}$/),
+        access_token: expect.stringMatching(/^edgeway_cc_[a-z0-9]{16}_[A-Za-z0-9_-]{43}$/),
         ...{ token_type: "bearer", expires_in: 3600, scope: "mcp:alpha" },
         resource: `${ORIGIN}/mcp/alpha`,
       });
@@ -63,7 +63,7 @@ describe("a service client", () => {
       const tokens = await tokensIn(await ask(form));
       expect(await isGood(tokens, id, "/mcp/alpha")).toBe(true);
       expect(tokens).toMatchObject({
-        access_token: expect.stringMatching(/^mgw_cc_/),
+        access_token: expect.stringMatching(/^edgeway_cc_/),
         expires_in: 3600,
       });
       expect(tokens).not.toHaveProperty("refresh_token");

@@ -1,12 +1,17 @@
 /** API keys as bearers: what they are good for, and until when. */
 
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, test } from "vitest";
 
+import { shardName } from "../../src/auth/store/shards.ts";
+import { PATHS } from "../../src/pages/view/paths.ts";
 import { until } from "../integration/bounded.ts";
 import { initializeMessage, modernCall, post } from "../integration/client.ts";
 import { responseIn } from "../integration/event-reader.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, Person } from "./people.ts";
+import { Visitor } from "./visitor.ts";
 
 let person: Person;
 
@@ -26,7 +31,24 @@ async function isRefused(token: string): Promise<void> {
 
 test("a key is a secret of 256 bits with a prefix that scanners know", async ({ expect }) => {
   const { token } = await person.key();
-  expect(token).toMatch(/^mgw_sk_[a-z2-9]{16}_[A-Za-z0-9_-]{43}$/);
+  expect(token).toMatch(/^edgeway_sk_[a-z2-9]{16}_[A-Za-z0-9_-]{43}$/);
+});
+
+test("a key of before this prefix goes on working, and is shown as it was", async ({ expect }) => {
+  const { id, token } = await person.key();
+  const old = token.replace(/^edgeway/, "mgw");
+  expect(await statusOf(old)).toBe(401);
+  const shard = env.AUTH.getByName(shardName("u", person.id));
+  await runInDurableObject(shard, (_, { storage }) => {
+    const before = "UPDATE keys_1 SET record = json_remove(record, '$.prefix') WHERE id = ?";
+    storage.sql.exec(before, id);
+  });
+  expect(await statusOf(old)).toBe(200);
+  expect(await statusOf(token)).toBe(401);
+  const account = await (await Visitor.as(person)).visit(PATHS.account);
+  expect(account.text).toContain(`mgw_sk_${id}`);
+  await evictDurableObject(shard);
+  expect(await statusOf(old)).toBe(200);
 });
 
 describe("B90: a key", () => {
@@ -42,18 +64,18 @@ describe("B90: a key", () => {
 
   test("with another character anywhere is none", async ({ expect }) => {
     const { token } = await person.key();
-    for (const at of [0, 4, 7, 22, 23, 24, token.length - 1]) {
+    for (const at of [0, 8, 11, 26, 27, 28, token.length - 1]) {
       const other = token[at] === "a" ? "b" : "a";
       const changed = token.slice(0, at) + other + token.slice(at + 1);
       expect([at, await statusOf(changed)]).toEqual([at, 401]);
     }
-    expect(await statusOf(token.replace("mgw_sk_", "mgw_cc_"))).toBe(401);
+    expect(await statusOf(token.replace("edgeway_sk_", "edgeway_cc_"))).toBe(401);
     expect(await statusOf(token)).toBe(200);
   });
 
   test("with the secret of another one is none", async ({ expect }) => {
     const [one, other] = [await person.key(), await person.key()];
-    expect(await statusOf(one.token.slice(0, 24) + other.token.slice(24))).toBe(401);
+    expect(await statusOf(one.token.slice(0, 28) + other.token.slice(28))).toBe(401);
   });
 
   test("that has expired is none", async ({ expect }) => {

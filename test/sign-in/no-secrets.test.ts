@@ -34,7 +34,10 @@ class Secrets {
 
   add(name: string, value: string | undefined): string {
     if (value === undefined || value.length < 16) throw new Error(`No secret: ${name}`);
-    this.all.set(name, value.slice(value.lastIndexOf(":") + 1).replace(/^mgw_.._[a-z0-9]+_/, ""));
+    this.all.set(
+      name,
+      value.slice(value.lastIndexOf(":") + 1).replace(/^edgeway_.._[a-z0-9]+_/, ""),
+    );
     return value;
   }
 
@@ -188,7 +191,7 @@ test("no secret is logged or kept", async ({ expect }) => {
     action: PATHS.createKey,
     fields: { label: "canary key" },
   });
-  const key = secrets.add("API key", /mgw_sk_\w{16}_[\w-]{43}/.exec(made.text)?.[0]);
+  const key = secrets.add("API key", /edgeway_sk_\w{16}_[\w-]{43}/.exec(made.text)?.[0]);
   expect(await isGood(key)).toBe(true);
   const service = await browser.submit(await browser.visit(PATHS.admin), {
     action: PATHS.createService,

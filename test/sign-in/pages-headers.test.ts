@@ -97,7 +97,7 @@ describe("a page", () => {
 
   test("that refuses a form, or shows what it made", async ({ expect }) => {
     const csrf = await ann.formToken();
-    const fields = { csrf, label: "k", resource: `${ORIGIN}/mcp`, scope: "mcp", days: "30" };
+    const fields = { csrf, label: "k", resource: `${ORIGIN}/mcp`, days: "30" };
     const answers = {
       400: await ann.post(PATHS.createKey, { csrf }),
       403: await ann.post(PATHS.createKey, {}),

@@ -77,7 +77,7 @@ describe("revocation", () => {
       "bogus",
       "a:b:c",
       ":x:y",
-      "mgw_sk_x",
+      "edgeway_sk_x",
       `u_x:${"g".repeat(16)}:${"x".repeat(32)}`,
     ]) {
       expect([token, (await ask({ token, client_id })).status]).toEqual([token, 200]);

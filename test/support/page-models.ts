@@ -79,10 +79,16 @@ const problem: ProblemView = {
 const form: CredentialForm = {
   label: "",
   resources: [
-    { value: `${ORIGIN}/mcp`, label: "All servers", isChecked: true },
-    { value: `${ORIGIN}/mcp/github`, label: "GitHub", isChecked: false },
+    { value: `${ORIGIN}/mcp`, label: "Every server", scope: "mcp", isChecked: true },
+    {
+      ...{ value: `${ORIGIN}/mcp/github`, label: "The server github" },
+      ...{ scope: "mcp:github", isChecked: false },
+    },
+    {
+      ...{ value: `${ORIGIN}/admin`, label: "What only administrators see" },
+      ...{ scope: "admin", isChecked: false },
+    },
   ],
-  scopes: [{ value: "mcp", label: "Use your servers", isChecked: true }],
   days: [30, 90, 365],
   error: undefined,
 };
@@ -145,7 +151,7 @@ const account: AccountView = {
       {
         id: "k1",
         label: "Nightly report",
-        prefix: "mgw_sk_h7k2m4p8r3t5w9xz",
+        prefix: "edgeway_sk_h7k2m4p8r3t5w9xz",
         scopes: ["mcp"],
         resources: [`${ORIGIN}/mcp`],
         expiresAt: NOW + 60 * DAY,
@@ -327,7 +333,7 @@ const connect: ConnectView = {
 
 const keyCreated: KeyCreatedView = {
   label: "Nightly report",
-  key: `mgw_sk_h7k2m4p8r3t5w9xz_${"Zx9".repeat(14)}Q`,
+  key: `edgeway_sk_h7k2m4p8r3t5w9xz_${"Zx9".repeat(14)}Q`,
   expiresAt: NOW + 90 * DAY,
   now: NOW,
   endpoint: `${ORIGIN}/mcp`,

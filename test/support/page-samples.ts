@@ -80,7 +80,10 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     ...account,
     keys: {
       ...account.keys,
-      form: { ...account.keys.form, error: { field: "scope", sentence: "Choose at least one." } },
+      form: {
+        ...account.keys.form,
+        error: { field: "resource", sentence: "Choose at least one." },
+      },
     },
   }),
   "account-hostile": accountView({

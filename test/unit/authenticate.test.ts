@@ -127,7 +127,7 @@ describe("a bad token", () => {
 
   test("without our shape is not asked about at all", async ({ expect }) => {
     const scene = new Scene();
-    for (const token of ["x", `${scene.token}x`, `mgw_sk_${"a".repeat(16)}_short`, "a:b:c"]) {
+    for (const token of ["x", `${scene.token}x`, `edgeway_sk_${"a".repeat(16)}_short`, "a:b:c"]) {
       expect(await scene.outcome("/mcp", token)).toBe(401);
     }
     expect(scene.asked).toEqual([]);

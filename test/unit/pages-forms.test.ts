@@ -86,8 +86,8 @@ describe("the admin page", () => {
     const forms = formsOf(adminView(admin).body.toString());
     expect(buttonsOf(forms)).toEqual([
       [PATHS.enableUser, "Enable charles@example.com"],
-      [PATHS.deleteClient, "Delete Claude"],
-      [PATHS.deleteClient, "Delete Cursor"],
+      [PATHS.deleteClient, "Delete for everybody Claude"],
+      [PATHS.deleteClient, "Delete for everybody Cursor"],
       [PATHS.revokeService, "Revoke Build server"],
       [PATHS.createService, "Create the client"],
     ]);

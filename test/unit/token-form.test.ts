@@ -36,6 +36,7 @@ describe("a token", () => {
     token("ü"),
     token("u").replaceAll(":", "%3A"),
     `mgw_sk_${"a".repeat(16)}_${"x".repeat(43)}`,
+    `edgeway_sk_${"a".repeat(16)}_${"x".repeat(43)}`,
     "eyJhbGciOiJub25lIn0.e30.",
   ])("of another shape is none of ours: no. %#", (text, { expect }) => {
     expect(subjectOf(text)).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
  * Tokens that do not come from an authorization: API keys, which a user makes, and the tokens of
- * service clients. Both are `<prefix>_<id>_<secret>`; the id leads to the object that holds the
+ * service clients. Both are `<prefix>_<kind>_<id>_<secret>`; the id leads to the object that holds the
  * key, and of the secret only a hash is kept. A prefix of its own lets scanners find leaked keys.
  */
 
@@ -8,7 +8,7 @@ import { hashOf, isSame, randomName, randomSecret } from "../../lib/random.ts";
 import type { Sql } from "../../lib/sql.ts";
 import { drawFor, shardName } from "./shards.ts";
 
-/** `mgw_sk_`: made by a user. `mgw_cc_`: got by a service client for an hour. */
+/** `edgeway_sk_`: made by a user. `edgeway_cc_`: got by a service client for an hour. */
 type KeyKind = "sk" | "cc";
 
 /** The administrator who made a service client: it ends with what let them make it. */
@@ -25,6 +25,8 @@ export interface ApiKey {
   readonly label: string;
   readonly scopes: readonly string[];
   readonly resources: readonly string[];
+  /** What its token begins with; absent from keys of before there was a choice. */
+  readonly prefix?: string;
   /** Milliseconds since 1970, all of them. */
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -54,14 +56,22 @@ interface DrawnKey {
 type Row = { id: string; owner: string; hash: string; record: string; used: number | null };
 
 const ID_CHARS = 16;
-const TOKEN = /^mgw_(sk|cc)_([a-z0-9]{16})_([A-Za-z0-9_-]{43})$/;
+const PREFIX = "edgeway";
+/** Of keys that were made before this one; they work until they expire. */
+const OLD_PREFIX = "mgw";
+const TOKEN = /^(edgeway|mgw)_(sk|cc)_([a-z0-9]{16})_([A-Za-z0-9_-]{43})$/;
 /** That a key is in use is written down at most once a day. */
 const USED_MS = 86_400_000;
 
 /** @returns the object that holds the key which a token claims to be, if it has the shape of one. */
 export function keyShard(token: string): string | undefined {
-  const [, , id] = TOKEN.exec(token) ?? [];
+  const [, , , id] = TOKEN.exec(token) ?? [];
   return id === undefined ? undefined : shardName("u", id);
+}
+
+/** @returns how the token of a key begins: the part that is no secret. */
+export function beginningOf({ prefix = OLD_PREFIX, kind, id }: ApiKey): string {
+  return `${prefix}_${kind}_${id}`;
 }
 
 export interface ApiKeysOptions {
@@ -109,23 +119,24 @@ export class ApiKeys {
   }
 
   #insert(key: NewKey, { id, secret, hash }: DrawnKey): MadeKey {
-    const made: ApiKey = { ...key, id, createdAt: this.#now() };
+    const made: ApiKey = { ...key, id, prefix: PREFIX, createdAt: this.#now() };
     this.#sql.exec(
       "INSERT INTO keys_1 (id, owner, hash, record) VALUES (?, ?, ?, ?)",
       ...[id, key.owner, hash, JSON.stringify(made)],
     );
-    return { key: made, token: `mgw_${key.kind}_${id}_${secret}` };
+    return { key: made, token: `${beginningOf(made)}_${secret}` };
   }
 
   /** @returns the key of a token, if it is one, has not expired and was not revoked. */
   async check(token: string): Promise<ApiKey | undefined> {
-    const [, kind, id = "", secret = ""] = TOKEN.exec(token) ?? [];
+    const [, prefix, kind, id = "", secret = ""] = TOKEN.exec(token) ?? [];
     const hash = await hashOf(secret);
     const [row] = this.#sql.exec<Row>("SELECT * FROM keys_1 WHERE id = ?", id);
     if (row === undefined || !isSame(row.hash, hash)) return undefined;
     const key = keyOf(row);
     const now = this.#now();
-    if (key.kind !== kind || key.expiresAt <= now) return undefined;
+    const isWhole = key.kind === kind && (key.prefix ?? OLD_PREFIX) === prefix;
+    if (!isWhole || key.expiresAt <= now) return undefined;
     if (now - (key.usedAt ?? 0) >= USED_MS) {
       this.#sql.exec("UPDATE keys_1 SET used = ? WHERE id = ?", now, id);
       this.#onUsed?.(key);

@@ -1,10 +1,11 @@
 /** API keys: for programs that have no browser. */
 
+import { COPY_SCRIPT } from "./copy-script.ts";
 import { type CredentialForm, credentialForm } from "./credential-form.ts";
 import { actionButton } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
-import { address, entry, foreign, lastUse, listOf, part, secret, stop } from "./parts.ts";
+import { address, copyable, entry, foreign, lastUse, listOf, part, secret, stop } from "./parts.ts";
 import { PATHS } from "./paths.ts";
 import { when } from "./time.ts";
 
@@ -16,7 +17,7 @@ export interface ApiKeysModel {
 export interface ApiKeyRow {
   readonly id: string;
   readonly label: string;
-  /** The part that is no secret, e.g. `mgw_sk_h7k2m4p8r3t5w9xz`. */
+  /** The part that is no secret, e.g. `edgeway_sk_h7k2m4p8r3t5w9xz`. */
   readonly prefix: string;
   readonly scopes: readonly string[];
   readonly resources: readonly string[];
@@ -71,7 +72,7 @@ export function keyCreatedView(model: KeyCreatedView): View {
     <p class="lede">Keep it now. It is not shown again.</p>
     ${stop(
       "API key",
-      html`${secret("API key", model.key)}
+      html`${copyable("the key", secret("API key", model.key))}
         <p class="small">
           <b>${foreign(model.label, "A key without a name")}</b> expires
           ${when(model.expiresAt, model.now)}. Click the key to select all of it.
@@ -88,5 +89,5 @@ export function keyCreatedView(model: KeyCreatedView): View {
     </p>
   `;
   const nav = { current: "account", isAdmin: model.isAdmin } as const;
-  return { title: "Your new key", body, width: "wide", kind: "site", nav };
+  return { title: "Your new key", body, width: "wide", kind: "site", nav, script: COPY_SCRIPT };
 }

@@ -1,10 +1,11 @@
 /** Service clients: programs that act as themselves (client credentials). */
 
+import { COPY_SCRIPT } from "./copy-script.ts";
 import { type CredentialForm, credentialForm } from "./credential-form.ts";
 import { actionButton } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
-import { address, entry, foreign, lastUse, listOf, part, secret, stop } from "./parts.ts";
+import { address, copyable, entry, foreign, lastUse, listOf, part, secret, stop } from "./parts.ts";
 import { PATHS } from "./paths.ts";
 import { when } from "./time.ts";
 
@@ -71,10 +72,10 @@ export function serviceCreatedView(model: ServiceCreatedView): View {
     <p class="lede">
       Keep the secret of <b>${foreign(model.label, model.clientId)}</b> now. It is not shown again.
     </p>
-    ${stop("Client id", secret("Client id", model.clientId))}
+    ${stop("Client id", copyable("the client id", secret("Client id", model.clientId)))}
     ${stop(
       "Secret",
-      html`${secret("Secret", model.secret)}
+      html`${copyable("the secret", secret("Secret", model.secret))}
         <p class="small">Click it to select all of it.</p>`,
       "good",
     )}
@@ -82,5 +83,12 @@ export function serviceCreatedView(model: ServiceCreatedView): View {
     <p class="stop last"><a class="button plain" href="${PATHS.admin}">Back to admin</a></p>
   `;
   const nav = { current: "admin", isAdmin: true } as const;
-  return { title: "New service client", body, width: "wide", kind: "site", nav };
+  return {
+    title: "New service client",
+    body,
+    width: "wide",
+    kind: "site",
+    nav,
+    script: COPY_SCRIPT,
+  };
 }

@@ -133,9 +133,23 @@ function client(each: AdminClient, now: number, csrf: string): Html {
       lastUse(each.lastUsedAt, now),
       ["Client id", address(each.id)],
     ],
-    action: actionButton({
-      ...{ action: PATHS.deleteClient, label: "Delete", about: each.name },
-      ...{ fields: { csrf, id: each.id }, look: "danger" },
-    }),
+    question: deletion(each, csrf),
   });
+}
+
+/** Asks once more, without a script: the button is behind a disclosure. */
+function deletion({ id, name }: AdminClient, csrf: string): Html {
+  return html`<details class="ask">
+    <summary>Delete<span class="unseen"> ${clientName(name)}</span></summary>
+    <div class="note warn">
+      <p>
+        It is disconnected from everybody who uses it, and its registration is deleted. This cannot
+        be undone.
+      </p>
+      ${actionButton({
+        ...{ action: PATHS.deleteClient, label: "Delete for everybody", about: name },
+        ...{ fields: { csrf, id }, look: "danger" },
+      })}
+    </div>
+  </details>`;
 }

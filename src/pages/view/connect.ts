@@ -4,7 +4,7 @@ import { type ClientGuide, clientGuides, type Snippet } from "./client-guides.ts
 import { COPY_SCRIPT } from "./copy-script.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
-import { part, stop } from "./parts.ts";
+import { copyable, part, stop } from "./parts.ts";
 import { PATHS } from "./paths.ts";
 
 export interface ConnectView {
@@ -99,11 +99,6 @@ function snippet({ label, text }: Snippet, client: string): Html {
     html`<p class="label">${label}</p>
       <pre><code>${text}</code></pre>`,
   );
-}
-
-/** @param what names it for the button that the script adds. */
-function copyable(what: string, content: Html): Html {
-  return html`<div class="copyable" data-copy="${what}">${content}</div>`;
 }
 
 function otherAddresses({ servers, sseEndpoint, signIn }: ConnectView): Html {

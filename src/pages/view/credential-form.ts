@@ -1,25 +1,28 @@
-/** The form for an API key or a service client: its name, what it acts on, and what it may. */
+/** The form for an API key or a service client: its name, and what it acts on. */
 
 import { hidden } from "./forms.ts";
 import { type Html, html } from "./html.ts";
+import { address } from "./parts.ts";
 
-/** Sends `csrf`, `label`, `resource` and `scope` (one or more of each), and `days` if it has any. */
+/** Sends `csrf`, `label`, `resource` (one or more), and `days` if it has any. */
 export interface CredentialForm {
   /** What was typed before, if it is shown again. */
   readonly label: string;
   readonly resources: readonly Choice[];
-  readonly scopes: readonly Choice[];
   /** For how long it may be made to work. */
   readonly days: readonly number[];
   /** Why the last try failed, and which field it is about. */
   readonly error: { readonly field: CredentialField; readonly sentence: string } | undefined;
 }
 
-export type CredentialField = "label" | "resource" | "scope" | "days";
+export type CredentialField = "label" | "resource" | "days";
 
 interface Choice {
+  /** The identifier of the resource. */
   readonly value: string;
   readonly label: string;
+  /** What the resource is acted on with. */
+  readonly scope: string;
   readonly isChecked: boolean;
 }
 
@@ -30,11 +33,6 @@ export function credentialForm(
   form: CredentialForm,
   csrf: string,
 ): Html {
-  const fieldset = (name: CredentialField, legend: string, choices: readonly Choice[]): Html =>
-    html`<fieldset ${tie(name, kind, form)}>
-      <legend>${legend}</legend>
-      ${problem(name, kind, form)} ${choices.map((choice) => checkbox(name, choice))}
-    </fieldset>`;
   const inside = html`<form method="post" action="${action}" class="create">
     ${hidden({ csrf })}
     <label for="${kind}-label">Name</label>
@@ -49,8 +47,10 @@ export function credentialForm(
       autocomplete="off"
       ${tie("label", kind, form)}
     />
-    ${fieldset("resource", "It may act on", form.resources)}
-    ${fieldset("scope", "It may", form.scopes)}
+    <fieldset ${tie("resource", kind, form)}>
+      <legend>It may use</legend>
+      ${problem("resource", kind, form)} ${form.resources.map(checkbox)}
+    </fieldset>
     ${
       form.days.length > 0 &&
       html`<label for="${kind}-days">It works for</label>
@@ -68,10 +68,14 @@ export function credentialForm(
     : html`<details class="sure" open>${summary} ${inside}</details>`;
 }
 
-function checkbox(name: string, { value, label, isChecked }: Choice): Html {
+function checkbox({ value, label, scope, isChecked }: Choice): Html {
   return html`<label class="choice"
-    ><input type="checkbox" name="${name}" value="${value}" ${isChecked && html`checked`} />
-    <span>${label}</span></label
+    ><input type="checkbox" name="resource" value="${value}" ${isChecked && html`checked`} />
+    <span
+      >${label}<span class="small resource"
+        >${address(value)} <span class="nowrap">· scope ${address(scope)}</span></span
+      ></span
+    ></label
   >`;
 }
 

@@ -67,10 +67,12 @@ export interface Entry {
   readonly title: Html;
   readonly facts: readonly Fact[];
   readonly action?: Html | undefined;
+  /** An action that is asked for once more. */
+  readonly question?: Html | undefined;
 }
 export type Fact = readonly [label: string, value: Html | string];
 
-export function entry({ title, facts, action }: Entry): Html {
+export function entry({ title, facts, action, question }: Entry): Html {
   return html`<li class="entry">
     <h3>${title}</h3>
     <dl class="facts">
@@ -82,7 +84,7 @@ export function entry({ title, facts, action }: Entry): Html {
           </div>`,
       )}
     </dl>
-    ${action !== undefined && html`<div class="action">${action}</div>`}
+    ${action !== undefined && html`<div class="action">${action}</div>`} ${question}
   </li>`;
 }
 
@@ -93,4 +95,13 @@ export function lastUse(at: number | undefined, now: number): Fact {
 /** Something to be copied and kept; a click selects all of it. */
 export function secret(label: string, text: string): Html {
   return html`<p class="secret" role="group" aria-label="${label}"><code>${text}</code></p>`;
+}
+
+/**
+ * What has a button to copy it, where a page has `COPY_SCRIPT`.
+ *
+ * @param what names it for the button.
+ */
+export function copyable(what: string, content: Html): Html {
+  return html`<div class="copyable" data-copy="${what}">${content}</div>`;
 }

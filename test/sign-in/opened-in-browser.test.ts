@@ -1,0 +1,48 @@
+/** An MCP endpoint that somebody opens in a browser leads to the page that says how to connect. */
+
+import { describe, test } from "vitest";
+
+import { send } from "../integration/client.ts";
+import { gateway, newBrowser, ORIGIN } from "./gateway.ts";
+
+const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+const get = (path: string, accept: string): Promise<Response> =>
+  gateway.send(ORIGIN + path, { method: "GET", headers: { Accept: accept } });
+
+describe("an endpoint", () => {
+  test.for(["/mcp", "/mcp/alpha", "/sse", "/sse/alpha"])(
+    "%s that is opened in a browser leads to how to connect",
+    async (path, { expect }) => {
+      const response = await get(path, BROWSER);
+      expect([response.status, response.headers.get("location")]).toEqual([303, "/"]);
+      expect(response.headers.get("vary")).toContain("Accept");
+      const page = await newBrowser().visit(path);
+      expect([page.status, page.url.pathname]).toEqual([200, "/"]);
+      expect(page.text).toContain(`${ORIGIN}/mcp`);
+    },
+  );
+
+  test.for([
+    ["/mcp", "text/event-stream"],
+    ["/mcp", "application/json, text/event-stream"],
+    ["/mcp", "text/event-stream, text/html"],
+    ["/mcp", "*/*"],
+    ["/sse", "text/event-stream"],
+  ] as const)("%s is a client's with Accept: %s", async ([path, accept], { expect }) => {
+    const response = await get(path, accept);
+    await response.text();
+    expect(response.status).toBe(401);
+  });
+
+  test("that is not there is not there for a browser either", async ({ expect }) => {
+    const response = await get("/mcp/nobody", BROWSER);
+    expect([response.status, await response.text()]).toEqual([404, expect.any(String)]);
+  });
+
+  test("takes its requests, whatever they accept", async ({ expect }) => {
+    const response = await send(`${ORIGIN}/mcp`, { method: "POST", headers: { Accept: BROWSER } });
+    await response.text();
+    expect(response.status).toBe(401);
+  });
+});
