@@ -82,6 +82,7 @@ export class AuthShardObject extends DurableObject<Env> {
       answerBeside: (request) => answerWith(request, engineBeside),
       isServed: async ({ user, grant }) =>
         (await this.currentUser(user, parts.grants.codeMacOf(user, grant))) !== undefined,
+      judgedOf: (grant) => this.#judge.refusalOf(grant),
       onIssued: (clientId) => keepRegistration(auth.store, clientId, limits),
       replayMs: limits.refreshReplaySeconds * 1000,
       keptGrants: limits.grantsPerClient,

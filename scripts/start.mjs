@@ -224,10 +224,11 @@ ${await signIn(address, origin)}
 
 /** Asks the gateway itself whether there is sign-in, for it knows best. */
 async function signIn(/** @type {string} */ address, /** @type {string} */ origin) {
-  const metadata = await fetch(`${address}/.well-known/oauth-authorization-server`);
-  await metadata.body?.cancel();
+  // A page: who looks up the metadata of sign-in is an application, to the login doctor.
+  const page = await fetch(`${address}/account`, { redirect: "manual" });
+  await page.body?.cancel();
   // A gateway with a public origin refuses the host of this request, and has sign-in.
-  if (metadata.status === 404)
+  if (page.status === 404)
     return `  Sign-in       off: AUTH_MODE is "none", so only this machine is served`;
   const code = ownerCode === undefined ? "" : `  Sign-in code  ${ownerCode}\n`;
   return `${code}  Console       ${origin}/account`;

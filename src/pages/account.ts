@@ -15,6 +15,7 @@ import { formOf, type Offer, resourcesFor } from "./credential-choice.ts";
 import { shown } from "./door.ts";
 import { noticeOf } from "./notices.ts";
 import { personLabel, providerTitle } from "./person.ts";
+import { wordsFor } from "./reason-words.ts";
 import { page } from "./respond.ts";
 import {
   accountView,
@@ -119,7 +120,8 @@ function keyOf(key: ApiKey): ApiKeyRow {
 
 function lineOf({ at, event, detail }: AuditEntry): ActivityLine {
   const { application, label, provider, reason, address } = detail;
-  const said = [application, label, provider, reason, address].filter((each) => each !== undefined);
+  const why = reason === undefined ? undefined : wordsFor(reason);
+  const said = [application, label, provider, why, address].filter((each) => each !== undefined);
   const { meaning: what, ...rest }: { meaning: string; isDenial?: true } = AUDIT_EVENTS[event];
   const about = said.length === 0 ? undefined : said.join(" · ");
   return { at, what, detail: about, isDenial: rest.isDenial ?? false };

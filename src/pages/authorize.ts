@@ -5,6 +5,7 @@ import type { AuthContext } from "../auth/context.ts";
 import { ask } from "../auth/sign-in/ask.ts";
 import { askSomebodyElse, decide } from "../auth/sign-in/decide.ts";
 import { gone } from "../auth/sign-in/gone.ts";
+import { attemptMark } from "../auth/sign-in/held-attempt.ts";
 import type { Outcome } from "../auth/sign-in/outcome.ts";
 import { answer } from "./sign-in-answers.ts";
 
@@ -17,12 +18,13 @@ type Act = (context: AuthContext, request: Request, form: URLSearchParams) => Pr
 /** A form of an attempt: its handle and the attempt's cookie say that it was meant. */
 export function attemptForm(act: Act) {
   return async (context: AuthContext, request: Request): Promise<Response> => {
-    if (isForeign(request, context.origin)) return answer(context, gone(context, "foreign-origin"));
+    if (isForeign(request, context.origin)) {
+      const mark = await attemptMark(request, null);
+      return answer(context, gone(context, "foreign-origin", mark));
+    }
     const form = await readForm(request);
-    return answer(
-      context,
-      form === undefined ? gone(context, "malformed") : await act(context, request, form),
-    );
+    if (form !== undefined) return answer(context, await act(context, request, form));
+    return answer(context, gone(context, "malformed", await attemptMark(request, null)));
   };
 }
 

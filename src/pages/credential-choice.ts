@@ -24,7 +24,7 @@ interface Draft {
   readonly days: number;
 }
 
-export interface CredentialChoice extends Draft {
+interface CredentialChoice extends Draft {
   /** What the resources are acted on with; no browser says it. */
   readonly scopes: readonly string[];
 }

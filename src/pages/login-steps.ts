@@ -1,6 +1,7 @@
 /** The steps of an attempt, as the operator reads them. */
 
 import type { LoginStep, StepKind, TracedStep } from "../auth/doctor/trace.ts";
+import { wordsFor } from "./reason-words.ts";
 import type { LoginStep as StepView } from "./view/logins.ts";
 
 const TITLES: Readonly<Record<StepKind, string>> = {
@@ -41,7 +42,13 @@ const WORDS: Readonly<Record<string, string>> = {
   scopes: "with ",
   provider: "with ",
   user: "as ",
+  claimed: "client id: ",
+  error: "OAuth error ",
+  status: "HTTP status ",
 };
+
+/** Fields whose values are codes. */
+const CODES: ReadonlySet<string> = new Set(["reason", "grantType", "decision"]);
 
 /** @param before the step before, to say only what is new of who sent it. */
 export function stepView(traced: TracedStep, before: TracedStep | undefined): StepView {
@@ -58,11 +65,14 @@ export function stepView(traced: TracedStep, before: TracedStep | undefined): St
 }
 
 function detailsOf(step: LoginStep): readonly string[] {
+  const isDocument = step.kind === "ask_refused" && step.reason === "document";
   const said = Object.entries(step)
     .filter(([name]) => !UNSAID.has(name))
+    // The sentence that it stands for is the likely cause.
+    .filter(([name]) => name !== "detail" || !isDocument)
     .map(([name, value]: [string, unknown]) => {
       const text = Array.isArray(value) ? value.join(", ") : String(value);
-      return (WORDS[name] ?? "") + text;
+      return (WORDS[name] ?? "") + (CODES.has(name) ? wordsFor(text) : text);
     });
   return step.kind === "probed" && !step.isFound ? [...said, "there is none"] : said;
 }

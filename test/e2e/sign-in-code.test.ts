@@ -9,6 +9,8 @@ import { promisify } from "node:util";
 import { test as base, describe } from "vitest";
 
 import { keepOwnerCode } from "../../scripts/owner-code.mjs";
+import { Browser } from "../support/oauth-browser.ts";
+import { overHttp } from "../support/oauth-over-http.ts";
 import { freePort } from "../support/free-port.ts";
 import { NODE, ROOT, startProgram } from "../support/process.ts";
 import { until } from "../support/until.ts";
@@ -78,8 +80,16 @@ describe("the file", () => {
   });
 });
 
-/** Starts a checkout, waits for what it prints when it is ready, and stops it. */
-async function outputOf(checkout: string, args: readonly string[] = []): Promise<string> {
+/**
+ * Starts a checkout, waits for what it prints when it is ready, and stops it.
+ *
+ * @param act while it runs.
+ */
+async function outputOf(
+  checkout: string,
+  args: readonly string[] = [],
+  act?: (origin: string, output: string) => Promise<void>,
+): Promise<string> {
   const port = await freePort();
   const program = await startProgram({
     command: NODE,
@@ -89,8 +99,12 @@ async function outputOf(checkout: string, args: readonly string[] = []): Promise
     ],
     readyUrl: `http://localhost:${port}/health`,
   });
-  await until(() => LAST_LINE.test(program.output()), "the gateway to say where everything is");
-  await program.stop();
+  try {
+    await until(() => LAST_LINE.test(program.output()), "the gateway to say where everything is");
+    await act?.(`http://localhost:${port}`, program.output());
+  } finally {
+    await program.stop();
+  }
   return program.output();
 }
 
@@ -117,6 +131,23 @@ describe("a fresh checkout", () => {
     expect(first).toMatch(/^ {2}Console {7}http:\/\/localhost:\d+\/account$/m);
     expect(printedCode(await outputOf(checkout))).toBe(printedCode(first));
   });
+
+  checkedOut(
+    "is started by nobody whom the login doctor takes for an application",
+    async ({ expect, checkout }) => {
+      await outputOf(checkout, [], async (origin, output) => {
+        const browser = new Browser(origin, overHttp);
+        const fields = { code: printedCode(output) ?? "" };
+        await browser.submit(await browser.visit("/login?to=/admin/logins"), { fields });
+        let html = "";
+        await until(async () => {
+          ({ html } = await browser.visit("/admin/logins"));
+          return html.includes("Somebody signed in to these pages.");
+        }, "the sign-in to be listed");
+        expect(Array.from(html.matchAll(/<li class="entry">/g)).length).toBe(1);
+      });
+    },
+  );
 
   checkedOut("prints a code that is given, and keeps it nowhere", async ({ expect, checkout }) => {
     const given = "n4hz-81tq-w7cv-k30m-b5xr-y9pd-2f6j-egas";

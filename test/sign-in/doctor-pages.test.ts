@@ -73,6 +73,43 @@ describe("a whole attempt", () => {
     expect(found.text).toContain("The client id is not known any more: remove the server");
   });
 
+  test("keeps no token that was sent in the wrong place", async ({ expect }) => {
+    const secret = `ghp_${crypto.randomUUID().replaceAll("-", "")}`;
+    const from = { origin: ORIGIN, send: sendFrom(newName("192.0.2.2")) };
+    await requestToken(from, { grant_type: secret, client_id: secret, code: secret });
+    await requestToken(from, {
+      ...{ grant_type: "refresh_token", client_id: secret, refresh_token: secret },
+    });
+    const asking = new URLSearchParams({
+      ...{ response_type: "code", client_id: secret, redirect_uri: `http://127.0.0.1:9/${secret}` },
+      ...{ state: secret, scope: secret, resource: `${ORIGIN}/${secret}` },
+    });
+    await new Browser(ORIGIN, from.send).visit(`/authorize?${asking.toString()}`);
+    const get = (path: string, headers = {}): Promise<Response> =>
+      from.send(ORIGIN + path, { method: "GET", headers });
+    await get("/mcp", as(secret));
+    await get(`/.well-known/oauth-protected-resource/${secret}`);
+    const { token } = await root.person.key({ path: "/admin", scopes: ["admin"] });
+    const shown = async (): Promise<string> => {
+      const asJson = await get(PATHS.logins, { ...as(token), ...JSON_ONLY });
+      return (await asJson.text()) + (await root.visit(PATHS.logins)).html;
+    };
+    const traces = await until(async () => {
+      const all = await recentLogins(records().store, 1000);
+      const own = all.flatMap(({ steps }) => steps).filter(({ address }) => /2\.2/.test(address));
+      const seen = new Set(own.map(({ step }) => step.kind));
+      const wanted = ["token_refused", "ask_refused", "bearer_refused"] as const;
+      return wanted.every((kind) => seen.has(kind)) ? own : undefined;
+    }, "the refusals");
+    expect(JSON.stringify(traces)).not.toContain(secret);
+    expect(await shown()).not.toContain(secret);
+    const refused = traces.flatMap(({ step }) => (step.kind === "token_refused" ? [step] : []));
+    expect(refused.map(({ grantType }) => grantType).toSorted()).toEqual([
+      ...["other", "refresh_token"],
+    ]);
+    for (const step of refused) expect(step).toMatchObject({ claimed: "36 characters" });
+  });
+
   test("that sends its code twice is told from one that is late", async ({ expect }) => {
     const { client, exchange } = await obtainCode(gateway, { code: OWNER_CODE });
     await requestToken(gateway, exchange);
@@ -85,7 +122,10 @@ describe("a whole attempt", () => {
 
 function sendFrom(address: string): Send {
   return (url, sent) =>
-    gateway.send(url, { ...sent, headers: { ...sent?.headers, "cf-connecting-ip": address } });
+    gateway.send(url, {
+      ...sent,
+      headers: { ...sent?.headers, "cf-connecting-ip": address, "user-agent": "test-client/1" },
+    });
 }
 
 describe("the pages", () => {
@@ -120,6 +160,41 @@ describe("the pages", () => {
     expect([missing.status, missing.text]).toEqual([
       ...[404, expect.stringContaining("There is no attempt zzzzzzzz")],
     ]);
+  });
+
+  test("say in words what programs are given as codes", async ({ expect }) => {
+    const client = newName("client");
+    const codes: readonly LoginStep[] = [
+      { kind: "attempt_refused", client, reason: "other-browser" },
+      { kind: "attempt_refused", client, reason: "malformed" },
+      { kind: "ask_refused", client, reason: "redirect-mismatch" },
+      {
+        ...{ kind: "token_refused", client, grant: "g", grantType: "authorization_code" },
+        ...{ error: "invalid_grant", reason: "used-code" },
+      },
+      {
+        ...{ kind: "sign_in_refused", client, provider: "github", reason: "bad-state" },
+        detail: "",
+      },
+    ];
+    const references = await tell([asked(client), ...codes]);
+    const pages = await Promise.all(
+      references.filter((each) => each !== "").map((each) => root.visit(loginPath(each))),
+    );
+    const text = pages.map((each) => each.text).join(" ");
+    for (const code of [
+      ...["other-browser", "malformed", "redirect-mismatch", "used-code", "bad-state"],
+      "authorization_code",
+    ]) {
+      expect(text).not.toContain(code);
+    }
+    for (const words of [
+      "the browser is not the one that began, or keeps no cookies",
+      "the code was used already",
+      "for a code · OAuth error invalid_grant",
+    ]) {
+      expect(text).toContain(words);
+    }
   });
 
   test("give a program the same as JSON", async ({ expect }) => {

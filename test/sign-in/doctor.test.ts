@@ -2,10 +2,12 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
+import { diagnose } from "../../src/auth/doctor/diagnose.ts";
 import { recentLogins, findLogin } from "../../src/auth/doctor/read-traces.ts";
 import type { LoginStep } from "../../src/auth/doctor/trace.ts";
 import { traceInto } from "../../src/auth/doctor/tracer.ts";
 import { shardName } from "../../src/auth/store/shards.ts";
+import { defaultLimits } from "../../src/policy/limits.ts";
 import {
   asked,
   kinds,
@@ -97,25 +99,56 @@ describe("steps are one attempt", () => {
     expect(kinds(await traceOf(one))).toEqual(["asked", "token_issued", "token_refused"]);
   });
 
-  test("of an address, while nobody has found the application that it names", async ({
+  test("of a browser, by its cookie's attempt, where they name no application", async ({
+    expect,
+  }) => {
+    const [client, attempt] = [newName("client"), `${newName("")}attempt`];
+    const [one] = await tell([
+      { kind: "consent_shown", client, attempt },
+      { kind: "attempt_refused", reason: "other-browser", attempt },
+    ]);
+    // What is known of the cookie alone.
+    await tell([
+      { kind: "attempt_refused", reason: "foreign-origin", attempt: attempt.slice(0, 8) },
+    ]);
+    expect(kinds(await traceOf(one)).toSorted()).toEqual([
+      ...["attempt_refused", "attempt_refused", "consent_shown"],
+    ]);
+  });
+
+  test("never for having come from one address: each refusal is one of its own", async ({
     expect,
   }) => {
     const address = newName("address");
-    const refusals = ["unknown-client", "document", "limited"] as const;
-    const [one, ...others] = await tell(
-      [
-        ...refusals.map((reason, n): LoginStep => ({
-          kind: "ask_refused",
-          client: `made-up-${n}`,
-          reason,
-        })),
-        noToken("made-up"),
-      ],
-      teller(address),
+    const steps: readonly LoginStep[] = [
+      { kind: "registration_refused", error: "invalid_redirect_uri" },
+      { kind: "ask_refused", reason: "unknown-client", claimed: "9 characters" },
+      { kind: "ask_refused", reason: "document", claimed: "https://a.example/…" },
+      { kind: "attempt_refused", reason: "other-browser" },
+      { kind: "bearer_refused", path: "/mcp" },
+      { kind: "token_refused", grantType: "other", error: "unsupported_grant_type" },
+    ];
+    const references = await tell(steps, teller(address));
+    const causes = new Set<string>();
+    for (const [n, reference] of references.entries()) {
+      if (reference === "") continue; // no page shows it
+      const trace = await traceOf(reference);
+      expect(kinds(trace)).toEqual([steps[n]?.kind]);
+      causes.add(diagnose(trace.steps, Date.now(), defaultLimits()).sentence);
+    }
+    expect(causes.size).toBe(steps.length);
+    const listed = (await recentLogins(records().store, 1000)).filter(
+      (trace) => trace.key === `address:${address}`,
     );
-    const trace = await traceOf(one);
-    expect(trace.key).toBe(`address:${address}`);
-    expect(trace.steps.map(({ reference }) => reference)).toEqual([one, ...others]);
+    expect(listed.length).toBe(steps.length);
+  });
+
+  test("of an address are counted where they are the same", async ({ expect }) => {
+    const address = newName("address");
+    const refused: LoginStep = { ...noToken("x"), client: newName("client") } as LoginStep;
+    const [one, other] = await tell([refused, refused], teller(address));
+    expect((await traceOf(one)).steps.map(({ times }) => times)).toEqual([2]);
+    expect(await findLogin(records().store, other ?? "")).toBeUndefined();
   });
 
   test("with what was said in its name at the same address, and in no other", async ({
@@ -140,28 +173,50 @@ describe("steps are one attempt", () => {
     ]);
   });
 
-  test("with what came from the same address before and after", async ({ expect }) => {
-    const [client, address] = [newName("client"), newName("address")];
+  test("with what the same program looked up just before", async ({ expect }) => {
+    const [client, address, program] = [newName("client"), newName("address"), newName("program")];
     const probed: LoginStep = { kind: "probed", path: "/.well-known/x", isFound: true };
-    await tell([{ kind: "challenged", path: "/mcp" }, probed], teller(address));
-    await tell([{ ...probed, path: "/.well-known/elsewhere" }]);
+    const challenged: LoginStep = { kind: "challenged", path: "/mcp" };
+    // A launcher, a quarter of an hour ago; another program; and one without a name.
+    await tell([{ ...probed, path: "/.well-known/launcher" }], teller(address, program));
+    vi.setSystemTime(Date.now() + 13 * MINUTE);
+    await tell([challenged, probed], teller(address, program));
+    await tell([{ ...probed, path: "/.well-known/other" }], teller(address, "other/1"));
+    await tell([{ ...probed, path: "/.well-known/nameless" }], teller(address, ""));
     vi.setSystemTime(Date.now() + MINUTE);
-    const [one] = await tell([registered(client)], teller(address));
+    const [one] = await tell([registered(client)], teller(address, program));
     vi.setSystemTime(Date.now() + MINUTE);
-    await tell([asked(client)], teller(newName("browser")));
+    await tell([asked(client)], teller(newName("browser"), "Mozilla/5.0"));
     vi.setSystemTime(Date.now() + 1);
-    await tell([{ kind: "bearer_refused", path: "/mcp" }], teller(address));
-    vi.setSystemTime(Date.now() + 10 * MINUTE);
-    await tell([{ kind: "bearer_refused", path: "/mcp/late" }], teller(address));
-    expect(kinds(await traceOf(one))).toEqual([
-      ...["challenged", "probed", "registered", "asked", "bearer_refused"],
+    await tell([{ kind: "bearer_refused", path: "/mcp" }], teller(address, program));
+    const { steps } = await traceOf(one);
+    expect(steps.map(({ step }) => ("path" in step ? step.path : step.kind))).toEqual([
+      ...["/mcp", "/.well-known/x", "registered", "asked"],
     ]);
-    // In the list it is one attempt too, and what was joined to it is none of its own.
     const listed = (await recentLogins(records().store, 1000)).filter(
-      ({ key, steps }) => key.includes(client) || steps.some((step) => step.address === address),
+      ({ key }) => key === `client:${client}`,
     );
-    expect(listed.map(({ key }) => key)).toEqual([`client:${client}`]);
     expect(listed.map(kinds)).toEqual([kinds(await traceOf(one))]);
+  });
+
+  test("with a refused token, by its grant", async ({ expect }) => {
+    const client = newName("client");
+    const grant = newName("grant");
+    const [one] = await tell([asked(client), { kind: "token_issued", client, grant }]);
+    await tell([
+      { kind: "bearer_refused", path: "/mcp", grant },
+      { kind: "bearer_refused", path: "/mcp", grant: "made-up" },
+    ]);
+    expect(kinds(await traceOf(one))).toEqual(["asked", "token_issued", "bearer_refused"]);
+  });
+
+  test("of a request that is refused, and not of the one before it", async ({ expect }) => {
+    const client = newName("client");
+    const [one] = await tell([asked(client), { kind: "consent_shown", client }]);
+    const mismatch: LoginStep = { kind: "ask_refused", client, reason: "redirect-mismatch" };
+    const [other] = await tell([mismatch]);
+    expect(kinds(await traceOf(one))).toEqual(["asked", "consent_shown"]);
+    expect(kinds(await traceOf(other))).toEqual(["ask_refused"]);
   });
 });
 
@@ -283,7 +338,10 @@ test("a token that was refused is about a grant only if the application has it",
     [client, grant],
     [other, undefined],
     [client, undefined],
-    ["none", undefined],
+    [undefined, undefined],
+  ]);
+  expect(steps.map((step) => ("reason" in step ? step.reason : undefined))).toEqual([
+    ...["verifier", "other-client", undefined, "unknown-client"],
   ]);
 });
 

@@ -4,6 +4,7 @@ import { describe, test } from "vitest";
 
 import { diagnose } from "../../src/auth/doctor/diagnose.ts";
 import type { Diagnosis } from "../../src/auth/doctor/diagnosis.ts";
+import type { TokenReason } from "../../src/auth/doctor/token-reasons.ts";
 import type { LoginStep, TracedStep } from "../../src/auth/doctor/trace.ts";
 
 const LIMITS = { attemptMinutes: 10, codeSeconds: 120 };
@@ -43,11 +44,16 @@ const stopped = (reason: Extract<LoginStep, { kind: "attempt_refused" }>["reason
 const noSignIn = (reason: string, detail = ""): LoginStep => ({
   ...{ kind: "sign_in_refused", ...CLIENT, provider: "github", reason, detail },
 });
-const noToken = (error: string, reason?: string, grantType = "authorization_code"): LoginStep => ({
+type Refused = Extract<LoginStep, { kind: "token_refused" }>;
+const noToken = (
+  error: string,
+  reason?: TokenReason,
+  grantType: Refused["grantType"] = "authorization_code",
+): LoginStep => ({
   ...{ kind: "token_refused", ...CLIENT, grantType, error },
   ...(reason !== undefined && { reason }),
 });
-const noRefresh = (error: string, reason?: string): LoginStep =>
+const noRefresh = (error: string, reason?: TokenReason): LoginStep =>
   noToken(error, reason, "refresh_token");
 const noRegistration = (error: string, redirectUris?: readonly string[]): LoginStep => ({
   ...{ kind: "registration_refused", error },
@@ -169,6 +175,10 @@ const ASKING: readonly Case[] = [
   {
     ...{ steps: [ask("document", { detail: "Its document is too long." })], outcome: "failed" },
     says: "Its document is too long.",
+  },
+  {
+    ...{ steps: [ask("document", { detail: "timeout" })], outcome: "failed" },
+    says: "The host of the application's metadata document did not answer in time.",
   },
   {
     ...{ steps: [ask("document")], outcome: "failed" },
@@ -337,7 +347,7 @@ const GETTING_A_TOKEN: readonly Case[] = [
     says: "The application asked for scopes that it was not given.",
   },
   {
-    ...{ steps: [noToken("unsupported_grant_type", undefined, "password")], outcome: "failed" },
+    ...{ steps: [noToken("unsupported_grant_type", undefined, "other")], outcome: "failed" },
     says: "The application asked for a token in a way that is not supported here.",
   },
   {
@@ -389,6 +399,10 @@ const USING_IT: readonly Case[] = [
   {
     ...{ steps: [noRefresh("invalid_grant", "provider-ended")], outcome: "failed" },
     says: "The sign-in provider has ended the person's session: they have to sign in again.",
+  },
+  {
+    ...{ steps: [noRefresh("invalid_grant", "too-old")], outcome: "failed" },
+    says: "The person signed in too long ago: connect the application again.",
   },
   {
     ...{ steps: [noRefresh("invalid_grant", "user-gone")], outcome: "failed" },

@@ -1,5 +1,6 @@
 /** Why an application could not register, could not ask for access, or could not go on asking. */
 
+import type { DocumentRefusal } from "../clients/document-outcome.ts";
 import type { AskRefusal, AttemptRefusal, StepOf } from "./trace.ts";
 
 export const FORGOTTEN =
@@ -33,6 +34,34 @@ const ASK_CAUSES: Readonly<Record<AskRefusal, string>> = {
   limited: TOO_OFTEN,
 };
 
+/** Why a client's metadata document could not be used. */
+const DOCUMENT_CAUSES: Readonly<Record<DocumentRefusal, string>> = {
+  "bad-url": "The application's client id is not the address of a metadata document.",
+  "not-accepted": "Applications of this host are not accepted here.",
+  refused: "The application's metadata document is at an address that is not asked from here.",
+  unreachable: "The host of the application's metadata document could not be reached.",
+  timeout: "The host of the application's metadata document did not answer in time.",
+  redirect: "The application's metadata document is not there: its host redirects to elsewhere.",
+  gone: "The application's metadata document is not there any more.",
+  status: "The host of the application's metadata document answered with an error.",
+  "media-type": "The application's metadata document is not JSON.",
+  "too-large": "The application's metadata document is too large.",
+  malformed: "The application's metadata document could not be read.",
+  "not-an-object": "The application's metadata document is not a JSON object.",
+  "other-client-id": "The application's metadata document is that of another client id.",
+  "no-name": "The application's metadata document has no client_name.",
+  "no-code-grant": "The application's metadata document is for no authorization code.",
+  "no-redirect-uris": "The application's metadata document has no redirect address.",
+  "bad-redirect-uri":
+    "The application's metadata document has a redirect address that is not allowed.",
+  "has-secret":
+    "The application's metadata document relies on a shared secret, which it cannot keep.",
+  "has-private-key": "The application's metadata document has a private key in it.",
+  "bad-keys": "The keys in the application's metadata document could not be read.",
+  "bad-method":
+    "The application's metadata document asks for a way to authenticate that is not supported here.",
+};
+
 export function askCause({
   reason,
   redirectUri,
@@ -50,7 +79,9 @@ export function askCause({
     return `The application asked for a resource that is not here: ${resource}.`;
   }
   // Why it could not be used is known where it was loaded.
-  if (reason === "document" && detail !== undefined) return detail;
+  if (reason === "document" && detail !== undefined) {
+    return new Map(Object.entries(DOCUMENT_CAUSES)).get(detail) ?? detail;
+  }
   return ASK_CAUSES[reason];
 }
 

@@ -9,15 +9,13 @@ import type { Before, Diagnosis } from "./diagnosis.ts";
 import { signInCause } from "./sign-in-causes.ts";
 import { tokenCause } from "./token-causes.ts";
 import type { StepKind, StepOf, TracedStep } from "./trace.ts";
+import { PRELIMINARY } from "./trace-key.ts";
 
 type Judge<K extends StepKind> = (traced: TracedStep<StepOf<K>>, before: Before) => Diagnosis;
 
 const MINUTE_MS = 60_000;
 /** What a program does of itself, it does within seconds. */
 const PROMPT_MS = 2 * MINUTE_MS;
-
-/** Steps of an address alone: they decide where there are no others. */
-const PRELIMINARY: ReadonlySet<StepKind> = new Set(["probed", "challenged"]);
 
 const JUDGES: { readonly [K in StepKind]: Judge<K> } = {
   probed: (_, { steps, age }) =>
@@ -108,6 +106,7 @@ export function diagnose(
   now: number,
   limits: Before["limits"],
 ): Diagnosis {
+  // Look-ups decide where there is nothing else.
   const decisive = latest(steps.filter(({ step }) => !PRELIMINARY.has(step.kind))) ?? latest(steps);
   if (decisive === undefined) return { outcome: "open", sentence: "Nothing has happened yet." };
   const before = steps.filter(({ at }) => at <= decisive.lastAt);

@@ -1,18 +1,27 @@
 /**
- * Attempts as the operator reads them. Before an application says which one it is, it looks for
- * metadata and is told to sign in: those steps are kept by address, and are joined here with what
- * the application did from the same address at the time. So is what was said in its name there.
+ * Attempts as the operator reads them: with an application's steps come those of its attempts that do
+ * not say which application they are for, what was said in its name at its address, and what the same
+ * program looked up there just before. An address alone joins nothing.
  */
 
 import type { AuthStore } from "../store/auth-store.ts";
 import type { LoginTrace, TracedStep } from "./trace.ts";
-import { addressKey, claimedBy, clientOf } from "./trace-key.ts";
+import {
+  addressKey,
+  attemptKey,
+  claimedBy,
+  clientOf,
+  lookupKey,
+  PRELIMINARY,
+  type Sender,
+} from "./trace-key.ts";
 
-/** How long before its first step an application may have looked for how to begin. */
-const BEFORE_MS = 10 * 60_000;
+/** How long before its first step an application may have looked for how to begin: seconds do. */
+const BEFORE_MS = 2 * 60_000;
 /** And how long after its last one it may have been refused. */
 const AFTER_MS = 2 * 60_000;
-const MAX_ADDRESSES = 4;
+/** Of each kind. */
+const MAX_KEYS = 4;
 
 /** @param reference of any step of the attempt, as somebody typed it. */
 export async function findLogin(
@@ -23,14 +32,12 @@ export async function findLogin(
   if (trace === undefined || clientOf(trace.key) === undefined) return trace;
   const [from, to] = timeOf(trace);
   const found = await Promise.all(
-    addressesOf(trace)
-      .map(addressKey)
-      .map((key) => store.passing(key).traces.during(key, from, to)),
+    keysBeside(trace).map((key) => store.passing(key).traces.during(key, from, to)),
   );
   return joined(trace, found.flat());
 }
 
-/** Newest first: the attempts of applications, and of addresses what belongs to none of them. */
+/** Newest first: the attempts of applications, and whatever belongs to none of them. */
 export async function recentLogins(
   store: Pick<AuthStore, "allPassing">,
   limit: number,
@@ -38,46 +45,53 @@ export async function recentLogins(
   const lists = await Promise.all(store.allPassing().map(({ traces }) => traces.list(limit)));
   const all = lists.flat().toSorted((a, b) => b.updatedAt - a.updatedAt);
   const ofClients = all.filter(({ key }) => clientOf(key) !== undefined);
-  const ofAddresses = all.filter(({ key }) => clientOf(key) === undefined);
+  const others = all.filter(({ key }) => clientOf(key) === undefined);
   const taken = new Set<LoginTrace>();
   const attempts = ofClients.map((trace) => {
-    const near = ofAddresses.filter((other) => isBeside(trace, other));
-    for (const other of near) if (other.steps.every(isAbout(trace))) taken.add(other);
+    const keys = new Set(keysBeside(trace));
+    const near = others.filter(({ key }) => keys.has(key));
+    for (const other of near) if (other.steps.every(isOf(trace))) taken.add(other);
     return joined(
       trace,
       near.flatMap(({ steps }) => steps),
     );
   });
-  const rest = ofAddresses.filter((trace) => !taken.has(trace) && isOfNote(trace));
+  const rest = others.filter((trace) => !taken.has(trace) && isOfNote(trace));
   return [...attempts, ...rest].toSorted((a, b) => b.updatedAt - a.updatedAt).slice(0, limit);
 }
 
 function joined(trace: LoginTrace, others: readonly TracedStep[]): LoginTrace {
-  const [from, to] = timeOf(trace);
-  const near = others.filter(isAbout(trace)).filter(({ at, lastAt }) => lastAt >= from && at <= to);
+  const [from] = timeOf(trace);
+  const near = others.filter(isOf(trace));
   // It stands where it came last before the attempt began, not where it was seen an hour ago.
   const placed = near.map((other) => (other.at < from ? { ...other, at: other.lastAt } : other));
   return { ...trace, steps: [...placed, ...trace.steps].toSorted((a, b) => a.at - b.at) };
 }
 
-/** Several applications may come from one address: a step that names another is none of this one. */
-function isAbout({ key }: LoginTrace): (traced: TracedStep) => boolean {
-  const client = clientOf(key);
-  return ({ step }) => (claimedBy(step) ?? client) === client;
+/** Where steps may be that belong to an application's attempt. */
+function keysBeside({ steps }: LoginTrace): readonly string[] {
+  const attempts = steps.flatMap(({ step }) => ("attempt" in step ? (step.attempt ?? []) : []));
+  const lookups = steps.flatMap((sender: Sender) => lookupKey(sender) ?? []);
+  const addresses = steps.map(({ address }) => addressKey(address));
+  return [attempts.map(attemptKey), lookups, addresses].flatMap((keys) =>
+    [...new Set(keys)].slice(0, MAX_KEYS),
+  );
+}
+
+/** @returns whether a step that is kept beside an attempt belongs to it. */
+function isOf(trace: LoginTrace): (traced: TracedStep) => boolean {
+  const client = clientOf(trace.key);
+  const [from, to] = timeOf(trace);
+  return ({ step, at, lastAt, agent }) => {
+    if (lastAt < from || at > to) return false;
+    if (claimedBy(step) !== undefined) return claimedBy(step) === client;
+    if (PRELIMINARY.has(step.kind)) return agent !== "";
+    return "attempt" in step && step.attempt !== undefined;
+  };
 }
 
 function timeOf({ startedAt, updatedAt }: LoginTrace): readonly [from: number, to: number] {
   return [startedAt - BEFORE_MS, updatedAt + AFTER_MS];
-}
-
-function addressesOf({ steps }: LoginTrace): readonly string[] {
-  return [...new Set(steps.map(({ address }) => address))].slice(0, MAX_ADDRESSES);
-}
-
-function isBeside(trace: LoginTrace, other: LoginTrace): boolean {
-  const [from, to] = timeOf(trace);
-  if (other.updatedAt < from || other.startedAt > to) return false;
-  return addressesOf(trace).some((address) => addressKey(address) === other.key);
 }
 
 /** Whoever only guesses at addresses is looking for another kind of server. */

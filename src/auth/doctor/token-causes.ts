@@ -81,6 +81,8 @@ function refreshCause({ reason }: Refused): string {
       return "The application sent a token that was given to another one.";
     case "provider-ended":
       return "The sign-in provider has ended the person's session: they have to sign in again.";
+    case "too-old":
+      return `The person signed in too long ago: ${CONNECT_AGAIN}.`;
     case "user-gone":
       return "The person may not use this gateway any more.";
     default:

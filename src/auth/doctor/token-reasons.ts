@@ -1,41 +1,38 @@
 /**
- * Why a request for a token was refused, more exactly than the error's word says. The library's
- * descriptions are the only place that tells; one that is not here is not kept.
+ * Why a request for a token was refused, more exactly than the error's code says: found out by the
+ * gateway itself, from the client's record and from the state of the grant. What the library says in
+ * its descriptions decides nothing.
  */
 
-export type TokenReason =
-  | "unknown-client"
-  | "wrong-secret"
-  | "other-client"
-  | "used-code"
-  | "expired"
-  | "ended"
-  | "replaced"
-  | "verifier"
-  | "redirect"
-  | "provider-ended"
-  | "user-gone";
+const TOKEN_REASONS = [
+  ...(["unknown-client", "wrong-secret", "other-client", "used-code", "expired"] as const),
+  ...(["ended", "replaced", "verifier", "redirect"] as const),
+  ...(["provider-ended", "user-gone", "too-old"] as const),
+] as const;
 
-const REASONS: ReadonlyMap<string, TokenReason> = new Map([
-  ["Client not found", "unknown-client"],
-  ["Client ID mismatch", "other-client"],
-  ["Authorization code already used", "used-code"],
-  ["Grant not found or authorization code expired", "expired"],
-  ["Refresh token has expired", "expired"],
-  ["Grant not found", "ended"],
-  ["Invalid refresh token", "replaced"],
-  ["Invalid PKCE code_verifier", "verifier"],
-  ["Invalid redirect URI", "redirect"],
-  ["redirect_uri does not match the authorization request", "redirect"],
-  ["The sign-in provider has ended the session", "provider-ended"],
-  ["The user's provider is gone", "provider-ended"],
-  ["The user may not sign in any more", "user-gone"],
-]);
+export type TokenReason = (typeof TOKEN_REASONS)[number];
 
-/** @param description the `error_description` of the answer. */
-export function tokenReason(description: unknown): TokenReason | undefined {
-  if (typeof description !== "string") return undefined;
-  // The library says after it how the secret was sent.
-  if (description.startsWith("Client authentication failed")) return "wrong-secret";
-  return REASONS.get(description);
+/** From the object that holds the grant to the Worker; no client sees it. */
+const HEADER = "Edgeway-Token-Reason";
+
+export function withReason(response: Response, reason: TokenReason | undefined): Response {
+  if (reason === undefined) return response;
+  const headers = new Headers(response.headers);
+  headers.set(HEADER, reason);
+  return new Response(response.body, { status: response.status, headers });
+}
+
+/** @returns the response as a client may see it, and the reason that came with it. */
+export function takeReason(response: Response): {
+  readonly response: Response;
+  readonly reason: TokenReason | undefined;
+} {
+  const name = response.headers.get(HEADER);
+  if (name === null) return { response, reason: undefined };
+  const headers = new Headers(response.headers);
+  headers.delete(HEADER);
+  return {
+    response: new Response(response.body, { status: response.status, headers }),
+    reason: TOKEN_REASONS.find((each) => each === name),
+  };
 }

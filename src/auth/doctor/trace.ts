@@ -4,6 +4,8 @@
  * it, and never a code, state, token, handle or secret.
  */
 
+import type { TokenReason } from "./token-reasons.ts";
+
 /**
  * Notes a step, and waits for nothing: what goes wrong with it is nobody's trouble but ours.
  *
@@ -23,6 +25,14 @@ interface Marks {
 /** Steps of an application that has said which one it is. */
 interface OfClient extends Marks {
   readonly client: string;
+}
+
+/** Steps that can be of an application that nobody was found by. */
+interface OfStranger extends Marks {
+  /** Of a client that there is. */
+  readonly client?: string;
+  /** What may be kept of a client id that is none here (`mask.ts`). */
+  readonly claimed?: string;
 }
 
 /** Steps that can also be about somebody who comes to the gateway's own pages. */
@@ -49,8 +59,11 @@ export type LoginStep =
   | { readonly kind: "probed"; readonly path: string; readonly isFound: boolean }
   /** A request without a token was told where to get one. */
   | { readonly kind: "challenged"; readonly path: string }
-  /** A request came with a token that is none of ours, or none any more. */
-  | { readonly kind: "bearer_refused"; readonly path: string }
+  /**
+   * A request came with a token that is none of ours, or none any more, or is for another endpoint.
+   * Of the grant that it names is kept what the isolate knows to be true, and else nothing.
+   */
+  | ({ readonly kind: "bearer_refused"; readonly path: string } & OfPerson)
   | ({
       readonly kind: "registered";
       readonly name: string | undefined;
@@ -77,9 +90,9 @@ export type LoginStep =
       /** What it may ask for. */
       readonly registered?: readonly string[];
       readonly resource?: string;
-      /** A sentence of our own, without anything that is secret. */
+      /** A code or a sentence of our own, without anything that is secret. */
       readonly detail?: string;
-    } & OfPerson)
+    } & OfStranger)
   | ({ readonly kind: "consent_shown" } & OfClient)
   | ({
       readonly kind: "answered";
@@ -102,12 +115,17 @@ export type LoginStep =
   | ({
       /** It has a grant only if that is one of this client's. */
       readonly kind: "token_refused";
-      readonly grantType: string;
+      readonly grantType:
+        | "authorization_code"
+        | "refresh_token"
+        | "client_credentials"
+        | "revocation"
+        | "other";
       /** RFC 6749 section 5.2, or `limited`. */
       readonly error: string;
       /** More exactly, as far as is known (`token-reasons.ts`). */
-      readonly reason?: string;
-    } & OfPerson)
+      readonly reason?: TokenReason;
+    } & OfStranger)
   /** A request with a good token: served, or refused for its scope. */
   | ({ readonly kind: "used"; readonly path: string; readonly status: 200 | 403 } & OfClient);
 
@@ -129,7 +147,7 @@ export interface TracedStep<Step extends LoginStep = LoginStep> {
 
 /** What is sent to be kept. */
 export interface NotedStep extends Omit<TracedStep, "lastAt" | "times"> {
-  /** Whose trace it goes to: a client's, or an address's (`trace-key.ts`). */
+  /** Whose trace it goes to (`trace-key.ts`). */
   readonly key: string;
 }
 

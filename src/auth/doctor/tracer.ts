@@ -12,6 +12,7 @@ import { logUnexpected } from "../../observability/unexpected.ts";
 import type { AuthStore } from "../store/auth-store.ts";
 import { drawFor, shardName } from "../store/shards.ts";
 import { cleanStep } from "./clean-step.ts";
+import { maskTokens } from "./mask.ts";
 import type { LoginStep, NotedStep, StepKind, Trace } from "./trace.ts";
 import { traceKey } from "./trace-key.ts";
 
@@ -37,25 +38,39 @@ const REPEAT_MS: Readonly<Partial<Record<StepKind, number>>> = {
 
 /** Of an isolate; what they forget is noted once more. */
 const buckets = new BoundedCache<TokenBucket>({ maxEntries: 1000, ttlMs: 600_000 });
+/** Whose a grant is, of those whose tokens this isolate has issued or found good. */
+const clientsOfGrants = new BoundedCache<string>({ maxEntries: 10_000, ttlMs: 3_600_000 });
 const noted = new BoundedCache<number>({ maxEntries: 10_000, ttlMs: 3_600_000 });
 
-export function traceInto({ store, waitUntil, address, agent }: TracerOptions): Trace {
+export function traceInto({ store, waitUntil, address, ...options }: TracerOptions): Trace {
+  const agent = cleanText(maskTokens(options.agent), MAX_AGENT_CHARS);
   let line: Promise<void> = Promise.resolve();
   return (step) => {
-    const cleaned = cleanStep(step);
-    const key = traceKey(cleaned, address);
+    const cleaned = cleanStep(withProvedGrant(step));
+    const key = traceKey(cleaned, { address, agent });
     // No page shows a reference of these.
     if (isRepeat(cleaned, key)) return "";
     const reference = drawFor(shardName("t", key), "t", () => randomName(REFERENCE_CHARS));
     if (!bucketOf(address).take()) return reference;
     const note: NotedStep = {
-      ...{ step: cleaned, key, reference, at: Date.now(), address },
-      agent: cleanText(agent, MAX_AGENT_CHARS),
+      ...{ step: cleaned, key, reference, at: Date.now(), address, agent },
     };
     line = line.then(() => keep(store, note));
     waitUntil(line);
     return reference;
   };
+}
+
+/** A refused token may name any grant, and asking for each would be what made-up tokens cost. */
+function withProvedGrant(step: LoginStep): LoginStep {
+  if (step.kind === "token_issued" || step.kind === "used") {
+    if (step.grant !== undefined) clientsOfGrants.set(step.grant, step.client);
+    return step;
+  }
+  if (step.kind !== "bearer_refused" || step.grant === undefined) return step;
+  const { grant, ...rest } = step;
+  const client = clientsOfGrants.get(grant);
+  return client === undefined ? rest : { ...rest, client, grant };
 }
 
 async function keep(store: TracerOptions["store"], note: NotedStep): Promise<void> {

@@ -17,6 +17,7 @@ import type { AuthShard } from "../store/auth-store.ts";
 import type { Bearer } from "../tokens/bearers.ts";
 import * as challenge from "./challenge.ts";
 import type { Lease } from "./lease.ts";
+import { subjectOf } from "../tokens/token-form.ts";
 import { presentedToken, shardOf } from "./presented-token.ts";
 import { metadataUrl, resourceAt } from "./resource-metadata.ts";
 
@@ -69,7 +70,8 @@ export async function authenticate(
     return refused(challenge.cannotJudge());
   }
   if (shard === undefined || judged === undefined) {
-    trace({ kind: "bearer_refused", path: endpoint });
+    const { grant } = subjectOf(token) ?? {};
+    trace({ kind: "bearer_refused", path: endpoint, ...(grant !== undefined && { grant }) });
     const sentence = "The token is not good for this endpoint, has expired or was revoked";
     return refused(challenge.invalidToken(asked, sentence));
   }

@@ -6,7 +6,10 @@
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
 import { addressOf, type AuthContext } from "../context.ts";
-import { type TokenReason, tokenReason } from "../doctor/token-reasons.ts";
+import { claimedId } from "../doctor/mask.ts";
+import { takeReason, type TokenReason } from "../doctor/token-reasons.ts";
+import type { StepOf } from "../doctor/trace.ts";
+import { isServiceClientId } from "../store/service-clients.ts";
 import { clientCredentials } from "./client-credentials.ts";
 import { isDocumentUrl } from "../clients/client-id-url.ts";
 import { asOurs, oauthError, tooManyRequests } from "./oauth-error.ts";
@@ -27,8 +30,8 @@ export async function token(context: AuthContext, request: Request): Promise<Res
   const caller = `${context.origin} ${address} ${form.clientId}`;
   const pause = Math.ceil(((paused.get(caller) ?? 0) - Date.now()) / 1000);
   if (pause > 0) return tooManyRequests(TOO_MANY, pause);
-  const response = await answerSafely(context, reading.request);
-  await note(context, reading.request, response);
+  const { response, reason } = takeReason(await answerSafely(context, reading.request));
+  await note(context, reading.request, response, reason);
   if (response.status !== 401) return response;
   // Failures are counted for an address, and stop the application that fails, not its neighbours:
   // all users of a hosted client come from the same few addresses.
@@ -66,28 +69,62 @@ const THEN_ENDED: ReadonlySet<TokenReason> = new Set(["used-code", "replaced"]);
 
 /** For the login doctor. */
 async function note(
-  { store, trace }: AuthContext,
+  context: AuthContext,
   { form }: TokenRequest,
   response: Response,
+  found: TokenReason | undefined,
 ): Promise<void> {
-  const { grantType, clientId, subject } = form;
-  const client = clientId === "" ? {} : { client: clientId };
+  const { store, trace } = context;
+  const { clientId, subject } = form;
   const grant = subject === undefined ? {} : { grant: subject.grant };
   if (response.ok) {
-    if (grantType !== "authorization_code") return;
+    if (form.grantType !== "authorization_code") return;
     trace({ kind: "token_issued", client: clientId, ...grant });
     return;
   }
-  const { error, error_description: description } = await response
-    .clone()
-    .json<{ readonly error: string; readonly error_description?: string }>();
-  const reason = tokenReason(description);
+  const { error } = await response.clone().json<{ readonly error: string }>();
+  const isKnown = await isClient(context, clientId);
+  const unproved = isKnown ? "wrong-secret" : "unknown-client";
+  const reason = error === "invalid_client" ? unproved : found;
   const isTheirs = reason !== undefined && THEN_ENDED.has(reason);
   trace({
-    ...{ kind: "token_refused", grantType, error, ...client },
-    ...((isTheirs || (await hasGrant(store, form))) && grant),
+    ...{ kind: "token_refused", grantType: grantTypeOf(form), error },
+    ...(isKnown ? { client: clientId } : claimedId(clientId)),
+    ...(isKnown && (isTheirs || (await hasGrant(store, form))) && grant),
     ...(reason !== undefined && { reason }),
   });
+}
+
+/** What is sent as one may be anything, a token say. */
+function grantTypeOf({ grantType, credential }: TokenForm): StepOf<"token_refused">["grantType"] {
+  switch (grantType) {
+    case "authorization_code":
+    case "refresh_token":
+    case "client_credentials":
+      return grantType;
+    default:
+      return grantType === "" && credential !== "" ? "revocation" : "other";
+  }
+}
+
+/** Whether there is such a client: nothing is loaded, and nobody has proved to be it. */
+async function isClient(
+  { store, authority, engine }: AuthContext,
+  clientId: string,
+): Promise<boolean> {
+  if (clientId === "") return false;
+  try {
+    if (isServiceClientId(clientId)) {
+      return (await store.ofClient(clientId).services.find(clientId)) !== undefined;
+    }
+    if (isDocumentUrl(clientId)) {
+      return (await store.ofDocument(clientId).documents.find(clientId)).kind === "client";
+    }
+    return (await authority.helpers(engine).lookupClient(clientId)) !== null;
+  } catch (error) {
+    logUnexpected(error);
+    return false;
+  }
 }
 
 /** Anybody can make up the names of a client and a grant. */

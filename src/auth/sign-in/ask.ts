@@ -2,6 +2,7 @@
 
 import { isFresh } from "../browser.ts";
 import type { AuthContext } from "../context.ts";
+import { claimedId } from "../doctor/mask.ts";
 import { ADMIN } from "../scopes.ts";
 import { readAuthorizeRequest } from "../server/authorize-request.ts";
 import { changesSince, isCovered, NO_CHANGES } from "./approval-rules.ts";
@@ -26,7 +27,11 @@ export async function ask(context: AuthContext, request: Request): Promise<Outco
   }
   const wait = await mayAsk(context, request);
   if (wait !== undefined) {
-    const step = { kind: "ask_refused", reason: "limited", client: reading.clientId } as const;
+    const step = {
+      kind: "ask_refused",
+      reason: "limited",
+      ...claimedId(reading.clientId),
+    } as const;
     return problem("limited", { reference: context.trace(step), retryAfterSeconds: wait });
   }
   const [found, there] = await Promise.all([

@@ -19,6 +19,14 @@ export function cookieName(id: string): string {
   return COOKIE + id.slice(0, COOKIE_ID_CHARS);
 }
 
+const COOKIE_ID = /^[A-Za-z0-9_-]{8}$/;
+
+/** @returns of each attempt that has a cookie among these, how its id begins. */
+export function attemptsIn(cookies: Iterable<string>): readonly string[] {
+  const own = [...cookies].filter((name) => name.startsWith(COOKIE));
+  return own.map((name) => name.slice(COOKIE.length)).filter((id) => COOKIE_ID.test(id));
+}
+
 export class AttemptSeal {
   readonly #ring: KeyRing;
 

@@ -7,7 +7,7 @@
 import type { AuthContext } from "../context.ts";
 import { welcome } from "./conclude.ts";
 import { type Ending, problem } from "./ending.ts";
-import { HeldAttempt } from "./held-attempt.ts";
+import { attemptMark, HeldAttempt } from "./held-attempt.ts";
 import { callbackOf } from "./leave.ts";
 
 /** @param name of the provider, of the path. */
@@ -19,12 +19,13 @@ export async function comeBack(
   const { pathname, search, searchParams } = new URL(request.url);
   const [state = null, ...others] = searchParams.getAll("state");
   const held = others.length === 0 ? await HeldAttempt.of(context, request, state) : undefined;
-  if (held === undefined) return stray(context, "other-browser");
+  const mark = await attemptMark(request, others.length === 0 ? state : null);
+  if (held === undefined) return stray(context, "other-browser", mark);
   const waiting = await held.find();
   const provider = context.providers.get(name);
-  if (waiting?.stage !== "login") return stray(context, "used");
+  if (waiting?.stage !== "login") return stray(context, "used", mark);
   if (provider?.kind !== "redirect" || waiting.content.departure?.provider !== name) {
-    return stray(context, "malformed");
+    return stray(context, "malformed", mark);
   }
   const ending = await held.step("login", async (attempt) => {
     const { handle, content } = attempt;
@@ -40,12 +41,13 @@ export async function comeBack(
     });
     return { ...settled, isOnce: true };
   });
-  return ending ?? stray(context, "used");
+  return ending ?? stray(context, "used", mark);
 }
 
 function stray(
   { trace }: Pick<AuthContext, "trace">,
   reason: "other-browser" | "used" | "malformed",
+  mark: { readonly attempt?: string },
 ): Ending {
-  return problem("bad-return", { reference: trace({ kind: "attempt_refused", reason }) });
+  return problem("bad-return", { reference: trace({ kind: "attempt_refused", reason, ...mark }) });
 }

@@ -35,7 +35,7 @@ async function end(context: AuthContext, attempt: Attempt, person: Person): Prom
   const { content } = attempt;
   if (content.kind === "visit") return redirect(content.to);
   const { approved: scopes } = content;
-  if (scopes === undefined) return gone(context, "used");
+  if (scopes === undefined) return gone(context, "used", marksOf(attempt));
   if (scopes.includes(ADMIN) && !isFresh(context, person)) {
     const detail = "The sign-in was too long ago for the operator's pages.";
     const step = { kind: "sign_in_refused", provider: person.user.provider } as const;

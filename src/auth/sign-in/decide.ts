@@ -8,7 +8,7 @@ import { NO_CHANGES } from "./approval-rules.ts";
 import type { Attempt, AuthorizeContent, Settled } from "./attempt.ts";
 import { type Ending, problem, withCookies } from "./ending.ts";
 import { gone } from "./gone.ts";
-import { HeldAttempt } from "./held-attempt.ts";
+import { attemptMark, HeldAttempt } from "./held-attempt.ts";
 import { issueApproved } from "./issue.ts";
 import { choices, goToLogin } from "./leave.ts";
 import type { Outcome } from "./outcome.ts";
@@ -33,9 +33,10 @@ export async function decide(
   form: URLSearchParams,
 ): Promise<Ending> {
   const decision = form.get("decision");
-  if (decision !== "approve" && decision !== "deny") return gone(context, "malformed");
+  const mark = await attemptMark(request, form.get("handle"));
+  if (decision !== "approve" && decision !== "deny") return gone(context, "malformed", mark);
   const held = await HeldAttempt.of(context, request, form.get("handle"));
-  if (held === undefined) return gone(context, "other-browser");
+  if (held === undefined) return gone(context, "other-browser", mark);
   const ending = await held.step("consent", ({ content, ...attempt }) => {
     // Whoever opens an attempt at this stage gives it this content.
     if (content.kind !== "authorize") throw new TypeError("There is nothing to decide");
@@ -44,7 +45,7 @@ export async function decide(
       ? deny(context, request, asked)
       : approve(context, request, asked, form.getAll("scope"));
   });
-  return ending ?? gone(context, "used");
+  return ending ?? gone(context, "used", mark);
 }
 
 interface Asked extends Attempt {
@@ -106,13 +107,14 @@ export async function askSomebodyElse(
 ): Promise<Outcome> {
   const held = await HeldAttempt.of(context, request, form.get("handle"));
   const found = await held?.find();
-  if (held === undefined || found === undefined) return gone(context, "used");
+  const mark = await attemptMark(request, form.get("handle"));
+  if (held === undefined || found === undefined) return gone(context, "used", mark);
   const { handle, stage, content } = found;
-  if (stage !== "consent" || content.kind !== "authorize") return gone(context, "used");
+  if (stage !== "consent" || content.kind !== "authorize") return gone(context, "used", mark);
   if (choices(context).length === 0) return problem("not-fresh");
   const { shownTo, ...rest } = content;
   const anew = { ...rest, needsLogin: true };
-  if (!(await held.change(stage, anew))) return gone(context, "used");
+  if (!(await held.change(stage, anew))) return gone(context, "used", mark);
   await endSession(context, request);
   if (shownTo !== undefined)
     await context.store.ofUser(shownTo).audit.append(shownTo, "signed_out");

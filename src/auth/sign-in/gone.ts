@@ -12,6 +12,17 @@ const PROBLEMS: Readonly<Record<AttemptRefusal, ProblemKind>> = {
   malformed: "no-form",
 };
 
-export function gone({ trace }: Pick<AuthContext, "trace">, reason: AttemptRefusal): Problem {
-  return problem(PROBLEMS[reason], { reference: trace({ kind: "attempt_refused", reason }) });
+interface Marks {
+  readonly attempt?: string;
+  readonly client?: string;
+}
+
+/** @param marks of the attempt, as far as it is known which one was meant. */
+export function gone(
+  { trace }: Pick<AuthContext, "trace">,
+  reason: AttemptRefusal,
+  marks: Marks,
+): Problem {
+  const reference = trace({ kind: "attempt_refused", reason, ...marks });
+  return problem(PROBLEMS[reason], { reference });
 }

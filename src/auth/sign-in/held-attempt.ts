@@ -5,7 +5,7 @@ import type { AuthContext } from "../context.ts";
 import { noCookie, readCookies } from "../cookies.ts";
 import type { Stage } from "../store/attempts.ts";
 import type { Attempt, Content, Settled } from "./attempt.ts";
-import { AttemptSeal, cookieName } from "./attempt-seal.ts";
+import { attemptsIn, AttemptSeal, cookieName } from "./attempt-seal.ts";
 import type { Ending } from "./ending.ts";
 
 const HANDLE = /^[A-Za-z0-9_-]{43}$/;
@@ -15,6 +15,21 @@ interface Names {
   /** The hash of the handle, and of the browser's cookie. */
   readonly id: string;
   readonly browser: string;
+}
+
+/**
+ * What joins a step to its attempt for the login doctor, whether the attempt is there or not.
+ *
+ * @returns the id of the attempt that a handle names, or else as much of it as the browser's cookie
+ *   tells, if it has one alone.
+ */
+export async function attemptMark(
+  request: Request,
+  handle: string | null,
+): Promise<{ readonly attempt?: string }> {
+  if (handle !== null && HANDLE.test(handle)) return { attempt: await hashOf(handle) };
+  const [only, ...others] = attemptsIn(readCookies(request).keys());
+  return only === undefined || others.length > 0 ? {} : { attempt: only };
 }
 
 export class HeldAttempt {

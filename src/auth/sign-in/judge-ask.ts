@@ -37,17 +37,21 @@ export async function judgeAsk(
     const reference = context.trace({ ...step, reason: "redirect-mismatch", registered });
     return problem("bad-redirect", { reference });
   }
-  const refuse = ({ code, description, reason }: Objection): Promise<Ending> => {
+  const refuse = (
+    { code, description, reason }: Objection,
+    // What the library says may repeat what was sent.
+    detail: { readonly detail?: string } = { detail: description },
+  ): Promise<Ending> => {
     const resource = new URL(reading.request.url).searchParams.get("resource");
     const reference = context.trace({
-      ...{ ...step, reason, detail: description },
+      ...{ ...step, reason, ...detail },
       ...(resource !== null && { resource }),
     });
     return answerError(context, { clientId, redirectUri, state }, user, {
       ...{ code, description, reference },
     });
   };
-  if ("reason" in parsed) return refuse(parsed);
+  if ("reason" in parsed) return refuse(parsed, {});
   if (reading.objection !== undefined) return refuse(reading.objection);
   const { resources } = context.authority;
   // It is no scope of a resource: every application may refresh.

@@ -1,6 +1,7 @@
 /** The application that a request names, or what the person is told when there is none. */
 
 import type { AuthContext } from "../context.ts";
+import { claimedId } from "../doctor/mask.ts";
 import type { AuthorizeReading } from "../server/authorize-request.ts";
 import { findClient, type FoundClient } from "./asking-client.ts";
 import { problem, type Problem } from "./ending.ts";
@@ -14,7 +15,7 @@ export async function knownClient(
   { clientId, redirectUri }: Read,
 ): Promise<FoundClient | Problem> {
   const found = await findClient(context, clientId, askerOf(context, request));
-  const step = { kind: "ask_refused", client: clientId, redirectUri } as const;
+  const step = { kind: "ask_refused", ...claimedId(clientId), redirectUri } as const;
   switch (found.kind) {
     case "client":
       return found;

@@ -6,7 +6,7 @@ import { refuse } from "./admit.ts";
 import { marksOf } from "./attempt.ts";
 import { welcome } from "./conclude.ts";
 import { gone } from "./gone.ts";
-import { HeldAttempt } from "./held-attempt.ts";
+import { attemptMark, HeldAttempt } from "./held-attempt.ts";
 import { choices, leave } from "./leave.ts";
 import type { Complaint, Outcome } from "./outcome.ts";
 
@@ -20,7 +20,8 @@ export async function logIn(
   form: URLSearchParams,
 ): Promise<Outcome> {
   const held = await HeldAttempt.of(context, request, form.get("handle"));
-  if (held === undefined) return gone(context, "other-browser");
+  const mark = await attemptMark(request, form.get("handle"));
+  if (held === undefined) return gone(context, "other-browser", mark);
   const name = form.get("provider");
   const code = form.get("code");
   const provider = choices(context).find((each) =>
@@ -30,16 +31,17 @@ export async function logIn(
     const ending = await held.step("login", (attempt) =>
       leave(context, request, attempt, provider),
     );
-    return ending ?? gone(context, "used");
+    return ending ?? gone(context, "used", mark);
   }
-  if (provider === undefined || code === null) return gone(context, "malformed");
-  return enter(context, request, { held, provider, code });
+  if (provider === undefined || code === null) return gone(context, "malformed", mark);
+  return enter(context, request, { held, provider, code, mark });
 }
 
 interface Entry {
   readonly held: HeldAttempt;
   readonly provider: CodeProvider;
   readonly code: string;
+  readonly mark: { readonly attempt?: string };
 }
 
 /**
@@ -49,10 +51,10 @@ interface Entry {
 async function enter(
   context: AuthContext,
   request: Request,
-  { held, provider, code }: Entry,
+  { held, provider, code, mark }: Entry,
 ): Promise<Outcome> {
   const attempt = await held.find();
-  if (attempt?.stage !== "login") return (await held.again("login")) ?? gone(context, "used");
+  if (attempt?.stage !== "login") return (await held.again("login")) ?? gone(context, "used", mark);
   const { codeTries: tries } = context.store.passing(TRIES_KEY);
   const address = addressOf(request);
   const seconds = await tries.begin(address, context.limits.codeTries);
@@ -63,7 +65,7 @@ async function enter(
     const ending = await held.step("login", (taken) =>
       welcome(context, request, { attempt: taken, identified, endCookie: held.endCookie }),
     );
-    return ending ?? gone(context, "used");
+    return ending ?? gone(context, "used", mark);
   }
   const detail = "There were too many wrong codes.";
   const result = checked ?? ({ kind: "refused", reason: "limited", detail } as const);

@@ -6,7 +6,7 @@ import type { AuthContext } from "../context.ts";
 import type { Attempt, VisitContent } from "./attempt.ts";
 import { problem, redirect, withCookies } from "./ending.ts";
 import { gone } from "./gone.ts";
-import { HeldAttempt } from "./held-attempt.ts";
+import { attemptMark, HeldAttempt } from "./held-attempt.ts";
 import { choices, leave, onlyDoor } from "./leave.ts";
 import { mayAsk } from "./limits.ts";
 import { localPath } from "./local-path.ts";
@@ -38,9 +38,10 @@ export async function visit(context: AuthContext, request: Request): Promise<Out
 
 async function goOn(context: AuthContext, request: Request, handle: string): Promise<Outcome> {
   const held = await HeldAttempt.of(context, request, handle);
-  if (held === undefined) return gone(context, "other-browser");
+  const mark = await attemptMark(request, handle);
+  if (held === undefined) return gone(context, "other-browser", mark);
   const attempt = await held.find();
-  if (attempt?.stage !== "login") return gone(context, "used");
+  if (attempt?.stage !== "login") return gone(context, "used", mark);
   return askWho(context, attempt);
 }
 

@@ -1,11 +1,12 @@
 /**
  * The last attempts to connect, step by step. Most requests of an attempt do not say which attempt
  * they belong to, so steps are joined by what is known of each: the attempt's record, the grant, or
- * else the application, whose newest attempt it then is.
+ * else the application, whose newest attempt it then is. What says none of these is joined to
+ * nothing, and counted when it comes again.
  */
 
 import type { Sql } from "../../lib/sql.ts";
-import { clientOf } from "../doctor/trace-key.ts";
+import { clientOf, isAlone } from "../doctor/trace-key.ts";
 import type { LoginStep, LoginTrace, NotedStep, StepKind, TracedStep } from "../doctor/trace.ts";
 
 type TraceRow = { id: number; key: string; started: number; updated: number };
@@ -31,6 +32,8 @@ const COUNTED: ReadonlySet<StepKind> = new Set([
   ...(["probed", "challenged", "bearer_refused"] as const),
   ...(["token_issued", "token_refused", "used"] as const),
 ]);
+
+const OPENING: ReadonlySet<StepKind> = new Set(["registered", "asked", "ask_refused"]);
 
 export class LoginTraces {
   readonly #sql: Sql;
@@ -60,13 +63,13 @@ export class LoginTraces {
   note(noted: NotedStep): void {
     const { step, key, at } = noted;
     const marks = marksOf(step, key);
-    const found = this.#traceFor(step, key, marks, at);
+    const found = isAlone(key) ? this.#sameAs(noted) : this.#traceFor(step, key, marks, at);
     if (step.kind === "used" && !this.#isUnderWay(found, at)) return;
     const trace = found ?? this.#open(key, at);
     if (!(COUNTED.has(step.kind) && this.#countAgain(trace, noted))) this.#add(trace, noted);
     this.#sql.exec(
       "UPDATE traces_1 SET updated = MAX(updated, ?), asked = MAX(asked, ?) WHERE id = ?",
-      ...[at, step.kind === "asked" ? 1 : 0, trace],
+      ...[at, step.kind === "asked" || step.kind === "ask_refused" ? 1 : 0, trace],
     );
     for (const mark of marks) {
       const query = "INSERT OR REPLACE INTO trace_marks_1 (mark, trace) VALUES (?, ?)";
@@ -105,6 +108,17 @@ export class LoginTraces {
     this.#forget("SELECT id FROM traces_1 WHERE updated <= ?", this.#now() - KEPT_MS);
   }
 
+  /** @returns the trace of a step that came before just as this one does. */
+  #sameAs({ step, key, at, agent }: NotedStep): number | undefined {
+    if (!COUNTED.has(step.kind)) return undefined;
+    const [row] = this.#sql.exec<{ id: number }>(
+      `SELECT traces_1.id FROM traces_1 JOIN trace_steps_1 ON trace_steps_1.trace = traces_1.id
+       WHERE key = ? AND updated > ? AND step = ? AND agent = ? ORDER BY updated DESC LIMIT 1`,
+      ...[key, at - WINDOW_MS, JSON.stringify(step), agent],
+    );
+    return row?.id;
+  }
+
   #traceFor(
     step: LoginStep,
     key: string,
@@ -117,7 +131,7 @@ export class LoginTraces {
       if (row !== undefined && !this.#isFull(row.id)) return row.id;
     }
     // A registration or a request begins an attempt, unless the newest one has only just begun.
-    const isOpening = step.kind === "asked" || step.kind === "registered";
+    const isOpening = OPENING.has(step.kind) && marks.length === 0;
     const [row] = this.#sql.exec<{ id: number }>(
       `SELECT id FROM traces_1 WHERE key = ? AND updated > ? AND asked <= ?
        ORDER BY updated DESC, id DESC LIMIT 1`,

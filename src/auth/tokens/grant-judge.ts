@@ -14,6 +14,7 @@ import {
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { type KeyRing, seal, unseal } from "../../lib/seal.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
+import type { TokenReason } from "../doctor/token-reasons.ts";
 import type { IdentityProvider } from "../identity/provider.ts";
 import { ADMIN } from "../scopes.ts";
 import type { CurrentUser } from "../standing.ts";
@@ -46,12 +47,26 @@ const RETRY_SECONDS = 30;
 const QUESTIONS_PER_MINUTE = 30;
 const MAX_BUCKETS = 10_000;
 const HOUR_MS = 3_600_000;
+/** Who waits for a refusal has it within the same request. */
+const REFUSAL_MS = 60_000;
+
+/** The library passes it on as any other error; the gateway knows it again by its reason. */
+class GrantRefusal extends OAuthError {
+  readonly reason: TokenReason;
+
+  constructor(reason: TokenReason, description: string) {
+    super("invalid_grant", { description });
+    this.reason = reason;
+  }
+}
 
 export class GrantJudge {
   readonly #options: GrantJudgeOptions;
   readonly #now: () => number;
   /** Applications of one user that refresh together make one question of it. */
   readonly #asking = new Map<string, Promise<void>>();
+  /** Why grants were refused, until it is asked for. */
+  readonly #refusals = new BoundedCache<TokenReason>({ maxEntries: 1000, ttlMs: REFUSAL_MS });
   readonly #buckets = new BoundedCache<TokenBucket>({ maxEntries: MAX_BUCKETS, ttlMs: HOUR_MS });
 
   constructor(options: GrantJudgeOptions) {
@@ -61,6 +76,24 @@ export class GrantJudge {
 
   /** @throws OAuthError when there is to be no token; `invalid_grant` also ends the grant. */
   async judge(
+    request: TokenExchangeCallbackOptions<unknown>,
+  ): Promise<TokenExchangeCallbackResult> {
+    try {
+      return await this.#judge(request);
+    } catch (error) {
+      if (error instanceof GrantRefusal) this.#refusals.set(request.grantId, error.reason);
+      throw error;
+    }
+  }
+
+  /** @returns why a grant was refused, once. */
+  refusalOf(grant: string): TokenReason | undefined {
+    const reason = this.#refusals.get(grant);
+    this.#refusals.delete(grant);
+    return reason;
+  }
+
+  async #judge(
     request: TokenExchangeCallbackOptions<unknown>,
   ): Promise<TokenExchangeCallbackResult> {
     const { userId, grantId, requestedScope } = request;
@@ -93,7 +126,7 @@ export class GrantJudge {
     const { grants, maxAgeMs } = this.#options;
     const createdAt = grants.find(user, grant)?.createdAt ?? Number.NEGATIVE_INFINITY;
     if (this.#now() - createdAt < maxAgeMs) return;
-    throw new OAuthError("invalid_grant", { description: "The sign-in is too long ago" });
+    throw new GrantRefusal("too-old", "The sign-in is too long ago");
   }
 
   #bucketOf(user: string): TokenBucket {
@@ -139,7 +172,7 @@ export class GrantJudge {
     const { users, audit, providerOf, ring, onEnded } = this.#options;
     const provider = providerOf(user.provider);
     if (provider === undefined) {
-      throw new OAuthError("invalid_grant", { description: "The user's provider is gone" });
+      throw new GrantRefusal("provider-ended", "The user's provider is gone");
     }
     // Nobody beyond the gateway knows the owner's code.
     if (provider.kind === "code") return;
@@ -166,9 +199,7 @@ export class GrantJudge {
         users.setAsked(id, undefined);
         audit.append(id, "provider_ended", { provider: user.provider });
         onEnded(id);
-        throw new OAuthError("invalid_grant", {
-          description: "The sign-in provider has ended the session",
-        });
+        throw new GrantRefusal("provider-ended", "The sign-in provider has ended the session");
       case "alive": {
         if (answer.identity !== undefined) users.told(id, answer.identity);
         const renewed =
@@ -184,8 +215,8 @@ export class GrantJudge {
   }
 }
 
-function shutOut(): OAuthError {
-  return new OAuthError("invalid_grant", { description: "The user may not sign in any more" });
+function shutOut(): GrantRefusal {
+  return new GrantRefusal("user-gone", "The user may not sign in any more");
 }
 
 function unavailable(statusCode: 429 | 503): OAuthError {

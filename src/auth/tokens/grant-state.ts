@@ -10,6 +10,11 @@ export interface GrantState {
   readonly isPending: boolean;
   /** The hash of that code. */
   readonly code: string;
+  /** What its request has to show (RFC 7636, RFC 6749 section 4.1.3); absent once it is redeemed. */
+  readonly challenge: string | undefined;
+  readonly redirectUri: string | undefined;
+  /** Seconds since 1970. */
+  readonly expiresAt: number | undefined;
   /** Hashes of refresh tokens: the current one, and the one before until the current one is used. */
   readonly refreshTokens: readonly string[];
 }
@@ -19,11 +24,15 @@ export function grantState(rows: KvRows, user: string, grant: string): GrantStat
   const record = tryJson(rows.get(`grant:${user}:${grant}`) ?? "");
   if (!isObject(record)) return undefined;
   const { clientId, authCodeId, authCodeWrappedKey } = record;
+  const { codeChallenge, redirectUri, expiresAt } = record;
   const tokens = [record["refreshTokenId"], record["previousRefreshTokenId"]];
   return {
     client: String(clientId),
     isPending: authCodeWrappedKey !== undefined,
     code: String(authCodeId),
+    challenge: typeof codeChallenge === "string" ? codeChallenge : undefined,
+    redirectUri: typeof redirectUri === "string" ? redirectUri : undefined,
+    expiresAt: typeof expiresAt === "number" ? expiresAt : undefined,
     refreshTokens: tokens.filter((hash) => typeof hash === "string"),
   };
 }

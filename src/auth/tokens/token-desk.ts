@@ -5,12 +5,14 @@
  */
 
 import { readText } from "../../lib/read-text.ts";
+import { withReason } from "../doctor/token-reasons.ts";
 import { tokenHash } from "./grant-state.ts";
 import { CodeRedemption } from "./redeem-code.ts";
+import { refusalReason } from "./refusal-reason.ts";
 import { TokenRefresh } from "./refresh-token.ts";
 import { revokeToken } from "./revoke-token.ts";
 import { readTokenForm } from "./token-form.ts";
-import { type Desk, rowOf, type Visit } from "./visit.ts";
+import { type Desk, rowOf, stateOf, type Visit } from "./visit.ts";
 
 /** More than whoever checked the request let through. */
 const MAX_BYTES = 64 * 1024;
@@ -36,10 +38,30 @@ export class TokenDesk {
     if (subject === undefined) return this.#desk.answer(request);
     const visit: Visit = { ...subject, request, form, hash: await tokenHash(credential) };
     return this.#inLine(rowOf(visit), () => {
-      if (grantType === "authorization_code") return this.#redemption.answer(visit);
-      if (grantType === "refresh_token") return this.#refresh.answer(visit, params);
+      if (grantType === "authorization_code") {
+        return this.#explained(visit, params, () => this.#redemption.answer(visit));
+      }
+      if (grantType === "refresh_token") {
+        return this.#explained(visit, params, () => this.#refresh.answer(visit, params));
+      }
       return revokeToken(this.#desk, visit);
     });
+  }
+
+  /** Says with a refusal why it is one, for the login doctor: afterwards the grant may be gone. */
+  async #explained(
+    visit: Visit,
+    params: URLSearchParams,
+    answer: () => Promise<Response>,
+  ): Promise<Response> {
+    const { grants, judgedOf } = this.#desk;
+    const wasRetired = grants.retired.has(rowOf(visit), visit.hash);
+    const before = { state: stateOf(this.#desk, visit), wasRetired };
+    const response = await answer();
+    const judged = judgedOf(visit.grant);
+    if (response.ok) return response;
+    const reason = judged ?? (await refusalReason(visit, params, before, Date.now()));
+    return withReason(response, reason);
   }
 
   async #inLine<T>(line: string, work: () => Promise<T>): Promise<T> {

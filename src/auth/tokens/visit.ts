@@ -1,5 +1,6 @@
 /** One request at the token desk that is about a grant, and what the desk has at hand for it. */
 
+import type { TokenReason } from "../doctor/token-reasons.ts";
 import type { AuditLog } from "../store/audit-log.ts";
 import type { KvRows } from "../store/kv-rows.ts";
 import { type GrantState, grantState } from "./grant-state.ts";
@@ -23,6 +24,8 @@ export interface Desk {
   readonly answerBeside: (request: Request) => Promise<Response>;
   /** Whether the user of a grant may be served today. */
   readonly isServed: (grant: TokenSubject) => Promise<boolean>;
+  /** @returns why the user may have no token for the grant, if that was found out just now. */
+  readonly judgedOf: (grant: string) => TokenReason | undefined;
   /** Told of every application that got a token, so that its registration is kept. */
   readonly onIssued: (clientId: string) => Promise<void>;
   /** Tells whoever holds streams open for it. */
