@@ -12,7 +12,13 @@ import { until } from "../integration/bounded.ts";
 import { Browser, type Send } from "../support/oauth-browser.ts";
 import { obtainCode, obtainToken } from "../support/oauth-client.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
-import { requestToken } from "../support/oauth-requests.ts";
+import {
+  authorizeUrl,
+  newPkce,
+  newSecret,
+  REDIRECT_URI,
+  requestToken,
+} from "../support/oauth-requests.ts";
 import { asked, kinds, newName, registered, tell } from "./doctor-fixture.ts";
 import { gateway, newBrowser, ORIGIN } from "./gateway.ts";
 import { as, records, SOMEBODY } from "./people.ts";
@@ -108,6 +114,38 @@ describe("a whole attempt", () => {
       ...["other", "refresh_token"],
     ]);
     for (const step of refused) expect(step).toMatchObject({ claimed: "36 characters" });
+  });
+
+  test("that goes on in another browser, or comes without its handle, is one", async ({
+    expect,
+  }) => {
+    const { client } = await obtainToken(gateway, { code: OWNER_CODE });
+    const address = newName("192.0.2.3");
+    const browser = new Browser(ORIGIN, sendFrom(address));
+    const { challenge } = await newPkce();
+    const asking = {
+      ...{ client_id: client.client_id, redirect_uri: REDIRECT_URI, state: newSecret() },
+      ...{ code_challenge: challenge, resource: `${ORIGIN}/mcp`, scope: "mcp" },
+    };
+    const page = await browser.visit(authorizeUrl({ origin: ORIGIN }, asking));
+    // From elsewhere, with the handle alone; and from the same browser, with its cookie alone.
+    const elsewhere = new Browser(ORIGIN, sendFrom(newName("192.0.2.4")));
+    const refused = await elsewhere.submit(page, { button: "Approve" });
+    expect([refused.status, refused.text.includes("This page is out of date")]).toEqual([
+      400,
+      true,
+    ]);
+    await browser.visit("/callback/github");
+    const [reference = ""] = /(?<=<code>)[a-z2-9]{8}(?=<\/code>)/.exec(refused.html) ?? [];
+    expect(reference).not.toBe("");
+    const trace = await until(async () => {
+      const all = await recentLogins(records().store, 1000);
+      const found = all.find(({ steps }) => steps.some((each) => each.address === address));
+      const refusals = found?.steps.filter(({ step }) => step.kind === "attempt_refused");
+      return refusals?.length === 2 ? found : undefined;
+    }, "both refusals in the attempt");
+    expect(trace.key).toBe(`client:${client.client_id}`);
+    expect(kinds(trace)).toEqual(["asked", "consent_shown", "attempt_refused", "attempt_refused"]);
   });
 
   test("that sends its code twice is told from one that is late", async ({ expect }) => {
