@@ -72,6 +72,8 @@ function detailsOf(step: LoginStep): readonly string[] {
     .filter(([name]) => name !== "detail" || !isDocument)
     .map(([name, value]: [string, unknown]) => {
       const text = Array.isArray(value) ? value.join(", ") : String(value);
+      // The one error that no RFC has.
+      if (name === "error" && text === "limited") return wordsFor(text);
       return (WORDS[name] ?? "") + (CODES.has(name) ? wordsFor(text) : text);
     });
   return step.kind === "probed" && !step.isFound ? [...said, "there is none"] : said;

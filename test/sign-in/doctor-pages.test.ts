@@ -206,6 +206,7 @@ describe("the pages", () => {
       { kind: "attempt_refused", client, reason: "other-browser" },
       { kind: "attempt_refused", client, reason: "malformed" },
       { kind: "ask_refused", client, reason: "redirect-mismatch" },
+      { kind: "registration_refused", error: "limited" },
       {
         ...{ kind: "token_refused", client, grant: "g", grantType: "authorization_code" },
         ...{ error: "invalid_grant", reason: "used-code" },
@@ -222,13 +223,14 @@ describe("the pages", () => {
     const text = pages.map((each) => each.text).join(" ");
     for (const code of [
       ...["other-browser", "malformed", "redirect-mismatch", "used-code", "bad-state"],
-      "authorization_code",
+      ...["authorization_code", "OAuth error limited"],
     ]) {
       expect(text).not.toContain(code);
     }
     for (const words of [
       "the browser is not the one that began, or keeps no cookies",
       "the code was used already",
+      "there were too many requests",
       "for a code · OAuth error invalid_grant",
     ]) {
       expect(text).toContain(words);
