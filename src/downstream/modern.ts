@@ -37,12 +37,19 @@ export function answerModern(
   const { promise: response, resolve } = Promise.withResolvers<Response>();
   let stream: PushStream | undefined;
 
+  // A closed connection is mostly seen by a write alone. While a server works for the client, it is
+  // looked for sooner: closing the stream is the cancel (2026-07-28, Streamable HTTP).
+  const isListening = message.method === "subscriptions/listen";
+  const keepAliveSeconds = isListening
+    ? limits.keepAliveSeconds
+    : Math.min(limits.callKeepAliveSeconds, limits.keepAliveSeconds);
+
   /** Commits to a stream: from here on nothing can be said with an HTTP status. */
   function open(): PushStream {
     if (stream !== undefined) return stream;
     clearTimeout(timer);
     stream = new PushStream({ windowBytes: limits.windowBytes, onCancel: gone });
-    resolve(eventStream(stream.body, limits.keepAliveSeconds, { preamble: KEEP_ALIVE }));
+    resolve(eventStream(stream.body, keepAliveSeconds, { preamble: KEEP_ALIVE }));
     return stream;
   }
   const timer = setTimeout(open, limits.streamAfterSeconds * 1000);

@@ -93,12 +93,19 @@ export const LIMITS = {
     max: 300,
     reason: "Proxies cut streams that are silent for 30 to 60 s; a gone client is noticed in two.",
   },
+  callKeepAliveSeconds: {
+    default: 1,
+    min: 1,
+    max: 300,
+    reason:
+      "A client of 2026-07-28 cancels by hanging up; a write shows that, or two through a proxy: two seconds at most.",
+  },
   streamAfterSeconds: {
-    default: 2,
+    default: 1,
     min: 0,
     max: 60,
     reason:
-      "An answer that takes longer becomes a stream, which is kept alive and can be cancelled.",
+      "An answer that takes longer becomes a stream, which is kept alive and can be cancelled: no write, and so no cancellation, comes before it.",
   },
   stallSeconds: {
     default: 60,

@@ -3,10 +3,11 @@
  * that could show it. The gateway has to find out by its keep-alive, and let go of what they held.
  */
 
-import { afterAll, beforeAll, inject, vi } from "vitest";
+import { afterAll, beforeAll, describe, inject, vi } from "vitest";
 
 import { doorFor, test } from "../support/clients.ts";
 import { type Server, startGateway } from "../support/servers.ts";
+import { textOf } from "./outcome.ts";
 import { wiretap } from "./wiretap.ts";
 
 /** Two heartbeats, and one more that a proxy on the way may swallow, with some to spare. */
@@ -60,4 +61,36 @@ test.concurrent("a session's streams that nobody reads make room for others", as
   for (let count = 0; count < MAX_STREAMS + 1; count++) {
     await vi.waitFor(async () => expect(await openStream()).toBe(200), SOON);
   }
+});
+
+describe("a modern client that hangs up in mid-call cancels it, however seldom streams are kept alive", () => {
+  const LONG_MS = 300_000;
+  let rarely: Server;
+
+  beforeAll(async () => {
+    const url = inject("fixture");
+    rarely = await startGateway({
+      servers: { fixture: { url }, older: { url, era: "legacy" } },
+      limits: { keepAliveSeconds: 300 },
+    });
+  });
+  afterAll(() => rarely.stop());
+
+  test.for(["fixture", "older"])("at %s", async (server, { expect, connect }) => {
+    const tap = wiretap();
+    const url = `${rarely.url}/mcp/${server}`;
+    const client = await connect("v2-modern", url, { fetch: tap.fetch });
+    const cancelledCount = async (): Promise<number> =>
+      Number(textOf(await client.callTool("test_cancelled_count")));
+    const before = await cancelledCount();
+    const leave = new AbortController();
+    const noted = tap.noted.length;
+    const call = client.callTool("test_wait", { ms: LONG_MS }, { signal: leave.signal });
+    const gaveUp = expect(call).rejects.toThrow("no longer needed");
+    // The answer has become a stream, on which nothing comes.
+    await vi.waitFor(() => expect(tap.noted.length).toBe(noted + 1), SOON);
+    leave.abort(new Error("no longer needed"));
+    await gaveUp;
+    await vi.waitFor(async () => expect(await cancelledCount()).toBe(before + 1), SOON);
+  });
 });
