@@ -1,7 +1,7 @@
 /**
- * Names that strangers gave themselves, made fit to be read beside our own words: one line, short,
- * and without characters that cannot be seen or that reorder what stands around them. It does not
- * escape: that is for whoever writes the markup.
+ * Texts that strangers wrote, made fit to be read beside our own words: without characters that
+ * cannot be seen or that reorder what stands around them. Names become one short line; prose keeps its
+ * lines. Nothing is escaped: that is for whoever writes the markup.
  */
 
 const DEFAULT_LENGTH = 80;
@@ -30,4 +30,30 @@ export function cleanText(text: string, maxLength: number = DEFAULT_LENGTH): str
     .slice(0, maxLength - 1)
     .join("")
     .trimEnd()}…`;
+}
+
+/** All that ends a line: a carriage return alone would let a terminal write over what stands there. */
+const LINE_END = /\r\n|[\r\v\f\u0085\u2028\u2029]/gu;
+/** Scripts whose letters take another shape beside a joiner or non-joiner (RFC 5892, A.1 and A.2). */
+const JOINING = ["Arab", "Syrc", "Nkoo", "Mong", "Deva", "Beng", "Guru", "Gujr", "Orya", "Taml"]
+  .concat(["Telu", "Knda", "Mlym", "Sinh", "Khmr"])
+  .map((script) => `\\p{sc=${script}}`)
+  .join("");
+const EMOJI = "\\p{Extended_Pictographic}";
+/** What belongs to the spelling of a word or an emoji is captured, and stays. */
+const UNSEEN_IN_PROSE = new RegExp(
+  `((?<=[${JOINING}])[\\u200c\\u200d](?=[${JOINING}])|(?<=${EMOJI}\\ufe0f?\\p{Emoji_Modifier}?)\\u200d(?=${EMOJI}))|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}]`,
+  "gu",
+);
+/** So many would move what stands above them out of sight. */
+const EMPTY_LINES = /\n(?:[^\S\n]*\n){3,}/gu;
+
+/** @returns prose that people read: lines, tabs and the spelling of every script stay. */
+export function cleanProse(text: string): string {
+  return text
+    .replace(LINE_END, "\n")
+    .replace(BLANK, " ")
+    .replace(UNSEEN_IN_PROSE, "$1")
+    .replace(PILED_MARKS, "$1")
+    .replace(EMPTY_LINES, "\n\n\n");
 }

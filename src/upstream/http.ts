@@ -3,8 +3,9 @@
 import { jsonDepth } from "../lib/json-depth.ts";
 import { readText } from "../lib/read-text.ts";
 import { tryJson } from "../lib/try-json.ts";
-import { isObject, type ErrorObject, parseMessage } from "../protocol/json-rpc.ts";
+import { isObject, type ErrorObject } from "../protocol/json-rpc.ts";
 import { connectionFailure } from "./connection-failure.ts";
+import { parseServerMessage } from "./server-message.ts";
 import type { UpstreamTarget } from "./target.ts";
 import { UpstreamError, type UpstreamFailure } from "./upstream-error.ts";
 
@@ -57,23 +58,30 @@ export async function send(target: UpstreamTarget, request: Send): Promise<Respo
  * @throws UpstreamError when there is none, or when the status says that it was not the MCP
  *   server that spoke: refused credentials, overload and failures prove nothing of it.
  */
-export async function readRefusal(slug: string, response: Response): Promise<ErrorObject> {
+export async function readRefusal(
+  target: UpstreamTarget,
+  response: Response,
+): Promise<ErrorObject> {
   const { status } = response;
-  const error = await readErrorBody(response);
+  const error = await readErrorBody(target, response);
   if (error === undefined || status >= 500 || NO_EVIDENCE.has(status)) {
-    throw refusalOf(slug, status);
+    throw refusalOf(target.slug, status);
   }
   return error;
 }
 
 const NO_EVIDENCE: ReadonlySet<number> = new Set([401, 403, 408, 429]);
 
-async function readErrorBody(response: Response): Promise<ErrorObject | undefined> {
+async function readErrorBody(
+  target: UpstreamTarget,
+  response: Response,
+): Promise<ErrorObject | undefined> {
   const text = await readText(response.body, MAX_ERROR_BODY_BYTES).catch(() => undefined);
   // HTML, plain text, or cut short: a refusal without a JSON-RPC error.
   const isReadable = text !== undefined && jsonDepth(text, MAX_ERROR_DEPTH) <= MAX_ERROR_DEPTH;
   const body = isReadable ? tryJson(text) : undefined;
-  const parsed = parseMessage(isObject(body) ? { jsonrpc: "2.0", ...body } : body);
+  const message = isObject(body) ? { jsonrpc: "2.0", ...body } : body;
+  const parsed = parseServerMessage(target, message);
   return parsed?.kind === "response" && "error" in parsed.message
     ? parsed.message.error
     : undefined;

@@ -9,8 +9,9 @@ import { createParser } from "eventsource-parser";
 import { jsonShape } from "../lib/json-depth.ts";
 import { mediaType } from "../lib/media-type.ts";
 import { tryJson } from "../lib/try-json.ts";
-import { type Parsed, parseMessage } from "../protocol/json-rpc.ts";
+import type { Parsed } from "../protocol/json-rpc.ts";
 import { EventOverhead } from "./event-overhead.ts";
+import { parseServerMessage } from "./server-message.ts";
 import type { UpstreamTarget } from "./target.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
@@ -244,7 +245,7 @@ function boundedJson(target: UpstreamTarget, text: string): unknown {
 
 function* parseAll(target: UpstreamTarget, value: unknown): Generator<Parsed, void, void> {
   for (const element of Array.isArray(value) ? value : [value]) {
-    const parsed = parseMessage(element);
+    const parsed = parseServerMessage(target, element);
     if (parsed === undefined) throw malformed(target, "answered with something that is not MCP");
     yield parsed;
   }

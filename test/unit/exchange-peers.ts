@@ -49,12 +49,15 @@ export function start(
   return { ...exchanges.start(ticket, recipient), message };
 }
 
+/** Whatever a server asks may be put to the client. */
+export const refuseNothing = (): undefined => undefined;
+
 export function setUp(): { exchanges: Exchanges; answers: JsonRpcResponse[]; peer: FakePeer } {
   const answers: JsonRpcResponse[] = [];
   const exchanges = new Exchanges((response) => {
     answers.push(response);
     return Promise.resolve(true);
-  });
+  }, refuseNothing);
   return { exchanges, answers, peer: new FakePeer() };
 }
 

@@ -4,6 +4,7 @@ import type { UpstreamTarget } from "../../src/upstream/target.ts";
 import { connect, type Connected } from "../../src/upstream/legacy/connect.ts";
 import { Exchanges } from "../../src/upstream/legacy/exchanges.ts";
 import { type Answer, bytesOf, json, type Seen } from "./fake-target.ts";
+import { refuseNothing } from "./exchange-peers.ts";
 
 const client = {
   revision: "2025-06-18",
@@ -18,7 +19,7 @@ export const handshake = {
 export const EVENTS = { "Content-Type": "text/event-stream" };
 
 export function shakeHands(target: UpstreamTarget): Promise<Connected> {
-  const exchanges = new Exchanges(() => Promise.resolve(true));
+  const exchanges = new Exchanges(() => Promise.resolve(true), refuseNothing);
   const nobody = { notify: () => Promise.resolve(), ask: () => Promise.resolve({ result: {} }) };
   return connect(target, client, exchanges, (parsed) => exchanges.receive(parsed, nobody));
 }

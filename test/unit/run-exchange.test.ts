@@ -7,6 +7,7 @@ import { runExchange } from "../../src/upstream/legacy/run-exchange.ts";
 import type { Wire } from "../../src/upstream/legacy/wire.ts";
 import { question } from "./exchange-peers.ts";
 import { failureOf, fakeTarget, html } from "./fake-target.ts";
+import { refuseNothing } from "./exchange-peers.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
@@ -30,7 +31,7 @@ test("a question that throws does not stop the clock", async ({ expect }) => {
   const ended = failureOf(
     runExchange({
       ...{ target: fakeTarget(() => html(404), { timeoutMs: 1000 }), wire },
-      exchanges: new Exchanges(() => Promise.resolve(true)),
+      exchanges: new Exchanges(() => Promise.resolve(true), refuseNothing),
       call: { method: "tools/call" },
       peer: {
         notify: nothing,

@@ -13,6 +13,7 @@ import { ticketing } from "../../upstream/legacy/recipient.ts";
 import { runExchange } from "../../upstream/legacy/run-exchange.ts";
 import type { Deliver } from "../../upstream/legacy/wire.ts";
 import { forgetVerdict } from "../../upstream/modern/discover.ts";
+import { refusalOf } from "../../upstream/server-message.ts";
 import { isOtherEra, UpstreamError } from "../../upstream/upstream-error.ts";
 import { LIST_TOPICS, type Topic } from "./feeds.ts";
 import { noticePeer, takeNotice } from "./watch-notices.ts";
@@ -45,11 +46,14 @@ export class LegacyWatch implements OpenWatch {
   constructor(order: WatchOrder, events: WatchEvents) {
     this.#order = order;
     this.#events = events;
-    this.#exchanges = new Exchanges(async (response) => {
-      // An answer that cannot be delivered is the server's loss.
-      await this.#connected?.wire.post(response).catch(() => undefined);
-      return true;
-    });
+    this.#exchanges = new Exchanges(
+      async (response) => {
+        // An answer that cannot be delivered is the server's loss.
+        await this.#connected?.wire.post(response).catch(() => undefined);
+        return true;
+      },
+      (question) => refusalOf(order.target, question),
+    );
     this.#subscriptions = new Subscriptions({
       wanted: order.uris,
       ask: (method, uri) => this.#ask(method, uri),

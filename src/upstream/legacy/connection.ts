@@ -11,6 +11,7 @@ import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
 import { notification, type Parsed, type Reply, respond } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { isModernOnly, modernOnly } from "../modern/modern-only.ts";
+import { refusalOf } from "../server-message.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { bringAnswer } from "./bring-answer.ts";
 import { connect, type Connected, restoreWire } from "./connect.ts";
@@ -67,10 +68,14 @@ export class LegacyConnection {
     this.#isAttributed = options.isAttributed ?? false;
     this.#wantedSubscriptions = options.subscriptions;
     this.#subscriptions = new Set(options.subscriptions === undefined ? saved?.subscriptions : []);
-    this.#exchanges = new Exchanges(async (response) => {
-      const wire = this.#connected?.wire;
-      return wire === undefined || bringAnswer(wire, response);
-    }, options.maxOpenAsks);
+    this.#exchanges = new Exchanges(
+      async (response) => {
+        const wire = this.#connected?.wire;
+        return wire === undefined || bringAnswer(wire, response);
+      },
+      (question) => refusalOf(target, question),
+      options.maxOpenAsks,
+    );
     if (saved === undefined) return;
     this.#connected = {
       wire: restoreWire(target, saved.transport, this.#deliver, saved),

@@ -8,6 +8,7 @@ import { logUnexpected } from "../../observability/unexpected.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call, OpenQuestion } from "../../protocol/exchange.ts";
 import {
+  type ErrorObject,
   errorReply,
   isRequestId,
   type JsonRpcNotification,
@@ -53,6 +54,7 @@ export class Exchanges {
   readonly #pending = new Map<RequestId, Pending>();
   readonly #asks = new Map<RequestId, OpenAsk>();
   readonly #answer: (response: JsonRpcResponse) => Promise<boolean>;
+  readonly #refusalOf: (question: Call) => ErrorObject | undefined;
   readonly #maxOpenAsks: number;
   // Ids are never reused within an upstream session, which may outlive this object.
   readonly #nonce = crypto.randomUUID().slice(0, 8);
@@ -61,12 +63,15 @@ export class Exchanges {
   /**
    * @param answer sends a response to one of the server's own requests. Never rejects.
    *   @returns whether the server has it, or does not want it.
+   * @param refusalOf says why a question is put to nobody, if it is not.
    */
   constructor(
     answer: (response: JsonRpcResponse) => Promise<boolean>,
+    refusalOf: (question: Call) => ErrorObject | undefined,
     maxOpenAsks: number = MAX_OPEN_ASKS,
   ) {
     this.#answer = answer;
+    this.#refusalOf = refusalOf;
     this.#maxOpenAsks = maxOpenAsks;
   }
 
@@ -172,6 +177,11 @@ export class Exchanges {
       return;
     }
     const question = params === undefined ? { method } : { method, params };
+    const error = this.#refusalOf(question);
+    if (error !== undefined) {
+      await this.#answer(respond(id, { error }));
+      return;
+    }
     await this.#await(id, recipient, (withdrawn, brought) =>
       recipient.ask(question, withdrawn, { ...origin, ask: id }, brought),
     );

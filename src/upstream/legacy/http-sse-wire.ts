@@ -122,7 +122,7 @@ export class HttpSseWire implements Wire {
       await response.body?.cancel();
       throw new UpstreamError(slug, "session-lost", "forgot its session");
     }
-    const { code } = await readRefusal(slug, response);
+    const { code } = await readRefusal(this.#target, response);
     throw new UpstreamError(slug, "malformed", `refused a message with error ${code}`);
   }
 
@@ -165,7 +165,7 @@ export class HttpSseWire implements Wire {
       signal: controller.signal,
     });
     if (!response.ok) {
-      const { code } = await readRefusal(slug, response);
+      const { code } = await readRefusal(this.#target, response);
       const { status } = response;
       throw new UpstreamError(slug, "malformed", `refused its stream with error ${code}`, {
         status,

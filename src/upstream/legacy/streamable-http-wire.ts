@@ -146,7 +146,7 @@ export class StreamableHttpWire implements Wire {
       await response.body?.cancel();
       throw forgotten;
     }
-    const error = await readRefusal(slug, response);
+    const error = await readRefusal(this.#target, response);
     if (hasSession && status === 400 && error.code === ErrorCode.Transport) throw forgotten;
     // It has left the era since the handshake; the next one shows what it is now.
     if (this.#revision !== undefined && status === 400 && showsModernOnly(error)) throw forgotten;

@@ -75,7 +75,7 @@ export async function sendModern(
     });
     deadline.rewind();
     if (!response.ok) {
-      return { reply: { error: await readRefusal(slug, response) }, wasRefused: true };
+      return { reply: { error: await readRefusal(target, response) }, wasRefused: true };
     }
     for await (const parsed of readMessages(target, response)) {
       if (parsed.kind === "response" && isOurs(parsed.message, id)) {

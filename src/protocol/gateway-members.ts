@@ -1,0 +1,59 @@
+/**
+ * The members by which the gateway speaks in its own name: keys of `_meta` that begin with `edgeway/`, and
+ * `data.upstream` of an error with what stands beside it. A server that sends them would be taken
+ * for the gateway, so they are removed from all that a server says.
+ */
+
+import { type ErrorObject, isObject, type JsonObject } from "./json-rpc.ts";
+
+const PREFIX = "edgeway/";
+/** Of an error that the gateway makes in the place of a server: `upstream` is the sign of it. */
+const OF_ERRORS: ReadonlySet<string> = new Set(["upstream", "reason", "status", "retryAfter"]);
+/** What is made of a tool's own words: a `_meta` in there is none of MCP's. */
+const FOREIGN: ReadonlySet<string> = new Set([
+  ...["structuredContent", "inputSchema", "outputSchema", "requestedSchema"],
+]);
+
+/** @returns the same object where there was nothing to be removed. */
+export function withoutGatewayMeta(value: JsonObject): JsonObject {
+  return mapMembers(value, (member, key) => {
+    if (key === "_meta") return isObject(member) ? withoutOwnKeys(member) : member;
+    // Its keys are the server's to choose, so they say nothing of what they hold.
+    if (key === "inputRequests" && isObject(member)) return mapMembers(member, cleaned);
+    return FOREIGN.has(key) ? member : cleaned(member);
+  });
+}
+
+/** @returns the error as the server's own. */
+export function withoutGatewayData(error: ErrorObject): ErrorObject {
+  if (!isObject(error.data)) return error;
+  const data = withoutGatewayMeta(error.data);
+  if (!Object.hasOwn(data, "upstream")) return data === error.data ? error : { ...error, data };
+  const own = Object.entries(data).filter(([key]) => !OF_ERRORS.has(key));
+  const { data: _, ...rest } = error;
+  return own.length === 0 ? rest : { ...rest, data: Object.fromEntries(own) };
+}
+
+function cleaned(value: unknown): unknown {
+  if (isObject(value)) return withoutGatewayMeta(value);
+  if (!Array.isArray(value)) return value;
+  const elements = value.map(cleaned);
+  return elements.some((element, n) => element !== value[n]) ? elements : value;
+}
+
+function withoutOwnKeys(meta: JsonObject): JsonObject {
+  const keys = Object.keys(meta);
+  if (!keys.some((key) => key.startsWith(PREFIX))) return meta;
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => !key.startsWith(PREFIX)));
+}
+
+/** Copies nothing until something changes: lists of ten thousand tools come this way. */
+function mapMembers(value: JsonObject, map: (member: unknown, key: string) => unknown): JsonObject {
+  let isChanged = false;
+  const members = Object.entries(value).map(([key, member]) => {
+    const mapped = map(member, key);
+    isChanged ||= mapped !== member;
+    return [key, mapped] as const;
+  });
+  return isChanged ? Object.fromEntries(members) : value;
+}

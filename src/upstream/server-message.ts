@@ -1,0 +1,114 @@
+/**
+ * The one place where what a server says becomes a message. A server is not trusted with the members by
+ * which the gateway speaks, nor with what people are shown: nothing behind this has to think of it.
+ */
+
+import { isLoopback } from "../lib/loopback.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import type { Call } from "../protocol/exchange.ts";
+import { withoutGatewayData, withoutGatewayMeta } from "../protocol/gateway-members.ts";
+import {
+  type ErrorObject,
+  isObject,
+  type JsonObject,
+  type JsonRpcResponse,
+  type Parsed,
+  parseMessage,
+} from "../protocol/json-rpc.ts";
+import { asksForBadVisit, showElicitation } from "../protocol/shown-questions.ts";
+import { mapMember } from "../protocol/translate/map-member.ts";
+import type { UpstreamTarget } from "./target.ts";
+
+type Server = Pick<UpstreamTarget, "slug" | "endpoint">;
+
+const ELICITATION = "elicitation/create";
+
+/** @returns `undefined` for what is no JSON-RPC message. */
+export function parseServerMessage(server: Server, value: unknown): Parsed | undefined {
+  const parsed = parseMessage(value);
+  switch (parsed?.kind) {
+    case "request":
+      return { kind: "request", message: readCall(parsed.message) };
+    case "notification":
+      return { kind: "notification", message: readCall(parsed.message) };
+    case "response":
+      return { kind: "response", message: readResponse(server, parsed.message) };
+    case undefined:
+      return undefined;
+  }
+}
+
+/** @returns why a server's question is put to nobody; `undefined` for one that may be put. */
+export function refusalOf(server: Server, { method, params = {} }: Call): ErrorObject | undefined {
+  const isBad = method === ELICITATION && asksForBadVisit(params, isLocal(server));
+  return isBad ? { code: ErrorCode.InvalidParams, message: notAsked(server) } : undefined;
+}
+
+function readCall<T extends Call>(message: T): T {
+  const { method, params } = message;
+  if (params === undefined) return message;
+  const own = withoutGatewayMeta(params);
+  return { ...message, params: method === ELICITATION ? showElicitation(own) : own };
+}
+
+/** What asks for a bad visit becomes an error, whether it is a result or one already. */
+function readResponse(server: Server, response: JsonRpcResponse): JsonRpcResponse {
+  const visits = "result" in response ? visitsIn(response.result) : pagesIn(response.error);
+  if (visits.some((params) => asksForBadVisit(params, isLocal(server)))) {
+    const { jsonrpc, id } = response;
+    const data = { upstream: server.slug, reason: "malformed" };
+    const error = { code: ErrorCode.InternalError, message: notAsked(server), data };
+    return id === undefined ? { jsonrpc, error } : { jsonrpc, id, error };
+  }
+  return "result" in response
+    ? { ...response, result: readResult(response.result) }
+    : { ...response, error: readError(response.error) };
+}
+
+function readResult(result: JsonObject): JsonObject {
+  const own = withoutGatewayMeta(result);
+  const { inputRequests } = own;
+  if (!isObject(inputRequests)) return own;
+  const read = Object.entries(inputRequests).map(([key, request]) => {
+    const params = elicitationIn(request);
+    if (params === undefined || !isObject(request)) return [key, request];
+    return [key, { ...request, params: showElicitation(params) }];
+  });
+  return { ...own, inputRequests: Object.fromEntries(read) };
+}
+
+function readError(error: ErrorObject): ErrorObject {
+  const own = withoutGatewayData(error);
+  return isObject(own.data)
+    ? { ...own, data: mapMember(own.data, "elicitations", showElicitation) }
+    : own;
+}
+
+/** The elicitations among the questions of a result (2026-07-28, multi round-trip requests). */
+function visitsIn({ inputRequests }: JsonObject): readonly JsonObject[] {
+  if (!isObject(inputRequests)) return [];
+  return Object.values(inputRequests)
+    .map(elicitationIn)
+    .filter((params) => params !== undefined);
+}
+
+/** @returns the params of a question that is an elicitation. */
+function elicitationIn(request: unknown): JsonObject | undefined {
+  if (!isObject(request) || request["method"] !== ELICITATION) return undefined;
+  const { params } = request;
+  return isObject(params) ? params : undefined;
+}
+
+/** The pages that have to be visited first (2025-11-25, elicitation, -32042). */
+function pagesIn({ data }: ErrorObject): readonly JsonObject[] {
+  const elicitations = isObject(data) ? data["elicitations"] : undefined;
+  return Array.isArray(elicitations) ? elicitations.filter(isObject) : [];
+}
+
+function isLocal({ endpoint }: Server): boolean {
+  return isLoopback(endpoint.hostname);
+}
+
+function notAsked({ slug }: Server): string {
+  return `Upstream "${slug}" asks for a visit to a URL that is not https:, so nobody is asked; have it name an https: URL`;
+}
