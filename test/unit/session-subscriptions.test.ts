@@ -272,10 +272,45 @@ describe("resources/subscribe", () => {
 
   test("of what nobody will tell of is refused, and forgotten", async ({ expect }) => {
     const scene = new Scene();
+    scene.canOwn = false;
     scene.honour = () => ({});
     const reply = await scene.subscriptions.subscribe(B, { uri: "x:" });
     expect(reply).toMatchObject({ error: { code: -32602, data: { uri: "x:" } } });
     expect(JSON.stringify(reply)).toContain('Upstream \\"constructor\\"');
+    expect(scene.wanted).toEqual({ uris: [] });
+  });
+
+  test("of what the feed cannot tell of is kept in the client's own session", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    await scene.subscriptions.subscribe(B, { uri: "w:" });
+    scene.honour = () => ({});
+    expect(await scene.subscriptions.subscribe(B, { uri: "x:" })).toEqual({ result: {} });
+    await scene.settle();
+    // From now on that session is used, for all that is wanted of the server.
+    expect([...scene.ownUris].toSorted()).toEqual(["constructor w:", "constructor x:"]);
+    expect(scene.ownSaves).toEqual([["constructor"]]);
+    expect(scene.subscriptions.ownUris("constructor")).toEqual(["w:", "x:"]);
+    expect(scene.subscriptions.passes("constructor", updated("x:"))).toBe(true);
+    scene.subscriptions.unsubscribe({ uri: "x:" });
+    await scene.settle();
+    expect([...scene.ownUris]).toEqual(["constructor w:"]);
+  });
+
+  test("that the client's own session is too slow for is refused, and not kept there", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    scene.honour = () => ({});
+    const { promise: slow, resolve: answer } = Promise.withResolvers<void>();
+    scene.ownWait = slow;
+    const reply = scene.subscriptions.subscribe(B, { uri: "x:" });
+    await vi.runAllTimersAsync();
+    expect(await reply).toMatchObject({ error: { code: -32602 } });
+    answer();
+    await scene.settle();
+    expect([...scene.ownUris]).toEqual([]);
     expect(scene.wanted).toEqual({ uris: [] });
   });
 

@@ -2,7 +2,8 @@
  * Subscriptions in the session that a client has at a server itself. Once it has called a tool there,
  * what it did may concern that session alone: some servers tell nobody else of it. So from then on
  * the session is subscribed as well as the feed, which also hears what happens while nobody listens
- * to the session. A client that only listens has no such session.
+ * to the session. A client that only listens has no such session, unless the feed cannot tell of what it
+ * listens for: a server of both eras may tell legacy sessions alone.
  */
 
 import type { Call } from "../../protocol/exchange.ts";
@@ -60,6 +61,19 @@ export class OwnSubscriptions {
     };
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, uris.length) }, work));
     if (uris.some(isWanted)) this.#note(slug);
+  }
+
+  /**
+   * Uses the session from now on, for a resource that the feed cannot tell of.
+   *
+   * @returns `false` when the server does not subscribe it; then nothing has changed.
+   */
+  async begin(slug: string, uri: string): Promise<boolean> {
+    // One that is used already has been asked.
+    if (this.#called.has(slug) || !(await this.#subscribe(slug, uri))) return false;
+    this.#called.add(slug);
+    this.#note(slug);
+    return true;
   }
 
   /** @returns `false` where there is no such session, or the server does not subscribe it. */

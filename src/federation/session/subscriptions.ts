@@ -30,6 +30,8 @@ const FIRST_PAUSE_MS = 50;
 const MAX_URI_CHARS = 256 * 1024;
 /** What a client waits at most for its own session to be subscribed too. */
 const OWN_WAIT_MS = 1000;
+/** … and for it to be opened and subscribed, when nobody else tells of the resource. */
+const BEGIN_WAIT_MS = 10_000;
 
 /** The fan-out, as one session sees it. A call that failed can be made again. */
 export interface NewsSource {
@@ -102,6 +104,8 @@ export class Subscriptions {
       this.#isDue ||= honoured === undefined;
       return this.#doneAt(slug);
     }
+    // What the client was told in `initialize` is true of a session that it has with the server itself.
+    if (honoured !== undefined && (await this.#beginOwn(uri, slug))) return { result: {} };
     if (honoured !== undefined || before !== slug) {
       this.#wanted.delete(uri);
       this.#save();
@@ -112,6 +116,27 @@ export class Subscriptions {
     }
     const message = `Upstream "${slug}" does not tell when this resource changes, or is not to be had now`;
     return errorReply(ErrorCode.InvalidParams, message, { uri });
+  }
+
+  /** @returns whether the client's own session with the server will tell of the resource. */
+  async #beginOwn(uri: string, slug: string): Promise<boolean> {
+    const { own, surroundings } = this.#options;
+    let isLate = false;
+    const isWanted = (one: string): boolean =>
+      !this.#over.signal.aborted && this.#wanted.ownerOf(one) === slug;
+    const beginning = own.begin(slug, uri).then(async (isSubscribed) => {
+      if (!isSubscribed) return false;
+      // The client has been told that it hears nothing of it.
+      if (isLate && !isWanted(uri)) await own.unsubscribe(slug, uri);
+      return true;
+    });
+    surroundings.waitUntil(beginning);
+    const isSubscribed = await settleWithin(beginning, BEGIN_WAIT_MS);
+    isLate = isSubscribed === undefined;
+    if (isSubscribed !== true) return false;
+    const others = this.#wanted.urisOf(slug).filter((one) => one !== uri);
+    surroundings.waitUntil(own.subscribeAll(slug, others, isWanted));
+    return true;
   }
 
   /** `resources/unsubscribe`. */
