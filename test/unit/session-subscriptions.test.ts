@@ -53,6 +53,7 @@ class Scene implements NewsSource {
   readonly own = new OwnSubscriptions({
     saved: [],
     save: (slugs) => this.ownSaves.push(slugs),
+    takesSubscriptions: () => Promise.resolve(this.canOwn),
     request: async (slug, { method, params }) => {
       const uri = String(params?.["uri"]);
       this.atOnce.push(++this.running);

@@ -47,6 +47,7 @@ export function federateSession(options: FederatedSessionOptions): FederatedSess
     saved: saved.own ?? [],
     save: (slugs) => save({ own: slugs }),
     request: (slug, call) => servers.requestFor(slug, call),
+    takesSubscriptions: (slug) => servers.takesSubscriptions(slug),
   });
   const subscriptions = new Subscriptions({
     ...{ surroundings, source: options.source, own, voice: unsolicited },

@@ -17,6 +17,8 @@ export interface OwnSubscriptionsOptions {
   readonly save: (slugs: readonly string[]) => void;
   /** Makes a request at a server, for nobody who waits. Never rejects. */
   readonly request: (slug: string, call: Call) => Promise<Reply>;
+  /** Opens the session at a server. @returns whether it takes subscriptions. Never rejects. */
+  readonly takesSubscriptions: (slug: string) => Promise<boolean>;
 }
 
 export class OwnSubscriptions {
@@ -70,7 +72,8 @@ export class OwnSubscriptions {
    */
   async begin(slug: string, uri: string): Promise<boolean> {
     // One that is used already has been asked.
-    if (this.#called.has(slug) || !(await this.#subscribe(slug, uri))) return false;
+    if (this.#called.has(slug) || !(await this.#options.takesSubscriptions(slug))) return false;
+    if (!(await this.#subscribe(slug, uri))) return false;
     this.#called.add(slug);
     this.#note(slug);
     return true;

@@ -6,7 +6,7 @@
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
-import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import { errorReply, isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import type { Dispatch, Unsolicited } from "../../sessions/dispatch.ts";
 import { isSavedModern, type SavedServer } from "../../upstream/saved-server.ts";
 import { type Endpoint, serverOf } from "../endpoint.ts";
@@ -109,11 +109,21 @@ export class ServerSessions {
     return { slug, isNamed: endpoint.isMerged, passes: (notice) => passes(slug, notice) };
   }
 
+  /** Opens the session at a server, if there is none: only its handshake says what it takes. Never rejects. */
+  async takesSubscriptions(slug: string): Promise<boolean> {
+    if (!this.#saved.has(slug)) await this.requestFor(slug, { method: "ping" });
+    const resources = this.#capabilitiesOf(slug)["resources"];
+    return isObject(resources) && resources["subscribe"] === true;
+  }
+
   #hasLogging(slug: string): boolean {
+    return this.#capabilitiesOf(slug)["logging"] !== undefined;
+  }
+
+  /** By the handshake of a session at a legacy server; a modern one is told all with each request. */
+  #capabilitiesOf(slug: string): JsonObject {
     const saved = this.#saved.get(slug);
-    // A modern server is told with each request.
-    if (saved === undefined || isSavedModern(saved)) return false;
-    return saved.handshake.capabilities["logging"] !== undefined;
+    return saved === undefined || isSavedModern(saved) ? {} : saved.handshake.capabilities;
   }
 
   /** Those in use, opened or not. */

@@ -1,5 +1,6 @@
 /** What of a legacy connection outlives its holder's memory; plain data, and of a bounded size. */
 
+import { isObject } from "../../protocol/json-rpc.ts";
 import { takesTasks } from "../../protocol/older-tasks.ts";
 import type { Connected, Transport } from "./connect.ts";
 import type { Handshake } from "./handshake.ts";
@@ -20,9 +21,11 @@ export function saveConnection(
   subscriptions: ReadonlySet<string>,
 ): SavedConnection {
   const { revision, capabilities } = handshake;
-  const { logging } = capabilities;
+  const { logging, resources } = capabilities;
+  const canSubscribe = isObject(resources) && resources["subscribe"] === true;
   const kept = {
     ...(logging === undefined ? {} : { logging: {} }),
+    ...(canSubscribe ? { resources: { subscribe: true } } : {}),
     ...(takesTasks(capabilities) ? { tasks: { requests: { tools: { call: {} } } } } : {}),
   };
   return {
