@@ -56,6 +56,15 @@ export function isServed(method: string, era: Era): boolean {
   return factsOf(method)?.eras.includes(era) ?? false;
 }
 
+/**
+ * Whether 2026-07-28 has the method and no session does. The extension for tasks does not count: methods
+ * of 2025-11-25 have the same names.
+ */
+export function isOfModernEraAlone(method: string): boolean {
+  const facts = factsOf(method);
+  return facts !== undefined && facts.isOfTasks !== true && !facts.eras.includes("legacy");
+}
+
 export function isCacheable(method: string): boolean {
   return factsOf(method)?.isCacheable ?? false;
 }

@@ -12,6 +12,7 @@ import {
   type RequestId,
   respond,
 } from "../protocol/json-rpc.ts";
+import { isOfModernEraAlone } from "../protocol/methods.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { refuse, type Refused } from "./outcome.ts";
 
@@ -29,6 +30,19 @@ interface Resumed {
   readonly id: RequestId;
   readonly ticket: string | undefined;
   readonly asked: readonly OpenQuestion[];
+}
+
+/**
+ * Answers what a session answers by itself, at any time of its life: `ping`, and the requests that only
+ * 2026-07-28 has. A client of both eras probes with `server/discover`, and falls back to `initialize` when it
+ * is told that there is no such method (2026-07-28, versioning, compatibility).
+ *
+ * @returns `undefined` for a request that needs `initialize`, and then a server.
+ */
+export function answerAlone(method: string): Reply | undefined {
+  if (method === "ping") return { result: {} };
+  if (!isOfModernEraAlone(method)) return undefined;
+  return errorReply(ErrorCode.MethodNotFound, `Method not found: no session has ${method}`);
 }
 
 /** Ids and tokens are kept with every event of a call. */
@@ -91,7 +105,8 @@ export class Calls {
   /** @returns `undefined` for a request that was cancelled: it gets no answer. */
   async #run(dispatch: Dispatch, request: JsonRpcRequest, peer: Peer): Promise<Reply | undefined> {
     const { id, method, params } = request;
-    if (method === "ping") return { result: {} };
+    const alone = answerAlone(method);
+    if (alone !== undefined) return alone;
     const call = params === undefined ? { method } : { method, params };
     return this.#track(id, (signal) => dispatch.request(call, peer, signal));
   }

@@ -14,11 +14,12 @@ import {
   type Parsed,
   replyOf,
   requestsOf,
+  respond,
 } from "../protocol/json-rpc.ts";
 import { allowsBatches } from "../protocol/revisions.ts";
 import { placeOfQuestion } from "./asks.ts";
 import { PostAnswer, SharedAnswer } from "./answer.ts";
-import { LogFull } from "./calls.ts";
+import { answerAlone, LogFull } from "./calls.ts";
 import { bring } from "./bring.ts";
 import { type Core, isPolling, type OpenChannel, peerOn, readPost, streamRefusal } from "./core.ts";
 import type { Dispatch } from "./dispatch.ts";
@@ -37,9 +38,7 @@ export async function receive(
   isBatch: boolean,
   openChannel: OpenChannel,
 ): Promise<Outcome> {
-  if (core.open === undefined) {
-    return refuse(400, ErrorCode.InvalidRequest, "The session is not initialized yet");
-  }
+  if (core.open === undefined) return receiveEarly(core, messages, isBatch);
   const { client, dispatch } = core.open;
   if (isBatch && !allowsBatches(client.revision)) {
     const message = `Revision ${client.revision} has no batches: send one message for each POST`;
@@ -62,6 +61,24 @@ export async function receive(
   const second = core.calls.refusal(requests);
   if (second !== undefined) return second;
   return run(core, dispatch, { requests, isBatch, openChannel });
+}
+
+/** Before `initialize`, which only a session of HTTP+SSE can be: Streamable HTTP opens it with that. */
+async function receiveEarly(
+  { calls, streams }: Core,
+  messages: readonly Parsed[],
+  isBatch: boolean,
+): Promise<Outcome> {
+  const [request] = isBatch ? [] : requestsOf(messages);
+  const reply = request === undefined ? undefined : answerAlone(request.method);
+  if (request === undefined || reply === undefined) {
+    const message = "The session is not initialized yet";
+    return refuse(400, ErrorCode.InvalidRequest, message, request?.id);
+  }
+  const refusal = calls.refusal([request]);
+  if (refusal !== undefined) return refusal;
+  await streams.unsolicited.send(respond(request.id, reply));
+  return { kind: "accepted" };
 }
 
 async function receiveNotification(

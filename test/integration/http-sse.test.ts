@@ -1,13 +1,13 @@
 /** HTTP+SSE of 2024-11-05 at the front door. */
 
 import { runInDurableObject } from "cloudflare:test";
-import { beforeAll, describe, test } from "vitest";
+import { beforeAll, describe, type ExpectStatic, test } from "vitest";
 
 import { PATIENCE_MS } from "./bounded.ts";
-import { initializeMessage, post, send, Session } from "./client.ts";
+import { envelope, initializeMessage, post, send, Session } from "./client.ts";
 import { responseIn } from "./event-reader.ts";
 import { setLimits } from "./own-limits.ts";
-import { NOTHING, objectOf, sseSessionId, storedIn } from "./session-object.ts";
+import { NOTHING, objectOf, sseSessionId, storedIn, WAYS_TO_LOSE } from "./session-object.ts";
 import { SseSession } from "./sse-client.ts";
 import {
   ANSWER,
@@ -65,6 +65,72 @@ test("every POST is answered Accepted, every answer comes on the stream", async 
   expect(await session.stream.message()).toEqual({ jsonrpc: "2.0", id: 5, result: {} });
   expect(await session.request("no/such")).toMatchObject({ id: 1, error: { code: -32601 } });
   await session.stream.cancel();
+});
+
+describe("a request of the newer era is refused, and a ping answered, on the stream", () => {
+  const MARK = "sent-by-the-client";
+  const params = { _meta: { ...envelope(), mark: MARK }, notifications: {} };
+  const PROBES = [
+    { sent: { id: 6, method: "server/discover", params }, answer: { error: { code: -32601 } } },
+    {
+      sent: { id: 7, method: "subscriptions/listen", params },
+      answer: { error: { code: -32601 } },
+    },
+    { sent: PING, answer: { result: {} } },
+  ];
+
+  async function probe(session: SseSession, expect: ExpectStatic): Promise<void> {
+    for (const { sent, answer } of PROBES) {
+      expect(await session.post(sent)).toEqual([202, "Accepted"]);
+      expect(await session.stream.message()).toMatchObject({ id: sent.id, ...answer });
+    }
+  }
+
+  async function initialize(session: SseSession, expect: ExpectStatic): Promise<void> {
+    await session.post(initializeMessage("2024-11-05"));
+    expect(await session.stream.message()).toHaveProperty("result");
+    await session.post({ method: "notifications/initialized" });
+  }
+
+  test.for(["legacy", "sse", "modern"] as const)(
+    "before and after initialize, server: %s",
+    async (server, { expect }) => {
+      const upstream = await Upstream.take({ server });
+      const session = await SseSession.connect(upstream.sse);
+      await probe(session, expect);
+      await initialize(session, expect);
+      await probe(session, expect);
+      await session.stream.cancel();
+      expect(JSON.stringify(await upstream.log())).not.toContain(MARK);
+    },
+  );
+
+  test.for(WAYS_TO_LOSE)(
+    "also when the session's object $name in between",
+    async ({ lose }, { expect }) => {
+      const upstream = await Upstream.take({ server: "legacy" });
+      const session = await SseSession.connect(upstream.sse);
+      const id = { id: sseSessionId(session) };
+      await probe(session, expect);
+      await lose(id);
+      await probe(session, expect);
+      await initialize(session, expect);
+      await lose(id);
+      await probe(session, expect);
+      await session.stream.cancel();
+    },
+  );
+
+  test("in a session of Streamable HTTP in the answer to its POST", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const session = await Session.open(upstream.mcp);
+    for (const method of ["server/discover", "subscriptions/listen"]) {
+      const response = await session.post({ id: 3, method, params: { mark: MARK } });
+      expect(response.status).toBe(200);
+      expect(await responseIn(response)).toMatchObject({ id: 3, error: { code: -32601 } });
+    }
+    expect(JSON.stringify(await upstream.log())).not.toContain(MARK);
+  });
 });
 
 test("events have no ids, and the stream is kept alive", async ({ expect }) => {
