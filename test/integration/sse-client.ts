@@ -35,11 +35,16 @@ export class SseSession {
     headers: Headers = {},
   ): Promise<SseSession> {
     const session = await SseSession.connect(path, headers);
-    await session.post(initializeMessage("2024-11-05", capabilities));
-    const opening = await session.stream.message();
-    if (opening.result === undefined) throw new Error(JSON.stringify(opening));
-    await session.post({ method: "notifications/initialized" });
+    await session.initialize(capabilities);
     return session;
+  }
+
+  /** @throws Error when it is refused. */
+  async initialize(capabilities: Json = {}): Promise<void> {
+    await this.post(initializeMessage("2024-11-05", capabilities));
+    const opening = await this.stream.message();
+    if (opening.result === undefined) throw new Error(JSON.stringify(opening));
+    await this.post({ method: "notifications/initialized" });
   }
 
   /** Posts as such a client does: without an `Accept`. @returns status and text. */
