@@ -93,7 +93,7 @@ function asJson({ id }: JsonRpcRequest, reply: Reply): Response {
   // Nothing was run, and when to come back is known: that has a status of its own.
   const isTooMuch = code === ErrorCode.Transport && reason === "overloaded";
   if (!isTooMuch || typeof retryAfter !== "number") {
-    return json(respond(id, reply), modernHttpStatus(code));
+    return json(respond(id, reply), reply.refusedWith ?? modernHttpStatus(code));
   }
   return json(respond(id, reply), 429, { "Retry-After": String(Math.ceil(retryAfter)) });
 }

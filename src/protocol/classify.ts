@@ -19,6 +19,7 @@ import {
   type RequestId,
 } from "./json-rpc.ts";
 import { isServed, mirroredNameOf } from "./methods.ts";
+import { misshapenMember } from "./request-shape.ts";
 import { claimsModernEra, isModernRevision, MODERN_REVISIONS } from "./revisions.ts";
 
 export interface MirroredHeaders {
@@ -195,6 +196,9 @@ function checkModern(
       requested,
     });
   }
+  // Only here: a later revision may have other shapes, and a client of one is to learn which are served.
+  const misshapen = misshapenMember(method, message.params);
+  if (misshapen !== undefined) return reject(400, id, ErrorCode.InvalidParams, misshapen);
   if (headers.protocolVersion === null) {
     return reject(400, id, ErrorCode.HeaderMismatch, "MCP-Protocol-Version is missing");
   }

@@ -44,11 +44,12 @@ export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcRespo
 
 /**
  * A request's end without its envelope: ids belong to one hop and never cross it. `own` is of an
- * error that the gateway made itself (`ownError`), and goes no further than it.
+ * error that the gateway made itself (`ownError`), and goes no further than it. `refusedWith` is the HTTP status
+ * of a modern server that refused the request at the door; a modern client gets the same.
  */
 export type Reply =
   | { readonly result: JsonObject }
-  | { readonly error: ErrorObject; readonly own?: JsonObject };
+  | { readonly error: ErrorObject; readonly own?: JsonObject; readonly refusedWith?: 400 };
 
 /** A message tagged by its kind, so that callers switch instead of probing for members. */
 export type Parsed =

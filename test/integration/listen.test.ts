@@ -107,15 +107,22 @@ describe("subscriptions/listen", () => {
     await stream.cancel();
   });
 
-  test.for([{}, { notifications: [] }, { notifications: { resourceSubscriptions: "file:///a" } }])(
-    "with the params %j is refused",
-    async (params, { expect }) => {
-      const upstream = await Upstream.take({ server: "modern" });
-      const response = await modern(upstream, "subscriptions/listen", params, { id: "s" });
-      expect(await responseIn(response)).toMatchObject({ id: "s", error: { code: -32602 } });
-      expect(await upstream.log()).toHaveLength(0);
-    },
-  );
+  test.for([
+    {},
+    { notifications: [] },
+    { notifications: { toolsListChanged: "yes" } },
+    { notifications: { resourceSubscriptions: "file:///a" } },
+    { notifications: { resourceSubscriptions: [1] } },
+  ])("with the params %j is refused at the door", async (params, { expect }) => {
+    const upstream = await Upstream.take({ server: "modern" });
+    const response = await modern(upstream, "subscriptions/listen", params, { id: "s" });
+    expect(response.status).toBe(400);
+    expect(await responseIn(response)).toMatchObject({
+      id: "s",
+      error: { code: -32602, message: expect.stringContaining("params.notifications") },
+    });
+    expect(await upstream.log()).toHaveLength(0);
+  });
 
   test("is not timed out", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "modern" }, "hasty");

@@ -122,3 +122,43 @@ describe("towards the upstream", () => {
     expect(record?.body?.params).toMatchObject({ requestState, inputResponses });
   });
 });
+
+describe("back from the upstream", () => {
+  test.for([
+    // Refused at its door: nothing was run, and every proxy and client on the way can see it.
+    { refusal: 400, code: -32602, status: 400 },
+    { refusal: 400, code: -32600, status: 400 },
+    { refusal: 400, code: -32603, status: 400 },
+    { refusal: 400, code: 1234, status: 400 },
+    { refusal: 400, code: -32021, status: 400 },
+    { refusal: 404, code: -32601, status: 404 },
+    // What a handler has decided travels as a result does.
+    { refusal: 200, code: -32602, status: 200 },
+    { refusal: 200, code: 1234, status: 200 },
+  ])(
+    "error $code with HTTP $refusal is that error with $status",
+    async ({ refusal, code, status }, { expect }) => {
+      const error = { code, message: "No.", data: { why: "test" } };
+      const reaction = { ...jsonOf({ error }, refusal), isLasting: true as const };
+      const upstream = await Upstream.take({
+        server: "modern",
+        reactions: { "tools/call": [reaction], "prompts/list": [reaction] },
+      });
+      for (const response of [await modernCall(upstream), await modern(upstream, "prompts/list")]) {
+        expect(response.status).toBe(status);
+        expect(await responseIn(response)).toEqual({ jsonrpc: "2.0", id: 1, error });
+      }
+    },
+  );
+
+  test("an error of a server in a session has no such status", async ({ expect }) => {
+    const error = { code: -32602, message: "No." };
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { "tools/call": [jsonOf({ error }, 400)] },
+    });
+    const response = await modernCall(upstream);
+    expect(response.status).toBe(200);
+    expect(await responseIn(response)).toEqual({ jsonrpc: "2.0", id: 1, error });
+  });
+});

@@ -82,6 +82,22 @@ const REJECTIONS: readonly Row[] = [
     code: -32602,
     id: 7,
   },
+  ...Object.entries({
+    "a capability that is no object": { [CAPABILITIES_KEY]: { sampling: true } },
+    "an extension that is no object": { [CAPABILITIES_KEY]: { extensions: { "a/b": [] } } },
+    "icons that are no list": {
+      "io.modelcontextprotocol/clientInfo": { name: "c", version: "1", icons: {} },
+    },
+    "a log level of nobody": { "io.modelcontextprotocol/logLevel": "loud" },
+    "a progress token that is an object": { progressToken: {} },
+  }).map(([name, meta]) => ({
+    name,
+    body: other("tools/call", { name: "add", _meta: { ...META, ...meta } }),
+    headers: { ...CALL, "Mcp-Name": "add" },
+    status: 400,
+    code: -32602,
+    id: 7,
+  })),
   {
     name: "no envelope",
     body: { jsonrpc: "2.0", id: 7, method: "tools/list" },

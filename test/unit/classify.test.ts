@@ -59,7 +59,7 @@ describe("accepts", () => {
     },
     {
       name: "subscriptions/listen",
-      body: request("subscriptions/listen"),
+      body: request("subscriptions/listen", { notifications: {} }),
       headers: mirrored("subscriptions/listen"),
     },
   ])("$name as modern", ({ body, headers }, { expect }) => {

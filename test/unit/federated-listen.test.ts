@@ -226,15 +226,6 @@ describe("a listener", () => {
     for (const listener of [...listeners, next]) listener.hangUp();
     await settle();
   });
-
-  test.for([undefined, [], { resourceSubscriptions: [1] }])(
-    "that asks with %j is refused",
-    async (notifications, { expect }) => {
-      const listener = new Listener(notifications);
-      expect(await listener.reply).toMatchObject({ error: { code: -32602 } });
-      expect([listener.notices, listener.fanOut.asked]).toEqual([[], []]);
-    },
-  );
 });
 
 describe("a way to the news that breaks", () => {

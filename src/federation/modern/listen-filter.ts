@@ -21,20 +21,15 @@ export interface Asked {
   readonly uris: readonly string[];
 }
 
-/** @returns `undefined` for params without a filter, or with one of another shape. */
-export function readFilter(params: Params | undefined): Asked | undefined {
-  const filter = params?.["notifications"];
-  if (!isObject(filter)) return undefined;
-  const uris: unknown = filter["resourceSubscriptions"] ?? [];
-  if (!Array.isArray(uris)) return undefined;
-  const unique = new Set<string>();
-  for (const uri of uris as readonly unknown[]) {
-    if (typeof uri !== "string") return undefined;
-    unique.add(uri);
-  }
+/** @param params as the front door has judged them (`misshapenMember`). */
+export function readFilter(params: Params | undefined): Asked {
+  const { notifications } = params ?? {};
+  const filter = isObject(notifications) ? notifications : {};
+  const { resourceSubscriptions } = filter;
+  const uris = Array.isArray(resourceSubscriptions) ? (resourceSubscriptions as string[]) : [];
   return {
     lists: LIST_TOPICS.filter((topic) => filter[MEMBERS[topic]] === true),
-    uris: [...unique],
+    uris: [...new Set(uris)],
   };
 }
 

@@ -47,10 +47,6 @@ export async function listen(
   signal: AbortSignal,
 ): Promise<Reply> {
   const asked = readFilter(params);
-  if (asked === undefined) {
-    const message = 'params.notifications must be a filter, for example {"toolsListChanged":true}';
-    return errorReply(ErrorCode.InvalidParams, message);
-  }
   const { limits, principal } = context;
   // What is beyond the limits is not in the acknowledgement.
   const uris = asked.uris

@@ -75,7 +75,9 @@ export async function sendModern(
     });
     deadline.rewind();
     if (!response.ok) {
-      return { reply: { error: await readRefusal(target, response) }, wasRefused: true };
+      const error = await readRefusal(target, response);
+      const reply: Reply = response.status === 400 ? { error, refusedWith: 400 } : { error };
+      return { reply, wasRefused: true };
     }
     for await (const parsed of readMessages(target, response)) {
       if (parsed.kind === "response" && isOurs(parsed.message, id)) {
