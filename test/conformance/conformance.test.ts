@@ -16,6 +16,7 @@ import { OWNER_CODE } from "../support/oauth-owner.ts";
 import { type RenamingProxy, startRenamingProxy } from "../support/renaming-proxy.ts";
 import { type Server, startGateway } from "../support/servers.ts";
 import {
+  newWarnings,
   OTHER_EXTENSIONS,
   RUN_TIMEOUT_MS,
   RUNS,
@@ -60,7 +61,7 @@ describe.each(RUNS)("conformance, $name", ({ args }) => {
       expect(failing).toEqual([]);
     });
 
-    test("the fixture reached directly gives the same totals", ({ expect }) => {
+    test("the fixture reached directly gives the same totals, warnings too", ({ expect }) => {
       expect(through).toEqual(direct);
     });
   });
@@ -89,6 +90,10 @@ describe.each(RUNS)("conformance, $name", ({ args }) => {
 
     test("every scenario passes that does directly", ({ expect }) => {
       expect(through.map(failuresOf)).toEqual(direct.map(failuresOf));
+    });
+
+    test("no scenario has a warning that it does not have directly", ({ expect }) => {
+      expect(newWarnings(through, direct)).toEqual([]);
     });
   });
 });

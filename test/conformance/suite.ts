@@ -26,14 +26,36 @@ export interface Verdict {
   readonly scenario: string;
   readonly passed: number;
   readonly failed: number;
+  /** Of what the specification recommends (SHOULD). */
+  readonly warnings: number;
 }
 
 /** Runs the scenarios for a server. */
 export async function runServerSuite(url: string, args: readonly string[]): Promise<Verdict[]> {
-  const said = await run(url, args);
-  const verdicts = parseSummary(said);
-  if (verdicts.length === 0) throw new Error(`no verdicts:\n${said}`);
-  return verdicts;
+  const folder = await mkdtemp(join(tmpdir(), "edgeway-conformance-"));
+  try {
+    const said = await run(url, [...args, "-o", folder]);
+    const verdicts = await Promise.all(
+      parseSummary(said).map(async (verdict) => {
+        return { ...verdict, warnings: await countWarnings(folder, verdict.scenario) };
+      }),
+    );
+    if (verdicts.length === 0) throw new Error(`no verdicts:\n${said}`);
+    return verdicts;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The summary leaves warnings out where it is about requirements. */
+async function countWarnings(folder: string, scenario: string): Promise<number> {
+  const names = await readdir(folder);
+  const own = names.filter(
+    (name) => name.replace(/-\d{4}-\d\d-\d\dT.*$/, "") === `server-${scenario}`,
+  );
+  if (own.length !== 1) throw new Error(`not one result of ${scenario}: ${names.join(", ")}`);
+  const checks = await readChecks(join(folder, own.join("")));
+  return checks.filter(({ status }) => status === "WARNING").length;
 }
 
 /**
@@ -60,7 +82,7 @@ async function run(url: string, args: readonly string[]): Promise<string> {
   }
 }
 
-function parseSummary(output: string): Verdict[] {
+function parseSummary(output: string): Omit<Verdict, "warnings">[] {
   const summary = output.slice(output.indexOf("=== SUMMARY ==="));
   return [...summary.matchAll(/^[✓✗] (\S+): (\d+) passed, (\d+) failed/gm)].map(
     ([, scenario = "", passed, failed]) => ({
@@ -69,6 +91,20 @@ function parseSummary(output: string): Verdict[] {
       failed: Number(failed),
     }),
   );
+}
+
+/** @returns the scenarios with more warnings than the same server gets directly, and how many more. */
+export function newWarnings(
+  through: readonly Verdict[],
+  direct: readonly Verdict[],
+): readonly Pick<Verdict, "scenario" | "warnings">[] {
+  const known = new Map(direct.map(({ scenario, warnings }) => [scenario, warnings]));
+  return through
+    .map(({ scenario, warnings }) => ({
+      scenario,
+      warnings: warnings - (known.get(scenario) ?? 0),
+    }))
+    .filter(({ warnings }) => warnings > 0);
 }
 
 interface Check {

@@ -43,7 +43,6 @@ describe("a retry", () => {
     { name: "whose state names no object", params: (state) => ({ requestState: withO(state) }) },
     { name: "with a bad answer", params: () => ({ inputResponses: { r1: { action: "x" } } }) },
     { name: "with answers that are no object", params: () => ({ inputResponses: [ACCEPT] }) },
-    { name: "without its state", params: () => ({ requestState: undefined }) },
   ];
   test.for(FALSE)("$name is refused, and reaches nobody", async ({ params }, { expect }) => {
     const upstream = await asking();
@@ -63,6 +62,32 @@ describe("a retry", () => {
     await upstream.receivesAnswer("s1");
     await upstream.open("go-on");
     expect((await done).result).toMatchObject(RESULT);
+  });
+
+  test("without its state is a request of its own: it is asked again, and its answers reach nobody", async ({
+    expect,
+  }) => {
+    const asks = (id: string): Reaction =>
+      streamOf(event({ ...ELICIT, id }), { gate: "go-on" }, event(ANSWER));
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { "tools/call": [asks("s1"), asks("s2")] },
+    });
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    const again = await client.asked({ inputResponses: { r1: ACCEPT } });
+    expect(again.requestState).not.toBe(asked.requestState);
+    expect((await upstream.sent("tools/call")).at(-1)?.body?.params).not.toHaveProperty(
+      "inputResponses",
+    );
+    const answered = (await upstream.log()).filter(({ body }) => body?.["result"] !== undefined);
+    expect(answered).toEqual([]);
+    // What was asked before still is, and each gets its own answer.
+    const done = [client.retry(asked, { r1: ACCEPT }), client.retry(again, { r1: ACCEPT })];
+    await upstream.receivesAnswer("s1");
+    await upstream.receivesAnswer("s2");
+    await upstream.open("go-on");
+    for (const { result } of await Promise.all(done)) expect(result).toMatchObject(RESULT);
   });
 
   test("of somebody else is refused, and reaches nobody", async ({ expect }) => {

@@ -110,11 +110,10 @@ describe("a resource that nobody lists is", () => {
       const again = await read({ requestState, inputResponses });
       expect(again.result).toMatchObject({ resultType: "complete" });
 
-      // Without the state nobody knows whose the answers are.
-      expect((await read({ inputResponses })).error).toMatchObject({
-        code: -32602,
-        message: expect.stringContaining("requestState") as string,
-      });
+      // Without the state nobody knows whose the answers are: the server asks again, and no server gets them.
+      await stage(error(-32602), ask, error(-32602));
+      const unled = await read({ inputResponses });
+      expect(unled.result).toMatchObject({ resultType: "input_required", inputRequests: {} });
       const fresh = (await answered()).map((all, n) => all.slice(before[n]?.length));
       expect(fresh).toMatchObject([[], [{ uri: URI, inputResponses, ...given }], []]);
       expect(Object.hasOwn(fresh[1]?.[0] ?? {}, "requestState")).toBe("requestState" in given);

@@ -77,7 +77,11 @@ describe("the state of a server", () => {
     const reading = await readState(HOLDER, call);
     expect(reading).toEqual({ kind: "state", slug: "a" });
     expect(withState(call, reading)).toEqual({ method, params: answer });
-    expect(await readState(HOLDER, { method, params: answer })).toEqual({ kind: "foreign" });
+    const unled = await readState(HOLDER, { method, params: answer });
+    expect(unled).toEqual({ kind: "unasked" });
+    expect(withState({ method, params: answer }, unled).params).not.toHaveProperty(
+      "inputResponses",
+    );
 
     const alone = { ...HOLDER, endpoint: { ...HOLDER.endpoint, isMerged: false } };
     expect(await sealState(alone, "a", method, asked)).toEqual(asked);

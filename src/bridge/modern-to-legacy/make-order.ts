@@ -72,15 +72,9 @@ function ofRound(asking: Asking, params: Params): Ordering {
   if (!isObject(inputResponses)) {
     return refuse(ErrorCode.InvalidParams, "inputResponses must be an object");
   }
-  if (requestState === undefined) {
-    if (Object.keys(inputResponses).length === 0) {
-      return { kind: "order", order: callOrder(asking) };
-    }
-    // It would be run a second time.
-    const sentence =
-      "inputResponses came without the requestState that was given with the questions";
-    return refuse(ErrorCode.InvalidParams, sentence);
-  }
+  // A retry brings the requestState that was given with the questions (MUST). What comes without one is a first
+  // request: its answers fit no question, and the server asks for what it misses (SEP-2322: SHOULD).
+  if (requestState === undefined) return { kind: "order", order: callOrder(asking) };
   const state = readState(requestState);
   if (state === undefined) {
     return refuse(

@@ -43,7 +43,7 @@ export async function callWith(
 export function foreignState(): Reply {
   return errorReply(
     ErrorCode.InvalidParams,
-    "requestState is missing, or was not given to this client for this request; begin anew without it and without inputResponses",
+    "requestState was not given to this client for this request; begin anew without it and without inputResponses",
   );
 }
 

@@ -16,7 +16,12 @@ export type StateReading =
   | { readonly kind: "none" }
   /** @see Call#params for the rest: this is the server's own, if it gave one. */
   | { readonly kind: "state"; readonly slug: string; readonly state?: string }
-  /** It was not given to this client, at this endpoint, for this method; or there must be one. */
+  /**
+   * Answers without the state that is given with every question here: they belong to no known question, and
+   * no server gets them. The request is a first one, and its server asks (SEP-2322: SHOULD).
+   */
+  | { readonly kind: "unasked" }
+  /** It was not given to this client, at this endpoint, for this method. */
   | { readonly kind: "foreign" };
 
 /**
@@ -32,7 +37,7 @@ export async function readState(holder: Holder, { method, params }: Call): Promi
   const sent = params?.["requestState"];
   if (sent === undefined) {
     const isAnswer = params?.["inputResponses"] !== undefined;
-    return { kind: isAnswer && isAlwaysLed(holder, method) ? "foreign" : "none" };
+    return { kind: isAnswer && isAlwaysLed(holder, method) ? "unasked" : "none" };
   }
   const sealed =
     typeof sent === "string" ? await unsealFor(holder, "request-state", sent) : undefined;
@@ -46,6 +51,10 @@ export async function readState(holder: Holder, { method, params }: Call): Promi
 /** The call with the state as its server gave it, or with none. */
 export function withState({ method, params }: Call, reading: StateReading): Call {
   if (params === undefined) return { method };
+  if (reading.kind === "unasked") {
+    const { inputResponses: _, ...rest } = params;
+    return { method, params: rest };
+  }
   if (reading.kind !== "state") return { method, params };
   const { requestState: _, ...rest } = params;
   const { state } = reading;
