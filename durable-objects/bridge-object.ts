@@ -11,7 +11,7 @@ import { BridgeDesk } from "../src/bridge/modern-to-legacy/bridge-desk.ts";
 import { Lanes } from "../src/bridge/modern-to-legacy/lanes.ts";
 import { ParkedCalls } from "../src/bridge/modern-to-legacy/parked-calls.ts";
 import { type Config, loadConfig } from "../src/config.ts";
-import { CLIENT_INFO } from "../src/federation/gateway-info.ts";
+import { CLIENT_INFO } from "../src/protocol/gateway-info.ts";
 import { count } from "../src/observability/costs.ts";
 import { ErrorCode } from "../src/protocol/error-codes.ts";
 import { errorReply, type JsonObject } from "../src/protocol/json-rpc.ts";

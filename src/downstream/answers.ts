@@ -31,9 +31,14 @@ export function accepted(): Response {
   return new Response(null, { status: 202 });
 }
 
+/** A stream that ends without a response: what a request has to be answered with that gets none. */
+export function emptyStream(): Response {
+  return new Response("", { headers: SSE_HEADERS });
+}
+
 /** The same bytes for an id that is unknown, forged, expired, deleted or somebody else's. */
-export function sessionNotFound(): Response {
-  return rpcError(404, { code: ErrorCode.SessionNotFound, message: "Session not found" });
+export function sessionNotFound(id?: RequestId): Response {
+  return rpcError(404, { code: ErrorCode.SessionNotFound, message: "Session not found" }, id);
 }
 
 export function methodNotAllowed(allow: string): Response {

@@ -2,7 +2,7 @@
 
 import { jsonDepth } from "../lib/json-depth.ts";
 import { accepts, mediaType } from "../lib/media-type.ts";
-import { readText, TooLargeError } from "../lib/read-text.ts";
+import { NotUtf8Error, readText, TooLargeError } from "../lib/read-text.ts";
 import { tryJson } from "../lib/try-json.ts";
 import type { Limits } from "../policy/limits.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
@@ -35,11 +35,12 @@ export async function readBody(
   }
   let text: string;
   try {
-    text = await readText(request.body, limits.maxBodyBytes);
+    text = await readText(request.body, limits.maxBodyBytes, true);
   } catch (error) {
-    return error instanceof TooLargeError
-      ? refuse(413, ErrorCode.InvalidRequest, tooLarge)
-      : refuse(400, ErrorCode.ParseError, "The body broke off");
+    if (error instanceof TooLargeError) return refuse(413, ErrorCode.InvalidRequest, tooLarge);
+    // JSON between systems MUST be UTF-8 (RFC 8259, section 8.1).
+    const message = error instanceof NotUtf8Error ? "The body is not UTF-8" : "The body broke off";
+    return refuse(400, ErrorCode.ParseError, message);
   }
   if (jsonDepth(text, limits.maxJsonDepth) > limits.maxJsonDepth) {
     const message = `The body nests deeper than ${limits.maxJsonDepth} levels`;

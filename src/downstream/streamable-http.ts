@@ -12,6 +12,7 @@ import {
   type JsonRpcRequest,
   type JsonRpcResponse,
   type Parsed,
+  type RequestId,
   requestsOf,
   respond,
 } from "../protocol/json-rpc.ts";
@@ -20,7 +21,7 @@ import { encodeEvent } from "../protocol/sse.ts";
 import type { EventFrame } from "../sessions/frame.ts";
 import { initialize } from "../sessions/initialize.ts";
 import type { Outcome } from "../sessions/outcome.ts";
-import { accepted, json, rpcError, sessionNotFound } from "./answers.ts";
+import { accepted, emptyStream, json, rpcError, sessionNotFound } from "./answers.ts";
 import type { DoorContext, StreamOutcome } from "./door.ts";
 import { findSession, type FoundSession } from "./find-session.ts";
 import { lineSource } from "./frame-source.ts";
@@ -44,7 +45,8 @@ export async function postLegacy(
   const hasSession = context.request.headers.has("mcp-session-id");
   if (opening !== undefined && !hasSession) return answerInitialize(context, opening);
 
-  const found = await namedSession(context);
+  const requestId = !isBatch && first?.kind === "request" ? first.message.id : undefined;
+  const found = await namedSession(context, requestId);
   if (found instanceof Response) return found;
   if (opening !== undefined) {
     const message = "The session is initialized already";
@@ -91,12 +93,14 @@ async function answerCall(
   } catch {
     return answerUnknown(messages);
   }
-  if (outcome.kind !== "stream") return answer(outcome);
+  const [request, ...others] = requestsOf(messages);
+  if (outcome.kind !== "stream") {
+    return answer(outcome, others.length === 0 ? request?.id : undefined);
+  }
   const { body, reader, openedAt, start } = outcome;
   // A session that is gone as well need not be told.
   const tell = (): void => context.waitUntil(session.detach(reader).catch(() => undefined));
   // Of a batch, some may have been answered.
-  const [request, ...others] = requestsOf(messages);
   const farewell =
     request === undefined || others.length > 0
       ? undefined
@@ -137,27 +141,34 @@ export async function deleteSession(context: DoorContext): Promise<Response> {
   return wasOpen ? new Response(null, { status: 200 }) : sessionNotFound();
 }
 
-/** The session that the headers name, or the refusal that the specification has for them. */
-async function namedSession(context: DoorContext): Promise<FoundSession | Response> {
+/**
+ * The session that the headers name, or the refusal that the specification has for them.
+ *
+ * @param requestId of the request that they came with, for the refusal.
+ */
+async function namedSession(
+  context: DoorContext,
+  requestId?: RequestId,
+): Promise<FoundSession | Response> {
   const { headers } = context.request;
   const id = headers.get("mcp-session-id");
   if (id === null) {
     const message = "Mcp-Session-Id is missing; open a session with initialize";
-    return rpcError(400, { code: ErrorCode.Transport, message });
+    return rpcError(400, { code: ErrorCode.Transport, message }, requestId);
   }
-  const found = await findSession(context, id);
+  const found = await findSession(context, id, requestId);
   if (found instanceof Response) return found;
   const { client } = found.claims;
-  if (client === undefined) return sessionNotFound(); // an id of the other transport
+  if (client === undefined) return sessionNotFound(requestId); // an id of the other transport
   // Absent is normal before 2025-06-18; what is there must be what was agreed on (MUST 400).
   const version = headers.get("mcp-protocol-version");
   if (version !== null && !isLegacyRevision(version)) {
     const message = "MCP-Protocol-Version is not a revision that has sessions";
-    return rpcError(400, { code: ErrorCode.Transport, message });
+    return rpcError(400, { code: ErrorCode.Transport, message }, requestId);
   }
   if (version !== null && version !== client.revision) {
     const message = `MCP-Protocol-Version is ${version}, but this session agreed on ${client.revision}`;
-    return rpcError(400, { code: ErrorCode.Transport, message });
+    return rpcError(400, { code: ErrorCode.Transport, message }, requestId);
   }
   return found;
 }
@@ -182,14 +193,17 @@ function hold(
 
 function answer(
   outcome: Exclude<Outcome | StreamOutcome, { kind: "stream" | "socket" }>,
+  requestId?: RequestId,
 ): Response {
   switch (outcome.kind) {
     case "accepted":
       return accepted();
     case "json":
       return json(outcome.body);
+    case "cancelled":
+      return emptyStream();
     case "unknown":
-      return sessionNotFound();
+      return sessionNotFound(requestId);
     case "refused":
       return rpcError(outcome.status, outcome.error, outcome.id);
   }

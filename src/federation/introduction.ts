@@ -6,7 +6,7 @@ import type { Catalog, ClientKind, ListKind } from "./catalog/catalog.ts";
 import { knownCatalog } from "./catalog/catalogs.ts";
 import { advertises } from "./catalog/list-source.ts";
 import { freshMsOf } from "./catalog/notes.ts";
-import { SERVER_INFO } from "./gateway-info.ts";
+import { SERVER_INFO } from "../protocol/gateway-info.ts";
 import { jointInstructions } from "./joint-instructions.ts";
 import { conflictsAmong } from "./routing/conflicts.ts";
 import type { Surroundings } from "./surroundings.ts";

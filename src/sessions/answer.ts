@@ -9,11 +9,10 @@
 
 import type { EventLog } from "../event-log/event-log.ts";
 import type { Head } from "../event-log/head.ts";
-import { ErrorCode } from "../protocol/error-codes.ts";
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from "../protocol/json-rpc.ts";
 import type { Carrier } from "./asks.ts";
 import { writeRecord } from "./call-record.ts";
-import { type Opened, type Outcome, refuse } from "./outcome.ts";
+import type { Opened, Outcome } from "./outcome.ts";
 import type { Streams } from "./streams.ts";
 
 interface AnswerOptions {
@@ -102,8 +101,7 @@ export class PostAnswer implements Carrier {
   end(): void {
     clearTimeout(this.#timer);
     if (this.#head !== undefined) this.#options.streams.end(this.#head);
-    const id = this.#options.requests[0]?.id;
-    this.#resolve(refuse(400, ErrorCode.InvalidRequest, "The request was cancelled", id));
+    this.#resolve({ kind: "cancelled" });
   }
 }
 

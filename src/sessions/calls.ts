@@ -76,7 +76,12 @@ export class Calls {
       }
       if (isTooLong(id) || isTooLong(progressTokenOf(params))) {
         const message = `A request id or progress token has more than ${MAX_ID_CHARS} characters`;
-        return refuse(400, ErrorCode.InvalidRequest, message);
+        return refuse(
+          400,
+          ErrorCode.InvalidRequest,
+          message,
+          requests.length === 1 ? id : undefined,
+        );
       }
       if (this.#inFlight.has(id) || ids.has(id)) {
         const message = "This request id is in use by a request that still runs";

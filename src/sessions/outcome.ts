@@ -10,6 +10,8 @@ export type Outcome =
   | { readonly kind: "accepted" }
   | { readonly kind: "json"; readonly body: JsonRpcResponse }
   | ({ readonly kind: "stream" } & Opened)
+  /** The request was cancelled before anything was said of it: nothing will be (cancellation). */
+  | { readonly kind: "cancelled" }
   /** There is no such session: never opened, deleted, or expired. */
   | { readonly kind: "unknown" }
   | Refused;

@@ -5,14 +5,12 @@ import { isLegacy, type Revision } from "../support/revisions.ts";
 
 const STAMPS = ["resultType", "ttlMs", "cacheScope", "inputRequests", "requestState"] as const;
 const ENVELOPE = /^io\.modelcontextprotocol\/(?!related-task)/;
-/** What the POST of a cancelled request is answered with, for it has to be answered. */
-const CANCELLED = "The request was cancelled";
 
 /** @returns what is wrong; nothing is right. */
 export function wireFaultsOf({ replies, errors }: Client, revision: Revision): readonly string[] {
   const results = replies.filter((reply) => !("error" in reply));
   const faults = isLegacy(revision) ? results.flatMap(modernTraces) : results.flatMap(unstamped);
-  return [...faults, ...errors.map(String).filter((error) => !error.includes(CANCELLED))];
+  return [...faults, ...errors.map(String)];
 }
 
 function modernTraces(result: Json): readonly string[] {

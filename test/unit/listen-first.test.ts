@@ -5,8 +5,12 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
+import { nobody } from "../../src/protocol/nobody.ts";
+import { Exchanges } from "../../src/upstream/legacy/exchanges.ts";
+import { runExchange } from "../../src/upstream/legacy/run-exchange.ts";
 import type { Receiver } from "../../src/upstream/legacy/wire.ts";
 import { StreamableHttpWire } from "../../src/upstream/legacy/streamable-http-wire.ts";
+import type { UpstreamTarget } from "../../src/upstream/target.ts";
 import { type Answer, failureOf, fakeTarget, json } from "./fake-target.ts";
 import { EVENTS, refusal } from "./legacy-servers.ts";
 
@@ -25,6 +29,7 @@ const unreachable: Answer = () => {
 class World {
   /** What the server was sent, and what it did, in order. */
   readonly log: string[] = [];
+  readonly target: UpstreamTarget;
   readonly wire: StreamableHttpWire;
   readonly #gets: PromiseWithResolvers<Answer>[] = [];
 
@@ -40,6 +45,7 @@ class World {
       this.log.push("answered");
       return answer(seen);
     });
+    this.target = target;
     this.wire = new StreamableHttpWire(target, "session", "2025-11-25");
   }
 
@@ -64,10 +70,21 @@ class World {
         return Promise.resolve();
       },
       isSettled: () => isSettled,
+      sent: () => undefined,
       primed: () => undefined,
       released: () => undefined,
     };
     return this.wire.request({ jsonrpc: "2.0", id: 1, method: "tools/call" }, receiver, signal);
+  }
+
+  /** A call as a connection runs it, its cancellation included. */
+  exchange(signal: AbortSignal): Promise<unknown> {
+    return runExchange({
+      ...{ target: this.target, wire: this.wire, signal },
+      exchanges: new Exchanges(() => Promise.resolve()),
+      peer: nobody("Not here"),
+      call: { method: "tools/call" },
+    });
   }
 
   notify(): Promise<void> {
@@ -97,6 +114,30 @@ describe("while a server is asked for its stream", () => {
     world.answer(answer);
     await call;
     expect(world.log).toEqual(["GET", "answered", "tools/call"]);
+  });
+
+  test("a request that is cancelled is not sent, and neither is its cancellation", async ({
+    expect,
+  }) => {
+    const world = await listening();
+    const cancel = new AbortController();
+    const call = world.exchange(cancel.signal);
+    await settle(20);
+    cancel.abort(new Error("no longer needed"));
+    await expect(call).rejects.toThrow("no longer needed");
+    world.answer(opened);
+    await settle(WAIT_MS);
+    expect(world.log).toEqual(["GET", "answered"]);
+  });
+
+  test("a request that was cancelled before it could be sent is not sent, nor cancelled", async ({
+    expect,
+  }) => {
+    const world = new World();
+    const call = world.exchange(AbortSignal.abort(new Error("too late")));
+    await expect(call).rejects.toThrow("too late");
+    await settle(WAIT_MS);
+    expect(world.log).toEqual([]);
   });
 
   test("a request waits until the stream of whoever listened before is closed", async ({

@@ -8,7 +8,7 @@ import { discover, forgetVerdict, legacyOnly } from "../../upstream/modern/disco
 import { sendModern } from "../../upstream/modern/send.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
-import { CLIENT_INFO } from "../gateway-info.ts";
+import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import type { About } from "./catalog.ts";
 import { advertises, type ListSource } from "./list-source.ts";
 

@@ -13,7 +13,7 @@ import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
 import { discover, forgetVerdict } from "../../upstream/modern/discover.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import { isOtherEra } from "../../upstream/upstream-error.ts";
-import { CLIENT_INFO } from "../gateway-info.ts";
+import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { askLegacy } from "./ask-legacy.ts";
 import { askModern } from "./ask-modern.ts";
 import type { ClientKind } from "./catalog.ts";

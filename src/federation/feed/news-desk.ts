@@ -10,7 +10,7 @@ import { settleWithin } from "../../lib/time-out.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
-import { CLIENT_INFO } from "../gateway-info.ts";
+import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { LIST_TOPICS, type News, type Topic, type TopicChange } from "./feeds.ts";
 import { NewsNumbers } from "./news-numbers.ts";
 import { Publisher } from "./publisher.ts";

@@ -27,7 +27,8 @@ export function toModernError(method: string, error: ErrorObject, uri?: unknown)
   const { code, data } = error;
   if (code === ErrorCode.ResourceNotFound) {
     // MUST be -32602, SHOULD name the resource (2026-07-28, resources).
-    const named = isObject(data) ? { uri, ...data } : { uri };
+    const said = isObject(data) ? data : {};
+    const named = { ...said, uri: typeof said["uri"] === "string" ? said["uri"] : uri };
     const isNameless = method !== "resources/read" || named.uri === undefined;
     return { ...error, code: ErrorCode.InvalidParams, ...(isNameless ? {} : { data: named }) };
   }

@@ -46,10 +46,12 @@ export class HttpSseWire implements Wire {
 
   async request(
     message: JsonRpcRequest,
-    { isSettled }: Receiver,
+    { isSettled, sent }: Receiver,
     signal: AbortSignal,
   ): Promise<void> {
     const stream = message.method === "initialize" ? await this.#open(signal) : this.#openStream();
+    signal.throwIfAborted();
+    sent();
     await this.#post(stream, message, signal);
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     const onAbort = (): void => reject(signal.reason as Error);

@@ -38,7 +38,7 @@ export interface Run {
 export function runExchange(run: Run & { readonly call: Call }): Promise<Reply> {
   const { message, ticket } = run.exchanges.address(run.call);
   const isOpening = run.call.method === "initialize";
-  return seeThrough({ ...run, isOpening }, ticket, (receiver, signal) =>
+  return seeThrough({ ...run, isOpening, wasSent: false }, ticket, (receiver, signal) =>
     run.wire.request(message, receiver, signal),
   );
 }
@@ -48,22 +48,25 @@ export function resumeExchange(
   run: Run & Pick<Seen, "asked">,
   ticket: Addressed & { readonly lastEventId: string },
 ): Promise<Reply> {
-  return seeThrough({ ...run, isOpening: false }, ticket, (receiver, signal) =>
+  return seeThrough({ ...run, isOpening: false, wasSent: true }, ticket, (receiver, signal) =>
     run.wire.resume(ticket.lastEventId, receiver, signal),
   );
 }
 
 interface Seen extends Run {
   readonly isOpening: boolean;
+  /** In an earlier life. */
+  readonly wasSent: boolean;
   /** Its questions of an earlier life. */
   readonly asked?: readonly OpenQuestion[];
 }
 
 async function seeThrough(
-  { target, exchanges, wire, peer, signal, isOpening, asked = [] }: Seen,
+  run: Seen,
   ticket: Addressed,
   start: (receiver: Receiver, signal: AbortSignal) => Promise<void>,
 ): Promise<Reply> {
+  const { target, exchanges, wire, peer, signal, isOpening, wasSent, asked = [] } = run;
   const { slug, timeoutMs } = target;
   /** Ends what goes on at the wire: aborted when the call is over, whatever ends it. */
   const ending = new AbortController();
@@ -94,6 +97,7 @@ async function seeThrough(
     },
     ask: (...question) => unhurried(told.ask(...question)),
   };
+  let isSent = wasSent;
   const exchange = exchanges.start(ticket, recipient);
   for (const { ticket: of, wait } of asked) {
     exchanges.resumeAsk({ ticket: of, wait: (...until) => unhurried(wait(...until)) }, recipient);
@@ -103,6 +107,7 @@ async function seeThrough(
     deliver: (parsed, lastEventId) =>
       exchanges.receive(addressError(parsed, exchange.id), recipient, lastEventId),
     isSettled: exchange.isSettled,
+    sent: () => (isSent = true),
     primed: (lastEventId) =>
       peer.primed?.(writeTicket(lastEventId === undefined ? ticket : { ...ticket, lastEventId })),
     released: () => peer.released?.(),
@@ -115,7 +120,8 @@ async function seeThrough(
   try {
     return await Promise.race([exchange.reply, wired, abandoned]);
   } finally {
-    if (ended.aborted && !isOpening) tellCancelled(wire, exchange.id, ended.reason);
+    // MUST reference a request that was issued, and never `initialize` (2025-11-25, cancellation).
+    if (ended.aborted && isSent && !isOpening) tellCancelled(wire, exchange.id, ended.reason);
     signal.removeEventListener("abort", cancel);
     exchange.drop();
     deadline.clear();

@@ -51,10 +51,9 @@ export class StreamableHttpWire implements Wire {
   }
 
   async request(message: JsonRpcRequest, receiver: Receiver, signal: AbortSignal): Promise<void> {
-    if (this.#standalone.opening !== undefined) {
-      await this.#standalone.opening;
-      signal.throwIfAborted();
-    }
+    if (this.#standalone.opening !== undefined) await this.#standalone.opening;
+    signal.throwIfAborted();
+    receiver.sent();
     const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH, signal });
     if (!response.ok) {
       const error = await this.#readRefusal(response);

@@ -42,6 +42,8 @@ export interface Listener {
 export interface Receiver {
   readonly deliver: Deliver;
   readonly isSettled: () => boolean;
+  /** The request is on its way from now on: the server may have it. */
+  readonly sent: () => void;
   /** The server answers with a stream that can be taken up from here on. */
   readonly primed: (lastEventId?: string) => void;
   /** The server closed the connection, and the stream will be taken up again. */

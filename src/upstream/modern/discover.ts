@@ -6,6 +6,7 @@
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
+import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { type ErrorObject, isObject, type Reply } from "../../protocol/json-rpc.ts";
 import { claimsModernEra, isModernRevision, LATEST_MODERN } from "../../protocol/revisions.ts";
 import type { UpstreamTarget } from "../target.ts";
@@ -81,6 +82,8 @@ async function sendProbe(target: UpstreamTarget): Promise<Reply> {
   const { reply } = await sendModern(target, {
     call: { method: "server/discover", params: { _meta: {} } },
     clientCapabilities: {},
+    // The gateway asks for itself (2026-07-28, lifecycle: SHOULD).
+    clientInfo: CLIENT_INFO,
   });
   return reply;
 }
