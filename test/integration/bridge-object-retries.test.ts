@@ -22,6 +22,8 @@ function calling(...pieces: NonNullable<Reaction["pieces"]>): Promise<Upstream> 
   return Upstream.take({ server: "legacy", reactions: { "tools/call": [streamOf(...pieces)] } });
 }
 
+const asks = (id: string): Reaction =>
+  streamOf(event({ ...ELICIT, id }), { gate: "go-on" }, event(ANSWER));
 const asking = (): Promise<Upstream> => calling(event(ELICIT), { gate: "go-on" }, event(ANSWER));
 
 function changed(state: string, change: Json): string {
@@ -67,8 +69,6 @@ describe("a retry", () => {
   test("without its state is a request of its own: it is asked again, and its answers reach nobody", async ({
     expect,
   }) => {
-    const asks = (id: string): Reaction =>
-      streamOf(event({ ...ELICIT, id }), { gate: "go-on" }, event(ANSWER));
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [asks("s1"), asks("s2")] },
