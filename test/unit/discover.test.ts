@@ -195,6 +195,10 @@ describe("discover()", () => {
         _meta: {
           "io.modelcontextprotocol/protocolVersion": "2026-07-28",
           "io.modelcontextprotocol/clientCapabilities": {},
+          "io.modelcontextprotocol/clientInfo": {
+            name: "edgeway",
+            version: expect.any(String) as string,
+          },
         },
       },
     });
