@@ -37,8 +37,8 @@ export function emptyStream(): Response {
 }
 
 /** The same bytes for an id that is unknown, forged, expired, deleted or somebody else's. */
-export function sessionNotFound(id?: RequestId): Response {
-  return rpcError(404, { code: ErrorCode.SessionNotFound, message: "Session not found" }, id);
+export function sessionNotFound(): Response {
+  return rpcError(404, { code: ErrorCode.SessionNotFound, message: "Session not found" });
 }
 
 export function methodNotAllowed(allow: string): Response {

@@ -3,7 +3,6 @@
  * expired, was deleted, or belongs to somebody else or to another endpoint is answered alike.
  */
 
-import type { RequestId } from "../protocol/json-rpc.ts";
 import { readSessionId, type SessionClaims } from "../sessions/session-id.ts";
 import { sessionNotFound } from "./answers.ts";
 import type { DoorContext, SessionStub } from "./door.ts";
@@ -16,10 +15,9 @@ export interface FoundSession {
 export async function findSession(
   { keys, principal, route, sessions }: DoorContext,
   id: string,
-  requestId?: RequestId,
 ): Promise<FoundSession | Response> {
   const claims = await readSessionId(keys, id, Date.now() / 1000);
-  if (claims?.principal !== principal || claims.route !== route) return sessionNotFound(requestId);
+  if (claims?.principal !== principal || claims.route !== route) return sessionNotFound();
   const session = sessions.find(claims);
-  return session === undefined ? sessionNotFound(requestId) : { claims, session };
+  return session === undefined ? sessionNotFound() : { claims, session };
 }

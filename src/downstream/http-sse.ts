@@ -6,7 +6,7 @@
 
 import { accepts } from "../lib/media-type.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
-import { parseMessage, type Parsed, readableId, requestsOf } from "../protocol/json-rpc.ts";
+import { parseMessage, type Parsed, readableId } from "../protocol/json-rpc.ts";
 import { encodeEvent } from "../protocol/sse.ts";
 import { methodNotAllowed, rpcError, sessionNotFound } from "./answers.ts";
 import type { DoorContext } from "./door.ts";
@@ -59,7 +59,7 @@ export async function serveSseMessage(context: DoorContext): Promise<Response> {
   const outcome = await found.session.receive(messages, Array.isArray(body.value));
   if (outcome.kind === "accepted") return new Response("Accepted", { status: 202 });
   if (outcome.kind === "refused") return rpcError(outcome.status, outcome.error, outcome.id);
-  return sessionNotFound(Array.isArray(body.value) ? undefined : requestsOf(messages)[0]?.id);
+  return sessionNotFound();
 }
 
 function parseAll(value: unknown): Parsed[] | undefined {

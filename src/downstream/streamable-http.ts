@@ -95,7 +95,7 @@ async function answerCall(
   }
   const [request, ...others] = requestsOf(messages);
   if (outcome.kind !== "stream") {
-    return answer(outcome, others.length === 0 ? request?.id : undefined);
+    return answer(outcome);
   }
   const { body, reader, openedAt, start } = outcome;
   // A session that is gone as well need not be told.
@@ -156,10 +156,10 @@ async function namedSession(
     const message = "Mcp-Session-Id is missing; open a session with initialize";
     return rpcError(400, { code: ErrorCode.Transport, message }, requestId);
   }
-  const found = await findSession(context, id, requestId);
+  const found = await findSession(context, id);
   if (found instanceof Response) return found;
   const { client } = found.claims;
-  if (client === undefined) return sessionNotFound(requestId); // an id of the other transport
+  if (client === undefined) return sessionNotFound(); // an id of the other transport
   // Absent is normal before 2025-06-18; what is there must be what was agreed on (MUST 400).
   const version = headers.get("mcp-protocol-version");
   if (version !== null && !isLegacyRevision(version)) {
@@ -193,7 +193,6 @@ function hold(
 
 function answer(
   outcome: Exclude<Outcome | StreamOutcome, { kind: "stream" | "socket" }>,
-  requestId?: RequestId,
 ): Response {
   switch (outcome.kind) {
     case "accepted":
@@ -203,7 +202,7 @@ function answer(
     case "cancelled":
       return emptyStream();
     case "unknown":
-      return sessionNotFound(requestId);
+      return sessionNotFound();
     case "refused":
       return rpcError(outcome.status, outcome.error, outcome.id);
   }

@@ -14,7 +14,6 @@ describe.for(["id-1", 0, ""])("the id %j of a request is in the error", (id) => 
 
   test.for<{ name: string; headers: Record<string, string>; status: number }>([
     { name: "without a session", headers: {}, status: 400 },
-    { name: "of an unknown session", headers: { "Mcp-Session-Id": "x".repeat(64) }, status: 404 },
   ])("$name", async ({ headers, status }, { expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const response = await post(upstream.mcp, list, headers);
@@ -32,15 +31,6 @@ describe.for(["id-1", 0, ""])("the id %j of a request is in the error", (id) => 
       expect(await responseIn(response)).toMatchObject({ id, error: { code: -32000 } });
     },
   );
-
-  test("of a session that was deleted", async ({ expect }) => {
-    const upstream = await Upstream.take({ server: "legacy" });
-    const session = await Session.inUse(upstream.mcp);
-    await (await session.delete()).text();
-    const response = await session.post(list);
-    expect(response.status).toBe(404);
-    expect(await responseIn(response)).toMatchObject({ id, error: { code: -32001 } });
-  });
 
   test("over HTTP+SSE, of a request before initialize and of a body that is no request", async ({
     expect,
