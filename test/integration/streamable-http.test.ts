@@ -128,7 +128,7 @@ const REFUSALS: readonly Refusal[] = [
   },
   { name: "an empty batch", body: [], status: 400, code: -32600 },
   { name: "a batch with garbage in it", body: [PING, 1], status: 400, code: -32600 },
-  { name: "no session id", body: PING, withoutSession: true, status: 400, code: -32000 },
+  { name: "no session id", body: PING, withoutSession: true, status: 400, code: -32000, id: 5 },
   {
     name: "GET without a session id",
     method: "GET",
@@ -166,6 +166,7 @@ const REFUSALS: readonly Refusal[] = [
     headers: { "MCP-Protocol-Version": "2025-99-99" },
     status: 400,
     code: -32000,
+    id: 5,
   },
   {
     name: "a version that is no date",
@@ -173,6 +174,7 @@ const REFUSALS: readonly Refusal[] = [
     headers: { "MCP-Protocol-Version": "latest" },
     status: 400,
     code: -32000,
+    id: 5,
   },
   {
     name: "GET with an unknown version",
