@@ -11,6 +11,7 @@ import { runExchange } from "../../src/upstream/legacy/run-exchange.ts";
 import type { Receiver } from "../../src/upstream/legacy/wire.ts";
 import { StreamableHttpWire } from "../../src/upstream/legacy/streamable-http-wire.ts";
 import type { UpstreamTarget } from "../../src/upstream/target.ts";
+import { refuseNothing } from "./exchange-peers.ts";
 import { type Answer, failureOf, fakeTarget, json } from "./fake-target.ts";
 import { EVENTS, refusal } from "./legacy-servers.ts";
 
@@ -81,7 +82,7 @@ class World {
   exchange(signal: AbortSignal): Promise<unknown> {
     return runExchange({
       ...{ target: this.target, wire: this.wire, signal },
-      exchanges: new Exchanges(() => Promise.resolve()),
+      exchanges: new Exchanges(() => Promise.resolve(true), refuseNothing),
       peer: nobody("Not here"),
       call: { method: "tools/call" },
     });
