@@ -5,7 +5,7 @@
  */
 
 import { fromBase64Url } from "../lib/base64url.ts";
-import { importKey, keyId, type KeyRing } from "../lib/seal.ts";
+import { importKey, keyId, type KeyRing, type SealKey } from "../lib/seal.ts";
 import { sleep } from "../lib/sleep.ts";
 import { logUnexpected } from "../observability/unexpected.ts";
 
@@ -104,7 +104,7 @@ export class SessionKeys {
 
 async function keyRing(materials: readonly KeyMaterial[]): Promise<KeyRing> {
   const entries = await Promise.all(
-    materials.map(async (material): Promise<[string, CryptoKey]> => {
+    materials.map(async (material): Promise<[string, SealKey]> => {
       const bytes = fromBase64Url(material) ?? new Uint8Array();
       return [await keyId(bytes), await importKey(bytes)];
     }),

@@ -1,7 +1,7 @@
 /** Sealed tokens: they come back as they were, in one spelling only, and nobody else makes one. */
 
 import * as fc from "fast-check";
-import { describe, test } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import { fromBase64Url, toBase64Url } from "../../src/lib/base64url.ts";
 import { importKey, keyId, type KeyRing, seal, sealedWith, unseal } from "../../src/lib/seal.ts";
@@ -81,6 +81,47 @@ describe("what is sealed", () => {
   });
 });
 
+describe("each token has a key of its own", () => {
+  /** Sealed as before keys were derived: with the key itself. */
+  async function sealedDirectly(bytes: Uint8Array, iv: Uint8Array): Promise<string> {
+    const key = await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt"]);
+    const additionalData = new TextEncoder().encode("a.p");
+    const plain = new TextEncoder().encode(JSON.stringify(VALUE));
+    const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData }, key, plain);
+    return `a.${toBase64Url(new Uint8Array([...iv, ...new Uint8Array(sealed)]))}`;
+  }
+
+  test("so vectors that are the same encrypt nothing with the same stream", async ({ expect }) => {
+    // Of the random bytes of a token, the last twelve are the vector.
+    const random = vi.spyOn(crypto, "getRandomValues");
+    let salts = 0;
+    random.mockImplementation((bytes) => {
+      (bytes as Uint8Array).fill(7).fill((salts += 1), 0, 16);
+      return bytes;
+    });
+    const tokens = [await seal(ring, "p", VALUE), await seal(ring, "p", VALUE)];
+    random.mockRestore();
+    const [one = "", other = ""] = tokens.map((token) => token.slice(4));
+    const bytes = [one, other].map((text) => fromBase64Url(text) ?? new Uint8Array());
+    const [vectors, contents] = [
+      bytes.map((each) => toBase64Url(each.subarray(16, 28))),
+      bytes.map((each) => toBase64Url(each.subarray(28, -16))),
+    ];
+    expect(vectors[0]).toBe(vectors[1]);
+    expect(contents[0]).not.toBe(contents[1]);
+    for (const token of tokens) expect(await unseal(ring, "p", token)).toEqual(VALUE);
+  });
+
+  test("and one of before that is opened still, as itself alone", async ({ expect }) => {
+    const token = await sealedDirectly(new Uint8Array(32).fill(1), new Uint8Array(12).fill(3));
+    expect(await unseal(ring, "p", token)).toEqual(VALUE);
+    expect(await unseal(ring, "q", token)).toBeUndefined();
+    expect(await unseal(ring, "p", token.replace("a.", "a.2."))).toBeUndefined();
+    const derived = await seal(ring, "p", VALUE);
+    expect(await unseal(ring, "p", derived.replace("a.2.", "a."))).toBeUndefined();
+  });
+});
+
 describe("a token has one spelling", () => {
   // Three lengths of content, so that the last character carries 0, 2 and 4 bits that are left over.
   test.for(["x", "xy", "xyz"])("with the content %j", async (value, { expect }) => {
@@ -152,7 +193,9 @@ describe("keys", () => {
   });
 
   test("do not leave the isolate", async ({ expect }) => {
-    await expect(crypto.subtle.exportKey("raw", KEY_A)).rejects.toThrow();
+    for (const key of [KEY_A.root, KEY_A.direct]) {
+      await expect(crypto.subtle.exportKey("raw", key)).rejects.toThrow();
+    }
   });
 });
 
