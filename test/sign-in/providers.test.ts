@@ -100,6 +100,20 @@ describe("what a provider says", () => {
   });
 });
 
+test("a provider that does not say when somebody signed in proves no fresh sign-in", async ({
+  expect,
+}) => {
+  const provider = new FakeProvider("one", known(stranger(), 0));
+  const options = { providers: [provider] };
+  const browser = browserOf(options);
+  const usual = await through(provider, browser);
+  expect([usual.status, usual.url.pathname]).toEqual([200, "/account"]);
+  const fresh = await through(provider, browser, "/login?fresh=1");
+  expect([fresh.status, fresh.url.pathname]).toEqual([403, "/callback/one"]);
+  expect(fresh.text).toContain("Sign in anew for this");
+  expect(provider.started).toMatchObject([{ fresh: false }, { fresh: true }]);
+});
+
 describe("what stands in front of the gateway", () => {
   const people = {
     ada: known(stranger()),

@@ -176,11 +176,12 @@ export class OidcProvider implements RedirectProvider {
     { claims_supported: claims }: AuthorizationServer,
   ): number {
     if (typeof authTime !== "number") {
-      // Whoever can say and does not was not asked: the request came through the browser, where
-      // `max_age` can be taken out of it.
-      const canTell = this.#traits.tellsAuthTime && claims?.includes("auth_time") === true;
-      if (isFresh && canTell) throw notFresh();
-      return isFresh && typeof iat === "number" ? iat : 0;
+      // The request came through the browser, where `max_age` can be taken out of it. A provider that
+      // can say and does not was not asked; of one that never says, nobody knows. OpenID Connect
+      // Core 1.0 section 2 requires the claim where `max_age` was asked for.
+      const { tellsAuthTime } = this.#traits;
+      if (isFresh && tellsAuthTime && claims?.includes("auth_time") === true) throw notFresh();
+      return isFresh && !tellsAuthTime && typeof iat === "number" ? iat : 0;
     }
     if (isFresh && authTime < startedAt - TOLERANCE_SECONDS) throw notFresh();
     return authTime;

@@ -33,14 +33,22 @@ export async function welcome(
 
 async function end(context: AuthContext, attempt: Attempt, person: Person): Promise<Ending> {
   const { content } = attempt;
-  if (content.kind === "visit") return redirect(content.to);
+  if (content.kind === "visit") {
+    // What they want to do would only ask again for a sign-in that the provider cannot prove.
+    const isProven = !content.needsLogin || isFresh(context, person);
+    return isProven ? redirect(content.to) : notFresh(context, attempt, person);
+  }
   const { approved: scopes } = content;
   if (scopes === undefined) return gone(context, "used", marksOf(attempt));
   if (scopes.includes(ADMIN) && !isFresh(context, person)) {
-    const detail = "The sign-in was too long ago for the operator's pages.";
-    const step = { kind: "sign_in_refused", provider: person.user.provider } as const;
-    const reference = context.trace({ ...step, ...marksOf(attempt), reason: "not-fresh", detail });
-    return problem("not-fresh", { reference });
+    return notFresh(context, attempt, person);
   }
   return issueApproved(context, { content, scopes, attempt: attempt.id }, person);
+}
+
+function notFresh(context: AuthContext, attempt: Attempt, { user }: Person): Ending {
+  const detail = "The provider does not say that the person has signed in just now (auth_time).";
+  const step = { kind: "sign_in_refused", provider: user.provider } as const;
+  const reference = context.trace({ ...step, ...marksOf(attempt), reason: "not-fresh", detail });
+  return problem("not-fresh", { reference });
 }

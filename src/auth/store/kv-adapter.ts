@@ -48,9 +48,12 @@ interface ListOptions {
   readonly cursor?: string;
 }
 
+function isGrant(key: string): boolean {
+  return key.startsWith("grant:");
+}
+
 /** The same rows, where grants that are there are not written: what is issued changes none. */
 export function keepingGrants(rows: Rows): Rows {
-  const isGrant = (key: string): boolean => key.startsWith("grant:");
   return {
     get: (key) => rows.get(key),
     put: (key, value, options) => (isGrant(key) ? undefined : rows.put(key, value, options)),
