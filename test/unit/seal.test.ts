@@ -81,16 +81,16 @@ describe("what is sealed", () => {
   });
 });
 
-describe("each token has a key of its own", () => {
-  /** Sealed as before keys were derived: with the key itself. */
-  async function sealedDirectly(bytes: Uint8Array, iv: Uint8Array): Promise<string> {
-    const key = await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt"]);
-    const additionalData = new TextEncoder().encode("a.p");
-    const plain = new TextEncoder().encode(JSON.stringify(VALUE));
-    const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData }, key, plain);
-    return `a.${toBase64Url(new Uint8Array([...iv, ...new Uint8Array(sealed)]))}`;
-  }
+/** Sealed as before keys were derived: with the key itself. */
+async function sealedDirectly(bytes: Uint8Array, iv: Uint8Array): Promise<string> {
+  const key = await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt"]);
+  const additionalData = new TextEncoder().encode("a.p");
+  const plain = new TextEncoder().encode(JSON.stringify(VALUE));
+  const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData }, key, plain);
+  return `a.${toBase64Url(new Uint8Array([...iv, ...new Uint8Array(sealed)]))}`;
+}
 
+describe("each token has a key of its own", () => {
   test("so vectors that are the same encrypt nothing with the same stream", async ({ expect }) => {
     // Of the random bytes of a token, the last twelve are the vector.
     const random = vi.spyOn(crypto, "getRandomValues");
