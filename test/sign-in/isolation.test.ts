@@ -198,7 +198,7 @@ test("a cursor of one user is none to the other, and the upstream is not asked",
   const first = await sessionOf((await ann.key({ path: "/mcp/beta" })).token, BETA);
   const { result } = await responseIn(await first.request("prompts/list"));
   const cursor = result?.["nextCursor"];
-  expect(cursor).toMatch(/^[A-Za-z0-9]+\.[A-Za-z0-9_-]{40,}$/);
+  expect(cursor).toMatch(/^[A-Za-z0-9]+\.2\.[A-Za-z0-9_-]{40,}$/);
   const second = await sessionOf((await bob.key({ path: "/mcp/beta" })).token, BETA);
   for (const taken of [cursor, "of-ann"]) {
     const refused = await responseIn(await second.request("prompts/list", { cursor: taken }));
