@@ -112,7 +112,7 @@ describe.for(PLACES)("%s, a task", (place) => {
     const { taskId, ...rest } = result ?? {};
     const { taskId: _, ...seed } = SEED;
     expect(rest).toEqual({ resultType: "task", ...seed, ...named(place) });
-    expect(taskId).toMatch(/^[A-Za-z0-9]+\.[A-Za-z0-9_-]{40,}$/);
+    expect(taskId).toMatch(/^[A-Za-z0-9]+\.2\.[A-Za-z0-9_-]{40,}$/);
     const { params } = (await first.sent("tools/call")).at(-1)?.body ?? {};
     expect(params?.["_meta"]).toMatchObject({ [CAPABILITIES_KEY]: DECLARED });
   });
