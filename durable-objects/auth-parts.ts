@@ -1,6 +1,6 @@
 /** What an `AuthShardObject` is made of: the parts of `src/auth`, on one database. */
 
-import type { Config } from "../src/config.ts";
+import type { Config } from "../src/config/config.ts";
 import type { Sql } from "../src/lib/sql.ts";
 import { ClientDocuments } from "../src/auth/clients/client-documents.ts";
 import { ApiKeys } from "../src/auth/store/api-keys.ts";
@@ -14,7 +14,7 @@ import { KvRows } from "../src/auth/store/kv-rows.ts";
 import { RateLimits } from "../src/auth/store/rate-limits.ts";
 import { ServiceClients } from "../src/auth/store/service-clients.ts";
 import { Users } from "../src/auth/store/users.ts";
-import { Grants } from "../src/auth/tokens/grants.ts";
+import { Grants } from "../src/auth/oauth/grants/grants.ts";
 import { wayOut } from "./way-out.ts";
 
 export interface AuthParts {

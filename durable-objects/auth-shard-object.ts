@@ -6,19 +6,19 @@
 
 import { DurableObject } from "cloudflare:workers";
 
-import type { AuthorityEnv } from "../src/auth/server/authority.ts";
-import { type CurrentUser, currentUser, type StandingContext } from "../src/auth/standing.ts";
-import { isAdministrator } from "../src/auth/store/auth-store.ts";
-import { keepingGrants, type Rows } from "../src/auth/store/kv-adapter.ts";
-import { keepRegistration } from "../src/auth/store/keep-registration.ts";
-import { Bearers } from "../src/auth/tokens/bearers.ts";
-import { GrantJudge } from "../src/auth/tokens/grant-judge.ts";
-import { TokenDesk } from "../src/auth/tokens/token-desk.ts";
-import { loadConfig } from "../src/config.ts";
+import type { AuthorityEnv } from "../src/auth/oauth/engine/authority.ts";
+import { type CurrentUser, currentUser, type StandingContext } from "../src/auth/store/standing.ts";
+import { isAdministrator } from "../src/auth/context/auth-store.ts";
+import { keepingGrants, type KvBacking } from "../src/auth/store/kv-adapter.ts";
+import { keepRegistration } from "../src/auth/oauth/endpoints/keep-registration.ts";
+import { Bearers } from "../src/auth/oauth/grants/bearers.ts";
+import { GrantJudge } from "../src/auth/oauth/grants/grant-judge.ts";
+import { GrantTokenEndpoint } from "../src/auth/oauth/grants/grant-token-endpoint.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { count } from "../src/observability/costs.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { type AuthParts, authParts } from "./auth-parts.ts";
-import { authOf } from "./auth-of.ts";
+import { authOf } from "./authorization-server.ts";
 import { Leases } from "./leases.ts";
 import { meteredSql } from "./metered-sql.ts";
 
@@ -31,7 +31,7 @@ export class AuthShardObject extends DurableObject<Env> {
   readonly #parts: AuthParts;
   readonly #bearers: Bearers;
   readonly #judge: GrantJudge;
-  readonly #desk: TokenDesk;
+  readonly #desk: GrantTokenEndpoint;
   readonly #leases: Leases;
   readonly #clock: AlarmClock;
   readonly #providers: StandingContext["providers"];
@@ -61,7 +61,7 @@ export class AuthShardObject extends DurableObject<Env> {
       ring: async () => (await auth.secrets()).ring,
       onEnded: (user) => this.#signOutEverywhere(user),
     });
-    const engineOn = (rows: Rows): AuthorityEnv => ({
+    const engineOn = (rows: KvBacking): AuthorityEnv => ({
       OAUTH_KV: auth.engine.OAUTH_KV.with((shard) =>
         env.AUTH.idFromName(shard).equals(ctx.id) ? rows : undefined,
       ),
@@ -76,7 +76,7 @@ export class AuthShardObject extends DurableObject<Env> {
       isAdministrator: (maker) => isAdministrator(auth.store, maker),
       authority: (origin) => auth.authorities.at(origin),
     });
-    this.#desk = new TokenDesk({
+    this.#desk = new GrantTokenEndpoint({
       ...{ rows: parts.rows, grants: parts.grants, audit: parts.audit },
       answer: (request) => answerWith(request, engine),
       answerBeside: (request) => answerWith(request, engineBeside),

@@ -4,8 +4,8 @@
  * told to come back, and a call waits for it.
  */
 
-import { Attendants } from "../src/bridge/modern-to-legacy/attendants.ts";
-import type { Attending } from "./bridges-in.ts";
+import { Attendants } from "../src/relay/modern-to-legacy/attendants.ts";
+import type { Attending } from "./bridges-stub.ts";
 
 const COME_BACK_CODE = 1012;
 /** Who has not come back by then has hung up. */

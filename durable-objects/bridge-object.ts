@@ -6,11 +6,11 @@
 
 import { DurableObject } from "cloudflare:workers";
 
-import type { Order, Outcome } from "../src/bridge/modern-to-legacy/bridge.ts";
-import { BridgeDesk } from "../src/bridge/modern-to-legacy/bridge-desk.ts";
-import { Lanes } from "../src/bridge/modern-to-legacy/lanes.ts";
-import { ParkedCalls } from "../src/bridge/modern-to-legacy/parked-calls.ts";
-import { type Config, loadConfig } from "../src/config.ts";
+import type { BridgeCommand, BridgeOutcome } from "../src/relay/modern-to-legacy/bridge.ts";
+import { BridgeService } from "../src/relay/modern-to-legacy/bridge-service.ts";
+import { UpstreamSessions } from "../src/relay/modern-to-legacy/upstream-sessions.ts";
+import { ParkedCalls } from "../src/relay/modern-to-legacy/parked-calls.ts";
+import { type Config, loadConfig } from "../src/config/config.ts";
 import { CLIENT_INFO } from "../src/protocol/gateway-info.ts";
 import { count } from "../src/observability/costs.ts";
 import { ErrorCode } from "../src/protocol/error-codes.ts";
@@ -18,7 +18,7 @@ import { errorReply, type JsonObject } from "../src/protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../src/upstream/target.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { BridgeAttendants } from "./bridge-attendants.ts";
-import type { Attending } from "./bridges-in.ts";
+import type { Attending } from "./bridges-stub.ts";
 import { BridgeStore, type StoredBridge } from "./bridge-store.ts";
 import { meteredSql } from "./metered-sql.ts";
 
@@ -31,8 +31,8 @@ export interface Sender {
 }
 
 interface Parts {
-  readonly lanes: Lanes;
-  readonly desk: BridgeDesk;
+  readonly upstreamSessions: UpstreamSessions;
+  readonly desk: BridgeService;
 }
 
 /** A call that runs this long is kept by an alarm: an object that waits may be let go. */
@@ -62,10 +62,10 @@ export class BridgeObject extends DurableObject<Env> {
   }
 
   /** @param id names the order, for `cancel`. */
-  async take(id: string, sender: Sender, order: Order): Promise<Outcome> {
-    const desk = this.#use(sender, order);
+  async take(id: string, sender: Sender, command: BridgeCommand): Promise<BridgeOutcome> {
+    const desk = this.#use(sender, command);
     if (desk === undefined) return unknown(sender.slug);
-    return desk.take(id, order, sender.capabilities);
+    return desk.take(id, command, sender.capabilities);
   }
 
   /** The client has hung up. */
@@ -121,14 +121,14 @@ export class BridgeObject extends DurableObject<Env> {
   }
 
   /** @returns `undefined` for what is not to be had here. */
-  #use({ slug, owner, capabilities }: Sender, order: Order): BridgeDesk | undefined {
+  #use({ slug, owner, capabilities }: Sender, command: BridgeCommand): BridgeService | undefined {
     const { known } = this.#store;
     const target = this.#config?.servers.get(slug)?.target;
     const now = Date.now();
     if (known === undefined || this.#parts === undefined) {
       // Of a call that is to be gone on with there is nothing left.
-      if (order.kind === "answer" || target === undefined) return undefined;
-      const { clientInfo = CLIENT_INFO } = order;
+      if (command.kind === "answer" || target === undefined) return undefined;
+      const { clientInfo = CLIENT_INFO } = command;
       const endpoint = target.endpoint.href;
       this.#store.begin({ slug, endpoint, owner, capabilities, clientInfo, usedAt: now });
       this.#wire();
@@ -143,7 +143,7 @@ export class BridgeObject extends DurableObject<Env> {
     if (known === undefined || target === undefined || this.#config === undefined) return;
     const { slug, capabilities, clientInfo } = known;
     const { limits } = this.#config;
-    const lanes = new Lanes({
+    const upstreamSessions = new UpstreamSessions({
       ...{ target, client: { capabilities, clientInfo }, saved: known },
       quietMs: limits.quietSeconds * 1000,
       attended: () => this.#attendants.uris,
@@ -151,14 +151,14 @@ export class BridgeObject extends DurableObject<Env> {
       hear: (uri) => this.#attendants.tell(uri),
       save: (change) => this.#store.save(change),
     });
-    const desk = new BridgeDesk({
-      ...{ slug, object: this.ctx.id.toString(), lanes, limits },
+    const desk = new BridgeService({
+      ...{ slug, object: this.ctx.id.toString(), upstreamSessions, limits },
       calls: new ParkedCalls(meteredSql(this.ctx.storage.sql)),
       now: () => Date.now(),
       onChange: () => this.#changed(),
       synced: () => this.ctx.storage.sync(),
     });
-    this.#parts = { lanes, desk };
+    this.#parts = { upstreamSessions, desk };
   }
 
   /** A deploy may have taken the server, or moved it. */
@@ -168,12 +168,12 @@ export class BridgeObject extends DurableObject<Env> {
   }
 
   async #end(): Promise<void> {
-    const lanes = this.#parts?.lanes;
+    const upstreamSessions = this.#parts?.upstreamSessions;
     this.#parts = undefined;
     clearTimeout(this.#keeping);
     this.#keeping = null;
     const emptied = this.#store.empty();
-    await lanes?.close();
+    await upstreamSessions?.close();
     await emptied;
   }
 
@@ -212,7 +212,7 @@ export class BridgeObject extends DurableObject<Env> {
   }
 }
 
-function unknown(slug: string): Outcome {
+function unknown(slug: string): BridgeOutcome {
   const sentence = `This request to upstream "${slug}" is not known any more; call again without requestState`;
   return { kind: "reply", reply: errorReply(ErrorCode.InvalidParams, sentence) };
 }

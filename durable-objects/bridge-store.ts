@@ -1,10 +1,10 @@
 /** What of a bridge outlives its object's memory, beside its parked calls: one row. */
 
-import type { SavedLane } from "../src/bridge/modern-to-legacy/lane-options.ts";
+import type { SavedUpstreamSession } from "../src/relay/modern-to-legacy/upstream-session-options.ts";
 import { count } from "../src/observability/costs.ts";
 import type { JsonObject } from "../src/protocol/json-rpc.ts";
 
-export interface StoredBridge extends SavedLane {
+export interface StoredBridge extends SavedUpstreamSession {
   readonly slug: string;
   /** Where the server was: at another address it is another. */
   readonly endpoint: string;

@@ -5,16 +5,16 @@
 
 import { DurableObject } from "cloudflare:workers";
 
-import { loadConfig } from "../src/config.ts";
-import { Branch } from "../src/federation/fan-out/branch.ts";
-import { BRANCHES, branchName } from "../src/federation/fan-out/branches.ts";
-import type { Seat } from "../src/federation/fan-out/listener.ts";
-import type { Interests, News } from "../src/federation/feed/feeds.ts";
+import { loadConfig } from "../src/config/config.ts";
+import { Branch } from "../src/notifications/fan-out/branch.ts";
+import { BRANCHES, branchName } from "../src/notifications/fan-out/branches.ts";
+import type { Seat } from "../src/notifications/fan-out/listener.ts";
+import type { Interests, News } from "../src/catalog/feeds.ts";
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits } from "../src/policy/limits.ts";
 import { AlarmClock } from "./alarm-clock.ts";
-import { readListenRequest } from "./fan-out-in.ts";
-import { feedsIn } from "./feeds-in.ts";
+import { readListenRequest } from "./fan-out-stub.ts";
+import { feedsIn } from "./feeds-stub.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { recipientsIn } from "./fan-out-recipients.ts";
 
@@ -37,7 +37,7 @@ export class FanOutObject extends DurableObject<Env> {
       knows: (slug) => loaded.ok && loaded.config.servers.has(slug),
       limits: loaded.ok ? loaded.config.limits : defaultLimits(),
       now: () => Date.now(),
-      ring: (at) => clock.noLaterThan(at),
+      scheduleAlarm: (at) => clock.noLaterThan(at),
       keep: (work) => ctx.waitUntil(work),
     });
   }

@@ -1,6 +1,6 @@
 /** The legacy sessions that a branch hands news to, over a Durable Object namespace. */
 
-import type { Handed, Recipients } from "../src/federation/fan-out/deliveries.ts";
+import type { Handed, Recipients } from "../src/notifications/fan-out/deliveries.ts";
 import { count } from "../src/observability/costs.ts";
 import type { SessionObject } from "./session-object.ts";
 

@@ -5,25 +5,20 @@
 
 import { DurableObject } from "cloudflare:workers";
 
-import { loadConfig } from "../src/config.ts";
-import type {
-  Catalog,
-  CatalogAnswer,
-  CatalogQuestion,
-  Trouble,
-} from "../src/federation/catalog/catalog.ts";
-import { readCatalog } from "../src/federation/catalog/read-catalog.ts";
-import { resourcesOf } from "../src/federation/routing/server-resources.ts";
-import { CatalogKeeper } from "../src/federation/feed/catalog-keeper.ts";
-import type { Topic, TopicChange } from "../src/federation/feed/feeds.ts";
-import { type Desk, NewsDesk } from "../src/federation/feed/news-desk.ts";
-import type { Server } from "../src/federation/server.ts";
+import { loadConfig } from "../src/config/config.ts";
+import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../src/catalog/catalog.ts";
+import { readCatalog } from "../src/catalog/read/read-catalog.ts";
+import { resourcesOf } from "../src/catalog/cache/server-resources.ts";
+import { CatalogCache } from "../src/catalog/cache/catalog-cache.ts";
+import type { Topic, TopicChange } from "../src/catalog/feeds.ts";
+import { type ManagedWatch, WatchManager } from "../src/notifications/source/watch-manager.ts";
+import type { Server } from "../src/endpoint/server.ts";
 import { count } from "../src/observability/costs.ts";
 import type { ServerHealth } from "../src/observability/health.ts";
 import type { Limits } from "../src/policy/limits.ts";
 import { AlarmClock } from "./alarm-clock.ts";
-import { branchAt } from "./fan-out-in.ts";
-import { feedName } from "./feeds-in.ts";
+import { branchAt } from "./fan-out-stub.ts";
+import { feedName } from "./feeds-stub.ts";
 import { meteredSql } from "./metered-sql.ts";
 
 /** A watch that was lost with the memory of its object is brought back after this. */
@@ -31,8 +26,8 @@ const WATCHDOG_MS = 30_000;
 const NOTHING: ServerHealth["counts"] = { tools: 0, resources: 0, templates: 0, prompts: 0 };
 
 interface Parts {
-  readonly keeper: CatalogKeeper;
-  readonly desk: Desk;
+  readonly keeper: CatalogCache;
+  readonly desk: ManagedWatch;
 }
 
 export class FeedObject extends DurableObject<Env> {
@@ -111,7 +106,7 @@ export class FeedObject extends DurableObject<Env> {
     const { ctx, env } = this;
     const { slug, target } = server;
     const sql = meteredSql(ctx.storage.sql);
-    const keeper = new CatalogKeeper({
+    const keeper = new CatalogCache({
       ...{ slug, endpoint: target.endpoint.href, limits, now: () => Date.now() },
       storage: { sql, transaction: (work) => ctx.storage.transactionSync(work) },
       read: (client, signal, last) => readCatalog(server, client, limits, signal, last),
@@ -121,7 +116,7 @@ export class FeedObject extends DurableObject<Env> {
       waitUntil: (work) => ctx.waitUntil(work),
       onDue: () => this.#setAlarm(),
     });
-    const desk = new NewsDesk({
+    const desk = new WatchManager({
       ...{ target, sql, limits, now: () => Date.now() },
       events: {
         publish: (branch, news) => branchAt(env.FAN_OUT, branch).publish(news),

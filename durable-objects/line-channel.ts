@@ -5,7 +5,7 @@
  */
 
 import { PushStream } from "../src/lib/push-stream.ts";
-import type { Channel } from "../src/sessions/feed.ts";
+import type { Channel } from "../src/sessions/stream-reader.ts";
 import { OVER } from "../src/sessions/frame.ts";
 
 export interface LineChannelOptions {

@@ -7,11 +7,11 @@
 import { DurableObject } from "cloudflare:workers";
 
 import { OwnerCode } from "../src/auth/sign-in/owner-code.ts";
-import { loadConfig } from "../src/config.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { randomSecret } from "../src/lib/random.ts";
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits } from "../src/policy/limits.ts";
-import { rotate, type StoredKey } from "../src/sessions/key-rotation.ts";
+import { rotate, type StoredKey } from "../src/endpoint/key-rotation.ts";
 
 const DAY_MS = 86_400_000;
 const KEYS = "sessionKeys";

@@ -1,6 +1,6 @@
 /** The limits of a session and of its log, in the units that they are used in. */
 
-import type { LogLimits } from "../src/event-log/shelf.ts";
+import type { LogLimits } from "../src/sessions/log/stream-index.ts";
 import type { Limits } from "../src/policy/limits.ts";
 import type { SessionLimits } from "../src/sessions/core.ts";
 

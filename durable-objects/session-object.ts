@@ -6,10 +6,10 @@
 
 import { DurableObject } from "cloudflare:workers";
 
-import { type Config, loadConfig } from "../src/config.ts";
-import { EventLog } from "../src/event-log/event-log.ts";
-import type { News } from "../src/federation/feed/feeds.ts";
-import type { Delivery } from "../src/federation/session/hearing.ts";
+import { type Config, loadConfig } from "../src/config/config.ts";
+import { EventLog } from "../src/sessions/log/event-log.ts";
+import type { News } from "../src/catalog/feeds.ts";
+import type { Delivery } from "../src/notifications/legacy/notification-inbox.ts";
 import { TokenBucket } from "../src/lib/token-bucket.ts";
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits, type Limits } from "../src/policy/limits.ts";
@@ -17,7 +17,7 @@ import { ErrorCode } from "../src/protocol/error-codes.ts";
 import type { Parsed } from "../src/protocol/json-rpc.ts";
 import type { Forgotten, Watched } from "../src/sessions/dispatch.ts";
 import { CLIENT_GONE_CODE } from "../src/sessions/frame.ts";
-import { type Outcome, refuse } from "../src/sessions/outcome.ts";
+import { type SessionOutcome, refuseRequest } from "../src/sessions/session-outcome.ts";
 import type { SessionClaims } from "../src/sessions/session-id.ts";
 import type { Session } from "../src/sessions/session.ts";
 import { AlarmClock } from "./alarm-clock.ts";
@@ -28,7 +28,7 @@ import { SessionStore } from "./session-store.ts";
 import { type WiredSession, wireSession } from "./session-wiring.ts";
 import { readStreamRequest, streamResponse } from "./stream-request.ts";
 
-const UNKNOWN: Outcome = { kind: "unknown" };
+const UNKNOWN: SessionOutcome = { kind: "unknown" };
 const MARK_LENGTH = 6;
 /** A call that runs this long is kept by an alarm: an object that waits may be let go. */
 const ALARM_KEPT_MS = 30_000;
@@ -75,7 +75,7 @@ export class SessionObject extends DurableObject<Env> {
     claims: SessionClaims,
     messages: readonly Parsed[],
     isBatch: boolean,
-  ): Promise<Outcome> {
+  ): Promise<SessionOutcome> {
     const session = this.#use(claims);
     return session?.receive(messages, isBatch, this.#readers.openLine) ?? UNKNOWN;
   }
@@ -88,7 +88,7 @@ export class SessionObject extends DurableObject<Env> {
     if (session === undefined) return Response.json(UNKNOWN);
     if (!this.#streamOpens.take()) {
       const message = "This session opens streams too often; wait a minute";
-      return Response.json(refuse(429, ErrorCode.Transport, message));
+      return Response.json(refuseRequest(429, ErrorCode.Transport, message));
     }
     const place = session.placeFor(lastEventId);
     if ("kind" in place) return Response.json(place);

@@ -3,12 +3,12 @@
  * memory of their object, and the answers of calls, which do not.
  */
 
-import type { EventLog } from "../src/event-log/event-log.ts";
+import type { EventLog } from "../src/sessions/log/event-log.ts";
 import { count } from "../src/observability/costs.ts";
 import type { OpenChannel } from "../src/sessions/core.ts";
-import type { Channel, Feed } from "../src/sessions/feed.ts";
+import type { Channel, StreamReader } from "../src/sessions/stream-reader.ts";
 import type { Session } from "../src/sessions/session.ts";
-import type { Place } from "../src/sessions/streams.ts";
+import type { StreamPosition } from "../src/sessions/streams.ts";
 import { LineChannel } from "./line-channel.ts";
 import { attachmentOf, SocketChannel } from "./socket-channel.ts";
 
@@ -18,7 +18,7 @@ const COME_BACK_CODE = 1012;
 /** A channel, and the feed that it tells of its reader: no other feed of the stream hears of that. */
 interface Reader<Way extends Channel> {
   readonly channel: Way;
-  readonly feed: Feed;
+  readonly feed: StreamReader;
 }
 
 export class SessionReaders {
@@ -40,7 +40,7 @@ export class SessionReaders {
    */
   open(
     session: Session,
-    place: Place,
+    place: StreamPosition,
     returning?: number,
   ): { socket: WebSocket; openedAt: number } {
     const openedAt = this.#openedAt(returning);

@@ -4,14 +4,14 @@
  * changes, and the tombstone that takes the place of both.
  */
 
-import type { FederatedState } from "../src/federation/session/federate-session.ts";
-import type { SavedHearing } from "../src/federation/session/hearing.ts";
+import type { FederatedState } from "../src/dispatch/legacy/session-dispatch.ts";
+import type { SavedInbox } from "../src/notifications/legacy/notification-inbox.ts";
 import { count } from "../src/observability/costs.ts";
-import type { Door } from "../src/sessions/core.ts";
+import type { ClientTransport } from "../src/sessions/core.ts";
 import type { ClientFacts } from "../src/sessions/dispatch.ts";
 
 export interface StoredSession extends FederatedState {
-  readonly door: Door;
+  readonly door: ClientTransport;
   readonly route: string;
   readonly principal: string;
   /** With HTTP+SSE the session is there before its `initialize`. */
@@ -71,12 +71,12 @@ export class SessionStore {
   }
 
   /** What the session has heard of changes, if it ever wanted to hear of any. */
-  heard(): SavedHearing | undefined {
+  heard(): SavedInbox | undefined {
     if (this.#known?.wanted === undefined) return undefined;
-    return this.#get(HEARD) as SavedHearing | undefined;
+    return this.#get(HEARD) as SavedInbox | undefined;
   }
 
-  saveHeard(state: SavedHearing): void {
+  saveHeard(state: SavedInbox): void {
     if (this.#known !== undefined) this.#put(HEARD, state);
   }
 

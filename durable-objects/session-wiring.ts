@@ -1,21 +1,21 @@
 /** Wires a session to the servers of its endpoint, to the feeds on them, and to its own storage. */
 
-import { introduce } from "../src/bridge/introduce.ts";
-import { serverForSession } from "../src/bridge/server-for-session.ts";
-import type { Config } from "../src/config.ts";
-import type { EventLog } from "../src/event-log/event-log.ts";
-import { pickEndpoint } from "../src/federation/endpoint.ts";
-import { toolFactsOf } from "../src/federation/catalog/tool-facts.ts";
-import { clientKind } from "../src/federation/client-kind.ts";
-import { federateSession } from "../src/federation/session/federate-session.ts";
-import { introduceTo } from "../src/federation/session/introduce.ts";
-import type { Subscriptions } from "../src/federation/session/subscriptions.ts";
-import type { Surroundings } from "../src/federation/surroundings.ts";
+import { introduce } from "../src/relay/introduce.ts";
+import { serverForSession } from "../src/relay/server-for-session.ts";
+import type { Config } from "../src/config/config.ts";
+import type { EventLog } from "../src/sessions/log/event-log.ts";
+import { pickEndpoint } from "../src/endpoint/endpoint.ts";
+import { toolFactsOf } from "../src/catalog/cache/tool-facts.ts";
+import { clientKind } from "../src/endpoint/client-kind.ts";
+import { sessionDispatch } from "../src/dispatch/legacy/session-dispatch.ts";
+import { introduceTo } from "../src/dispatch/legacy/introduce-endpoint.ts";
+import type { EndpointSubscriptions } from "../src/notifications/legacy/endpoint-subscriptions.ts";
+import type { RequestScope } from "../src/catalog/request-scope.ts";
 import { hasOlderTasks } from "../src/protocol/older-tasks.ts";
 import { Session } from "../src/sessions/session.ts";
-import { fanOutIn } from "./fan-out-in.ts";
-import { feedsIn } from "./feeds-in.ts";
-import { keysOf } from "./keys-of.ts";
+import { fanOutIn } from "./fan-out-stub.ts";
+import { feedsIn } from "./feeds-stub.ts";
+import { keysOf } from "./session-keys.ts";
 import { sessionLimits } from "./session-limits.ts";
 import type { SessionStore, StoredSession } from "./session-store.ts";
 
@@ -36,7 +36,7 @@ export interface WiringOptions {
 export interface WiredSession {
   readonly session: Session;
   /** What it wants to hear of; `undefined` before `initialize`. */
-  readonly subscriptions: () => Subscriptions | undefined;
+  readonly subscriptions: () => EndpointSubscriptions | undefined;
 }
 
 /** @returns `undefined` when the endpoint leads nowhere: a deploy may have taken its server. */
@@ -50,22 +50,22 @@ export function wireSession(
   const picked = pickEndpoint(config.servers, slug);
   if (picked.kind !== "endpoint") return undefined;
   const { limits } = config;
-  const surroundings: Surroundings = {
+  const requestScope: RequestScope = {
     ...{ endpoint: picked.endpoint, route, principal, limits },
     ...{ feeds: feedsIn(env.FEEDS), keys: keysOf(env, config) },
     waitUntil: (promise) => ctx.waitUntil(promise),
   };
   const fanOut = fanOutIn(env.FAN_OUT);
   const id = ctx.id.toString();
-  let subscriptions: Subscriptions | undefined;
+  let subscriptions: EndpointSubscriptions | undefined;
   const session = new Session({
-    ...{ door, client, log, limits: sessionLimits(limits), onBusy, onDetach },
+    ...{ transport: door, client, log, limits: sessionLimits(limits), onBusy, onDetach },
     connect: (facts, unsolicited) => {
-      const federated = federateSession({
-        ...{ surroundings, client: facts, unsolicited },
+      const federated = sessionDispatch({
+        ...{ requestScope, client: facts, unsolicited },
         connect: (server, client, side) => {
           const kind = clientKind(client.revision, client.capabilities);
-          const toolFacts = toolFactsOf(surroundings, server, kind);
+          const toolFacts = toolFactsOf(requestScope, server, kind);
           // Where several servers meet, none are advertised: an id would have to say whose it is.
           const hasTasks = !picked.endpoint.isMerged && hasOlderTasks(client.revision);
           const { target } = server;
@@ -81,13 +81,13 @@ export function wireSession(
           store.save(change);
           if (change.wanted !== undefined) onWanted();
         },
-        savedHearing: store.heard(),
-        saveHearing: (state) => store.saveHeard(state),
+        savedInbox: store.heard(),
+        saveInbox: (state) => store.saveHeard(state),
       });
       ({ subscriptions } = federated);
       return federated.dispatch;
     },
-    introduce: (facts) => introduceTo(facts, surroundings, introduce),
+    introduce: (facts) => introduceTo(facts, requestScope, introduce),
     onInitialized: (facts) => store.save({ client: facts }),
     onListen: () => subscriptions?.listened(),
   });

@@ -4,9 +4,9 @@
  * never runs ahead by more than a window.
  */
 
-import type { StreamId } from "../src/event-log/event-id.ts";
+import type { StreamId } from "../src/sessions/log/event-id.ts";
 import { count } from "../src/observability/costs.ts";
-import type { Channel } from "../src/sessions/feed.ts";
+import type { Channel } from "../src/sessions/stream-reader.ts";
 import { OVER_CODE } from "../src/sessions/frame.ts";
 
 /** What the platform keeps with the socket while the object sleeps. */

@@ -1,6 +1,6 @@
 /** How addresses that strangers name are loaded: counted, and none of them our own. */
 
-import type { Config } from "../src/config.ts";
+import type { Config } from "../src/config/config.ts";
 import type { EgressPolicy, LoadOptions } from "../src/lib/egress.ts";
 import { count } from "../src/observability/costs.ts";
 

@@ -9,7 +9,7 @@
 
 import { Agent, createServer, request as sendRequest } from "node:http";
 
-/** The header with which the Worker knows a request of this proxy (`src/downstream/guard.ts`). */
+/** The header with which the Worker knows a request of this proxy (`src/http/guard.ts`). */
 const LAUNCHER_KEY = "Edgeway-Launcher";
 /** What wrangler and Miniflare tell each other, and what only this proxy says. */
 const RESERVED = /^(?:mf-.*|edgeway-launcher)$/i;

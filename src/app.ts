@@ -2,34 +2,34 @@
 
 import { type Context, Hono } from "hono";
 
-import { addressOf, type AuthBacking, type AuthContext } from "./auth/context.ts";
+import { addressOf, type AuthBacking, type AuthContext } from "./auth/context/context.ts";
 import { noteProbe } from "./auth/doctor/note-probe.ts";
 import { traceInto } from "./auth/doctor/tracer.ts";
 import { authenticate } from "./auth/resource/bearer.ts";
 import { leased } from "./auth/resource/leased.ts";
 import { describeResource, nothingWellKnown } from "./auth/resource/resource-metadata.ts";
-import { serveMetadata } from "./auth/server/metadata.ts";
-import { register } from "./auth/server/register.ts";
-import { token } from "./auth/server/token.ts";
-import type { Bridges } from "./bridge/modern-to-legacy/bridge.ts";
-import { type Config, loadConfig } from "./config.ts";
-import type { DoorContext, Sessions } from "./downstream/door.ts";
-import { addCors, guard, preflight } from "./downstream/guard.ts";
-import { serveSse, serveSseMessage } from "./downstream/http-sse.ts";
-import { serveMcp } from "./downstream/mcp.ts";
-import { limitRate } from "./downstream/rate-limit.ts";
-import { inStreamPlace } from "./downstream/stream-places.ts";
-import { pickEndpoint } from "./federation/endpoint.ts";
-import type { FanOut, Feeds } from "./federation/feed/feeds.ts";
+import { serveMetadata } from "./auth/oauth/endpoints/metadata.ts";
+import { register } from "./auth/oauth/endpoints/register.ts";
+import { token } from "./auth/oauth/endpoints/token.ts";
+import type { Bridges } from "./relay/modern-to-legacy/bridge.ts";
+import { type Config, loadConfig } from "./config/config.ts";
+import type { FrontDoorContext, Sessions } from "./http/front-door.ts";
+import { addCors, guard, preflight } from "./http/guard.ts";
+import { serveSse, serveSseMessage } from "./http/http-sse.ts";
+import { serveMcp } from "./http/mcp.ts";
+import { limitRate } from "./http/rate-limit.ts";
+import { inStreamPlace } from "./http/stream-places.ts";
+import { pickEndpoint } from "./endpoint/endpoint.ts";
+import type { FanOut, Feeds } from "./catalog/feeds.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { readCosts } from "./observability/costs.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
 import { showConnect } from "./pages/connect.ts";
-import { notFound } from "./pages/refusals.ts";
+import { notFound } from "./pages/page-refusals.ts";
 import { seeOther } from "./pages/respond.ts";
 import { PAGES } from "./pages/routes.ts";
 import { PATHS } from "./pages/view/paths.ts";
-import type { SessionKeys } from "./sessions/session-keys.ts";
+import type { SessionKeys } from "./endpoint/keyring.ts";
 import { version } from "../package.json";
 
 /** What the composition root knows how to make: the Durable Objects behind ports. */
@@ -43,7 +43,7 @@ export interface Backing {
 }
 
 type App = { Bindings: Env; Variables: { config: Config; backing: Backing } };
-type Door = (context: DoorContext) => Promise<Response>;
+type FrontDoor = (context: FrontDoorContext) => Promise<Response>;
 type SignInHandler = (context: AuthContext, request: Request) => Response | Promise<Response>;
 
 /** Who is calling when nobody signs in. */
@@ -115,7 +115,7 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
 }
 
 /** Leads whoever may to the front door of an upstream. */
-function through(door: Door): (c: Context<App>) => Promise<Response> {
+function through(door: FrontDoor): (c: Context<App>) => Promise<Response> {
   return async (c) => {
     const { servers, limits, authMode } = c.get("config");
     const { path, raw: request } = c.req;

@@ -4,7 +4,7 @@
  */
 
 import { toBase64Url } from "../lib/base64url.ts";
-import { importKey, keyId, type KeyRing } from "../lib/seal.ts";
+import { importKey, keyId, type Keyring } from "../lib/seal.ts";
 
 const ROOT_BYTES = 32;
 const USER_ID_CHARS = 26;
@@ -13,7 +13,7 @@ const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 export class AuthSecrets {
   readonly #users: CryptoKey;
   /** Seals what is kept of a user's provider. */
-  readonly ring: KeyRing;
+  readonly ring: Keyring;
   /** Bound to a browser session, so that a form posted elsewhere has none that fits. */
   readonly #forms: CryptoKey;
   /** Tells owner codes apart without keeping them. */
@@ -21,7 +21,7 @@ export class AuthSecrets {
 
   private constructor(
     keys: Readonly<Record<"users" | "forms" | "ownerCodes", CryptoKey>>,
-    ring: KeyRing,
+    ring: Keyring,
   ) {
     this.#users = keys.users;
     this.#forms = keys.forms;

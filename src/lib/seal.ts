@@ -24,7 +24,7 @@ export interface SealKey {
 }
 
 /** Keys by id. The current one seals; every one of them still opens. */
-export interface KeyRing {
+export interface Keyring {
   readonly currentId: string;
   readonly keys: ReadonlyMap<string, SealKey>;
 }
@@ -66,7 +66,7 @@ export async function keyId(bytes: Uint8Array): Promise<string> {
 }
 
 /** @param value anything that JSON can carry; it comes back as JSON carries it. */
-export async function seal(ring: KeyRing, purpose: string, value: unknown): Promise<string> {
+export async function seal(ring: Keyring, purpose: string, value: unknown): Promise<string> {
   const key = ring.keys.get(ring.currentId);
   if (key === undefined) throw new Error("The key ring has no current key");
   const nonce = crypto.getRandomValues(new Uint8Array(SALT_BYTES + IV_BYTES));
@@ -84,7 +84,7 @@ export async function seal(ring: KeyRing, purpose: string, value: unknown): Prom
  * @returns what was sealed, or `undefined` for a token that is forged, cut, spelt otherwise, of
  *   another purpose, or of a key that the ring does not have. Nothing tells the cases apart.
  */
-export async function unseal(ring: KeyRing, purpose: string, token: string): Promise<unknown> {
+export async function unseal(ring: Keyring, purpose: string, token: string): Promise<unknown> {
   const [, id = "", version, text = ""] = TOKEN.exec(token) ?? [];
   const key = ring.keys.get(id);
   const bytes = fromBase64Url(text);

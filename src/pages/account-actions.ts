@@ -1,10 +1,10 @@
 /** What the forms of `/account` do. Whatever is not the person's own is not there (404). */
 
-import { NO_SESSION_COOKIE } from "../auth/browser.ts";
+import { NO_SESSION_COOKIE } from "../auth/sign-in/browser.ts";
 import { audited } from "./audited.ts";
-import { submitted } from "./door.ts";
-import { done } from "./notices.ts";
-import { notFound } from "./refusals.ts";
+import { submitted } from "./page-guard.ts";
+import { done } from "./page-notices.ts";
+import { notFound } from "./page-refusals.ts";
 import { page, seeOther } from "./respond.ts";
 import { doneView } from "./view/ends.ts";
 import { PATHS } from "./view/paths.ts";

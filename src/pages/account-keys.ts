@@ -1,15 +1,15 @@
 /** API keys: made by somebody who signed in a moment ago, shown once, and revoked. */
 
-import type { Submission } from "./door.ts";
-import type { AuthContext } from "../auth/context.ts";
+import type { Submission } from "./page-guard.ts";
+import type { AuthContext } from "../auth/context/context.ts";
 import { accountPage, keyOffer } from "./account.ts";
 import { audited } from "./audited.ts";
 import { type ChoiceError, formOf, readChoice } from "./credential-choice.ts";
-import { submitted } from "./door.ts";
-import { done } from "./notices.ts";
-import { notFound } from "./refusals.ts";
+import { submitted } from "./page-guard.ts";
+import { done } from "./page-notices.ts";
+import { notFound } from "./page-refusals.ts";
 import { page } from "./respond.ts";
-import { keyCreatedView } from "./view/account-keys.ts";
+import { keyCreatedView } from "./view/account-keys-view.ts";
 import { PATHS } from "./view/paths.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,20 +1,20 @@
 /** `/account`: what somebody has let in, and what was done in their name. */
 
-import type { SignedIn } from "../auth/browser.ts";
-import type { AuthContext } from "../auth/context.ts";
+import type { SignedIn } from "../auth/sign-in/browser.ts";
+import type { AuthContext } from "../auth/context/context.ts";
 import { verifiedHost } from "../auth/clients/client-id-url.ts";
 import { isRemembered } from "../auth/sign-in/approval-rules.ts";
 import type { Approval } from "../auth/store/approvals.ts";
 import { type ApiKey, beginningOf } from "../auth/store/api-keys.ts";
 import type { AuditEntry } from "../auth/store/audit-log.ts";
 import type { BrowserSession } from "../auth/store/browser-sessions.ts";
-import type { Grant } from "../auth/tokens/grants.ts";
+import type { Grant } from "../auth/oauth/grants/grants.ts";
 import { AUDIT_EVENTS } from "../observability/audit.ts";
 import { browserName } from "./browser-name.ts";
 import { formOf, type Offer, resourcesFor } from "./credential-choice.ts";
-import { shown } from "./door.ts";
-import { noticeOf } from "./notices.ts";
-import { personLabel, providerTitle } from "./person.ts";
+import { shown } from "./page-guard.ts";
+import { noticeOf } from "./page-notices.ts";
+import { personLabel, providerTitle } from "./person-title.ts";
 import { wordsFor } from "./reason-words.ts";
 import { page } from "./respond.ts";
 import {
@@ -22,8 +22,8 @@ import {
   type Connection,
   type RememberedApproval,
   type SignedInBrowser,
-} from "./view/account.ts";
-import type { ApiKeyRow } from "./view/account-keys.ts";
+} from "./view/account-view.ts";
+import type { ApiKeyRow } from "./view/account-keys-view.ts";
 import type { ActivityLine } from "./view/activity.ts";
 import type { CredentialForm } from "./view/credential-form.ts";
 import { redirectTarget } from "./view/redirect-target.ts";

@@ -1,10 +1,10 @@
 /** What the forms of `/admin` do, by somebody who signed in a moment ago. */
 
-import type { AuthContext } from "../auth/context.ts";
+import type { AuthContext } from "../auth/context/context.ts";
 import { audited } from "./audited.ts";
-import { ADMIN_FORM, submitted, type Submission } from "./door.ts";
-import { done } from "./notices.ts";
-import { notFound, notYourself } from "./refusals.ts";
+import { ADMIN_FORM, submitted, type Submission } from "./page-guard.ts";
+import { done } from "./page-notices.ts";
+import { notFound, notYourself } from "./page-refusals.ts";
 import { PATHS } from "./view/paths.ts";
 
 export const disableUser = submitted(ADMIN_FORM, (context, { who, form }, request) =>

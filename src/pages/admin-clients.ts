@@ -4,11 +4,11 @@
  */
 
 import { isDocumentUrl, verifiedHost } from "../auth/clients/client-id-url.ts";
-import type { AuthStore } from "../auth/store/auth-store.ts";
-import type { ClientUse } from "../auth/tokens/grants.ts";
+import type { AuthStore } from "../auth/context/auth-store.ts";
+import type { ClientUse } from "../auth/oauth/grants/grants.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { isObject } from "../protocol/json-rpc.ts";
-import type { AdminClient } from "./view/admin.ts";
+import type { AdminClient } from "./view/admin-view.ts";
 import { redirectTarget } from "./view/redirect-target.ts";
 
 export interface ClientPage {

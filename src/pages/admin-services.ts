@@ -5,11 +5,11 @@ import { newServiceClientId } from "../auth/store/service-clients.ts";
 import { adminPage, serviceOffer } from "./admin.ts";
 import { audited } from "./audited.ts";
 import { formOf, readChoice } from "./credential-choice.ts";
-import { ADMIN_FORM, submitted } from "./door.ts";
-import { done } from "./notices.ts";
-import { notFound } from "./refusals.ts";
+import { ADMIN_FORM, submitted } from "./page-guard.ts";
+import { done } from "./page-notices.ts";
+import { notFound } from "./page-refusals.ts";
 import { page } from "./respond.ts";
-import { serviceCreatedView } from "./view/admin-services.ts";
+import { serviceCreatedView } from "./view/admin-services-view.ts";
 import { PATHS } from "./view/paths.ts";
 
 export const createService = submitted(ADMIN_FORM, async (context, { who, form }, request) => {

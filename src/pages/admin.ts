@@ -1,19 +1,19 @@
 /** `/admin`: how every server is, everybody who has signed in, every application, and the service clients. */
 
-import type { SignedIn } from "../auth/browser.ts";
-import type { AuthContext } from "../auth/context.ts";
-import { isServed } from "../auth/server/client-credentials.ts";
-import { type CurrentUser, currentUser } from "../auth/standing.ts";
+import type { SignedIn } from "../auth/sign-in/browser.ts";
+import type { AuthContext } from "../auth/context/context.ts";
+import { isServed } from "../auth/oauth/endpoints/client-credentials.ts";
+import { type CurrentUser, currentUser } from "../auth/store/standing.ts";
 import type { User } from "../auth/store/users.ts";
 import type { Offer } from "./credential-choice.ts";
 import { formOf } from "./credential-choice.ts";
 import { listClients } from "./admin-clients.ts";
-import { shown } from "./door.ts";
-import { noticeOf } from "./notices.ts";
-import { personLabel, providerTitle } from "./person.ts";
+import { shown } from "./page-guard.ts";
+import { noticeOf } from "./page-notices.ts";
+import { personLabel, providerTitle } from "./person-title.ts";
 import { page } from "./respond.ts";
-import { type AdminUser, adminView } from "./view/admin.ts";
-import type { ServiceRow } from "./view/admin-services.ts";
+import { type AdminUser, adminView } from "./view/admin-view.ts";
+import type { ServiceRow } from "./view/admin-services-view.ts";
 import type { CredentialForm } from "./view/credential-form.ts";
 
 export const showAdmin = shown({ forAdmins: true }, (context, who, request) =>

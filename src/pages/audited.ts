@@ -1,6 +1,6 @@
 /** What is done on a page, in the audit log of whom it is done to: with where it came from. */
 
-import { addressOf, type AuthContext } from "../auth/context.ts";
+import { addressOf, type AuthContext } from "../auth/context/context.ts";
 import type { AuditDetail, AuditEvent } from "../observability/audit.ts";
 
 export function audited(

@@ -1,30 +1,34 @@
 /** `/authorize`: an application asks for access, and a person answers. */
 
-import { isForeign, readForm } from "../auth/browser.ts";
-import type { AuthContext } from "../auth/context.ts";
+import { isForeign, readForm } from "../auth/sign-in/browser.ts";
+import type { AuthContext } from "../auth/context/context.ts";
 import { ask } from "../auth/sign-in/ask.ts";
 import { askSomebodyElse, decide } from "../auth/sign-in/decide.ts";
-import { gone } from "../auth/sign-in/gone.ts";
+import { attemptExpired } from "../auth/sign-in/attempt-expired.ts";
 import { attemptMark } from "../auth/sign-in/held-attempt.ts";
-import type { Outcome } from "../auth/sign-in/outcome.ts";
+import type { SignInOutcome } from "../auth/sign-in/sign-in-outcome.ts";
 import { answer } from "./sign-in-answers.ts";
 
 export async function showAuthorize(context: AuthContext, request: Request): Promise<Response> {
   return answer(context, await ask(context, request));
 }
 
-type Act = (context: AuthContext, request: Request, form: URLSearchParams) => Promise<Outcome>;
+type Act = (
+  context: AuthContext,
+  request: Request,
+  form: URLSearchParams,
+) => Promise<SignInOutcome>;
 
 /** A form of an attempt: its handle and the attempt's cookie say that it was meant. */
 export function attemptForm(act: Act) {
   return async (context: AuthContext, request: Request): Promise<Response> => {
     if (isForeign(request, context.origin)) {
       const mark = await attemptMark(request, null);
-      return answer(context, gone(context, "foreign-origin", mark));
+      return answer(context, attemptExpired(context, "foreign-origin", mark));
     }
     const form = await readForm(request);
     if (form !== undefined) return answer(context, await act(context, request, form));
-    return answer(context, gone(context, "malformed", await attemptMark(request, null)));
+    return answer(context, attemptExpired(context, "malformed", await attemptMark(request, null)));
   };
 }
 

@@ -1,11 +1,11 @@
 /** `/`: how each client is told of this very gateway; for a program, where the endpoints are. */
 
-import { signedIn } from "../auth/browser.ts";
-import type { AuthContext } from "../auth/context.ts";
+import { signedIn } from "../auth/sign-in/browser.ts";
+import type { AuthContext } from "../auth/context/context.ts";
 import { isLoopback } from "../lib/loopback.ts";
-import { providerTitle } from "./person.ts";
+import { providerTitle } from "./person-title.ts";
 import { page } from "./respond.ts";
-import { type ConnectSignIn, connectView } from "./view/connect.ts";
+import { type ConnectSignIn, connectView } from "./view/connect-view.ts";
 
 export interface ConnectContext {
   readonly origin: string;

@@ -4,9 +4,9 @@ import type { Resource } from "../auth/resources.ts";
 import { ADMIN, USE } from "../auth/scopes.ts";
 import type { Changes } from "../auth/sign-in/approval-rules.ts";
 import { offeredScopes } from "../auth/sign-in/decide.ts";
-import type { ConsentQuestion } from "../auth/sign-in/outcome.ts";
-import { personLabel } from "./person.ts";
-import type { ConsentScope, ConsentView } from "./view/consent.ts";
+import type { ConsentQuestion } from "../auth/sign-in/sign-in-outcome.ts";
+import { personLabel } from "./person-title.ts";
+import type { ConsentScope, ConsentView } from "./view/consent-view.ts";
 import { PATHS } from "./view/paths.ts";
 
 /** @param resources of this gateway. */

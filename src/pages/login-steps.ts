@@ -1,8 +1,8 @@
 /** The steps of an attempt, as the operator reads them. */
 
-import type { LoginStep, StepKind, TracedStep } from "../auth/doctor/trace.ts";
+import type { LoginStepView, StepKind, TracedStep } from "../auth/trace/trace.ts";
 import { wordsFor } from "./reason-words.ts";
-import type { LoginStep as StepView } from "./view/logins.ts";
+import type { LoginStepView as StepView } from "./view/logins-view.ts";
 
 const TITLES: Readonly<Record<StepKind, string>> = {
   probed: "Looked for metadata",
@@ -64,7 +64,7 @@ export function stepView(traced: TracedStep, before: TracedStep | undefined): St
   };
 }
 
-function detailsOf(step: LoginStep): readonly string[] {
+function detailsOf(step: LoginStepView): readonly string[] {
   const isDocument = step.kind === "ask_refused" && step.reason === "document";
   const said = Object.entries(step)
     .filter(([name]) => !UNSAID.has(name))
@@ -79,7 +79,7 @@ function detailsOf(step: LoginStep): readonly string[] {
   return step.kind === "probed" && !step.isFound ? [...said, "there is none"] : said;
 }
 
-function outcomeOf(step: LoginStep): StepView["outcome"] {
+function outcomeOf(step: LoginStepView): StepView["outcome"] {
   const isDenied = step.kind === "answered" && step.decision === "denied";
   const isTooLittle = step.kind === "used" && step.status !== 200;
   if (FAILURES.has(step.kind) || isDenied || isTooLittle) return "failed";

@@ -1,13 +1,13 @@
 /** `/login`: who somebody is, on the way to an application or to the pages of the gateway. */
 
-import type { AuthContext } from "../auth/context.ts";
+import type { AuthContext } from "../auth/context/context.ts";
 import { logIn } from "../auth/sign-in/log-in.ts";
-import { visit } from "../auth/sign-in/visit.ts";
+import { enterSignIn } from "../auth/sign-in/enter-sign-in.ts";
 import { attemptForm } from "./authorize.ts";
 import { answer } from "./sign-in-answers.ts";
 
 export async function showLogin(context: AuthContext, request: Request): Promise<Response> {
-  return answer(context, await visit(context, request));
+  return answer(context, await enterSignIn(context, request));
 }
 
 export const answerLogin = attemptForm(logIn);

@@ -5,16 +5,16 @@
  */
 
 import { verifiedHost } from "../auth/clients/client-id-url.ts";
-import type { AuthContext } from "../auth/context.ts";
+import type { AuthContext } from "../auth/context/context.ts";
 import { diagnose } from "../auth/doctor/diagnose.ts";
 import { findLogin, recentLogins } from "../auth/doctor/read-traces.ts";
-import type { LoginTrace } from "../auth/doctor/trace.ts";
-import { clientOf } from "../auth/doctor/trace-key.ts";
+import type { LoginTrace } from "../auth/trace/trace.ts";
+import { clientOf } from "../auth/trace/trace-key.ts";
 import { authenticate } from "../auth/resource/bearer.ts";
-import { shown } from "./door.ts";
+import { shown } from "./page-guard.ts";
 import { stepView } from "./login-steps.ts";
 import { page } from "./respond.ts";
-import { loginsView, loginTraceView } from "./view/logins.ts";
+import { loginsView, loginTraceView } from "./view/logins-view.ts";
 import { PATHS } from "./view/paths.ts";
 
 const SHOWN = 100;

@@ -3,11 +3,11 @@
  * no link or image signs anybody out.
  */
 
-import { endSession, isForeign, NO_SESSION_COOKIE, signedIn } from "../auth/browser.ts";
-import type { AuthContext } from "../auth/context.ts";
+import { endSession, isForeign, NO_SESSION_COOKIE, signedIn } from "../auth/sign-in/browser.ts";
+import type { AuthContext } from "../auth/context/context.ts";
 import { audited } from "./audited.ts";
-import { submitted } from "./door.ts";
-import { foreignForm } from "./refusals.ts";
+import { submitted } from "./page-guard.ts";
+import { foreignForm } from "./page-refusals.ts";
 import { page, seeOther } from "./respond.ts";
 import { signedOutView } from "./view/ends.ts";
 import { PATHS } from "./view/paths.ts";

@@ -1,7 +1,7 @@
 /** Codes of the gateway's own, as people read them on its pages. Programs are given the codes. */
 
-import type { TokenReason } from "../auth/doctor/token-reasons.ts";
-import type { AskRefusal, AttemptRefusal, StepOf } from "../auth/doctor/trace.ts";
+import type { TokenReason } from "../auth/trace/token-reasons.ts";
+import type { AskRefusal, AttemptRefusal, StepOf } from "../auth/trace/trace.ts";
 import type { RefusalReason } from "../auth/identity/sign-in-error.ts";
 
 type Reason = AskRefusal | AttemptRefusal | RefusalReason | TokenReason | "disabled" | "limited";

@@ -8,7 +8,7 @@ import { createService, revokeService } from "./admin-services.ts";
 import { showAdmin } from "./admin.ts";
 import { answerAuthorize, showAuthorize, switchAccount } from "./authorize.ts";
 import { showCallback } from "./callback.ts";
-import type { Handler } from "./door.ts";
+import type { Handler } from "./page-guard.ts";
 import { answerLogin, showLogin } from "./login.ts";
 import { showLogins } from "./logins.ts";
 import { signOut } from "./logout.ts";

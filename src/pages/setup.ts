@@ -1,11 +1,11 @@
 /** `/setup`: the owner of a new gateway gets a code, with a link that works once. */
 
-import { isForeign, readForm } from "../auth/browser.ts";
-import type { AuthContext } from "../auth/context.ts";
+import { isForeign, readForm } from "../auth/sign-in/browser.ts";
+import type { AuthContext } from "../auth/context/context.ts";
 import { page } from "./respond.ts";
 import { problemPage } from "./sign-in-answers.ts";
 import { PATHS } from "./view/paths.ts";
-import { setupDoneView, setupView } from "./view/setup.ts";
+import { setupDoneView, setupView } from "./view/setup-view.ts";
 
 export async function showSetup(context: AuthContext, request: Request): Promise<Response> {
   const token = new URL(request.url).searchParams.get("token") ?? "";

@@ -1,24 +1,28 @@
 /** From what came of a step on the way to a sign-in to what the browser gets. */
 
-import type { AuthContext } from "../auth/context.ts";
+import type { AuthContext } from "../auth/context/context.ts";
 import type { Problem, ReturnLink } from "../auth/sign-in/ending.ts";
-import type { ConsentQuestion, Outcome, SignInQuestion } from "../auth/sign-in/outcome.ts";
+import type {
+  ConsentQuestion,
+  SignInOutcome,
+  SignInQuestion,
+} from "../auth/sign-in/sign-in-outcome.ts";
 import { consentModel } from "./consent-model.ts";
 import { formActionsFor } from "./form-action.ts";
 import { PROBLEMS } from "./problems.ts";
 import { page, seeOther } from "./respond.ts";
 import { signInModel } from "./sign-in-model.ts";
-import { consentView } from "./view/consent.ts";
-import { problemView } from "./view/problem.ts";
-import { signInView } from "./view/sign-in.ts";
+import { consentView } from "./view/consent-view.ts";
+import { problemView } from "./view/problem-view.ts";
+import { signInView } from "./view/sign-in-view.ts";
 
-export async function answer(context: AuthContext, outcome: Outcome): Promise<Response> {
+export async function answer(context: AuthContext, outcome: SignInOutcome): Promise<Response> {
   const response = await answerTo(context, outcome);
   for (const cookie of outcome.cookies ?? []) response.headers.append("Set-Cookie", cookie);
   return response;
 }
 
-function answerTo(context: AuthContext, outcome: Outcome): Response | Promise<Response> {
+function answerTo(context: AuthContext, outcome: SignInOutcome): Response | Promise<Response> {
   switch (outcome.kind) {
     case "redirect":
       return seeOther(outcome.location, context);

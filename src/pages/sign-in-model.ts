@@ -1,9 +1,9 @@
 /** What the sign-in page shows of a question. */
 
 import type { IdentityProvider } from "../auth/identity/provider.ts";
-import type { Complaint, SignInQuestion } from "../auth/sign-in/outcome.ts";
+import type { Complaint, SignInQuestion } from "../auth/sign-in/sign-in-outcome.ts";
 import { PATHS } from "./view/paths.ts";
-import type { OwnerForm, SignInView } from "./view/sign-in.ts";
+import type { OwnerForm, SignInView } from "./view/sign-in-view.ts";
 
 export function signInModel(
   { attempt, complaint }: SignInQuestion,

@@ -7,12 +7,12 @@
  * on another connection is on record, so that it comes whatever happens to the session's holder.
  */
 
-import type { EventLog } from "../event-log/event-log.ts";
-import type { Head } from "../event-log/head.ts";
+import type { EventLog } from "./log/event-log.ts";
+import type { StreamMeta } from "./log/stream-meta.ts";
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from "../protocol/json-rpc.ts";
-import type { Carrier } from "./asks.ts";
+import type { QuestionStream } from "./asks.ts";
 import { writeRecord } from "./call-record.ts";
-import type { Opened, Outcome } from "./outcome.ts";
+import type { Opened, SessionOutcome } from "./session-outcome.ts";
 import type { Streams } from "./streams.ts";
 
 interface AnswerOptions {
@@ -26,22 +26,22 @@ interface PostAnswerOptions extends AnswerOptions {
   /** The stream's quota is used up: the call is to end. */
   readonly onFull: () => void;
   /** Gives the stream its first reader. */
-  readonly read: (head: Head) => Opened;
+  readonly read: (head: StreamMeta) => Opened;
 }
 
-export class PostAnswer implements Carrier {
+export class PostAnswer implements QuestionStream {
   /** Settles as soon as it is known which form the answer takes. */
-  readonly outcome: Promise<Outcome>;
+  readonly outcome: Promise<SessionOutcome>;
   readonly #options: PostAnswerOptions;
-  readonly #resolve: (outcome: Outcome) => void;
+  readonly #resolve: (outcome: SessionOutcome) => void;
   readonly #timer: number;
-  #head: Head | undefined;
+  #head: StreamMeta | undefined;
   #outstanding: number;
   /** Leads to who answers, until something is known that leads further. */
-  #lead: string | undefined;
+  #resumeToken: string | undefined;
 
   constructor(options: PostAnswerOptions) {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const { promise, resolve } = Promise.withResolvers<SessionOutcome>();
     this.outcome = promise;
     this.#options = options;
     this.#resolve = resolve;
@@ -50,19 +50,19 @@ export class PostAnswer implements Carrier {
   }
 
   /** It is known who answers. */
-  routed(lead: string): void {
-    this.#lead = lead;
+  routed(resumeToken: string): void {
+    this.#resumeToken = resumeToken;
   }
 
   /** The upstream can be taken up from its beginning: what it offers is passed on. */
   prime(ticket: string | undefined): void {
     const isNoted = this.#head !== undefined && ticket !== undefined;
     const head = this.open(ticket);
-    if (isNoted) this.#options.log.note(head, ticket, head.origin === this.#lead);
+    if (isNoted) this.#options.log.note(head, ticket, head.origin === this.#resumeToken);
   }
 
   /** Commits to a stream. @param ticket what takes the upstream up from there. */
-  open(ticket: string | undefined = this.#lead): Head {
+  open(ticket: string | undefined = this.#resumeToken): StreamMeta {
     if (this.#head !== undefined) return this.#head;
     const { log, requests, read } = this.#options;
     clearTimeout(this.#timer);
@@ -105,10 +105,10 @@ export class PostAnswer implements Carrier {
   }
 }
 
-export class SharedAnswer implements Carrier {
+export class SharedAnswer implements QuestionStream {
   readonly #options: AnswerOptions;
   /** Its client waits on another connection, so it is on record from the beginning. */
-  readonly #record: Head;
+  readonly #record: StreamMeta;
   #outstanding: number;
 
   constructor(options: AnswerOptions) {

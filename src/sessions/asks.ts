@@ -3,7 +3,7 @@
  * the event that it goes out in: should this table be lost, the log still knows whose it was.
  */
 
-import { parseEventId, type Position } from "../event-log/event-id.ts";
+import { parseEventId, type Position } from "./log/event-id.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Call } from "../protocol/exchange.ts";
 import {
@@ -32,7 +32,7 @@ interface Pending extends QuestionFacts {
 }
 
 /** The one stream that a question belongs to. */
-export interface Carrier {
+export interface QuestionStream {
   /** The id of the event that is sent next. */
   nextId(): string;
   /** @param ticket what takes the upstream up after this message. */
@@ -42,7 +42,7 @@ export interface Carrier {
 interface Waiting extends QuestionFacts {
   readonly id: RequestId;
   readonly progressToken: RequestId | undefined;
-  readonly carrier: Carrier;
+  readonly carrier: QuestionStream;
   readonly withdrawn: AbortSignal;
 }
 
@@ -60,7 +60,7 @@ export class Asks {
   /** Asks, and waits for the answer, the withdrawal or the time-out. Never rejects. */
   async ask(
     call: Call,
-    carrier: Carrier,
+    carrier: QuestionStream,
     withdrawn: AbortSignal,
     facts: QuestionFacts,
   ): Promise<Reply> {

@@ -1,7 +1,7 @@
 /** Brings a server an answer that is kept for a question of an earlier life of the session's holder. */
 
-import type { Position } from "../event-log/event-id.ts";
-import type { EventLog } from "../event-log/event-log.ts";
+import type { Position } from "./log/event-id.ts";
+import type { EventLog } from "./log/event-log.ts";
 import type { Reply } from "../protocol/json-rpc.ts";
 import type { Dispatch } from "./dispatch.ts";
 

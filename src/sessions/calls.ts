@@ -14,7 +14,7 @@ import {
 } from "../protocol/json-rpc.ts";
 import { isOfModernEraAlone } from "../protocol/methods.ts";
 import type { Dispatch } from "./dispatch.ts";
-import { refuse, type Refused } from "./outcome.ts";
+import { refuseRequest, type RefusedRequest } from "./session-outcome.ts";
 
 /** The reason of a call that ends because its stream has no room left. */
 export class LogFull extends Error {
@@ -64,19 +64,23 @@ export class Calls {
   }
 
   /** Judges the requests of one POST before any of them runs. */
-  refusal(requests: readonly JsonRpcRequest[]): Refused | undefined {
+  refusal(requests: readonly JsonRpcRequest[]): RefusedRequest | undefined {
     if (this.#inFlight.size + requests.length > this.#maxInFlight) {
       const message = `More than ${this.#maxInFlight} requests at once in this session`;
-      return refuse(429, ErrorCode.Transport, message, requests[0]?.id);
+      return refuseRequest(429, ErrorCode.Transport, message, requests[0]?.id);
     }
     const ids = new Set<RequestId>();
     for (const { id, method, params } of requests) {
       if (method === "initialize") {
-        return refuse(400, ErrorCode.InvalidRequest, "initialize must not be part of a batch");
+        return refuseRequest(
+          400,
+          ErrorCode.InvalidRequest,
+          "initialize must not be part of a batch",
+        );
       }
       if (isTooLong(id) || isTooLong(progressTokenOf(params))) {
         const message = `A request id or progress token has more than ${MAX_ID_CHARS} characters`;
-        return refuse(
+        return refuseRequest(
           400,
           ErrorCode.InvalidRequest,
           message,
@@ -85,7 +89,7 @@ export class Calls {
       }
       if (this.#inFlight.has(id) || ids.has(id)) {
         const message = "This request id is in use by a request that still runs";
-        return refuse(400, ErrorCode.InvalidRequest, message, id);
+        return refuseRequest(400, ErrorCode.InvalidRequest, message, id);
       }
       ids.add(id);
     }

@@ -1,18 +1,18 @@
 /** What the parts of a session share, and the two things that several of them do with it. */
 
-import type { EventLog } from "../event-log/event-log.ts";
+import type { EventLog } from "./log/event-log.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Peer } from "../protocol/exchange.ts";
 import { notification, type RequestId } from "../protocol/json-rpc.ts";
 import { allowsPriming } from "../protocol/revisions.ts";
-import type { Asks, Carrier } from "./asks.ts";
+import type { Asks, QuestionStream } from "./asks.ts";
 import type { Calls } from "./calls.ts";
 import type { ClientFacts, Dispatch } from "./dispatch.ts";
-import type { Channel, Feed } from "./feed.ts";
-import { type Opened, refuse, type Refused } from "./outcome.ts";
-import type { Place, Streams } from "./streams.ts";
+import type { Channel, StreamReader } from "./stream-reader.ts";
+import { type Opened, refuseRequest, type RefusedRequest } from "./session-outcome.ts";
+import type { StreamPosition, Streams } from "./streams.ts";
 
-export type Door = "streamable-http" | "http+sse";
+export type ClientTransport = "streamable-http" | "http+sse";
 
 export interface SessionLimits {
   readonly stallMs: number;
@@ -30,7 +30,7 @@ export interface SessionLimits {
 }
 
 export interface Core {
-  readonly door: Door;
+  readonly transport: ClientTransport;
   readonly limits: SessionLimits;
   readonly log: EventLog;
   readonly streams: Streams;
@@ -45,10 +45,10 @@ export interface Core {
  * room or has gone, is for the feed that `read` returns and for no other: the stream may have a newer
  * reader by then.
  */
-export type OpenChannel = (read: (channel: Channel) => Feed) => Omit<Opened, "start">;
+export type OpenChannel = (read: (channel: Channel) => StreamReader) => Omit<Opened, "start">;
 
 /** Speaks to the client on the stream of a carrier. */
-export function peerOn({ asks }: Core, carrier: Carrier): Peer {
+export function peerOn({ asks }: Core, carrier: QuestionStream): Peer {
   return {
     notify: ({ method, params }, ticket) => carrier.send(notification(method, params), ticket),
     ask: (request, withdrawn, ticket, brought) =>
@@ -57,7 +57,7 @@ export function peerOn({ asks }: Core, carrier: Carrier): Peer {
 }
 
 /** Has the stream of a POST read, for as long as one connection is to be held. */
-export function readPost(core: Core, place: Place, channel: Channel): Feed {
+export function readPost(core: Core, place: StreamPosition, channel: Channel): StreamReader {
   const holdMs = isPolling(core) ? core.limits.holdMs : undefined;
   const feed = core.streams.attach(place, channel, { holdMs });
   feed.pump();
@@ -65,13 +65,16 @@ export function readPost(core: Core, place: Place, channel: Channel): Feed {
 }
 
 /** Whether this client knows that a closed connection need not be a closed stream. */
-export function isPolling({ door, open }: Core): boolean {
+export function isPolling({ transport: door, open }: Core): boolean {
   return door === "streamable-http" && open !== undefined && allowsPriming(open.client.revision);
 }
 
 /** @returns a refusal when no more streams may be open at once. */
-export function streamRefusal({ streams, limits }: Core, id?: RequestId): Refused | undefined {
+export function streamRefusal(
+  { streams, limits }: Core,
+  id?: RequestId,
+): RefusedRequest | undefined {
   if (streams.readCount < limits.maxOpenStreams) return undefined;
   const message = `This session has ${limits.maxOpenStreams} streams open; close one`;
-  return refuse(429, ErrorCode.Transport, message, id);
+  return refuseRequest(429, ErrorCode.Transport, message, id);
 }

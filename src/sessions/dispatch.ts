@@ -27,7 +27,7 @@ export type Opening =
 export type Introduce = (client: ClientFacts) => Promise<Opening>;
 
 /** What to watch, for whoever holds the client's stream: opaque to the session. */
-type WatchOrder = object;
+type StandaloneWatchRequest = object;
 
 /** A message that a watch brought. */
 export interface Watched {
@@ -87,7 +87,10 @@ export interface Dispatch {
    * @param onUnreachable called for a server that cannot be reached now.
    * @returns `undefined` when it can be watched nowhere else; then it still is, here.
    */
-  watched(ticket: string | undefined, onUnreachable?: () => void): Promise<WatchOrder | undefined>;
+  watched(
+    ticket: string | undefined,
+    onUnreachable?: () => void,
+  ): Promise<StandaloneWatchRequest | undefined>;
   /** A server is watched elsewhere: here no more. */
   handedOver(slug: string): void;
   /** Takes a message that such a watch brought. */
@@ -110,9 +113,9 @@ export interface Unsolicited extends Peer {
   /** There is an upstream session that was not there before. */
   reopened(): void;
   /** The ticket of the last such message. */
-  lastTicket(): string | undefined;
+  lastResumeToken(): string | undefined;
   /** Whether a client's stream carries such messages now; else they wait for one. */
-  isHeard(): boolean;
+  hasOpenStream(): boolean;
 }
 
 /** @param unsolicited takes what belongs to no request. */

@@ -1,7 +1,7 @@
 /** What a client sends: its messages, one POST at a time. */
 
-import { formatEventId } from "../event-log/event-id.ts";
-import type { Head } from "../event-log/head.ts";
+import { formatEventId } from "./log/event-id.ts";
+import type { StreamMeta } from "./log/stream-meta.ts";
 import { settleWithin } from "../lib/time-out.ts";
 import { logUnexpected } from "../observability/unexpected.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
@@ -23,7 +23,7 @@ import { answerAlone, LogFull } from "./calls.ts";
 import { bring } from "./bring.ts";
 import { type Core, isPolling, type OpenChannel, peerOn, readPost, streamRefusal } from "./core.ts";
 import type { Dispatch } from "./dispatch.ts";
-import { type Opened, type Outcome, refuse } from "./outcome.ts";
+import { type Opened, type SessionOutcome, refuseRequest } from "./session-outcome.ts";
 
 const MAX_NOTIFICATION_WAIT_MS = 5000;
 
@@ -37,12 +37,12 @@ export async function receive(
   messages: readonly Parsed[],
   isBatch: boolean,
   openChannel: OpenChannel,
-): Promise<Outcome> {
+): Promise<SessionOutcome> {
   if (core.open === undefined) return receiveEarly(core, messages, isBatch);
   const { client, dispatch } = core.open;
   if (isBatch && !allowsBatches(client.revision)) {
     const message = `Revision ${client.revision} has no batches: send one message for each POST`;
-    return refuse(400, ErrorCode.InvalidRequest, message);
+    return refuseRequest(400, ErrorCode.InvalidRequest, message);
   }
   const requests = requestsOf(messages);
   const refusal = core.calls.refusal(requests);
@@ -68,12 +68,12 @@ async function receiveEarly(
   { calls, streams }: Core,
   messages: readonly Parsed[],
   isBatch: boolean,
-): Promise<Outcome> {
+): Promise<SessionOutcome> {
   const [request] = isBatch ? [] : requestsOf(messages);
   const reply = request === undefined ? undefined : answerAlone(request.method);
   if (request === undefined || reply === undefined) {
     const message = "The session is not initialized yet";
-    return refuse(400, ErrorCode.InvalidRequest, message, request?.id);
+    return refuseRequest(400, ErrorCode.InvalidRequest, message, request?.id);
   }
   const refusal = calls.refusal([request]);
   if (refusal !== undefined) return refusal;
@@ -135,16 +135,16 @@ function run(
   core: Core,
   dispatch: Dispatch,
   { requests, isBatch, openChannel }: Post,
-): Promise<Outcome> | Outcome {
+): Promise<SessionOutcome> | SessionOutcome {
   const { log, streams, calls, limits } = core;
   const options = { log, streams, requests };
-  if (core.door === "http+sse") {
+  if (core.transport === "http+sse") {
     settle(core, dispatch, requests, new SharedAnswer(options));
     return { kind: "accepted" };
   }
   const refusal = streamRefusal(core, requests[0]?.id);
   if (refusal !== undefined) return refusal;
-  const read = (head: Head): Opened => ({
+  const read = (head: StreamMeta): Opened => ({
     ...openChannel((channel) => readPost(core, { head, after: 0 }, channel)),
     start: formatEventId(head.id, 0),
   });

@@ -3,12 +3,12 @@
  * upstream where it left off, or ends in one error that says so: never is it sent again.
  */
 
-import { formatEventId } from "../event-log/event-id.ts";
-import type { EventLog, LoggedEvent } from "../event-log/event-log.ts";
-import type { Head } from "../event-log/head.ts";
+import { formatEventId } from "./log/event-id.ts";
+import type { EventLog, LoggedEvent } from "./log/event-log.ts";
+import type { StreamMeta } from "./log/stream-meta.ts";
 import type { OpenQuestion } from "../protocol/exchange.ts";
 import { type Reply, type RequestId, respond } from "../protocol/json-rpc.ts";
-import type { Carrier } from "./asks.ts";
+import type { QuestionStream } from "./asks.ts";
 import { bring } from "./bring.ts";
 import { unanswered } from "./call-record.ts";
 import { LogFull } from "./calls.ts";
@@ -32,8 +32,8 @@ function bringKeptAnswers({ log, open }: Core): void {
   }
 }
 
-async function reviveCall(core: Core, head: Head): Promise<void> {
-  const { door, open, calls, log, streams } = core;
+async function reviveCall(core: Core, head: StreamMeta): Promise<void> {
+  const { transport: door, open, calls, log, streams } = core;
   if (open === undefined) return;
   const isShared = door === "http+sse";
   const ids = unanswered(log.record(head), () => eventsOf(core, head));
@@ -59,7 +59,11 @@ async function reviveCall(core: Core, head: Head): Promise<void> {
 }
 
 /** The questions of a call that its client may still answer. */
-function openQuestions({ asks, log }: Core, head: Head, carrier: Carrier): readonly OpenQuestion[] {
+function openQuestions(
+  { asks, log }: Core,
+  head: StreamMeta,
+  carrier: QuestionStream,
+): readonly OpenQuestion[] {
   const open: OpenQuestion[] = [];
   let last = 0;
   for (const { seq, data, origin: ticket } of loggedIn(log, head)) {
@@ -76,12 +80,12 @@ function openQuestions({ asks, log }: Core, head: Head, carrier: Carrier): reado
 }
 
 /** The data of every event. */
-function* eventsOf({ log }: Core, head: Head): Generator<string, void, void> {
+function* eventsOf({ log }: Core, head: StreamMeta): Generator<string, void, void> {
   for (const { data } of loggedIn(log, head)) yield data;
 }
 
 /** Every event, a little at a time: a stream may be larger than the memory. */
-function* loggedIn(log: EventLog, head: Head): Generator<LoggedEvent, void, void> {
+function* loggedIn(log: EventLog, head: StreamMeta): Generator<LoggedEvent, void, void> {
   for (let after = 0; after < head.last;) {
     const events = log.read(head, after, READ_CHARS);
     yield* events;
@@ -89,7 +93,11 @@ function* loggedIn(log: EventLog, head: Head): Generator<LoggedEvent, void, void
   }
 }
 
-function carrierOn({ streams, calls }: Core, head: Head, ids: readonly RequestId[]): Carrier {
+function carrierOn(
+  { streams, calls }: Core,
+  head: StreamMeta,
+  ids: readonly RequestId[],
+): QuestionStream {
   return {
     nextId: () => streams.nextId(head),
     send: async (message, ticket) => {

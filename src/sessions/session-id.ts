@@ -4,12 +4,12 @@
  */
 
 import { BoundedCache } from "../lib/bounded-cache.ts";
-import { type KeyRing, seal, sealedWith, unseal } from "../lib/seal.ts";
+import { type Keyring, seal, sealedWith, unseal } from "../lib/seal.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../protocol/revisions.ts";
 import { shortInfo } from "../protocol/short-info.ts";
 import type { ClientFacts } from "./dispatch.ts";
-import type { SessionKeys } from "./session-keys.ts";
+import type { SessionKeys } from "../endpoint/keyring.ts";
 
 export interface SessionClaims {
   /** The id of the object that holds what the session has. */
@@ -39,10 +39,10 @@ const OPENED_TTL_MS = 600_000;
  * What ids were found to say, since a client sends the same one with every request. By the ring that
  * opened them: one that is replaced takes with it what its keys have opened.
  */
-const opened = new WeakMap<KeyRing, BoundedCache<SessionClaims>>();
+const opened = new WeakMap<Keyring, BoundedCache<SessionClaims>>();
 
 /** The id is made of letters, digits, `.`, `_` and `-`. */
-export function mintSessionId(ring: KeyRing, claims: SessionClaims): Promise<string> {
+export function mintSessionId(ring: Keyring, claims: SessionClaims): Promise<string> {
   return seal(ring, PURPOSE, encode(claims));
 }
 
@@ -58,11 +58,11 @@ export async function readSessionId(
 ): Promise<SessionClaims | undefined> {
   const keyId = sealedWith(text);
   if (keyId === undefined) return undefined;
-  const claims = await open(await keys.ringFor(keyId), text);
+  const claims = await open(await keys.keyringFor(keyId), text);
   return claims !== undefined && claims.expiresAt > now ? claims : undefined;
 }
 
-async function open(ring: KeyRing, text: string): Promise<SessionClaims | undefined> {
+async function open(ring: Keyring, text: string): Promise<SessionClaims | undefined> {
   const known = opened.get(ring)?.get(text);
   if (known !== undefined) return known;
   const claims = decode(await unseal(ring, PURPOSE, text));
@@ -71,7 +71,7 @@ async function open(ring: KeyRing, text: string): Promise<SessionClaims | undefi
   return claims;
 }
 
-function openedBy(ring: KeyRing): BoundedCache<SessionClaims> {
+function openedBy(ring: Keyring): BoundedCache<SessionClaims> {
   const known = opened.get(ring);
   if (known !== undefined) return known;
   const cache = new BoundedCache<SessionClaims>({ maxEntries: MAX_OPENED, ttlMs: OPENED_TTL_MS });

@@ -3,14 +3,14 @@
  * its requests, and puts every message of the server's on the one stream where it belongs.
  */
 
-import type { EventLog } from "../event-log/event-log.ts";
+import type { EventLog } from "./log/event-log.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { type JsonRpcRequest, type Parsed, respond } from "../protocol/json-rpc.ts";
 import { Asks, placeOfQuestion } from "./asks.ts";
 import { Calls } from "./calls.ts";
 import {
   type Core,
-  type Door,
+  type ClientTransport,
   type OpenChannel,
   peerOn,
   readPost,
@@ -18,16 +18,16 @@ import {
   streamRefusal,
 } from "./core.ts";
 import type { ClientFacts, Connect, Dispatch, Forgotten, Introduce, Watched } from "./dispatch.ts";
-import type { Channel, Feed } from "./feed.ts";
+import type { Channel, StreamReader } from "./stream-reader.ts";
 import { initialize } from "./initialize.ts";
-import { type Outcome, refuse, type Refused } from "./outcome.ts";
+import { type SessionOutcome, refuseRequest, type RefusedRequest } from "./session-outcome.ts";
 import { receive } from "./receive.ts";
 import { revive } from "./revive.ts";
-import { type Place, Streams } from "./streams.ts";
+import { type StreamPosition, Streams } from "./streams.ts";
 import { Watching } from "./watching.ts";
 
 export interface SessionOptions {
-  readonly door: Door;
+  readonly transport: ClientTransport;
   /** What `initialize` fixed; with HTTP+SSE the session is there before. */
   readonly client: ClientFacts | undefined;
   readonly connect: Connect;
@@ -51,7 +51,7 @@ export class Session {
   #isInitializing = false;
 
   constructor(options: SessionOptions) {
-    const { door, client, log, limits, onBusy, onDetach } = options;
+    const { transport: door, client, log, limits, onBusy, onDetach } = options;
     const { stallMs, quietMs, lingerMs } = limits;
     this.#options = options;
     const streams = new Streams({
@@ -66,7 +66,7 @@ export class Session {
       isBusy: () => !this.#core.calls.isIdle || !this.#core.asks.isIdle,
     });
     this.#core = {
-      ...{ door, limits, log, streams, open: undefined },
+      ...{ transport: door, limits, log, streams, open: undefined },
       asks: new Asks(limits.askTimeoutMs, (id) => {
         const position = placeOfQuestion(id);
         if (position !== undefined) log.closeQuestion(position);
@@ -93,7 +93,7 @@ export class Session {
     messages: readonly Parsed[],
     isBatch: boolean,
     openChannel: OpenChannel,
-  ): Promise<Outcome> {
+  ): Promise<SessionOutcome> {
     const [first] = messages;
     if (!isBatch && first?.kind === "request" && first.message.method === "initialize") {
       return this.#initialize(first.message);
@@ -102,7 +102,7 @@ export class Session {
   }
 
   /** Finds where a client's stream begins: a new one, or one that broke. */
-  placeFor(lastEventId: string | undefined): Place | Refused {
+  placeFor(lastEventId: string | undefined): StreamPosition | RefusedRequest {
     const { streams } = this.#core;
     const refusal = streamRefusal(this.#core);
     if (lastEventId === undefined) return refusal ?? streams.openStandalone();
@@ -113,14 +113,22 @@ export class Session {
         if (streams.feedOf(located.place.head) !== undefined) return located.place;
         return refusal ?? located.place;
       case "malformed":
-        return refuse(400, ErrorCode.Transport, "Last-Event-ID is not one of this session's");
+        return refuseRequest(
+          400,
+          ErrorCode.Transport,
+          "Last-Event-ID is not one of this session's",
+        );
       case "gone":
-        return refuse(400, ErrorCode.Transport, "The events after this Last-Event-ID are gone");
+        return refuseRequest(
+          400,
+          ErrorCode.Transport,
+          "The events after this Last-Event-ID are gone",
+        );
     }
   }
 
   /** Gives a place its reader. */
-  attach(place: Place, channel: Channel): Feed {
+  attach(place: StreamPosition, channel: Channel): StreamReader {
     if (place.head.id.kind === "post") return readPost(this.#core, place, channel);
     const { asks, streams } = this.#core;
     const feed = streams.attach(place, channel);
@@ -132,7 +140,7 @@ export class Session {
   }
 
   /** Finds a reader again that was there before this life of the session's holder. */
-  reattach(place: Place, channel: Channel): Feed {
+  reattach(place: StreamPosition, channel: Channel): StreamReader {
     const feed = this.#core.streams.attach(place, channel, { isKnown: true });
     if (place.head.id.kind === "standalone") this.#watching.isKept(feed);
     return feed;
@@ -180,16 +188,16 @@ export class Session {
       ...peerOn(this.#core, carrier),
       primed: (ticket, isMore) => streams.noteUnsolicited(ticket, isMore),
       reopened: () => this.#watching.takeOver(this.#dispatch),
-      lastTicket: () => streams.lastUnsolicited(),
-      isHeard: () => streams.standalone() !== undefined,
+      lastResumeToken: () => streams.lastUnsolicited(),
+      hasOpenStream: () => streams.standalone() !== undefined,
     });
     this.#core.open = { client, dispatch };
   }
 
   /** Over HTTP+SSE: with Streamable HTTP it is answered before there is a session. */
-  async #initialize({ id, params }: JsonRpcRequest): Promise<Outcome> {
+  async #initialize({ id, params }: JsonRpcRequest): Promise<SessionOutcome> {
     if (this.#core.open !== undefined || this.#isInitializing) {
-      return refuse(400, ErrorCode.InvalidRequest, "The session is initialized already", id);
+      return refuseRequest(400, ErrorCode.InvalidRequest, "The session is initialized already", id);
     }
     this.#isInitializing = true;
     const { reply, client } = await initialize(params, this.#options.introduce).finally(() => {

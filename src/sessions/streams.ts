@@ -4,19 +4,19 @@
  * of them (Streamable HTTP: broadcasting is a MUST NOT).
  */
 
-import { formatEventId, parseEventId } from "../event-log/event-id.ts";
-import type { EventLog } from "../event-log/event-log.ts";
-import type { Head } from "../event-log/head.ts";
+import { formatEventId, parseEventId } from "./log/event-id.ts";
+import type { EventLog } from "./log/event-log.ts";
+import type { StreamMeta } from "./log/stream-meta.ts";
 import type { JsonRpcMessage } from "../protocol/json-rpc.ts";
-import type { Carrier } from "./asks.ts";
-import { type Channel, Feed } from "./feed.ts";
+import type { QuestionStream } from "./asks.ts";
+import { type Channel, StreamReader } from "./stream-reader.ts";
 import { Renaming } from "./renaming.ts";
 
 export interface StreamsOptions {
   readonly log: EventLog;
   readonly stallMs: number;
   /** The reader of a stream has gone, though the stream may go on. */
-  readonly onDetach: (head: Head) => void;
+  readonly onDetach: (head: StreamMeta) => void;
 }
 
 export interface SendOptions {
@@ -28,20 +28,20 @@ export interface SendOptions {
 }
 
 /** Where a reader begins. */
-export interface Place {
-  readonly head: Head;
+export interface StreamPosition {
+  readonly head: StreamMeta;
   readonly after: number;
 }
 
-export interface Reading {
+export interface ReadOptions {
   /** The reader was here before, and knows its place. */
   readonly isKnown?: boolean;
   /** Milliseconds after which the connection ends, for a client that comes back. */
   readonly holdMs?: number | undefined;
 }
 
-export type Located =
-  | { readonly kind: "place"; readonly place: Place }
+export type StreamLookup =
+  | { readonly kind: "place"; readonly place: StreamPosition }
   /** No event of this session's has such an id. */
   | { readonly kind: "malformed" }
   /** The stream, or a part of what followed, is no longer kept. */
@@ -50,8 +50,8 @@ export type Located =
 export class Streams {
   readonly #log: EventLog;
   readonly #stallMs: number;
-  readonly #onDetach: (head: Head) => void;
-  readonly #feeds = new Map<Head, Feed>();
+  readonly #onDetach: (head: StreamMeta) => void;
+  readonly #feeds = new Map<StreamMeta, StreamReader>();
 
   constructor({ log, stallMs, onDetach }: StreamsOptions) {
     this.#log = log;
@@ -64,12 +64,12 @@ export class Streams {
     return this.#feeds.size;
   }
 
-  openStandalone(): Place {
+  openStandalone(): StreamPosition {
     return { head: this.#log.openStandalone(), after: 0 };
   }
 
   /** Finds the place of the event that a client saw last, in that stream and no other. */
-  locate(lastEventId: string): Located {
+  locate(lastEventId: string): StreamLookup {
     const position = parseEventId(lastEventId);
     if (position === undefined) return { kind: "malformed" };
     const found = this.#log.find(position);
@@ -93,11 +93,11 @@ export class Streams {
    * was there, or the one that comes, which was lost with the memory of an object and is back late.
    */
   attach(
-    { head, after }: Place,
+    { head, after }: StreamPosition,
     channel: Channel,
-    { isKnown = false, holdMs }: Reading = {},
-  ): Feed {
-    const feed = new Feed({
+    { isKnown = false, holdMs }: ReadOptions = {},
+  ): StreamReader {
+    const feed = new StreamReader({
       ...{ log: this.#log, head, channel, after, stallMs: this.#stallMs, holdMs },
       onClose: () => this.#detach(head, feed),
     });
@@ -114,12 +114,12 @@ export class Streams {
     return feed;
   }
 
-  feedOf(head: Head): Feed | undefined {
+  feedOf(head: StreamMeta): StreamReader | undefined {
     return this.#feeds.get(head);
   }
 
   /** The id that the next event of a stream will have. */
-  nextId({ id, last }: Head): string {
+  nextId({ id, last }: StreamMeta): string {
     return formatEventId(id, last + 1);
   }
 
@@ -129,7 +129,11 @@ export class Streams {
    * @returns when the reader has room for more, or has gone; `false` when the stream's quota is
    *   used up, so that the message was not taken.
    */
-  async send(head: Head, message: JsonRpcMessage, options: SendOptions = {}): Promise<boolean> {
+  async send(
+    head: StreamMeta,
+    message: JsonRpcMessage,
+    options: SendOptions = {},
+  ): Promise<boolean> {
     if (head.isEnded) return true;
     const { ticket, isFinal = false, isAnswer = isFinal } = options;
     const data = JSON.stringify(message);
@@ -143,7 +147,7 @@ export class Streams {
   }
 
   /** Carries what belongs to no request; without a stream to carry it, it waits for one. */
-  readonly unsolicited: Carrier = {
+  readonly unsolicited: QuestionStream = {
     nextId: () => {
       const head = this.standalone()?.head;
       // It is given another when it is moved to where it goes out: any id of its own will do.
@@ -158,8 +162,8 @@ export class Streams {
   };
 
   /** Where what belongs to no request goes now: the newest such stream that has a reader. */
-  standalone(): Feed | undefined {
-    let newest: Feed | undefined;
+  standalone(): StreamReader | undefined {
+    let newest: StreamReader | undefined;
     for (const feed of this.#feeds.values()) {
       if (feed.head.id.kind !== "standalone") continue;
       if (newest === undefined || feed.openedAt > newest.openedAt) newest = feed;
@@ -197,7 +201,7 @@ export class Streams {
 
   /** The ticket of the last message that belonged to no request. */
   lastUnsolicited(): string | undefined {
-    let newest: Head | undefined;
+    let newest: StreamMeta | undefined;
     for (const head of this.#log.heads()) {
       if (head.id.kind === "post" || head.origin === undefined) continue;
       if (newest === undefined || head.newestAt >= newest.newestAt) newest = head;
@@ -206,7 +210,7 @@ export class Streams {
   }
 
   /** Ends a stream; its reader is closed when it has everything. */
-  end(head: Head): void {
+  end(head: StreamMeta): void {
     this.#log.end(head);
     this.#feeds.get(head)?.pump();
   }
@@ -216,7 +220,7 @@ export class Streams {
     for (const feed of this.#feeds.values()) feed.close();
   }
 
-  #detach(head: Head, feed: Feed): void {
+  #detach(head: StreamMeta, feed: StreamReader): void {
     if (this.#feeds.get(head) !== feed) return;
     this.#feeds.delete(head);
     head.isInUse = false;

@@ -7,7 +7,7 @@
  */
 
 import type { Dispatch } from "./dispatch.ts";
-import type { Feed } from "./feed.ts";
+import type { StreamReader } from "./stream-reader.ts";
 import { watchFrame } from "./frame.ts";
 import type { Streams } from "./streams.ts";
 
@@ -30,7 +30,7 @@ export class Watching {
   #timer: number | null = null;
   #isOver = false;
   /** The stream whose holder watches; none while the session itself does. */
-  #watcher: Feed | undefined;
+  #watcher: StreamReader | undefined;
   /** Settles when the session itself watches. */
   #takingOver: Promise<void> | undefined;
   /** How often in a row not every server could be handed over. */
@@ -41,7 +41,7 @@ export class Watching {
   }
 
   /** A stream that watched before this life of the session's holder still does. */
-  isKept(feed: Feed): void {
+  isKept(feed: StreamReader): void {
     this.#watcher = feed;
   }
 

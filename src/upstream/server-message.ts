@@ -16,7 +16,7 @@ import {
   parseMessage,
 } from "../protocol/json-rpc.ts";
 import { asksForBadVisit, showElicitation } from "../protocol/shown-questions.ts";
-import { mapMember } from "../protocol/translate/map-member.ts";
+import { mapMember } from "../protocol/revisions/map-member.ts";
 import type { UpstreamTarget } from "./target.ts";
 
 type Server = Pick<UpstreamTarget, "slug" | "endpoint">;

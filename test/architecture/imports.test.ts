@@ -1,6 +1,7 @@
 /**
- * The direction of imports (ARCHITECTURE.md): a folder knows only what stands to its left, and
- * folders of one rank do not know each other. The pure folders do no I/O and tell no time.
+ * The direction of imports (ARCHITECTURE.md), at two levels. A room of `src` knows only the rooms to
+ * its left, and rooms of one rank do not know each other. The folders inside a room import one
+ * another in one direction. The pure folders do no I/O and tell no time.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -12,14 +13,26 @@ import { ROOT } from "../support/process.ts";
 const RANKS: readonly (readonly string[])[] = [
   ["lib"],
   ["protocol"],
-  ["event-log", "policy", "observability"],
-  ["upstream", "sessions", "auth"],
-  ["bridge", "federation", "pages"],
-  ["downstream"],
+  ["policy", "observability"],
+  ["upstream"],
+  ["endpoint"],
+  ["catalog", "sessions"],
+  ["relay"],
+  ["notifications"],
+  ["dispatch"],
+  ["http"],
+  ["config"],
   ["app"],
 ];
 
-const PURE = ["protocol", "event-log", "policy"];
+/** Sign-in stands beside the relay: neither knows the other, and `http` and `app` know both. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  auth: ["lib", "protocol", "policy", "observability"],
+  pages: ["lib", "protocol", "policy", "observability", "auth"],
+};
+const KNOWS_ALL = ["http", "config", "app"];
+
+const PURE = ["protocol", "sessions/log", "policy"];
 const IMPURE = [
   /\bfetch\(/,
   /\bcrypto\./,
@@ -31,7 +44,7 @@ const IMPURE = [
 
 interface SourceFile {
   readonly path: string;
-  readonly folder: string;
+  readonly room: string;
   readonly text: string;
   /** Paths of the files it imports, relative to the root. */
   readonly imports: readonly string[];
@@ -46,35 +59,75 @@ function readSources(folder: string): SourceFile[] {
       const imports = [...text.matchAll(/^\s*(?:import|export)[^"';]*from "(\.[^"]+)"/gms)].map(
         ([, specifier = ""]) => relative(ROOT, resolve(ROOT, dirname(path), specifier)),
       );
-      return { path, folder: folderOf(path), text, imports };
+      return { path, room: roomOf(path), text, imports };
     });
 }
 
-/** `src/app.ts`, `src/config.ts` and their like are the outermost rank. */
-function folderOf(path: string): string {
+/** `src/app.ts` and `src/index.ts` are the outermost rank. */
+function roomOf(path: string): string {
   const [top = "", second = ""] = path.split("/");
   if (top !== "src") return top;
   return second.endsWith(".ts") ? "app" : second;
 }
 
-const rankOf = (folder: string): number => RANKS.findIndex((rank) => rank.includes(folder));
+const rankOf = (room: string): number => RANKS.findIndex((rank) => rank.includes(room));
 const sources = readSources("src");
 const shells = readSources("durable-objects");
 
+function mayKnow(room: string, other: string): boolean {
+  const known = BESIDE[room];
+  if (known !== undefined) return known.includes(other);
+  if (BESIDE[other] !== undefined) return KNOWS_ALL.includes(room);
+  return rankOf(other) < rankOf(room);
+}
+
+/** The imports between folders of one room: from each folder to those that it knows. */
+function folderImports(): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const edges = new Map<string, Map<string, string>>();
+  for (const { path, room, imports } of sources) {
+    for (const target of imports) {
+      const [from, to] = [dirname(path), dirname(target)];
+      if (from === to || roomOf(target) !== room || !target.startsWith("src/")) continue;
+      const known = edges.get(from) ?? new Map<string, string>();
+      edges.set(from, known.set(to, `${path} -> ${target}`));
+    }
+  }
+  return edges;
+}
+
+/** @returns the imports that lead from a folder back to it; none where there is no cycle. */
+function cycleFrom(start: string): readonly string[] {
+  const edges = folderImports();
+  const walk = (folder: string, seen: ReadonlySet<string>): readonly string[] | undefined => {
+    for (const [next, why] of edges.get(folder) ?? []) {
+      if (next === start) return [why];
+      const rest = seen.has(next) ? undefined : walk(next, new Set([...seen, next]));
+      if (rest !== undefined) return [why, ...rest];
+    }
+    return undefined;
+  };
+  return walk(start, new Set([start])) ?? [];
+}
+
 describe("imports", () => {
-  test("every folder of src has a rank", ({ expect }) => {
-    const unranked = sources.filter(({ folder }) => rankOf(folder) === -1);
-    expect(unranked.map(({ path }) => path)).toEqual([]);
+  test("every folder of src is a room", ({ expect }) => {
+    const unknown = sources.filter(({ room }) => rankOf(room) === -1 && BESIDE[room] === undefined);
+    expect(unknown.map(({ path }) => path)).toEqual([]);
   });
 
-  test("point to the left", ({ expect }) => {
-    const wrong = sources.flatMap(({ path, folder, imports }) =>
+  test("between rooms point to the left", ({ expect }) => {
+    const wrong = sources.flatMap(({ path, room, imports }) =>
       imports
-        .filter((target) => target.startsWith("src/") && folderOf(target) !== folder)
-        .filter((target) => rankOf(folderOf(target)) >= rankOf(folder))
+        .filter((target) => target.startsWith("src/") && roomOf(target) !== room)
+        .filter((target) => !mayKnow(room, roomOf(target)))
         .map((target) => `${path} -> ${target}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  test("between the folders of a room have no cycle", ({ expect }) => {
+    const folders = new Set(sources.map(({ path }) => dirname(path)));
+    expect([...folders].flatMap((folder) => cycleFrom(folder))).toEqual([]);
   });
 
   test("src knows the Durable Objects in its composition root only", ({ expect }) => {
@@ -93,7 +146,7 @@ describe("imports", () => {
 describe("purity", () => {
   test.for(PURE)("%s does no I/O and tells no time", (folder, { expect }) => {
     const wrong = sources
-      .filter((file) => file.folder === folder)
+      .filter(({ path }) => path.startsWith(`src/${folder}/`))
       .flatMap(({ path, text }) =>
         IMPURE.filter((pattern) => pattern.test(text)).map((pattern) => `${path}: ${pattern}`),
       );
@@ -103,20 +156,20 @@ describe("purity", () => {
   test("Env is read where it is allowed to be", ({ expect }) => {
     const readers = [...sources, ...shells].filter(({ text }) => /\bEnv\b/.test(text));
     expect(readers.map(({ path }) => path).toSorted()).toEqual([
-      "durable-objects/auth-of.ts",
+      "durable-objects/auth-secrets.ts",
       "durable-objects/auth-shard-object.ts",
+      "durable-objects/authorization-server.ts",
       "durable-objects/bridge-object.ts",
       "durable-objects/fan-out-object.ts",
       "durable-objects/feed-object.ts",
-      "durable-objects/keys-of.ts",
-      "durable-objects/owner-in.ts",
+      "durable-objects/owner-stub.ts",
       "durable-objects/registry-object.ts",
-      "durable-objects/registry-of.ts",
-      "durable-objects/secrets-of.ts",
+      "durable-objects/registry-stub.ts",
+      "durable-objects/session-keys.ts",
       "durable-objects/session-object.ts",
       "durable-objects/session-wiring.ts",
       "src/app.ts",
-      "src/config.ts",
+      "src/config/config.ts",
       "src/env.d.ts",
     ]);
   });

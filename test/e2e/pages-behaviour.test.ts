@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, test } from "vitest";
 
 import { formActionsFor } from "../../src/pages/form-action.ts";
 import { page, seeOther } from "../../src/pages/respond.ts";
-import { adminView } from "../../src/pages/view/admin.ts";
-import { connectView } from "../../src/pages/view/connect.ts";
-import { consentView } from "../../src/pages/view/consent.ts";
+import { adminView } from "../../src/pages/view/admin-view.ts";
+import { connectView } from "../../src/pages/view/connect-view.ts";
+import { consentView } from "../../src/pages/view/consent-view.ts";
 import type { View } from "../../src/pages/view/layout.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { MODELS } from "../support/page-models.ts";

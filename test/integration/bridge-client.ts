@@ -3,10 +3,10 @@
 import { env } from "cloudflare:workers";
 
 import type { BridgeObject } from "../../durable-objects/bridge-object.ts";
-import { bridgesIn } from "../../durable-objects/bridges-in.ts";
-import { readState } from "../../src/bridge/modern-to-legacy/request-state.ts";
-import { relayToLegacy } from "../../src/bridge/modern-to-legacy/relay-to-legacy.ts";
-import { loadConfig } from "../../src/config.ts";
+import { bridgesIn } from "../../durable-objects/bridges-stub.ts";
+import { readBridgeState } from "../../src/relay/modern-to-legacy/bridge-state.ts";
+import { relayToLegacy } from "../../src/relay/modern-to-legacy/relay-to-legacy.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import type { Call } from "../../src/protocol/exchange.ts";
 import type { JsonRpcRequest } from "../../src/protocol/json-rpc.ts";
 import type { Json } from "../support/scripted-upstream-script.ts";
@@ -126,7 +126,7 @@ export function askedIn({ result, error }: Answered): AskedResult {
 
 /** The object that holds a parked call. */
 export function holderOf({ requestState }: AskedResult): DurableObjectStub<BridgeObject> {
-  const state = readState(requestState);
+  const state = readBridgeState(requestState);
   if (state?.kind !== "parked") throw new Error("Not parked");
   return env.BRIDGES.get(env.BRIDGES.idFromString(state.object));
 }

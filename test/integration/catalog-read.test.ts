@@ -2,9 +2,9 @@
 
 import { describe, inject, test } from "vitest";
 
-import type { Catalog } from "../../src/federation/catalog/catalog.ts";
-import { readCatalog, type ReadCatalog } from "../../src/federation/catalog/read-catalog.ts";
-import { clientKind } from "../../src/federation/client-kind.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
+import { readCatalog, type ReadCatalog } from "../../src/catalog/read/read-catalog.ts";
+import { clientKind } from "../../src/endpoint/client-kind.ts";
 import { OPEN_POLICY } from "../../src/policy/item-policy.ts";
 import { defaultLimits, type Limits } from "../../src/policy/limits.ts";
 import type { Revision } from "../../src/protocol/revisions.ts";

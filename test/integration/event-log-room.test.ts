@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import type { Found } from "../../src/event-log/event-log.ts";
-import type { Head } from "../../src/event-log/head.ts";
+import type { Found } from "../../src/sessions/log/event-log.ts";
+import type { StreamMeta } from "../../src/sessions/log/stream-meta.ts";
 import { at, kinds, texts, withLog } from "./log-fixture.ts";
 
 describe("where there is no room", () => {
@@ -18,7 +18,7 @@ describe("where there is no room", () => {
           fixture.now += 1;
           heads.push(fixture.finished("a", "b"));
         }
-        const [one, two, three, four] = heads as [Head, Head, Head, Head];
+        const [one, two, three, four] = heads as [StreamMeta, StreamMeta, StreamMeta, StreamMeta];
         log.acknowledge(three, 1); // not its last event
         log.acknowledge(four, 2);
         two.isInUse = true;

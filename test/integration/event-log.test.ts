@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { formatEventId, parseEventId } from "../../src/event-log/event-id.ts";
-import type { Head } from "../../src/event-log/head.ts";
+import { formatEventId, parseEventId } from "../../src/sessions/log/event-id.ts";
+import type { StreamMeta } from "../../src/sessions/log/stream-meta.ts";
 import { at, kinds, MINUTE, texts, withLog } from "./log-fixture.ts";
 
 describe("an event id", () => {
@@ -111,10 +111,10 @@ describe("a row", () => {
       const { log } = fixture;
       fixture.finished("the table is made"); // with the first row of all
       const standalone = log.openStandalone();
-      let head: Head | undefined;
+      let head: StreamMeta | undefined;
       expect(fixture.written(() => log.openStandalone())).toBe(0);
       expect(fixture.written(() => (head = log.openPost("[1]")))).toBe(1);
-      const post = head as unknown as Head;
+      const post = head as unknown as StreamMeta;
       for (const stream of [standalone, post]) {
         expect(fixture.written(() => log.append(stream, "a"))).toBe(1);
       }

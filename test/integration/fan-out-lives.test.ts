@@ -9,7 +9,7 @@ import {
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import { BRANCHES, branchName, branchOf } from "../../src/federation/fan-out/branches.ts";
+import { BRANCHES, branchName, branchOf } from "../../src/notifications/fan-out/branches.ts";
 import { until, within } from "./bounded.ts";
 import {
   allTold,

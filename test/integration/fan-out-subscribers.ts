@@ -8,13 +8,13 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { type MockInstance, vi } from "vitest";
 
-import { type BranchStub, branchAt, fanOutIn } from "../../durable-objects/fan-out-in.ts";
+import { type BranchStub, branchAt, fanOutIn } from "../../durable-objects/fan-out-stub.ts";
 import type { FanOutObject } from "../../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../../durable-objects/feed-object.ts";
 import { SessionObject } from "../../durable-objects/session-object.ts";
-import { BRANCHES, branchName, branchOf } from "../../src/federation/fan-out/branches.ts";
-import type { Handed } from "../../src/federation/fan-out/deliveries.ts";
-import type { Interests, News, NewsSocket } from "../../src/federation/feed/feeds.ts";
+import { BRANCHES, branchName, branchOf } from "../../src/notifications/fan-out/branches.ts";
+import type { Handed } from "../../src/notifications/fan-out/deliveries.ts";
+import type { Interests, News, NewsSocket } from "../../src/catalog/feeds.ts";
 import { until as untilIn } from "../support/until.ts";
 import { PATIENCE_MS, until } from "./bounded.ts";
 

@@ -2,9 +2,9 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import { BRANCHES } from "../../src/federation/fan-out/branches.ts";
-import { Deadlines } from "../../src/federation/fan-out/deadlines.ts";
-import type { News } from "../../src/federation/feed/feeds.ts";
+import { BRANCHES } from "../../src/notifications/fan-out/branches.ts";
+import { Deadlines } from "../../src/lib/deadlines.ts";
+import type { News } from "../../src/catalog/feeds.ts";
 import { readCosts } from "../../src/observability/costs.ts";
 import { until as untilIn } from "../support/until.ts";
 import { until } from "./bounded.ts";

@@ -6,8 +6,8 @@
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, test, vi } from "vitest";
 
-import type { News } from "../../src/federation/feed/feeds.ts";
-import type { SavedHearing } from "../../src/federation/session/hearing.ts";
+import type { News } from "../../src/catalog/feeds.ts";
+import type { SavedInbox } from "../../src/notifications/legacy/notification-inbox.ts";
 import { until } from "./bounded.ts";
 import { Session } from "./client.ts";
 import {
@@ -127,7 +127,7 @@ test("a client that was away for long is told that it has missed something", asy
     const isWaiting = async (): Promise<boolean> =>
       (
         await runInDurableObject(object, (_instance, { storage }) =>
-          storage.kv.get<SavedHearing>("heard"),
+          storage.kv.get<SavedInbox>("heard"),
         )
       )?.unread?.includes("prompts") === true;
     let seq = 1e6;

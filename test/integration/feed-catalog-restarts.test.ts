@@ -4,8 +4,8 @@ import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, test } from "vitest";
 
-import { fanOutIn } from "../../durable-objects/fan-out-in.ts";
-import type { CatalogAnswer } from "../../src/federation/catalog/catalog.ts";
+import { fanOutIn } from "../../durable-objects/fan-out-stub.ts";
+import type { CatalogAnswer } from "../../src/catalog/catalog.ts";
 import { until } from "./bounded.ts";
 import {
   ask,

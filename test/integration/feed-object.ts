@@ -4,13 +4,10 @@ import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "
 import { env } from "cloudflare:workers";
 
 import { FeedObject } from "../../durable-objects/feed-object.ts";
-import { feedName, feedsIn } from "../../durable-objects/feeds-in.ts";
-import type {
-  CatalogAnswer,
-  CatalogQuestion,
-  ClientKind,
-} from "../../src/federation/catalog/catalog.ts";
-import type { Feed } from "../../src/federation/feed/feeds.ts";
+import { feedName, feedsIn } from "../../durable-objects/feeds-stub.ts";
+import type { ClientKind } from "../../src/endpoint/client-kind.ts";
+import type { CatalogAnswer, CatalogQuestion } from "../../src/catalog/catalog.ts";
+import type { Feed } from "../../src/catalog/feeds.ts";
 import { within } from "./bounded.ts";
 import type { Upstream } from "./upstream.ts";
 

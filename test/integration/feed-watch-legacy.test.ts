@@ -4,7 +4,7 @@ import { afterEach, describe, test } from "vitest";
 
 import type { Json, Script } from "../support/scripted-upstream-script.ts";
 import { PATIENCE_MS, until } from "./bounded.ts";
-import { DeskFixture, type DeskOptions } from "./desk-fixture.ts";
+import { DeskFixture, type BridgeServiceOptions } from "./watch-fixture.ts";
 import {
   event,
   EVENT_STREAM,
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 async function begin(
   script: Partial<Script> = {},
-  options: DeskOptions = {},
+  options: BridgeServiceOptions = {},
 ): Promise<DeskFixture> {
   fixture = new DeskFixture(await Upstream.take({ server: "legacy", ...script }), options);
   return fixture;
@@ -322,7 +322,7 @@ describe("a server that fails", () => {
 });
 
 describe("HTTP+SSE", () => {
-  const SSE: DeskOptions = { target: { transport: "sse" } };
+  const SSE: BridgeServiceOptions = { target: { transport: "sse" } };
 
   test("that is found out by refusal is watched too", async ({ expect }) => {
     const desk = await begin({ server: "sse" });

@@ -4,7 +4,7 @@ import { afterEach, describe, test } from "vitest";
 
 import type { Json, Reaction, Script } from "../support/scripted-upstream-script.ts";
 import { PATIENCE_MS, until } from "./bounded.ts";
-import { DeskFixture, type DeskOptions } from "./desk-fixture.ts";
+import { DeskFixture, type BridgeServiceOptions } from "./watch-fixture.ts";
 import { event, EVENT_STREAM, JSON_TYPE, jsonOf, streamOf, Upstream } from "./upstream.ts";
 
 const LISTEN = "subscriptions/listen";
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 async function begin(
   reactions: Script["reactions"] = {},
-  options: DeskOptions = {},
+  options: BridgeServiceOptions = {},
 ): Promise<DeskFixture> {
   fixture = new DeskFixture(await Upstream.take({ server: "modern", reactions }), options);
   return fixture;

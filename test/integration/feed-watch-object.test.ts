@@ -4,7 +4,7 @@ import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } fro
 import { env } from "cloudflare:workers";
 import { describe, test } from "vitest";
 
-import { feedName } from "../../durable-objects/feeds-in.ts";
+import { feedName } from "../../durable-objects/feeds-stub.ts";
 import type { FeedObject } from "../../durable-objects/feed-object.ts";
 import { PATIENCE_MS } from "./bounded.ts";
 import { Upstream } from "./upstream.ts";

@@ -7,12 +7,12 @@ import { afterEach, describe, test } from "vitest";
 
 import type { Script } from "../support/scripted-upstream-script.ts";
 import { PATIENCE_MS, until } from "./bounded.ts";
-import { type DeskOptions, DeskFixture } from "./desk-fixture.ts";
+import { type BridgeServiceOptions, DeskFixture } from "./watch-fixture.ts";
 import { methodOf, Upstream } from "./upstream.ts";
 
 interface Kind {
   readonly server: Script["server"];
-  readonly options?: DeskOptions;
+  readonly options?: BridgeServiceOptions;
   /** What reaches the server for a resource. */
   readonly asks: string;
   /** What is open as long as anything is wanted. */

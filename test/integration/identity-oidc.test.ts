@@ -2,7 +2,7 @@
 
 import { beforeAll, beforeEach, describe, inject, test } from "vitest";
 
-import { NOBODY } from "../../src/auth/identity/allow-list.ts";
+import { NO_ONE_ALLOWED } from "../../src/auth/identity/allow-list.ts";
 import { OidcProvider } from "../../src/auth/identity/oidc.ts";
 import type { OidcConfig } from "../../src/auth/identity/oidc-traits.ts";
 import { ProviderDocuments } from "../../src/auth/identity/provider-documents.ts";
@@ -32,7 +32,7 @@ function provider(config: Partial<OidcConfig> = {}): OidcProvider {
     scopes: [],
     groupsClaim: "groups",
     formActions: [],
-    allow: { ...NOBODY, domains: ["example.com"] },
+    allow: { ...NO_ONE_ALLOWED, domains: ["example.com"] },
     admins: ["alice@example.com"],
   };
   const deps = {
@@ -100,7 +100,7 @@ describe("a real OpenID provider", () => {
 
   test("B109: says who is not on the list", async ({ expect }) => {
     expect(await signIn(provider(), "bob")).toMatchObject({ reason: "not-allowed" });
-    const byGroup = provider({ allow: { ...NOBODY, groups: ["staff"] } });
+    const byGroup = provider({ allow: { ...NO_ONE_ALLOWED, groups: ["staff"] } });
     expect(await signedIn(byGroup, "bob")).toMatchObject({
       identity: { subject: "bob", isAdmin: false },
     });
@@ -190,7 +190,7 @@ describe("a recheck at a real OpenID provider", () => {
   });
 
   test("ends for whoever left the group", async ({ expect }) => {
-    const at = provider({ allow: { ...NOBODY, groups: ["mcp-users"] } });
+    const at = provider({ allow: { ...NO_ONE_ALLOWED, groups: ["mcp-users"] } });
     const { identity, upkeep } = await signedIn(at);
     await turn(ISSUER, { change: { alice: { groups: ["staff"] } } });
     expect((await at.recheck(upkeep, identity)).kind).toBe("ended");

@@ -2,8 +2,8 @@
 
 import { describe, inject, test } from "vitest";
 
-import { ModernServer } from "../../src/bridge/legacy-to-modern/modern-server.ts";
-import type { ToolFactsOf } from "../../src/bridge/tool-facts.ts";
+import { ModernServer } from "../../src/relay/legacy-to-modern/modern-server.ts";
+import type { ToolFactsOf } from "../../src/catalog/cache/tool-facts.ts";
 import type { UpstreamTarget } from "../../src/upstream/target.ts";
 import type { Reaction } from "../support/scripted-upstream-script.ts";
 import { AskedPeer } from "../unit/asked-peer.ts";

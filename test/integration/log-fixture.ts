@@ -3,10 +3,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
-import type { Position } from "../../src/event-log/event-id.ts";
-import { EventLog, type Found } from "../../src/event-log/event-log.ts";
-import type { Head } from "../../src/event-log/head.ts";
-import type { LogLimits } from "../../src/event-log/shelf.ts";
+import type { Position } from "../../src/sessions/log/event-id.ts";
+import { EventLog, type Found } from "../../src/sessions/log/event-log.ts";
+import type { StreamMeta } from "../../src/sessions/log/stream-meta.ts";
+import type { LogLimits } from "../../src/sessions/log/stream-index.ts";
 import type { Sql } from "../../src/lib/sql.ts";
 
 export const MINUTE = 60_000;
@@ -52,7 +52,7 @@ export class LogFixture {
   }
 
   /** A stream of a POST that is over. */
-  finished(...texts: readonly string[]): Head {
+  finished(...texts: readonly string[]): StreamMeta {
     const head = this.log.openPost("[1]");
     for (const [n, text] of texts.entries()) {
       this.log.append(head, text, { isFinal: n === texts.length - 1 });
@@ -77,8 +77,8 @@ export function withLog<T>(
   );
 }
 
-export const at = ({ id }: Head, seq = 0): Position => ({ stream: id, seq });
-export const kinds = (log: EventLog, ...heads: readonly Head[]): Found["kind"][] =>
+export const at = ({ id }: StreamMeta, seq = 0): Position => ({ stream: id, seq });
+export const kinds = (log: EventLog, ...heads: readonly StreamMeta[]): Found["kind"][] =>
   heads.map((head) => log.find(at(head)).kind);
-export const texts = (log: EventLog, head: Head, after = 0): string[] =>
+export const texts = (log: EventLog, head: StreamMeta, after = 0): string[] =>
   log.read(head, after, Infinity).map(({ data }) => data);

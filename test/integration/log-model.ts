@@ -3,10 +3,10 @@
  * test does the same to both and compares.
  */
 
-import type { Position, StreamId } from "../../src/event-log/event-id.ts";
-import { EventLog } from "../../src/event-log/event-log.ts";
-import type { Head } from "../../src/event-log/head.ts";
-import type { LogLimits } from "../../src/event-log/shelf.ts";
+import type { Position, StreamId } from "../../src/sessions/log/event-id.ts";
+import { EventLog } from "../../src/sessions/log/event-log.ts";
+import type { StreamMeta } from "../../src/sessions/log/stream-meta.ts";
+import type { LogLimits } from "../../src/sessions/log/stream-index.ts";
 
 interface ModelEvent {
   readonly seq: number;
@@ -188,7 +188,7 @@ export class LogModel {
     return this.streams[index % Math.max(this.streams.length, 1)];
   }
 
-  #headOf({ id }: ModelStream): Head | undefined {
+  #headOf({ id }: ModelStream): StreamMeta | undefined {
     for (const head of this.#log.heads()) {
       if (head.id.number === id.number && head.id.nonce === id.nonce) return head;
     }

@@ -2,7 +2,7 @@
 
 import { runInDurableObject } from "cloudflare:test";
 
-import type { SavedWanted } from "../../src/federation/session/wanted.ts";
+import type { SavedWanted } from "../../src/notifications/legacy/session-subscriptions.ts";
 import type { Json, Reaction, Recorded, Script } from "../support/scripted-upstream-script.ts";
 import { until } from "./bounded.ts";
 import type { Session } from "./client.ts";

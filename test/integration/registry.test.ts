@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import type { RegistryObject } from "../../durable-objects/registry-object.ts";
-import { SessionKeys } from "../../src/sessions/session-keys.ts";
+import { SessionKeys } from "../../src/endpoint/keyring.ts";
 import { within } from "./bounded.ts";
 
 const DAY = 86_400_000;
@@ -65,7 +65,7 @@ describe("the keys of session ids", () => {
   test("fill the ring of an isolate", async ({ expect }) => {
     const object = registry();
     const keys = new SessionKeys(() => object.sessionKeys());
-    const { currentId, keys: held } = await keys.ring();
+    const { currentId, keys: held } = await keys.keyring();
     expect(currentId).toMatch(/^[0-9a-f]{8}$/);
     expect([...held.keys()]).toEqual([currentId]);
   });

@@ -6,9 +6,9 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test, vi } from "vitest";
 
-import { feedsIn } from "../../durable-objects/feeds-in.ts";
-import { healthOf } from "../../durable-objects/health-in.ts";
-import { loadConfig } from "../../src/config.ts";
+import { feedsIn } from "../../durable-objects/feeds-stub.ts";
+import { healthOf } from "../../durable-objects/server-health.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import type { Json, Script } from "../support/scripted-upstream-script.ts";
 import { CAPABILITIES_KEY, MODERN, modern, Session, VERSION_KEY } from "./client.ts";
 import { responseIn } from "./event-reader.ts";

@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 
 import type { SessionObject } from "../../durable-objects/session-object.ts";
 import { mintSessionId, readSessionId, type SessionClaims } from "../../src/sessions/session-id.ts";
-import { SessionKeys } from "../../src/sessions/session-keys.ts";
+import { SessionKeys } from "../../src/endpoint/keyring.ts";
 import { within } from "./bounded.ts";
 import type { SseSession } from "./sse-client.ts";
 
@@ -23,7 +23,7 @@ export async function claimsOf(id: string): Promise<SessionClaims> {
 
 /** Mints an id as the gateway would. */
 export async function mint(claims: SessionClaims): Promise<string> {
-  return mintSessionId(await keys().ring(), claims);
+  return mintSessionId(await keys().keyring(), claims);
 }
 
 /** The id in the endpoint of a session of HTTP+SSE. */

@@ -14,7 +14,7 @@ import {
 } from "../../durable-objects/stream-request.ts";
 import { parseMessage } from "../../src/protocol/json-rpc.ts";
 import { OVER_CODE } from "../../src/sessions/frame.ts";
-import type { Opened } from "../../src/sessions/outcome.ts";
+import type { Opened } from "../../src/sessions/session-outcome.ts";
 import type { SessionClaims } from "../../src/sessions/session-id.ts";
 import { Session } from "./client.ts";
 import { claimsOf, objectOf } from "./session-object.ts";

@@ -3,7 +3,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test } from "vitest";
 
-import { feedsIn } from "../../durable-objects/feeds-in.ts";
+import { feedsIn } from "../../durable-objects/feeds-stub.ts";
 import { PATHS } from "../../src/pages/view/paths.ts";
 import { always } from "../integration/merged-session.ts";
 import { Upstream } from "../integration/upstream.ts";

@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { token } from "../../src/auth/server/token.ts";
+import { token } from "../../src/auth/oauth/endpoints/token.ts";
 import { newServiceClientId, type ServiceClient } from "../../src/auth/store/service-clients.ts";
 import { REDIRECT_URI, type Tokens, tokensIn } from "../support/oauth-requests.ts";
 import { ask, type Form, newClient, told } from "./codes.ts";

@@ -1,21 +1,21 @@
 /** The handlers of sign-in as the routes call them, for tests that need limits of their own. */
 
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { env } from "cloudflare:workers";
 
-import { authOf } from "../../durable-objects/auth-of.ts";
-import type { AuthContext } from "../../src/auth/context.ts";
-import type { LoginStep } from "../../src/auth/doctor/trace.ts";
-import { serveMetadata } from "../../src/auth/server/metadata.ts";
-import { register } from "../../src/auth/server/register.ts";
-import { token } from "../../src/auth/server/token.ts";
+import { authOf } from "../../durable-objects/authorization-server.ts";
+import type { AuthContext } from "../../src/auth/context/context.ts";
+import type { LoginStepView } from "../../src/auth/trace/trace.ts";
+import { serveMetadata } from "../../src/auth/oauth/endpoints/metadata.ts";
+import { register } from "../../src/auth/oauth/endpoints/register.ts";
+import { token } from "../../src/auth/oauth/endpoints/token.ts";
 import type { Limits } from "../../src/policy/limits.ts";
 import { ORIGIN } from "./gateway.ts";
 
 export interface ContextOptions {
   readonly limits?: Partial<Limits>;
   /** Gets every step that the login doctor is told of. */
-  readonly steps?: LoginStep[];
+  readonly steps?: LoginStepView[];
 }
 
 /** The surroundings of one request to the gateway under test. */

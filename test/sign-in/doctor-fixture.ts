@@ -1,7 +1,7 @@
 /** Steps of attempts that a test makes up, and what is kept of them. */
 
 import { findLogin } from "../../src/auth/doctor/read-traces.ts";
-import type { LoginStep, LoginTrace, Trace } from "../../src/auth/doctor/trace.ts";
+import type { LoginStepView, LoginTrace, Trace } from "../../src/auth/trace/trace.ts";
 import { traceInto } from "../../src/auth/doctor/tracer.ts";
 import { ORIGIN } from "./gateway.ts";
 import { records } from "./people.ts";
@@ -24,7 +24,7 @@ export function teller(
 
 /** Tells it all at once. @returns the references. */
 export async function tell(
-  steps: readonly LoginStep[],
+  steps: readonly LoginStepView[],
   from: ReturnType<typeof teller> = teller(),
 ): Promise<readonly string[]> {
   const references = steps.map((step) => from.trace(step));
@@ -41,19 +41,19 @@ export async function traceOf(reference: string | undefined): Promise<LoginTrace
 export const kinds = ({ steps }: LoginTrace): readonly string[] =>
   steps.map(({ step }) => step.kind);
 
-export const registered = (client: string): LoginStep => ({
+export const registered = (client: string): LoginStepView => ({
   ...{ kind: "registered", client, name: "Test app", redirectUris: [URI] },
 });
-export const asked = (client: string): LoginStep => ({
+export const asked = (client: string): LoginStepView => ({
   ...{ kind: "asked", client, name: "Test app", redirectUri: URI },
   ...{ resource: `${ORIGIN}/mcp`, scopes: ["mcp"] },
 });
-export const used = (client: string, grant?: string): LoginStep => ({
+export const used = (client: string, grant?: string): LoginStepView => ({
   ...{ kind: "used", client, path: "/mcp", status: 200 },
   ...(grant !== undefined && { grant }),
 });
 /** @param grant of the client's, if it has any. */
-export const noToken = (client: string, grant?: string): LoginStep => ({
+export const noToken = (client: string, grant?: string): LoginStepView => ({
   ...{ kind: "token_refused", client, grantType: "refresh_token", error: "invalid_grant" },
   ...(grant !== undefined && { grant }),
 });

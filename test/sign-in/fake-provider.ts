@@ -7,14 +7,14 @@ import type {
   KnownIdentity,
   Recheck,
   RedirectProvider,
-  Refused,
-  Return,
+  SignInRefused,
+  ProviderReturn,
   SignInResult,
   Standing,
   Start,
 } from "../../src/auth/identity/provider.ts";
 import { PEOPLE_PROVIDER } from "../support/oauth-owner.ts";
-import { refused } from "../../src/auth/identity/sign-in-error.ts";
+import { signInRefused } from "../../src/auth/identity/sign-in-error.ts";
 
 export const ADA: Identity = {
   issuer: PEOPLE_PROVIDER.team,
@@ -43,7 +43,7 @@ export class FakeProvider implements RedirectProvider {
   readonly label: string;
   readonly started: Start[] = [];
   /** Each is a request of a token endpoint. */
-  readonly finished: Return[] = [];
+  readonly finished: ProviderReturn[] = [];
   says: SignInResult;
   isReachable = true;
 
@@ -61,9 +61,10 @@ export class FakeProvider implements RedirectProvider {
     return Promise.resolve([this.origin]);
   }
 
-  begin(start: Start): Promise<Departure | Refused> {
+  begin(start: Start): Promise<Departure | SignInRefused> {
     this.started.push(start);
-    if (!this.isReachable) return Promise.resolve(refused("provider-unreachable", "It is down."));
+    if (!this.isReachable)
+      return Promise.resolve(signInRefused("provider-unreachable", "It is down."));
     const query = new URLSearchParams({ state: start.state, redirect_uri: start.callback });
     return Promise.resolve({
       kind: "go",
@@ -72,7 +73,7 @@ export class FakeProvider implements RedirectProvider {
     });
   }
 
-  finish(end: Return): Promise<SignInResult> {
+  finish(end: ProviderReturn): Promise<SignInResult> {
     this.finished.push(end);
     return Promise.resolve(this.says);
   }

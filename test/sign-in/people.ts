@@ -5,12 +5,12 @@
 
 import { env } from "cloudflare:workers";
 
-import { authOf } from "../../durable-objects/auth-of.ts";
-import type { AuthBacking } from "../../src/auth/context.ts";
+import { authOf } from "../../durable-objects/authorization-server.ts";
+import type { AuthBacking } from "../../src/auth/context/context.ts";
 import type { Resource } from "../../src/auth/resources.ts";
 import type { Maker } from "../../src/auth/store/api-keys.ts";
-import type { AuthShard } from "../../src/auth/store/auth-store.ts";
-import { loadConfig } from "../../src/config.ts";
+import type { AuthShard } from "../../src/auth/context/auth-store.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import type { Headers } from "../integration/client.ts";
 import { PEOPLE_PROVIDER } from "../support/oauth-owner.ts";
 import { newPkce, REDIRECT_URI, type Tokens, tokensIn } from "../support/oauth-requests.ts";

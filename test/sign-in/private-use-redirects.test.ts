@@ -8,7 +8,7 @@ import { describe, test } from "vitest";
 import { issueCode } from "../../src/auth/sign-in/issue.ts";
 import { judgeAsk } from "../../src/auth/sign-in/judge-ask.ts";
 import { knownClient } from "../../src/auth/sign-in/known-client.ts";
-import { readAuthorizeRequest } from "../../src/auth/server/authorize-request.ts";
+import { readAuthorizeRequest } from "../../src/auth/oauth/endpoints/authorize-request.ts";
 import { PUBLIC_CLIENT, register } from "../support/oauth-requests.ts";
 import { answerIn, Asking, ownersBrowser } from "./asking.ts";
 import { newHost, serveJsonAt } from "./canary.ts";

@@ -343,7 +343,7 @@ describe("too much of it", () => {
   }) => {
     const limits = { registrationsPerAddressPerDay: 2, registrationsPerMinute: 100_000 };
     const { store } = newContext();
-    const everybody = store.passing("register").limits;
+    const everybody = store.ephemeral("register").limits;
     const via = gatewayWith({ limits }).send;
     const headers = { ...fromElsewhere(), "Content-Type": "application/json" };
     const statusOf = async (uri: string): Promise<number> => {
@@ -361,7 +361,7 @@ describe("too much of it", () => {
   });
 
   test("the operator is told once that the day is crowded", async ({ expect }) => {
-    const count = await newContext().store.passing("register").limits.countOfDay("register");
+    const count = await newContext().store.ephemeral("register").limits.countOfDay("register");
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const via = gatewayWith({ limits: { registrationsPerDay: count + 1 } }).send;
     for (let n = 0; n < 4; n++) {

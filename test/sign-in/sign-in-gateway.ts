@@ -5,12 +5,12 @@
 
 import { exports } from "cloudflare:workers";
 
-import type { AuthContext } from "../../src/auth/context.ts";
+import type { AuthContext } from "../../src/auth/context/context.ts";
 import type { IdentityProvider } from "../../src/auth/identity/provider.ts";
 import { OwnerProvider } from "../../src/auth/identity/owner.ts";
-import type { OwnerSetup } from "../../src/auth/sign-in/owner-setup.ts";
-import { register } from "../../src/auth/server/register.ts";
-import { token } from "../../src/auth/server/token.ts";
+import type { OwnerSetup } from "../../src/auth/identity/owner-setup.ts";
+import { register } from "../../src/auth/oauth/endpoints/register.ts";
+import { token } from "../../src/auth/oauth/endpoints/token.ts";
 import { showAccount } from "../../src/pages/account.ts";
 import { showAdmin } from "../../src/pages/admin.ts";
 import { answerAuthorize, showAuthorize, switchAccount } from "../../src/pages/authorize.ts";

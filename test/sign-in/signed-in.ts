@@ -1,6 +1,6 @@
 /** Who is signed in at a browser, and how one gets there through a provider. */
 
-import { type SignedIn, signedIn } from "../../src/auth/browser.ts";
+import { type SignedIn, signedIn } from "../../src/auth/sign-in/browser.ts";
 import type { Browser, Page } from "../support/oauth-browser.ts";
 import type { Cookie } from "../support/oauth-cookies.ts";
 import type { FakeProvider } from "./fake-provider.ts";

@@ -1,17 +1,17 @@
 /** A model for each view that is like a real one. */
 
 import type { ServerHealth } from "../../src/observability/health.ts";
-import type { AccountView } from "../../src/pages/view/account.ts";
-import type { KeyCreatedView } from "../../src/pages/view/account-keys.ts";
-import type { AdminView } from "../../src/pages/view/admin.ts";
-import type { ServiceCreatedView } from "../../src/pages/view/admin-services.ts";
-import type { ConnectView } from "../../src/pages/view/connect.ts";
-import type { ConsentView } from "../../src/pages/view/consent.ts";
+import type { AccountView } from "../../src/pages/view/account-view.ts";
+import type { KeyCreatedView } from "../../src/pages/view/account-keys-view.ts";
+import type { AdminView } from "../../src/pages/view/admin-view.ts";
+import type { ServiceCreatedView } from "../../src/pages/view/admin-services-view.ts";
+import type { ConnectView } from "../../src/pages/view/connect-view.ts";
+import type { ConsentView } from "../../src/pages/view/consent-view.ts";
 import type { CredentialForm } from "../../src/pages/view/credential-form.ts";
-import type { LoginsView, LoginTraceView } from "../../src/pages/view/logins.ts";
-import type { ProblemView } from "../../src/pages/view/problem.ts";
-import type { SetupView } from "../../src/pages/view/setup.ts";
-import type { SignInView } from "../../src/pages/view/sign-in.ts";
+import type { LoginsView, LoginTraceView } from "../../src/pages/view/logins-view.ts";
+import type { ProblemView } from "../../src/pages/view/problem-view.ts";
+import type { SetupView } from "../../src/pages/view/setup-view.ts";
+import type { SignInView } from "../../src/pages/view/sign-in-view.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 15, 30);
 const MINUTE = 60_000;

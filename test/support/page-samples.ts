@@ -1,18 +1,18 @@
 /** Every view, with models like real ones, and with some that are at the edge of what there is. */
 
 import type { ServerHealth } from "../../src/observability/health.ts";
-import { accountView } from "../../src/pages/view/account.ts";
-import { keyCreatedView } from "../../src/pages/view/account-keys.ts";
-import { adminView } from "../../src/pages/view/admin.ts";
-import { serviceCreatedView } from "../../src/pages/view/admin-services.ts";
-import { connectView } from "../../src/pages/view/connect.ts";
-import { consentView } from "../../src/pages/view/consent.ts";
+import { accountView } from "../../src/pages/view/account-view.ts";
+import { keyCreatedView } from "../../src/pages/view/account-keys-view.ts";
+import { adminView } from "../../src/pages/view/admin-view.ts";
+import { serviceCreatedView } from "../../src/pages/view/admin-services-view.ts";
+import { connectView } from "../../src/pages/view/connect-view.ts";
+import { consentView } from "../../src/pages/view/consent-view.ts";
 import { doneView, notFoundView, signedOutView } from "../../src/pages/view/ends.ts";
 import type { View } from "../../src/pages/view/layout.ts";
-import { loginsView, loginTraceView } from "../../src/pages/view/logins.ts";
-import { problemView } from "../../src/pages/view/problem.ts";
-import { setupDoneView, setupView } from "../../src/pages/view/setup.ts";
-import { signInView } from "../../src/pages/view/sign-in.ts";
+import { loginsView, loginTraceView } from "../../src/pages/view/logins-view.ts";
+import { problemView } from "../../src/pages/view/problem-view.ts";
+import { setupDoneView, setupView } from "../../src/pages/view/setup-view.ts";
+import { signInView } from "../../src/pages/view/sign-in-view.ts";
 import { MODELS } from "./page-models.ts";
 
 /** Has no place to break, is wider than any phone, and is markup to whoever forgets to escape. */

@@ -2,8 +2,8 @@
 
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../src/protocol/revisions.ts";
-import { askLegacyClient } from "../../src/protocol/translate/ask-legacy-client.ts";
-import type { Askable } from "../../src/protocol/translate/askable.ts";
+import { askLegacyClient } from "../../src/protocol/revisions/ask-legacy-client.ts";
+import type { Askable } from "../../src/protocol/revisions/askable.ts";
 
 export const ABLE = {
   roots: { listChanged: true },

@@ -6,7 +6,7 @@ import {
   namingAsker,
   namingElicitations,
   namingInputRequests,
-} from "../../src/federation/calls/asker.ts";
+} from "../../src/dispatch/guard/asker.ts";
 
 const META = { "edgeway/server": "docs" };
 

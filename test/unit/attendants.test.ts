@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { Attendants } from "../../src/bridge/modern-to-legacy/attendants.ts";
+import { Attendants } from "../../src/relay/modern-to-legacy/attendants.ts";
 
 function both(): Attendants<string> {
   const attendants = new Attendants<string>();

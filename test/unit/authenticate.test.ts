@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { authenticate, type ResourceContext } from "../../src/auth/resource/bearer.ts";
 import { resourcesOf } from "../../src/auth/resources.ts";
-import type { Authority } from "../../src/auth/server/authority.ts";
-import type { AuthStore } from "../../src/auth/store/auth-store.ts";
-import type { Bearer } from "../../src/auth/tokens/bearers.ts";
+import type { Authority } from "../../src/auth/oauth/engine/authority.ts";
+import type { AuthStore } from "../../src/auth/context/auth-store.ts";
+import type { Bearer } from "../../src/auth/oauth/grants/bearers.ts";
 import { defaultLimits } from "../../src/policy/limits.ts";
 
 const ORIGIN = "https://gw.example";

@@ -5,7 +5,7 @@ import { describe, test } from "vitest";
 import {
   type AuthorizeReading,
   readAuthorizeRequest,
-} from "../../src/auth/server/authorize-request.ts";
+} from "../../src/auth/oauth/endpoints/authorize-request.ts";
 import { isKnownRedirect } from "../../src/auth/clients/known-hosts.ts";
 
 const ORIGIN = "https://gw.example.com";

@@ -7,7 +7,7 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, test, vi } from "vitest";
 
-import type { Turn } from "../../src/bridge/modern-to-legacy/turn.ts";
+import type { RoundResult } from "../../src/relay/modern-to-legacy/round-result.ts";
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import { accept, form, GATHER_MS, pass, startCall, Visitor } from "./bridged-call-world.ts";
 
@@ -73,7 +73,7 @@ class Run {
     this.#note(0, this.#fixture.turn, new Visitor());
   }
 
-  #note(round: number, turn: Promise<Turn>, visitor: Visitor): void {
+  #note(round: number, turn: Promise<RoundResult>, visitor: Visitor): void {
     this.retries.push({ round, visitor });
     void turn.then((turn) => {
       visitor.turn = turn;

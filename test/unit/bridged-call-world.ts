@@ -5,9 +5,14 @@ import { vi } from "vitest";
 import {
   BridgedCall,
   type BridgedCallOptions,
-} from "../../src/bridge/modern-to-legacy/bridged-call.ts";
-import type { Downstream, Wishes } from "../../src/bridge/modern-to-legacy/downstream.ts";
-import type { Answers, Journal, Parked, Turn } from "../../src/bridge/modern-to-legacy/turn.ts";
+} from "../../src/relay/modern-to-legacy/bridged-call.ts";
+import type { Downstream, Wishes } from "../../src/relay/modern-to-legacy/downstream.ts";
+import type {
+  Answers,
+  Journal,
+  Parked,
+  RoundResult,
+} from "../../src/relay/modern-to-legacy/round-result.ts";
 import type { Call, Peer } from "../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../src/protocol/json-rpc.ts";
 
@@ -98,7 +103,7 @@ class FakeJournal implements Journal {
 export class Visitor implements Downstream {
   readonly capabilities: JsonObject;
   readonly notices: Call[] = [];
-  turn: Turn | undefined;
+  turn: RoundResult | undefined;
 
   constructor(wishes: Partial<Wishes> = {}) {
     Object.assign(this, wishes);
@@ -130,7 +135,9 @@ function makeCall(options: Pick<BridgedCallOptions, "before"> = {}): Fixture {
 }
 
 /** Sends it. */
-export function startCall(visitor = new Visitor()): Fixture & { readonly turn: Promise<Turn> } {
+export function startCall(
+  visitor = new Visitor(),
+): Fixture & { readonly turn: Promise<RoundResult> } {
   const fixture = makeCall();
   return { ...fixture, turn: fixture.call.start(visitor) };
 }
@@ -144,7 +151,7 @@ export async function pass(ms = GATHER_MS): Promise<void> {
 export async function parkCall(
   questions: readonly Call[],
   visitor = new Visitor(),
-): Promise<Fixture & { readonly asked: Extract<Turn, { kind: "asked" }> }> {
+): Promise<Fixture & { readonly asked: Extract<RoundResult, { kind: "asked" }> }> {
   const { turn, ...fixture } = startCall(visitor);
   for (const question of questions) fixture.server.ask(question);
   await pass();

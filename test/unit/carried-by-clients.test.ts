@@ -3,10 +3,14 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { readState, sealState, withState } from "../../src/federation/modern/request-state.ts";
-import { BEGINNING, openPlace, sealPlace } from "../../src/federation/routing/server-cursor.ts";
+import { readState, sealState, withState } from "../../src/dispatch/modern/request-state.ts";
+import {
+  BEGINNING,
+  openServerCursor,
+  sealServerCursor,
+} from "../../src/catalog/routing/server-cursor.ts";
 import { toBase64Url } from "../../src/lib/base64url.ts";
-import { SessionKeys } from "../../src/sessions/session-keys.ts";
+import { SessionKeys } from "../../src/endpoint/keyring.ts";
 import { fakeServer } from "./fake-server.ts";
 
 const keysOf = (byte: number): SessionKeys =>
@@ -89,10 +93,10 @@ describe("the state of a server", () => {
   });
 
   test("is no cursor, and a cursor is no state", async ({ expect }) => {
-    const cursor = await sealPlace(HOLDER, "a", "tools", { pages: 1, cursor: "next" });
+    const cursor = await sealServerCursor(HOLDER, "a", "tools", { pages: 1, cursor: "next" });
     const call = { method: METHOD, params: { requestState: cursor } };
     expect(await readState(HOLDER, call)).toEqual({ kind: "foreign" });
-    expect(await openPlace(HOLDER, "a", "tools", await sealed("mine"))).toBeUndefined();
+    expect(await openServerCursor(HOLDER, "a", "tools", await sealed("mine"))).toBeUndefined();
   });
 });
 
@@ -100,22 +104,23 @@ describe("the cursor of a server", () => {
   test("comes back as it was, the empty one too", async ({ expect }) => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), fc.nat(), async (cursor, pages) => {
-        const token = await sealPlace(HOLDER, "a", "prompts", { pages, cursor });
-        expect(await openPlace(HOLDER, "a", "prompts", token)).toEqual({ pages, cursor });
+        const token = await sealServerCursor(HOLDER, "a", "prompts", { pages, cursor });
+        expect(await openServerCursor(HOLDER, "a", "prompts", token)).toEqual({ pages, cursor });
       }),
       { numRuns: 50 },
     );
   });
 
   test("is nothing to anybody else, nor for another list or server", async ({ expect }) => {
-    const token = await sealPlace(HOLDER, "a", "tools", { pages: 1, cursor: "next" });
-    for (const other of OTHERS) expect(await openPlace(other, "a", "tools", token)).toBeUndefined();
-    expect(await openPlace(HOLDER, "b", "tools", token)).toBeUndefined();
-    expect(await openPlace(HOLDER, "a", "prompts", token)).toBeUndefined();
+    const token = await sealServerCursor(HOLDER, "a", "tools", { pages: 1, cursor: "next" });
+    for (const other of OTHERS)
+      expect(await openServerCursor(other, "a", "tools", token)).toBeUndefined();
+    expect(await openServerCursor(HOLDER, "b", "tools", token)).toBeUndefined();
+    expect(await openServerCursor(HOLDER, "a", "prompts", token)).toBeUndefined();
     for (const text of ["", "next", `${token}A`, token.slice(0, -1), 7, null, {}]) {
-      expect(await openPlace(HOLDER, "a", "tools", text)).toBeUndefined();
+      expect(await openServerCursor(HOLDER, "a", "tools", text)).toBeUndefined();
     }
-    const beginning = await sealPlace(HOLDER, "a", "tools", BEGINNING);
-    expect(await openPlace(HOLDER, "a", "tools", beginning)).toBeUndefined();
+    const beginning = await sealServerCursor(HOLDER, "a", "tools", BEGINNING);
+    expect(await openServerCursor(HOLDER, "a", "tools", beginning)).toBeUndefined();
   });
 });

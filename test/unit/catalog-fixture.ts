@@ -3,17 +3,17 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
+import type { ClientKind } from "../../src/endpoint/client-kind.ts";
 import {
   type Catalog,
   type CatalogAnswer,
   type CatalogQuestion,
-  type ClientKind,
   LIST_KINDS,
   type ListKind,
-} from "../../src/federation/catalog/catalog.ts";
-import type { ReadCatalog } from "../../src/federation/catalog/read-catalog.ts";
-import { CatalogKeeper, type KeeperParts } from "../../src/federation/feed/catalog-keeper.ts";
-import type { Topic } from "../../src/federation/feed/feeds.ts";
+} from "../../src/catalog/catalog.ts";
+import type { ReadCatalog } from "../../src/catalog/read/read-catalog.ts";
+import { CatalogCache, type KeeperParts } from "../../src/catalog/cache/catalog-cache.ts";
+import type { Topic } from "../../src/catalog/feeds.ts";
 import { defaultLimits, type Limits } from "../../src/policy/limits.ts";
 import { UpstreamError } from "../../src/upstream/upstream-error.ts";
 import { START } from "./sql-fixture.ts";
@@ -61,7 +61,7 @@ export interface Scene {
   readonly kept: Promise<unknown>[];
   readonly sql: SqlStorage;
   /** A keeper, or the next life of one: what it knows is on the database. */
-  readonly keeper: (parts?: Partial<KeeperParts>) => CatalogKeeper;
+  readonly keeper: (parts?: Partial<KeeperParts>) => CatalogCache;
 }
 
 export function withScene<T>(
@@ -74,7 +74,7 @@ export function withScene<T>(
       ...{ now: START, attempts: [], server: undefined, covered: new Set(), announced: [] },
       ...{ isWanted: false, dueCalls: 0, kept: [], sql: storage.sql },
       keeper: (parts) =>
-        new CatalogKeeper({
+        new CatalogCache({
           ...{ slug: "docs", endpoint: "https://docs.example/mcp" },
           storage: {
             sql: storage.sql,
@@ -126,7 +126,7 @@ export function fails(scene: Scene, error: Error = failure()): void {
 
 /** Asks as the list of a client does; nothing here takes that long. */
 export function ask(
-  keeper: CatalogKeeper,
+  keeper: CatalogCache,
   question: Partial<CatalogQuestion> = {},
 ): Promise<CatalogAnswer> {
   return keeper.catalog({ client: LEGACY, waitMs: 5000, ...question });
@@ -144,7 +144,7 @@ export const TWO = catalogOf({ tools: ["two"] });
 export const ALL_LISTS = ["prompts", "resources", "tools"];
 
 /** A keeper that knows a catalog of a server which has just failed. */
-export async function failing(scene: Scene): Promise<CatalogKeeper> {
+export async function failing(scene: Scene): Promise<CatalogCache> {
   const keeper = scene.keeper();
   serves(scene, ONE);
   await ask(keeper);

@@ -1,8 +1,8 @@
 /** Catalogs that are read of servers that list what a test says. */
 
-import type { Catalog } from "../../src/federation/catalog/catalog.ts";
-import { readCatalog, type ReadCatalog } from "../../src/federation/catalog/read-catalog.ts";
-import { clientKind } from "../../src/federation/client-kind.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
+import { readCatalog, type ReadCatalog } from "../../src/catalog/read/read-catalog.ts";
+import { clientKind } from "../../src/endpoint/client-kind.ts";
 import { defaultLimits } from "../../src/policy/limits.ts";
 import type { Revision } from "../../src/protocol/revisions.ts";
 import type { UpstreamTarget } from "../../src/upstream/target.ts";

@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { test } from "vitest";
 
-import { versionOf } from "../../src/federation/catalog/version.ts";
+import { versionOf } from "../../src/catalog/read/version.ts";
 
 const texts = fc.array(
   fc.jsonValue().map((value) => JSON.stringify(value)),

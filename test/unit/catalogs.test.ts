@@ -7,9 +7,9 @@ import {
   type Known,
   knownCatalog,
   recentCatalog,
-} from "../../src/federation/catalog/catalogs.ts";
-import { clientKind } from "../../src/federation/client-kind.ts";
-import type { Server } from "../../src/federation/server.ts";
+} from "../../src/catalog/cache/catalogs.ts";
+import { clientKind } from "../../src/endpoint/client-kind.ts";
+import type { Server } from "../../src/endpoint/server.ts";
 import { defaultLimits } from "../../src/policy/limits.ts";
 import { until } from "../support/until.ts";
 import { catalogOf, type FakeFeed, FakeFeeds, tools } from "./fake-feeds.ts";

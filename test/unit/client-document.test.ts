@@ -6,7 +6,7 @@ import { describe, test } from "vitest";
 import {
   asVerified,
   type ClientRecord,
-  digestOf,
+  documentDigestOf,
   type DocumentProblem,
   parseClientDocument,
 } from "../../src/auth/clients/client-document.ts";
@@ -239,14 +239,14 @@ describe("digestOf()", () => {
   test("is the same for the same in another order, and whatever is only shown", async ({
     expect,
   }) => {
-    const one = await digestOf(parsed({ redirect_uris: two }));
+    const one = await documentDigestOf(parsed({ redirect_uris: two }));
     expect(one).toMatch(/^[A-Za-z0-9_-]{43}$/);
     const shown = { client_uri: "https://b.client.example/", contacts: ["a"], scope: "x" };
-    expect(await digestOf(parsed({ redirect_uris: two.toReversed(), ...shown }))).toBe(one);
+    expect(await documentDigestOf(parsed({ redirect_uris: two.toReversed(), ...shown }))).toBe(one);
     const keys = [JWK, { ...JWK, kid: "2" }];
     const turned = keys.map((key) => Object.fromEntries(Object.entries(key).toReversed()));
-    expect(await digestOf(signing({ jwks: { keys: turned.toReversed() } }))).toBe(
-      await digestOf(signing({ jwks: { keys } })),
+    expect(await documentDigestOf(signing({ jwks: { keys: turned.toReversed() } }))).toBe(
+      await documentDigestOf(signing({ jwks: { keys } })),
     );
   });
 
@@ -265,7 +265,7 @@ describe("digestOf()", () => {
       signing({ jwks_uri: `${KEYS_AT}2` }),
       signing({ jwks_uri: KEYS_AT, token_endpoint_auth_methods_supported: BOTH }),
     ];
-    const digests = await Promise.all(clients.map(digestOf));
+    const digests = await Promise.all(clients.map(documentDigestOf));
     expect(new Set(digests).size).toBe(clients.length);
   });
 });

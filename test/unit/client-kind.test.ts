@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { test } from "vitest";
 
-import { clientKey, clientKind } from "../../src/federation/client-kind.ts";
+import { clientKey, clientKind } from "../../src/endpoint/client-kind.ts";
 
 const UI = "io.modelcontextprotocol/ui";
 const UI_TYPE = "text/html;profile=mcp-app";

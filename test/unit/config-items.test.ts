@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { parseConfig } from "../../src/config.ts";
-import type { Server } from "../../src/federation/server.ts";
+import { parseConfig } from "../../src/config/config.ts";
+import type { Server } from "../../src/endpoint/server.ts";
 import { isAllowed, OPEN_POLICY } from "../../src/policy/item-policy.ts";
 
 const url = "https://a.example.com/mcp";

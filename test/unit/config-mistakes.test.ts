@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { parseConfig } from "../../src/config.ts";
+import { parseConfig } from "../../src/config/config.ts";
 
 const URL_A = "https://a.example.com/mcp";
 const SECRET = "hunter2-SECRET";

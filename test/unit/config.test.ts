@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { loadConfig, parseConfig } from "../../src/config.ts";
+import { loadConfig, parseConfig } from "../../src/config/config.ts";
 import { defaultLimits, LIMITS } from "../../src/policy/limits.ts";
 import type { UpstreamTarget } from "../../src/upstream/target.ts";
 import { failureOf } from "./fake-target.ts";

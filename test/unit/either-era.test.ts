@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { EitherEra } from "../../src/bridge/either-era.ts";
+import { EitherEra } from "../../src/relay/either-era.ts";
 import type { Peer } from "../../src/protocol/exchange.ts";
 import type { Reply } from "../../src/protocol/json-rpc.ts";
 import { ownError } from "../../src/protocol/own-error.ts";

@@ -6,10 +6,10 @@
 import { OAuthError } from "@cloudflare/workers-oauth-provider";
 import { describe, test } from "vitest";
 
-import { Authorities, type AuthorityEnv } from "../../src/auth/server/authority.ts";
+import { Authorities, type AuthorityEnv } from "../../src/auth/oauth/engine/authority.ts";
 import { KvAdapter } from "../../src/auth/store/kv-adapter.ts";
 import { KvRows } from "../../src/auth/store/kv-rows.ts";
-import { Grants } from "../../src/auth/tokens/grants.ts";
+import { Grants } from "../../src/auth/oauth/grants/grants.ts";
 import { defaultLimits } from "../../src/policy/limits.ts";
 import { newPkce, REDIRECT_URI, type Tokens } from "../support/oauth-requests.ts";
 import { withSql } from "./sql-fixture.ts";

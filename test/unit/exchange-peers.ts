@@ -10,12 +10,12 @@ import {
   type RequestId,
 } from "../../src/protocol/json-rpc.ts";
 import { type Exchange, Exchanges } from "../../src/upstream/legacy/exchanges.ts";
-import type { Origin, Recipient } from "../../src/upstream/legacy/recipient.ts";
+import type { MessageOrigin, Recipient } from "../../src/upstream/legacy/recipient.ts";
 
 interface Asked {
   readonly request: Call;
   readonly signal: AbortSignal;
-  readonly origin: Origin;
+  readonly origin: MessageOrigin;
   readonly answer: (reply: Reply) => void;
 }
 
@@ -23,16 +23,16 @@ interface Asked {
 export class FakePeer implements Recipient {
   readonly notices: Call[] = [];
   /** Where each notice came from. */
-  readonly origins: Origin[] = [];
+  readonly origins: MessageOrigin[] = [];
   readonly asked: Asked[] = [];
 
-  notify(notice: Call, origin: Origin): Promise<void> {
+  notify(notice: Call, origin: MessageOrigin): Promise<void> {
     this.notices.push(notice);
     this.origins.push(origin);
     return Promise.resolve();
   }
 
-  ask(request: Call, signal: AbortSignal, origin: Origin): Promise<Reply> {
+  ask(request: Call, signal: AbortSignal, origin: MessageOrigin): Promise<Reply> {
     const { promise, resolve } = Promise.withResolvers<Reply>();
     this.asked.push({ request, signal, origin, answer: resolve });
     return promise;

@@ -1,6 +1,6 @@
 /** A fan-out whose news a test says, and that a test can break. */
 
-import type { FanOut, Interests, News, NewsSocket } from "../../src/federation/feed/feeds.ts";
+import type { FanOut, Interests, News, NewsSocket } from "../../src/catalog/feeds.ts";
 
 class FakeSocket implements NewsSocket {
   readonly honoured: Interests;

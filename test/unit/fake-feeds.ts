@@ -7,8 +7,8 @@ import type {
   Item,
   ListKind,
   Trouble,
-} from "../../src/federation/catalog/catalog.ts";
-import type { Feed, Feeds } from "../../src/federation/feed/feeds.ts";
+} from "../../src/catalog/catalog.ts";
+import type { Feed, Feeds } from "../../src/catalog/feeds.ts";
 
 let count = 0;
 

@@ -1,6 +1,6 @@
 /** A server that is reached by nobody. */
 
-import type { Server } from "../../src/federation/server.ts";
+import type { Server } from "../../src/endpoint/server.ts";
 import { OPEN_POLICY } from "../../src/policy/item-policy.ts";
 import { fakeTarget, html } from "./fake-target.ts";
 

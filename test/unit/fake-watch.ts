@@ -1,8 +1,12 @@
 /** A server as a desk sees it through its watch, with nothing in between. */
 
-import { LIST_TOPICS, type Topic } from "../../src/federation/feed/feeds.ts";
-import { uriOf, topicOf } from "../../src/federation/feed/topics.ts";
-import type { OpenWatch, WatchEnd, WatchEvents } from "../../src/federation/feed/watch-port.ts";
+import { LIST_TOPICS, type Topic } from "../../src/catalog/feeds.ts";
+import { uriOf, topicOf } from "../../src/catalog/topics.ts";
+import type {
+  OpenWatch,
+  WatchEnd,
+  WatchEvents,
+} from "../../src/notifications/source/watch-port.ts";
 
 export class FakeServer {
   isUp = true;

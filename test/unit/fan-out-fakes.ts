@@ -1,8 +1,8 @@
 /** Those that a branch of the fan-out has to do with: sessions, feeds and sockets of a test's. */
 
-import type { Handed } from "../../src/federation/fan-out/deliveries.ts";
-import type { ListenerSocket, Seat } from "../../src/federation/fan-out/listener.ts";
-import type { Interests, News, Topic, TopicChange } from "../../src/federation/feed/feeds.ts";
+import type { Handed } from "../../src/notifications/fan-out/deliveries.ts";
+import type { ListenerSocket, Seat } from "../../src/notifications/fan-out/listener.ts";
+import type { Interests, News, Topic, TopicChange } from "../../src/catalog/feeds.ts";
 
 /** What becomes of calls: `lost` and `deaf` fail, before and after they were carried out. */
 export type Mode = "ok" | "lost" | "deaf" | "hangs" | "gone" | "parked";

@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import type { Interests, Topic } from "../../src/federation/feed/feeds.ts";
+import type { Interests, Topic } from "../../src/catalog/feeds.ts";
 import { UNTOLD } from "./fan-out-fakes.ts";
 import { useWorldTime, withWorld, type World } from "./fan-out-world.ts";
 

@@ -2,7 +2,7 @@
 
 import { describe, test, vi } from "vitest";
 
-import type { Interests } from "../../src/federation/feed/feeds.ts";
+import type { Interests } from "../../src/catalog/feeds.ts";
 import type { FakeSocket } from "./fan-out-fakes.ts";
 import { STALL_SECONDS, useWorldTime, withWorld, type World } from "./fan-out-world.ts";
 

@@ -2,9 +2,9 @@
 
 import { describe, test, vi } from "vitest";
 
-import { BRANCHES, branchOf } from "../../src/federation/fan-out/branches.ts";
-import { Deadlines } from "../../src/federation/fan-out/deadlines.ts";
-import { Slots } from "../../src/federation/fan-out/slots.ts";
+import { BRANCHES, branchOf } from "../../src/notifications/fan-out/branches.ts";
+import { Deadlines } from "../../src/lib/deadlines.ts";
+import { Semaphore } from "../../src/lib/semaphore.ts";
 import { useWorldTime } from "./fan-out-world.ts";
 
 useWorldTime();
@@ -59,8 +59,8 @@ describe("deadlines", () => {
   });
 });
 
-function twoSlots(): Slots {
-  return new Slots({ count: 2, stuckMs: 100, deadlines: new Deadlines(10) });
+function twoSlots(): Semaphore {
+  return new Semaphore({ count: 2, stuckMs: 100, deadlines: new Deadlines(10) });
 }
 
 describe("slots", () => {

@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import type { Interests } from "../../src/federation/feed/feeds.ts";
+import type { Interests } from "../../src/catalog/feeds.ts";
 import { HAND_MS, named, seqsOf, useWorldTime, withWorld } from "./fan-out-world.ts";
 
 useWorldTime();

@@ -5,7 +5,7 @@
 
 import { vi } from "vitest";
 
-import type { News, Topic } from "../../src/federation/feed/feeds.ts";
+import type { News, Topic } from "../../src/catalog/feeds.ts";
 import type { Mode } from "./fan-out-fakes.ts";
 import type { World } from "./fan-out-world.ts";
 

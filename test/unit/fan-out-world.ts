@@ -6,8 +6,8 @@
 
 import { afterEach, beforeEach, vi } from "vitest";
 
-import { Branch } from "../../src/federation/fan-out/branch.ts";
-import type { Interests, News } from "../../src/federation/feed/feeds.ts";
+import { Branch } from "../../src/notifications/fan-out/branch.ts";
+import type { Interests, News } from "../../src/catalog/feeds.ts";
 import type { Sql, SqlValue } from "../../src/lib/sql.ts";
 import { FakeFeed, FakeSession, FakeSocket, type Mode } from "./fan-out-fakes.ts";
 import { type SqlFixture, START, withSql } from "./sql-fixture.ts";
@@ -247,7 +247,7 @@ export class World {
         subscribedUrisPerClient: this.#options.urisPerClient ?? 100,
       },
       now: Date.now,
-      ring: (at) => {
+      scheduleAlarm: (at) => {
         if (!life.isOver) this.alarmAt = Math.min(this.alarmAt, at);
       },
       keep: (work) => this.#watch(work),

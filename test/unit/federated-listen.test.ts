@@ -2,14 +2,14 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import type { Endpoint } from "../../src/federation/endpoint.ts";
-import type { Interests, News } from "../../src/federation/feed/feeds.ts";
-import type { ModernContext } from "../../src/federation/modern/inbound.ts";
-import { listen } from "../../src/federation/modern/listen.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import type { Interests, News } from "../../src/catalog/feeds.ts";
+import type { ModernContext } from "../../src/relay/modern-context.ts";
+import { listen } from "../../src/notifications/modern/listen.ts";
 import { defaultLimits } from "../../src/policy/limits.ts";
 import type { Call } from "../../src/protocol/exchange.ts";
 import type { JsonObject, Reply, RequestId } from "../../src/protocol/json-rpc.ts";
-import { SessionKeys } from "../../src/sessions/session-keys.ts";
+import { SessionKeys } from "../../src/endpoint/keyring.ts";
 import { FakeFanOut } from "./fake-fan-out.ts";
 import { fakeServer } from "./fake-server.ts";
 
@@ -52,12 +52,11 @@ class Listener {
     this.fanOut = fanOut;
     const context: ModernContext = {
       endpoint,
-      ...{ route: "/mcp", principal, limits: defaultLimits(), waitUntil: unused },
+      ...{ route: "/mcp", principal, limits: defaultLimits(), waitUntil: () => undefined },
       ...{
         feeds: { of: unused },
         keys: new SessionKeys(unused),
-        relay: unused,
-        attend: () => undefined,
+        bridges: { at: unused },
       },
       fanOut: { listen: (asked) => fanOut.listen(asked), subscribe: unused, unsubscribe: unused },
     };

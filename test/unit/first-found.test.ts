@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import { firstFound } from "../../src/federation/routing/first-found.ts";
+import { firstFound } from "../../src/catalog/routing/first-found.ts";
 import { errorReply, type Reply } from "../../src/protocol/json-rpc.ts";
 import { fakeServer } from "./fake-server.ts";
 

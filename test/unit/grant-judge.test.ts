@@ -8,12 +8,12 @@ import {
 import { describe, test, vi } from "vitest";
 
 import type { IdentityProvider, Recheck } from "../../src/auth/identity/provider.ts";
-import { currentUser } from "../../src/auth/standing.ts";
+import { currentUser } from "../../src/auth/store/standing.ts";
 import { AuditLog } from "../../src/auth/store/audit-log.ts";
 import { type User, Users } from "../../src/auth/store/users.ts";
-import { GrantJudge, upkeepPurpose } from "../../src/auth/tokens/grant-judge.ts";
-import type { Grant } from "../../src/auth/tokens/grants.ts";
-import { importKey, type KeyRing, seal, unseal } from "../../src/lib/seal.ts";
+import { GrantJudge, upkeepPurpose } from "../../src/auth/oauth/grants/grant-judge.ts";
+import type { Grant } from "../../src/auth/oauth/grants/grants.ts";
+import { importKey, type Keyring, seal, unseal } from "../../src/lib/seal.ts";
 import { withSql } from "./sql-fixture.ts";
 
 interface Fixture {
@@ -22,7 +22,7 @@ interface Fixture {
   readonly newLife: () => GrantJudge;
   readonly users: Users;
   readonly audit: AuditLog;
-  readonly ring: KeyRing;
+  readonly ring: Keyring;
   /** What the provider answers next; and what it was asked with, in order. */
   answer: Recheck | Promise<Recheck>;
   readonly asked: (string | undefined)[];

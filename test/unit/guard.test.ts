@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import type { GuardPolicy } from "../../src/downstream/callers.ts";
-import { addCors, guard, preflight } from "../../src/downstream/guard.ts";
+import type { GuardPolicy } from "../../src/http/callers.ts";
+import { addCors, guard, preflight } from "../../src/http/guard.ts";
 
 const local: GuardPolicy = {
   publicOrigin: undefined,

@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { Breaker, type Pass } from "../../src/federation/calls/breaker.ts";
+import { Breaker, type Pass } from "../../src/dispatch/guard/breaker.ts";
 
 interface Scene {
   readonly breaker: Breaker;

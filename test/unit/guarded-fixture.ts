@@ -2,10 +2,10 @@
 
 import { vi } from "vitest";
 
-import type { Trouble } from "../../src/federation/catalog/catalog.ts";
-import { guarded } from "../../src/federation/calls/guarded.ts";
-import type { Endpoint } from "../../src/federation/endpoint.ts";
-import type { Server } from "../../src/federation/server.ts";
+import type { Trouble } from "../../src/catalog/catalog.ts";
+import { guarded } from "../../src/dispatch/guard/guarded.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import type { Server } from "../../src/endpoint/server.ts";
 import { defaultLimits, type Limits } from "../../src/policy/limits.ts";
 import type { Call } from "../../src/protocol/exchange.ts";
 import { isObject, type JsonObject, type Reply } from "../../src/protocol/json-rpc.ts";

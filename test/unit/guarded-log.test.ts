@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { loggedForAll } from "../../src/federation/calls/logged.ts";
+import { loggedForAll } from "../../src/dispatch/guard/logged.ts";
 import { loggableUri } from "../../src/observability/call-log.ts";
 import { Glob } from "../../src/policy/glob.ts";
 import { errorReply, type Reply } from "../../src/protocol/json-rpc.ts";

@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { healthIn, healthOf } from "../../durable-objects/health-in.ts";
-import type { Feed, Feeds } from "../../src/federation/feed/feeds.ts";
+import { healthIn, healthOf } from "../../durable-objects/server-health.ts";
+import type { Feed, Feeds } from "../../src/catalog/feeds.ts";
 import type { ServerHealth } from "../../src/observability/health.ts";
 import { catalogOf, things } from "./fake-feeds.ts";
 import { fakeServer } from "./fake-server.ts";

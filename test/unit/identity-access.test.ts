@@ -4,9 +4,9 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } fr
 import { afterEach, describe, test, vi } from "vitest";
 
 import { AccessProvider } from "../../src/auth/identity/access.ts";
-import { NOBODY } from "../../src/auth/identity/allow-list.ts";
+import { NO_ONE_ALLOWED } from "../../src/auth/identity/allow-list.ts";
 import { ProviderDocuments } from "../../src/auth/identity/provider-documents.ts";
-import type { Fetch } from "../../src/auth/identity/provider-fetch.ts";
+import type { ProviderFetch } from "../../src/auth/identity/provider-fetch.ts";
 import { now, PUBLIC_JWK, signed } from "./identity-fake-oidc.ts";
 
 const TEAM = "https://acme.cloudflareaccess.com";
@@ -17,7 +17,7 @@ class FakeAccess {
   readonly seen: { path: string; cookie: string | null }[] = [];
   keys: unknown = { keys: [PUBLIC_JWK] };
   status = 200;
-  readonly fetch: Fetch = async (url, init) => {
+  readonly fetch: ProviderFetch = async (url, init) => {
     const path = url.href.replace(TEAM, "");
     this.seen.push({ path, cookie: new Headers(init.headers).get("cookie") });
     if (path === "/cdn-cgi/access/certs") return Response.json(this.keys);
@@ -31,7 +31,7 @@ function providerAt(fake: FakeAccess, allow: object = { emails: ["ann@example.co
     label: "Continue with Cloudflare Access",
     teamUrl: TEAM,
     audience: AUDIENCE,
-    allow: { ...NOBODY, ...allow },
+    allow: { ...NO_ONE_ALLOWED, ...allow },
     admins: ["ann@example.com"],
   };
   return new AccessProvider(config, { fetch: fake.fetch, documents: new ProviderDocuments() });

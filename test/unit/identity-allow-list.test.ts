@@ -5,13 +5,13 @@ import { describe, test } from "vitest";
 import {
   type AllowList,
   isAdmin,
-  isAllowed,
+  isLetIn,
   isEmptyList,
-  NOBODY,
-  type Person,
+  NO_ONE_ALLOWED,
+  type Applicant,
 } from "../../src/auth/identity/allow-list.ts";
 
-const person = (more: Partial<Person> = {}): Person => ({
+const person = (more: Partial<Applicant> = {}): Applicant => ({
   subject: "ann",
   groups: [],
   organizations: [],
@@ -21,7 +21,7 @@ const person = (more: Partial<Person> = {}): Person => ({
 interface Row {
   readonly name: string;
   readonly list: Partial<AllowList>;
-  readonly person: Partial<Person>;
+  readonly person: Partial<Applicant>;
 }
 
 const ann = { email: "ann@example.com", domain: "example.com" };
@@ -41,7 +41,7 @@ describe("isAllowed() lets in by", () => {
     { name: "a subject", list: { subjects: ["ann"] }, person: {} },
   ];
   test.for(rows)("$name", (row, { expect }) => {
-    expect(isAllowed({ ...NOBODY, ...row.list }, person(row.person))).toBe(true);
+    expect(isLetIn({ ...NO_ONE_ALLOWED, ...row.list }, person(row.person))).toBe(true);
   });
 });
 
@@ -84,7 +84,7 @@ describe("isAllowed() lets nobody in by", () => {
     },
   ];
   test.for(rows)("$name", (row, { expect }) => {
-    expect(isAllowed({ ...NOBODY, ...row.list }, person(row.person))).toBe(false);
+    expect(isLetIn({ ...NO_ONE_ALLOWED, ...row.list }, person(row.person))).toBe(false);
   });
 });
 
@@ -103,6 +103,6 @@ describe("isAdmin()", () => {
 });
 
 test("isEmptyList() is true of lists that let nobody in", ({ expect }) => {
-  expect(isEmptyList(NOBODY)).toBe(true);
-  expect(isEmptyList({ ...NOBODY, groups: ["a"] })).toBe(false);
+  expect(isEmptyList(NO_ONE_ALLOWED)).toBe(true);
+  expect(isEmptyList({ ...NO_ONE_ALLOWED, groups: ["a"] })).toBe(false);
 });

@@ -1,6 +1,6 @@
 /** Entries of `IDENTITY` that are right, for tests to use or to spoil. */
 
-import { parseIdentity } from "../../src/config-identity.ts";
+import { parseIdentity } from "../../src/config/config-identity.ts";
 
 export const SECRET = "hunter2-SECRET";
 export const TENANT = "11111111-1111-4111-8111-111111111111";

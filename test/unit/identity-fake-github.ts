@@ -1,8 +1,8 @@
 /** GitHub as a function, since the real one cannot be had; its answers are as documented. */
 
-import { NOBODY } from "../../src/auth/identity/allow-list.ts";
+import { NO_ONE_ALLOWED } from "../../src/auth/identity/allow-list.ts";
 import { type GitHubConfig, GitHubProvider } from "../../src/auth/identity/github.ts";
-import type { Fetch } from "../../src/auth/identity/provider-fetch.ts";
+import type { ProviderFetch } from "../../src/auth/identity/provider-fetch.ts";
 import type { Departure, KnownIdentity, SignInResult } from "../../src/auth/identity/provider.ts";
 import type { SeenRequest } from "./identity-fake-oidc.ts";
 
@@ -30,7 +30,7 @@ export class FakeGitHub {
     ["/user/memberships/orgs/acme", () => Response.json({ state: "active" })],
   ]);
 
-  readonly fetch: Fetch = async (url, init) => {
+  readonly fetch: ProviderFetch = async (url, init) => {
     const body = init.body instanceof URLSearchParams ? init.body.toString() : "";
     const { pathname: path, host } = url;
     this.seen.push({ path, headers: new Headers(init.headers), form: new URLSearchParams(body) });
@@ -52,7 +52,7 @@ export function providerAt(fake: FakeGitHub, allow: object, config: Partial<GitH
     clientSecret: "secret",
     scopes: [],
     formActions: [],
-    allow: { ...NOBODY, ...allow },
+    allow: { ...NO_ONE_ALLOWED, ...allow },
     admins: [],
   };
   return new GitHubProvider({ ...usual, ...config }, { fetch: fake.fetch });

@@ -8,12 +8,12 @@ import {
   SignJWT,
 } from "jose";
 
-import type { Fetch } from "../../src/auth/identity/provider-fetch.ts";
+import type { ProviderFetch } from "../../src/auth/identity/provider-fetch.ts";
 import { OidcProvider } from "../../src/auth/identity/oidc.ts";
 import { type OidcConfig, type OidcTraits, STANDARD } from "../../src/auth/identity/oidc-traits.ts";
 import type { Departure, SignInResult } from "../../src/auth/identity/provider.ts";
 import { ProviderDocuments } from "../../src/auth/identity/provider-documents.ts";
-import { NOBODY } from "../../src/auth/identity/allow-list.ts";
+import { NO_ONE_ALLOWED } from "../../src/auth/identity/allow-list.ts";
 
 export const ISSUER = "https://id.example.com/realms/x";
 export const CLIENT_ID = "edgeway";
@@ -62,7 +62,7 @@ export class FakeOidc {
   readonly answers = new Map<string, () => Response | Promise<Response>>();
   nonce: string | undefined;
 
-  readonly fetch: Fetch = async (url, init) => {
+  readonly fetch: ProviderFetch = async (url, init) => {
     const body = init.body instanceof URLSearchParams ? init.body.toString() : "";
     const path = url.href.replace(this.issuer, "").replace(/^https:\/\/[^/]+/, "");
     this.seen.push({ path, headers: new Headers(init.headers), form: new URLSearchParams(body) });
@@ -135,7 +135,7 @@ const CONFIG: OidcConfig = {
   scopes: [],
   groupsClaim: "groups",
   formActions: [],
-  allow: { ...NOBODY, emails: ["ann@example.com"] },
+  allow: { ...NO_ONE_ALLOWED, emails: ["ann@example.com"] },
   admins: [],
 };
 

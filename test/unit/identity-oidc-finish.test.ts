@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { NOBODY } from "../../src/auth/identity/allow-list.ts";
+import { NO_ONE_ALLOWED } from "../../src/auth/identity/allow-list.ts";
 import {
   CALLBACK,
   FakeOidc,
@@ -13,7 +13,7 @@ import {
   signIn,
 } from "./identity-fake-oidc.ts";
 
-const anyone = { allow: { ...NOBODY, subjects: ["ann"] } };
+const anyone = { allow: { ...NO_ONE_ALLOWED, subjects: ["ann"] } };
 
 describe("OidcProvider.finish()", () => {
   test("knows the person by issuer and subject", async ({ expect }) => {
@@ -112,7 +112,7 @@ describe("OidcProvider.finish()", () => {
   test("lets people in by their groups", async ({ expect }) => {
     const fake = new FakeOidc();
     const provider = providerAt(fake, {
-      allow: { ...NOBODY, groups: ["mcp"] },
+      allow: { ...NO_ONE_ALLOWED, groups: ["mcp"] },
       groupsClaim: "roles",
     });
     fake.claims = { roles: ["staff", "mcp"] };

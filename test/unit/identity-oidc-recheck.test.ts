@@ -5,7 +5,7 @@
 
 import { describe, test } from "vitest";
 
-import { NOBODY } from "../../src/auth/identity/allow-list.ts";
+import { NO_ONE_ALLOWED } from "../../src/auth/identity/allow-list.ts";
 import type { OidcProvider } from "../../src/auth/identity/oidc.ts";
 import type { KnownIdentity, Recheck } from "../../src/auth/identity/provider.ts";
 import {
@@ -135,7 +135,7 @@ describe("with a refresh token", () => {
     for (const [list, claims] of lists) {
       const fake = new FakeOidc();
       fake.claims = { groups: ["mcp"] };
-      const provider = providerAt(fake, { allow: { ...NOBODY, ...list } });
+      const provider = providerAt(fake, { allow: { ...NO_ONE_ALLOWED, ...list } });
       const upkeep = await signedIn(fake, provider);
       expect((await provider.recheck(upkeep, ann)).kind).toBe("alive");
       fake.claims = { groups: ["mcp"], ...claims };

@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { NOBODY } from "../../src/auth/identity/allow-list.ts";
+import { NO_ONE_ALLOWED } from "../../src/auth/identity/allow-list.ts";
 import { ENTRA, entraIssuer } from "../../src/auth/identity/entra.ts";
 import { GOOGLE, GOOGLE_ISSUER } from "../../src/auth/identity/google.ts";
 import type { OidcProvider } from "../../src/auth/identity/oidc.ts";
@@ -12,7 +12,7 @@ function google(allow: object): { fake: FakeOidc; provider: OidcProvider } {
   const fake = new FakeOidc();
   fake.issuer = GOOGLE_ISSUER;
   fake.metadata = { scopes_supported: ["openid"], claims_supported: ["sub", "auth_time"] };
-  const config = { issuers: [GOOGLE_ISSUER], allow: { ...NOBODY, ...allow } } as const;
+  const config = { issuers: [GOOGLE_ISSUER], allow: { ...NO_ONE_ALLOWED, ...allow } } as const;
   return { fake, provider: providerAt(fake, config, GOOGLE) };
 }
 
@@ -86,7 +86,7 @@ function entra(allow: object, tenants: readonly [string, ...string[]] = [ONE]) {
     fake.answers.set(`/${door}/oauth2/v2.0/token`, token);
   }
   const issuers = tenants.map(entraIssuer) as [string, ...string[]];
-  const config = { name: "entra", issuers, allow: { ...NOBODY, ...allow } };
+  const config = { name: "entra", issuers, allow: { ...NO_ONE_ALLOWED, ...allow } };
   return { fake, provider: providerAt(fake, config, ENTRA) };
 }
 

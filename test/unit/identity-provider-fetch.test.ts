@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { type Fetch, providerFetch } from "../../src/auth/identity/provider-fetch.ts";
+import { type ProviderFetch, providerFetch } from "../../src/auth/identity/provider-fetch.ts";
 import { SignInError } from "../../src/auth/identity/sign-in-error.ts";
 
 async function reasonOf(promise: Promise<Response>): Promise<string> {
@@ -13,9 +13,9 @@ async function reasonOf(promise: Promise<Response>): Promise<string> {
   return error instanceof SignInError ? error.reason : String(error);
 }
 
-const never: Fetch = () => Promise.reject(new Error("asked all the same"));
+const never: ProviderFetch = () => Promise.reject(new Error("asked all the same"));
 const answers =
-  (response: Response): Fetch =>
+  (response: Response): ProviderFetch =>
   async () =>
     response;
 

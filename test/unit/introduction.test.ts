@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { introduceEndpoint } from "../../src/federation/introduction.ts";
+import { introduceEndpoint } from "../../src/dispatch/introduction/introduction.ts";
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import { type Content, catalogOf, things, tools } from "./fake-feeds.ts";
 import { CLIENT, mergedWorld, type Part } from "./merged-world.ts";

@@ -2,7 +2,10 @@
 
 import { describe, test } from "vitest";
 
-import { type Judged, judgeParamHeaders } from "../../src/bridge/judge-param-headers.ts";
+import {
+  type ParamHeaderVerdict,
+  judgeParamHeaders,
+} from "../../src/relay/modern-to-modern/judge-param-headers.ts";
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import type { ParamBinding } from "../../src/protocol/param-headers.ts";
 
@@ -20,9 +23,10 @@ interface Asked {
   readonly isDoubted?: boolean;
 }
 
-async function judge(
-  given: Asked,
-): Promise<{ readonly judged: Judged; readonly asked: (readonly [string, boolean])[] }> {
+async function judge(given: Asked): Promise<{
+  readonly judged: ParamHeaderVerdict;
+  readonly asked: (readonly [string, boolean])[];
+}> {
   const { known, headers = EU, isDoubted = false } = given;
   const { params = { name: "work", arguments: { region: "eu" } } } = given;
   const anew = "anew" in given ? given.anew : known;

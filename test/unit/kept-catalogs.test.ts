@@ -2,8 +2,8 @@
 
 import { afterEach, beforeEach, test, vi } from "vitest";
 
-import type { Catalog } from "../../src/federation/catalog/catalog.ts";
-import { type Kept, KeptCatalogs } from "../../src/federation/catalog/kept-catalogs.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
+import { type Kept, KeptCatalogs } from "../../src/catalog/cache/kept-catalogs.ts";
 import { catalogOf, things } from "./fake-feeds.ts";
 
 beforeEach(() => {

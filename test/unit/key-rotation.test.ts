@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { rotate, type StoredKey } from "../../src/sessions/key-rotation.ts";
+import { rotate, type StoredKey } from "../../src/endpoint/key-rotation.ts";
 
 const DAY = 86_400_000;
 const LIFE = 365 * DAY;

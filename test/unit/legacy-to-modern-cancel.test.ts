@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import type { ToolFacts } from "../../src/bridge/tool-facts.ts";
+import type { ToolFacts } from "../../src/catalog/cache/lookups.ts";
 import { until } from "../support/until.ts";
 import { AskedPeer } from "./asked-peer.ts";
 import { failureOf } from "./fake-target.ts";

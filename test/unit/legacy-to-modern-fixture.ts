@@ -3,7 +3,7 @@
 import {
   ModernServer,
   type ModernServerOptions,
-} from "../../src/bridge/legacy-to-modern/modern-server.ts";
+} from "../../src/relay/legacy-to-modern/modern-server.ts";
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import { type Answer, bodyOf, bytesOf, fakeTarget, json, type Seen } from "./fake-target.ts";
 

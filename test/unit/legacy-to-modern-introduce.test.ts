@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { introduceModern } from "../../src/bridge/legacy-to-modern/introduce-modern.ts";
+import { introduceModern } from "../../src/relay/legacy-to-modern/introduce-modern.ts";
 import { fakeTarget, html, type Seen } from "./fake-target.ts";
 import {
   CAPABILITIES_KEY,

@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { type FrameSource, lineSource } from "../../src/downstream/frame-source.ts";
+import { type FrameSource, lineSource } from "../../src/http/frame-source.ts";
 import { OVER } from "../../src/sessions/frame.ts";
 
 interface Reading {

@@ -3,9 +3,9 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { badCursor, listPage } from "../../src/federation/catalog/list-page.ts";
-import { sealFor } from "../../src/federation/sealed.ts";
-import type { Surroundings } from "../../src/federation/surroundings.ts";
+import { badCursor, listPage } from "../../src/catalog/lists/list-page.ts";
+import { sealFor } from "../../src/endpoint/sealed.ts";
+import type { RequestScope } from "../../src/catalog/request-scope.ts";
 import type { Reply } from "../../src/protocol/json-rpc.ts";
 import { catalogOf, things } from "./fake-feeds.ts";
 import { allPages, CLIENT, keysOf, mergedWorld, namesIn, pageOf, listing } from "./merged-world.ts";
@@ -13,7 +13,7 @@ import { allPages, CLIENT, keysOf, mergedWorld, namesIn, pageOf, listing } from 
 const LETTERS = Array.from("abcdefghijkl");
 const ONE_EACH = { listPageItems: 1 };
 
-const answer = (there: Surroundings, cursor: unknown): Promise<Reply> =>
+const answer = (there: RequestScope, cursor: unknown): Promise<Reply> =>
   listPage(there, { client: CLIENT, list: "tools", cursor });
 
 describe("a cursor is good for nothing", () => {
@@ -23,12 +23,12 @@ describe("a cursor is good for nothing", () => {
     error: { code: -32602, message: "Invalid cursor: list again from the beginning" },
   };
 
-  const without = (slug: string): Surroundings => {
+  const without = (slug: string): RequestScope => {
     const [first, ...others] = world.endpoint.servers.filter((server) => server.slug !== slug);
     if (first === undefined) throw new Error("no server is left");
     return { ...world, endpoint: { ...world.endpoint, servers: [first, ...others] } };
   };
-  const elsewhere: { name: string; there: Surroundings }[] = [
+  const elsewhere: { name: string; there: RequestScope }[] = [
     { name: "for another principal", there: { ...world, principal: "mallory" } },
     { name: "at another endpoint", there: { ...world, route: "/mcp/one" } },
     { name: "at another gateway", there: { ...world, keys: keysOf(2) } },

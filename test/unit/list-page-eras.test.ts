@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import type { Item } from "../../src/federation/catalog/catalog.ts";
-import { clientKind } from "../../src/federation/client-kind.ts";
+import type { Item } from "../../src/catalog/catalog.ts";
+import { clientKind } from "../../src/endpoint/client-kind.ts";
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import type { Revision } from "../../src/protocol/revisions.ts";
 import { catalogOf, things } from "./fake-feeds.ts";

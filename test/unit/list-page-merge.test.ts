@@ -3,13 +3,8 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import {
-  type Item,
-  LIST_KINDS,
-  LISTS,
-  type ListKind,
-} from "../../src/federation/catalog/catalog.ts";
-import { listPage } from "../../src/federation/catalog/list-page.ts";
+import { type Item, LIST_KINDS, LISTS, type ListKind } from "../../src/catalog/catalog.ts";
+import { listPage } from "../../src/catalog/lists/list-page.ts";
 import { until } from "../support/until.ts";
 import { catalogOf } from "./fake-feeds.ts";
 import {

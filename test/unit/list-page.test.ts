@@ -2,8 +2,8 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import { LIST_KINDS, type Trouble } from "../../src/federation/catalog/catalog.ts";
-import { asLegacyList } from "../../src/federation/catalog/legacy-list.ts";
+import { LIST_KINDS, type Trouble } from "../../src/catalog/catalog.ts";
+import { asLegacyList } from "../../src/catalog/lists/legacy-list.ts";
 import { Glob } from "../../src/policy/glob.ts";
 import { OPEN_POLICY } from "../../src/policy/item-policy.ts";
 import { catalogOf, things, tools } from "./fake-feeds.ts";

@@ -3,8 +3,8 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import type { Interests, Topic } from "../../src/federation/feed/feeds.ts";
-import { readFilter, Subscription } from "../../src/federation/modern/listen-filter.ts";
+import type { Interests, Topic } from "../../src/catalog/feeds.ts";
+import { readFilter, Subscription } from "../../src/notifications/modern/listen-filter.ts";
 import { fakeServer } from "./fake-server.ts";
 
 const ENDPOINT = {

@@ -5,7 +5,7 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import { nobody } from "../../src/protocol/nobody.ts";
+import { nullPeer } from "../../src/protocol/null-peer.ts";
 import { Exchanges } from "../../src/upstream/legacy/exchanges.ts";
 import { runExchange } from "../../src/upstream/legacy/run-exchange.ts";
 import type { Receiver } from "../../src/upstream/legacy/wire.ts";
@@ -83,7 +83,7 @@ class World {
     return runExchange({
       ...{ target: this.target, wire: this.wire, signal },
       exchanges: new Exchanges(() => Promise.resolve(true), refuseNothing),
-      peer: nobody("Not here"),
+      peer: nullPeer("Not here"),
       call: { method: "tools/call" },
     });
   }

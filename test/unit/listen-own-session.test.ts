@@ -2,13 +2,15 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import type { ModernContext } from "../../src/federation/modern/inbound.ts";
-import { listen } from "../../src/federation/modern/listen.ts";
+import type { ResourceUpdates } from "../../src/relay/modern-to-legacy/bridge.ts";
+import type { ModernContext } from "../../src/relay/modern-context.ts";
+import { listen } from "../../src/notifications/modern/listen.ts";
 import { defaultLimits } from "../../src/policy/limits.ts";
 import type { Reply } from "../../src/protocol/json-rpc.ts";
-import { SessionKeys } from "../../src/sessions/session-keys.ts";
+import { SessionKeys } from "../../src/endpoint/keyring.ts";
 import { FakeFanOut } from "./fake-fan-out.ts";
 import { fakeServer } from "./fake-server.ts";
+import { fakeTarget, html } from "./fake-target.ts";
 
 const URI = "x:/1";
 const CLIENT = { revision: "2026-07-28", capabilities: { roots: {} } } as const;
@@ -26,20 +28,25 @@ class Listener {
   readonly reply: Promise<Reply>;
   /** Says in the session that this has changed. */
   say: (uri: string) => void = unused;
-  signal: AbortSignal | undefined;
+  isListening = false;
   /** Room for what is told. */
   room: Promise<void> = Promise.resolve();
   readonly #cancel = new AbortController();
 
   constructor(uris: readonly string[] = [URI]) {
+    const server = fakeServer("a", {
+      target: fakeTarget(() => html(500), { slug: "a", era: "legacy" }),
+    });
     const context: ModernContext = {
-      endpoint: { servers: [fakeServer("a")], isMerged: false, keepsNames: true },
-      ...{ route: "/mcp/a", principal: "me", limits: defaultLimits(), waitUntil: unused },
-      ...{ feeds: { of: unused }, keys: new SessionKeys(unused), relay: unused },
-      attend: ({ slug }, able, attended, hear, signal) => {
-        this.attended.push({ slug, able, uris: attended });
-        this.say = hear;
-        this.signal = signal;
+      endpoint: { servers: [server], isMerged: false, keepsNames: true },
+      ...{ route: "/mcp/a", principal: "me", limits: defaultLimits() },
+      waitUntil: () => undefined,
+      ...{ feeds: { of: unused }, keys: new SessionKeys(unused) },
+      bridges: {
+        at: (_principal, { slug }, able) => ({
+          run: unused,
+          listenForResources: (uris) => Promise.resolve(this.#listenInSession(slug, able, uris)),
+        }),
       },
       fanOut: {
         listen: (asked) => this.fanOut.listen(asked),
@@ -61,6 +68,29 @@ class Listener {
       this.#cancel.signal,
     );
     this.reply.catch(() => undefined); // a test that wants it looks itself
+  }
+
+  #listenInSession(slug: string, able: unknown, uris: unknown): ResourceUpdates {
+    this.attended.push({ slug, able, uris });
+    this.isListening = true;
+    const said: string[] = [];
+    let wake: (() => void) | undefined;
+    this.say = (uri) => {
+      said.push(uri);
+      wake?.();
+    };
+    return {
+      next: async () => {
+        if (this.isListening && said.length === 0) {
+          await new Promise<void>((resolve) => (wake = resolve));
+        }
+        return said.shift();
+      },
+      close: () => {
+        this.isListening = false;
+        wake?.();
+      },
+    };
   }
 
   /** News of the feed. */
@@ -131,10 +161,10 @@ describe("a listener", () => {
 
   test("is heard for no longer than it listens", async ({ expect }) => {
     const listener = await begin();
-    expect(listener.signal?.aborted).toBe(false);
+    expect(listener.isListening).toBe(true);
     listener.hangUp();
     await settle();
-    expect(listener.signal?.aborted).toBe(true);
+    expect(listener.isListening).toBe(false);
   });
 
   test("is told nothing more after its end", async ({ expect }) => {
@@ -150,6 +180,6 @@ describe("a listener", () => {
     expect(await listener.reply).toHaveProperty("result");
     resolve();
     await settle();
-    expect([listener.told, listener.signal?.aborted]).toEqual([["x:/1"], true]);
+    expect([listener.told, listener.isListening]).toEqual([["x:/1"], false]);
   });
 });

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { StreamableHttpWire } from "../../src/upstream/legacy/streamable-http-wire.ts";
-import type { Listener } from "../../src/upstream/legacy/wire.ts";
+import type { StandaloneStreamListener } from "../../src/upstream/legacy/wire.ts";
 import { type Answer, bodyOf, bytesOf, fakeTarget, html, json } from "./fake-target.ts";
 import { EVENTS, refusal } from "./legacy-servers.ts";
 
@@ -45,7 +45,7 @@ async function listen(answers: Answer | readonly Answer[], gets: number): Promis
     times.push(Date.now());
     return answer === undefined ? new Promise<never>(() => undefined) : answer(seen);
   });
-  const listener: Listener = {
+  const listener: StandaloneStreamListener = {
     deliver: () => Promise.resolve(),
     primed: () => undefined,
     onLost: () => void said.push("lost"),

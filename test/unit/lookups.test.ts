@@ -8,8 +8,8 @@ import {
   placeOf,
   publicIndex,
   shows,
-} from "../../src/federation/catalog/lookups.ts";
-import { Naming } from "../../src/federation/names/naming.ts";
+} from "../../src/catalog/cache/lookups.ts";
+import { Naming } from "../../src/catalog/names/naming.ts";
 import { Glob } from "../../src/policy/glob.ts";
 import { OPEN_POLICY } from "../../src/policy/item-policy.ts";
 import { catalogOf, things, tools } from "./fake-feeds.ts";

@@ -1,16 +1,16 @@
 /** A gateway with several servers whose feeds a test fills, and lists that are read to their ends. */
 
-import type { Catalog, ClientKind, ListKind } from "../../src/federation/catalog/catalog.ts";
-import { LISTS } from "../../src/federation/catalog/catalog.ts";
-import { listPage, type PageQuestion } from "../../src/federation/catalog/list-page.ts";
-import { clientKind } from "../../src/federation/client-kind.ts";
-import type { Endpoint } from "../../src/federation/endpoint.ts";
-import type { Server } from "../../src/federation/server.ts";
-import type { Surroundings } from "../../src/federation/surroundings.ts";
+import { type ClientKind, clientKind } from "../../src/endpoint/client-kind.ts";
+import type { Catalog, ListKind } from "../../src/catalog/catalog.ts";
+import { LISTS } from "../../src/catalog/catalog.ts";
+import { listPage, type PageQuestion } from "../../src/catalog/lists/list-page.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import type { Server } from "../../src/endpoint/server.ts";
+import type { RequestScope } from "../../src/catalog/request-scope.ts";
 import { toBase64Url } from "../../src/lib/base64url.ts";
 import { defaultLimits, type Limits } from "../../src/policy/limits.ts";
 import type { JsonObject, Reply } from "../../src/protocol/json-rpc.ts";
-import { SessionKeys } from "../../src/sessions/session-keys.ts";
+import { SessionKeys } from "../../src/endpoint/keyring.ts";
 import { catalogOf, FakeFeeds, tools } from "./fake-feeds.ts";
 import { fakeServer } from "./fake-server.ts";
 
@@ -19,7 +19,7 @@ export const CLIENT: ClientKind = clientKind("2026-07-28", {});
 export const keysOf = (byte: number): SessionKeys =>
   new SessionKeys(() => Promise.resolve([toBase64Url(new Uint8Array(32).fill(byte))]));
 
-export interface World extends Surroundings {
+export interface World extends RequestScope {
   readonly feeds: FakeFeeds;
   /** What was left to be done after the answer. */
   readonly left: Promise<unknown>[];
@@ -63,7 +63,7 @@ export function resultOf(reply: Reply): JsonObject {
 }
 
 export async function pageOf(
-  world: Surroundings,
+  world: RequestScope,
   question: Partial<PageQuestion> = {},
 ): Promise<JsonObject> {
   return resultOf(await listPage(world, { client: CLIENT, list: "tools", ...question }));
@@ -83,7 +83,7 @@ export function namesIn(result: JsonObject, list: ListKind = "tools"): readonly 
  * @param between called before each page but the first.
  */
 export async function allPages(
-  world: Surroundings,
+  world: RequestScope,
   question: Partial<PageQuestion> = {},
   between: (n: number) => void = () => undefined,
 ): Promise<readonly JsonObject[]> {

@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { finish } from "../../src/bridge/modern-to-legacy/finish.ts";
-import { shownInfo } from "../../src/bridge/modern-to-legacy/shown-info.ts";
+import { finish } from "../../src/relay/modern-to-legacy/finish.ts";
+import { shownInfo } from "../../src/relay/modern-to-legacy/shown-info.ts";
 import type { Reply } from "../../src/protocol/json-rpc.ts";
 
 const ABOUT = {

@@ -2,9 +2,9 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import { ParkedCalls } from "../../src/bridge/modern-to-legacy/parked-calls.ts";
-import { Parking } from "../../src/bridge/modern-to-legacy/parking.ts";
-import type { Turn } from "../../src/bridge/modern-to-legacy/turn.ts";
+import { ParkedCalls } from "../../src/relay/modern-to-legacy/parked-calls.ts";
+import { Parking } from "../../src/relay/modern-to-legacy/parking.ts";
+import type { RoundResult } from "../../src/relay/modern-to-legacy/round-result.ts";
 import type { JsonObject, Reply } from "../../src/protocol/json-rpc.ts";
 import { accept, AskingServer, DONE, form, pass, Visitor } from "./bridged-call-world.ts";
 import { type SqlFixture, withSql } from "./sql-fixture.ts";
@@ -30,7 +30,7 @@ class World {
       this.sent.push([ticket, reply]);
       return Promise.resolve();
     },
-    forsake: (ticket: string): Promise<void> => {
+    abandon: (ticket: string): Promise<void> => {
       this.sent.push(["forsake", ticket]);
       return Promise.resolve();
     },
@@ -56,7 +56,7 @@ class World {
     return new Parking({
       slug: "fake",
       calls: new ParkedCalls(this.fixture.sql),
-      lane: this.#lane,
+      upstreamSession: this.#lane,
       ...{ maxParked: this.maxParked, parkedMs: PARKED_MS, gatherMs: 50, maxQuestionBytes: 1e6 },
       now: () => this.fixture.clock.now,
       onChange: () => undefined,
@@ -80,8 +80,8 @@ class World {
     round: number,
     responses: JsonObject,
     visitor = new Visitor(),
-  ): Promise<Turn> {
-    return this.parking.comeBack({
+  ): Promise<RoundResult> {
+    return this.parking.resumeRound({
       ...{ exchange, round, responses, downstream: visitor },
       resume: (ticket) => {
         this.resumed.push(ticket);

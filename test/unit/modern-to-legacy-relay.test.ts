@@ -2,9 +2,14 @@
 
 import { describe, test } from "vitest";
 
-import type { Bridge, Line, Order, Outcome } from "../../src/bridge/modern-to-legacy/bridge.ts";
-import { relayToLegacy } from "../../src/bridge/modern-to-legacy/relay-to-legacy.ts";
-import { digestOf, writeState } from "../../src/bridge/modern-to-legacy/request-state.ts";
+import type {
+  Bridge,
+  Line,
+  BridgeCommand,
+  BridgeOutcome,
+} from "../../src/relay/modern-to-legacy/bridge.ts";
+import { relayToLegacy } from "../../src/relay/modern-to-legacy/relay-to-legacy.ts";
+import { digestOf, writeState } from "../../src/relay/modern-to-legacy/bridge-state.ts";
 import type { Call } from "../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../src/protocol/json-rpc.ts";
 import { bodyOf, bytesOf, failureOf } from "./fake-target.ts";
@@ -13,13 +18,14 @@ const DONE: Reply = { result: { content: [] } };
 const NOTICE: Call = { method: "notifications/x", params: { n: 1 } };
 const CALL = { name: "work" };
 
-type Fate = () => Promise<Outcome>;
+type Fate = () => Promise<BridgeOutcome>;
 
-const replies = (): Promise<Outcome> => Promise.resolve({ kind: "reply", reply: DONE });
-const fails = (): Promise<Outcome> => Promise.reject(new Error("SECRET: the object was reset"));
+const replies = (): Promise<BridgeOutcome> => Promise.resolve({ kind: "reply", reply: DONE });
+const fails = (): Promise<BridgeOutcome> =>
+  Promise.reject(new Error("SECRET: the object was reset"));
 const streams =
   (...lines: readonly (Line | string)[]) =>
-  (): Promise<Outcome> =>
+  (): Promise<BridgeOutcome> =>
     Promise.resolve({
       kind: "stream",
       body: bodyOf(
@@ -30,10 +36,10 @@ const streams =
 /** A holder that meets its orders like this, one after the other. */
 function fakeBridge(...fates: readonly Fate[]): {
   readonly bridge: Bridge;
-  readonly orders: Order[];
+  readonly orders: BridgeCommand[];
   readonly cancelled: number[];
 } {
-  const orders: Order[] = [];
+  const orders: BridgeCommand[] = [];
   const cancelled: number[] = [];
   const bridge: Bridge = {
     run(order) {
@@ -46,7 +52,7 @@ function fakeBridge(...fates: readonly Fate[]): {
         },
       };
     },
-    attend: () => Promise.reject(new Error("Nobody listens here")),
+    listenForResources: () => Promise.reject(new Error("Nobody listens here")),
   };
   return { bridge, orders, cancelled };
 }

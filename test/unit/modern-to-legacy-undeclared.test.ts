@@ -2,7 +2,7 @@
 
 import { test } from "vitest";
 
-import { undeclared } from "../../src/bridge/modern-to-legacy/undeclared.ts";
+import { undeclared } from "../../src/relay/modern-to-legacy/undeclared.ts";
 import type { Call } from "../../src/protocol/exchange.ts";
 import { form, ROOTS, SAMPLE } from "./bridged-call-world.ts";
 

@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { ModernWatch } from "../../src/federation/feed/modern-watch.ts";
-import { topicOf } from "../../src/federation/feed/topics.ts";
+import { ModernWatch } from "../../src/notifications/source/modern-watch.ts";
+import { topicOf } from "../../src/catalog/topics.ts";
 import { until } from "../support/until.ts";
 import { fakeTarget } from "./fake-target.ts";
 

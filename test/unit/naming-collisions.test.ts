@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { Naming } from "../../src/federation/names/naming.ts";
+import { Naming } from "../../src/catalog/names/naming.ts";
 import { meeting, serverOf } from "./naming-fixture.ts";
 
 const endpoint = meeting({ slug: "a" }, { slug: "b" });

@@ -1,8 +1,8 @@
 /** Endpoints whose servers differ in what they are called by. */
 
-import type { Endpoint } from "../../src/federation/endpoint.ts";
-import type { NamedKind, Naming } from "../../src/federation/names/naming.ts";
-import type { Server } from "../../src/federation/server.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import type { NamedKind, Naming } from "../../src/catalog/names/naming.ts";
+import type { Server } from "../../src/endpoint/server.ts";
 import { OPEN_POLICY } from "../../src/policy/item-policy.ts";
 import { fakeTarget } from "./fake-target.ts";
 

@@ -3,8 +3,8 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import type { Endpoint } from "../../src/federation/endpoint.ts";
-import { type NamedKind, Naming } from "../../src/federation/names/naming.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import { type NamedKind, Naming } from "../../src/catalog/names/naming.ts";
 import { fnv1a64 } from "../../src/lib/fnv1a.ts";
 import { alone, meeting, type Named, shown } from "./naming-fixture.ts";
 

@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { Naming } from "../../src/federation/names/naming.ts";
+import { Naming } from "../../src/catalog/names/naming.ts";
 import { alone, meeting, publicName, serverOf, shown } from "./naming-fixture.ts";
 
 /** General categories, and some characters of each: the plain, the wide, the odd. */

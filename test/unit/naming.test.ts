@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import type { Endpoint } from "../../src/federation/endpoint.ts";
-import { Naming, namingOf } from "../../src/federation/names/naming.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import { Naming, namingOf } from "../../src/catalog/names/naming.ts";
 import { alone, meeting, publicName, serverOf } from "./naming-fixture.ts";
 
 const SHORT = /^(?:[A-Za-z_][A-Za-z0-9_-]*)?_0[0-9a-v]{17}$/;

@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { finish } from "../../src/bridge/modern-to-legacy/finish.ts";
+import { finish } from "../../src/relay/modern-to-legacy/finish.ts";
 import { errorReply, parseMessage, replyOf, respond } from "../../src/protocol/json-rpc.ts";
 import { ownData, ownError } from "../../src/protocol/own-error.ts";
 import { failureReply, UpstreamError } from "../../src/upstream/upstream-error.ts";

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { clientGuides } from "../../src/pages/view/client-guides.ts";
-import { connectView } from "../../src/pages/view/connect.ts";
+import { connectView } from "../../src/pages/view/connect-view.ts";
 import { textOf } from "../support/oauth-html.ts";
 import { MODELS } from "../support/page-models.ts";
 

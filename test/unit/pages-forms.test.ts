@@ -2,10 +2,10 @@
 
 import { describe, test } from "vitest";
 
-import { accountView } from "../../src/pages/view/account.ts";
-import { adminView } from "../../src/pages/view/admin.ts";
+import { accountView } from "../../src/pages/view/account-view.ts";
+import { adminView } from "../../src/pages/view/admin-view.ts";
 import { PATHS } from "../../src/pages/view/paths.ts";
-import { signInView } from "../../src/pages/view/sign-in.ts";
+import { signInView } from "../../src/pages/view/sign-in-view.ts";
 import { type Form, formsOf, textOf } from "../support/oauth-html.ts";
 import { MODELS } from "../support/page-models.ts";
 

@@ -25,6 +25,11 @@ function policyOf(response: Response): Map<string, string> {
   );
 }
 
+/** The one script of all pages copies: an address, or a secret that is shown once. */
+function hasCopyButton(name: string): boolean {
+  return name.startsWith("connect") || name === "key-created" || name === "service-created";
+}
+
 describe("page()", () => {
   test.for(names)("B42, B95: guards %s", (name, { expect }) => {
     const { headers, status } = respond(name);
@@ -54,10 +59,10 @@ describe("page()", () => {
         "base-uri": "'none'",
         "frame-ancestors": "'none'",
         "form-action": "'self'",
-        ...(name.startsWith("connect") && { "script-src": `'nonce-${nonce}'` }),
+        ...(hasCopyButton(name) && { "script-src": `'nonce-${nonce}'` }),
       });
       const scripts = Array.from(text.matchAll(/<script[^>]*>/g), ([tag]) => tag);
-      expect(scripts).toEqual(name.startsWith("connect") ? [`<script nonce="${nonce}">`] : []);
+      expect(scripts).toEqual(hasCopyButton(name) ? [`<script nonce="${nonce}">`] : []);
       expect(text).not.toMatch(/\sstyle="|\son[a-z]+="/);
     },
   );

@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { presentTool } from "../../src/federation/catalog/present-tool.ts";
-import { clientKind } from "../../src/federation/client-kind.ts";
+import { presentTool } from "../../src/catalog/lists/present-tool.ts";
+import { clientKind } from "../../src/endpoint/client-kind.ts";
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import { type Era, LEGACY_REVISIONS, type Revision } from "../../src/protocol/revisions.ts";
 

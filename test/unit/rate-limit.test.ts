@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { limitRate } from "../../src/downstream/rate-limit.ts";
+import { limitRate } from "../../src/http/rate-limit.ts";
 import { linesOf } from "./guarded-fixture.ts";
 
 interface Scene {

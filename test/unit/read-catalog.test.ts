@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { LIST_KINDS } from "../../src/federation/catalog/catalog.ts";
+import { LIST_KINDS } from "../../src/catalog/catalog.ts";
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import { UpstreamError } from "../../src/upstream/upstream-error.ts";
 import {

@@ -3,9 +3,9 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import type { ListKind } from "../../src/federation/catalog/catalog.ts";
-import { type ListReading, readList } from "../../src/federation/catalog/read-list.ts";
-import { Room } from "../../src/federation/catalog/room.ts";
+import type { ListKind } from "../../src/catalog/catalog.ts";
+import { type ListReading, readList } from "../../src/catalog/read/read-list.ts";
+import { Room } from "../../src/catalog/read/room.ts";
 import type { JsonObject, Reply } from "../../src/protocol/json-rpc.ts";
 import { UpstreamError } from "../../src/upstream/upstream-error.ts";
 import { failureOf } from "./fake-target.ts";

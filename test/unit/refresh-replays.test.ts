@@ -2,8 +2,8 @@
 
 import { test, vi } from "vitest";
 
-import { tokenHash } from "../../src/auth/tokens/grant-state.ts";
-import { RefreshReplays } from "../../src/auth/tokens/refresh-replays.ts";
+import { tokenHash } from "../../src/auth/oauth/grants/grant-state.ts";
+import { RefreshReplays } from "../../src/auth/oauth/grants/refresh-replays.ts";
 
 const answer = (n: number): string =>
   JSON.stringify({ access_token: `a${n}`, refresh_token: `r${n}` });

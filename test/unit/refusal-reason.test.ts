@@ -2,10 +2,10 @@
 
 import { describe, test } from "vitest";
 
-import { takeReason, withReason } from "../../src/auth/doctor/token-reasons.ts";
-import type { GrantState } from "../../src/auth/tokens/grant-state.ts";
-import { refusalReason } from "../../src/auth/tokens/refusal-reason.ts";
-import type { Visit } from "../../src/auth/tokens/visit.ts";
+import { takeReason, withReason } from "../../src/auth/trace/token-reasons.ts";
+import type { GrantState } from "../../src/auth/oauth/grants/grant-state.ts";
+import { refusalReason } from "../../src/auth/oauth/grants/refusal-reason.ts";
+import type { GrantTokenRequest } from "../../src/auth/oauth/grants/grant-token-request.ts";
 
 /** RFC 7636, appendix B. */
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -37,7 +37,7 @@ function reasonOf(grantType: string, { state, client = "c", ...more }: Case): Pr
     ...more.params,
   });
   const form = { grantType, clientId: client, credential: "", subject: undefined };
-  const visit = { form, hash, user: "u", grant: "g" } as unknown as Visit;
+  const visit = { form, hash, user: "u", grant: "g" } as unknown as GrantTokenRequest;
   return refusalReason(visit, params, { state, wasRetired }, NOW);
 }
 

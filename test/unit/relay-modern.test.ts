@@ -2,10 +2,10 @@
 
 import { describe, test } from "vitest";
 
-import type { InboundModern } from "../../src/bridge/inbound-modern.ts";
-import type { Bridges, Order } from "../../src/bridge/modern-to-legacy/bridge.ts";
-import { digestOf, writeState } from "../../src/bridge/modern-to-legacy/request-state.ts";
-import { relayingFor } from "../../src/bridge/relay-modern.ts";
+import type { InboundModern } from "../../src/relay/modern-to-modern/inbound-modern.ts";
+import type { Bridges, BridgeCommand } from "../../src/relay/modern-to-legacy/bridge.ts";
+import { digestOf, writeState } from "../../src/relay/modern-to-legacy/bridge-state.ts";
+import { relayModern } from "../../src/relay/relay-modern.ts";
 import { errorReply, type JsonObject, type Reply } from "../../src/protocol/json-rpc.ts";
 import { ownError } from "../../src/protocol/own-error.ts";
 import type { UpstreamTarget } from "../../src/upstream/target.ts";
@@ -28,7 +28,7 @@ const wantsSession = refusing(-32000, 400);
 interface World {
   /** What the server was asked. */
   readonly asked: string[];
-  readonly orders: Order[];
+  readonly orders: BridgeCommand[];
   /** Whose bridges were used. */
   readonly taken: {
     readonly principal: string;
@@ -43,7 +43,7 @@ interface World {
 
 function worldOf(answer: Answer, target: Partial<UpstreamTarget> = {}): World {
   const asked: string[] = [];
-  const orders: Order[] = [];
+  const orders: BridgeCommand[] = [];
   const taken: World["taken"] = [];
   const fake = fakeTarget(
     (seen: Seen) => {
@@ -61,15 +61,15 @@ function worldOf(answer: Answer, target: Partial<UpstreamTarget> = {}): World {
           const outcome = Promise.resolve({ kind: "reply", reply: world.bridged } as const);
           return { outcome, cancel: () => Promise.resolve() };
         },
-        attend: () => Promise.reject(new Error("Nobody listens here")),
+        listenForResources: () => Promise.reject(new Error("Nobody listens here")),
       };
     },
   };
-  const relay = relayingFor({ bridges, principal: "alice", waitUntil: () => undefined });
+  const scope = { bridges, principal: "alice", waitUntil: () => undefined };
   const world: World = {
     ...{ asked, orders, taken, answer, bridged: BRIDGED },
     relay: (inbound = {}, signal = new AbortController().signal) =>
-      relay(fake, { ...INBOUND, ...inbound }, PEER, signal),
+      relayModern(scope, fake, { ...INBOUND, ...inbound }, PEER, signal),
   };
   return world;
 }

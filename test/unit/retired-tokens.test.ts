@@ -3,7 +3,7 @@
 import { test } from "vitest";
 
 import { KvRows } from "../../src/auth/store/kv-rows.ts";
-import { Grants } from "../../src/auth/tokens/grants.ts";
+import { Grants } from "../../src/auth/oauth/grants/grants.ts";
 import { START, withSql } from "./sql-fixture.ts";
 
 const YEAR = 366 * 86_400_000;

@@ -2,9 +2,9 @@
 
 import { describe, test, vi } from "vitest";
 
-import { type Conflict, conflictsAmong, isTaken } from "../../src/federation/routing/conflicts.ts";
-import type { Server } from "../../src/federation/server.ts";
-import type { ListKind } from "../../src/federation/catalog/catalog.ts";
+import { type Conflict, conflictsAmong, isTaken } from "../../src/catalog/routing/conflicts.ts";
+import type { Server } from "../../src/endpoint/server.ts";
+import type { ListKind } from "../../src/catalog/catalog.ts";
 import { catalogOf, things } from "./fake-feeds.ts";
 import { fakeServer } from "./fake-server.ts";
 import { mergedWorld, namesIn, pageOf, thingsIn } from "./merged-world.ts";

@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { filterPage } from "../../src/federation/routing/filter-page.ts";
+import { filterPage } from "../../src/catalog/routing/filter-page.ts";
 import { policy, routeScene } from "./route-fixture.ts";
 
 const TOOLS = {

@@ -1,10 +1,11 @@
 /** An endpoint with servers whose catalogs the test writes, and the routes of requests to it. */
 
-import type { Catalog, CatalogAnswer, ClientKind } from "../../src/federation/catalog/catalog.ts";
-import type { Endpoint } from "../../src/federation/endpoint.ts";
-import { ownerOf, route } from "../../src/federation/routing/route.ts";
-import type { Place, Routed } from "../../src/federation/routing/routed.ts";
-import type { Server } from "../../src/federation/server.ts";
+import type { ClientKind } from "../../src/endpoint/client-kind.ts";
+import type { Catalog, CatalogAnswer } from "../../src/catalog/catalog.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import { ownerOf, route } from "../../src/catalog/routing/route.ts";
+import type { RoutingScope, Routed } from "../../src/catalog/routing/routed.ts";
+import type { Server } from "../../src/endpoint/server.ts";
 import { Glob } from "../../src/policy/glob.ts";
 import type { ItemPolicy } from "../../src/policy/item-policy.ts";
 import { defaultLimits, type Limits } from "../../src/policy/limits.ts";
@@ -27,7 +28,7 @@ export interface Part extends Partial<Server> {
 }
 
 export interface RouteScene {
-  readonly place: Place;
+  readonly place: RoutingScope;
   /** By slug; the test may change what a server has. */
   readonly said: Map<string, Said>;
   /** The slugs of the feeds that were asked, in order. */
@@ -68,7 +69,7 @@ export function routeScene(
   const said = new Map(parts.map((part) => [part.slug, saidBy(part)]));
   const asked: string[] = [];
   const waiting: Promise<unknown>[] = [];
-  const place: Place = {
+  const place: RoutingScope = {
     endpoint,
     limits: { ...defaultLimits(), catalogWaitMilliseconds: 1000, ...options.limits },
     waitUntil: (promise) => void waiting.push(promise),

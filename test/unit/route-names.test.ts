@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { namingOf } from "../../src/federation/names/naming.ts";
-import { serverOf } from "../../src/federation/endpoint.ts";
+import { namingOf } from "../../src/catalog/names/naming.ts";
+import { serverOf } from "../../src/endpoint/endpoint.ts";
 import { LEGACY, MODERN } from "./catalog-fixture.ts";
 import { policy, type RouteScene, routeScene, short } from "./route-fixture.ts";
 

@@ -3,9 +3,9 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import type { Endpoint } from "../../src/federation/endpoint.ts";
-import { namingOf } from "../../src/federation/names/naming.ts";
-import { filterPage } from "../../src/federation/routing/filter-page.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import { namingOf } from "../../src/catalog/names/naming.ts";
+import { filterPage } from "../../src/catalog/routing/filter-page.ts";
 import { isOpen } from "../../src/policy/item-policy.ts";
 import { policy, routeScene } from "./route-fixture.ts";
 

@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { ownersOf } from "../../src/federation/routing/resource-owners.ts";
-import { templateFlaws } from "../../src/federation/routing/server-resources.ts";
+import { ownersOf } from "../../src/catalog/routing/resource-owners.ts";
+import { templateFlaws } from "../../src/catalog/uris/matched-templates.ts";
 import { catalogOf, MODERN } from "./catalog-fixture.ts";
 import { type Part, policy, routeScene, short } from "./route-fixture.ts";
 

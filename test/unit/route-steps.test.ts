@@ -2,7 +2,7 @@
 
 import { test } from "vitest";
 
-import { Steps } from "../../src/federation/routing/steps.ts";
+import { Steps } from "../../src/catalog/uris/steps.ts";
 import { fakeServer } from "./fake-server.ts";
 
 test("one server takes half of the steps at most, and all of them no more than all", ({

@@ -4,11 +4,11 @@ import * as fc from "fast-check";
 import { describe, test, vi } from "vitest";
 
 import { fromBase64Url, toBase64Url } from "../../src/lib/base64url.ts";
-import { importKey, keyId, type KeyRing, seal, sealedWith, unseal } from "../../src/lib/seal.ts";
+import { importKey, keyId, type Keyring, seal, sealedWith, unseal } from "../../src/lib/seal.ts";
 
 const KEY_A = await importKey(new Uint8Array(32).fill(1));
 const KEY_B = await importKey(new Uint8Array(32).fill(2));
-const ring: KeyRing = { currentId: "a", keys: new Map([["a", KEY_A]]) };
+const ring: Keyring = { currentId: "a", keys: new Map([["a", KEY_A]]) };
 const VALUE = { sub: "é", n: [1, null] };
 /** Every character that a token has, and some that it must not have. */
 const ALPHABET = Array.from(
@@ -52,19 +52,19 @@ describe("what is sealed", () => {
 
   test("opens with an earlier key while the ring has it", async ({ expect }) => {
     const token = await seal(ring, "p", VALUE);
-    const rotated: KeyRing = { currentId: "b", keys: new Map([...ring.keys, ["b", KEY_B]]) };
+    const rotated: Keyring = { currentId: "b", keys: new Map([...ring.keys, ["b", KEY_B]]) };
     expect(await unseal(rotated, "p", token)).toEqual(VALUE);
     expect(await seal(rotated, "p", VALUE)).toMatch(/^b\./);
-    const forgotten: KeyRing = { currentId: "b", keys: new Map([["b", KEY_B]]) };
+    const forgotten: Keyring = { currentId: "b", keys: new Map([["b", KEY_B]]) };
     expect(await unseal(forgotten, "p", token)).toBeUndefined();
-    const other: KeyRing = { currentId: "a", keys: new Map([["a", KEY_B]]) };
+    const other: Keyring = { currentId: "a", keys: new Map([["a", KEY_B]]) };
     expect(await unseal(other, "p", token)).toBeUndefined();
   });
 
   test("opens under the id that it was sealed with, whatever key another id has", async ({
     expect,
   }) => {
-    const twice: KeyRing = {
+    const twice: Keyring = {
       currentId: "a",
       keys: new Map([
         ["a", KEY_A],

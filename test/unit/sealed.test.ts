@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { test } from "vitest";
 
-import { sealFor, unsealFor } from "../../src/federation/sealed.ts";
+import { sealFor, unsealFor } from "../../src/endpoint/sealed.ts";
 import { keysOf } from "./merged-world.ts";
 
 const holder = { keys: keysOf(1), principal: "alice", route: "/mcp" };

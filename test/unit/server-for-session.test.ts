@@ -2,12 +2,12 @@
 
 import { describe, test } from "vitest";
 
-import { serverForSession } from "../../src/bridge/server-for-session.ts";
+import { serverForSession } from "../../src/relay/server-for-session.ts";
 import type { Peer } from "../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../src/protocol/json-rpc.ts";
 import type { Dispatch, Unsolicited } from "../../src/sessions/dispatch.ts";
 import type { SavedConnection } from "../../src/upstream/legacy/saved-connection.ts";
-import type { SavedServer } from "../../src/upstream/saved-server.ts";
+import type { SavedServer } from "../../src/upstream/legacy/saved-server.ts";
 import type { UpstreamTarget } from "../../src/upstream/target.ts";
 import { fakeTarget } from "./fake-target.ts";
 import { legacyServer, type Listing, modernServer, refusing } from "./listing-server.ts";
@@ -57,7 +57,7 @@ function worldOf(
   let last: JsonObject | undefined;
   const unsolicited: Unsolicited = {
     ...{ ...PEER, primed: () => undefined, reopened: () => undefined },
-    ...{ lastTicket: () => undefined, isHeard: () => false },
+    ...{ lastResumeToken: () => undefined, hasOpenStream: () => false },
   };
   const saves: SavedServer[] = [];
   const world: World = {

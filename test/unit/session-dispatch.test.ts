@@ -2,11 +2,14 @@
 
 import { describe, test } from "vitest";
 
-import type { Endpoint } from "../../src/federation/endpoint.ts";
-import type { Server } from "../../src/federation/server.ts";
-import { federateSession } from "../../src/federation/session/federate-session.ts";
-import type { ServerSide } from "../../src/federation/session/server-sessions.ts";
-import { ticketAmong, ticketOf } from "../../src/federation/session/ticket.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import type { Server } from "../../src/endpoint/server.ts";
+import { sessionDispatch } from "../../src/dispatch/legacy/session-dispatch.ts";
+import type { ServerSide } from "../../src/dispatch/legacy/server-sessions.ts";
+import {
+  resumeTokenAmong,
+  serverResumeToken,
+} from "../../src/dispatch/legacy/server-resume-token.ts";
 import { defaultLimits } from "../../src/policy/limits.ts";
 import type { Call, Peer } from "../../src/protocol/exchange.ts";
 import type { Reply } from "../../src/protocol/json-rpc.ts";
@@ -115,15 +118,15 @@ function sceneOf(slugs: readonly [string, ...string[]], used: readonly string[] 
   const primed: unknown[][] = [];
   const unsolicited: Unsolicited = {
     ...{ notify: () => Promise.resolve(), ask: () => Promise.resolve(DONE), reopened: never },
-    ...{ isHeard: () => true, lastTicket: () => scene.newest },
+    ...{ hasOpenStream: () => true, lastResumeToken: () => scene.newest },
     primed: (...given) => void primed.push(given),
   };
-  const { dispatch } = federateSession({
-    surroundings: {
+  const { dispatch } = sessionDispatch({
+    requestScope: {
       ...{ endpoint, route: "/mcp", principal: "p", limits: defaultLimits(), waitUntil: never },
       ...{ feeds: { of: never }, keys: { ring: never, ringFor: never } as never },
     },
-    ...{ client: CLIENT, unsolicited, savedHearing: undefined, saveHearing: never },
+    ...{ client: CLIENT, unsolicited, savedInbox: undefined, saveInbox: never },
     connect({ slug }, _client, side) {
       const fake = new FakeDispatch(side);
       made.set(slug, fake);
@@ -137,7 +140,7 @@ function sceneOf(slugs: readonly [string, ...string[]], used: readonly string[] 
   return scene;
 }
 
-const PLACES = ticketAmong(ticketAmong(undefined, "a", "at a"), "b", "at b");
+const PLACES = resumeTokenAmong(resumeTokenAmong(undefined, "a", "at a"), "b", "at b");
 
 describe("several servers", () => {
   test("are listened to where they are in use, each from its own place", async ({ expect }) => {
@@ -190,17 +193,21 @@ describe("several servers", () => {
     const peer: Peer = { notify: () => Promise.resolve(), ask: () => Promise.resolve(DONE) };
     const { signal } = new AbortController();
     const named = { result: { _meta: { "edgeway/server": "b" } } };
-    expect(await dispatch.resume(ticketOf("b", "t"), peer, signal)).toEqual(named);
-    await dispatch.resume(ticketOf("b"), peer, signal);
-    await dispatch.answer(ticketOf("a", "asked"), DONE);
-    await dispatch.answer(ticketOf("a"), DONE);
+    expect(await dispatch.resume(serverResumeToken("b", "t"), peer, signal)).toEqual(named);
+    await dispatch.resume(serverResumeToken("b"), peer, signal);
+    await dispatch.answer(serverResumeToken("a", "asked"), DONE);
+    await dispatch.answer(serverResumeToken("a"), DONE);
     await dispatch.answer("{}", DONE);
     expect(made.get("b")?.asked).toEqual([
       ["resume", "t"],
       ["resume", undefined],
     ]);
     expect(made.get("a")?.asked).toEqual([["answer", "asked", DONE]]);
-    for (const lost of [undefined, ticketOf("gone", "t"), ticketOf("constructor")]) {
+    for (const lost of [
+      undefined,
+      serverResumeToken("gone", "t"),
+      serverResumeToken("constructor"),
+    ]) {
       expect(await dispatch.resume(lost, peer, signal)).toMatchObject({ error: { code: -32603 } });
     }
   });
@@ -212,14 +219,14 @@ describe("several servers", () => {
       return scene.made.get(slug)?.side.unsolicited;
     });
     a?.primed("at a");
-    expect(scene.primed.at(-1)).toEqual([ticketAmong(undefined, "a", "at a"), true]);
-    scene.newest = ticketAmong(undefined, "a", "at a");
+    expect(scene.primed.at(-1)).toEqual([resumeTokenAmong(undefined, "a", "at a"), true]);
+    scene.newest = resumeTokenAmong(undefined, "a", "at a");
     b?.primed("at b");
     expect(scene.primed.at(-1)).toEqual([PLACES, true]);
     scene.newest = PLACES;
     a?.primed("at a later");
     expect(scene.primed.at(-1)?.[1]).toBe(false);
-    expect(b?.lastTicket()).toBe("at b");
+    expect(b?.lastResumeToken()).toBe("at b");
   });
 
   test("are all told what is for all, if they are in use, and are all closed", async ({
@@ -239,7 +246,7 @@ describe("several servers", () => {
 describe("a server alone", () => {
   test("is listened to without having been used", async ({ expect }) => {
     const { dispatch, made } = sceneOf(["constructor"]);
-    await dispatch.listen(ticketAmong(undefined, "constructor", "here"));
+    await dispatch.listen(resumeTokenAmong(undefined, "constructor", "here"));
     expect(await dispatch.watched(undefined)).toEqual({ constructor: { session: "s" } });
     expect(made.get("constructor")?.asked[0]).toEqual(["listen", "here"]);
   });

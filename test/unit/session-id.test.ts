@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, onTestFinished, test, vi } from "vitest";
 
 import { toBase64Url } from "../../src/lib/base64url.ts";
-import { importKey, keyId, type KeyRing, seal } from "../../src/lib/seal.ts";
+import { importKey, keyId, type Keyring, seal } from "../../src/lib/seal.ts";
 import { LEGACY_REVISIONS } from "../../src/protocol/revisions.ts";
 import type { ClientFacts } from "../../src/sessions/dispatch.ts";
 import {
@@ -13,15 +13,15 @@ import {
   readSessionId,
   type SessionClaims,
 } from "../../src/sessions/session-id.ts";
-import { SessionKeys } from "../../src/sessions/session-keys.ts";
+import { SessionKeys } from "../../src/endpoint/keyring.ts";
 
 const BYTES = new Uint8Array(32).fill(1);
 const ID = await keyId(BYTES);
-const ring: KeyRing = { currentId: ID, keys: new Map([[ID, await importKey(BYTES)]]) };
+const ring: Keyring = { currentId: ID, keys: new Map([[ID, await importKey(BYTES)]]) };
 const keys = new SessionKeys(() => Promise.resolve([toBase64Url(BYTES)]));
 const OTHER_BYTES = new Uint8Array(32).fill(2);
 const OTHER_ID = await keyId(OTHER_BYTES);
-const otherRing: KeyRing = {
+const otherRing: Keyring = {
   currentId: OTHER_ID,
   keys: new Map([[OTHER_ID, await importKey(OTHER_BYTES)]]),
 };
@@ -165,7 +165,7 @@ describe("no session id is", () => {
 
   test("one that another key has sealed, under the same name", async ({ expect }) => {
     const other = await importKey(new Uint8Array(32).fill(2));
-    const forged: KeyRing = { currentId: ID, keys: new Map([[ID, other]]) };
+    const forged: Keyring = { currentId: ID, keys: new Map([[ID, other]]) };
     expect(await readSessionId(keys, await mintSessionId(forged, CLAIMS), NOW)).toBeUndefined();
   });
 

@@ -6,17 +6,15 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import type { Endpoint } from "../../src/federation/endpoint.ts";
+import type { Endpoint } from "../../src/endpoint/endpoint.ts";
+import { type Interests, LIST_TOPICS, type News, type Topic } from "../../src/catalog/feeds.ts";
+import { OwnSubscriptions } from "../../src/notifications/legacy/own-subscriptions.ts";
+import type { SavedInbox } from "../../src/notifications/legacy/notification-inbox.ts";
 import {
-  type Interests,
-  LIST_TOPICS,
-  type News,
-  type Topic,
-} from "../../src/federation/feed/feeds.ts";
-import { OwnSubscriptions } from "../../src/federation/session/own-subscriptions.ts";
-import type { SavedHearing } from "../../src/federation/session/hearing.ts";
-import { type NewsSource, Subscriptions } from "../../src/federation/session/subscriptions.ts";
-import type { SavedWanted } from "../../src/federation/session/wanted.ts";
+  type NewsSource,
+  EndpointSubscriptions,
+} from "../../src/notifications/legacy/endpoint-subscriptions.ts";
+import type { SavedWanted } from "../../src/notifications/legacy/session-subscriptions.ts";
 import { defaultLimits } from "../../src/policy/limits.ts";
 import type { Call } from "../../src/protocol/exchange.ts";
 import { errorReply } from "../../src/protocol/json-rpc.ts";
@@ -73,8 +71,8 @@ class Scene implements NewsSource {
   failures = 0;
   isHeard = false;
   wanted: SavedWanted | undefined;
-  hearing: SavedHearing | undefined;
-  subscriptions: Subscriptions;
+  inbox: SavedInbox | undefined;
+  subscriptions: EndpointSubscriptions;
   readonly #endpoint: Endpoint;
   #waiting: Promise<unknown>[] = [];
 
@@ -84,18 +82,18 @@ class Scene implements NewsSource {
   }
 
   /** Another life of the holder, which knows what was saved. */
-  revive(): Subscriptions {
+  revive(): EndpointSubscriptions {
     const waitUntil = (work: Promise<unknown>): void => void this.#waiting.push(work);
-    this.subscriptions = new Subscriptions({
-      surroundings: {
+    this.subscriptions = new EndpointSubscriptions({
+      requestScope: {
         ...{ endpoint: this.#endpoint, waitUntil },
         limits: { ...defaultLimits(), subscribedUrisPerClient: this.most },
       },
       source: this,
       own: this.own,
       isSilent: () => false,
-      voice: {
-        isHeard: () => this.isHeard,
+      attributed: {
+        hasOpenStream: () => this.isHeard,
         notify: (call) => {
           this.told.push(call);
           return Promise.resolve();
@@ -103,8 +101,8 @@ class Scene implements NewsSource {
       },
       savedWanted: structuredClone(this.wanted),
       saveWanted: (wanted) => (this.wanted = structuredClone(wanted)),
-      savedHearing: structuredClone(this.hearing),
-      saveHearing: (hearing) => (this.hearing = structuredClone(hearing)),
+      savedInbox: structuredClone(this.inbox),
+      saveInbox: (inbox) => (this.inbox = structuredClone(inbox)),
     });
     return this.subscriptions;
   }
@@ -471,7 +469,7 @@ describe("a client that is away", () => {
   test("is not told that it is parked while it comes back", async ({ expect }) => {
     const scene = new Scene();
     await scene.subscriptions.subscribe(A, { uri: "x:" });
-    scene.hearing = { seqs: {}, isParked: true };
+    scene.inbox = { seqs: {}, isParked: true };
     scene.revive();
     scene.honour = (interests) => {
       // The news is of after the subscription: whoever brings it must not forget it.
@@ -479,13 +477,13 @@ describe("a client that is away", () => {
       return interests;
     };
     await scene.listen();
-    expect(scene.hearing).not.toHaveProperty("isParked");
+    expect(scene.inbox).not.toHaveProperty("isParked");
   });
 
   test("and leaves again before it was told is told when it is back", async ({ expect }) => {
     const scene = new Scene(ALONE);
     await scene.subscriptions.subscribe(A, { uri: "x:" });
-    scene.hearing = { seqs: {}, isParked: true };
+    scene.inbox = { seqs: {}, isParked: true };
     scene.revive();
     scene.honour = (interests) => {
       scene.isHeard = false;

@@ -2,11 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import {
-  hearingNoTasks,
-  showTask,
-  withPlainAnswers,
-} from "../../src/federation/tasks/show-task.ts";
+import { hearingNoTasks, showTask, withPlainAnswers } from "../../src/dispatch/tasks/show-task.ts";
 import { AskedPeer } from "./asked-peer.ts";
 
 const OLDER = "io.modelcontextprotocol/related-task";

@@ -3,8 +3,8 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { sealFor } from "../../src/federation/sealed.ts";
-import { openTaskId, sealTaskId } from "../../src/federation/tasks/task-id.ts";
+import { sealFor } from "../../src/endpoint/sealed.ts";
+import { openTaskId, sealTaskId } from "../../src/dispatch/tasks/task-id.ts";
 import { isTaskId } from "../../src/protocol/tasks-extension.ts";
 import { decodeHeaderValue, encodeHeaderValue } from "../../src/protocol/header-value.ts";
 import { keysOf } from "./merged-world.ts";

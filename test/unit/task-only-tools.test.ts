@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { TaskOnlyTools } from "../../src/bridge/task-only-tools.ts";
+import { TaskOnlyTools } from "../../src/relay/tasks/task-only-tools.ts";
 import type { Call } from "../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../src/protocol/json-rpc.ts";
 

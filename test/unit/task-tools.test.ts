@@ -2,7 +2,7 @@
 
 import { expect, test, vi } from "vitest";
 
-import { TaskTools } from "../../src/bridge/task-tools.ts";
+import { TaskTools } from "../../src/relay/tasks/task-tools.ts";
 import type { Call, Peer } from "../../src/protocol/exchange.ts";
 import type { Reply } from "../../src/protocol/json-rpc.ts";
 import { UpstreamError } from "../../src/upstream/upstream-error.ts";

@@ -2,7 +2,11 @@
 
 import { describe, test } from "vitest";
 
-import { basicCredentials, readTokenForm, subjectOf } from "../../src/auth/tokens/token-form.ts";
+import {
+  basicCredentials,
+  readTokenForm,
+  subjectOf,
+} from "../../src/auth/oauth/grants/token-form.ts";
 
 const GRANT = "g".repeat(16);
 const token = (user: string, grant = GRANT, secret = "x".repeat(32)): string =>

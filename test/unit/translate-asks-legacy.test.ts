@@ -4,7 +4,7 @@ import { describe, test } from "vitest";
 
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import { LEGACY_REVISIONS, type LegacyRevision } from "../../src/protocol/revisions.ts";
-import { rephrase } from "../../src/protocol/translate/ask-legacy-client.ts";
+import { rephrase } from "../../src/protocol/revisions/ask-legacy-client.ts";
 import {
   ABLE,
   ask,

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import type { ErrorObject, JsonObject } from "../../src/protocol/json-rpc.ts";
-import { askModernClient, pagesToVisit } from "../../src/protocol/translate/ask-modern-client.ts";
+import { askModernClient, pagesToVisit } from "../../src/protocol/revisions/ask-modern-client.ts";
 
 const ABLE = {
   roots: {},

@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { translatedReply, translatingPeer } from "../../src/bridge/translating.ts";
+import { translatedReply, translatingPeer } from "../../src/relay/legacy-to-legacy/translating.ts";
 import type { Call } from "../../src/protocol/exchange.ts";
 import { LEGACY_REVISIONS } from "../../src/protocol/revisions.ts";
 import { AskedPeer } from "./asked-peer.ts";

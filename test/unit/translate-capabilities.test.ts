@@ -9,9 +9,9 @@ import {
   legacyServerToModernClient,
   modernClientToLegacyServer,
   modernServerToLegacyClient,
-} from "../../src/protocol/translate/capabilities.ts";
-import { lackingOf } from "../../src/protocol/translate/client-abilities.ts";
-import { discoveryOf, introducedTo } from "../../src/protocol/translate/introductions.ts";
+} from "../../src/protocol/revisions/translate-capabilities.ts";
+import { lackingOf } from "../../src/protocol/revisions/client-abilities.ts";
+import { discoveryOf, introducedTo } from "../../src/protocol/revisions/introductions.ts";
 
 const UI = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html"] } };
 const others = {

@@ -4,7 +4,7 @@ import { describe, test } from "vitest";
 
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
 import { LEGACY_REVISIONS, type LegacyRevision } from "../../src/protocol/revisions.ts";
-import { toLegacyResult } from "../../src/protocol/translate/legacy-result.ts";
+import { toLegacyResult } from "../../src/protocol/revisions/to-legacy-result.ts";
 
 const reads = (revision: LegacyRevision, era: "legacy" | "modern" = "modern") =>
   ({ revision, era, hasTasks: false }) as const;

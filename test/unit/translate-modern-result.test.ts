@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { toLegacyError, toModernError } from "../../src/protocol/translate/errors.ts";
-import { toModernResult } from "../../src/protocol/translate/modern-result.ts";
+import { toLegacyError, toModernError } from "../../src/protocol/revisions/errors.ts";
+import { toModernResult } from "../../src/protocol/revisions/to-modern-result.ts";
 
 const SERVER_INFO = "io.modelcontextprotocol/serverInfo";
 const serverInfo = { name: "s", version: "1", title: "S" };

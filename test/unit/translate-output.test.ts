@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
 import type { JsonObject } from "../../src/protocol/json-rpc.ts";
-import { asObject, isObjectSchema, wrapSchema } from "../../src/protocol/translate/output.ts";
+import { asObject, isObjectSchema, wrapSchema } from "../../src/protocol/revisions/output.ts";
 import { localReferences, target } from "./schema-references.ts";
 
 const resultOf = (wrapped: JsonObject): unknown =>

@@ -14,9 +14,9 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { describe, test } from "vitest";
 
-import { askLegacyClient } from "../../src/protocol/translate/ask-legacy-client.ts";
-import { introducedTo } from "../../src/protocol/translate/introductions.ts";
-import { toLegacyResult } from "../../src/protocol/translate/legacy-result.ts";
+import { askLegacyClient } from "../../src/protocol/revisions/ask-legacy-client.ts";
+import { introducedTo } from "../../src/protocol/revisions/introductions.ts";
+import { toLegacyResult } from "../../src/protocol/revisions/to-legacy-result.ts";
 
 const reader = { revision: "2025-11-25", era: "modern", hasTasks: false } as const;
 const stamps = {

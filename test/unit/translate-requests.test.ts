@@ -3,8 +3,8 @@
 import { describe, test } from "vitest";
 
 import { LEGACY_REVISIONS } from "../../src/protocol/revisions.ts";
-import { toLegacyNotice, toModernNotice } from "../../src/protocol/translate/notices.ts";
-import { toLegacyRequest, toModernRequest } from "../../src/protocol/translate/requests.ts";
+import { toLegacyNotice, toModernNotice } from "../../src/protocol/revisions/translate-notices.ts";
+import { toLegacyRequest, toModernRequest } from "../../src/protocol/revisions/requests.ts";
 
 const own = { "com.example/own": 1, traceparent: "00-a-b-01" };
 const envelope = {

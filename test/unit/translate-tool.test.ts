@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { LEGACY_REVISIONS } from "../../src/protocol/revisions.ts";
-import { toLegacyTool, toModernTool } from "../../src/protocol/translate/tool.ts";
+import { toLegacyTool, toModernTool } from "../../src/protocol/revisions/tool.ts";
 
 const inputSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",

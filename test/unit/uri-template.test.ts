@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { UriTemplate } from "../../src/federation/routing/uri-template.ts";
+import { UriTemplate } from "../../src/catalog/uris/uri-template.ts";
 
 function fits(template: string, uri: string): boolean {
   return UriTemplate.parse(template)?.matches(uri) ?? false;

@@ -90,7 +90,7 @@ export function parseClientDocument(url: string, document: unknown): ParsedDocum
  * What a user agreed to when approving a client: where its codes go, how it proves who it is, and
  * what it is called. A document with another digest is to be approved again.
  */
-export function digestOf(client: ClientRecord): Promise<string> {
+export function documentDigestOf(client: ClientRecord): Promise<string> {
   const { clientName, redirectUris, tokenEndpointAuthMethods, clientAssertionKeys } = client;
   const { jwks, jwksUri } = clientAssertionKeys ?? {};
   const keys = jwks?.keys.map((key) => JSON.stringify(Object.entries(key).toSorted(byName)));

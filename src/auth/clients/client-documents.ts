@@ -15,13 +15,13 @@ import {
 } from "../../lib/egress.ts";
 import type { Sql } from "../../lib/sql.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
-import { digestOf, parseClientDocument } from "./client-document.ts";
+import { documentDigestOf, parseClientDocument } from "./client-document.ts";
 import { judgeClientIdUrl } from "./client-id-url.ts";
 import {
   asClient,
   type DocumentOutcome,
   type DocumentRefusal,
-  refused,
+  documentRefused,
 } from "./document-outcome.ts";
 import { type DocumentRow, DocumentRows } from "./document-rows.ts";
 import { freshMs } from "./fresh-ms.ts";
@@ -96,7 +96,7 @@ export class ClientDocuments {
    */
   async load(clientId: string, asker?: Asker): Promise<DocumentOutcome> {
     const reason = this.#judge(clientId);
-    if (reason !== undefined) return refused(reason);
+    if (reason !== undefined) return documentRefused(reason);
     const row = this.#rows.get(clientId);
     if (row !== undefined && row.nextAt > this.#now()) return this.#answer(clientId, row);
     const flight = this.#flights.get(clientId);
@@ -156,7 +156,7 @@ export class ClientDocuments {
     if (loaded.kind === "failed") return this.#fail(clientId, loaded.why);
     const parsed = parseClientDocument(clientId, loaded.value);
     if (parsed.kind === "refused") return this.#fail(clientId, parsed.problem);
-    const digest = await digestOf(parsed.client);
+    const digest = await documentDigestOf(parsed.client);
     const now = this.#now();
     const kept = { client: parsed.client, digest, loadedAt: now };
     const row = { kept, failure: undefined, nextAt: now + freshMs(loaded.headers) };
@@ -175,7 +175,7 @@ export class ClientDocuments {
     const { kept, failure } = row;
     if (kept !== undefined && failure === undefined) return asClient(kept.client, kept.digest);
     // Only `#fail` writes one.
-    return (await this.#standIn(clientId, row)) ?? refused(failure as DocumentRefusal);
+    return (await this.#standIn(clientId, row)) ?? documentRefused(failure as DocumentRefusal);
   }
 
   async #busy(clientId: string, row: DocumentRow | undefined): Promise<DocumentOutcome> {
@@ -195,7 +195,7 @@ export class ClientDocuments {
     }
     const known = parseClientDocument(clientId, knownDocument(clientId));
     if (known.kind === "refused") return undefined;
-    return asClient(known.client, await digestOf(known.client), true);
+    return asClient(known.client, await documentDigestOf(known.client), true);
   }
 
   #bucketOf(name: string, perMinute: number): TokenBucket {

@@ -31,6 +31,6 @@ export function asClient(client: ClientRecord, digest: string, isStale = false):
   return { kind: "client", client, digest, host: new URL(client.clientId).hostname, isStale };
 }
 
-export function refused(reason: DocumentRefusal): DocumentOutcome {
+export function documentRefused(reason: DocumentRefusal): DocumentOutcome {
   return { kind: "refused", reason, sentence: SENTENCES[reason] ?? NOT_LOADED };
 }

@@ -1,7 +1,7 @@
 /** Why an application could not register, could not ask for access, or could not go on asking. */
 
 import type { DocumentRefusal } from "../clients/document-outcome.ts";
-import type { AskRefusal, AttemptRefusal, StepOf } from "./trace.ts";
+import type { AskRefusal, AttemptRefusal, StepOf } from "../trace/trace.ts";
 
 export const FORGOTTEN =
   "The client id is not known any more: remove the server from the application and add it again.";

@@ -5,13 +5,13 @@
  */
 
 import { askCause, attemptCause, registrationCause } from "./ask-causes.ts";
-import type { Before, Diagnosis } from "./diagnosis.ts";
+import type { EarlierSteps, Diagnosis } from "./diagnosis.ts";
 import { signInCause } from "./sign-in-causes.ts";
 import { tokenCause } from "./token-causes.ts";
-import type { StepKind, StepOf, TracedStep } from "./trace.ts";
-import { PRELIMINARY } from "./trace-key.ts";
+import type { StepKind, StepOf, TracedStep } from "../trace/trace.ts";
+import { PRELIMINARY } from "../trace/trace-key.ts";
 
-type Judge<K extends StepKind> = (traced: TracedStep<StepOf<K>>, before: Before) => Diagnosis;
+type Judge<K extends StepKind> = (traced: TracedStep<StepOf<K>>, before: EarlierSteps) => Diagnosis;
 
 const MINUTE_MS = 60_000;
 /** What a program does of itself, it does within seconds. */
@@ -104,7 +104,7 @@ const JUDGES: { readonly [K in StepKind]: Judge<K> } = {
 export function diagnose(
   steps: readonly TracedStep[],
   now: number,
-  limits: Before["limits"],
+  limits: EarlierSteps["limits"],
 ): Diagnosis {
   // Look-ups decide where there is nothing else.
   const decisive = latest(steps.filter(({ step }) => !PRELIMINARY.has(step.kind))) ?? latest(steps);
@@ -119,7 +119,7 @@ function latest(steps: readonly TracedStep[]): TracedStep | undefined {
 }
 
 /** The table has a judge for each kind, which the compiler cannot see through the union. */
-function judge(traced: TracedStep, before: Before): Diagnosis {
+function judge(traced: TracedStep, before: EarlierSteps): Diagnosis {
   const judgeOf = JUDGES[traced.step.kind] as Judge<StepKind>;
   return judgeOf(traced, before);
 }

@@ -1,7 +1,7 @@
 /** What the login doctor finds, and what it finds it by. */
 
 import type { Limits } from "../../policy/limits.ts";
-import type { TracedStep } from "./trace.ts";
+import type { TracedStep } from "../trace/trace.ts";
 
 export interface Diagnosis {
   /** `open`: it may still go on. */
@@ -10,7 +10,7 @@ export interface Diagnosis {
 }
 
 /** What a judge sees beside the step that it judges. */
-export interface Before {
+export interface EarlierSteps {
   /** Every step up to this one and with it, by time. */
   readonly steps: readonly TracedStep[];
   /** Milliseconds since the step. */

@@ -1,6 +1,6 @@
 /** Requests for the metadata of sign-in, wherever clients guess that it is. */
 
-import type { Trace } from "./trace.ts";
+import type { Trace } from "../trace/trace.ts";
 
 const DOCUMENTS = /\/\.well-known\/(?:oauth-[a-z-]{1,40}|openid-configuration)(?:\/|$)/;
 

@@ -4,8 +4,8 @@
  * program looked up there just before. An address alone joins nothing.
  */
 
-import type { AuthStore } from "../store/auth-store.ts";
-import type { LoginTrace, TracedStep } from "./trace.ts";
+import type { AuthStore } from "../context/auth-store.ts";
+import type { LoginTrace, TracedStep } from "../trace/trace.ts";
 import {
   addressKey,
   attemptKey,
@@ -14,7 +14,7 @@ import {
   lookupKey,
   PRELIMINARY,
   type Sender,
-} from "./trace-key.ts";
+} from "../trace/trace-key.ts";
 
 /** How long before its first step an application may have looked for how to begin: seconds do. */
 const BEFORE_MS = 2 * 60_000;
@@ -25,24 +25,24 @@ const MAX_KEYS = 4;
 
 /** @param reference of any step of the attempt, as somebody typed it. */
 export async function findLogin(
-  store: Pick<AuthStore, "passing">,
+  store: Pick<AuthStore, "ephemeral">,
   reference: string,
 ): Promise<LoginTrace | undefined> {
-  const trace = await store.passing(reference).traces.find(reference);
+  const trace = await store.ephemeral(reference).traces.find(reference);
   if (trace === undefined || clientOf(trace.key) === undefined) return trace;
   const [from, to] = timeOf(trace);
   const found = await Promise.all(
-    keysBeside(trace).map((key) => store.passing(key).traces.during(key, from, to)),
+    keysBeside(trace).map((key) => store.ephemeral(key).traces.during(key, from, to)),
   );
   return joined(trace, found.flat());
 }
 
 /** Newest first: the attempts of applications, and whatever belongs to none of them. */
 export async function recentLogins(
-  store: Pick<AuthStore, "allPassing">,
+  store: Pick<AuthStore, "allEphemeral">,
   limit: number,
 ): Promise<readonly LoginTrace[]> {
-  const lists = await Promise.all(store.allPassing().map(({ traces }) => traces.list(limit)));
+  const lists = await Promise.all(store.allEphemeral().map(({ traces }) => traces.list(limit)));
   const all = lists.flat().toSorted((a, b) => b.updatedAt - a.updatedAt);
   const ofClients = all.filter(({ key }) => clientOf(key) !== undefined);
   const others = all.filter(({ key }) => clientOf(key) === undefined);

@@ -1,6 +1,6 @@
 /** Why a person was not signed in: the identity provider's word, or what it says itself. */
 
-import type { StepOf } from "./trace.ts";
+import type { StepOf } from "../trace/trace.ts";
 
 export function signInCause({ provider, reason, detail }: StepOf<"sign_in_refused">): string {
   switch (reason) {

@@ -1,14 +1,14 @@
 /** Why an application got no token: for its code, or for the token that it had before. */
 
 import { FORGOTTEN, TOO_OFTEN } from "./ask-causes.ts";
-import type { Before } from "./diagnosis.ts";
-import type { StepOf, TracedStep } from "./trace.ts";
+import type { EarlierSteps } from "./diagnosis.ts";
+import type { StepOf, TracedStep } from "../trace/trace.ts";
 
 const CONNECT_AGAIN = "connect the application again";
 
 export function tokenCause(
   { step, at }: TracedStep<StepOf<"token_refused">>,
-  { steps, limits }: Before,
+  { steps, limits }: EarlierSteps,
 ): string {
   const isRefresh = step.grantType === "refresh_token";
   switch (step.error) {

@@ -9,15 +9,15 @@ import { cleanText } from "../../lib/clean-text.ts";
 import { randomName } from "../../lib/random.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
-import type { AuthStore } from "../store/auth-store.ts";
+import type { AuthStore } from "../context/auth-store.ts";
 import { drawFor, shardName } from "../store/shards.ts";
-import { cleanStep } from "./clean-step.ts";
-import { maskTokens } from "./mask.ts";
-import type { LoginStep, NotedStep, StepKind, Trace } from "./trace.ts";
-import { traceKey } from "./trace-key.ts";
+import { cleanStep } from "../trace/clean-step.ts";
+import { maskTokens } from "../trace/mask.ts";
+import type { LoginStepView, NotedStep, StepKind, Trace } from "../trace/trace.ts";
+import { traceKey } from "../trace/trace-key.ts";
 
 export interface TracerOptions {
-  readonly store: Pick<AuthStore, "passing">;
+  readonly store: Pick<AuthStore, "ephemeral">;
   readonly waitUntil: (promise: Promise<unknown>) => void;
   /** As `addressOf` has it. */
   readonly address: string;
@@ -62,7 +62,7 @@ export function traceInto({ store, waitUntil, address, ...options }: TracerOptio
 }
 
 /** A refused token may name any grant, and asking for each would be what made-up tokens cost. */
-function withProvedGrant(step: LoginStep): LoginStep {
+function withProvedGrant(step: LoginStepView): LoginStepView {
   if (step.kind === "token_issued" || step.kind === "used") {
     if (step.grant !== undefined) clientsOfGrants.set(step.grant, step.client);
     return step;
@@ -75,13 +75,13 @@ function withProvedGrant(step: LoginStep): LoginStep {
 
 async function keep(store: TracerOptions["store"], note: NotedStep): Promise<void> {
   try {
-    await store.passing(note.key).traces.note(note);
+    await store.ephemeral(note.key).traces.note(note);
   } catch (error) {
     logUnexpected(error);
   }
 }
 
-function isRepeat(step: LoginStep, key: string): boolean {
+function isRepeat(step: LoginStepView, key: string): boolean {
   const repeatMs = REPEAT_MS[step.kind];
   if (repeatMs === undefined) return false;
   const name = `${key} ${JSON.stringify(step)}`;

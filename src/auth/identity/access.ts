@@ -8,11 +8,11 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVeri
 
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject } from "../../protocol/json-rpc.ts";
-import { domainOf, isEmail, type Person } from "./allow-list.ts";
+import { domainOf, isEmail, type Applicant } from "./allow-list.ts";
 import { identityOf, isSubject, knownPerson, type Rules, standingUnder } from "./claims.ts";
 import { TOLERANCE_SECONDS } from "./id-token.ts";
 import type { FetchedKeys, ProviderDocuments } from "./provider-documents.ts";
-import { type Fetch, providerFetch } from "./provider-fetch.ts";
+import { type ProviderFetch, providerFetch } from "./provider-fetch.ts";
 import type {
   HeaderProvider,
   Identity,
@@ -33,7 +33,7 @@ export interface AccessConfig extends Rules {
 }
 
 export interface AccessDeps {
-  readonly fetch: Fetch;
+  readonly fetch: ProviderFetch;
   readonly documents: ProviderDocuments;
 }
 
@@ -45,7 +45,7 @@ export class AccessProvider implements HeaderProvider {
   readonly name: string;
   readonly label: string;
   readonly #config: AccessConfig;
-  readonly #fetch: Fetch;
+  readonly #fetch: ProviderFetch;
   readonly #documents: ProviderDocuments;
 
   constructor(config: AccessConfig, { fetch, documents }: AccessDeps) {
@@ -91,7 +91,7 @@ export class AccessProvider implements HeaderProvider {
     // A service token has no subject: it is not a person.
     if (!isSubject(sub)) throw new SignInError("bad-token", "Cloudflare Access names no person.");
     const address = typeof email === "string" && isEmail(email) ? email : undefined;
-    const person: Person = {
+    const person: Applicant = {
       subject: sub,
       ...(address !== undefined && { email: address, domain: domainOf(address) }),
       groups: [],

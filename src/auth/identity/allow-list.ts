@@ -14,7 +14,7 @@ export interface AllowList {
 }
 
 /** What a provider vouches for. */
-export interface Person {
+export interface Applicant {
   readonly subject: string;
   readonly email?: string;
   /** The one whose member the person is: of the verified address, or what the provider says. */
@@ -23,7 +23,7 @@ export interface Person {
   readonly organizations: readonly string[];
 }
 
-export const NOBODY: AllowList = {
+export const NO_ONE_ALLOWED: AllowList = {
   emails: [],
   domains: [],
   groups: [],
@@ -35,7 +35,7 @@ export function isEmptyList(list: AllowList): boolean {
   return Object.values(list).every((entries: readonly string[]) => entries.length === 0);
 }
 
-export function isAllowed(list: AllowList, person: Person): boolean {
+export function isLetIn(list: AllowList, person: Applicant): boolean {
   const { subject, email, domain, groups, organizations } = person;
   return (
     list.subjects.includes(subject) ||
@@ -50,7 +50,7 @@ export function isAllowed(list: AllowList, person: Person): boolean {
  * @param admins addresses and subjects. What has an "@" is an address and nothing else: a provider
  *   may let people choose a subject that looks like somebody's address.
  */
-export function isAdmin(admins: readonly string[], { subject, email }: Person): boolean {
+export function isAdmin(admins: readonly string[], { subject, email }: Applicant): boolean {
   const isNamed = !subject.includes("@") && admins.includes(subject);
   return isNamed || (email !== undefined && hasFolded(admins, email));
 }

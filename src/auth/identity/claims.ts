@@ -4,12 +4,12 @@ import { cleanText } from "../../lib/clean-text.ts";
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 import {
   domainOf,
-  isAllowed,
+  isLetIn,
   isAdmin,
   type AllowList,
   isEmail,
   needsEmail,
-  type Person,
+  type Applicant,
 } from "./allow-list.ts";
 import type { Identity, KnownIdentity, Standing } from "./provider.ts";
 import { SignInError } from "./sign-in-error.ts";
@@ -42,7 +42,7 @@ export interface Rules {
   readonly admins: readonly string[];
 }
 
-export function personOf(subject: string, claims: Claims, names: ClaimNames): Person {
+export function personOf(subject: string, claims: Claims, names: ClaimNames): Applicant {
   const email = verifiedEmail(claims, names.emailVerified);
   const domain =
     names.domain === undefined ? email && domainOf(email) : claims.idToken[names.domain];
@@ -56,8 +56,13 @@ export function personOf(subject: string, claims: Claims, names: ClaimNames): Pe
 }
 
 /** @throws SignInError `not-allowed` for somebody who is not on the list. */
-export function identityOf(issuer: string, person: Person, rules: Rules, name: unknown): Identity {
-  if (!isAllowed(rules.allow, person)) {
+export function identityOf(
+  issuer: string,
+  person: Applicant,
+  rules: Rules,
+  name: unknown,
+): Identity {
+  if (!isLetIn(rules.allow, person)) {
     const isMissing = person.email === undefined && needsEmail(rules.allow, rules.admins);
     throw new SignInError("not-allowed", isMissing ? `${NOT_ALLOWED} ${NO_EMAIL}` : NOT_ALLOWED);
   }
@@ -79,7 +84,7 @@ export function identityOf(issuer: string, person: Person, rules: Rules, name: u
 export function knownPerson(
   { subject, email, groups = [], organizations = [] }: KnownIdentity,
   domain: string | undefined,
-): Person {
+): Applicant {
   return {
     subject,
     ...(email !== undefined && { email }),
@@ -90,8 +95,8 @@ export function knownPerson(
 }
 
 /** @returns what the rules let somebody do, or `undefined` for somebody whom they do not let in. */
-export function standingUnder(rules: Rules, person: Person): Standing | undefined {
-  return isAllowed(rules.allow, person) ? { isAdmin: isAdmin(rules.admins, person) } : undefined;
+export function standingUnder(rules: Rules, person: Applicant): Standing | undefined {
+  return isLetIn(rules.allow, person) ? { isAdmin: isAdmin(rules.admins, person) } : undefined;
 }
 
 /** Those that count today come first, so that they are kept however many there are. */

@@ -22,7 +22,7 @@ export const ENTRA: OidcTraits = {
   tellsAuthTime: false,
   // `email` can be set to anybody's address; this optional claim says that its domain was verified.
   emailVerified: "xms_edov",
-  sharedDoor,
+  sharedServer,
   // `sub` differs from one application to the next; these two together name an account.
   subjectOf({ iss, tid, oid }) {
     const isOwn = typeof tid === "string" && iss === entraIssuer(tid);
@@ -31,7 +31,7 @@ export const ENTRA: OidcTraits = {
 };
 
 /** People of several tenants enter by one address; the token says afterwards which one was theirs. */
-function sharedDoor(metadata: AuthorizationServer): AuthorizationServer {
+function sharedServer(metadata: AuthorizationServer): AuthorizationServer {
   const [, tenant = ""] = /\/([^/]+)\/v2\.0$/.exec(metadata.issuer) ?? [];
   const share = (endpoint = ""): string => endpoint.replace(`/${tenant}/`, "/organizations/");
   return {

@@ -4,7 +4,7 @@ import { tryJson } from "../../lib/try-json.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { isEmail } from "./allow-list.ts";
 import { sentenceOf } from "./oidc-failure.ts";
-import type { Fetch } from "./provider-fetch.ts";
+import type { ProviderFetch } from "./provider-fetch.ts";
 import { SignInError } from "./sign-in-error.ts";
 import type { Upkeep } from "./upkeep.ts";
 
@@ -22,9 +22,9 @@ export class GitHubTokenError extends SignInError {}
 
 export class GitHubApi {
   readonly #place: GitHubPlace;
-  readonly #fetch: Fetch;
+  readonly #fetch: ProviderFetch;
 
-  constructor(place: GitHubPlace, fetch: Fetch) {
+  constructor(place: GitHubPlace, fetch: ProviderFetch) {
     this.#place = place;
     this.#fetch = fetch;
   }

@@ -7,19 +7,19 @@
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from "oauth4webapi";
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
-import { domainOf, needsEmail, type Person } from "./allow-list.ts";
+import { domainOf, needsEmail, type Applicant } from "./allow-list.ts";
 import { identityOf, knownPerson, type Rules, standingUnder } from "./claims.ts";
 import { GitHubApi, type GitHubPlace, GitHubTokenError } from "./github-api.ts";
 import { sentenceOf } from "./oidc-failure.ts";
-import { type Fetch, providerFetch } from "./provider-fetch.ts";
+import { type ProviderFetch, providerFetch } from "./provider-fetch.ts";
 import type {
   Departure,
   Identity,
   KnownIdentity,
   Recheck,
   RedirectProvider,
-  Refused,
-  Return,
+  SignInRefused,
+  ProviderReturn,
   SignInResult,
   Standing,
   Start,
@@ -43,7 +43,7 @@ export class GitHubProvider implements RedirectProvider {
   readonly #config: GitHubConfig;
   readonly #api: GitHubApi;
 
-  constructor(config: GitHubConfig, deps: { readonly fetch: Fetch }) {
+  constructor(config: GitHubConfig, deps: { readonly fetch: ProviderFetch }) {
     this.name = config.name;
     this.label = config.label;
     this.#config = config;
@@ -54,7 +54,7 @@ export class GitHubProvider implements RedirectProvider {
     return [this.#config.baseUrl, ...this.#config.formActions];
   }
 
-  async begin({ state, callback, fresh }: Start): Promise<Departure | Refused> {
+  async begin({ state, callback, fresh }: Start): Promise<Departure | SignInRefused> {
     const verifier = generateRandomCodeVerifier();
     const { allow, scopes, baseUrl, clientId } = this.#config;
     const needed = ["read:user", "user:email", ...scopes];
@@ -74,7 +74,7 @@ export class GitHubProvider implements RedirectProvider {
     return { kind: "go", location: url.href, memory: { provider: this.name, verifier, fresh } };
   }
 
-  finish({ url, state, callback, memory }: Return): Promise<SignInResult> {
+  finish({ url, state, callback, memory }: ProviderReturn): Promise<SignInResult> {
     return orRefused(async () => {
       const { code, verifier } = this.#answer(url, state, memory);
       const tokens = await this.#api.token({
@@ -157,7 +157,7 @@ export class GitHubProvider implements RedirectProvider {
     const { allow, admins, baseUrl } = this.#config;
     const isAsked = knownEmail === undefined || needsEmail(allow, admins);
     const email = isAsked ? await this.#api.email(token) : knownEmail;
-    const person: Person = {
+    const person: Applicant = {
       subject,
       ...(email !== undefined && { email, domain: domainOf(email) }),
       groups: [],

@@ -8,7 +8,7 @@ import { OidcProvider } from "./oidc.ts";
 import { type OidcConfig, STANDARD } from "./oidc-traits.ts";
 import { type OwnerConfig, type OwnerDeps, OwnerProvider } from "./owner.ts";
 import type { ProviderDocuments } from "./provider-documents.ts";
-import type { Fetch } from "./provider-fetch.ts";
+import type { ProviderFetch } from "./provider-fetch.ts";
 import type { IdentityProvider } from "./provider.ts";
 
 export type IdentityConfig =
@@ -19,7 +19,7 @@ export type IdentityConfig =
 
 export interface IdentityDeps extends OwnerDeps {
   /** Guarded against private networks; loopback only in development. */
-  readonly fetch: Fetch;
+  readonly fetch: ProviderFetch;
   /** Kept for the life of the isolate; the providers themselves may be made for each request. */
   readonly documents: ProviderDocuments;
 }

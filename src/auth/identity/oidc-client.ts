@@ -27,7 +27,7 @@ import { clientAuthOf } from "./oidc-client-auth.ts";
 import { explained } from "./oidc-failure.ts";
 import type { OidcConfig, OidcTraits } from "./oidc-traits.ts";
 import { type ProviderDocuments, requestOptions } from "./provider-documents.ts";
-import type { Fetch } from "./provider-fetch.ts";
+import type { ProviderFetch } from "./provider-fetch.ts";
 import { SignInError } from "./sign-in-error.ts";
 
 export interface Tokens {
@@ -51,13 +51,13 @@ export class OidcClient {
   readonly #config: OidcConfig;
   readonly #traits: OidcTraits;
   readonly #documents: ProviderDocuments;
-  readonly #fetch: Fetch;
+  readonly #fetch: ProviderFetch;
   readonly client: Client;
 
   constructor(
     config: OidcConfig,
     traits: OidcTraits,
-    { documents, fetch }: { documents: ProviderDocuments; fetch: Fetch },
+    { documents, fetch }: { documents: ProviderDocuments; fetch: ProviderFetch },
   ) {
     this.#config = config;
     this.#traits = traits;
@@ -67,11 +67,11 @@ export class OidcClient {
   }
 
   /** The metadata that a sign-in begins with. */
-  door(): Promise<AuthorizationServer> {
+  authorizationServer(): Promise<AuthorizationServer> {
     return explained(async () => {
       const [first, ...others] = this.#config.issuers;
       const metadata = await this.#metadata(first);
-      return others.length === 0 ? metadata : (this.#traits.sharedDoor?.(metadata) ?? metadata);
+      return others.length === 0 ? metadata : (this.#traits.sharedServer?.(metadata) ?? metadata);
     });
   }
 
@@ -82,17 +82,17 @@ export class OidcClient {
     nonce,
   }: Redemption): Promise<Required<Pick<Tokens, "idToken">> & Tokens> {
     return explained(async () => {
-      const door = await this.door();
+      const authorizationServer = await this.authorizationServer();
       const response = await authorizationCodeGrantRequest(
-        door,
+        authorizationServer,
         this.client,
-        clientAuthOf(this.#config, door),
+        clientAuthOf(this.#config, authorizationServer),
         answer,
         callback,
         verifier,
-        this.#request(door),
+        this.#request(authorizationServer),
       );
-      const home = await this.#homeOf(door, response);
+      const home = await this.#homeOf(authorizationServer, response);
       const body = await processAuthorizationCodeResponse(home, this.client, response, {
         expectedNonce: nonce,
         requireIdToken: true,
@@ -151,12 +151,15 @@ export class OidcClient {
    * Where there are several issuers, the token says whose it is, and has to be of one of ours; it is
    * then checked against that issuer alone, so that a false claim leads nowhere.
    */
-  async #homeOf(door: AuthorizationServer, response: Response): Promise<AuthorizationServer> {
-    if (this.#config.issuers.length === 1) return door;
+  async #homeOf(
+    authorizationServer: AuthorizationServer,
+    response: Response,
+  ): Promise<AuthorizationServer> {
+    if (this.#config.issuers.length === 1) return authorizationServer;
     const body = tryJson(await response.clone().text());
     const token = isObject(body) ? body["id_token"] : undefined;
     // An error: the library reads it.
-    if (typeof token !== "string") return door;
+    if (typeof token !== "string") return authorizationServer;
     const claimed = issuerOf(token);
     const issuer = this.#config.issuers.find((issuer) => issuer === claimed);
     if (issuer === undefined) {

@@ -1,7 +1,7 @@
 /** From verified tokens to somebody who may sign in, or may not. */
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
-import { domainOf, needsEmail, type Person } from "./allow-list.ts";
+import { domainOf, needsEmail, type Applicant } from "./allow-list.ts";
 import {
   type ClaimNames,
   type Claims,
@@ -96,7 +96,11 @@ export class OidcPeople {
   }
 
   /** A refreshed token may leave the address out, which is then as it was. */
-  #withEmail(person: Person, { idToken, userinfo }: Claims, email: string | undefined): Person {
+  #withEmail(
+    person: Applicant,
+    { idToken, userinfo }: Claims,
+    email: string | undefined,
+  ): Applicant {
     const isTold = "email" in idToken || Object.keys(userinfo).length > 0;
     if (email === undefined || isTold) return person;
     const domain = this.#names.domain === undefined ? domainOf(email) : person.domain;

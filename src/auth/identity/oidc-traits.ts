@@ -39,7 +39,7 @@ export interface OidcTraits {
   /** The claim with the person's domain; without it, it is the domain of the address. */
   readonly domain?: string;
   /** The metadata to sign people in with who may be of any of the issuers. */
-  readonly sharedDoor?: (metadata: AuthorizationServer) => AuthorizationServer;
+  readonly sharedServer?: (metadata: AuthorizationServer) => AuthorizationServer;
   /** @returns what is not a text when the claims do not say who somebody is. */
   readonly subjectOf: (claims: JsonObject) => unknown;
 }

@@ -20,14 +20,14 @@ import { OidcPeople } from "./oidc-people.ts";
 import { recheckOidc } from "./oidc-recheck.ts";
 import { type OidcConfig, type OidcTraits, STANDARD } from "./oidc-traits.ts";
 import type { ProviderDocuments } from "./provider-documents.ts";
-import { type Fetch, providerFetch } from "./provider-fetch.ts";
+import { type ProviderFetch, providerFetch } from "./provider-fetch.ts";
 import type {
   Departure,
   KnownIdentity,
   Recheck,
   RedirectProvider,
-  Refused,
-  Return,
+  SignInRefused,
+  ProviderReturn,
   SignInResult,
   Standing,
   Start,
@@ -38,7 +38,7 @@ import { TOLERANCE_SECONDS } from "./id-token.ts";
 
 export interface OidcDeps {
   /** Has the guard in front that keeps requests out of private networks. */
-  readonly fetch: Fetch;
+  readonly fetch: ProviderFetch;
   readonly documents: ProviderDocuments;
 }
 
@@ -71,7 +71,7 @@ export class OidcProvider implements RedirectProvider {
   async formActions(): Promise<readonly string[]> {
     const origins = new Set([...this.#config.issuers.map(originOf), ...this.#config.formActions]);
     try {
-      const { authorization_endpoint: endpoint } = await this.#client.door();
+      const { authorization_endpoint: endpoint } = await this.#client.authorizationServer();
       if (endpoint !== undefined) origins.add(originOf(endpoint));
     } catch (error) {
       // A page is shown while the provider is out of reach; `begin` says so to whoever goes on.
@@ -80,14 +80,14 @@ export class OidcProvider implements RedirectProvider {
     return [...origins];
   }
 
-  begin({ state, callback, fresh }: Start): Promise<Departure | Refused> {
+  begin({ state, callback, fresh }: Start): Promise<Departure | SignInRefused> {
     return orRefused(async () => {
-      const door = await this.#client.door();
+      const authorizationServer = await this.#client.authorizationServer();
       const verifier = generateRandomCodeVerifier();
       const nonce = generateRandomNonce();
-      const url = new URL(door.authorization_endpoint ?? "");
+      const url = new URL(authorizationServer.authorization_endpoint ?? "");
       const parameters = {
-        ...this.#parameters(door, fresh),
+        ...this.#parameters(authorizationServer, fresh),
         response_type: "code",
         client_id: this.#config.clientId,
         redirect_uri: callback,
@@ -102,14 +102,18 @@ export class OidcProvider implements RedirectProvider {
     });
   }
 
-  finish({ url, state, callback, memory }: Return): Promise<SignInResult> {
+  finish({ url, state, callback, memory }: ProviderReturn): Promise<SignInResult> {
     return orRefused(async () => {
       const { verifier, nonce, ...start } = this.#recall(memory);
       const answer = await this.#answer(url, state);
       const tokens = await this.#client.redeem({ answer, callback, verifier, nonce });
       const { issuer, claims } = await this.#people.meet(tokens);
       const identity = this.#people.identify(issuer, claims);
-      const authTime = this.#authTime(claims.idToken, start, await this.#client.door());
+      const authTime = this.#authTime(
+        claims.idToken,
+        start,
+        await this.#client.authorizationServer(),
+      );
       return { kind: "identity", identity, upkeep: upkeepOf(tokens), authTime };
     });
   }
@@ -160,9 +164,9 @@ export class OidcProvider implements RedirectProvider {
     if (states.length !== 1 || states[0] !== state) {
       throw new SignInError("bad-state", "The answer belongs to another sign-in (state).");
     }
-    const door = await this.#client.door();
+    const authorizationServer = await this.#client.authorizationServer();
     try {
-      return validateAuthResponse(door, this.#client.client, url, state);
+      return validateAuthResponse(authorizationServer, this.#client.client, url, state);
     } catch (cause) {
       if (cause instanceof AuthorizationResponseError) throw explain(cause);
       const detail = "The answer is of another provider, or says something twice (iss).";

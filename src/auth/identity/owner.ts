@@ -5,7 +5,7 @@
 
 import { hashOf, isSame } from "../../lib/random.ts";
 import type { CodeProvider, KnownIdentity, SignInResult, Standing } from "./provider.ts";
-import { refused } from "./sign-in-error.ts";
+import { signInRefused } from "./sign-in-error.ts";
 
 /** What the gateway keeps of a code that was enrolled. */
 export interface OwnerEnrolment {
@@ -58,11 +58,12 @@ export class OwnerProvider implements CodeProvider {
   async check(code: string): Promise<SignInResult> {
     const expected = await this.#codeHash();
     if (expected === undefined) {
-      return refused("not-set-up", "The owner has no code yet: the gateway is not set up.");
+      return signInRefused("not-set-up", "The owner has no code yet: the gateway is not set up.");
     }
     // Cut, and not refused early: a long one is wrong in any case, and takes as long as any other.
     const given = await hashOf(code.trim().slice(0, MAX_CODE_CHARS + 1));
-    if (!isSame(given, expected)) return refused("wrong-code", "The code is not the owner's.");
+    if (!isSame(given, expected))
+      return signInRefused("wrong-code", "The code is not the owner's.");
     return {
       kind: "identity",
       identity: { issuer: OWNER_ISSUER, subject: OWNER_SUBJECT, name: "Owner", isAdmin: true },

@@ -18,7 +18,7 @@ import {
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { isLoopback } from "../../lib/loopback.ts";
 import { ALGORITHMS } from "./id-token.ts";
-import { type Fetch, isSafe } from "./provider-fetch.ts";
+import { type ProviderFetch, isSafe } from "./provider-fetch.ts";
 import { SignInError } from "./sign-in-error.ts";
 
 const MAX_PROVIDERS = 64;
@@ -40,7 +40,7 @@ export class ProviderDocuments {
   readonly #keys = new BoundedCache<FetchedKeys>({ maxEntries: MAX_PROVIDERS, ttlMs: KEYS_TTL_MS });
 
   /** @throws SignInError when the provider cannot be reached, or says what cannot be. */
-  async metadata(issuer: string, fetch: Fetch): Promise<AuthorizationServer> {
+  async metadata(issuer: string, fetch: ProviderFetch): Promise<AuthorizationServer> {
     const known = this.#metadata.get(issuer);
     if (known !== undefined) return structuredClone(known);
     const found = await discover(issuer, fetch);
@@ -70,7 +70,7 @@ export class ProviderDocuments {
 }
 
 /** How the library is told to fetch, and that plain http may do where the issuer is this machine. */
-export function requestOptions(issuer: string, fetch: Fetch) {
+export function requestOptions(issuer: string, fetch: ProviderFetch) {
   return {
     [customFetch]: (url: string, init: object) => fetch(new URL(url), init),
     [allowInsecureRequests]: isLoopback(new URL(issuer).hostname),
@@ -81,7 +81,7 @@ function isFetched(keys: JWKSCacheInput): keys is FetchedKeys {
   return "jwks" in keys && "uat" in keys;
 }
 
-async function discover(issuer: string, fetch: Fetch): Promise<AuthorizationServer> {
+async function discover(issuer: string, fetch: ProviderFetch): Promise<AuthorizationServer> {
   const found = await readMetadata(new URL(issuer), fetch);
   // Byte for byte (OpenID Connect Discovery 4.3): the library takes URLs for equal that are not.
   if (found.issuer !== issuer) {
@@ -97,7 +97,7 @@ async function discover(issuer: string, fetch: Fetch): Promise<AuthorizationServ
   return { ...found, id_token_signing_alg_values_supported: accepted };
 }
 
-async function readMetadata(issuer: URL, fetch: Fetch): Promise<AuthorizationServer> {
+async function readMetadata(issuer: URL, fetch: ProviderFetch): Promise<AuthorizationServer> {
   try {
     const response = await discoveryRequest(issuer, requestOptions(issuer.href, fetch));
     return await processDiscoveryResponse(issuer, response);

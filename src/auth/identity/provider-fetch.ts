@@ -8,13 +8,13 @@ import { readText } from "../../lib/read-text.ts";
 import { abortAfter } from "../../lib/time-out.ts";
 import { SignInError } from "./sign-in-error.ts";
 
-export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
+export type ProviderFetch = (url: URL, init: RequestInit) => Promise<Response>;
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 
 /** @returns a way to fetch that rejects with `provider-unreachable` when there is no answer. */
-export function providerFetch(fetch: Fetch): Fetch {
+export function providerFetch(fetch: ProviderFetch): ProviderFetch {
   return async (url, init) => {
     if (!isSafe(url))
       throw new SignInError("provider-error", "The provider has a URL without TLS.");
@@ -31,7 +31,7 @@ export function isSafe(url: URL): boolean {
 }
 
 async function read(
-  fetch: Fetch,
+  fetch: ProviderFetch,
   url: URL,
   init: RequestInit,
 ): Promise<{ status: number; headers: Headers; text: string }> {

@@ -38,7 +38,7 @@ export type SignInResult =
       readonly detail: string;
     };
 
-export type Refused = Extract<SignInResult, { kind: "refused" }>;
+export type SignInRefused = Extract<SignInResult, { kind: "refused" }>;
 
 /** `unavailable`: nobody could be asked, which ends nothing and renews nothing. */
 export type Recheck =
@@ -103,7 +103,7 @@ export interface Departure {
   readonly memory: JsonObject;
 }
 
-export interface Return {
+export interface ProviderReturn {
   /** Of the request to the callback. */
   readonly url: URL;
   readonly state: string;
@@ -116,8 +116,8 @@ export interface RedirectProvider extends Remote {
   readonly kind: "redirect";
   /** Origins that a form's redirect may lead to: browsers hold `form-action` against them all. */
   formActions(): Promise<readonly string[]>;
-  begin(start: Start): Promise<Departure | Refused>;
-  finish(end: Return): Promise<SignInResult>;
+  begin(start: Start): Promise<Departure | SignInRefused>;
+  finish(end: ProviderReturn): Promise<SignInResult>;
 }
 
 /** The owner's code, typed into our own page. Whoever calls limits the rate. */

@@ -1,6 +1,6 @@
 /** Why a sign-in does not happen, in words that are ours: no provider's text gets through here. */
 
-import type { Refused } from "./provider.ts";
+import type { SignInRefused } from "./provider.ts";
 
 export type RefusalReason =
   | "not-allowed"
@@ -23,16 +23,16 @@ export class SignInError extends Error {
   }
 }
 
-export function refused(reason: RefusalReason, detail: string): Refused {
+export function signInRefused(reason: RefusalReason, detail: string): SignInRefused {
   return { kind: "refused", reason, detail };
 }
 
 /** Runs a step of a sign-in; what ends it becomes a refusal. Anything else is a bug, and thrown. */
-export async function orRefused<T>(run: () => Promise<T>): Promise<T | Refused> {
+export async function orRefused<T>(run: () => Promise<T>): Promise<T | SignInRefused> {
   try {
     return await run();
   } catch (error) {
-    if (error instanceof SignInError) return refused(error.reason, error.message);
+    if (error instanceof SignInError) return signInRefused(error.reason, error.message);
     throw error;
   }
 }

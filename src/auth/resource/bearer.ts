@@ -11,13 +11,13 @@
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { hashOf } from "../../lib/random.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
-import type { AuthContext } from "../context.ts";
+import type { AuthContext } from "../context/context.ts";
 import { enoughFor, isEnough, type Resource } from "../resources.ts";
-import type { AuthShard } from "../store/auth-store.ts";
-import type { Bearer } from "../tokens/bearers.ts";
+import type { AuthShard } from "../context/auth-store.ts";
+import type { Bearer } from "../oauth/grants/bearers.ts";
 import * as challenge from "./challenge.ts";
 import type { Lease } from "./lease.ts";
-import { subjectOf } from "../tokens/token-form.ts";
+import { subjectOf } from "../oauth/grants/token-form.ts";
 import { presentedToken, shardOf } from "./presented-token.ts";
 import { metadataUrl, resourceAt } from "./resource-metadata.ts";
 

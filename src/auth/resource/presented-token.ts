@@ -4,9 +4,9 @@
  * (OAuth 2.1 section 5.1.1: MUST NOT be in the query).
  */
 
-import type { AuthShard, AuthStore } from "../store/auth-store.ts";
+import type { AuthShard, AuthStore } from "../context/auth-store.ts";
 import { keyShard } from "../store/api-keys.ts";
-import { subjectOf } from "../tokens/token-form.ts";
+import { subjectOf } from "../oauth/grants/token-form.ts";
 
 export type Presented =
   /** Nothing, or credentials of another kind: whoever asks may not know yet that it needs one. */

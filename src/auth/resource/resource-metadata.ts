@@ -3,9 +3,9 @@
  * its document, with the address of that endpoint as its client has it: clients compare the two.
  */
 
-import type { AuthContext } from "../context.ts";
+import type { AuthContext } from "../context/context.ts";
 import { type Resource, resourcePath } from "../resources.ts";
-import type { Authority } from "../server/authority.ts";
+import type { Authority } from "../oauth/engine/authority.ts";
 import { noSuchResource } from "./challenge.ts";
 
 const METADATA_PATH = "/.well-known/oauth-protected-resource";

@@ -2,17 +2,17 @@
 
 import { seal } from "../../lib/seal.ts";
 import { auditLine } from "../../observability/audit.ts";
-import { endSession, sessionCookie } from "../browser.ts";
-import { addressOf, type AuthContext } from "../context.ts";
-import type { Refused, SignInResult } from "../identity/provider.ts";
+import { endSession, sessionCookie } from "./browser.ts";
+import { addressOf, type AuthContext } from "../context/context.ts";
+import type { SignInRefused, SignInResult } from "../identity/provider.ts";
 import type { SignedInUser } from "../store/users.ts";
-import { upkeepPurpose } from "../tokens/grant-judge.ts";
+import { upkeepPurpose } from "../oauth/grants/grant-judge.ts";
 import { problem, type Problem, type ProblemKind } from "./ending.ts";
-import type { Person } from "./person.ts";
+import type { SignedInPerson } from "./signed-in-person.ts";
 
 export interface Admitted {
   readonly kind: "admitted";
-  readonly person: Person;
+  readonly person: SignedInPerson;
   readonly cookies: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export async function admit(
   { provider, result }: { readonly provider: string; readonly result: SignInResult },
   marks: AdmitMarks = {},
 ): Promise<Admitted | Problem> {
-  if (result.kind === "refused") return refuse(context, request, { provider, result }, marks);
+  if (result.kind === "refused") return refuseSignIn(context, request, { provider, result }, marks);
   const { identity, upkeep, codeMac, authTime } = result;
   const { isAdmin, ...known } = identity;
   const secrets = await context.secrets();
@@ -58,7 +58,7 @@ export async function admit(
   ]);
   context.trace({ kind: "signed_in", provider, user: id, ...marks });
   const cookies = [sessionCookie(secret, context)];
-  const person: Person = { user: { ...user, isAdmin }, authenticatedAt, ...kept };
+  const person: SignedInPerson = { user: { ...user, isAdmin }, authenticatedAt, ...kept };
   return { kind: "admitted", person, cookies };
 }
 
@@ -70,10 +70,13 @@ const PROBLEMS: Readonly<Partial<Record<string, ProblemKind>>> = {
 };
 
 /** A refusal of a provider's, as a page tells it: the detail is for the operator. */
-export function refuse(
+export function refuseSignIn(
   context: AuthContext,
   request: Request,
-  { provider, result: { reason, detail } }: { readonly provider: string; readonly result: Refused },
+  {
+    provider,
+    result: { reason, detail },
+  }: { readonly provider: string; readonly result: SignInRefused },
   marks: AdmitMarks = {},
 ): Problem {
   const reference = context.trace({ kind: "sign_in_refused", provider, reason, detail, ...marks });

@@ -7,7 +7,7 @@
 
 import type { AuthRequest } from "@cloudflare/workers-oauth-provider";
 
-import type { AuthContext } from "../context.ts";
+import type { AuthContext } from "../context/context.ts";
 import { isKnownRedirect } from "../clients/known-hosts.ts";
 import type { User } from "../store/users.ts";
 import { isReturning } from "./approval-rules.ts";

@@ -1,23 +1,23 @@
 /** An authorization request, up to the question: may this application act for you? */
 
-import { isFresh } from "../browser.ts";
-import type { AuthContext } from "../context.ts";
-import { claimedId } from "../doctor/mask.ts";
+import { isFresh } from "./browser.ts";
+import type { AuthContext } from "../context/context.ts";
+import { claimedId } from "../trace/mask.ts";
 import { ADMIN } from "../scopes.ts";
-import { readAuthorizeRequest } from "../server/authorize-request.ts";
+import { readAuthorizeRequest } from "../oauth/endpoints/authorize-request.ts";
 import { changesSince, isCovered, NO_CHANGES } from "./approval-rules.ts";
 import type { AuthorizeContent } from "./attempt.ts";
 import { problem, withCookies } from "./ending.ts";
 import { issueCode } from "./issue.ts";
 import { judgeAsk } from "./judge-ask.ts";
 import { knownClient } from "./known-client.ts";
-import { mayAsk } from "./limits.ts";
+import { mayAsk } from "./sign-in-limits.ts";
 import { newHandle, openAttempt } from "./open-attempt.ts";
-import type { Outcome } from "./outcome.ts";
-import type { Person } from "./person.ts";
+import type { SignInOutcome } from "./sign-in-outcome.ts";
+import type { SignedInPerson } from "./signed-in-person.ts";
 import { whoIsThere } from "./present.ts";
 
-export async function ask(context: AuthContext, request: Request): Promise<Outcome> {
+export async function ask(context: AuthContext, request: Request): Promise<SignInOutcome> {
   const reading = readAuthorizeRequest(request, context.origin);
   if (reading.kind === "unreadable") {
     const { status, sentence } = reading;
@@ -54,7 +54,7 @@ export async function ask(context: AuthContext, request: Request): Promise<Outco
 
 interface Asking {
   readonly content: AuthorizeContent;
-  readonly person: Person | undefined;
+  readonly person: SignedInPerson | undefined;
   /** Whatever was approved before. */
   readonly isAsked: boolean;
 }
@@ -63,7 +63,7 @@ async function answerOrAsk(
   context: AuthContext,
   request: Request,
   { content, person, isAsked }: Asking,
-): Promise<Outcome> {
+): Promise<SignInOutcome> {
   const { client, scopes } = content;
   const user = person?.user;
   const approvals =

@@ -1,7 +1,7 @@
 /** The application that asks, as its registration or its document says, and who vouches for that. */
 
 import { hashOf } from "../../lib/random.ts";
-import type { AuthContext } from "../context.ts";
+import type { AuthContext } from "../context/context.ts";
 import type { Asker } from "../clients/client-documents.ts";
 import { isDocumentUrl } from "../clients/client-id-url.ts";
 

@@ -5,7 +5,7 @@
  * is worth nothing there.
  */
 
-import { importKey, type KeyRing, seal, unseal } from "../../lib/seal.ts";
+import { importKey, type Keyring, seal, unseal } from "../../lib/seal.ts";
 import type { Content } from "./attempt.ts";
 import type { Ending } from "./ending.ts";
 
@@ -28,9 +28,9 @@ export function attemptsIn(cookies: Iterable<string>): readonly string[] {
 }
 
 export class AttemptSeal {
-  readonly #ring: KeyRing;
+  readonly #ring: Keyring;
 
-  private constructor(ring: KeyRing) {
+  private constructor(ring: Keyring) {
     this.#ring = ring;
   }
 

@@ -1,15 +1,15 @@
 /** What an attempt was for, once it is known who somebody is. */
 
-import { isFresh } from "../browser.ts";
-import type { AuthContext } from "../context.ts";
+import { isFresh } from "./browser.ts";
+import type { AuthContext } from "../context/context.ts";
 import { ADMIN } from "../scopes.ts";
 import { admit } from "./admit.ts";
 import { type Attempt, marksOf, type Settled } from "./attempt.ts";
 import { type Ending, problem, redirect, withCookies } from "./ending.ts";
-import { gone } from "./gone.ts";
+import { attemptExpired } from "./attempt-expired.ts";
 import type { Identified } from "./identify.ts";
 import { issueApproved } from "./issue.ts";
-import type { Person } from "./person.ts";
+import type { SignedInPerson } from "./signed-in-person.ts";
 
 export interface Arrival {
   readonly attempt: Attempt;
@@ -31,7 +31,11 @@ export async function welcome(
   return { ending: withCookies(ending, [...admitted.cookies, endCookie]) };
 }
 
-async function end(context: AuthContext, attempt: Attempt, person: Person): Promise<Ending> {
+async function end(
+  context: AuthContext,
+  attempt: Attempt,
+  person: SignedInPerson,
+): Promise<Ending> {
   const { content } = attempt;
   if (content.kind === "visit") {
     // What they want to do would only ask again for a sign-in that the provider cannot prove.
@@ -39,14 +43,14 @@ async function end(context: AuthContext, attempt: Attempt, person: Person): Prom
     return isProven ? redirect(content.to) : notFresh(context, attempt, person);
   }
   const { approved: scopes } = content;
-  if (scopes === undefined) return gone(context, "used", marksOf(attempt));
+  if (scopes === undefined) return attemptExpired(context, "used", marksOf(attempt));
   if (scopes.includes(ADMIN) && !isFresh(context, person)) {
     return notFresh(context, attempt, person);
   }
   return issueApproved(context, { content, scopes, attempt: attempt.id }, person);
 }
 
-function notFresh(context: AuthContext, attempt: Attempt, { user }: Person): Ending {
+function notFresh(context: AuthContext, attempt: Attempt, { user }: SignedInPerson): Ending {
   const detail = "The provider does not say that the person has signed in just now (auth_time).";
   const step = { kind: "sign_in_refused", provider: user.provider } as const;
   const reference = context.trace({ ...step, ...marksOf(attempt), reason: "not-fresh", detail });

@@ -1,17 +1,17 @@
 /** What a person answered to the question whether an application may act for them. */
 
-import { endSession, isFresh, NO_SESSION_COOKIE, signedIn } from "../browser.ts";
-import type { AuthContext } from "../context.ts";
+import { endSession, isFresh, NO_SESSION_COOKIE, signedIn } from "./browser.ts";
+import type { AuthContext } from "../context/context.ts";
 import { ADMIN, USE } from "../scopes.ts";
 import { answerError } from "./answer-error.ts";
 import { NO_CHANGES } from "./approval-rules.ts";
 import type { Attempt, AuthorizeContent, Settled } from "./attempt.ts";
 import { type Ending, problem, withCookies } from "./ending.ts";
-import { gone } from "./gone.ts";
+import { attemptExpired } from "./attempt-expired.ts";
 import { attemptMark, HeldAttempt } from "./held-attempt.ts";
 import { issueApproved } from "./issue.ts";
-import { choices, goToLogin } from "./leave.ts";
-import type { Outcome } from "./outcome.ts";
+import { choices, goToLogin } from "./redirect-to-provider.ts";
+import type { SignInOutcome } from "./sign-in-outcome.ts";
 import { whoIsThere } from "./present.ts";
 
 /** What a page offers: what goes without saying, and what can be left out. */
@@ -34,9 +34,10 @@ export async function decide(
 ): Promise<Ending> {
   const decision = form.get("decision");
   const mark = await attemptMark(request, form.get("handle"));
-  if (decision !== "approve" && decision !== "deny") return gone(context, "malformed", mark);
+  if (decision !== "approve" && decision !== "deny")
+    return attemptExpired(context, "malformed", mark);
   const held = await HeldAttempt.of(context, request, form.get("handle"));
-  if (held === undefined) return gone(context, "other-browser", mark);
+  if (held === undefined) return attemptExpired(context, "other-browser", mark);
   const ending = await held.step("consent", ({ content, ...attempt }) => {
     // Whoever opens an attempt at this stage gives it this content.
     if (content.kind !== "authorize") throw new TypeError("There is nothing to decide");
@@ -45,7 +46,7 @@ export async function decide(
       ? deny(context, request, asked)
       : approve(context, request, asked, form.getAll("scope"));
   });
-  return ending ?? gone(context, "used", mark);
+  return ending ?? attemptExpired(context, "used", mark);
 }
 
 interface Asked extends Attempt {
@@ -104,17 +105,18 @@ export async function askSomebodyElse(
   context: AuthContext,
   request: Request,
   form: URLSearchParams,
-): Promise<Outcome> {
+): Promise<SignInOutcome> {
   const held = await HeldAttempt.of(context, request, form.get("handle"));
   const found = await held?.find();
   const mark = await attemptMark(request, form.get("handle"));
-  if (held === undefined || found === undefined) return gone(context, "used", mark);
+  if (held === undefined || found === undefined) return attemptExpired(context, "used", mark);
   const { handle, stage, content } = found;
-  if (stage !== "consent" || content.kind !== "authorize") return gone(context, "used", mark);
+  if (stage !== "consent" || content.kind !== "authorize")
+    return attemptExpired(context, "used", mark);
   if (choices(context).length === 0) return problem("not-fresh");
   const { shownTo, ...rest } = content;
   const anew = { ...rest, needsLogin: true };
-  if (!(await held.change(stage, anew))) return gone(context, "used", mark);
+  if (!(await held.change(stage, anew))) return attemptExpired(context, "used", mark);
   await endSession(context, request);
   if (shownTo !== undefined)
     await context.store.ofUser(shownTo).audit.append(shownTo, "signed_out");

@@ -1,7 +1,7 @@
 /** An attempt in the hands of the browser that began it: each of its steps can be taken once. */
 
 import { hashOf } from "../../lib/random.ts";
-import type { AuthContext } from "../context.ts";
+import type { AuthContext } from "../context/context.ts";
 import { noCookie, readCookies } from "../cookies.ts";
 import type { Stage } from "../store/attempts.ts";
 import type { Attempt, Content, Settled } from "./attempt.ts";
@@ -107,7 +107,7 @@ export class HeldAttempt {
   }
 
   get #rows() {
-    return this.#store.passing(this.#names.id).attempts;
+    return this.#store.ephemeral(this.#names.id).attempts;
   }
 
   async #open(stage: Stage, sealed: string): Promise<Attempt> {

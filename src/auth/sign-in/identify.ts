@@ -1,6 +1,6 @@
 /** Who sends a request, where something in front of the gateway has signed a statement of it. */
 
-import type { AuthContext } from "../context.ts";
+import type { AuthContext } from "../context/context.ts";
 import type { SignInResult } from "../identity/provider.ts";
 
 export interface Identified {

@@ -1,16 +1,16 @@
 /** The end of an authorization: the code, on its way to the application. */
 
-import type { AuthContext } from "../context.ts";
+import type { AuthContext } from "../context/context.ts";
 import { ADMIN } from "../scopes.ts";
 import { isUsed } from "../clients/redirect-uris.ts";
-import type { GrantMetadata } from "../tokens/grants.ts";
-import { subjectOf } from "../tokens/token-form.ts";
+import type { GrantMetadata } from "../oauth/grants/grants.ts";
+import { subjectOf } from "../oauth/grants/token-form.ts";
 import { answerError } from "./answer-error.ts";
 import { approvalOf } from "./approval-rules.ts";
 import { findClient } from "./asking-client.ts";
 import type { AuthorizeContent } from "./attempt.ts";
 import { type Ending, problem, redirect } from "./ending.ts";
-import type { Person } from "./person.ts";
+import type { SignedInPerson } from "./signed-in-person.ts";
 
 /** What a person has just approved of what an application asked for. */
 export interface Approved {
@@ -24,7 +24,7 @@ export interface Approved {
 export async function issueApproved(
   context: AuthContext,
   { content, scopes, attempt }: Approved,
-  person: Person,
+  person: SignedInPerson,
 ): Promise<Ending> {
   const { client, request } = content;
   const { user } = person;
@@ -47,7 +47,7 @@ export async function issueApproved(
 export async function issueCode(
   context: AuthContext,
   { content, scopes, attempt }: Omit<Approved, "attempt"> & Partial<Pick<Approved, "attempt">>,
-  { user, codeMac }: Person,
+  { user, codeMac }: SignedInPerson,
 ): Promise<Ending> {
   const { client, request } = content;
   const marks = { client: client.id, ...(attempt !== undefined && { attempt }) };

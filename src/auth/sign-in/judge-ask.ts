@@ -5,16 +5,16 @@
 
 import { AuthorizationError, type AuthRequest } from "@cloudflare/workers-oauth-provider";
 
-import type { AuthContext } from "../context.ts";
+import type { AuthContext } from "../context/context.ts";
 import { resourceForScopes } from "../resources.ts";
 import { choose } from "../scopes.ts";
-import type { AuthorizeReading, Objection } from "../server/authorize-request.ts";
+import type { AuthorizeReading, Objection } from "../oauth/endpoints/authorize-request.ts";
 import type { User } from "../store/users.ts";
 import { answerError } from "./answer-error.ts";
 import type { FoundClient } from "./asking-client.ts";
 import type { AuthorizeContent } from "./attempt.ts";
 import { type Ending, problem } from "./ending.ts";
-import { choices } from "./leave.ts";
+import { choices } from "./redirect-to-provider.ts";
 
 type Read = Extract<AuthorizeReading, { readonly kind: "read" }>;
 

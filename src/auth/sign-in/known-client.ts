@@ -1,11 +1,11 @@
 /** The application that a request names, or what the person is told when there is none. */
 
-import type { AuthContext } from "../context.ts";
-import { claimedId } from "../doctor/mask.ts";
-import type { AuthorizeReading } from "../server/authorize-request.ts";
+import type { AuthContext } from "../context/context.ts";
+import { claimedId } from "../trace/mask.ts";
+import type { AuthorizeReading } from "../oauth/endpoints/authorize-request.ts";
 import { findClient, type FoundClient } from "./asking-client.ts";
 import { problem, type Problem } from "./ending.ts";
-import { askerOf } from "./limits.ts";
+import { limitKeyOf } from "./sign-in-limits.ts";
 
 type Read = Extract<AuthorizeReading, { readonly kind: "read" }>;
 
@@ -14,7 +14,7 @@ export async function knownClient(
   request: Request,
   { clientId, redirectUri }: Read,
 ): Promise<FoundClient | Problem> {
-  const found = await findClient(context, clientId, askerOf(context, request));
+  const found = await findClient(context, clientId, limitKeyOf(context, request));
   const step = { kind: "ask_refused", ...claimedId(clientId), redirectUri } as const;
   switch (found.kind) {
     case "client":

@@ -1,14 +1,14 @@
 /** What a person answered to the question who they are: a provider to go to, or the owner's code. */
 
-import { addressOf, type AuthContext } from "../context.ts";
+import { addressOf, type AuthContext } from "../context/context.ts";
 import type { CodeProvider } from "../identity/provider.ts";
-import { refuse } from "./admit.ts";
+import { refuseSignIn } from "./admit.ts";
 import { marksOf } from "./attempt.ts";
 import { welcome } from "./conclude.ts";
-import { gone } from "./gone.ts";
+import { attemptExpired } from "./attempt-expired.ts";
 import { attemptMark, HeldAttempt } from "./held-attempt.ts";
-import { choices, leave } from "./leave.ts";
-import type { Complaint, Outcome } from "./outcome.ts";
+import { choices, redirectToProvider } from "./redirect-to-provider.ts";
+import type { Complaint, SignInOutcome } from "./sign-in-outcome.ts";
 
 /** All tries are counted in one place, so that they can be counted together. */
 const TRIES_KEY = "code-tries";
@@ -18,10 +18,10 @@ export async function logIn(
   context: AuthContext,
   request: Request,
   form: URLSearchParams,
-): Promise<Outcome> {
+): Promise<SignInOutcome> {
   const held = await HeldAttempt.of(context, request, form.get("handle"));
   const mark = await attemptMark(request, form.get("handle"));
-  if (held === undefined) return gone(context, "other-browser", mark);
+  if (held === undefined) return attemptExpired(context, "other-browser", mark);
   const name = form.get("provider");
   const code = form.get("code");
   const provider = choices(context).find((each) =>
@@ -29,11 +29,11 @@ export async function logIn(
   );
   if (provider?.kind === "redirect") {
     const ending = await held.step("login", (attempt) =>
-      leave(context, request, attempt, provider),
+      redirectToProvider(context, request, attempt, provider),
     );
-    return ending ?? gone(context, "used", mark);
+    return ending ?? attemptExpired(context, "used", mark);
   }
-  if (provider === undefined || code === null) return gone(context, "malformed", mark);
+  if (provider === undefined || code === null) return attemptExpired(context, "malformed", mark);
   return enter(context, request, { held, provider, code, mark });
 }
 
@@ -52,10 +52,11 @@ async function enter(
   context: AuthContext,
   request: Request,
   { held, provider, code, mark }: Entry,
-): Promise<Outcome> {
+): Promise<SignInOutcome> {
   const attempt = await held.find();
-  if (attempt?.stage !== "login") return (await held.again("login")) ?? gone(context, "used", mark);
-  const { codeTries: tries } = context.store.passing(TRIES_KEY);
+  if (attempt?.stage !== "login")
+    return (await held.again("login")) ?? attemptExpired(context, "used", mark);
+  const { codeTries: tries } = context.store.ephemeral(TRIES_KEY);
   const address = addressOf(request);
   const seconds = await tries.begin(address, context.limits.codeTries);
   const checked = seconds === 0 ? await provider.check(code) : undefined;
@@ -65,11 +66,11 @@ async function enter(
     const ending = await held.step("login", (taken) =>
       welcome(context, request, { attempt: taken, identified, endCookie: held.endCookie }),
     );
-    return ending ?? gone(context, "used", mark);
+    return ending ?? attemptExpired(context, "used", mark);
   }
   const detail = "There were too many wrong codes.";
   const result = checked ?? ({ kind: "refused", reason: "limited", detail } as const);
-  refuse(context, request, { provider: provider.name, result }, marksOf(attempt));
+  refuseSignIn(context, request, { provider: provider.name, result }, marksOf(attempt));
   return { kind: "sign-in", attempt, complaint: complaintOf(result.reason, seconds) };
 }
 

@@ -1,7 +1,7 @@
 /** Begins an attempt, and binds it to the browser that began it. */
 
 import { hashOf, randomSecret } from "../../lib/random.ts";
-import type { AuthContext } from "../context.ts";
+import type { AuthContext } from "../context/context.ts";
 import { cookie, noCookie, readCookies } from "../cookies.ts";
 import type { Attempt } from "./attempt.ts";
 import { AttemptSeal, COOKIE, cookieName } from "./attempt-seal.ts";
@@ -24,7 +24,7 @@ export async function openAttempt(
   const secret = randomSecret();
   const [browser, seal] = await Promise.all([hashOf(secret), AttemptSeal.of(handle)]);
   const seconds = limits.attemptMinutes * 60;
-  await store.passing(id).attempts.open({
+  await store.ephemeral(id).attempts.open({
     ...{ id, browser, stage },
     content: await seal.content(content),
     expiresAt: content.startedAt + seconds * 1000,

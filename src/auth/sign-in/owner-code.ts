@@ -4,7 +4,7 @@
  */
 
 import { hashOf, randomName, randomSecret } from "../../lib/random.ts";
-import type { OwnerSetup } from "./owner-setup.ts";
+import type { OwnerSetup } from "../identity/owner-setup.ts";
 
 /** The port to a few values; the storage of a Durable Object satisfies it by shape. */
 export interface SmallStore {

@@ -1,16 +1,16 @@
 /** Who is there when a page is asked for: by the session, or by what stands in front of us. */
 
-import { signedIn } from "../browser.ts";
-import type { AuthContext } from "../context.ts";
+import { signedIn } from "./browser.ts";
+import type { AuthContext } from "../context/context.ts";
 import { admit } from "./admit.ts";
 import type { Problem } from "./ending.ts";
 import { identify } from "./identify.ts";
-import type { Person } from "./person.ts";
+import type { SignedInPerson } from "./signed-in-person.ts";
 
 export interface Presence {
   readonly kind: "presence";
   /** Who is signed in. */
-  readonly person?: Person;
+  readonly person?: SignedInPerson;
   /** Of a session that was opened just now. */
   readonly cookies: readonly string[];
 }

@@ -12,7 +12,7 @@ import type { RowOptions, RowPage } from "./kv-rows.ts";
 type Awaitable<T> = T | Promise<T>;
 
 /** `KvRows` here or in another object. */
-export interface Rows {
+export interface KvBacking {
   get(key: string): Awaitable<string | null>;
   put(key: string, value: string, options?: RowOptions): Awaitable<void>;
   putWhile(other: string, key: string, value: string, options?: RowOptions): Awaitable<boolean>;
@@ -22,7 +22,7 @@ export interface Rows {
 
 export interface KvAdapterOptions {
   /** The rows of a shard, by its name. */
-  readonly rowsOf: (shard: string) => Rows;
+  readonly rowsOf: (shard: string) => KvBacking;
   /** The record of a client whose id is a URL: it is a document out there, not a row. */
   readonly documentOf: (clientId: string) => Promise<object | null>;
   /** How long an authorization code is good for: the library has no setting for it. */
@@ -53,7 +53,7 @@ function isGrant(key: string): boolean {
 }
 
 /** The same rows, where grants that are there are not written: what is issued changes none. */
-export function keepingGrants(rows: Rows): Rows {
+export function keepingGrants(rows: KvBacking): KvBacking {
   return {
     get: (key) => rows.get(key),
     put: (key, value, options) => (isGrant(key) ? undefined : rows.put(key, value, options)),
@@ -78,7 +78,7 @@ export class KvAdapter {
   }
 
   /** The same storage for whoever has some of the rows at hand. */
-  with(local: (shard: string) => Rows | undefined): KvAdapter {
+  with(local: (shard: string) => KvBacking | undefined): KvAdapter {
     const { rowsOf } = this.#options;
     return new KvAdapter({
       ...this.#options,
@@ -134,7 +134,7 @@ export class KvAdapter {
     };
   }
 
-  #rowsOf(key: string): Rows {
+  #rowsOf(key: string): KvBacking {
     return this.#options.rowsOf(shardOfKey(key));
   }
 

@@ -6,8 +6,8 @@
  */
 
 import type { Sql } from "../../lib/sql.ts";
-import { clientOf, isAlone } from "../doctor/trace-key.ts";
-import type { LoginStep, LoginTrace, NotedStep, StepKind, TracedStep } from "../doctor/trace.ts";
+import { clientOf, isAlone } from "../trace/trace-key.ts";
+import type { LoginStepView, LoginTrace, NotedStep, StepKind, TracedStep } from "../trace/trace.ts";
 
 type TraceRow = { id: number; key: string; started: number; updated: number };
 type StepRow = {
@@ -120,7 +120,7 @@ export class LoginTraces {
   }
 
   #traceFor(
-    step: LoginStep,
+    step: LoginStepView,
     key: string,
     marks: readonly string[],
     at: number,
@@ -199,7 +199,7 @@ export class LoginTraces {
   }
 }
 
-function marksOf(step: LoginStep, key: string): readonly string[] {
+function marksOf(step: LoginStepView, key: string): readonly string[] {
   const { attempt, grant } = { attempt: undefined, grant: undefined, ...step };
   return [
     ...(attempt === undefined ? [] : [`attempt ${attempt} ${key}`]),
@@ -216,6 +216,6 @@ function stepOf({ last, step, ...row }: StepRow): TracedStep {
     times,
     address,
     agent,
-    step: JSON.parse(step) as LoginStep,
+    step: JSON.parse(step) as LoginStepView,
   };
 }

@@ -12,7 +12,7 @@ export interface User {
   readonly subject: string;
   readonly name?: string;
   readonly email?: string;
-  /** As the provider said last; what they allow is judged anew each time (`auth/standing.ts`). */
+  /** As the provider said last; what they allow is judged anew each time (`src/auth/store/standing.ts`). */
   readonly domain?: string;
   readonly groups?: readonly string[];
   readonly organizations?: readonly string[];

@@ -2,7 +2,7 @@
 
 import { hidden } from "./forms.ts";
 import { type Html, html } from "./html.ts";
-import { address } from "./parts.ts";
+import { emailAddress } from "./parts.ts";
 
 /** Sends `csrf`, `label`, `resource` (one or more), and `days` if it has any. */
 export interface CredentialForm {
@@ -73,7 +73,7 @@ function checkbox({ value, label, scope, isChecked }: Choice): Html {
     ><input type="checkbox" name="resource" value="${value}" ${isChecked && html`checked`} />
     <span
       >${label}<span class="small resource"
-        >${address(value)} <span class="nowrap">· scope ${address(scope)}</span></span
+        >${emailAddress(value)} <span class="nowrap">· scope ${emailAddress(scope)}</span></span
       ></span
     ></label
   >`;

@@ -1,6 +1,6 @@
 /** The frame of every page: head, brand, navigation, the one main part, and the line beside it. */
 
-import { STYLE } from "../style.ts";
+import { STYLE } from "./style.ts";
 import { type Html, html } from "./html.ts";
 import { ICON_URL, MARK } from "./mark.ts";
 import { PATHS } from "./paths.ts";

@@ -47,11 +47,11 @@ export function clientName(name: string): Html {
 export function verification(verifiedHost: string | undefined): Html {
   return verifiedHost === undefined
     ? html`<span class="badge">Unverified application</span>`
-    : html`<span class="badge good">Verified host <b>${address(verifiedHost)}</b></span>`;
+    : html`<span class="badge good">Verified host <b>${emailAddress(verifiedHost)}</b></span>`;
 }
 
 /** A host, a URL or an identifier: letter by letter, and none that is not seen. */
-export function address(text: string): Html {
+export function emailAddress(text: string): Html {
   return html`<span class="host">${cleanText(text, MAX_ADDRESS)}</span>`;
 }
 
@@ -63,7 +63,7 @@ export function listOf(entries: readonly Html[], empty: string): Html {
   </ul>`;
 }
 
-export interface Entry {
+export interface DescriptionEntry {
   readonly title: Html;
   readonly facts: readonly Fact[];
   readonly action?: Html | undefined;
@@ -72,7 +72,7 @@ export interface Entry {
 }
 export type Fact = readonly [label: string, value: Html | string];
 
-export function entry({ title, facts, action, question }: Entry): Html {
+export function entry({ title, facts, action, question }: DescriptionEntry): Html {
   return html`<li class="entry">
     <h3>${title}</h3>
     <dl class="facts">
@@ -93,7 +93,7 @@ export function lastUse(at: number | undefined, now: number): Fact {
 }
 
 /** Something to be copied and kept; a click selects all of it. */
-export function secret(label: string, text: string): Html {
+export function secretValue(label: string, text: string): Html {
   return html`<p class="secret" role="group" aria-label="${label}"><code>${text}</code></p>`;
 }
 

@@ -7,7 +7,7 @@
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { toLegacyServer } from "../../protocol/capabilities.ts";
 import type { Call } from "../../protocol/exchange.ts";
-import { nobody } from "../../protocol/nobody.ts";
+import { nullPeer } from "../../protocol/null-peer.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Exchanges } from "./exchanges.ts";
@@ -110,4 +110,4 @@ async function shakeHands(
 }
 
 /** Before the handshake is done a server may say nothing but `ping` (lifecycle). */
-const NOBODY = nobody("Not initialized yet");
+const NOBODY = nullPeer("Not initialized yet");

@@ -18,12 +18,12 @@ import { connect, type Connected, restoreWire } from "./connect.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 import { Exchanges } from "./exchanges.ts";
 import type { Handshake, LegacyClient } from "./handshake.ts";
-import { type Recipient, ticketing } from "./recipient.ts";
+import { type Recipient, withResumeTokens } from "./recipient.ts";
 import { resumeExchange, runExchange } from "./run-exchange.ts";
 import { type SavedConnection, saveConnection } from "./saved-connection.ts";
-import { readTicket, writeTicket } from "./ticket.ts";
-import type { WatchOrder } from "./watch.ts";
-import type { Listener } from "./wire.ts";
+import { readResumeToken, writeResumeToken } from "./resume-token.ts";
+import type { StandaloneWatchRequest } from "./watch-standalone-stream.ts";
+import type { StandaloneStreamListener } from "./wire.ts";
 
 const MAX_QUIET_REPAIRS = 8;
 const FIRST_PAUSE_MS = 500;
@@ -60,7 +60,7 @@ export class LegacyConnection {
     this.#target = target;
     this.#client = client;
     this.#unsolicited = unsolicited;
-    this.#recipient = ticketing(unsolicited);
+    this.#recipient = withResumeTokens(unsolicited);
     this.#save = save;
     this.#onReopened = onReopened;
     this.#wantedLogLevel = options.logLevel;
@@ -161,7 +161,7 @@ export class LegacyConnection {
     signal: AbortSignal,
     asked: readonly OpenQuestion[] = [],
   ): Promise<Reply> {
-    const { request, progressToken, lastEventId } = readTicket(ticket ?? "");
+    const { request, progressToken, lastEventId } = readResumeToken(ticket ?? "");
     const wire = this.#connected?.wire;
     if (wire === undefined || request === undefined || lastEventId === undefined) {
       const sentence = "was being waited for when the gateway restarted; the result is unknown";
@@ -180,14 +180,14 @@ export class LegacyConnection {
    * @returns whether the server has the answer, or does not want it.
    */
   async answer(ticket: string, reply: Reply): Promise<boolean> {
-    const { ask } = readTicket(ticket);
+    const { ask } = readResumeToken(ticket);
     const wire = this.#connected?.wire;
     return ask === undefined || wire === undefined || bringAnswer(wire, respond(ask, reply));
   }
 
   /** Gives up a request of an earlier life of this object. */
-  async forsake(ticket: string, reason: string): Promise<void> {
-    const { request: requestId } = readTicket(ticket);
+  async abandon(ticket: string, reason: string): Promise<void> {
+    const { request: requestId } = readResumeToken(ticket);
     const params = { requestId, reason };
     if (requestId === undefined) return;
     await this.#connected?.wire.post(notification("notifications/cancelled", params));
@@ -222,10 +222,10 @@ export class LegacyConnection {
    * @param ticket of the last message that belonged to no request, if there was one.
    * @returns what to watch; `undefined` where the transport brings everything on its own stream.
    */
-  async watched(ticket: string | undefined): Promise<WatchOrder | undefined> {
+  async watched(ticket: string | undefined): Promise<StandaloneWatchRequest | undefined> {
     const { wire, transport, handshake } = await this.#ready();
     if (transport === "sse") return undefined;
-    const { lastEventId } = readTicket(ticket ?? "");
+    const { lastEventId } = readResumeToken(ticket ?? "");
     return {
       revision: handshake.revision,
       ...(wire.sessionId === undefined ? {} : { sessionId: wire.sessionId }),
@@ -240,7 +240,7 @@ export class LegacyConnection {
 
   /** Whether a watched message is the last one that is known. @param ticket of that one. */
   isKnown(lastEventId: string | undefined, ticket: string | undefined): boolean {
-    return lastEventId !== undefined && readTicket(ticket ?? "").lastEventId === lastEventId;
+    return lastEventId !== undefined && readResumeToken(ticket ?? "").lastEventId === lastEventId;
   }
 
   /** Takes what a watch brings. */
@@ -250,7 +250,7 @@ export class LegacyConnection {
 
   /** What belongs to no request can be taken up from here on. */
   primed(lastEventId: string): void {
-    this.#unsolicited.primed?.(writeTicket({ lastEventId }));
+    this.#unsolicited.primed?.(writeResumeToken({ lastEventId }));
   }
 
   /** A watch found that the server has forgotten its session. */
@@ -266,7 +266,7 @@ export class LegacyConnection {
     this.#isWanted = true;
     const connected = await this.#ready();
     if (this.#isWanted && !this.#isClosed)
-      this.#listenOn(connected, readTicket(ticket ?? "").lastEventId);
+      this.#listenOn(connected, readResumeToken(ticket ?? "").lastEventId);
   }
 
   /** Settles when whoever else listened can stop: the server has been asked, and has answered. */
@@ -277,7 +277,7 @@ export class LegacyConnection {
   #listenOn(connected: Connected, lastEventId?: string): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#standing = promise;
-    const listener: Listener = {
+    const listener: StandaloneStreamListener = {
       deliver: this.#deliver,
       primed: (id) => this.primed(id),
       onLost: () => void this.#repairWhileWanted(connected),

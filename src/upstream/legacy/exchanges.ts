@@ -21,11 +21,11 @@ import {
   respond,
 } from "../../protocol/json-rpc.ts";
 import { replaceProgressToken } from "../../protocol/progress-token.ts";
-import type { Origin, Recipient } from "./recipient.ts";
-import { readTicket, type Ticket } from "./ticket.ts";
+import type { MessageOrigin, Recipient } from "./recipient.ts";
+import { readResumeToken, type ResumePoint } from "./resume-token.ts";
 
 /** A ticket of a request that has an id. */
-export type Addressed = Ticket & Required<Pick<Ticket, "request">>;
+export type Addressed = ResumePoint & Required<Pick<ResumePoint, "request">>;
 
 /** A server that asks more than this at once of one client gets errors for the rest. */
 const MAX_OPEN_ASKS = 64;
@@ -126,7 +126,7 @@ export class Exchanges {
    *   stream they came on goes on being read.
    */
   async receive(parsed: Parsed, recipient: Recipient, lastEventId?: string): Promise<void> {
-    const origin: Origin = lastEventId === undefined ? {} : { lastEventId };
+    const origin: MessageOrigin = lastEventId === undefined ? {} : { lastEventId };
     switch (parsed.kind) {
       case "response":
         // An unknown id is an answer to nobody: late, doubled, or made up.
@@ -148,7 +148,7 @@ export class Exchanges {
   async #receiveNotification(
     message: JsonRpcNotification,
     recipient: Recipient,
-    origin: Origin,
+    origin: MessageOrigin,
   ): Promise<void> {
     const { method, params } = message;
     if (method === "notifications/cancelled") {
@@ -169,7 +169,7 @@ export class Exchanges {
     await recipient.notify(params === undefined ? { method } : { method, params }, origin);
   }
 
-  async #ask(message: JsonRpcRequest, recipient: Recipient, origin: Origin): Promise<void> {
+  async #ask(message: JsonRpcRequest, recipient: Recipient, origin: MessageOrigin): Promise<void> {
     const { id, method, params } = message;
     if (this.#asks.has(id) || this.#asks.size >= this.#maxOpenAsks) {
       const why = this.#asks.has(id) ? "this id is in use" : "too many open requests";
@@ -189,7 +189,7 @@ export class Exchanges {
 
   /** Waits on for the answer to a question that was asked in an earlier life. */
   resumeAsk({ ticket, wait }: OpenQuestion, recipient: Recipient): void {
-    const { ask: id } = readTicket(ticket);
+    const { ask: id } = readResumeToken(ticket);
     if (id !== undefined && !this.#asks.has(id)) void this.#await(id, recipient, wait);
   }
 

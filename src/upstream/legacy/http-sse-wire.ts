@@ -15,7 +15,7 @@ import { readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
 import { parseEvent, readEvents } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
-import type { Deliver, Listener, Receiver, Wire } from "./wire.ts";
+import type { Deliver, StandaloneStreamListener, Receiver, Wire } from "./wire.ts";
 
 const ENDPOINT_TIMEOUT_MS = 10_000;
 
@@ -76,7 +76,7 @@ export class HttpSseWire implements Wire {
     await abortAfter(UNATTENDED_TIMEOUT_MS, (signal) => this.#post(stream, message, signal));
   }
 
-  listen({ onLost, opened, standing }: Listener): void {
+  listen({ onLost, opened, standing }: StandaloneStreamListener): void {
     this.#onLost = onLost;
     standing?.();
     if (this.#stream !== undefined) opened?.(false);

@@ -2,28 +2,28 @@
 
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
-import { type Ticket, writeTicket } from "./ticket.ts";
+import { type ResumePoint, writeResumeToken } from "./resume-token.ts";
 
 /** Where a message came from. */
-export type Origin = Pick<Ticket, "lastEventId" | "ask">;
+export type MessageOrigin = Pick<ResumePoint, "lastEventId" | "ask">;
 
 export interface Recipient {
-  notify(notice: Call, origin: Origin): Promise<void>;
+  notify(notice: Call, origin: MessageOrigin): Promise<void>;
   /** @param brought resolves when the server has the answer. */
   ask(
     request: Call,
     withdrawn: AbortSignal,
-    origin: Origin,
+    origin: MessageOrigin,
     brought?: Promise<void>,
   ): Promise<Reply>;
 }
 
 /** Gives each message the ticket that takes its exchange up again after it. */
-export function ticketing(peer: Peer, base: Ticket = {}): Recipient {
+export function withResumeTokens(peer: Peer, base: ResumePoint = {}): Recipient {
   let { lastEventId } = base;
-  const ticket = (origin: Origin): string | undefined => {
+  const ticket = (origin: MessageOrigin): string | undefined => {
     lastEventId = origin.lastEventId ?? lastEventId;
-    return writeTicket({
+    return writeResumeToken({
       ...base,
       ...(lastEventId === undefined ? {} : { lastEventId }),
       ...(origin.ask === undefined ? {} : { ask: origin.ask }),

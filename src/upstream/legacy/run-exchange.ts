@@ -13,8 +13,8 @@ import { startDeadline } from "../deadline.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Addressed, Exchanges } from "./exchanges.ts";
-import { type Recipient, ticketing } from "./recipient.ts";
-import { writeTicket } from "./ticket.ts";
+import { type Recipient, withResumeTokens } from "./recipient.ts";
+import { writeResumeToken } from "./resume-token.ts";
 import type { Receiver, Wire } from "./wire.ts";
 
 /** Nobody is told of it: the answer is there. One for all, since to make an error takes a while. */
@@ -88,7 +88,7 @@ async function seeThrough(
       resume();
     }
   };
-  const told = ticketing(peer, ticket);
+  const told = withResumeTokens(peer, ticket);
   const recipient: Recipient = {
     notify: async (notice, origin) => {
       deadline.rewind();
@@ -109,7 +109,9 @@ async function seeThrough(
     isSettled: exchange.isSettled,
     sent: () => (isSent = true),
     primed: (lastEventId) =>
-      peer.primed?.(writeTicket(lastEventId === undefined ? ticket : { ...ticket, lastEventId })),
+      peer.primed?.(
+        writeResumeToken(lastEventId === undefined ? ticket : { ...ticket, lastEventId }),
+      ),
     released: () => peer.released?.(),
   };
   const wired = start(receiver, ended).then(() => {

@@ -9,7 +9,7 @@ import { settleWithin } from "../../lib/time-out.ts";
 import type { ResumePoint } from "../read-messages.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { pauseBefore } from "./pause-before.ts";
-import type { Deliver, Listener } from "./wire.ts";
+import type { Deliver, StandaloneStreamListener } from "./wire.ts";
 
 /** The transport that it is opened over. */
 export interface StandaloneTransport {
@@ -62,7 +62,7 @@ export class StandaloneStream {
   }
 
   /** Calling it again is harmless. @param lastEventId the last event of it that is known. */
-  listen(listener: Listener, lastEventId?: string): void {
+  listen(listener: StandaloneStreamListener, lastEventId?: string): void {
     if (this.#listening !== undefined) {
       listener.standing?.();
       return;
@@ -99,7 +99,7 @@ export class StandaloneStream {
   }
 
   async #run(
-    listener: Listener,
+    listener: StandaloneStreamListener,
     resume: ResumePoint,
     signal: AbortSignal,
     onAnswered: () => void,
@@ -138,7 +138,7 @@ export class StandaloneStream {
   /** @returns whether the stream was of use: it brought something, or stood for a while. */
   async #hear(
     response: Response,
-    { deliver, broken }: Listener,
+    { deliver, broken }: StandaloneStreamListener,
     resume: ResumePoint,
     signal: AbortSignal,
   ): Promise<boolean> {
@@ -161,7 +161,7 @@ export class StandaloneStream {
   async #mayListenAgain(
     response: Response,
     resume: ResumePoint,
-    { onLost, refused }: Listener,
+    { onLost, refused }: StandaloneStreamListener,
   ): Promise<boolean> {
     const { status } = response;
     let isForgotten = false;

@@ -20,7 +20,7 @@ import { UpstreamError } from "../upstream-error.ts";
 import { showsModernOnly } from "./handshake.ts";
 import { pauseBefore } from "./pause-before.ts";
 import { StandaloneStream } from "./standalone-stream.ts";
-import type { Deliver, Listener, Receiver, Wire } from "./wire.ts";
+import type { Deliver, StandaloneStreamListener, Receiver, Wire } from "./wire.ts";
 
 /** Attempts in a row that brought nothing; a server that polls resets the count by delivering. */
 const MAX_BARREN_RESUMES = 5;
@@ -90,7 +90,7 @@ export class StreamableHttpWire implements Wire {
     });
   }
 
-  listen(listener: Listener, lastEventId?: string): void {
+  listen(listener: StandaloneStreamListener, lastEventId?: string): void {
     this.#standalone.listen(listener, lastEventId);
   }
 

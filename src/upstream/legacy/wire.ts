@@ -15,7 +15,7 @@ import type { LegacyRevision } from "../../protocol/revisions.ts";
 export type Deliver = (parsed: Parsed, lastEventId?: string) => Promise<void>;
 
 /** Takes what belongs to no request. */
-export interface Listener {
+export interface StandaloneStreamListener {
   readonly deliver: Deliver;
   /** The stream can be taken up from here on, though nothing was said yet. */
   readonly primed: (lastEventId: string) => void;
@@ -84,7 +84,7 @@ export interface Wire {
    *
    * @param lastEventId the last such event that is known, if the server gives ids.
    */
-  listen(listener: Listener, lastEventId?: string): void;
+  listen(listener: StandaloneStreamListener, lastEventId?: string): void;
   /** Stops what `listen` started; the session stays. */
   unlisten(): void;
 

@@ -13,21 +13,21 @@ import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { sendModern } from "./send.ts";
 
-export type Verdict =
+export type EraVerdict =
   | { readonly era: "modern" }
   | { readonly era: "legacy" }
   /** Modern, but of revisions that Edgeway does not speak: falling back would be wrong. */
   | { readonly era: "unknown-modern"; readonly supported: readonly string[] };
 
 const HOUR_MS = 3_600_000;
-const verdicts = new BoundedCache<Verdict>({ maxEntries: 1000, ttlMs: HOUR_MS });
+const verdicts = new BoundedCache<EraVerdict>({ maxEntries: 1000, ttlMs: HOUR_MS });
 
 /**
  * The era of an upstream, as seen by a modern client.
  *
  * @throws UpstreamError when the probe gave no evidence: refused credentials, overload, failure.
  */
-export async function discover(target: UpstreamTarget): Promise<Verdict> {
+export async function discover(target: UpstreamTarget): Promise<EraVerdict> {
   // HTTP+SSE is older than the era.
   if (target.era === "legacy" || target.transport === "sse") return { era: "legacy" };
   const key = target.endpoint.href;
@@ -44,7 +44,7 @@ export function forgetVerdict(target: UpstreamTarget): void {
 }
 
 /** Asks anew, after a refusal that a server of this era would not give. @throws like `discover`. */
-export function recheckEra(target: UpstreamTarget): Promise<Verdict> {
+export function recheckEra(target: UpstreamTarget): Promise<EraVerdict> {
   forgetVerdict(target);
   return discover(target);
 }
@@ -53,7 +53,7 @@ export function legacyOnly({ slug }: UpstreamTarget): UpstreamError {
   return new UpstreamError(slug, "other-era", "speaks only the legacy era (before 2026-07-28)");
 }
 
-async function probe(target: UpstreamTarget): Promise<Verdict> {
+async function probe(target: UpstreamTarget): Promise<EraVerdict> {
   let reply: Reply;
   try {
     reply = await sendProbe(target);
@@ -89,7 +89,7 @@ async function sendProbe(target: UpstreamTarget): Promise<Reply> {
 }
 
 /** The verdict table: what an answer to `server/discover` proves. */
-export function judge(reply: Reply): Verdict {
+export function judge(reply: Reply): EraVerdict {
   if ("result" in reply) {
     const { supportedVersions, capabilities } = reply.result;
     const isModern =

@@ -1,0 +1,85 @@
+/** The objects of sign-in, as the Worker and the objects themselves reach them. */
+
+import type { AuthShard, AuthStore } from "../src/auth/context/auth-store.ts";
+import { allShards, shardName } from "../src/auth/store/shards.ts";
+import { count } from "../src/observability/costs.ts";
+import type { AuthShardObject, PartName } from "./auth-shard-object.ts";
+import { leaseRequest } from "./leases.ts";
+
+type Namespace = DurableObjectNamespace<AuthShardObject>;
+
+/** All of them: the compiler misses one that is left out. */
+const PARTS: Readonly<Record<PartName, true>> = {
+  rows: true,
+  users: true,
+  sessions: true,
+  approvals: true,
+  keys: true,
+  audit: true,
+  grants: true,
+  bearers: true,
+  traces: true,
+  documents: true,
+  limits: true,
+  attempts: true,
+  codeTries: true,
+  services: true,
+};
+
+export function authStoreIn(namespace: Namespace): AuthStore {
+  const shard = (name: string): AuthShard => shardAt(namespace, name);
+  return {
+    shard,
+    ofUser: (key) => shard(shardName("u", key)),
+    ofClient: (clientId) => shard(shardName("c", clientId)),
+    ofDocument: (clientId) => shard(shardName("c", hostOf(clientId))),
+    ephemeral: (key) => shard(shardName("t", key)),
+    allOfUsers: () => allShards("u").map(shard),
+    allOfClients: () => allShards("c").map(shard),
+    allEphemeral: () => allShards("t").map(shard),
+  };
+}
+
+function shardAt(namespace: Namespace, name: string): AuthShard {
+  /** A stub that has failed stays failed, so each call has its own. */
+  const stub = (): DurableObjectStub<AuthShardObject> => {
+    count("objectRequests");
+    return namespace.getByName(name);
+  };
+  const names = Object.keys(PARTS) as PartName[];
+  const parts = names.map((part) => [part, partAt(part, stub)] as const);
+  return {
+    ...(Object.fromEntries(parts) as unknown as Pick<AuthShard, PartName>),
+    token: (request) => stub().token(request),
+    async lease(tags) {
+      const { webSocket } = await stub().fetch(leaseRequest(tags));
+      if (webSocket === null) throw new Error("The lease was not given");
+      return webSocket;
+    },
+    currentUser: (user, codeMac) => stub().currentUser(user, codeMac),
+    revokeEverything: (user) => stub().revokeEverything(user),
+    endGrant: (user, grant) => stub().endGrant(user, grant),
+    endClient: (client) => stub().endClient(client),
+    endKey: (owner, key) => stub().endKey(owner, key),
+    setDisabled: (user, isDisabled) => stub().setDisabled(user, isDisabled),
+  };
+}
+
+/** A part's methods, whatever they are: each becomes a call of the object that holds it. */
+function partAt(part: PartName, stub: () => DurableObjectStub<AuthShardObject>): object {
+  return new Proxy(
+    {},
+    {
+      get: (_, method) =>
+        // A promise is asked for this when it is awaited, and this is none.
+        method === "then"
+          ? undefined
+          : (...args: readonly unknown[]) => stub().call(part, String(method), args),
+    },
+  );
+}
+
+/** Whatever was sent as a client's id: what is no address is refused where it is looked up. */
+function hostOf(clientId: string): string {
+  return URL.canParse(clientId) ? new URL(clientId).host : clientId;
+}

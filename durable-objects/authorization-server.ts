@@ -1,0 +1,59 @@
+/** The authorization server as the Worker and the objects have it: engine, records, keys, providers. */
+
+import type { AuthBacking } from "../src/auth/context/context.ts";
+import { identityProviders } from "../src/auth/identity/identity-providers.ts";
+import { ProviderDocuments } from "../src/auth/identity/provider-documents.ts";
+import { Authorities, type AuthorityEnv } from "../src/auth/oauth/engine/authority.ts";
+import { ClientKeys } from "../src/auth/clients/assertion-keys.ts";
+import { asVerified } from "../src/auth/clients/client-document.ts";
+import { KvAdapter } from "../src/auth/store/kv-adapter.ts";
+import type { Config } from "../src/config/config.ts";
+import { authStoreIn } from "./auth-store-stub.ts";
+import { feedsIn } from "./feeds-stub.ts";
+import { healthOf } from "./server-health.ts";
+import { ownerIn } from "./owner-stub.ts";
+import { secretsOf } from "./auth-secrets.ts";
+import { wayOut } from "./way-out.ts";
+
+const HOUR_SECONDS = 3600;
+
+let cached: { readonly config: Config; readonly backing: AuthBacking } | undefined;
+
+/** One for the life of an isolate, as its configuration is. */
+export function authOf(env: Env, config: Config): AuthBacking {
+  if (cached?.config !== config) cached = { config, backing: make(env, config) };
+  return cached.backing;
+}
+
+function make(env: Env, config: Config): AuthBacking {
+  const { limits, servers } = config;
+  const store = authStoreIn(env.AUTH);
+  const engine: AuthorityEnv = {
+    OAUTH_KV: new KvAdapter({
+      rowsOf: (shard) => store.shard(shard).rows,
+      documentOf: async (clientId) => {
+        const outcome = await store.ofDocument(clientId).documents.find(clientId);
+        // Whoever has to sign was asked to before the request came this far.
+        return outcome.kind === "client" ? asVerified(outcome.client) : null;
+      },
+      codeSeconds: limits.codeSeconds,
+      unusedClientSeconds: limits.unusedRegistrationHours * HOUR_SECONDS,
+    }),
+  };
+  const { fetch } = wayOut(config);
+  const owner = ownerIn(env);
+  const documents = new ProviderDocuments();
+  const providers = identityProviders(config.identity, {
+    ...{ fetch, enrolment: owner, documents },
+    codeMac: async (codeHash) => (await secretsOf(env, config)).ownerCodeMac(codeHash),
+  });
+  return {
+    ...{ store, engine },
+    clientKeys: new ClientKeys(wayOut(config)),
+    authorities: new Authorities(servers.keys(), limits),
+    secrets: () => secretsOf(env, config),
+    setup: owner,
+    serverHealth: () => healthOf(feedsIn(env.FEEDS), [...servers.values()]),
+    providers: new Map(providers.map((provider) => [provider.name, provider])),
+  };
+}

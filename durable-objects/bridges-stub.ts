@@ -1,0 +1,98 @@
+/** The `Bridges` port over a Durable Object namespace. */
+
+import type {
+  Bridges,
+  BridgeCommand,
+  BridgeOutcome,
+} from "../src/relay/modern-to-legacy/bridge.ts";
+import { clientKey, clientKind } from "../src/endpoint/client-kind.ts";
+import { hashOf } from "../src/lib/random.ts";
+import { SocketLines } from "../src/lib/socket-lines.ts";
+import { count } from "../src/observability/costs.ts";
+import { ErrorCode } from "../src/protocol/error-codes.ts";
+import { errorReply } from "../src/protocol/json-rpc.ts";
+import { LATEST_MODERN } from "../src/protocol/revisions.ts";
+import { CLIENT_GONE_CODE } from "../src/sessions/frame.ts";
+import type { BridgeObject, Sender } from "./bridge-object.ts";
+
+type Namespace = DurableObjectNamespace<BridgeObject>;
+type Stub = DurableObjectStub<BridgeObject>;
+
+/** The first message on the way of a client that listens. */
+export interface Attending {
+  readonly sender: Sender;
+  readonly uris: readonly string[];
+}
+
+/** To be asked for callers who have shown who they are: each principal's calls bring objects to life. */
+export function bridgesIn(namespace: Namespace): Bridges {
+  return {
+    at(principal, { slug, endpoint }, declared) {
+      // What else a client declares makes no difference to a server, and would make objects.
+      const kind = clientKind(LATEST_MODERN, declared);
+      const { capabilities } = kind;
+
+      const sender = async (): Promise<Sender> => ({
+        ...{ slug, capabilities },
+        owner: await hashOf(principal),
+      });
+
+      async function ownStub(): Promise<Stub> {
+        count("objectRequests");
+        const parts = [principal, slug, endpoint.href, clientKey(kind)];
+        return namespace.getByName(await hashOf(JSON.stringify(parts)));
+      }
+
+      async function stubFor(command: BridgeCommand): Promise<Stub | undefined> {
+        if (command.kind === "call") return ownStub();
+        count("objectRequests");
+        return stubOf(namespace, command.object);
+      }
+
+      return {
+        run(command) {
+          const id = crypto.randomUUID();
+          // Both calls wait for the same, so that they come in their order.
+          const ready = Promise.all([stubFor(command), sender()]);
+          const take = async (): Promise<BridgeOutcome> => {
+            const [stub, from] = await ready;
+            return stub?.take(id, from, command) ?? unknown();
+          };
+          return {
+            outcome: take(),
+            async cancel() {
+              const [stub] = await ready;
+              await stub?.cancel(id);
+            },
+          };
+        },
+        async listenForResources(uris) {
+          const [stub, from] = await Promise.all([ownStub(), sender()]);
+          const { webSocket } = await stub.fetch(attendRequest());
+          if (webSocket === null) throw new Error("A bridge has opened no way");
+          const lines = new SocketLines(webSocket, CLIENT_GONE_CODE);
+          lines.send(JSON.stringify({ sender: from, uris } satisfies Attending));
+          return lines;
+        },
+      };
+    },
+  };
+}
+
+/** @returns `undefined` for what is no id of an object here: another gateway's, or none at all. */
+function stubOf(namespace: Namespace, id: string): Stub | undefined {
+  try {
+    return namespace.get(namespace.idFromString(id));
+  } catch {
+    return undefined;
+  }
+}
+
+function unknown(): BridgeOutcome {
+  const sentence = "requestState is of a request that is not known here; call again without it";
+  return { kind: "reply", reply: errorReply(ErrorCode.InvalidParams, sentence) };
+}
+
+function attendRequest(): Request {
+  return new Request("https://bridge.internal/", { headers: { Upgrade: "websocket" } });
+}

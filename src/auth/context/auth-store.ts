@@ -1,0 +1,88 @@
+/** The way to the records of sign-in: which object holds what, and how each is called. */
+
+import type { ClientDocuments } from "../clients/client-documents.ts";
+import type { Bearers } from "../oauth/grants/bearers.ts";
+import type { Grants } from "../oauth/grants/grants.ts";
+import type { CurrentUser } from "../store/standing.ts";
+import type { ApiKeys, Maker } from "../store/api-keys.ts";
+import type { Approvals } from "../store/approvals.ts";
+import type { Attempts } from "../store/attempts.ts";
+import type { AuditLog } from "../store/audit-log.ts";
+import type { BrowserSessions } from "../store/browser-sessions.ts";
+import type { CodeTries } from "../store/code-tries.ts";
+import type { LoginTraces } from "../store/login-traces.ts";
+import type { KvRows } from "../store/kv-rows.ts";
+import type { RateLimits } from "../store/rate-limits.ts";
+import type { ServiceClients } from "../store/service-clients.ts";
+import type { Users } from "../store/users.ts";
+
+/** A part of an object, as seen from outside of it: every call is a round trip. */
+type Remote<T> = {
+  readonly [K in keyof T as T[K] extends (...args: never) => unknown ? K : never]: T[K] extends (
+    ...args: infer A
+  ) => infer R
+    ? (...args: A) => Promise<Awaited<R>>
+    : never;
+};
+
+/** One object. */
+export interface AuthShard {
+  readonly rows: Remote<KvRows>;
+  readonly users: Remote<Users>;
+  readonly sessions: Remote<BrowserSessions>;
+  readonly approvals: Remote<Approvals>;
+  readonly keys: Remote<ApiKeys>;
+  readonly audit: Remote<AuditLog>;
+  readonly grants: Remote<Grants>;
+  readonly bearers: Remote<Bearers>;
+  readonly documents: Remote<Pick<ClientDocuments, "load" | "find">>;
+  readonly traces: Remote<LoginTraces>;
+  readonly limits: Remote<RateLimits>;
+  readonly attempts: Remote<Attempts>;
+  readonly codeTries: Remote<CodeTries>;
+  readonly services: Remote<ServiceClients>;
+  /** The token endpoint, for the grants that are here. */
+  token(request: Request): Promise<Response>;
+  /** @returns a socket that is closed when a grant, a key or a user of these ends. */
+  lease(tags: readonly string[]): Promise<WebSocket>;
+  /** @returns the user as today's configuration judges them; `undefined` when they are not let in. */
+  currentUser(user: string, codeMac: string | undefined): Promise<CurrentUser | undefined>;
+  /** Ends everything that a user has: grants, keys, browser sessions, approvals, open streams. */
+  revokeEverything(user: string): Promise<void>;
+  /** Ends one grant, or all of an application, and its open streams. @returns whether there was one. */
+  endGrant(user: string, grant: string): Promise<boolean>;
+  /**
+   * Ends what an application has of the users that are here: grants, approvals, open streams.
+   *
+   * @returns how many grants that were.
+   */
+  endClient(client: string): Promise<number>;
+  /** Ends one API key, and the streams that it opened. @returns whether there was one. */
+  endKey(owner: string, key: string): Promise<boolean>;
+  /** Lets a user in again, or signs them out everywhere and for good. @returns whether there is such a user. */
+  setDisabled(user: string, isDisabled: boolean): Promise<boolean>;
+}
+
+export interface AuthStore {
+  /** What belongs to a user, a service client, or whatever was drawn to lie beside them. */
+  ofUser(key: string): AuthShard;
+  ofClient(clientId: string): AuthShard;
+  /** Documents of one host lie together, so that the host is asked no more often than it may be. */
+  ofDocument(clientId: string): AuthShard;
+  /** What lives for minutes. */
+  ephemeral(key: string): AuthShard;
+  /** Every object of users, for the operator's lists. */
+  allOfUsers(): readonly AuthShard[];
+  allOfClients(): readonly AuthShard[];
+  allEphemeral(): readonly AuthShard[];
+  /** By its name (`shards.ts`). */
+  shard(name: string): AuthShard;
+}
+
+/** Whether whoever made a service client is an administrator today. */
+export async function isAdministrator(
+  store: Pick<AuthStore, "ofUser">,
+  { user, codeMac }: Maker,
+): Promise<boolean> {
+  return (await store.ofUser(user).currentUser(user, codeMac))?.isAdmin === true;
+}

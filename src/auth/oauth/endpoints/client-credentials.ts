@@ -1,0 +1,135 @@
+/**
+ * Tokens for programs that act in their own name (RFC 6749 section 4.4, and the MCP extension
+ * `io.modelcontextprotocol/oauth-client-credentials`). An administrator has made each of them; who
+ * registers is none, however it asks.
+ */
+
+import type { AuthContext } from "../../context/context.ts";
+import { canonicalResource } from "../../resources.ts";
+import { covers } from "../../scopes.ts";
+import { type AuthStore, isAdministrator } from "../../context/auth-store.ts";
+import { isServiceClientId, type ServiceClient } from "../../store/service-clients.ts";
+import { basicCredentials } from "../grants/token-form.ts";
+import { isDocumentUrl } from "../../clients/client-id-url.ts";
+import { SIGNING_ALGORITHMS } from "../../clients/document-keys.ts";
+import { invalidClient, oauthError, oauthJson, tooManyRequests } from "./oauth-error.ts";
+import { hasAssertion, isSigned } from "./token-assertion.ts";
+import { asRequest, type TokenRequest } from "./token-request.ts";
+
+/** However long other tokens last: there is no user who could be asked again. */
+const MAX_SECONDS = 3600;
+
+export async function clientCredentials(
+  context: AuthContext,
+  request: TokenRequest,
+): Promise<Response> {
+  const { clientId } = request.form;
+  if (!isServiceClientId(clientId)) return refuseOthers(context, request);
+  const client = await authenticate(context, request);
+  if (client === undefined || !(await isServed(context.store, client))) {
+    return invalidClient("Client authentication failed", request.authorization !== null);
+  }
+  const resource = chooseResource(context, request, client);
+  if (resource === undefined) {
+    return oauthError("invalid_target", "The resource is none that this client may use");
+  }
+  const scopes = chooseScopes(request, client, resource.scopes);
+  if (scopes === undefined) {
+    return oauthError("invalid_scope", "The scope is more than this client may have");
+  }
+  const { id, label, maker } = client;
+  const { accessTokenMinutes, serviceTokensPerMinute } = context.limits;
+  const seconds = Math.min(accessTokenMinutes * 60, MAX_SECONDS);
+  const shard = context.store.ofUser(id);
+  const wait = await shard.limits.take(`service:${id}`, serviceTokensPerMinute);
+  if (wait > 0) return tooManyRequests("Too many tokens were asked for; use one for longer", wait);
+  const [{ token, key }] = await Promise.all([
+    shard.keys.create({
+      ...{ kind: "cc", owner: id, label, scopes, resources: [resource.id] },
+      ...(maker !== undefined && { maker }),
+      expiresAt: Date.now() + seconds * 1000,
+    }),
+    shard.audit.append(id, "service_token_issued", { label, resource: resource.id }),
+  ]);
+  // An operator may have taken the client away meanwhile; the key was not there to be ended.
+  const still = await context.store.ofClient(id).services.find(id);
+  if (still === undefined || !(await isServed(context.store, still))) {
+    await shard.endKey(id, key.id);
+    return invalidClient("Client authentication failed", request.authorization !== null);
+  }
+  return oauthJson({
+    ...{ access_token: token, token_type: "bearer", scope: key.scopes.join(" ") },
+    ...{ expires_in: seconds, resource: resource.id },
+  });
+}
+
+/** A service client ends with what let its maker make it (`ServiceClient.maker`). */
+export async function isServed(
+  store: Pick<AuthStore, "ofUser">,
+  { isDisabled, maker }: ServiceClient,
+): Promise<boolean> {
+  return !isDisabled && maker !== undefined && (await isAdministrator(store, maker));
+}
+
+/** Who is no service client first has to be who it says, and then may not. */
+async function refuseOthers(context: AuthContext, request: TokenRequest): Promise<Response> {
+  // The document of a client that has one would have to be loaded, and would change nothing.
+  if (!isDocumentUrl(request.form.clientId)) {
+    const plain = asRequest(request, context.origin);
+    const answer = await context.authority.fetch(plain, context.engine);
+    if (answer.status === 401) return answer;
+  }
+  return oauthError("unauthorized_client", "The client may not use this grant type");
+}
+
+async function authenticate(
+  context: AuthContext,
+  request: TokenRequest,
+): Promise<ServiceClient | undefined> {
+  const { form, params, authorization } = request;
+  const { services } = context.store.ofClient(form.clientId);
+  const secrets = [basicCredentials(authorization)?.secret, params.get("client_secret")];
+  const [secret, ...more] = secrets.filter((one) => typeof one === "string");
+  // RFC 6749 section 2.3: MUST NOT use more than one method.
+  if (more.length > 0 || (secret !== undefined && hasAssertion(request))) return undefined;
+  if (secret !== undefined) return services.withSecret(form.clientId, secret);
+  if (authorization !== null) return undefined;
+  const client = await services.find(form.clientId);
+  if (client?.jwks === undefined || client.isDisabled) return undefined;
+  const keys = { jwks: client.jwks, algorithms: SIGNING_ALGORITHMS };
+  return (await isSigned(context, request, keys)) ? client : undefined;
+}
+
+/** RFC 8707 section 2: one of those that the client was made for; the first one by default. */
+function chooseResource(
+  { authority, origin }: AuthContext,
+  { params }: TokenRequest,
+  client: ServiceClient,
+): AuthContext["authority"]["resources"][number] | undefined {
+  const [asked = client.resources[0], ...more] = params.getAll("resource");
+  if (asked === undefined || more.length > 0) return undefined;
+  const id = canonicalResource(origin, asked);
+  if (!client.resources.includes(id)) return undefined;
+  return authority.resources.find((resource) => resource.id === id);
+}
+
+/**
+ * RFC 6749 section 3.3. A program that asks for more than it may have is set up wrongly, and nobody
+ * sits before it to see that it got less.
+ *
+ * @param offered what can be had for the resource.
+ */
+function chooseScopes(
+  { params }: TokenRequest,
+  { scopes: own }: ServiceClient,
+  offered: readonly string[],
+): readonly string[] | undefined {
+  const asked = params.get("scope")?.split(" ").filter(Boolean) ?? [];
+  const mayHave = offered.filter((scope) => covers(own, scope));
+  if (!asked.every((scope) => mayHave.includes(scope))) return undefined;
+  const scopes =
+    asked.length > 0 ? [...new Set(asked)] : mayHave.filter((one) => own.includes(one));
+  // What it may have everywhere it may have here too, by the name that it has here.
+  const chosen = scopes.length > 0 ? scopes : mayHave.slice(0, 1);
+  return chosen.length > 0 ? chosen : undefined;
+}

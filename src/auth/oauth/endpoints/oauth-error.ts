@@ -1,0 +1,55 @@
+/** Answers of the OAuth endpoints: JSON that nobody may store (RFC 6749 sections 5.1 and 5.2). */
+
+const HEADERS = { "Cache-Control": "no-store", Pragma: "no-cache" };
+
+export interface OAuthErrorOptions {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function oauthJson(
+  body: Readonly<Record<string, unknown>>,
+  { status = 200, headers = {} }: OAuthErrorOptions = {},
+): Response {
+  return Response.json(body, { status, headers: { ...HEADERS, ...headers } });
+}
+
+/**
+ * @param error a registered code (RFC 6749 section 5.2, RFC 7591 section 3.2.2, RFC 8707 section 2).
+ * @param description for whoever writes a client: ASCII, and nothing of what was sent.
+ */
+export function oauthError(
+  error: string,
+  description: string,
+  { status = 400, headers = {} }: OAuthErrorOptions = {},
+): Response {
+  return oauthJson({ error, error_description: description }, { status, headers });
+}
+
+/** @param allow the methods that there are. */
+export function oauthMethodNotAllowed(allow: string): Response {
+  const options = { status: 405, headers: { Allow: allow } };
+  return oauthError("invalid_request", `The method has to be ${allow.split(",")[0]}`, options);
+}
+
+/** @param seconds until it is worth while to come again. */
+export function tooManyRequests(description: string, seconds: number): Response {
+  const options = { status: 429, headers: { "Retry-After": String(seconds) } };
+  return oauthError("temporarily_unavailable", description, options);
+}
+
+/** @param isBasic whether the client tried HTTP authentication, and has to be told of it (401). */
+export function invalidClient(description: string, isBasic = false): Response {
+  const headers = isBasic ? { "WWW-Authenticate": 'Basic realm="OAuth"' } : {};
+  return oauthError("invalid_client", description, { status: 401, headers });
+}
+
+/** The library's answer without what the gateway says of every answer itself. */
+export function asOurs(response: Response): Response {
+  const headers = new Headers(response.headers);
+  for (const name of [...headers.keys()]) {
+    if (name.startsWith("access-control-") || name === "vary") headers.delete(name);
+  }
+  for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
+  return new Response(response.body, { status: response.status, headers });
+}

@@ -1,0 +1,106 @@
+/**
+ * The protocol engine of the authorization server: one instance of the library's for each origin
+ * and set of upstreams. It is the same in the Worker and in the objects; what differs is the
+ * storage that each call brings with it.
+ */
+
+import {
+  type OAuthHelpers,
+  OAuthAuthorizationServer,
+  type TokenExchangeCallbackOptions,
+  type TokenExchangeCallbackResult,
+  type ValidatedAccessToken,
+} from "@cloudflare/workers-oauth-provider";
+
+import type { Limits } from "../../../policy/limits.ts";
+import { type Resource, resourcesOf } from "../../resources.ts";
+import { USE } from "../../scopes.ts";
+import type { KvAdapter } from "../../store/kv-adapter.ts";
+
+const DAY_SECONDS = 86_400;
+const MAX_ORIGINS = 8;
+
+/** What a token carries beside its grant: nothing that is not in the user's record. */
+type TokenProps = Readonly<Record<string, never>>;
+
+/** What the library finds in its environment. */
+export interface AuthorityEnv {
+  readonly OAUTH_KV: KvAdapter;
+  /** Asked before a token is issued. @throws OAuthError when none may be. */
+  readonly judge?: (
+    request: TokenExchangeCallbackOptions<AuthorityEnv>,
+  ) => Promise<TokenExchangeCallbackResult>;
+}
+
+export interface Authority {
+  /** The issuer (RFC 8414), without a slash at its end. */
+  readonly origin: string;
+  /** The default one first. */
+  readonly resources: readonly Resource[];
+  /** Answers `/token` and `/register` and the metadata. */
+  fetch(request: Request, env: AuthorityEnv): Promise<Response>;
+  helpers(env: AuthorityEnv): OAuthHelpers;
+  validate(
+    resource: string,
+    token: string,
+    env: AuthorityEnv,
+  ): Promise<ValidatedAccessToken<TokenProps> | null>;
+}
+
+/** The authorities of one configuration, by origin: in development there may be a few. */
+export class Authorities {
+  readonly #slugs: readonly string[];
+  readonly #limits: Limits;
+  readonly #made = new Map<string, Authority>();
+
+  constructor(slugs: Iterable<string>, limits: Limits) {
+    this.#slugs = [...slugs];
+    this.#limits = limits;
+  }
+
+  at(origin: string): Authority {
+    const made = this.#made.get(origin);
+    if (made !== undefined) return made;
+    if (this.#made.size >= MAX_ORIGINS) this.#made.clear();
+    const authority = make(origin, resourcesOf(origin, this.#slugs), this.#limits);
+    this.#made.set(origin, authority);
+    return authority;
+  }
+}
+
+function make(origin: string, resources: readonly Resource[], limits: Limits): Authority {
+  const ids = resources.map(({ id }) => id);
+  const [defaultResource = ""] = ids;
+  const server = new OAuthAuthorizationServer<AuthorityEnv>({
+    issuer: origin,
+    authorizeEndpoint: `${origin}/authorize`,
+    tokenEndpoint: `${origin}/token`,
+    clientRegistrationEndpoint: `${origin}/register`,
+    resources: ids,
+    defaultResource,
+    scopesSupported: [USE],
+    // All schemes or none, as far as the library goes. Which of them are used is on a list in
+    // `redirect-uris.ts`, and it is looked at before a request is read and before a code is made.
+    allowPrivateUseRedirectUris: true,
+    accessTokenTTL: limits.accessTokenMinutes * 60,
+    refreshTokenTTL: limits.refreshIdleDays * DAY_SECONDS,
+    refreshTokenIdleTTL: limits.refreshIdleDays * DAY_SECONDS,
+    clientRegistrationTTL: limits.registrationDays * DAY_SECONDS,
+    tokenExchangeCallback: (request) => request.env.judge?.(request),
+    // An error is told to who asked; the login doctor reads it from there.
+    onError: () => undefined,
+  });
+  return {
+    ...{ origin, resources },
+    fetch: (request, env) => server.fetch(request, env, NOTHING_LATER),
+    helpers: (env) => server.getOAuthApi(env),
+    validate: (resource, token, env) => server.validateToken<TokenProps>(resource, token, env),
+  };
+}
+
+/** The library starts nothing that outlives its answer. */
+const NOTHING_LATER: ExecutionContext = {
+  waitUntil: () => undefined,
+  passThroughOnException: () => undefined,
+  props: {},
+} as unknown as ExecutionContext;

@@ -1,0 +1,109 @@
+/**
+ * Who a bearer token stands for, judged where the user's records are: so a token that was revoked
+ * a moment ago, or whose user was disabled, is none.
+ */
+
+import type { Authority, AuthorityEnv } from "../engine/authority.ts";
+import { isEnough, wholeOf } from "../../resources.ts";
+import { ADMIN } from "../../scopes.ts";
+import type { CurrentUser } from "../../store/standing.ts";
+import type { ApiKey, ApiKeys, Maker } from "../../store/api-keys.ts";
+import type { Grants } from "./grants.ts";
+import { subjectOf } from "./token-form.ts";
+
+export interface Bearer {
+  /** A user, or a service client. */
+  readonly user: string;
+  /** The application; of an API key, the key. */
+  readonly client: string;
+  readonly scopes: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** What ends it: the id of the grant, or of the key. */
+  readonly lease: string;
+}
+
+export interface BearersOptions {
+  readonly authority: (origin: string) => Authority;
+  readonly env: AuthorityEnv;
+  /** @returns `undefined` for somebody who may not be served today. */
+  readonly currentUser: (
+    user: string,
+    codeMac: string | undefined,
+  ) => Promise<CurrentUser | undefined>;
+  /** Whether whoever made a service client is an administrator today. */
+  readonly isAdministrator: (maker: Maker) => Promise<boolean>;
+  readonly grants: Grants;
+  readonly keys: ApiKeys;
+}
+
+export class Bearers {
+  readonly #options: BearersOptions;
+
+  constructor(options: BearersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param resource the canonical resource that the token has to be for (RFC 8707 section 2.2, and
+   *   the MCP specification: MUST reject a token for another audience). A token for the whole that
+   *   the resource is part of is for it as well, if it has the scope for the whole.
+   */
+  async check(origin: string, resource: string, token: string): Promise<Bearer | undefined> {
+    const { resources } = this.#options.authority(origin);
+    const own = await this.#checkFor(origin, resource, token);
+    if (own !== undefined) return own;
+    const whole = wholeOf(resources, resource);
+    const bearer = whole && (await this.#checkFor(origin, whole.id, token));
+    return bearer !== undefined && isEnough(bearer.scopes, whole?.enough ?? [])
+      ? bearer
+      : undefined;
+  }
+
+  async #checkFor(origin: string, resource: string, token: string): Promise<Bearer | undefined> {
+    const subject = subjectOf(token);
+    if (subject === undefined) return this.#checkKey(resource, token);
+    const { authority, env, grants, currentUser } = this.#options;
+    const valid = await authority(origin).validate(resource, token, env);
+    if (valid === null) return undefined;
+    const codeMac = grants.codeMacOf(valid.userId, subject.grant);
+    const user = await currentUser(valid.userId, codeMac);
+    if (user === undefined) return undefined;
+    grants.used(valid.userId, subject.grant);
+    return {
+      ...{ user: valid.userId, client: valid.clientId, scopes: scopesOf(user, valid.scope) },
+      ...{ expiresAt: valid.expiresAt * 1000, lease: subject.grant },
+    };
+  }
+
+  async #checkKey(resource: string, token: string): Promise<Bearer | undefined> {
+    const key = await this.#options.keys.check(token);
+    if (key === undefined || !key.resources.includes(resource)) return undefined;
+    const scopes = await this.#scopesOfKey(key);
+    if (scopes === undefined) return undefined;
+    const client = key.kind === "sk" ? `key:${key.id}` : key.owner;
+    const { owner, expiresAt, id } = key;
+    return { user: owner, client, scopes, expiresAt, lease: id };
+  }
+
+  /** @returns `undefined` when nobody stands behind the key any more. */
+  async #scopesOfKey({
+    kind,
+    owner,
+    scopes,
+    codeMac,
+    maker,
+  }: ApiKey): Promise<readonly string[] | undefined> {
+    const { currentUser, isAdministrator } = this.#options;
+    if (kind === "cc") {
+      return maker !== undefined && (await isAdministrator(maker)) ? scopes : undefined;
+    }
+    const user = await currentUser(owner, codeMac);
+    return user === undefined ? undefined : scopesOf(user, scopes);
+  }
+}
+
+/** What was granted to an administrator is nothing to somebody who is none any more. */
+function scopesOf({ isAdmin }: CurrentUser, granted: readonly string[]): readonly string[] {
+  return granted.filter((scope) => isAdmin || scope !== ADMIN);
+}

@@ -1,0 +1,233 @@
+/**
+ * Whether a grant may bring another token: the user has to be there still, and the provider that
+ * signed them in has to stand by it (2025-03-26, third-party authorization: the gateway MUST check
+ * the provider's session, and end with it).
+ */
+
+import {
+  GrantType,
+  OAuthError,
+  type TokenExchangeCallbackOptions,
+  type TokenExchangeCallbackResult,
+} from "@cloudflare/workers-oauth-provider";
+
+import { BoundedCache } from "../../../lib/bounded-cache.ts";
+import { type Keyring, seal, unseal } from "../../../lib/seal.ts";
+import { TokenBucket } from "../../../lib/token-bucket.ts";
+import type { TokenReason } from "../../trace/token-reasons.ts";
+import type { IdentityProvider } from "../../identity/provider.ts";
+import { ADMIN } from "../../scopes.ts";
+import type { CurrentUser } from "../../store/standing.ts";
+import type { AuditLog } from "../../store/audit-log.ts";
+import type { User, Users } from "../../store/users.ts";
+import type { Grants } from "./grants.ts";
+
+export interface GrantJudgeOptions {
+  readonly users: Users;
+  readonly audit: AuditLog;
+  readonly grants: Pick<Grants, "find" | "codeMacOf">;
+  /** @returns `undefined` for somebody who may not be served today. */
+  readonly currentUser: (
+    user: string,
+    codeMac: string | undefined,
+  ) => Promise<CurrentUser | undefined>;
+  /** How old a grant may become, however often it is renewed. */
+  readonly maxAgeMs: number;
+  /** How long a sign-in lasts whose provider was asked, and whose answer was lost with the process. */
+  readonly maxUnprovenMs: number;
+  readonly providerOf: (name: string) => IdentityProvider | undefined;
+  readonly ring: () => Promise<Keyring>;
+  /** Told of a user whose provider has ended the sign-in. */
+  readonly onEnded: (user: string) => void;
+  readonly now?: () => number;
+}
+
+const RETRY_SECONDS = 30;
+/** A provider that is asked too often answers nobody any more: one user may not bring that about. */
+const QUESTIONS_PER_MINUTE = 30;
+const MAX_BUCKETS = 10_000;
+const HOUR_MS = 3_600_000;
+/** Who waits for a refusal has it within the same request. */
+const REFUSAL_MS = 60_000;
+
+/** The library passes it on as any other error; the gateway knows it again by its reason. */
+class GrantRefusal extends OAuthError {
+  readonly reason: TokenReason;
+
+  constructor(reason: TokenReason, description: string) {
+    super("invalid_grant", { description });
+    this.reason = reason;
+  }
+}
+
+export class GrantJudge {
+  readonly #options: GrantJudgeOptions;
+  readonly #now: () => number;
+  /** Applications of one user that refresh together make one question of it. */
+  readonly #asking = new Map<string, Promise<void>>();
+  /** Why grants were refused, until it is asked for. */
+  readonly #refusals = new BoundedCache<TokenReason>({ maxEntries: 1000, ttlMs: REFUSAL_MS });
+  readonly #buckets = new BoundedCache<TokenBucket>({ maxEntries: MAX_BUCKETS, ttlMs: HOUR_MS });
+
+  constructor(options: GrantJudgeOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => Date.now());
+  }
+
+  /** @throws OAuthError when there is to be no token; `invalid_grant` also ends the grant. */
+  async judge(
+    request: TokenExchangeCallbackOptions<unknown>,
+  ): Promise<TokenExchangeCallbackResult> {
+    try {
+      return await this.#judge(request);
+    } catch (error) {
+      if (error instanceof GrantRefusal) this.#refusals.set(request.grantId, error.reason);
+      throw error;
+    }
+  }
+
+  /** @returns why a grant was refused, once. */
+  refusalOf(grant: string): TokenReason | undefined {
+    const reason = this.#refusals.get(grant);
+    this.#refusals.delete(grant);
+    return reason;
+  }
+
+  async #judge(
+    request: TokenExchangeCallbackOptions<unknown>,
+  ): Promise<TokenExchangeCallbackResult> {
+    const { userId, grantId, requestedScope } = request;
+    // A code is redeemed within minutes of the sign-in that it came from.
+    if (request.grantType === GrantType.REFRESH_TOKEN) {
+      this.#checkAge(userId, grantId);
+      // Nobody is asked about somebody whom the configuration shuts out.
+      await this.#current(userId, grantId);
+      await this.ask(userId);
+    }
+    const { isAdmin } = await this.#current(userId, grantId);
+    const accessTokenScope = requestedScope.filter((scope) => isAdmin || scope !== ADMIN);
+    if (accessTokenScope.length === 0) {
+      throw new OAuthError("invalid_scope", { description: "The user may not do this any more" });
+    }
+    return { accessTokenScope };
+  }
+
+  /**
+   * Whether it may be for a lost answer alone that a refresh token is not taken: the provider was
+   * asked with it before, and has perhaps replaced it. Nobody can tell then whether the session at
+   * the provider lasts, so the last proof counts for a while.
+   */
+  #isUnproven({ askedAt, provenAt, seenAt }: User): boolean {
+    const age = this.#now() - (provenAt ?? seenAt);
+    return askedAt !== undefined && age < this.#options.maxUnprovenMs;
+  }
+
+  #checkAge(user: string, grant: string): void {
+    const { grants, maxAgeMs } = this.#options;
+    const createdAt = grants.find(user, grant)?.createdAt ?? Number.NEGATIVE_INFINITY;
+    if (this.#now() - createdAt < maxAgeMs) return;
+    throw new GrantRefusal("too-old", "The sign-in is too long ago");
+  }
+
+  #bucketOf(user: string): TokenBucket {
+    const bucket =
+      this.#buckets.get(user) ?? new TokenBucket(QUESTIONS_PER_MINUTE, () => this.#now());
+    this.#buckets.set(user, bucket);
+    return bucket;
+  }
+
+  /** @throws OAuthError `invalid_grant` for a grant of somebody who may not be served today. */
+  async #current(user: string, grant: string): Promise<CurrentUser> {
+    const { currentUser, grants } = this.#options;
+    const current = await currentUser(user, grants.codeMacOf(user, grant));
+    if (current === undefined) throw shutOut();
+    return current;
+  }
+
+  #user(id: string): User {
+    const user = this.#options.users.find(id);
+    if (user === undefined || user.isDisabled) throw shutOut();
+    return user;
+  }
+
+  /**
+   * Asks a user's provider whether it still stands by the sign-in. Its refresh tokens may be good
+   * for one use, so nobody else asks meanwhile.
+   *
+   * @throws OAuthError when it does not, or cannot be asked.
+   */
+  async ask(id: string): Promise<void> {
+    const asking = this.#asking.get(id) ?? this.#ask(id);
+    this.#asking.set(id, asking);
+    try {
+      await asking;
+    } finally {
+      // Somebody else may have begun to ask anew.
+      if (this.#asking.get(id) === asking) this.#asking.delete(id);
+    }
+  }
+
+  async #ask(id: string): Promise<void> {
+    const user = this.#user(id);
+    const { users, audit, providerOf, ring, onEnded } = this.#options;
+    const provider = providerOf(user.provider);
+    if (provider === undefined) {
+      throw new GrantRefusal("provider-ended", "The user's provider is gone");
+    }
+    // Nobody beyond the gateway knows the owner's code.
+    if (provider.kind === "code") return;
+    if (!this.#bucketOf(id).take()) throw unavailable(429);
+    const keys = await ring();
+    const purpose = upkeepPurpose(id);
+    const opened = user.upkeep === undefined ? undefined : await unseal(keys, purpose, user.upkeep);
+    const upkeep = typeof opened === "string" ? opened : undefined;
+    // It is durable before the question leaves. A process that dies before the answer is written
+    // down leaves it, and with it a refresh token that the provider may have replaced.
+    users.setAsked(id, this.#now());
+    const answer = await provider.recheck(upkeep, user);
+    // Whoever has signed in again meanwhile has brought something newer, which nobody was asked with.
+    const isCurrent = users.find(id)?.upkeep === user.upkeep;
+    switch (answer.kind) {
+      case "unavailable":
+        if (isCurrent) users.setAsked(id, user.askedAt);
+        throw unavailable(503);
+      case "ended":
+        if (answer.isTokenRefused === true && this.#isUnproven(user)) {
+          audit.append(id, "provider_answer_lost", { provider: user.provider });
+          return;
+        }
+        users.setAsked(id, undefined);
+        audit.append(id, "provider_ended", { provider: user.provider });
+        onEnded(id);
+        throw new GrantRefusal("provider-ended", "The sign-in provider has ended the session");
+      case "alive": {
+        if (answer.identity !== undefined) users.told(id, answer.identity);
+        const renewed =
+          answer.upkeep === undefined ? undefined : await seal(keys, purpose, answer.upkeep);
+        if (!isCurrent || users.find(id)?.upkeep !== user.upkeep) return;
+        users.setAsked(id, undefined);
+        users.change(id, {
+          provenAt: this.#now(),
+          ...(renewed !== undefined && { upkeep: renewed }),
+        });
+      }
+    }
+  }
+}
+
+function shutOut(): GrantRefusal {
+  return new GrantRefusal("user-gone", "The user may not sign in any more");
+}
+
+function unavailable(statusCode: 429 | 503): OAuthError {
+  return new OAuthError("temporarily_unavailable", {
+    description: "The sign-in provider cannot be asked just now; try again shortly",
+    statusCode,
+    headers: { "Retry-After": String(RETRY_SECONDS) },
+  });
+}
+
+/** Sealed for one user, what is kept of a provider is nothing in another's record. */
+export function upkeepPurpose(user: string): string {
+  return `identity-upkeep:${user}`;
+}

@@ -1,0 +1,203 @@
+/**
+ * What the applications of a user may do: one grant for each sign-in of an application. The
+ * library keeps them among the rows; this lists, ends and thins them out where they are kept.
+ */
+
+import type { Sql } from "../../../lib/sql.ts";
+import { isObject } from "../../../protocol/json-rpc.ts";
+import { tryJson } from "../../../lib/try-json.ts";
+import type { KvRows, RowKey } from "../../store/kv-rows.ts";
+import { grantState } from "./grant-state.ts";
+import { RetiredTokens } from "./retired-tokens.ts";
+import type { TokenSubject } from "./token-form.ts";
+
+export interface Grant {
+  readonly id: string;
+  readonly client: string;
+  readonly resource: string;
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  /** As the consent page called the application. */
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly usedAt?: number;
+}
+
+/** An application, over all the grants that it has of anybody. */
+export interface ClientUse {
+  readonly client: string;
+  readonly name: string;
+  readonly redirectUri: string;
+  /** Milliseconds since 1970; of the newest grant, if none was ever used. */
+  readonly usedAt: number;
+}
+
+/** What is kept in the open with a grant. */
+export interface GrantMetadata {
+  readonly name: string;
+  /** Of the owner code that it was approved under, if it was (`SignInResult.codeMac`). */
+  readonly codeMac?: string;
+}
+
+/** That a grant is in use is written down at most this often. */
+const USED_MS = 3_600_000;
+
+export class Grants {
+  readonly #rows: KvRows;
+  readonly #sql: Sql;
+  readonly #now: () => number;
+  /** They end with their grants. */
+  readonly retired: RetiredTokens;
+
+  constructor(rows: KvRows, sql: Sql, now: () => number = () => Date.now()) {
+    this.#rows = rows;
+    this.#sql = sql;
+    this.#now = now;
+    this.retired = new RetiredTokens(sql, now);
+    sql.exec("CREATE TABLE IF NOT EXISTS grant_use_1 (key TEXT PRIMARY KEY, at INTEGER NOT NULL)");
+  }
+
+  /** Newest first, and without those whose code nobody has redeemed. */
+  list(user: string): readonly Grant[] {
+    return this.#keys(prefixOf(user))
+      .flatMap(({ name }) => this.#read(name) ?? [])
+      .toSorted((a, b) => b.createdAt - a.createdAt);
+  }
+
+  find(user: string, id: string): Grant | undefined {
+    return this.#read(prefixOf(user) + id);
+  }
+
+  /** What a grant remembers of the owner code, also before its own code is redeemed. */
+  codeMacOf(user: string, id: string): string | undefined {
+    const record = tryJson(this.#rows.get(prefixOf(user) + id) ?? "");
+    const metadata = isObject(record) ? record["metadata"] : undefined;
+    const codeMac = isObject(metadata) ? metadata["codeMac"] : undefined;
+    return typeof codeMac === "string" ? codeMac : undefined;
+  }
+
+  /** @returns whether there is such a grant of this application, also before its code is redeemed. */
+  isOf(client: string, { user, grant }: TokenSubject): boolean {
+    return grantState(this.#rows, user, grant)?.client === client;
+  }
+
+  /** The applications that somebody in this object has let in. */
+  clientsInUse(): readonly ClientUse[] {
+    const uses = new Map<string, ClientUse>();
+    for (const { name: key } of this.#keys("grant:")) {
+      const grant = this.#read(key);
+      if (grant === undefined) continue;
+      const { client, name, redirectUri, createdAt, usedAt = createdAt } = grant;
+      const use = { client, name, redirectUri, usedAt };
+      if (usedAt > (uses.get(client)?.usedAt ?? 0)) uses.set(client, use);
+    }
+    return [...uses.values()];
+  }
+
+  /** Ends a grant and everything that was issued under it. @returns whether there was one. */
+  revoke(user: string, id: string): boolean {
+    const key = prefixOf(user) + id;
+    this.#rows.clear(`token:${user}:${id}:`);
+    this.#sql.exec("DELETE FROM grant_use_1 WHERE key = ?", key);
+    this.retired.forget(key);
+    return this.#rows.delete(key);
+  }
+
+  /**
+   * Ends all grants of an application, or all of them, and those whose code nobody has redeemed
+   * yet: they must not become any. @returns the ids of those that ended.
+   */
+  revokeAll(user: string, client?: string): readonly string[] {
+    const ended = this.#keys(prefixOf(user))
+      .filter((key) => client === undefined || this.#clientOf(key) === client)
+      .map(({ name }) => name.slice(prefixOf(user).length));
+    for (const id of ended) this.revoke(user, id);
+    return ended;
+  }
+
+  /** Ends all grants of an application that is deleted, whosever they are in this object. */
+  revokeOfEverybody(client: string): readonly TokenSubject[] {
+    const ended = this.#keys("grant:")
+      .filter((key) => this.#clientOf(key) === client)
+      .map(({ name }) => {
+        const [, user = "", grant = ""] = name.split(":");
+        return { user, grant };
+      });
+    for (const { user, grant } of ended) this.revoke(user, grant);
+    return ended;
+  }
+
+  /**
+   * Keeps the newest grants of an application for a resource, and among them the given one.
+   *
+   * @returns the ids that ended.
+   */
+  prune(user: string, { id, client, resource }: Grant, keep: number): readonly string[] {
+    const others = this.list(user).filter(
+      (grant) => grant.client === client && grant.resource === resource && grant.id !== id,
+    );
+    const ended = others.slice(keep - 1).map((grant) => grant.id);
+    for (const other of ended) this.revoke(user, other);
+    return ended;
+  }
+
+  used(user: string, id: string): void {
+    const key = prefixOf(user) + id;
+    const now = this.#now();
+    this.#sql.exec(
+      `INSERT INTO grant_use_1 (key, at) VALUES (?, ?)
+       ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE at <= ?`,
+      ...[key, now, now - USED_MS],
+    );
+  }
+
+  /** Removes what belongs to grants that have expired. */
+  sweep(): void {
+    this.retired.sweep();
+    this.#sql.exec(
+      `DELETE FROM grant_use_1 WHERE NOT EXISTS (
+         SELECT 1 FROM kv_1 WHERE kv_1.key = grant_use_1.key
+       )`,
+    );
+  }
+
+  /** All of them, page by page. */
+  #keys(prefix: string): readonly RowKey[] {
+    const keys: RowKey[] = [];
+    let cursor: string | undefined = "";
+    while (cursor !== undefined) {
+      const page = this.#rows.list(prefix, undefined, cursor);
+      keys.push(...page.keys);
+      cursor = page.cursor;
+    }
+    return keys;
+  }
+
+  /** The library writes it beside the grant as well, unless that would be too long. */
+  #clientOf({ name, metadata }: RowKey): unknown {
+    const said = tryJson(metadata ?? this.#rows.get(name) ?? "");
+    return isObject(said) ? said["clientId"] : undefined;
+  }
+
+  #read(key: string): Grant | undefined {
+    const record = tryJson(this.#rows.get(key) ?? "");
+    if (!isObject(record) || record["refreshTokenId"] === undefined) return undefined;
+    const [row] = this.#sql.exec<{ at: number }>("SELECT at FROM grant_use_1 WHERE key = ?", key);
+    const { id, clientId, resource, redirectUri, scope, metadata, createdAt } = record;
+    return {
+      id: String(id),
+      client: String(clientId),
+      resource: String(resource),
+      redirectUri: String(redirectUri),
+      scopes: Array.isArray(scope) ? scope.map(String) : [],
+      name: isObject(metadata) ? String(metadata["name"]) : String(clientId),
+      createdAt: Number(createdAt) * 1000,
+      ...(row !== undefined && { usedAt: row.at }),
+    };
+  }
+}
+
+function prefixOf(user: string): string {
+  return `grant:${user}:`;
+}

@@ -1,0 +1,187 @@
+/**
+ * Where the catalogs of one server outlive memory: a row for each kind of client with what is known
+ * of its catalog, and rows with the catalog itself. The tables are made with the first row, and their
+ * names end in the number of their layout: a later layout is another table.
+ */
+
+import type { Sql } from "../../lib/sql.ts";
+import type { Revision } from "../../protocol/revisions.ts";
+import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
+import type { Catalog, ListFault, ListKind } from "../catalog.ts";
+import type { Outage } from "./catalog-outage.ts";
+import { catalogFrom, type Part, PARTS, rowsOf } from "./catalog-text.ts";
+import type { ListTopic } from "../topics.ts";
+
+/** What is known of a catalog without reading it. */
+export interface Facts {
+  readonly version: string;
+  /** As the server states it. */
+  readonly ttlMs?: number;
+  readonly counts: Readonly<Record<ListKind, number>>;
+  /** The first of the lists that the server did not give. */
+  readonly fault?: ListFault;
+  /** The topics of the lists that the server has. */
+  readonly topics: readonly ListTopic[];
+  readonly chars: number;
+}
+
+export interface StoredCatalog {
+  readonly id: number;
+  readonly client: ClientKind;
+  /** `undefined` when there is no catalog. */
+  readonly facts: Facts | undefined;
+  /** When the server was last found to have this catalog; milliseconds since 1970. */
+  readonly readAt: number;
+  /** What has changed since. */
+  readonly outdated: readonly ListTopic[];
+  readonly outage: Outage | undefined;
+}
+
+export interface ShelfStorage {
+  readonly sql: Sql;
+  /** Runs synchronous work whole or not at all. */
+  readonly transaction: <T>(work: () => T) => T;
+}
+
+type Row = {
+  id: number;
+  client: string;
+  facts: string | null;
+  read_at: number;
+  outdated: string;
+  outage: string | null;
+};
+
+const KINDS = "catalogs_1";
+const ROWS = "catalog_rows_1";
+/** Rows that a part of a catalog has room for. */
+const PART_ROWS = 2 ** 20;
+/** Parts that a catalog has room for. */
+const MAX_PARTS = 8;
+
+export class CatalogStore {
+  readonly #sql: Sql;
+  readonly #transaction: ShelfStorage["transaction"];
+  readonly #endpoint: string;
+  #exists: boolean;
+
+  /** @param endpoint where the server is: what was read elsewhere is forgotten. */
+  constructor({ sql, transaction }: ShelfStorage, endpoint: string) {
+    this.#sql = sql;
+    this.#transaction = transaction;
+    this.#endpoint = endpoint;
+    const query = "SELECT 1 FROM sqlite_master WHERE name = ?";
+    this.#exists = [...sql.exec(query, KINDS)].length > 0;
+  }
+
+  /** Everything that is here, the oldest first. */
+  load(): readonly StoredCatalog[] {
+    if (!this.#exists) return [];
+    const elsewhere = `SELECT id FROM ${KINDS} WHERE endpoint <> ?`;
+    for (const { id } of [...this.#sql.exec<{ id: number }>(elsewhere, this.#endpoint)]) {
+      this.drop(id);
+    }
+    const query = `SELECT id, client, facts, read_at, outdated, outage FROM ${KINDS}
+      ORDER BY read_at, id`;
+    return Array.from(this.#sql.exec<Row>(query), shelvedFrom);
+  }
+
+  /** Writes what is known of a catalog: one row. */
+  save({ id, client, facts, readAt, outdated, outage }: StoredCatalog): void {
+    this.#create();
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO ${KINDS} (id, endpoint, client, facts, read_at, outdated, outage)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      ...[id, this.#endpoint, clientKey(client)],
+      facts === undefined ? null : JSON.stringify(facts),
+      ...[readAt, JSON.stringify(outdated)],
+      outage === undefined ? null : JSON.stringify(outage),
+    );
+  }
+
+  /**
+   * Puts a catalog in the place of the one that was there.
+   *
+   * @returns its parts that are not as they were; only these are written.
+   */
+  replace(shelved: StoredCatalog, catalog: Catalog): readonly Part[] {
+    return this.#transaction(() => {
+      this.save(shelved);
+      return PARTS.filter((part) => this.#write(shelved.id, part, rowsOf(catalog, part)));
+    });
+  }
+
+  read({ id, facts }: Pick<StoredCatalog, "id" | "facts">): Catalog | undefined {
+    if (facts === undefined || !this.#exists) return undefined;
+    return catalogFrom(facts.version, (part) => this.#rows(id, part));
+  }
+
+  drop(id: number): void {
+    if (!this.#exists) return;
+    this.#transaction(() => {
+      this.#sql.exec(`DELETE FROM ${KINDS} WHERE id = ?`, id);
+      const [from, to] = [rowId(id, PARTS[0], 0), rowId(id + 1, PARTS[0], 0)];
+      this.#sql.exec(`DELETE FROM ${ROWS} WHERE id >= ? AND id < ?`, from, to);
+    });
+  }
+
+  #create(): void {
+    if (this.#exists) return;
+    this.#sql.exec(`CREATE TABLE ${KINDS} (
+      id INTEGER PRIMARY KEY, endpoint TEXT NOT NULL, client TEXT NOT NULL, facts TEXT,
+      read_at INTEGER NOT NULL, outdated TEXT NOT NULL, outage TEXT)`);
+    this.#sql.exec(`CREATE TABLE ${ROWS} (id INTEGER PRIMARY KEY, data TEXT NOT NULL)`);
+    this.#exists = true;
+  }
+
+  /** @returns whether anything had to be written. */
+  #write(catalog: number, part: Part, rows: Iterable<string>): boolean {
+    let n = 0;
+    let isOther = false;
+    for (const data of rows) {
+      isOther ||= this.#cutWhereOther(catalog, part, n, data);
+      if (isOther) {
+        const query = `INSERT INTO ${ROWS} (id, data) VALUES (?, ?)`;
+        this.#sql.exec(query, rowId(catalog, part, n), data);
+      }
+      n += 1;
+    }
+    return isOther || this.#cut(catalog, part, n);
+  }
+
+  /** What is there is as good as what is to be written, or makes room for it. */
+  #cutWhereOther(catalog: number, part: Part, n: number, data: string): boolean {
+    const query = `SELECT data = ? AS same FROM ${ROWS} WHERE id = ?`;
+    const [row] = this.#sql.exec<{ same: number }>(query, data, rowId(catalog, part, n));
+    if (row?.same === 1) return false;
+    this.#cut(catalog, part, n);
+    return true;
+  }
+
+  /** @returns whether there was anything from this place on. */
+  #cut(catalog: number, part: Part, n: number): boolean {
+    const query = `DELETE FROM ${ROWS} WHERE id BETWEEN ? AND ? RETURNING id`;
+    const [from, to] = [rowId(catalog, part, n), rowId(catalog, part, PART_ROWS - 1)];
+    return [...this.#sql.exec(query, from, to)].length > 0;
+  }
+
+  *#rows(catalog: number, part: Part): Generator<string, void, void> {
+    const query = `SELECT data FROM ${ROWS} WHERE id BETWEEN ? AND ? ORDER BY id`;
+    const [from, to] = [rowId(catalog, part, 0), rowId(catalog, part, PART_ROWS - 1)];
+    for (const { data } of this.#sql.exec<{ data: string }>(query, from, to)) yield data;
+  }
+}
+
+function rowId(catalog: number, part: Part, n: number): number {
+  return (catalog * MAX_PARTS + PARTS.indexOf(part)) * PART_ROWS + n;
+}
+
+function shelvedFrom({ id, client, facts, read_at: readAt, outdated, outage }: Row): StoredCatalog {
+  const [revision, capabilities] = JSON.parse(client) as [Revision, ClientKind["capabilities"]];
+  return {
+    ...{ id, client: { revision, capabilities }, readAt },
+    facts: facts === null ? undefined : (JSON.parse(facts) as Facts),
+    outdated: JSON.parse(outdated) as ListTopic[],
+    outage: outage === null ? undefined : (JSON.parse(outage) as Outage),
+  };
+}

@@ -1,0 +1,24 @@
+/** Which news is about which list of a catalog. */
+
+import type { About } from "../catalog.ts";
+import type { Part } from "./catalog-text.ts";
+import { LIST_TOPICS } from "../feeds.ts";
+import type { ListTopic } from "../topics.ts";
+
+const TOPICS: Readonly<Record<Part, ListTopic | undefined>> = {
+  // What a server says of itself is told when a session begins, and never again.
+  about: undefined,
+  tools: "tools",
+  resources: "resources",
+  templates: "resources",
+  prompts: "prompts",
+};
+
+export function topicsOf(parts: readonly Part[]): ReadonlySet<ListTopic> {
+  return new Set(parts.flatMap((part) => TOPICS[part] ?? []));
+}
+
+/** The topics of the lists that a server says it has. */
+export function topicsHad({ capabilities }: About): readonly ListTopic[] {
+  return LIST_TOPICS.filter((topic) => capabilities[topic] !== undefined);
+}

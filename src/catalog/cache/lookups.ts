@@ -1,0 +1,115 @@
+/**
+ * What a catalog is asked for again and again. Each answer is worked out once for a catalog and kept
+ * beside it, for as long as the catalog itself is kept.
+ */
+
+import { tryJson } from "../../lib/try-json.ts";
+import { isAllowed, type ItemPolicy } from "../../policy/item-policy.ts";
+import { isObject } from "../../protocol/json-rpc.ts";
+import { type ParamBinding, readParamBindings } from "../../protocol/param-headers.ts";
+import type { NamedKind, Naming } from "../names/naming.ts";
+import type { Server } from "../../endpoint/server.ts";
+import type { Catalog, Item, ListKind } from "../catalog.ts";
+
+/** Of what may be seen; the rest has no public name. */
+export interface PublicIndex {
+  /** The server's name → what it is called at the endpoint. */
+  readonly toPublic: ReadonlyMap<string, string>;
+  /** And back. */
+  readonly toServer: ReadonlyMap<string, string>;
+}
+
+interface Derived {
+  readonly places: Partial<Record<ListKind, ReadonlyMap<string, number>>>;
+  readonly tools: Map<string, ToolFacts>;
+  /** An endpoint has one naming, and a server one policy. */
+  readonly publicIndexes: WeakMap<Naming, Partial<Record<NamedKind, PublicIndex>>>;
+}
+
+const derivedOf = new WeakMap<Catalog, Derived>();
+
+function derived(catalog: Catalog): Derived {
+  const known = derivedOf.get(catalog);
+  if (known !== undefined) return known;
+  const made: Derived = { places: {}, tools: new Map(), publicIndexes: new WeakMap() };
+  derivedOf.set(catalog, made);
+  return made;
+}
+
+/** Where a thing stands in its list. @param name the server's own. */
+export function placeOf(catalog: Catalog, list: ListKind, name: string): number | undefined {
+  const { places } = derived(catalog);
+  const known = (places[list] ??= new Map(
+    catalog.lists[list].map((item, place) => [item.name, place]),
+  ));
+  return known.get(name);
+}
+
+/** @param name the server's own. */
+export function itemNamed(catalog: Catalog, list: ListKind, name: string): Item | undefined {
+  const place = placeOf(catalog, list, name);
+  return place === undefined ? undefined : catalog.lists[list][place];
+}
+
+/** Resources and their templates are judged by one policy. */
+export function policyOf(server: Server, list: ListKind): ItemPolicy {
+  return server[list === "templates" ? "resources" : list];
+}
+
+/** Whether a server lists a thing that may be seen. */
+export function shows(server: Server, catalog: Catalog, list: ListKind, name: string): boolean {
+  return placeOf(catalog, list, name) !== undefined && isAllowed(policyOf(server, list), name);
+}
+
+export function publicIndex(
+  naming: Naming,
+  server: Server,
+  kind: NamedKind,
+  catalog: Catalog,
+): PublicIndex {
+  const { publicIndexes } = derived(catalog);
+  const known = publicIndexes.get(naming) ?? {};
+  publicIndexes.set(naming, known);
+  return (known[kind] ??= makeIndex(naming, server, kind, catalog));
+}
+
+function makeIndex(naming: Naming, server: Server, kind: NamedKind, catalog: Catalog): PublicIndex {
+  // What may not be seen has its part in what the others are called.
+  const names = catalog.lists[kind].map(({ name }) => name);
+  const policy = server[kind];
+  const seen = [...naming.publicNames(server, kind, names)].filter(([name]) =>
+    isAllowed(policy, name),
+  );
+  return {
+    toPublic: new Map(seen),
+    toServer: new Map(seen.map(([name, publicName]) => [publicName, name])),
+  };
+}
+
+/** What has to be known of a tool to call it, and to read what comes of it. */
+export interface ToolFacts {
+  /** Which arguments its server wants mirrored into headers. */
+  readonly bindings: readonly ParamBinding[];
+  /** As the server gave it. */
+  readonly outputSchema?: unknown;
+}
+
+/**
+ * @param name the server's own.
+ * @returns `undefined` when the tool is not listed, or its annotations break the rules.
+ */
+export function factsOf(catalog: Catalog, name: string): ToolFacts | undefined {
+  const { tools } = derived(catalog);
+  const known = tools.get(name);
+  if (known !== undefined) return known;
+  const item = itemNamed(catalog, "tools", name);
+  const tool = item === undefined ? undefined : tryJson(item.text);
+  if (!isObject(tool)) return undefined;
+  const reading = readParamBindings(tool["inputSchema"]);
+  if (reading.kind !== "bindings") return undefined;
+  const { bindings } = reading;
+  const { outputSchema } = tool;
+  const facts = outputSchema === undefined ? { bindings } : { bindings, outputSchema };
+  tools.set(name, facts);
+  return facts;
+}

@@ -1,0 +1,45 @@
+/** What was left out of a catalog, in sentences for the user. They quote nothing of the server's. */
+
+import { LISTS, type ListKind } from "../catalog.ts";
+
+const WORDS: Readonly<Record<ListKind, readonly [one: string, many: string]>> = {
+  tools: ["tool", "tools"],
+  resources: ["resource", "resources"],
+  templates: ["resource template", "resource templates"],
+  prompts: ["prompt", "prompts"],
+};
+
+function counted(list: ListKind, count: number): string {
+  const [one, many] = WORDS[list];
+  return count === 1 ? `1 ${one}` : `${count} ${many}`;
+}
+
+const many = (list: ListKind): string => WORDS[list][1];
+const isOrAre = (count: number): string => (count === 1 ? "is" : "are");
+
+function without(list: ListKind, count: number, slug: string, fault: string): string {
+  return `${counted(list, count)} of upstream "${slug}" ${isOrAre(count)} left out: ${fault}`;
+}
+
+export const flawed = {
+  tooLong: (slug: string, list: ListKind, kept: number): string =>
+    `Upstream "${slug}" lists more ${many(list)} than the gateway keeps; the first ${kept} are shown`,
+
+  circular: (slug: string, list: ListKind, kept: number): string =>
+    `Upstream "${slug}" lists its ${many(list)} in a circle; the first ${kept} are shown`,
+
+  missing: (slug: string, list: ListKind): string =>
+    `Upstream "${slug}" says that it has ${many(list)}, but does not know ${LISTS[list].method}`,
+
+  nameless: (slug: string, list: ListKind, count: number): string =>
+    without(list, count, slug, `no "${LISTS[list].name}" that is a string`),
+
+  doubled: (slug: string, list: ListKind, count: number): string =>
+    without(list, count, slug, `the same "${LISTS[list].name}" as one before`),
+
+  unlawful: (slug: string, list: ListKind, count: number): string =>
+    without(list, count, slug, "header annotations that break the rules"),
+
+  talkative: (slug: string): string =>
+    `Upstream "${slug}" says more of itself than the gateway keeps; the rest is left out`,
+} as const;

@@ -1,0 +1,33 @@
+/** A server that is ready to be asked what it has, in one era. */
+
+import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import type { About, ListKind } from "../catalog.ts";
+
+export interface ListSource {
+  readonly era: Era;
+  readonly about: About;
+  /** The server says that it has such things. */
+  advertises(list: ListKind): boolean;
+  /** It may be asked for them. */
+  mayHave(list: ListKind): boolean;
+  /** Whether a thing may be passed on to clients of this era. */
+  isLawful(list: ListKind, thing: JsonObject): boolean;
+  /** @throws UpstreamError when no answer can be had. */
+  ask(method: string, params: JsonObject): Promise<Reply>;
+  /** Ends what was opened. Nothing waits for it. */
+  close(): void;
+}
+
+const CAPABILITY: Readonly<Record<ListKind, string>> = {
+  tools: "tools",
+  resources: "resources",
+  templates: "resources",
+  prompts: "prompts",
+};
+
+/** An object, by the letter; some servers say `true`. */
+export function advertises(capabilities: JsonObject, list: ListKind): boolean {
+  const said = capabilities[CAPABILITY[list]];
+  return said !== undefined && said !== null && said !== false;
+}

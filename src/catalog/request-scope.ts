@@ -1,0 +1,19 @@
+/** What everything here works with, passed as one value. A front door's context satisfies it. */
+
+import type { Limits } from "../policy/limits.ts";
+import type { SessionKeys } from "../endpoint/keyring.ts";
+import type { Endpoint } from "../endpoint/endpoint.ts";
+import type { Feeds } from "./feeds.ts";
+
+export interface RequestScope {
+  readonly endpoint: Endpoint;
+  /** The path of the endpoint. */
+  readonly route: string;
+  /** Who is calling. What is sealed for one is nothing to another. */
+  readonly principal: string;
+  readonly feeds: Feeds;
+  readonly keys: SessionKeys;
+  readonly limits: Limits;
+  /** Keeps the Worker running for what outlives the response. */
+  readonly waitUntil: (promise: Promise<unknown>) => void;
+}

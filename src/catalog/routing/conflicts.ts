@@ -1,0 +1,154 @@
+/**
+ * Resources that two servers of an endpoint speak for. The one that is configured earlier has them,
+ * and nobody is to find that out by surprise: each conflict is told to whoever lists, in the log and
+ * to the operator.
+ */
+
+import { Recent } from "../../lib/recent.ts";
+import { logConflict } from "../../observability/server-log.ts";
+import type { Catalog, ListKind } from "../catalog.ts";
+import type { Server } from "../../endpoint/server.ts";
+import { ServerResources } from "../cache/server-resources.ts";
+import { Steps } from "../uris/steps.ts";
+
+export interface Conflict {
+  /** The server that is configured later: it gives way. */
+  readonly server: string;
+  /** The server that is configured earlier. */
+  readonly with: string;
+  /** Quotes nothing of either server. */
+  readonly message: string;
+  /** The first of the URIs and templates that it is about. */
+  readonly uris: readonly string[];
+}
+
+/** Of one conflict: as many as tell an operator what to look for. */
+const MAX_URIS = 5;
+/** A longer one is counted and not shown. */
+const MAX_URI_CHARS = 1024;
+/** What comparing two servers may cost: about two milliseconds. */
+const MAX_STEPS = 200_000;
+
+interface Comparison {
+  /** What the later one has, and gives up: by list. */
+  readonly taken: Readonly<Record<"resources" | "templates", ReadonlySet<string>>>;
+  readonly conflicts: readonly Conflict[];
+}
+
+const made = new WeakMap<ServerResources, WeakMap<ServerResources, Comparison>>();
+
+/** Worked out once for two catalogs, and gone with them. */
+function compare(earlier: ServerResources, later: ServerResources): Comparison {
+  const known = made.get(later) ?? new WeakMap<ServerResources, Comparison>();
+  made.set(later, known);
+  let comparison = known.get(earlier);
+  if (comparison === undefined) {
+    comparison = compareAnew(earlier, later);
+    known.set(earlier, comparison);
+    for (const conflict of comparison.conflicts) log(conflict);
+  }
+  return comparison;
+}
+
+function compareAnew(earlier: ServerResources, later: ServerResources): Comparison {
+  const steps = new Steps(MAX_STEPS, Infinity);
+  const same: string[] = [];
+  const fitting: string[] = [];
+  for (const uri of later.uris) {
+    if (earlier.lists(uri)) same.push(uri);
+    else if (earlier.fits(uri, steps)) fitting.push(uri);
+  }
+  const sameTemplates = later.templates.filter((text) => earlier.listsTemplate(text));
+  const takenBack = [...earlier.uris].filter((uri) => !later.lists(uri) && later.fits(uri, steps));
+  const isSame = new Set(sameTemplates);
+  const overlapping = later.templates.filter(
+    (text) => !isSame.has(text) && earlier.overlaps(text, later, steps),
+  );
+  const winner = `upstream "${earlier.slug}", configured earlier,`;
+  const of = `of upstream "${later.slug}"`;
+  const sentences: readonly (readonly [uris: readonly string[], message: string])[] = [
+    [
+      same,
+      `${counted(same, "resource")} ${of} ${isOrAre(same)} left out: ${winner} has the same URI`,
+    ],
+    [
+      fitting,
+      `${counted(fitting, "resource")} ${of} ${isOrAre(fitting)} left out: ${winner} has a template that fits`,
+    ],
+    [
+      sameTemplates,
+      `${counted(sameTemplates, "resource template")} ${of} ${isOrAre(sameTemplates)} left out: ${winner} has the same`,
+    ],
+    [
+      takenBack,
+      `Requests for what fits a template ${of} go elsewhere for ${counted(takenBack, "resource")}: ${winner} lists the same URI`,
+    ],
+    [
+      overlapping,
+      `Requests for some of what fits ${counted(overlapping, "resource template")} ${of} go elsewhere: ${winner} has a template that fits it, too`,
+    ],
+  ];
+  const conflicts: Conflict[] = sentences.flatMap(([uris, message]) =>
+    uris.length === 0
+      ? []
+      : [{ server: later.slug, with: earlier.slug, message, uris: firstOf(uris) }],
+  );
+  if (steps.isUsedUp) {
+    const message = `Not all resources and templates ${of} were compared: ${winner} has too many, or the other way round`;
+    conflicts.push({ server: later.slug, with: earlier.slug, message, uris: [] });
+  }
+  return { taken: { resources: new Set([...same, ...fitting]), templates: isSame }, conflicts };
+}
+
+function firstOf(uris: readonly string[]): readonly string[] {
+  return uris.filter(({ length }) => length <= MAX_URI_CHARS).slice(0, MAX_URIS);
+}
+
+function counted({ length }: readonly string[], thing: string): string {
+  return length === 1 ? `1 ${thing}` : `${length} ${thing}s`;
+}
+
+function isOrAre({ length }: readonly string[]): string {
+  return length === 1 ? "is" : "are";
+}
+
+/** Each conflict has one line in the life of an isolate. */
+const logged = new Recent(1000);
+
+function log(conflict: Conflict): void {
+  if (logged.add(JSON.stringify(conflict))) logConflict(conflict);
+}
+
+/** What is known of a server. */
+interface Part {
+  readonly server: Server;
+  readonly catalog: Catalog | undefined;
+}
+
+/** @param parts in the operator's order. */
+export function conflictsAmong(parts: readonly Part[]): readonly Conflict[] {
+  return parts.flatMap((part, n) => conflictsWith(parts.slice(0, n), part));
+}
+
+export function conflictsWith(earlier: readonly Part[], part: Part): readonly Conflict[] {
+  return earlier.flatMap((other) => comparisonOf(other, part)?.conflicts ?? []);
+}
+
+/** Whether requests for what a server lists go to one that is configured earlier. */
+export function isTaken(
+  earlier: readonly Part[],
+  part: Part,
+  list: ListKind,
+  name: string,
+): boolean {
+  if (list !== "resources" && list !== "templates") return false;
+  return earlier.some((other) => comparisonOf(other, part)?.taken[list].has(name) === true);
+}
+
+function comparisonOf(earlier: Part, later: Part): Comparison | undefined {
+  if (earlier.catalog === undefined || later.catalog === undefined) return undefined;
+  return compare(
+    ServerResources.of(earlier.server, earlier.catalog),
+    ServerResources.of(later.server, later.catalog),
+  );
+}

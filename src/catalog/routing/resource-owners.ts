@@ -1,0 +1,146 @@
+/**
+ * Whose a resource is. URIs keep their spelling on every way, so it is told from what the servers
+ * list: the first in the operator's order that lists it, whose tool points at it, or whose template
+ * fits, so that no server takes what one that is configured earlier speaks for. Only a template that
+ * begins with an expression, and so fits everything, leaves to others what is theirs.
+ */
+
+import { settleWithin } from "../../lib/time-out.ts";
+import { isAllowedUnlisted, isOpen } from "../../policy/item-policy.ts";
+import type { ClientKind } from "../../endpoint/client-kind.ts";
+import { currentCatalog, type Known, knownCatalog } from "../cache/catalogs.ts";
+import { advertises } from "../read/list-source.ts";
+import type { Server } from "../../endpoint/server.ts";
+import type { RoutingScope } from "./routed.ts";
+import { ServerResources } from "../cache/server-resources.ts";
+import { Steps } from "../uris/steps.ts";
+
+/**
+ * For servers of which nothing is known yet. Who has not said what it has by then has a part in
+ * nothing that another lists: one that stalls must not hold up what the others are asked for.
+ */
+const HEAD_START_MS = 300;
+
+/** What is known of the resources of an endpoint, for as long as one request takes. */
+export class ResourceOwners {
+  readonly #place: RoutingScope;
+  readonly #client: ClientKind;
+  readonly #steps = new Steps();
+  /** In the operator's order. */
+  #known: Known[];
+  /** Resolves when those are known too that are late. */
+  readonly #complete: Promise<unknown>;
+
+  private constructor(place: RoutingScope, client: ClientKind) {
+    const { servers } = place.endpoint;
+    this.#place = place;
+    this.#client = client;
+    this.#known = servers.map((server) => ({
+      ...{ server, catalog: undefined, trouble: undefined, freshMs: 0 },
+    }));
+    this.#complete = Promise.all(
+      servers.map(async (server, index) => {
+        this.#known[index] = await knownCatalog(place, server, client);
+      }),
+    );
+  }
+
+  static async at(place: RoutingScope, client: ClientKind): Promise<ResourceOwners> {
+    const owners = new ResourceOwners(place, client);
+    // What the late ones say is there for the next request.
+    place.waitUntil(owners.#complete);
+    await settleWithin(owners.#complete, HEAD_START_MS);
+    return owners;
+  }
+
+  async awaitAll(): Promise<void> {
+    await this.#complete;
+  }
+
+  /** Asks some servers anew what they have. */
+  async refresh(isAsked: (server: Server) => boolean): Promise<void> {
+    const known = this.#known.map(async (one) =>
+      isAsked(one.server) ? currentCatalog(this.#place, one.server, this.#client) : one,
+    );
+    this.#known = await Promise.all(known);
+  }
+
+  ownerOf(uri: string): Server | undefined {
+    const steps = this.#steps;
+    return (
+      this.#first((its) => its.claims(uri, steps)) ??
+      this.#first((its) => its.fitsOpenly(uri, steps))
+    );
+  }
+
+  /** @param text of a template, as a server lists it. */
+  ownerOfTemplate(text: string): Server | undefined {
+    return this.#first((its) => its.listsTemplate(text));
+  }
+
+  /** Who may have a resource that nobody lists. */
+  candidatesFor(uri: string): readonly Server[] {
+    return this.#known
+      .filter(mayHaveResources)
+      .map(({ server }) => server)
+      .filter(({ resources }) => isAllowedUnlisted(resources, uri));
+  }
+
+  #first(isOwner: (its: ServerResources) => boolean): Server | undefined {
+    for (const { catalog, server } of this.#known) {
+      if (catalog === undefined) continue;
+      const isIts = isOwner(ServerResources.of(server, catalog));
+      // Others must not use up what is to be found out about this one.
+      if (this.#steps.isUsedUp) return undefined;
+      if (isIts) return server;
+    }
+    return undefined;
+  }
+}
+
+/** Who is not known may; and some have what they do not advertise. */
+function mayHaveResources({ catalog }: Known): boolean {
+  if (catalog === undefined) return true;
+  const { resources, templates } = catalog.lists;
+  const isAdvertised = advertises(catalog.about.capabilities, "resources");
+  return isAdvertised || resources.length > 0 || templates.length > 0;
+}
+
+/**
+ * The owners of what clients want to hear of, or have completed.
+ *
+ * @param isReference it may also be the text of a template.
+ * @returns by URI. What is nobody's, or may not be seen, is not in it.
+ */
+export async function ownersOf(
+  place: RoutingScope,
+  client: ClientKind,
+  uris: readonly string[],
+  isReference = false,
+): Promise<ReadonlyMap<string, Server>> {
+  const { servers, isMerged } = place.endpoint;
+  const [only] = servers;
+  const isAllOfOne = !isMerged && isOpen(only.resources);
+  if (isAllOfOne || uris.length === 0) return new Map(uris.map((uri) => [uri, only]));
+
+  const owners = await ResourceOwners.at(place, client);
+  const owned = new Map<string, Server>();
+  const look = (): boolean => {
+    const missing = uris.filter((uri) => !owned.has(uri));
+    for (const uri of missing) {
+      const owner =
+        (isReference ? owners.ownerOfTemplate(uri) : undefined) ??
+        owners.ownerOf(uri) ??
+        // A server alone may have what is allowed by its very name.
+        (!isMerged && isAllowedUnlisted(only.resources, uri) ? only : undefined);
+      if (owner !== undefined) owned.set(uri, owner);
+    }
+    return uris.every((uri) => owned.has(uri));
+  };
+  if (look()) return owned;
+  await owners.awaitAll();
+  if (look()) return owned;
+  await owners.refresh(() => true);
+  look();
+  return owned;
+}

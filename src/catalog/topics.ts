@@ -1,0 +1,35 @@
+/** What there may be news of, the lists of a server and its resources, and how a change is told. */
+
+import { LIST_CHANGED, RESOURCE_UPDATED } from "../protocol/change-notices.ts";
+import type { Call } from "../protocol/exchange.ts";
+import { LIST_TOPICS, type Topic } from "./feeds.ts";
+
+export type ListTopic = (typeof LIST_TOPICS)[number];
+type UriTopic = Exclude<Topic, ListTopic>;
+
+const URI = "uri:";
+
+export function isListTopic(topic: Topic): topic is ListTopic {
+  return (LIST_TOPICS as readonly Topic[]).includes(topic);
+}
+
+export function topicOf(uri: string): Topic {
+  return `${URI}${uri}`;
+}
+
+/** @returns `undefined` for a list. */
+export function uriOf(topic: UriTopic): string;
+export function uriOf(topic: Topic): string | undefined;
+export function uriOf(topic: Topic): string | undefined {
+  return isListTopic(topic) ? undefined : topic.slice(URI.length);
+}
+
+export function wordOf(topic: Topic): Call {
+  if (isListTopic(topic)) return { method: LIST_CHANGED[topic] };
+  return { method: RESOURCE_UPDATED, params: { uri: uriOf(topic) } };
+}
+
+/** @returns the list that a notification says has changed, if it says that of one. */
+export function listToldBy(method: string): ListTopic | undefined {
+  return LIST_TOPICS.find((topic) => LIST_CHANGED[topic] === method);
+}

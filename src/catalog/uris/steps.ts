@@ -1,0 +1,41 @@
+/**
+ * How much one request may have looked through, of all servers and for all of its URIs together.
+ * Servers write the templates and clients the URIs, so time is counted and not hoped for.
+ */
+
+import type { Server } from "../../endpoint/server.ts";
+
+/** About ten milliseconds. */
+const MAX_STEPS = 1_000_000;
+/** What one server's templates may cost: the others are to have something left. */
+const MAX_STEPS_OF_SERVER = MAX_STEPS / 2;
+
+export class Steps {
+  #left: number;
+  readonly #maxOfServer: number;
+  readonly #taken = new Map<Server, number>();
+  #isUsedUp = false;
+
+  constructor(max: number = MAX_STEPS, maxOfServer: number = MAX_STEPS_OF_SERVER) {
+    this.#left = max;
+    this.#maxOfServer = maxOfServer;
+  }
+
+  /** All servers together have wanted more than there is. */
+  get isUsedUp(): boolean {
+    return this.#isUsedUp;
+  }
+
+  /** @returns `false` when there are not that many left; then it is as if nothing fitted. */
+  take(server: Server, count: number): boolean {
+    const taken = (this.#taken.get(server) ?? 0) + count;
+    if (taken > this.#maxOfServer) return false;
+    if (count > this.#left) {
+      this.#isUsedUp = true;
+      return false;
+    }
+    this.#left -= count;
+    this.#taken.set(server, taken);
+    return true;
+  }
+}

@@ -1,0 +1,95 @@
+/** Single fields of an entry of `IDENTITY`: each is resolved, or its mistake is told. */
+
+import { entraIssuer, TENANT } from "../auth/identity/entra.ts";
+import { GOOGLE_ISSUER } from "../auth/identity/google.ts";
+import { isSafe } from "../auth/identity/provider-fetch.ts";
+
+/** What an entry is resolved against, and where its mistakes go. */
+export interface FieldResolution {
+  /** How sentences name the entry. */
+  readonly key: string;
+  readonly env: Readonly<Record<string, unknown>>;
+  readonly problems: string[];
+}
+
+/** `${NAME}` is replaced by that secret. */
+export function secretField(
+  field: string,
+  template: string,
+  { key, env, problems }: FieldResolution,
+): string {
+  return template.replace(/\$\{(\w+)\}/g, (_, name: string) => {
+    const found = env[name];
+    if (typeof found === "string" && found !== "") return found;
+    problems.push(`${key}.${field}: the secret "${name}" is not set.`);
+    return "";
+  });
+}
+
+/** Spelt as the provider spells it, which nobody else knows: only what cannot be is refused. */
+export function checkIssuer(issuer: string, { key, problems }: FieldResolution): void {
+  const url = parseUrl(issuer);
+  if (url === undefined || url.search !== "" || url.hash !== "") {
+    problems.push(
+      `${key}.issuer must be an https URL without query, exactly as the provider's metadata spells it.`,
+    );
+  } else if (url.hostname === "login.microsoftonline.com") {
+    problems.push(
+      `${key}.issuer is Microsoft's: use provider = "entra" with "tenants", the ids of your directories; "common", "organizations" and "consumers" would let in everybody's.`,
+    );
+  } else if (url.origin === GOOGLE_ISSUER) {
+    problems.push(`${key}.issuer is Google's: use provider = "google".`);
+  }
+}
+
+export function tenantIssuers(
+  tenants: readonly string[],
+  { key, problems }: FieldResolution,
+): readonly [string, ...string[]] {
+  const [first = "", ...others] = tenants.map((tenant) => tenant.toLowerCase());
+  for (const tenant of [first, ...others]) {
+    if (TENANT.test(tenant)) continue;
+    problems.push(
+      /^(?:common|organizations|consumers)$/.test(tenant)
+        ? `${key}.tenants: "${tenant}" would let in everybody's directories; list the ids of yours.`
+        : `${key}.tenants must be ids of directories, like "00000000-0000-0000-0000-000000000000".`,
+    );
+  }
+  return [entraIssuer(first), ...others.map(entraIssuer)];
+}
+
+export function teamUrl(team: string, resolution: FieldResolution): string {
+  return /^[a-z0-9-]+$/.test(team)
+    ? `https://${team}.cloudflareaccess.com`
+    : origin("team", team, resolution);
+}
+
+export function origins(
+  values: readonly string[] = [],
+  resolution: FieldResolution,
+): readonly string[] {
+  return values.map((value) => origin("formActions", value, resolution));
+}
+
+export function origin(field: string, value: string, { key, problems }: FieldResolution): string {
+  const url = parseUrl(value);
+  if (url !== undefined && url.href === `${url.origin}/`) return url.origin;
+  problems.push(`${key}.${field} must be an origin like "https://id.example.com", without a path.`);
+  return value;
+}
+
+export function addressField(
+  field: string,
+  value: string,
+  { key, problems }: FieldResolution,
+): string {
+  const url = parseUrl(value);
+  if (url === undefined) problems.push(`${key}.${field} must be an https URL.`);
+  return value.replace(/\/+$/, "");
+}
+
+/** Plain http is for providers on this machine. */
+function parseUrl(value: string): URL | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url !== undefined && isSafe(url) && url.username + url.password === "" ? url : undefined;
+}

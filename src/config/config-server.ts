@@ -1,0 +1,194 @@
+/** One entry of `MCP_SERVERS`: the map that MCP clients already use pastes in unchanged. */
+
+import * as z from "zod/mini";
+
+import { namedItemsSchema, resolveItems, resourcesSchema } from "./config-items.ts";
+import { table } from "./config-table.ts";
+import type { Server } from "../endpoint/server.ts";
+import { count } from "../observability/costs.ts";
+import type { Fetch, UpstreamTarget } from "../upstream/target.ts";
+
+export const SLUG = /^[a-z0-9-]{1,24}$/;
+/** Some model APIs take no name that begins with a digit or `-`. */
+const PREFIX = /^(?:[A-Za-z_][A-Za-z0-9_-]{0,23})?$/;
+
+const oneOf = <const T extends readonly string[]>(values: T) =>
+  z.enum(values, { error: `must be one of ${values.map((value) => `"${value}"`).join(", ")}` });
+
+/** `type` is what clients call `transport`; `http` is their word for Streamable HTTP. */
+const clientType = oneOf(["http", "streamable-http", "streamableHttp", "sse"]);
+
+export const serverSchema = table({
+  url: z.optional(z.string({ error: "must be a string" })),
+  service: z.optional(z.string({ error: "must be a string" })),
+  transport: z.optional(oneOf(["auto", "streamable-http", "sse"])),
+  type: z.optional(clientType),
+  era: z.optional(oneOf(["auto", "legacy", "modern"])),
+  headers: z.optional(
+    z.record(z.string(), z.string({ error: "must be a string" }), {
+      error: "must be a table of strings",
+    }),
+  ),
+  auth: z.optional(oneOf(["none", "headers"])),
+  timeoutSeconds: z.optional(
+    z
+      .number({ error: "must be a number of seconds" })
+      .check(
+        z.minimum(1, { error: "must be at least 1" }),
+        z.maximum(86_400, { error: "must be at most 86400" }),
+      ),
+  ),
+  prefix: z.optional(
+    z.string({ error: "must be a string" }).check(
+      z.regex(PREFIX, {
+        error:
+          'has at most 24 characters of A-Z, a-z, 0-9, "_" and "-", and the first is a letter or "_"',
+      }),
+    ),
+  ),
+  tools: z.optional(namedItemsSchema),
+  prompts: z.optional(namedItemsSchema),
+  resources: z.optional(resourcesSchema),
+});
+
+type ServerEntry = z.infer<typeof serverSchema>;
+
+const DEFAULT_TIMEOUT_SECONDS = 300;
+/** Service bindings ignore the host; it only has to parse. */
+const SERVICE_ORIGIN = "http://service.internal";
+
+/** Everything that a server's entry is resolved against, and where its mistakes go. */
+export interface ServerResolution {
+  readonly env: Readonly<Record<string, unknown>>;
+  readonly maxMessageChars: number;
+  readonly problems: string[];
+}
+
+/** Checks what a schema cannot, fills in secrets, and binds the server to its way of fetching. */
+export function resolveServer(
+  slug: string,
+  entry: ServerEntry,
+  { env, maxMessageChars, problems }: ServerResolution,
+): Server | undefined {
+  const key = `MCP_SERVERS.${slug}`;
+  const endpoint = resolveUrl(key, entry, env, problems);
+  const headers = resolveHeaders(key, entry.headers ?? {}, env, problems);
+  const items = {
+    tools: resolveItems(`${key}.tools`, entry.tools, problems),
+    prompts: resolveItems(`${key}.prompts`, entry.prompts, problems),
+    resources: resolveItems(`${key}.resources`, entry.resources, problems),
+  };
+  if (endpoint === undefined || headers === undefined) return undefined;
+  const target: UpstreamTarget = {
+    slug,
+    endpoint,
+    fetch: entry.service === undefined ? overNetwork : overBinding(env[entry.service]),
+    headers,
+    transport: entry.transport ?? (entry.type === "sse" ? "sse" : "auto"),
+    era: entry.era ?? "auto",
+    timeoutMs: (entry.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
+    maxMessageChars,
+  };
+  return { slug, target, prefix: entry.prefix ?? defaultPrefix(slug), ...items };
+}
+
+function defaultPrefix(slug: string): string {
+  return /^[a-z]/.test(slug) ? `${slug}__` : `_${slug}__`;
+}
+
+/** Where several servers meet, a name has to say whose it is. One that is alone has no prefix. */
+export function checkPrefixes(servers: Iterable<Server>, problems: string[]): void {
+  const owners = new Map<string, string>();
+  for (const { slug, prefix } of servers) {
+    const owner = owners.get(prefix);
+    if (owner === undefined) {
+      owners.set(prefix, slug);
+      continue;
+    }
+    problems.push(
+      `MCP_SERVERS.${slug}.prefix is "${prefix}", as that of "${owner}"; each server needs its own.`,
+    );
+  }
+}
+
+function isFetcher(binding: unknown): binding is Fetcher {
+  return typeof binding === "object" && binding !== null && "fetch" in binding;
+}
+
+const overNetwork: Fetch = (url, init) => {
+  count("outgoingRequests");
+  return fetch(url, init);
+};
+
+/** A service binding, known by its shape: `resolveUrl` has made sure that it is there. */
+function overBinding(binding: unknown): Fetch {
+  const fetcher = binding as Fetcher;
+  return (url, init) => {
+    count("outgoingRequests");
+    return fetcher.fetch(url, init);
+  };
+}
+
+function resolveUrl(
+  key: string,
+  { url, service, transport, type }: ServerEntry,
+  env: Readonly<Record<string, unknown>>,
+  problems: string[],
+): URL | undefined {
+  if (service !== undefined && !isFetcher(env[service])) {
+    problems.push(`${key}.service: there is no service binding named "${service}".`);
+    return undefined;
+  }
+  if (service !== undefined && url === undefined) {
+    const path = transport === "sse" || type === "sse" ? "/sse" : "/mcp";
+    return new URL(path, SERVICE_ORIGIN);
+  }
+  if (url === undefined) {
+    problems.push(`${key} needs a "url" or a "service".`);
+    return undefined;
+  }
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
+    problems.push(`${key}.url must be an absolute http or https URL.`);
+    return undefined;
+  }
+  if (parsed.username !== "" || parsed.password !== "") {
+    problems.push(`${key}.url has credentials in it; put them into "headers" as \${SECRET_NAME}.`);
+    return undefined;
+  }
+  return parsed;
+}
+
+/** `${NAME}` is replaced by that secret. */
+function resolveHeaders(
+  key: string,
+  headers: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, unknown>>,
+  problems: string[],
+): Record<string, string> | undefined {
+  const resolved: Record<string, string> = {};
+  let isComplete = true;
+  for (const [name, template] of Object.entries(headers)) {
+    const value = template.replace(/\$\{(\w+)\}/g, (_, secret: string) => {
+      const found = env[secret];
+      if (typeof found === "string") return found;
+      problems.push(`${key}.headers.${name}: the secret "${secret}" is not set.`);
+      isComplete = false;
+      return "";
+    });
+    if (!isHeader(name, value)) {
+      problems.push(`${key}.headers.${name} is not a valid HTTP header.`);
+      isComplete = false;
+    }
+    resolved[name] = value;
+  }
+  return isComplete ? resolved : undefined;
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    return new Headers([[name, value]]).has(name);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * Env -> Config, once per isolate. A mistake is not a crash: it is kept as one plain sentence,
+ * and every route answers with it. No sentence quotes a value that may be a secret.
+ */
+
+import * as z from "zod/mini";
+
+import type { IdentityConfig } from "../auth/identity/identity-providers.ts";
+import { parseIdentity } from "./config-identity.ts";
+import {
+  checkPrefixes,
+  type ServerResolution,
+  resolveServer,
+  serverSchema,
+  SLUG,
+} from "./config-server.ts";
+import type { Server } from "../endpoint/server.ts";
+import { isLoopback } from "../lib/loopback.ts";
+import { fromBase64Url } from "../lib/base64url.ts";
+import { KEY_BYTES } from "../lib/seal.ts";
+import { tryJson } from "../lib/try-json.ts";
+import { defaultLimits, isLimitName, LIMITS, type Limits } from "../policy/limits.ts";
+
+export interface Config {
+  /** `none`: nobody signs in, and loopback hosts alone are served. */
+  readonly authMode: "oauth" | "none";
+  /** Who signs people in, the default one first. */
+  readonly identity: readonly IdentityConfig[];
+  /** Of all addresses that are given out. In development, the loopback origin that was asked. */
+  readonly publicOrigin: string | undefined;
+  readonly allowedOrigins: ReadonlySet<string>;
+  readonly servers: ReadonlyMap<string, Server>;
+  readonly limits: Limits;
+  /** Base64url, newest first. Without them, the gateway makes keys of its own. */
+  readonly sessionKeys: readonly string[] | undefined;
+  /** The root of the keys of sign-in, in base64url. Without it, the gateway makes one of its own. */
+  readonly authSecret: string | undefined;
+  /** What every request carries that came through the launcher of `npm start`, which makes it. */
+  readonly launcherKey: string | undefined;
+  /** Whether what operations cost may be read: a tool of development. */
+  readonly reportsCosts: boolean;
+}
+
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** The demo upstream is bound in development only; deployed, the name is absent. */
+const DEMO_BINDING = "DEMO";
+
+let cached: { env: unknown; result: ConfigResult } | undefined;
+
+/** The configuration of this isolate; `env` is the same object for its whole life. */
+export function loadConfig(env: Env): ConfigResult {
+  if (cached?.env !== env) cached = { env, result: parseConfig(env) };
+  return cached.result;
+}
+
+/** Parses every key and reports all mistakes at once. */
+export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResult {
+  const problems: string[] = [];
+  const limits = parseLimits(env["LIMITS"], problems);
+  const config: Config = {
+    authMode: parseAuthMode(env["AUTH_MODE"], problems),
+    identity: parseIdentity(env["IDENTITY"], env, problems),
+    publicOrigin: parsePublicOrigin(env["PUBLIC_ORIGIN"], problems),
+    allowedOrigins: parseAllowedOrigins(env["ALLOWED_ORIGINS"], problems),
+    servers: parseServers({ env, maxMessageChars: limits.maxMessageBytes, problems }),
+    limits,
+    sessionKeys: parseSessionKeys(env["SESSION_KEYS"], problems),
+    authSecret: parseAuthSecret(env["AUTH_SECRET"], problems),
+    launcherKey: parseLauncherKey(env["LAUNCHER_KEY"]),
+    reportsCosts: env["COST_REPORT"] === "on",
+  };
+  return problems.length === 0 ? { ok: true, config } : { ok: false, problems };
+}
+
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === "";
+}
+
+/** A table of wrangler.toml, or the same thing as a JSON string given with `--var`. */
+function parseTable(key: string, value: unknown, problems: string[]): unknown {
+  if (typeof value !== "string") return value;
+  const parsed = tryJson(value);
+  if (parsed === undefined) {
+    problems.push(`${key} is a string that is not valid JSON; write a table or a JSON object.`);
+  }
+  return parsed;
+}
+
+function parseAuthMode(value: unknown, problems: string[]): "oauth" | "none" {
+  if (isUnset(value) || value === "oauth") return "oauth";
+  if (value !== "none") {
+    problems.push(`AUTH_MODE is "${String(value)}"; it can be "oauth" (the default) or "none".`);
+  }
+  return "none";
+}
+
+function parseLauncherKey(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function parseOrigin(key: string, value: unknown, problems: string[]): string | undefined {
+  if (isUnset(value)) return undefined;
+  const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) {
+    return url.origin;
+  }
+  problems.push(`${key} must be an origin like "https://mcp.example.com", without a path.`);
+  return undefined;
+}
+
+/** An authorization server is served over TLS, but on this machine (RFC 8414 section 2). */
+function parsePublicOrigin(value: unknown, problems: string[]): string | undefined {
+  const origin = parseOrigin("PUBLIC_ORIGIN", value, problems);
+  if (origin?.startsWith("http:") === true && !isLoopback(new URL(origin).hostname)) {
+    problems.push('PUBLIC_ORIGIN must begin with "https://", unless it is a loopback host.');
+  }
+  return origin;
+}
+
+function parseAllowedOrigins(value: unknown, problems: string[]): ReadonlySet<string> {
+  const origins = new Set<string>();
+  if (isUnset(value)) return origins;
+  const list = typeof value === "string" ? tryJson(value) : value;
+  if (!Array.isArray(list)) {
+    problems.push('ALLOWED_ORIGINS must be a list of origins, like ["https://app.example.com"].');
+    return origins;
+  }
+  for (const [index, entry] of list.entries()) {
+    const origin = parseOrigin(`ALLOWED_ORIGINS[${index}]`, entry, problems);
+    if (origin !== undefined) origins.add(origin);
+  }
+  return origins;
+}
+
+function parseServers(resolution: ServerResolution): ReadonlyMap<string, Server> {
+  const { env, problems } = resolution;
+  const servers = new Map<string, Server>();
+  const value = env["MCP_SERVERS"];
+  const table = isUnset(value) ? {} : parseTable("MCP_SERVERS", value, problems);
+  if (table === undefined) return servers;
+  const parsed = z.record(z.string(), z.unknown()).safeParse(table);
+  if (!parsed.success) {
+    problems.push("MCP_SERVERS must be a table of servers, each under its slug.");
+    return servers;
+  }
+  for (const [slug, entry] of Object.entries(parsed.data)) {
+    const key = `MCP_SERVERS.${slug}`;
+    if (slug === "message") {
+      problems.push(`${key}: "message" cannot be a slug, since /sse/message is an endpoint.`);
+      continue;
+    }
+    if (!SLUG.test(slug) || slug.includes("__")) {
+      problems.push(`${key}: a slug has 1 to 24 characters of a-z, 0-9 and "-".`);
+      continue;
+    }
+    const server = serverSchema.safeParse(entry);
+    if (!server.success) {
+      for (const { path, message } of server.error.issues) {
+        problems.push(`${[key, ...path].join(".")}: ${message}.`);
+      }
+      continue;
+    }
+    const resolved = resolveServer(slug, server.data, resolution);
+    if (resolved !== undefined) servers.set(slug, resolved);
+  }
+  checkPrefixes(servers.values(), problems);
+  if (servers.size === 0 && problems.length === 0 && env[DEMO_BINDING] !== undefined) {
+    const demo = resolveServer("demo", { service: DEMO_BINDING }, resolution);
+    if (demo !== undefined) servers.set("demo", demo);
+  }
+  return servers;
+}
+
+function parseLimits(value: unknown, problems: string[]): Limits {
+  const limits: Record<string, number> = { ...defaultLimits() };
+  const table = isUnset(value) ? {} : parseTable("LIMITS", value, problems);
+  if (typeof table !== "object" || table === null || Array.isArray(table)) {
+    if (table !== undefined) problems.push("LIMITS must be a table of names and numbers.");
+    return defaultLimits();
+  }
+  for (const [name, entry] of Object.entries(table)) {
+    if (!isLimitName(name)) {
+      problems.push(
+        `LIMITS.${name} is unknown; the limits are: ${Object.keys(LIMITS).join(", ")}.`,
+      );
+      continue;
+    }
+    const { min, max } = LIMITS[name];
+    if (typeof entry !== "number" || !(entry >= min && entry <= max)) {
+      problems.push(`LIMITS.${name} must be a number from ${min} to ${max}.`);
+      continue;
+    }
+    limits[name] = entry;
+  }
+  return limits as Limits;
+}
+
+function parseSessionKeys(value: unknown, problems: string[]): readonly string[] | undefined {
+  if (isUnset(value)) return undefined;
+  const keys = typeof value === "string" ? value.split(",").map((key) => key.trim()) : [];
+  if (keys.length > 0 && keys.every((key) => fromBase64Url(key)?.length === KEY_BYTES)) return keys;
+  problems.push(
+    `SESSION_KEYS must be keys of ${KEY_BYTES} bytes in base64url, newest first, with commas in between.`,
+  );
+  return undefined;
+}
+
+function parseAuthSecret(value: unknown, problems: string[]): string | undefined {
+  if (isUnset(value)) return undefined;
+  const bytes = typeof value === "string" ? fromBase64Url(value) : undefined;
+  if (typeof value === "string" && (bytes?.length ?? 0) >= KEY_BYTES) return value;
+  problems.push(`AUTH_SECRET must be at least ${KEY_BYTES} random bytes in base64url.`);
+  return undefined;
+}

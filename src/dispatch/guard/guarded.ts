@@ -1,0 +1,106 @@
+/**
+ * What stands between a routed request and its server, in both eras: the caps on concurrency and
+ * rate, the circuit breaker, the size of results, and the line in the log.
+ */
+
+import type { Call } from "../../protocol/exchange.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
+import { ownData } from "../../protocol/own-error.ts";
+import type { Trouble } from "../../catalog/catalog.ts";
+import type { Server } from "../../endpoint/server.ts";
+import type { RequestScope } from "../../catalog/request-scope.ts";
+import type { Breaker, Pass, BreakerTransition } from "./breaker.ts";
+import { type GateDecision, gateOf } from "./gate.ts";
+import { type Answered, logged, replyBytes } from "./logged.ts";
+import { overloaded, paused, tooLarge } from "./guard-refusals.ts";
+import { settled } from "./settled.ts";
+
+type Context = Pick<RequestScope, "endpoint" | "principal" | "feeds" | "limits" | "waitUntil">;
+
+/**
+ * Runs one request of a client at its server.
+ *
+ * @param run rejects with the reason of its signal alone, when the client cancelled; an upstream's
+ *   failure is an error reply (`failureReply`).
+ * @param now the clock, in milliseconds since 1970.
+ */
+export function guarded(
+  context: Context,
+  server: Server,
+  call: Call,
+  run: () => Promise<Reply>,
+  now: () => number = () => Date.now(),
+): Promise<Reply> {
+  const { principal, limits } = context;
+  const { slug } = server;
+  const act = async (): Promise<Answered> => {
+    const gate = gateOf(server, limits, now);
+    const entry = gate.enter();
+    if (entry.kind === "refused") return refused(slug, call, entry);
+    let reply: Reply;
+    try {
+      reply = await run();
+    } catch (error) {
+      gate.breaker.abandoned(entry.pass);
+      throw error;
+    } finally {
+      gate.leave(entry);
+    }
+    const turn = turnedBy(reply, gate.breaker, entry.pass, principal);
+    if (turn !== undefined) tell(context, slug, turn, now());
+    return measured(slug, call, settled(context.endpoint, server, call, reply), limits.resultBytes);
+  };
+  return logged({ principal, server: slug, call }, act, now);
+}
+
+function refused(
+  slug: string,
+  call: Call,
+  entry: Extract<GateDecision, { kind: "refused" }>,
+): Answered {
+  const seconds = Math.max(1, Math.ceil(entry.waitMs / 1000));
+  const reply = entry.why === "paused" ? paused(slug, seconds) : overloaded(slug, call, seconds);
+  return { reply, refusal: entry.why };
+}
+
+function measured(slug: string, call: Call, reply: Reply, limit: number): Answered {
+  const bytes = replyBytes(reply);
+  if (bytes <= limit) return { reply, bytes };
+  return { reply: tooLarge(slug, call, bytes, limit), refusal: "result_size", bytes };
+}
+
+/** What servers say whose tool has failed: they answer. */
+const INTERNAL_SERVER_ERROR = 500;
+
+/**
+ * Tells the breaker how the server is. A tool that crashes behind a proxy is a 502 or 504, and one
+ * that is slow a timeout: a call's own fault may look like a server that is gone, but for one that
+ * cannot be connected to.
+ */
+function turnedBy(
+  reply: Reply,
+  breaker: Breaker,
+  pass: Pass,
+  principal: string,
+): BreakerTransition {
+  const { reason, status } = ownData(reply);
+  const isUnreachable = reason === "unreachable" && status !== INTERNAL_SERVER_ERROR;
+  if (!isUnreachable && reason !== "timeout") return breaker.answered();
+  const isConnected = reason === "timeout" || status !== undefined;
+  return isConnected ? breaker.failed(pass, principal) : breaker.failed(pass);
+}
+
+/** Whoever keeps the catalogs of the server has it marked, or looks whether it has changed. */
+function tell(
+  { feeds, waitUntil }: Context,
+  slug: string,
+  turn: BreakerTransition,
+  now: number,
+): void {
+  const message = `Upstream "${slug}" is not answering`;
+  const trouble: Trouble | undefined =
+    turn === "opened" ? { reason: "unreachable", message, since: now } : undefined;
+  const report = async (): Promise<void> => feeds.of(slug).report(trouble);
+  // It finds out by itself, later.
+  waitUntil(report().catch(() => undefined));
+}

@@ -1,0 +1,94 @@
+/** What becomes of a request in a session: it goes to its server, or is answered for all of them. */
+
+import { settleWithin } from "../../lib/time-out.ts";
+import type { Call } from "../../protocol/exchange.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
+import { metaOf } from "../../protocol/envelope.ts";
+import { noSuchLevel } from "../../protocol/log-levels.ts";
+import { logged, loggedForAll } from "../guard/logged.ts";
+import { asLegacyList } from "../../catalog/lists/legacy-list.ts";
+import { listPage } from "../../catalog/lists/list-page.ts";
+import type { ListKind } from "../../catalog/catalog.ts";
+import { firstFound } from "../../catalog/routing/first-found.ts";
+import { listServer } from "../../catalog/lists/list-server.ts";
+import { route } from "../../catalog/routing/route.ts";
+import { callServerInSession, type Caller } from "./call-server-in-session.ts";
+import { levelIn } from "./log-level.ts";
+import type { SessionContext } from "./session-context.ts";
+
+const SEARCH = "edgeway/search";
+
+export async function answerRequest(
+  context: SessionContext,
+  call: Call,
+  caller: Caller,
+): Promise<Reply> {
+  const { requestScope, client, subscriptions } = context;
+  const { principal, waitUntil } = requestScope;
+  // Also of what is nobody's any more.
+  if (call.method === "resources/unsubscribe") {
+    return loggedForAll(principal, call, () =>
+      Promise.resolve(subscriptions.unsubscribe(call.params)),
+    );
+  }
+  const routed = await route(requestScope, client, call);
+  caller.signal.throwIfAborted();
+  switch (routed.kind) {
+    case "reply":
+      return loggedForAll(principal, call, () => Promise.resolve(routed.reply));
+    case "list":
+      return answerList(context, routed.list, call, caller);
+    case "search":
+      return firstFound(
+        routed.servers,
+        (server, signal) =>
+          callServerInSession(context, server, routed.call, { ...caller, signal }),
+        { uri: routed.call.params?.["uri"], era: "legacy", signal: caller.signal, waitUntil },
+      );
+    case "all":
+      return loggedForAll(principal, call, () => setLogLevel(context, call));
+    case "server": {
+      const { server } = routed;
+      if (call.method === "resources/subscribe") {
+        return logged({ principal, server: server.slug, call }, async () => ({
+          reply: await subscriptions.subscribe(server, call.params),
+        }));
+      }
+      return callServerInSession(context, server, routed.call, caller);
+    }
+  }
+}
+
+async function answerList(
+  context: SessionContext,
+  list: ListKind,
+  call: Call,
+  caller: Caller,
+): Promise<Reply> {
+  const { requestScope, client } = context;
+  const { isMerged, servers } = requestScope.endpoint;
+  if (!isMerged) {
+    return listServer(requestScope, list, call, (own) =>
+      callServerInSession(context, servers[0], own, caller),
+    );
+  }
+  const { params } = call;
+  const search = metaOf(params)[SEARCH];
+  const reply = await loggedForAll(requestScope.principal, call, () =>
+    listPage(requestScope, { client, list, cursor: params?.["cursor"], search }),
+  );
+  caller.signal.throwIfAborted();
+  return "error" in reply ? reply : { result: asLegacyList(reply.result) };
+}
+
+/** `logging/setLevel` for several servers: those that are in use are told, others when they are. */
+async function setLogLevel(context: SessionContext, call: Call): Promise<Reply> {
+  const { requestScope, servers, setLogLevel: keep } = context;
+  const level = levelIn(call.params);
+  if (level === undefined) return noSuchLevel();
+  keep(level);
+  const told = servers.tellLogLevel(level);
+  // What follows finds it done; but not at the cost of a server that is slow.
+  await settleWithin(told, requestScope.limits.catalogWaitMilliseconds);
+  return { result: {} };
+}

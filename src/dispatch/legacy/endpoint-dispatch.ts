@@ -1,0 +1,155 @@
+/**
+ * The other side of a session's gateway: all servers of its endpoint, be it one or fifty. What a
+ * client says goes to the server that it is meant for; what servers say comes back under tickets
+ * that lead to whoever said it.
+ */
+
+import { logUnexpected } from "../../observability/unexpected.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
+import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import type { Dispatch, Forgotten, Watched } from "../../sessions/dispatch.ts";
+import { answerRequest } from "./answer-request.ts";
+import { readToken } from "./asker-token.ts";
+import { namingServer } from "./call-server-in-session.ts";
+import type { SessionContext } from "./session-context.ts";
+import { attributedPeer } from "./server-attribution.ts";
+import { resumeTokensIn, readServerResumeToken } from "./server-resume-token.ts";
+
+const PROGRESS = "notifications/progress";
+
+export class EndpointDispatch implements Dispatch {
+  readonly #context: SessionContext;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  async request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
+    this.#context.subscriptions.seen();
+    try {
+      return await answerRequest(this.#context, call, { peer, signal });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const reference = logUnexpected(error);
+      return errorReply(ErrorCode.InternalError, `The gateway failed (reference ${reference})`);
+    }
+  }
+
+  async resume(
+    place: string | undefined,
+    peer: Peer,
+    signal: AbortSignal,
+    asked: readonly OpenQuestion[] = [],
+  ): Promise<Reply> {
+    const { servers, isMerged } = this.#context.requestScope.endpoint;
+    const led = readServerResumeToken(place);
+    const slug = led?.slug ?? (isMerged ? undefined : servers[0].slug);
+    const dispatch = slug === undefined ? undefined : this.#context.servers.find(slug);
+    if (slug === undefined || dispatch === undefined) {
+      const whom = slug === undefined ? "A call" : `A call of upstream "${slug}"`;
+      const message = `${whom} was being waited for when the gateway restarted; the result is unknown`;
+      return errorReply(ErrorCode.InternalError, message);
+    }
+    const reply = await dispatch.resume(
+      led?.ticket,
+      attributedPeer(peer, this.#context.servers.attribution(slug)),
+      signal,
+      asked.flatMap(({ ticket, wait }) => {
+        const own = readServerResumeToken(ticket)?.ticket;
+        return own === undefined ? [] : [{ ticket: own, wait }];
+      }),
+    );
+    return isMerged ? namingServer(reply, slug) : reply;
+  }
+
+  async answer(ticket: string, reply: Reply): Promise<boolean> {
+    const led = readServerResumeToken(ticket);
+    const dispatch = led === undefined ? undefined : this.#context.servers.find(led.slug);
+    if (led?.ticket === undefined || dispatch === undefined) return true;
+    return dispatch.answer(led.ticket, reply);
+  }
+
+  async notify(call: Call): Promise<void> {
+    const { requestScope, servers } = this.#context;
+    if (call.method === PROGRESS) {
+      await this.#notifyAsker(call);
+    } else if (!requestScope.endpoint.isMerged) {
+      await servers.at(requestScope.endpoint.servers[0]).notify(call);
+    } else {
+      // To whoever is called later it is no news.
+      const opened = [...servers.opened()];
+      await Promise.allSettled(opened.map(({ dispatch }) => dispatch.notify(call)));
+    }
+  }
+
+  /** What a client says of a question's progress is for whoever asked it. */
+  async #notifyAsker({ method, params }: Call): Promise<void> {
+    const asker = readToken(params?.["progressToken"]);
+    if (asker === undefined) return;
+    const progress = { method, params: { ...params, progressToken: asker.token } };
+    await this.#context.servers.find(asker.slug)?.notify(progress);
+  }
+
+  async listen(ticket: string | undefined): Promise<void> {
+    const places = resumeTokensIn(ticket);
+    await Promise.all(
+      this.#listened().map(({ slug, dispatch }) => dispatch.listen(places.get(slug))),
+    );
+  }
+
+  unlisten(): void {
+    for (const dispatch of this.#context.servers.all()) dispatch.unlisten();
+  }
+
+  async watched(
+    ticket: string | undefined,
+    onUnreachable?: () => void,
+  ): Promise<object | undefined> {
+    const places = resumeTokensIn(ticket);
+    const listened = this.#listened();
+    const orders = await Promise.all(
+      listened.map(async ({ slug, dispatch }) => {
+        const order = await dispatch.watched(places.get(slug)).catch(() => {
+          onUnreachable?.();
+          return undefined;
+        });
+        return order === undefined ? undefined : ([slug, order] as const);
+      }),
+    );
+    const handedOver = orders.filter((order) => order !== undefined);
+    // With nothing to hand over, what is left to be done is done here.
+    return handedOver.length === 0 && listened.some(({ dispatch }) => dispatch.isSilent !== true)
+      ? undefined
+      : Object.fromEntries(handedOver);
+  }
+
+  handedOver(slug: string): void {
+    this.#context.servers.find(slug)?.handedOver(slug);
+  }
+
+  async receive(watched: Watched): Promise<void> {
+    const { slug, known } = watched;
+    const own = { ...watched, known: resumeTokensIn(known).get(slug) };
+    await this.#context.servers.find(slug)?.receive(own);
+  }
+
+  async forgotten(lost: Forgotten): Promise<void> {
+    await this.#context.servers.find(lost.slug)?.forgotten(lost);
+  }
+
+  async close(): Promise<void> {
+    const { servers, subscriptions } = this.#context;
+    const closing = [...servers.all()].map((dispatch) => dispatch.close());
+    await Promise.allSettled([...closing, subscriptions.end()]);
+  }
+
+  /** Those that may say something unasked. To listen is no reason to open sessions with fifty. */
+  #listened(): readonly { readonly slug: string; readonly dispatch: Dispatch }[] {
+    const { requestScope, servers } = this.#context;
+    const [only] = requestScope.endpoint.servers;
+    return requestScope.endpoint.isMerged
+      ? [...servers.opened()]
+      : [{ slug: only.slug, dispatch: servers.at(only) }];
+  }
+}

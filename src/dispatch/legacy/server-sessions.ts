@@ -1,0 +1,151 @@
+/**
+ * The sessions that one client's session has at its servers: each made when it is used first, and
+ * known again after a restart by what was saved of it. To a server that is never called there is
+ * none.
+ */
+
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import { errorReply, isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import type { Dispatch, Unsolicited } from "../../sessions/dispatch.ts";
+import { isSavedModern, type SavedServer } from "../../upstream/legacy/saved-server.ts";
+import { type Endpoint, serverOf } from "../../endpoint/endpoint.ts";
+import type { Server } from "../../endpoint/server.ts";
+import { type ServerAttribution, attributedUnsolicited } from "./server-attribution.ts";
+
+export type SavedServers = Readonly<Record<string, SavedServer>>;
+
+/** What a session at a server is made with. */
+export interface ServerSide {
+  readonly unsolicited: Unsolicited;
+  readonly saved: SavedServer | undefined;
+  /** Called with the new state whenever it changes. */
+  readonly save: (state: SavedServer) => void;
+  /** What the client wants to have logged, once it has said so to all servers. */
+  readonly logLevel: () => string | undefined;
+  /** What it is to be subscribed to whenever it is opened anew. */
+  readonly subscriptions: () => readonly string[];
+}
+
+/** Makes the way to one server. */
+type ConnectServer = (server: Server, side: ServerSide) => Dispatch;
+
+export interface ServerSessionsOptions {
+  readonly endpoint: Endpoint;
+  readonly connect: ConnectServer;
+  readonly unsolicited: Unsolicited;
+  readonly saved: SavedServers;
+  readonly save: (saved: SavedServers) => void;
+  /** A server turned out to be one that says nothing unasked. */
+  readonly onSilent: () => void;
+  readonly logLevel: () => string | undefined;
+  /** Whether the client is to hear what a server says. */
+  readonly passes: (slug: string, notice: Call) => boolean;
+  readonly subscriptions: (slug: string) => readonly string[];
+}
+
+export class ServerSessions {
+  readonly #options: ServerSessionsOptions;
+  readonly #made = new Map<string, Dispatch>();
+  readonly #saved: Map<string, SavedServer>;
+
+  constructor(options: ServerSessionsOptions) {
+    this.#options = options;
+    // What was saved of a server that is no longer configured is dropped.
+    const { endpoint, saved } = options;
+    const known = Object.entries(saved).filter(([slug]) => serverOf(endpoint, slug) !== undefined);
+    this.#saved = new Map(known);
+  }
+
+  at(server: Server): Dispatch {
+    const { slug } = server;
+    let dispatch = this.#made.get(slug);
+    if (dispatch === undefined) this.#made.set(slug, (dispatch = this.#make(server)));
+    return dispatch;
+  }
+
+  /** @returns `undefined` for a server that is not configured any more. */
+  find(slug: string): Dispatch | undefined {
+    const server = serverOf(this.#options.endpoint, slug);
+    return server === undefined ? undefined : this.at(server);
+  }
+
+  /** Those that were opened, in this life of the session's holder or before. */
+  *opened(): Generator<{ readonly slug: string; readonly dispatch: Dispatch }, void, void> {
+    for (const server of this.#options.endpoint.servers) {
+      const { slug } = server;
+      if (this.#saved.has(slug)) yield { slug, dispatch: this.at(server) };
+    }
+  }
+
+  /** Tells those that were opened, and log, what the client wants to have logged. Never rejects. */
+  async tellLogLevel(level: string): Promise<void> {
+    const call = { method: "logging/setLevel", params: { level } };
+    const opened = [...this.opened()].filter(({ slug }) => this.#hasLogging(slug));
+    await Promise.all(opened.map(({ slug }) => this.requestFor(slug, call)));
+  }
+
+  /** Makes a request of the gateway's own. Never rejects. */
+  async requestFor(slug: string, call: Call): Promise<Reply> {
+    const { unsolicited, passes } = this.#options;
+    const attributed: Peer = {
+      notify: (notice) => (passes(slug, notice) ? unsolicited.notify(notice) : Promise.resolve()),
+      ask: (question, withdrawn) => unsolicited.ask(question, withdrawn),
+    };
+    const { signal } = new AbortController();
+    const reply = await this.find(slug)?.request(call, attributed, signal);
+    return reply ?? errorReply(ErrorCode.InternalError, `There is no upstream "${slug}" any more`);
+  }
+
+  /** Nothing is ever said by this server but in an answer. */
+  isSilent({ slug }: Server): boolean {
+    const saved = this.#saved.get(slug);
+    return saved !== undefined && isSavedModern(saved);
+  }
+
+  /** How a server speaks to the client. */
+  attribution(slug: string): ServerAttribution {
+    const { endpoint, passes } = this.#options;
+    return { slug, isNamed: endpoint.isMerged, passes: (notice) => passes(slug, notice) };
+  }
+
+  /** Opens the session at a server, if there is none: only its handshake says what it takes. Never rejects. */
+  async takesSubscriptions(slug: string): Promise<boolean> {
+    if (!this.#saved.has(slug)) await this.requestFor(slug, { method: "ping" });
+    const resources = this.#capabilitiesOf(slug)["resources"];
+    return isObject(resources) && resources["subscribe"] === true;
+  }
+
+  #hasLogging(slug: string): boolean {
+    return this.#capabilitiesOf(slug)["logging"] !== undefined;
+  }
+
+  /** By the handshake of a session at a legacy server; a modern one is told all with each request. */
+  #capabilitiesOf(slug: string): JsonObject {
+    const saved = this.#saved.get(slug);
+    return saved === undefined || isSavedModern(saved) ? {} : saved.handshake.capabilities;
+  }
+
+  /** Those in use, opened or not. */
+  all(): Iterable<Dispatch> {
+    for (const { dispatch } of this.opened()) void dispatch; // made, so that they can be ended
+    return this.#made.values();
+  }
+
+  #make(server: Server): Dispatch {
+    const { connect, unsolicited, logLevel, subscriptions } = this.#options;
+    const { slug } = server;
+    return connect(server, {
+      unsolicited: attributedUnsolicited(unsolicited, this.attribution(slug)),
+      saved: this.#saved.get(slug),
+      save: (state) => {
+        const wasSilent = this.isSilent(server);
+        this.#saved.set(slug, state);
+        this.#options.save(Object.fromEntries(this.#saved));
+        if (this.isSilent(server) && !wasSilent) this.#options.onSilent();
+      },
+      logLevel,
+      subscriptions: () => subscriptions(slug),
+    });
+  }
+}

@@ -1,0 +1,15 @@
+/** What the parts of a federated session share. */
+
+import type { ClientKind } from "../../endpoint/client-kind.ts";
+import type { RequestScope } from "../../catalog/request-scope.ts";
+import type { ServerSessions } from "./server-sessions.ts";
+import type { EndpointSubscriptions } from "../../notifications/legacy/endpoint-subscriptions.ts";
+
+export interface SessionContext {
+  readonly requestScope: RequestScope;
+  readonly client: ClientKind;
+  readonly servers: ServerSessions;
+  readonly subscriptions: EndpointSubscriptions;
+  /** Keeps what the client wants to have logged, for servers that are called later. */
+  readonly setLogLevel: (level: string) => void;
+}

@@ -1,0 +1,68 @@
+/** One request that is a server's: relayed, with what the gateway adds on the way there and back. */
+
+import { toolFactsOf } from "../../catalog/cache/tool-facts.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call } from "../../protocol/exchange.ts";
+import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import { attributedAt } from "../../endpoint/attribution.ts";
+import { namingInputRequests } from "../guard/asker.ts";
+import { guarded } from "../guard/guarded.ts";
+import type { Server } from "../../endpoint/server.ts";
+import { hearingNoTasks } from "../tasks/show-task.ts";
+import { giveTask } from "./give-task.ts";
+import type { RequestContext } from "../../relay/modern-context.ts";
+import { relayModern } from "../../relay/relay-modern.ts";
+import { readState, sealState, type StateReading, withState } from "./request-state.ts";
+
+/** @param call in the server's own names. */
+export async function callServer(
+  requestContext: RequestContext,
+  server: Server,
+  call: Call,
+): Promise<Reply> {
+  const reading = await readState(requestContext.context, call);
+  const isForeign = reading.kind === "state" && reading.slug !== server.slug;
+  if (reading.kind === "foreign" || isForeign) return foreignState();
+  return callWith(requestContext, server, call, reading);
+}
+
+/** @param reading a state of this server's, or none. */
+export async function callWith(
+  requestContext: RequestContext,
+  server: Server,
+  call: Call,
+  reading: StateReading,
+): Promise<Reply> {
+  const { context } = requestContext;
+  const reply = await relayTo(requestContext, server, withState(call, reading));
+  if ("error" in reply) return reply;
+  const { resultType } = reply.result;
+  if (resultType === "task") return giveTask(requestContext, server, reply.result);
+  if (resultType !== "input_required") return reply;
+  const { isMerged } = context.endpoint;
+  const result = isMerged ? namingInputRequests(reply.result, server.slug) : reply.result;
+  return { result: await sealState(context, server.slug, call.method, result) };
+}
+
+/** Nothing of such a call reaches a server. */
+export function foreignState(): Reply {
+  return errorReply(
+    ErrorCode.InvalidParams,
+    "requestState was not given to this client for this request; begin anew without it and without inputResponses",
+  );
+}
+
+/** Relays as it is, guarded. Where there are several servers, the result says which it is of. */
+export async function relayTo(
+  { context, client, inbound, peer, signal }: RequestContext,
+  server: Server,
+  call: Call,
+): Promise<Reply> {
+  const { id, jsonrpc } = inbound.message;
+  const message = { jsonrpc, id, ...call };
+  const addressed = { ...inbound, message, toolFacts: toolFactsOf(context, server, client) };
+  const reply = await guarded(context, server, call, () =>
+    relayModern(context, server.target, addressed, hearingNoTasks(peer), signal),
+  );
+  return attributedAt(context.endpoint, server.slug, reply);
+}

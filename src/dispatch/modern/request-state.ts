@@ -1,0 +1,77 @@
+/**
+ * The state that a server gives along with its questions, on its way through a client: sealed, so
+ * that it comes back to the server and the method that it was given for, from whoever got it, and
+ * to nobody else (2026-07-28, MRTR). What the server gets back is what it gave, byte for byte.
+ */
+
+import type { Call } from "../../protocol/exchange.ts";
+import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
+import { sealFor, unsealFor } from "../../endpoint/sealed.ts";
+import type { RequestScope } from "../../catalog/request-scope.ts";
+
+type Holder = Pick<RequestScope, "endpoint" | "keys" | "principal" | "route">;
+
+export type StateReading =
+  /** A first round; or the server gave none, and then it wants none back. */
+  | { readonly kind: "none" }
+  /** @see Call#params for the rest: this is the server's own, if it gave one. */
+  | { readonly kind: "state"; readonly slug: string; readonly state?: string }
+  /**
+   * Answers without the state that is given with every question here: they belong to no known question, and
+   * no server gets them. The request is a first one, and its server asks (SEP-2322: SHOULD).
+   */
+  | { readonly kind: "unasked" }
+  /** It was not given to this client, at this endpoint, for this method. */
+  | { readonly kind: "foreign" };
+
+/**
+ * Whose a resource is may change from one round to the next, or is only found out by asking: there
+ * the gateway gives a state also where the server has none, so that nobody else gets the answers.
+ */
+function isAlwaysLed({ endpoint }: Holder, method: string): boolean {
+  return endpoint.isMerged && method === "resources/read";
+}
+
+/** Opens what a call brings back. */
+export async function readState(holder: Holder, { method, params }: Call): Promise<StateReading> {
+  const sent = params?.["requestState"];
+  if (sent === undefined) {
+    const isAnswer = params?.["inputResponses"] !== undefined;
+    return { kind: isAnswer && isAlwaysLed(holder, method) ? "unasked" : "none" };
+  }
+  const sealed =
+    typeof sent === "string" ? await unsealFor(holder, "request-state", sent) : undefined;
+  if (!isObject(sealed) || sealed["m"] !== method) return { kind: "foreign" };
+  const { s: slug, v: state } = sealed;
+  if (typeof slug !== "string") return { kind: "foreign" };
+  if (state === undefined) return { kind: "state", slug };
+  return typeof state === "string" ? { kind: "state", slug, state } : { kind: "foreign" };
+}
+
+/** The call with the state as its server gave it, or with none. */
+export function withState({ method, params }: Call, reading: StateReading): Call {
+  if (params === undefined) return { method };
+  if (reading.kind === "unasked") {
+    const { inputResponses: _, ...rest } = params;
+    return { method, params: rest };
+  }
+  if (reading.kind !== "state") return { method, params };
+  const { requestState: _, ...rest } = params;
+  const { state } = reading;
+  return { method, params: state === undefined ? rest : { ...rest, requestState: state } };
+}
+
+/** Seals the state of a result that asks for input. One without any mostly stays without. */
+export async function sealState(
+  holder: Holder,
+  slug: string,
+  method: string,
+  result: JsonObject,
+): Promise<JsonObject> {
+  const { requestState: state, ...rest } = result;
+  // Nothing but text could come back.
+  const own = typeof state === "string" ? { v: state } : undefined;
+  if (own === undefined && !isAlwaysLed(holder, method)) return rest;
+  const sealed = await sealFor(holder, "request-state", { s: slug, m: method, ...own });
+  return { ...rest, requestState: sealed };
+}

@@ -1,0 +1,161 @@
+/**
+ * A client's stream, held here and fed by the holder of its session, who may sleep, be moved or
+ * be restarted meanwhile: then the stream is taken up after the last event that came, and the
+ * client notices nothing.
+ */
+
+import { sleep } from "../lib/sleep.ts";
+import { type EventFrame, parseFrame } from "../sessions/frame.ts";
+import { eventStream } from "./answers.ts";
+import type { FrontDoorContext, SessionStub } from "./front-door.ts";
+import { type FrameSource, socketSource } from "./frame-source.ts";
+import { StandaloneStreamWatch } from "./standalone-stream-watch.ts";
+
+const MAX_ATTEMPTS = 12;
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 5000;
+const MIN_LIFE_MS = 1000;
+
+export interface HeldStreamOptions {
+  readonly session: SessionStub;
+  /** Where the stream comes from: a WebSocket, or the answer to a call. */
+  readonly source: WebSocket | FrameSource;
+  /** When the client opened it, as the session's holder said. */
+  readonly openedAt: number;
+  /** The last event that the client has. */
+  readonly after?: string | undefined;
+  /** Where the stream is taken up if it breaks before its first frame. */
+  readonly start?: string | undefined;
+  /** What the client is told when a stream that owes it an answer cannot be had any more. */
+  readonly closingMessage?: string | undefined;
+  /** Sent before anything of the session. */
+  readonly preamble?: string;
+  /** How the front door writes an event; `undefined` for one that this client is not told. */
+  readonly encode: (event: EventFrame) => string | undefined;
+}
+
+export function holdStream(context: FrontDoorContext, options: HeldStreamOptions): Response {
+  const held = new HeldStream(context, options);
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const text = await held.next();
+        if (text === undefined) controller.close();
+        else controller.enqueue(encoder.encode(text));
+      },
+      cancel: () => held.close(),
+    },
+    { highWaterMark: 0 },
+  );
+  const { preamble = "" } = options;
+  return eventStream(body, context.limits.keepAliveSeconds, { preamble });
+}
+
+class HeldStream {
+  readonly #context: FrontDoorContext;
+  readonly #options: HeldStreamOptions;
+  readonly #watch: StandaloneStreamWatch;
+  readonly #closing = new AbortController();
+  #source: FrameSource;
+  /** The id of the last event that came: where the stream is taken up. */
+  #position: string | undefined;
+  #attachedAt = 0;
+  /** What the client was given last. */
+  #givenChars = 0;
+
+  constructor(context: FrontDoorContext, options: HeldStreamOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#watch = new StandaloneStreamWatch(context.endpoint, options.session);
+    const { source, after } = options;
+    this.#position = after;
+    this.#source = source instanceof WebSocket ? this.#over(source) : source;
+  }
+
+  /** @returns the next text for the client; `undefined` when its stream is to be closed. */
+  async next(): Promise<string | undefined> {
+    while (!this.#closing.signal.aborted) {
+      this.#source.taken(this.#givenChars); // or the client would not ask for more
+      this.#givenChars = 0;
+      const lines = await this.#source.next().catch(() => undefined);
+      if (lines !== undefined) {
+        const text = this.#take(lines);
+        if (text !== "") return text;
+        continue;
+      }
+      // The session's holder has another life, in which it watches by itself.
+      this.#watch.stop();
+      if (await this.#reattach()) continue;
+      this.close();
+      return this.#options.closingMessage;
+    }
+    return undefined;
+  }
+
+  /**
+   * What has come together goes out together: where events come faster than the client takes them, each
+   * costs a part of a read and a write.
+   *
+   * @returns what the client is told of these frames.
+   */
+  #take(lines: readonly string[]): string {
+    let text = "";
+    for (const line of lines) {
+      this.#givenChars += line.length;
+      const frame = parseFrame(line);
+      if (frame.kind === "over") this.close();
+      // The place that it was taken up at is told again.
+      if (frame.kind !== "event" || frame.id === this.#position) continue;
+      this.#position = frame.id;
+      text += this.#options.encode(frame) ?? "";
+    }
+    return text;
+  }
+
+  close(): void {
+    this.#closing.abort(new Error("The client has gone"));
+    this.#watch.stop();
+    this.#source.close();
+  }
+
+  #over(socket: WebSocket): FrameSource {
+    return socketSource(socket, {
+      windowChars: this.#context.limits.windowBytes,
+      onOrder: (line) => {
+        const order = parseFrame(line);
+        if (order.kind === "watch") this.#watch.follow(order.order);
+        else this.#watch.stop();
+      },
+    });
+  }
+
+  /** @returns `false` when the stream cannot be had any more, or nobody wants it. */
+  async #reattach(): Promise<boolean> {
+    const { signal } = this.#closing;
+    // One that breaks as soon as it is there is not asked for in a tight loop.
+    const isHasty = Date.now() - this.#attachedAt < MIN_LIFE_MS;
+    for (let attempt = isHasty ? 1 : 0; attempt < MAX_ATTEMPTS && !signal.aborted; attempt++) {
+      if (attempt > 0) {
+        const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS);
+        await sleep(pause, signal).catch(() => undefined); // the client has gone
+        if (signal.aborted) return false;
+      }
+      try {
+        const { session, start, openedAt } = this.#options;
+        const outcome = await session.openStream(this.#position ?? start, openedAt);
+        if (outcome.kind === "socket") {
+          this.#attachedAt = Date.now();
+          this.#source = this.#over(outcome.socket);
+          if (signal.aborted) this.#source.close();
+          return true;
+        }
+        const isTooMany = outcome.kind === "refused" && outcome.status === 429;
+        if (!isTooMany) return false;
+      } catch {
+        // It is being restarted.
+      }
+    }
+    return false;
+  }
+}

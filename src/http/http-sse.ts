@@ -1,0 +1,73 @@
+/**
+ * HTTP+SSE of 2024-11-05: a GET stream whose first event names where to POST, and a POST sink
+ * whose every answer comes on that stream. The statuses are the official SDK's: the
+ * specification has none.
+ */
+
+import { accepts } from "../lib/media-type.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import { parseMessage, type Parsed, readableId } from "../protocol/json-rpc.ts";
+import { encodeEvent } from "../protocol/sse.ts";
+import { methodNotAllowed, rpcError, sessionNotFound } from "./answers.ts";
+import type { FrontDoorContext } from "./front-door.ts";
+import { readBody } from "./read-body.ts";
+import { findSession } from "./find-session.ts";
+import { holdStream } from "./held-stream.ts";
+import { openSession } from "./open-session.ts";
+
+/** `GET /sse`. @param messagePath where this endpoint takes messages. */
+export async function serveSse(context: FrontDoorContext, messagePath: string): Promise<Response> {
+  const { request, sessions } = context;
+  if (request.method !== "GET") return methodNotAllowed("GET, OPTIONS");
+  if (!accepts(request.headers.get("accept") ?? "*/*", "text/event-stream")) {
+    const message = "Accept must list text/event-stream";
+    return rpcError(406, { code: ErrorCode.Transport, message });
+  }
+  const { id, claims } = await openSession(context);
+  const session = sessions.find(claims);
+  const outcome = await session?.openStream();
+  if (session === undefined || outcome?.kind !== "socket") return sessionNotFound();
+  // Relative, so that it holds behind any proxy; clients resolve it against the stream's URL.
+  const endpoint = encodeEvent({ event: "endpoint", data: `${messagePath}?sessionId=${id}` });
+  return holdStream(context, {
+    ...{ session, source: outcome.socket, openedAt: outcome.openedAt, preamble: endpoint },
+    // The transport has no resumption, and so no ids.
+    encode: ({ data }) => (data === "" ? undefined : encodeEvent({ event: "message", data })),
+  });
+}
+
+/** `POST /sse/message?sessionId=…` */
+export async function serveSseMessage(context: FrontDoorContext): Promise<Response> {
+  const { request, limits } = context;
+  if (request.method !== "POST") return methodNotAllowed("POST, OPTIONS");
+  const id = new URL(request.url).searchParams.get("sessionId");
+  if (id === null) {
+    const message = "sessionId is missing; open a stream with GET first";
+    return rpcError(400, { code: ErrorCode.Transport, message });
+  }
+  const found = await findSession(context, id);
+  if (found instanceof Response) return found;
+  if (found.claims.client !== undefined) return sessionNotFound(); // an id of the other transport
+  const body = await readBody(request, limits, []);
+  if (!body.ok) return body.response;
+
+  const messages = parseAll(body.value);
+  if (messages === undefined) {
+    const message = "The body is not a JSON-RPC 2.0 message";
+    return rpcError(400, { code: ErrorCode.InvalidRequest, message }, readableId(body.value));
+  }
+  const outcome = await found.session.receive(messages, Array.isArray(body.value));
+  if (outcome.kind === "accepted") return new Response("Accepted", { status: 202 });
+  if (outcome.kind === "refused") return rpcError(outcome.status, outcome.error, outcome.id);
+  return sessionNotFound();
+}
+
+function parseAll(value: unknown): Parsed[] | undefined {
+  const messages: Parsed[] = [];
+  for (const element of Array.isArray(value) ? (value as unknown[]) : [value]) {
+    const parsed = parseMessage(element);
+    if (parsed === undefined) return undefined;
+    messages.push(parsed);
+  }
+  return messages.length === 0 ? undefined : messages;
+}

@@ -1,0 +1,214 @@
+/**
+ * Streamable HTTP with sessions (2025-03-26 to 2025-11-25): what of it is HTTP, and what can be
+ * answered without waking the session: `initialize`, `ping`, and that the client is ready.
+ */
+
+import { introduce } from "../relay/introduce.ts";
+import { introduceTo } from "../dispatch/legacy/introduce-endpoint.ts";
+import { accepts } from "../lib/media-type.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import {
+  errorReply,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  type Parsed,
+  type RequestId,
+  requestsOf,
+  respond,
+} from "../protocol/json-rpc.ts";
+import { allowsPriming, isLegacyRevision } from "../protocol/revisions.ts";
+import { encodeEvent } from "../protocol/sse.ts";
+import type { EventFrame } from "../sessions/frame.ts";
+import { initialize } from "../sessions/initialize.ts";
+import type { SessionOutcome } from "../sessions/session-outcome.ts";
+import { accepted, emptyStream, json, rpcError, sessionNotFound } from "./answers.ts";
+import type { FrontDoorContext, StreamOutcome } from "./front-door.ts";
+import { findSession, type FoundSession } from "./find-session.ts";
+import { lineSource } from "./frame-source.ts";
+import { type HeldStreamOptions, holdStream } from "./held-stream.ts";
+import { openSession } from "./open-session.ts";
+
+const UNKNOWN_OUTCOME = "The gateway was restarted while this ran; whether it was done is unknown";
+
+export async function postLegacy(
+  context: FrontDoorContext,
+  messages: readonly Parsed[],
+  isBatch: boolean,
+): Promise<Response> {
+  if (isBatch && messages.some(isInitialize)) {
+    const message = "initialize must not be part of a batch";
+    return rpcError(400, { code: ErrorCode.InvalidRequest, message });
+  }
+  const [first] = messages;
+  const opening =
+    !isBatch && first !== undefined && isInitialize(first) ? first.message : undefined;
+  const hasSession = context.request.headers.has("mcp-session-id");
+  if (opening !== undefined && !hasSession) return answerInitialize(context, opening);
+
+  const requestId = !isBatch && first?.kind === "request" ? first.message.id : undefined;
+  const found = await namedSession(context, requestId);
+  if (found instanceof Response) return found;
+  if (opening !== undefined) {
+    const message = "The session is initialized already";
+    return rpcError(400, { code: ErrorCode.InvalidRequest, message }, opening.id);
+  }
+  if (!isBatch && first !== undefined) {
+    const { kind, message } = first;
+    if (kind === "request" && message.method === "ping") {
+      return json(respond(message.id, { result: {} }));
+    }
+    // The upstream is told when its session is opened.
+    if (kind === "notification" && message.method === "notifications/initialized")
+      return accepted();
+  }
+  return answerCall(context, found, messages, isBatch);
+}
+
+function isInitialize(parsed: Parsed): parsed is Extract<Parsed, { kind: "request" }> {
+  return parsed.kind === "request" && parsed.message.method === "initialize";
+}
+
+async function answerInitialize(
+  context: FrontDoorContext,
+  { id, params }: JsonRpcRequest,
+): Promise<Response> {
+  const { reply, client } = await initialize(params, (facts) =>
+    introduceTo(facts, context, introduce),
+  );
+  if (client === undefined) return json(respond(id, reply));
+  const opened = await openSession(context, client);
+  return json(respond(id, reply), 200, { "Mcp-Session-Id": opened.id });
+}
+
+async function answerCall(
+  context: FrontDoorContext,
+  found: FoundSession,
+  messages: readonly Parsed[],
+  isBatch: boolean,
+): Promise<Response> {
+  const { session } = found;
+  let outcome: SessionOutcome;
+  try {
+    outcome = await session.receive(messages, isBatch);
+  } catch {
+    return answerUnknown(messages);
+  }
+  const [request, ...others] = requestsOf(messages);
+  if (outcome.kind !== "stream") {
+    return answer(outcome);
+  }
+  const { body, reader, openedAt, start } = outcome;
+  // A session that is gone as well need not be told.
+  const tell = (): void => context.waitUntil(session.detach(reader).catch(() => undefined));
+  // Of a batch, some may have been answered.
+  const farewell =
+    request === undefined || others.length > 0
+      ? undefined
+      : encodeEvent({ event: "message", data: JSON.stringify(unknownOutcome(request)) });
+  return hold(context, found, {
+    source: lineSource(body, tell),
+    openedAt,
+    start,
+    closingMessage: farewell,
+  });
+}
+
+/** The session's object was restarted before it had an answer, or anything to take it up by. */
+function answerUnknown(messages: readonly Parsed[]): Response {
+  const [request] = requestsOf(messages);
+  if (request !== undefined) return json(unknownOutcome(request));
+  return rpcError(500, { code: ErrorCode.InternalError, message: UNKNOWN_OUTCOME });
+}
+
+function unknownOutcome({ id }: JsonRpcRequest): JsonRpcResponse {
+  return respond(id, errorReply(ErrorCode.InternalError, UNKNOWN_OUTCOME));
+}
+
+export async function openStream(context: FrontDoorContext): Promise<Response> {
+  const { request } = context;
+  if (!accepts(request.headers.get("accept"), "text/event-stream")) {
+    const message = "Accept must list text/event-stream";
+    return rpcError(406, { code: ErrorCode.Transport, message });
+  }
+  const found = await namedSession(context);
+  if (found instanceof Response) return found;
+  const lastEventId = request.headers.get("last-event-id") ?? undefined;
+  const outcome = await found.session.openStream(lastEventId);
+  if (outcome.kind !== "socket") return answer(outcome);
+  const { socket: source, openedAt } = outcome;
+  return hold(context, found, { source, openedAt, after: lastEventId });
+}
+
+export async function deleteSession(context: FrontDoorContext): Promise<Response> {
+  const found = await namedSession(context);
+  if (found instanceof Response) return found;
+  const wasOpen = await found.session.close();
+  return wasOpen ? new Response(null, { status: 200 }) : sessionNotFound();
+}
+
+/**
+ * The session that the headers name, or the refusal that the specification has for them.
+ *
+ * @param requestId of the request that they came with, for the refusal.
+ */
+async function namedSession(
+  context: FrontDoorContext,
+  requestId?: RequestId,
+): Promise<FoundSession | Response> {
+  const { headers } = context.request;
+  const id = headers.get("mcp-session-id");
+  if (id === null) {
+    const message = "Mcp-Session-Id is missing; open a session with initialize";
+    return rpcError(400, { code: ErrorCode.Transport, message }, requestId);
+  }
+  const found = await findSession(context, id);
+  if (found instanceof Response) return found;
+  const { client } = found.claims;
+  if (client === undefined) return sessionNotFound(); // an id of the other transport
+  // Absent is normal before 2025-06-18; what is there must be what was agreed on (MUST 400).
+  const version = headers.get("mcp-protocol-version");
+  if (version !== null && !isLegacyRevision(version)) {
+    const message = "MCP-Protocol-Version is not a revision that has sessions";
+    return rpcError(400, { code: ErrorCode.Transport, message }, requestId);
+  }
+  if (version !== null && version !== client.revision) {
+    const message = `MCP-Protocol-Version is ${version}, but this session agreed on ${client.revision}`;
+    return rpcError(400, { code: ErrorCode.Transport, message }, requestId);
+  }
+  return found;
+}
+
+function hold(
+  context: FrontDoorContext,
+  { claims, session }: FoundSession,
+  stream: Pick<HeldStreamOptions, "source" | "openedAt" | "after" | "start" | "closingMessage">,
+): Response {
+  const revision = claims.client?.revision;
+  const isPrimed = revision !== undefined && allowsPriming(revision);
+  const retry = context.limits.retryMilliseconds;
+  const encode = (event: EventFrame): string | undefined => {
+    const { id, data } = event;
+    if (data !== "") return encodeEvent({ event: "message", id, data });
+    // A place to resume from before there is any event (2025-11-25: SHOULD); older clients would
+    // take the empty data for a message.
+    return isPrimed ? encodeEvent({ id, retry, data }) : undefined;
+  };
+  return holdStream(context, { ...stream, session, encode });
+}
+
+function answer(
+  outcome: Exclude<SessionOutcome | StreamOutcome, { kind: "stream" | "socket" }>,
+): Response {
+  switch (outcome.kind) {
+    case "accepted":
+      return accepted();
+    case "json":
+      return json(outcome.body);
+    case "cancelled":
+      return emptyStream();
+    case "unknown":
+      return sessionNotFound();
+    case "refused":
+      return rpcError(outcome.status, outcome.error, outcome.id);
+  }
+}

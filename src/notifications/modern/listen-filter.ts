@@ -1,0 +1,117 @@
+/**
+ * What a listener asks for, and what of it is honoured: the filter of `subscriptions/listen` on one
+ * side, topics of servers on the other (2026-07-28, subscriptions).
+ */
+
+import { isObject, type JsonObject, type Params } from "../../protocol/json-rpc.ts";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
+import type { Server } from "../../endpoint/server.ts";
+import { type Interests, LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
+import { isListTopic, type ListTopic, topicOf } from "../../catalog/topics.ts";
+
+const MEMBERS: Readonly<Record<ListTopic, string>> = {
+  tools: "toolsListChanged",
+  prompts: "promptsListChanged",
+  resources: "resourcesListChanged",
+};
+
+export interface ListenRequest {
+  readonly lists: readonly ListTopic[];
+  /** Without duplicates. */
+  readonly uris: readonly string[];
+}
+
+/** @param params as the front door has judged them (`misshapenMember`). */
+export function readFilter(params: Params | undefined): ListenRequest {
+  const { notifications } = params ?? {};
+  const filter = isObject(notifications) ? notifications : {};
+  const { resourceSubscriptions } = filter;
+  const uris = Array.isArray(resourceSubscriptions) ? (resourceSubscriptions as string[]) : [];
+  return {
+    lists: LIST_TOPICS.filter((topic) => filter[MEMBERS[topic]] === true),
+    uris: [...new Set(uris)],
+  };
+}
+
+/** To be told of tasks is for clients that declare the extension alone (tasks, notifications: MUST). */
+export function asksForTasks(params: Params | undefined): boolean {
+  const filter = params?.["notifications"];
+  return isObject(filter) && filter["taskIds"] !== undefined;
+}
+
+type Owners = ReadonlyMap<string, Pick<Server, "slug">>;
+
+/** What a listener is told of. */
+export class Subscription {
+  readonly #lists: readonly ListTopic[];
+  /** By URI: the server that it is heard of from. */
+  readonly #owners: Owners;
+  readonly #slugs: ReadonlyMap<Topic, string>;
+
+  constructor(lists: readonly ListTopic[], owners: Owners) {
+    this.#lists = lists;
+    this.#owners = owners;
+    this.#slugs = new Map([...owners].map(([uri, { slug }]) => [topicOf(uri), slug]));
+  }
+
+  get isEmpty(): boolean {
+    return this.#lists.length === 0 && this.#owners.size === 0;
+  }
+
+  /** By server: the resources that it is heard of. */
+  urisBySlug(): ReadonlyMap<string, readonly string[]> {
+    const uris = new Map<string, string[]>();
+    for (const [uri, { slug }] of this.#owners) {
+      const known = uris.get(slug);
+      if (known === undefined) uris.set(slug, [uri]);
+      else known.push(uri);
+    }
+    return uris;
+  }
+
+  /** By server: lists of all servers, resources of their owners. */
+  interests({ servers }: Endpoint): Interests {
+    const topics = new Map<string, Topic[]>(servers.map(({ slug }) => [slug, [...this.#lists]]));
+    for (const [topic, slug] of this.#slugs) topics.get(slug)?.push(topic);
+    return Object.fromEntries([...topics].filter(([, wanted]) => wanted.length > 0));
+  }
+
+  /** That part of it which servers will tell of. A list counts if any of them does. */
+  honoured(by: Interests): Subscription {
+    const topics = new Map(Object.entries(by).map(([slug, told]) => [slug, new Set(told)]));
+    const lists = this.#lists.filter((list) => [...topics.values()].some((told) => told.has(list)));
+    const owners = [...this.#owners].filter(([uri, { slug }]) =>
+      topics.get(slug)?.has(topicOf(uri)),
+    );
+    return new Subscription(lists, new Map(owners));
+  }
+
+  covers(other: Subscription): boolean {
+    return (
+      other.#lists.every((list) => this.#lists.includes(list)) &&
+      [...other.#owners.keys()].every((uri) => this.#owners.has(uri))
+    );
+  }
+
+  /** As a filter, for the acknowledgement. */
+  filter(): JsonObject {
+    const lists = this.#lists.map((topic): [string, unknown] => [MEMBERS[topic], true]);
+    const uris = [...this.#owners.keys()];
+    return {
+      ...Object.fromEntries(lists),
+      ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }),
+    };
+  }
+
+  /** What of some news is to be told: each thing once, and nothing that was not asked for. */
+  told({ slug, topics }: News): readonly Topic[] {
+    return [...new Set(topics)].filter((topic) =>
+      isListTopic(topic) ? this.#lists.includes(topic) : this.#slugs.get(topic) === slug,
+    );
+  }
+
+  /** That anything may have changed. */
+  everything(): readonly Topic[] {
+    return [...this.#lists, ...this.#slugs.keys()];
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The watch on a legacy server: a session of the gateway's own, the stream of what belongs to no
+ * request, and a subscription for each resource. The stream comes first, so that no subscription is
+ * answered before its updates can be heard. A session that is lost ends the watch; a stream that
+ * breaks is opened again in the same session.
+ */
+
+import { abortAfter } from "../../lib/time-out.ts";
+import { notification, isObject } from "../../protocol/json-rpc.ts";
+import { connect, type Connected } from "../../upstream/legacy/connect.ts";
+import { Exchanges } from "../../upstream/legacy/exchanges.ts";
+import { withResumeTokens } from "../../upstream/legacy/recipient.ts";
+import { runExchange } from "../../upstream/legacy/run-exchange.ts";
+import type { Deliver } from "../../upstream/legacy/wire.ts";
+import { forgetVerdict } from "../../upstream/modern/discover.ts";
+import { refusalOf } from "../../upstream/server-message.ts";
+import { isOtherEra, UpstreamError } from "../../upstream/upstream-error.ts";
+import { LIST_TOPICS, type Topic } from "../../catalog/feeds.ts";
+import { noticePeer, takeNotice } from "./watch-notices.ts";
+import { isListTopic, type ListTopic, uriOf, topicOf } from "../../catalog/topics.ts";
+import type { OpenWatch, WatchEnd, WatchEvents, WatchRequest } from "./watch-port.ts";
+import { WatchSubscriptions } from "./watch-subscriptions.ts";
+
+const REVISION = "2025-11-25";
+const OPENED_WITHIN_MS = 10_000;
+const LEFT_WITHIN_MS = 5000;
+
+export class LegacyWatch implements OpenWatch {
+  readonly #order: WatchRequest;
+  readonly #events: WatchEvents;
+  readonly #peer = noticePeer((notice) => {
+    if (!this.#isOver) takeNotice(notice, this.#events);
+  });
+  readonly #recipient = withResumeTokens(this.#peer);
+  readonly #exchanges: Exchanges;
+  readonly #subscriptions: WatchSubscriptions;
+  /** Aborted when the watch is over. */
+  readonly #over = new AbortController();
+  #connected: Connected | undefined;
+  /** What the server promises to tell of, once its stream was open. */
+  #lists: ReadonlySet<ListTopic> | undefined;
+  #takesSubscriptions = false;
+  #isHearing = false;
+  #timer: number | null = null;
+
+  constructor(order: WatchRequest, events: WatchEvents) {
+    this.#order = order;
+    this.#events = events;
+    this.#exchanges = new Exchanges(
+      async (response) => {
+        // An answer that cannot be delivered is the server's loss.
+        await this.#connected?.wire.post(response).catch(() => undefined);
+        return true;
+      },
+      (question) => refusalOf(order.target, question),
+    );
+    this.#subscriptions = new WatchSubscriptions({
+      wanted: order.uris,
+      ask: (method, uri) => this.#ask(method, uri),
+      onJudged: (uri) => events.judged([topicOf(uri)]),
+    });
+    void this.#open();
+  }
+
+  get isHearing(): boolean {
+    return this.#isHearing;
+  }
+
+  verdict(topic: Topic): boolean | undefined {
+    if (this.#lists === undefined) return undefined;
+    if (isListTopic(topic)) return this.#lists.has(topic);
+    return this.#takesSubscriptions ? this.#subscriptions.verdict(uriOf(topic)) : false;
+  }
+
+  revise(uris: readonly string[]): void {
+    if (this.#lists !== undefined && this.#takesSubscriptions) this.#subscriptions.revise(uris);
+  }
+
+  retry(): void {
+    this.#subscriptions.retry();
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isOver) this.#stop();
+    const wire = this.#connected?.wire;
+    if (wire === undefined) return;
+    wire.unlisten();
+    // Ending the session ends them too; but not every server has sessions.
+    await abortAfter(LEFT_WITHIN_MS, (signal) => this.#subscriptions.giveBack(signal));
+    await wire.close();
+  }
+
+  get #isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  readonly #deliver: Deliver = (parsed) => this.#exchanges.receive(parsed, this.#recipient);
+
+  async #open(): Promise<void> {
+    const { target, clientInfo } = this.#order;
+    const client = { revision: REVISION, capabilities: {}, clientInfo } as const;
+    try {
+      const connected = await connect(target, client, this.#exchanges, this.#deliver);
+      this.#connected = connected;
+      if (this.#isOver) return await connected.wire.close();
+      await connected.wire.post(notification("notifications/initialized"));
+      if (this.#isOver) return;
+      const { capabilities } = connected.handshake;
+      const lists = new Set(LIST_TOPICS.filter((list) => tells(capabilities[list], "listChanged")));
+      this.#takesSubscriptions = tells(capabilities["resources"], "subscribe");
+      if (lists.size === 0 && !this.#takesSubscriptions) this.#end("refused");
+      else this.#listen(connected, lists);
+    } catch (error) {
+      if (isOtherEra(error)) forgetVerdict(target);
+      this.#end("lost");
+    }
+  }
+
+  #listen({ wire }: Connected, lists: ReadonlySet<ListTopic>): void {
+    // A stream that does not begin is none: what comes on it later cannot be promised now.
+    this.#timer = setTimeout(() => this.#end("lost"), OPENED_WITHIN_MS);
+    wire.listen({
+      deliver: this.#deliver,
+      primed: () => undefined,
+      opened: (isContinued) => this.#opened(lists, isContinued),
+      broken: () => {
+        this.#isHearing = false;
+      },
+      refused: () => this.#end("refused"),
+      onLost: () => this.#end("lost", true),
+    });
+  }
+
+  #opened(lists: ReadonlySet<ListTopic>, isContinued: boolean): void {
+    if (this.#isOver) return;
+    clearTimeout(this.#timer);
+    this.#isHearing = true;
+    if (this.#lists !== undefined) {
+      if (!isContinued) this.#events.missed();
+      return;
+    }
+    this.#lists = lists;
+    const { uris } = this.#order;
+    const refused = this.#takesSubscriptions ? [] : [...uris].map(topicOf);
+    this.#events.judged([...LIST_TOPICS, ...refused]);
+    this.revise([...uris]);
+  }
+
+  async #ask(method: string, uri: string): Promise<boolean> {
+    if (this.#connected === undefined) return false;
+    const run = {
+      target: this.#order.target,
+      exchanges: this.#exchanges,
+      wire: this.#connected.wire,
+      peer: this.#peer,
+      call: { method, params: { uri } },
+    };
+    try {
+      const reply = await runExchange({ ...run, signal: new AbortController().signal });
+      return "result" in reply;
+    } catch (error) {
+      if (error instanceof UpstreamError && error.failure === "session-lost")
+        this.#end("lost", true);
+      throw error;
+    }
+  }
+
+  #end(end: WatchEnd, isForgotten = false): void {
+    if (this.#isOver) return;
+    this.#stop();
+    const wire = this.#connected?.wire;
+    // The session is of no use any more; a server that still knows it is told to forget it.
+    if (isForgotten) wire?.unlisten();
+    else void wire?.close();
+    if (end === "refused") {
+      this.#lists = new Set();
+      this.#takesSubscriptions = false;
+      this.#events.judged([...LIST_TOPICS, ...[...this.#order.uris].map(topicOf)]);
+    }
+    this.#events.ended(end);
+  }
+
+  #stop(): void {
+    this.#over.abort();
+    this.#isHearing = false;
+    clearTimeout(this.#timer);
+    this.#subscriptions.end();
+    this.#exchanges.withdrawAllAsks();
+  }
+}
+
+function tells(capability: unknown, member: string): boolean {
+  return isObject(capability) && capability[member] === true;
+}

@@ -1,0 +1,147 @@
+/**
+ * Which branch wants to hear of what, on record. A branch was either promised that it will be told
+ * of a topic, or it is told of what the gateway finds out by itself: that is so of the lists of a
+ * server that does not tell. What was asked for and has no answer yet is not on record.
+ */
+
+import type { Sql } from "../../lib/sql.ts";
+import type { Topic } from "../../catalog/feeds.ts";
+import { uriOf } from "../../catalog/topics.ts";
+
+type Standing = "asked" | "promised" | "hearsay";
+
+export class TopicInterest {
+  readonly #sql: Sql;
+  readonly #topics = new Map<Topic, Map<number, Standing>>();
+  readonly #uris = new Set<string>();
+  #uriChars = 0;
+  readonly #uriCounts = new Map<number, number>();
+  /** Those of a topic that its server is to be watched for. */
+  readonly #atStake = new Set<Topic>();
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    sql.exec(
+      `CREATE TABLE IF NOT EXISTS wanted_1 (
+        topic TEXT NOT NULL, branch INTEGER NOT NULL, is_promised INTEGER NOT NULL,
+        PRIMARY KEY (topic, branch)
+      ) WITHOUT ROWID`,
+    );
+    const rows = sql.exec<{ topic: Topic; branch: number; is_promised: number }>(
+      "SELECT topic, branch, is_promised FROM wanted_1",
+    );
+    for (const { topic, branch, is_promised: isPromised } of rows) {
+      this.#set(topic, branch, isPromised === 1 ? "promised" : "hearsay");
+    }
+  }
+
+  /** The resources that anybody wants; it changes with every change of these. */
+  get uris(): ReadonlySet<string> {
+    return this.#uris;
+  }
+
+  /** All of these together, in characters. */
+  get uriChars(): number {
+    return this.#uriChars;
+  }
+
+  /** How many resources a branch wants. */
+  uriCountOf(branch: number): number {
+    return this.#uriCounts.get(branch) ?? 0;
+  }
+
+  /** How many topics anybody wants, promised or not. */
+  get count(): number {
+    return this.#topics.size;
+  }
+
+  /** How many topics the server is to be watched for. */
+  get countAtStake(): number {
+    return this.#atStake.size;
+  }
+
+  has(topic: Topic): boolean {
+    return this.#topics.has(topic);
+  }
+
+  isWantedBy(branch: number, topic: Topic): boolean {
+    return this.#topics.get(topic)?.has(branch) === true;
+  }
+
+  branchesOf(topic: Topic): Iterable<number> {
+    return this.#topics.get(topic)?.keys() ?? [];
+  }
+
+  isPromised(topic: Topic): boolean {
+    const standings = this.#topics.get(topic)?.values() ?? [];
+    return [...standings].includes("promised");
+  }
+
+  /** Everything that anybody was promised. */
+  promised(): Topic[] {
+    return [...this.#atStake].filter((topic) => this.isPromised(topic));
+  }
+
+  /** The branch wants it; what it was promised before is good still. */
+  ask(branch: number, topic: Topic): void {
+    if (this.#topics.get(topic)?.get(branch) !== "promised") this.#set(topic, branch, "asked");
+  }
+
+  /** The answer to what was asked for; to what is not wanted any more, there is none. */
+  answer(branch: number, topic: Topic, standing: "promised" | "hearsay"): void {
+    const before = this.#topics.get(topic)?.get(branch);
+    if (before === undefined || before === standing) return;
+    this.#set(topic, branch, standing);
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO wanted_1 (topic, branch, is_promised) VALUES (?, ?, ?)",
+      ...[topic, branch, standing === "promised" ? 1 : 0],
+    );
+  }
+
+  /** The server turns out not to tell of it: nobody is promised it any longer. */
+  demote(topic: Topic): void {
+    for (const [branch, standing] of this.#topics.get(topic) ?? []) {
+      if (standing === "promised") this.answer(branch, topic, "hearsay");
+    }
+  }
+
+  /** @returns whether it was wanted until now. */
+  remove(branch: number, topic: Topic): boolean {
+    const branches = this.#topics.get(topic);
+    if (branches?.has(branch) !== true) return false;
+    branches.delete(branch);
+    this.#countUri(branch, topic, -1);
+    if (branches.size === 0) this.#topics.delete(topic);
+    this.#weigh(topic);
+    this.#sql.exec("DELETE FROM wanted_1 WHERE topic = ? AND branch = ?", topic, branch);
+    return true;
+  }
+
+  #set(topic: Topic, branch: number, standing: Standing): void {
+    const branches = this.#topics.get(topic) ?? new Map<number, Standing>();
+    if (!branches.has(branch)) this.#countUri(branch, topic, 1);
+    branches.set(branch, standing);
+    this.#topics.set(topic, branches);
+    this.#weigh(topic);
+  }
+
+  #weigh(topic: Topic): void {
+    const branches = this.#topics.get(topic);
+    const isAtStake = [...(branches?.values() ?? [])].some((standing) => standing !== "hearsay");
+    if (isAtStake) this.#atStake.add(topic);
+    else this.#atStake.delete(topic);
+    const uri = uriOf(topic);
+    if (uri === undefined) return;
+    if (this.#uris.has(uri) === (branches !== undefined)) return;
+    this.#uriChars += branches === undefined ? -uri.length : uri.length;
+    if (branches === undefined) this.#uris.delete(uri);
+    else this.#uris.add(uri);
+  }
+
+  #countUri(branch: number, topic: Topic, by: 1 | -1): void {
+    if (uriOf(topic) === undefined) return;
+    const count = this.uriCountOf(branch) + by;
+    if (count === 0) this.#uriCounts.delete(branch);
+    else this.#uriCounts.set(branch, count);
+  }
+}

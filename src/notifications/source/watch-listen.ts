@@ -1,0 +1,129 @@
+/**
+ * One `subscriptions/listen` stream of a modern server, from the request to its end. Read leniently:
+ * the stream is one subscription, whatever id and content type the server gives it.
+ */
+
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call } from "../../protocol/exchange.ts";
+import { isObject, type Params, type Reply } from "../../protocol/json-rpc.ts";
+import { forgetVerdict } from "../../upstream/modern/discover.ts";
+import { looksLegacy, sendModern } from "../../upstream/modern/send.ts";
+import { LIST_TOPICS } from "../../catalog/feeds.ts";
+import { noticePeer, takeNotice } from "./watch-notices.ts";
+import type { ListTopic } from "../../catalog/topics.ts";
+import type { WatchEnd, WatchEvents, WatchRequest } from "./watch-port.ts";
+
+const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
+const ACKNOWLEDGED_WITHIN_MS = 5000;
+/** An acknowledgement repeats every URI; each has quotes, a comma, and may have escapes. */
+const CHARS_PER_URI = 16;
+
+const FILTER: Readonly<Record<ListTopic, string>> = {
+  tools: "toolsListChanged",
+  prompts: "promptsListChanged",
+  resources: "resourcesListChanged",
+};
+
+/** What a server agreed to tell of. */
+export interface AcknowledgedTopics {
+  readonly lists: ReadonlySet<ListTopic>;
+  readonly uris: ReadonlySet<string>;
+}
+
+export interface ListenOptions extends Omit<WatchRequest, "uris"> {
+  /** All that is asked for, beside every list. */
+  readonly uris: ReadonlySet<string>;
+  readonly events: Pick<WatchEvents, "changed" | "updated">;
+  /** Comes once, or never. */
+  readonly onAcknowledged: (told: AcknowledgedTopics) => void;
+  /** Comes once, unless the stream was closed from here. */
+  readonly onEnded: (end: WatchEnd) => void;
+}
+
+/** @returns what closes the stream, which is how it is unsubscribed. */
+export function openListen(options: ListenOptions): () => void {
+  const { uris, events, onAcknowledged, onEnded } = options;
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    controller.abort(new Error("The stream was not acknowledged in time"));
+  }, ACKNOWLEDGED_WITHIN_MS);
+  let isAcknowledged = false;
+  let isClosed = false;
+
+  const onNotice = (notice: Call): void => {
+    if (isClosed) return;
+    if (notice.method !== ACKNOWLEDGED) {
+      // Nothing may come before the acknowledgement; if it does, it is as true as what comes later.
+      takeNotice(notice, events);
+      return;
+    }
+    if (isAcknowledged) return;
+    isAcknowledged = true;
+    clearTimeout(timer);
+    onAcknowledged(readAcknowledgement(notice.params, uris));
+  };
+
+  void send(options, controller.signal, onNotice)
+    .then((reply): WatchEnd => judgeEnd(options, reply, isAcknowledged))
+    .catch((): WatchEnd => "lost")
+    .then((end) => {
+      clearTimeout(timer);
+      if (!isClosed) onEnded(end);
+    });
+
+  return () => {
+    isClosed = true;
+    clearTimeout(timer);
+    controller.abort(new Error("The stream is not wanted any more"));
+  };
+}
+
+async function send(
+  { target, clientInfo, uris }: ListenOptions,
+  signal: AbortSignal,
+  onNotice: (notice: Call) => void,
+): Promise<Reply> {
+  const lists = Object.fromEntries(LIST_TOPICS.map((list) => [FILTER[list], true]));
+  const notifications = {
+    ...lists,
+    ...(uris.size === 0 ? {} : { resourceSubscriptions: [...uris] }),
+  };
+  let acknowledgementChars = 0;
+  for (const uri of uris) acknowledgementChars += 2 * uri.length + CHARS_PER_URI;
+  const { reply } = await sendModern(
+    { ...target, maxMessageChars: target.maxMessageChars + acknowledgementChars },
+    {
+      call: { method: "subscriptions/listen", params: { notifications } },
+      clientCapabilities: {},
+      ...{ clientInfo, signal },
+      isLongLived: true,
+      peer: noticePeer(onNotice),
+    },
+  );
+  return reply;
+}
+
+function judgeEnd({ target }: ListenOptions, reply: Reply, isAcknowledged: boolean): WatchEnd {
+  // A verdict on the era that turns out stale: the server is asked again what it is.
+  if (looksLegacy(reply)) forgetVerdict(target);
+  if ("result" in reply) return isAcknowledged ? "closed" : "refused";
+  const isTrouble = isAcknowledged || reply.error.code === ErrorCode.InternalError;
+  return isTrouble || looksLegacy(reply) ? "lost" : "refused";
+}
+
+/** Types that the server does not support are left out of it (2026-07-28, subscriptions). */
+function readAcknowledgement(
+  params: Params | undefined,
+  asked: ReadonlySet<string>,
+): AcknowledgedTopics {
+  const honoured = isObject(params?.["notifications"]) ? params["notifications"] : {};
+  const uris: unknown = honoured["resourceSubscriptions"];
+  return {
+    lists: new Set(LIST_TOPICS.filter((list) => honoured[FILTER[list]] === true)),
+    uris: new Set(
+      Array.isArray(uris)
+        ? uris.filter((uri: unknown) => typeof uri === "string" && asked.has(uri))
+        : [],
+    ),
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * The resources that one session at a legacy server is subscribed to: made to be those that are
+ * wanted, a few requests at a time, and each asked for once.
+ */
+
+const AT_ONCE = 4;
+
+export interface WatchSubscriptionsOptions {
+  /** What is wanted at this moment. */
+  readonly wanted: ReadonlySet<string>;
+  /**
+   * Asks the server.
+   *
+   * @returns whether it agreed. Rejects when there was no answer.
+   */
+  readonly ask: (method: Method, uri: string) => Promise<boolean>;
+  /** There is a verdict on one that was asked for. */
+  readonly onJudged: (uri: string) => void;
+}
+
+type Method = "resources/subscribe" | "resources/unsubscribe";
+
+export class WatchSubscriptions {
+  readonly #options: WatchSubscriptionsOptions;
+  /** By what the server said to each. */
+  readonly #verdicts = new Map<string, boolean>();
+  /** Those that had no answer. */
+  readonly #failed = new Set<string>();
+  /** Those that may be other than they should. */
+  readonly #doubtful = new Set<string>();
+  readonly #asking = new Set<string>();
+  #isOver = false;
+
+  constructor(options: WatchSubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  /** `undefined` until the server was asked. */
+  verdict(uri: string): boolean | undefined {
+    return this.#verdicts.get(uri);
+  }
+
+  revise(uris: Iterable<string>): void {
+    for (const uri of uris) this.#doubtful.add(uri);
+    this.#work();
+  }
+
+  /** Asks again for what had no answer. */
+  retry(): void {
+    const failed = [...this.#failed];
+    for (const uri of failed) this.#forget(uri);
+    this.revise(failed);
+  }
+
+  /** Asks for nothing more. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  /** Gives back all there are, as far as there is time. */
+  async giveBack(signal: AbortSignal): Promise<void> {
+    this.#isOver = true;
+    const held = [...this.#verdicts].filter(([, isHeld]) => isHeld).map(([uri]) => uri);
+    const next = async (): Promise<void> => {
+      for (let uri = held.pop(); uri !== undefined && !signal.aborted; uri = held.pop()) {
+        await this.#options.ask("resources/unsubscribe", uri).catch(() => undefined); // it is left
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, next));
+  }
+
+  #forget(uri: string): void {
+    this.#verdicts.delete(uri);
+    this.#failed.delete(uri);
+  }
+
+  #work(): void {
+    for (const uri of this.#doubtful) {
+      if (this.#isOver || this.#asking.size >= AT_ONCE) return;
+      // What is being asked for is looked at again when there is an answer.
+      if (this.#asking.has(uri)) continue;
+      this.#doubtful.delete(uri);
+      void this.#settle(uri);
+    }
+  }
+
+  async #settle(uri: string): Promise<void> {
+    const { wanted, ask, onJudged } = this.#options;
+    const verdict = this.#verdicts.get(uri);
+    if (wanted.has(uri) ? verdict !== undefined : verdict !== true) {
+      if (!wanted.has(uri)) this.#forget(uri);
+      return;
+    }
+    this.#asking.add(uri);
+    try {
+      if (verdict === true) {
+        // Whatever it says to that: nobody wants to hear of it.
+        this.#forget(uri);
+        await ask("resources/unsubscribe", uri).catch(() => false);
+        return;
+      }
+      let isAgreed = false;
+      try {
+        isAgreed = await ask("resources/subscribe", uri);
+      } catch {
+        this.#failed.add(uri);
+      }
+      this.#verdicts.set(uri, isAgreed);
+      if (!this.#isOver) onJudged(uri);
+    } finally {
+      this.#asking.delete(uri);
+      this.#work();
+    }
+  }
+}

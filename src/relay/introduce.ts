@@ -1,0 +1,68 @@
+/**
+ * What a server says of itself to a legacy client, learned by a handshake of its own, or from its
+ * discovery where it has no handshake, and remembered for a while: opening a session here costs
+ * neither storage nor, mostly, a request. The session at the server is opened with the first message
+ * that needs it.
+ */
+
+import { BoundedCache } from "../lib/bounded-cache.ts";
+import { toLegacyClient } from "../protocol/capabilities.ts";
+import { nullPeer } from "../protocol/null-peer.ts";
+import type { Opening } from "../sessions/dispatch.ts";
+import { LegacyConnection } from "../upstream/legacy/connection.ts";
+import type { LegacyClient } from "../upstream/legacy/handshake.ts";
+import { isModernOnly } from "../upstream/modern/modern-only.ts";
+import type { UpstreamTarget } from "../upstream/target.ts";
+import { failureReply } from "../upstream/upstream-error.ts";
+import { introduceModern } from "./legacy-to-modern/introduce-modern.ts";
+
+type Introduction = Exclude<Opening, { error: unknown }>;
+
+const TEN_MINUTES_MS = 600_000;
+const known = new BoundedCache<Introduction>({ maxEntries: 1000, ttlMs: TEN_MINUTES_MS });
+
+/**
+ * @param afterwards takes what is still to be done when the answer is there.
+ * @returns the introduction as this client may see it, or why there is none.
+ */
+export async function introduce(
+  target: UpstreamTarget,
+  client: LegacyClient,
+  afterwards: (work: Promise<void>) => void,
+): Promise<Opening> {
+  // Servers may answer by what the client can do; its name is none of their business here.
+  const { revision, capabilities } = client;
+  const key = JSON.stringify([target.slug, target.endpoint, revision, capabilities]);
+  const remembered = known.get(key);
+  if (remembered !== undefined) return remembered;
+  const opening = await meet(target, client, afterwards);
+  if (!("error" in opening)) known.set(key, opening);
+  return opening;
+}
+
+async function meet(
+  target: UpstreamTarget,
+  client: LegacyClient,
+  afterwards: (work: Promise<void>) => void,
+): Promise<Opening> {
+  if (target.era === "modern") return introduceModern(target, client);
+  const connection = new LegacyConnection({
+    ...{ target, client, unsolicited: nullPeer("Not initialized yet") },
+    save: () => undefined,
+  });
+  try {
+    const handshake = await connection.open();
+    return {
+      capabilities: toLegacyClient(handshake.capabilities, client.revision),
+      serverInfo: handshake.serverInfo,
+      ...(handshake.instructions === undefined ? {} : { instructions: handshake.instructions }),
+    };
+  } catch (error) {
+    if (await isModernOnly(error, target)) return introduceModern(target, client);
+    const reply = failureReply(error, target.slug);
+    if ("error" in reply) return reply;
+    throw error;
+  } finally {
+    afterwards(connection.close());
+  }
+}

@@ -1,0 +1,50 @@
+/** What a legacy client is told when a modern server has not done what it was asked to. */
+
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import { type ErrorObject, errorReply, isObject, type Reply } from "../../protocol/json-rpc.ts";
+import { legacyClientToModernServer } from "../../protocol/revisions/translate-capabilities.ts";
+import { lackingOf } from "../../protocol/revisions/client-abilities.ts";
+import { toLegacyError } from "../../protocol/revisions/errors.ts";
+import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
+
+/**
+ * A model can read why its tool did not work; of the others, the client gets an error. The server is
+ * there, and knows what was asked for: the error is none of its being away.
+ *
+ * @param sentence on the server, without its name.
+ */
+export function stuck(slug: string, method: string, sentence: string): Reply {
+  const text = `Upstream "${slug}" ${sentence}`;
+  return method === "tools/call"
+    ? { result: { content: [{ type: "text", text }], isError: true } }
+    : errorReply(ErrorCode.InternalError, text);
+}
+
+/** Errors that only the newer era knows say nothing to this client. */
+export function failureFor(
+  slug: string,
+  method: string,
+  error: ErrorObject,
+  client: LegacyClient,
+): Reply {
+  switch (error.code) {
+    case ErrorCode.MissingRequiredClientCapability:
+      return stuck(slug, method, `needs ${lackedBy(client, error.data)}`);
+    case ErrorCode.HeaderMismatch:
+    case ErrorCode.UnsupportedProtocolVersion:
+      return errorReply(
+        ErrorCode.InternalError,
+        `Upstream "${slug}" refused the gateway's request (error ${error.code})`,
+        { upstream: slug },
+      );
+    default:
+      return { error: toLegacyError(method, error) };
+  }
+}
+
+function lackedBy(client: LegacyClient, data: unknown): string {
+  const required = isObject(data) ? data["requiredCapabilities"] : undefined;
+  const lacking = lackingOf(required, legacyClientToModernServer(client));
+  const named = lacking.length === 0 ? "something" : lacking.join(", ");
+  return `${named}, which this client has not declared`;
+}

@@ -1,0 +1,258 @@
+/**
+ * One request of a modern client at a legacy server. While it runs, a downstream request is attached
+ * to it. When the server asks something, that request is answered with the questions, and the call
+ * is parked: its stream stays open at the server until the client comes back with answers.
+ *
+ * Each answer is taken once. A client that repeats itself, because its connection broke, is given
+ * what it was given before.
+ */
+
+import { logUnexpected } from "../../observability/unexpected.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import { type Downstream, noticeFor } from "./downstream.ts";
+import { lackingForQuestion, OpenQuestions, type Questions } from "./open-questions.ts";
+import type { EarlierLife, Journal, Parked, RoundResult } from "./round-result.ts";
+
+export interface BridgedCallOptions {
+  /** Of the server, for sentences. */
+  readonly slug: string;
+  /** Runs the request at the server, or takes it up. Rejects with the reason of the signal alone. */
+  readonly run: (peer: Peer, signal: AbortSignal) => Promise<Reply>;
+  /** Questions that come within this time of each other are put together, in milliseconds. */
+  readonly gatherMs: number;
+  /** Of what the server may ask in this call altogether, as JSON. */
+  readonly maxQuestionBytes: number;
+  readonly journal: Journal;
+  readonly before?: EarlierLife;
+}
+
+/** In one call. A server that asks for more does not come to an end by itself. */
+const MAX_QUESTIONS = 100;
+const MAX_ROUNDS = 100;
+
+export class BridgedCall {
+  readonly #options: BridgedCallOptions;
+  readonly #cancel = new AbortController();
+  readonly #open = new OpenQuestions();
+  /** By the round whose answers led there; 0 is the call itself. */
+  readonly #results = new Map<number, Promise<RoundResult>>();
+  /** The turn that runs; none while the call is parked. */
+  #result: PromiseWithResolvers<RoundResult> | undefined;
+  /** The requests that wait for the turn; the newest one hears what the server says meanwhile. */
+  #attached: readonly Downstream[] = [];
+  /** The last round, and what was asked in it. */
+  #round = 0;
+  #shown: Questions = {};
+  #asked = 0;
+  #ticket: string | undefined;
+  #gathering: number | null = null;
+  #isOver = false;
+
+  constructor(options: BridgedCallOptions) {
+    this.#options = options;
+    if (options.before !== undefined) this.#recall(options.before);
+  }
+
+  /** Nobody waits for it: its client has been asked, and has not come back yet. */
+  get isParked(): boolean {
+    return !this.#isOver && this.#result === undefined;
+  }
+
+  /** Sends the call. */
+  start(downstream: Downstream): Promise<RoundResult> {
+    const turn = this.#attach(0, downstream);
+    this.#run();
+    return turn;
+  }
+
+  /** Takes up a call of an earlier life, for a client that is about to `answer`. */
+  revive(): void {
+    this.#run();
+    const { given = {}, last, answer } = this.#options.before ?? {};
+    // Whether they have come to the server, nobody knows. It knows answers by their ids, so one that
+    // it has already means nothing to it.
+    for (const [key, result] of Object.entries(given)) {
+      const ticket = last?.tickets[key];
+      if (ticket !== undefined) answer?.(ticket, { result });
+    }
+  }
+
+  /** Takes the answers to a round, once. @param responses by the keys of the questions. */
+  answer(round: number, responses: JsonObject, downstream: Downstream): Promise<RoundResult> {
+    const before = this.#results.get(round);
+    if (before !== undefined) {
+      // The same answers once more, while what came of them is not known yet.
+      const isRunning = round === this.#round && this.#result !== undefined;
+      if (isRunning) this.#attached = [...this.#attached, downstream];
+      return before;
+    }
+    if (round !== this.#round) return refuse("requestState is of a round that there was not");
+    const answers = this.#open.answersIn(responses, this.#shown);
+    if (typeof answers === "string") return refuse(answers);
+    const isNoNews = answers.length === 0 && this.#open.areAll(this.#shown);
+    // A client that cannot be asked them any more would never have them answered.
+    if (isNoNews && lackingForQuestion(this.#shown, downstream.capabilities) === undefined) {
+      return Promise.resolve({ kind: "asked", round, questions: this.#shown });
+    }
+    const given = Object.fromEntries(answers.map(({ key, response }) => [key, response]));
+    this.#options.journal.answered(given);
+    const turn = this.#attach(round, downstream);
+    for (const { key, response } of answers) this.#open.settle(key, { result: response });
+    // What was left out is asked again.
+    if (this.#open.size > 0) this.#gather();
+    return turn;
+  }
+
+  /** A client has hung up; when it was the last one to wait, that cancels the call. */
+  leave(downstream: Downstream): void {
+    if (!this.#attached.includes(downstream)) return;
+    this.#attached = this.#attached.filter((other) => other !== downstream);
+    if (this.#attached.length > 0) return;
+    const why = new Error("The client closed the stream");
+    this.stop(why, errorReply(ErrorCode.InternalError, "The request was cancelled"));
+  }
+
+  /**
+   * Ends the call: the server gets an error for each open question, and is told to stop.
+   *
+   * @param reply for whoever waits, or comes back.
+   */
+  stop(why: Error, reply: Reply): void {
+    this.#end(reply);
+    this.#open.settleAll(errorReply(ErrorCode.InternalError, why.message));
+    // Answers take some steps to the wire; they are none any more once the request is withdrawn.
+    setTimeout(() => this.#cancel.abort(why), 0);
+  }
+
+  #recall({ rounds, last, given, answer }: EarlierLife): void {
+    for (const [index, questions] of rounds.entries()) {
+      this.#results.set(index, Promise.resolve({ kind: "asked", round: index + 1, questions }));
+      this.#shown = questions;
+    }
+    this.#round = rounds.length;
+    this.#asked = last.asked;
+    this.#ticket = last.ticket;
+    for (const [key, call] of Object.entries(this.#shown)) {
+      const ticket = last.tickets[key];
+      if (ticket === undefined || Object.hasOwn(given, key)) continue;
+      this.#open.add(key, { call, ticket, settle: (reply) => answer(ticket, reply) });
+    }
+  }
+
+  #run(): void {
+    const peer: Peer = {
+      notify: async (notice, ticket) => {
+        this.#ticket = ticket ?? this.#ticket;
+        // While the client decides there is nobody to tell.
+        const downstream = this.#attached.at(-1);
+        const told = downstream === undefined ? undefined : noticeFor(downstream, notice);
+        if (told !== undefined) await downstream?.notify(told);
+      },
+      ask: (call, withdrawn, ticket) => this.#ask(call, withdrawn, ticket),
+      primed: (ticket) => {
+        this.#ticket = ticket ?? this.#ticket;
+      },
+    };
+    this.#options.run(peer, this.#cancel.signal).then(
+      (reply) => this.#end(reply),
+      () => undefined, // it was stopped, and had its end before
+    );
+  }
+
+  #attach(round: number, downstream: Downstream): Promise<RoundResult> {
+    this.#result = Promise.withResolvers<RoundResult>();
+    this.#results.set(round, this.#result.promise);
+    this.#attached = [downstream];
+    return this.#result.promise;
+  }
+
+  #ask(call: Call, withdrawn: AbortSignal, ticket: string | undefined): Promise<Reply> {
+    this.#ticket = ticket ?? this.#ticket;
+    if (this.#asked === MAX_QUESTIONS) {
+      this.#giveUp(`asked more than ${MAX_QUESTIONS} questions in one request, and was stopped`);
+    }
+    const gone = errorReply(ErrorCode.InternalError, "The request that this belongs to is over");
+    if (this.#isOver) return Promise.resolve(gone);
+    const key = `r${++this.#asked}`;
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    this.#open.add(key, { call, ticket, settle: resolve });
+    const { maxQuestionBytes } = this.#options;
+    if (this.#open.bytes > maxQuestionBytes) {
+      this.#giveUp(`asked more than ${maxQuestionBytes} bytes in one request, and was stopped`);
+      return promise;
+    }
+    withdrawn.addEventListener("abort", () => this.#open.settle(key, gone), { once: true });
+    this.#gather();
+    return promise;
+  }
+
+  #gather(): void {
+    if (this.#result === undefined || this.#gathering !== null) return;
+    this.#gathering = setTimeout(() => {
+      this.#gathering = null;
+      this.#park();
+    }, this.#options.gatherMs);
+  }
+
+  #park(): void {
+    const turn = this.#result;
+    if (turn === undefined) return;
+    this.#open.refuseUnaskable(this.#attached.at(-1)?.capabilities ?? {});
+    // Withdrawn meanwhile, or refused.
+    if (this.#open.size === 0) return;
+    const questions = this.#open.shown();
+    const round = this.#round + 1;
+    const refusal = this.#write({
+      ...{ round, questions, tickets: this.#open.tickets() },
+      ...{ ticket: this.#ticket, asked: this.#asked },
+    });
+    if (refusal !== undefined) {
+      this.#giveUp(refusal);
+      return;
+    }
+    this.#round = round;
+    this.#shown = questions;
+    this.#result = undefined;
+    this.#attached = [];
+    turn.resolve({ kind: "asked", round, questions });
+  }
+
+  /** @returns half a sentence on the server when the call cannot be parked. */
+  #write(parked: Parked): string | undefined {
+    if (parked.round > MAX_ROUNDS) return `still asked after ${MAX_ROUNDS} rounds, and was stopped`;
+    try {
+      return this.#options.journal.park(parked);
+    } catch (error) {
+      const reference = logUnexpected(error);
+      return `asked what could not be kept, and was stopped (reference ${reference})`;
+    }
+  }
+
+  /** @param sentence half of one, on the server. */
+  #giveUp(sentence: string): void {
+    const { slug } = this.#options;
+    const reply = errorReply(ErrorCode.InternalError, `Upstream "${slug}" ${sentence}`, {
+      upstream: slug,
+    });
+    this.stop(new Error("A limit of the gateway was reached"), reply);
+  }
+
+  #end(reply: Reply): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#gathering);
+    this.#attached = [];
+    this.#options.journal.over(reply);
+    const over: RoundResult = { kind: "over", reply };
+    // Parked when it ended: whoever comes back with answers is given this.
+    if (this.#result === undefined) this.#results.set(this.#round, Promise.resolve(over));
+    this.#result?.resolve(over);
+    this.#result = undefined;
+  }
+}
+
+function refuse(sentence: string): Promise<RoundResult> {
+  return Promise.resolve({ kind: "refused", sentence });
+}

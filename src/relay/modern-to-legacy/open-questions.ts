@@ -1,0 +1,121 @@
+/** The questions that a server has asked in the course of one call, and waits for the answers to. */
+
+import { jsonBytes } from "../../lib/json-bytes.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call } from "../../protocol/exchange.ts";
+import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import { askModernClient } from "../../protocol/revisions/ask-modern-client.ts";
+import { withoutEnvelopeAndTasks } from "../../protocol/revisions/reserved-meta.ts";
+import { isAnswerTo } from "./answer-shape.ts";
+
+/** Questions by the call's own keys, as they stand in a result. */
+export type Questions = Readonly<Record<string, Call>>;
+
+export interface OpenQuestion {
+  readonly call: Call;
+  /** What answers it in another life of the holder, if there is such a thing. */
+  readonly ticket: string | undefined;
+  readonly settle: (reply: Reply) => void;
+}
+
+export interface QuestionAnswer {
+  readonly key: string;
+  readonly response: JsonObject;
+}
+
+export class OpenQuestions {
+  readonly #open = new Map<string, OpenQuestion>();
+  #bytes = 0;
+
+  /** Of all questions that there were, whether they are open or not: rounds are kept to be told again. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get keys(): readonly string[] {
+    return [...this.#open.keys()];
+  }
+
+  add(key: string, question: OpenQuestion): void {
+    this.#open.set(key, question);
+    this.#bytes += jsonBytes(question.call);
+  }
+
+  /** Each is answered once: what is not open any more is nobody's question. */
+  settle(key: string, reply: Reply): void {
+    const question = this.#open.get(key);
+    this.#open.delete(key);
+    question?.settle(reply);
+  }
+
+  settleAll(reply: Reply): void {
+    for (const key of this.keys) this.settle(key, reply);
+  }
+
+  /** Nobody is asked for what the request that is answered does not declare (MRTR: MUST NOT). */
+  refuseUnaskable(capabilities: JsonObject): void {
+    for (const [key, question] of this.#open) {
+      const askable = askModernClient(question.call, capabilities);
+      if (askable.kind === "ask") this.#open.set(key, { ...question, call: askable.call });
+      else this.settle(key, refusalOf(question.call, askable.lacking));
+    }
+  }
+
+  /** As they are put to the client. */
+  shown(): Questions {
+    return Object.fromEntries(Array.from(this.#open, ([key, { call }]) => [key, call]));
+  }
+
+  tickets(): Readonly<Record<string, string>> {
+    const tickets: Record<string, string> = {};
+    for (const [key, { ticket }] of this.#open) if (ticket !== undefined) tickets[key] = ticket;
+    return tickets;
+  }
+
+  /** Whether these are the ones that are open, all of them and no others. */
+  areAll(questions: Questions): boolean {
+    const keys = Object.keys(questions);
+    return keys.length === this.#open.size && keys.every((key) => this.#open.has(key));
+  }
+
+  /**
+   * The answers to what is open, and was asked; other keys mean nothing (MRTR: ignored).
+   *
+   * @returns a sentence on the first answer that is none.
+   */
+  answersIn(responses: JsonObject, asked: Questions): readonly QuestionAnswer[] | string {
+    const answers: QuestionAnswer[] = [];
+    for (const [key, { call }] of this.#open) {
+      const response = Object.hasOwn(asked, key) ? responses[key] : undefined;
+      if (response === undefined) continue;
+      if (!isAnswerTo(call.method, response)) {
+        return `inputResponses.${key} is no answer to ${call.method}`;
+      }
+      answers.push({ key, response: withoutEnvelopeAndTasks(response) });
+    }
+    return answers;
+  }
+}
+
+/** @returns what a client lacks for one of these questions; `undefined` for nothing. */
+export function lackingForQuestion(
+  questions: Questions,
+  capabilities: JsonObject,
+): string | undefined {
+  for (const question of Object.values(questions)) {
+    const askable = askModernClient(question, capabilities);
+    if (askable.kind === "unsupported") return askable.lacking;
+  }
+  return undefined;
+}
+
+/** The codes of 2025-11-25 for what a client has not declared (elicitation, roots, sampling). */
+function refusalOf({ method }: Call, lacking: string): Reply {
+  const isMode = method === "elicitation/create" && lacking !== "elicitation";
+  const code = isMode ? ErrorCode.InvalidParams : ErrorCode.MethodNotFound;
+  return errorReply(code, `This client does not have ${lacking}`);
+}

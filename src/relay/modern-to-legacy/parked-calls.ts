@@ -1,0 +1,181 @@
+/**
+ * The calls that were parked, where they outlive memory: a row of facts for each, and its texts: what
+ * was asked in each round, and what it came to. The tables are made with the first row, and their
+ * names end in the number of their layout: a later layout is another table.
+ */
+
+import { cutIntoRows } from "../../lib/cut-into-rows.ts";
+import type { Sql } from "../../lib/sql.ts";
+import type { Reply } from "../../protocol/json-rpc.ts";
+import { isResumable } from "../../upstream/legacy/resume-token.ts";
+import type { Answers, Parked } from "./round-result.ts";
+
+const CALLS = "parked_calls_1";
+const TEXTS = "parked_texts_1";
+/** Rows that a text has room for. */
+const TEXT_ROWS = 2 ** 16;
+/** Texts that a call has room for: its end, its rounds, and the last answers. */
+const CALL_TEXTS = 2 ** 7;
+const END = 0;
+const ANSWERS = CALL_TEXTS - 1;
+
+export interface ParkedCall {
+  readonly exchange: string;
+  /** The last round that was asked. */
+  readonly round: number;
+  /** Its client came back to that, and its answers were taken. */
+  readonly isAnswered: boolean;
+  /** The session that the server knows the call in. */
+  readonly sessionId?: string;
+  /** Whether its stream can be taken up in another life of the holder. */
+  readonly isResumable: boolean;
+  readonly isOver: boolean;
+  /** When nobody is expected back any more, in milliseconds since 1970. */
+  readonly due: number;
+}
+
+interface Stay {
+  readonly due: number;
+  readonly sessionId: string | undefined;
+}
+
+interface Known extends ParkedCall {
+  readonly id: number;
+}
+
+type Row = { id: number; due: number; is_over: number; facts: string };
+
+export class ParkedCalls {
+  readonly #sql: Sql;
+  /** In the order of their first rounds. */
+  readonly #known = new Map<string, Known>();
+  #exists: boolean;
+  #lastId = 0;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    this.#exists = [...sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", CALLS)].length > 0;
+    if (!this.#exists) return;
+    for (const row of sql.exec<Row>(`SELECT id, due, is_over, facts FROM ${CALLS} ORDER BY id`)) {
+      const { id, due, is_over: isOver, facts } = row;
+      const call = JSON.parse(facts) as Omit<ParkedCall, "due" | "isOver">;
+      this.#known.set(call.exchange, { ...call, id, due, isOver: isOver !== 0 });
+      this.#lastId = id;
+    }
+  }
+
+  get all(): readonly ParkedCall[] {
+    return [...this.#known.values()];
+  }
+
+  get(exchange: string): ParkedCall | undefined {
+    return this.#known.get(exchange);
+  }
+
+  /** Writes down a round, and that nobody has come back to it yet. */
+  park(exchange: string, parked: Parked, { due, sessionId }: Stay): void {
+    this.#create();
+    const id = this.#known.get(exchange)?.id ?? ++this.#lastId;
+    const { round } = parked;
+    const session = sessionId === undefined ? {} : { sessionId };
+    this.#write(id, round, JSON.stringify(parked));
+    this.#save({
+      ...{ id, exchange, round, due, ...session },
+      ...{ isOver: false, isAnswered: false, isResumable: isResumable(parked.ticket) },
+    });
+  }
+
+  /** Writes down the answers to the last round, before the server has them. */
+  answer(exchange: string, given: Answers, due: number): void {
+    const known = this.#known.get(exchange);
+    if (known === undefined) return;
+    this.#write(known.id, ANSWERS, JSON.stringify(given));
+    this.#save({ ...known, isAnswered: true, due });
+  }
+
+  /** Waits for its client until then. */
+  postpone(exchange: string, due: number): void {
+    const known = this.#known.get(exchange);
+    if (known !== undefined) this.#save({ ...known, due });
+  }
+
+  /** Keeps what a call came to. */
+  end(exchange: string, reply: Reply, due: number): void {
+    const known = this.#known.get(exchange);
+    if (known === undefined) return;
+    this.#write(known.id, END, JSON.stringify(reply));
+    this.#save({ ...known, isOver: true, due });
+  }
+
+  /** What was asked, round by round. */
+  rounds(exchange: string): readonly Parked[] {
+    const known = this.#known.get(exchange);
+    if (known === undefined) return [];
+    return Array.from({ length: known.round }, (_, index) => this.#parkedAt(known.id, index + 1));
+  }
+
+  /** What the last round was answered. */
+  answers(exchange: string): Answers {
+    const known = this.#known.get(exchange);
+    return known?.isAnswered === true ? (JSON.parse(this.#read(known.id, ANSWERS)) as Answers) : {};
+  }
+
+  reply(exchange: string): Reply | undefined {
+    const known = this.#known.get(exchange);
+    if (known?.isOver !== true) return undefined;
+    return JSON.parse(this.#read(known.id, END)) as Reply;
+  }
+
+  drop(exchange: string): void {
+    const known = this.#known.get(exchange);
+    if (known === undefined) return;
+    this.#known.delete(exchange);
+    const { id } = known;
+    this.#sql.exec(`DELETE FROM ${CALLS} WHERE id = ?`, id);
+    const [from, to] = [rowId(id, 0, 0), rowId(id + 1, 0, 0)];
+    this.#sql.exec(`DELETE FROM ${TEXTS} WHERE id >= ? AND id < ?`, from, to);
+  }
+
+  #parkedAt(id: number, round: number): Parked {
+    return JSON.parse(this.#read(id, round)) as Parked;
+  }
+
+  #create(): void {
+    if (this.#exists) return;
+    this.#sql.exec(`CREATE TABLE ${CALLS} (
+      id INTEGER PRIMARY KEY, due INTEGER NOT NULL, is_over INTEGER NOT NULL, facts TEXT NOT NULL)`);
+    this.#sql.exec(`CREATE TABLE ${TEXTS} (id INTEGER PRIMARY KEY, data TEXT NOT NULL)`);
+    this.#exists = true;
+  }
+
+  #save(known: Known): void {
+    const { id, due, isOver, ...facts } = known;
+    this.#known.set(known.exchange, known);
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO ${CALLS} (id, due, is_over, facts) VALUES (?, ?, ?, ?)`,
+      ...[id, due, isOver ? 1 : 0, JSON.stringify(facts)],
+    );
+  }
+
+  #write(id: number, text: number, value: string): void {
+    // A part may be left of a text that could not be written whole.
+    const [from, to] = [rowId(id, text, 0), rowId(id, text, TEXT_ROWS - 1)];
+    this.#sql.exec(`DELETE FROM ${TEXTS} WHERE id BETWEEN ? AND ?`, from, to);
+    for (const [part, data] of cutIntoRows(value).entries()) {
+      const query = `INSERT OR REPLACE INTO ${TEXTS} (id, data) VALUES (?, ?)`;
+      this.#sql.exec(query, rowId(id, text, part), data);
+    }
+  }
+
+  #read(id: number, text: number): string {
+    const query = `SELECT data FROM ${TEXTS} WHERE id BETWEEN ? AND ? ORDER BY id`;
+    const [from, to] = [rowId(id, text, 0), rowId(id, text, TEXT_ROWS - 1)];
+    return Array.from(this.#sql.exec<{ data: string }>(query, from, to), ({ data }) => data).join(
+      "",
+    );
+  }
+}
+
+function rowId(call: number, text: number, part: number): number {
+  return (call * CALL_TEXTS + text) * TEXT_ROWS + part;
+}

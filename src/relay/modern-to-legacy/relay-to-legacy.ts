@@ -1,0 +1,99 @@
+/**
+ * Modern client, legacy server: the request goes to whoever holds the client's session there, and
+ * what comes back is passed on. Nothing is kept here, and no call is sent twice: answers to questions
+ * may be, since their holder takes them once.
+ */
+
+import { sleep } from "../../lib/sleep.ts";
+import { readLines } from "../../lib/read-lines.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Peer } from "../../protocol/exchange.ts";
+import {
+  errorReply,
+  type JsonObject,
+  type JsonRpcRequest,
+  type Reply,
+} from "../../protocol/json-rpc.ts";
+import type { Bridge, Line, BridgeCommand, BridgeOutcome } from "./bridge.ts";
+import { makeCommand } from "./make-command.ts";
+
+/** What of a modern request is needed here. */
+export interface Inbound {
+  readonly message: JsonRpcRequest;
+  readonly envelope: { readonly clientInfo?: JsonObject };
+}
+
+export interface Crossing {
+  /** Of the principal, at the server, for what the client can be asked. */
+  readonly bridge: Bridge;
+  readonly slug: string;
+  /** Keeps the Worker running for what outlives the response. */
+  readonly waitUntil: (promise: Promise<unknown>) => void;
+}
+
+/** The holder of a session is back within moments when it was lost. */
+const ATTEMPTS = 3;
+const PAUSE_MS = 200;
+
+/** Never rejects but with the reason of `signal`: then the server is told to stop. */
+export async function relayToLegacy(
+  crossing: Crossing,
+  { message, envelope }: Inbound,
+  peer: Peer,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const ordering = await makeCommand(message, envelope.clientInfo);
+  if (ordering.kind === "refused") return ordering.reply;
+  const { command } = ordering;
+  const attempts = command.kind === "answer" ? ATTEMPTS : 1;
+  for (let attempt = 1; ; attempt++) {
+    signal.throwIfAborted();
+    const reply = await run(crossing, command, peer, signal);
+    if (reply !== undefined) return reply;
+    if (attempt === attempts) return unknownOutcome(crossing.slug);
+    await sleep(PAUSE_MS, signal);
+  }
+}
+
+/** @returns `undefined` when the holder was lost. Rejects with the reason of the signal alone. */
+async function run(
+  { bridge, waitUntil }: Crossing,
+  command: BridgeCommand,
+  peer: Peer,
+  signal: AbortSignal,
+): Promise<Reply | undefined> {
+  const running = bridge.run(command);
+  const { promise: left, reject } = Promise.withResolvers<never>();
+  left.catch(() => undefined); // nobody may be waiting by then
+  const leave = (): void => {
+    // A holder that was lost knows nothing of it any more.
+    waitUntil(running.cancel().catch(() => undefined));
+    reject(signal.reason as Error);
+  };
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    const reply = running.outcome.then((outcome) => read(outcome, peer, signal));
+    return await Promise.race([reply, left]);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+/** @throws Error when the stream breaks before the reply. */
+async function read(outcome: BridgeOutcome, peer: Peer, signal: AbortSignal): Promise<Reply> {
+  if (outcome.kind === "reply") return outcome.reply;
+  for await (const text of readLines(outcome.body, signal)) {
+    const line = JSON.parse(text) as Line;
+    if ("reply" in line) return line.reply;
+    await peer.notify(line.notice);
+  }
+  throw new Error("The stream broke");
+}
+
+function unknownOutcome(slug: string): Reply {
+  const message = `The gateway was restarted while upstream "${slug}" ran this; whether it was done is unknown`;
+  return errorReply(ErrorCode.InternalError, message, { upstream: slug, reason: "lost" });
+}

@@ -1,0 +1,111 @@
+/**
+ * Which tools a legacy server runs as tasks and in no other way, as its list says. It is read when a
+ * call needs it, once for all calls that wait for it, and anew when it is stale.
+ */
+
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import { nullPeer } from "../../protocol/null-peer.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+
+/** A session at the server. */
+export interface ListingSession {
+  /** @throws UpstreamError when no answer can be had; the reason of the signal. */
+  request(request: {
+    readonly call: Call;
+    readonly peer: Peer;
+    readonly signal: AbortSignal;
+  }): Promise<Reply>;
+}
+
+const MAX_PAGES = 100;
+const FRESH_MS = 60_000;
+/** A tool of a longer name is called as it is. */
+const MAX_NAME_CHARS = 1024;
+
+/** For what the gateway asks for itself. */
+export const LISTING_PEER = nullPeer("Nothing is asked in the course of a list");
+
+/** A list that is being read. */
+interface Reading {
+  readonly done: Promise<void>;
+  readonly stop: AbortController;
+  waiting: number;
+}
+
+export class TaskOnlyTools {
+  readonly #now: () => number;
+  readonly #maxItems: number;
+  #names: ReadonlySet<string> = new Set();
+  #readAt = -Infinity;
+  #reading: Reading | undefined;
+
+  /** @param maxItems of the server's list; what is beyond is not looked at. */
+  constructor(now: () => number, maxItems: number) {
+    this.#now = now;
+    this.#maxItems = maxItems;
+  }
+
+  /** @throws as the session does. */
+  async has(server: ListingSession, name: unknown, signal: AbortSignal): Promise<boolean> {
+    if (this.#now() - this.#readAt > FRESH_MS) await this.#wait(server, signal);
+    return typeof name === "string" && this.#names.has(name);
+  }
+
+  async #wait(server: ListingSession, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const reading = (this.#reading ??= this.#read(server));
+    reading.waiting += 1;
+    try {
+      await unlessAborted(reading.done, signal);
+    } finally {
+      reading.waiting -= 1;
+      if (reading.waiting === 0) {
+        // It is over, or stopped: nobody may join it any more.
+        if (this.#reading === reading) this.#reading = undefined;
+        reading.stop.abort(new Error("Nobody waits for it any more"));
+      }
+    }
+  }
+
+  #read(server: ListingSession): Reading {
+    const stop = new AbortController();
+    const done = read(server, this.#maxItems, stop.signal).then((names) => {
+      this.#names = names;
+      this.#readAt = this.#now();
+    });
+    return { done, stop, waiting: 0 };
+  }
+}
+
+/** A list that cannot be read says nothing of any. */
+async function read(
+  server: ListingSession,
+  maxItems: number,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  let cursor: unknown;
+  let room = maxItems;
+  for (let page = 0; page < MAX_PAGES && room > 0; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const reply = await server.request({
+      ...{ call: { method: "tools/list", params }, peer: LISTING_PEER, signal },
+    });
+    if ("error" in reply) break;
+    const { tools, nextCursor } = reply.result;
+    const listed = Array.isArray(tools) ? (tools as unknown[]).slice(0, room) : [];
+    room -= listed.length;
+    for (const tool of listed) {
+      const name = isObject(tool) && isTaskOnly(tool) ? String(tool["name"]) : undefined;
+      if (name !== undefined && name.length <= MAX_NAME_CHARS) names.add(name);
+    }
+    if (typeof nextCursor !== "string" || nextCursor === cursor) break;
+    cursor = nextCursor;
+  }
+  return names;
+}
+
+function isTaskOnly({ execution }: JsonObject): boolean {
+  return isObject(execution) && execution["taskSupport"] === "required";
+}

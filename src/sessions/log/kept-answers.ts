@@ -1,0 +1,94 @@
+/**
+ * The client's answers to questions of servers, each under the row id of the question's event. An
+ * answer is kept until the server has it, so that one that was accepted outlives its holder; what
+ * stays after that, as long as the question's event, says that the question was answered.
+ */
+
+import type { Sql, SqlValue } from "../../lib/sql.ts";
+import { cutIntoRows } from "../../lib/cut-into-rows.ts";
+
+const TABLE = "answers_1";
+
+export interface KeptAnswer {
+  /** The row id of the question's event. */
+  readonly question: number;
+  /** What leads to whoever asked; opaque here. */
+  readonly ticket: string;
+  readonly reply: string;
+}
+
+interface StoredPart extends Record<string, SqlValue> {
+  readonly question: number;
+  readonly ticket: string;
+  readonly reply: string;
+}
+
+export class Answers {
+  readonly #sql: Sql;
+  /** Unknown until it matters: most sessions are asked nothing. */
+  #isThere: boolean | undefined;
+  #isClosed = false;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  has(question: number): boolean {
+    if (!this.#exists) return false;
+    const query = `SELECT 1 FROM ${TABLE} WHERE question = ? LIMIT 1`;
+    return [...this.#sql.exec(query, question)].length > 0;
+  }
+
+  /** Keeps an answer. The table is made with the first. */
+  keep({ question, ticket, reply }: KeptAnswer): void {
+    if (this.#isClosed) return;
+    if (!this.#exists) {
+      this.#sql.exec(`CREATE TABLE ${TABLE} (
+        question INTEGER, part INTEGER, ticket TEXT NOT NULL, reply TEXT NOT NULL,
+        PRIMARY KEY (question, part)) WITHOUT ROWID`);
+      this.#isThere = true;
+    }
+    for (const [part, text] of cutIntoRows(reply).entries()) {
+      const query = `INSERT INTO ${TABLE} VALUES (?, ?, ?, ?)`;
+      this.#sql.exec(query, question, part, part === 0 ? ticket : "", text);
+    }
+  }
+
+  /** The server has the answer: only that there was one is still of use. */
+  brought(question: number): void {
+    if (!this.#exists) return;
+    this.#sql.exec(`DELETE FROM ${TABLE} WHERE question = ? AND part > 0`, question);
+    this.#sql.exec(`UPDATE ${TABLE} SET reply = '' WHERE question = ?`, question);
+  }
+
+  /** The answers of which it is not known that the server has them, in the order of the questions. */
+  kept(): KeptAnswer[] {
+    if (!this.#exists) return [];
+    const kept: { question: number; ticket: string; reply: string }[] = [];
+    const query = `SELECT question, ticket, reply FROM ${TABLE} WHERE reply != '' ORDER BY question, part`;
+    for (const { question, ticket, reply } of this.#sql.exec<StoredPart>(query)) {
+      const last = kept.at(-1);
+      if (last?.question === question) last.reply += reply;
+      else kept.push({ question, ticket, reply });
+    }
+    return kept;
+  }
+
+  /** Forgets the answers to some questions. Both places included. */
+  delete(from: number, to: number): void {
+    if (!this.#exists) return;
+    this.#sql.exec(`DELETE FROM ${TABLE} WHERE question BETWEEN ? AND ?`, from, to);
+  }
+
+  /** The table is gone, and there is not to be another. */
+  close(): void {
+    this.#isThere = false;
+    this.#isClosed = true;
+  }
+
+  get #exists(): boolean {
+    const query = "SELECT 1 FROM sqlite_master WHERE name = ?";
+    this.#isThere ??= [...this.#sql.exec(query, TABLE)].length > 0;
+    return this.#isThere;
+  }
+}
