@@ -4,6 +4,7 @@
  * client notices nothing.
  */
 
+import { type Backoff, pauseMs } from "../lib/backoff.ts";
 import { sleep } from "../lib/sleep.ts";
 import { type EventFrame, parseFrame } from "../sessions/frame.ts";
 import { eventStream } from "./answers.ts";
@@ -12,8 +13,7 @@ import { type FrameSource, socketSource } from "./frame-source.ts";
 import { StandaloneStreamWatch } from "./standalone-stream-watch.ts";
 
 const MAX_ATTEMPTS = 12;
-const FIRST_PAUSE_MS = 50;
-const MAX_PAUSE_MS = 5000;
+const BACKOFF: Backoff = { firstMs: 50, maxMs: 5000 };
 const MIN_LIFE_MS = 1000;
 
 export interface HeldStreamOptions {
@@ -137,8 +137,7 @@ class HeldStream {
     const isHasty = Date.now() - this.#attachedAt < MIN_LIFE_MS;
     for (let attempt = isHasty ? 1 : 0; attempt < MAX_ATTEMPTS && !signal.aborted; attempt++) {
       if (attempt > 0) {
-        const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS);
-        await sleep(pause, signal).catch(() => undefined); // the client has gone
+        await sleep(pauseMs(BACKOFF, attempt), signal).catch(() => undefined); // the client has gone
         if (signal.aborted) return false;
       }
       try {

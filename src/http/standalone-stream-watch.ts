@@ -4,6 +4,7 @@
  */
 
 import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
+import { type Backoff, pauseMs } from "../lib/backoff.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import type { Watched } from "../sessions/dispatch.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
@@ -15,7 +16,7 @@ import {
 import type { SessionStub } from "./front-door.ts";
 
 const MAX_ATTEMPTS = 7;
-const FIRST_PAUSE_MS = 50;
+const BACKOFF: Backoff = { firstMs: 50 };
 
 interface Running {
   readonly sessionId: string | undefined;
@@ -91,7 +92,7 @@ export class StandaloneStreamWatch {
         );
         return;
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** attempt));
+        await new Promise((resolve) => setTimeout(resolve, pauseMs(BACKOFF, attempt)));
       }
     }
     this.#stop(watched.slug); // what goes on from here would have a gap

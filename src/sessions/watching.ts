@@ -6,6 +6,7 @@
  * event ids says to nobody is lost. Where a server has but one, the last is closed for it.
  */
 
+import { pauseMs } from "../lib/backoff.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { StreamReader } from "./stream-reader.ts";
 import { watchFrame } from "./frame.ts";
@@ -124,7 +125,7 @@ export class Watching {
     this.#failures = isWhole ? 0 : this.#failures + 1;
     // After that, the next call or the next stream finds out whether the server is back.
     if (isWhole || this.#failures > MAX_FAILURES) return;
-    const pauseMs = Math.min(quietMs * 2 ** (this.#failures - 1), MAX_PAUSE_MS);
-    this.#handOverAfter(pauseMs, dispatch);
+    const backoff = { firstMs: quietMs, maxMs: MAX_PAUSE_MS };
+    this.#handOverAfter(pauseMs(backoff, this.#failures - 1), dispatch);
   }
 }
