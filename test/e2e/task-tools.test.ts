@@ -54,8 +54,12 @@ test.for(REVISIONS.filter((revision) => revision !== "2025-11-25"))(
 );
 
 const PLACES = [
-  { place: "at several servers", path: "", prefix: "fixture__" },
-  { place: "at one server", path: "/fixture", prefix: "" },
+  {
+    ...{ place: "at several servers", path: "", prefix: "fixture__" },
+    // Of several servers, each result names its own.
+    named: { _meta: { "edgeway/server": "fixture" } },
+  },
+  { place: "at one server", path: "/fixture", prefix: "", named: {} },
 ] as const;
 
 const isOfCalls = ({ method }: Noted): boolean =>
@@ -70,7 +74,7 @@ function listen(): () => readonly Noted[] {
 const REFUSED = { method: "tools/call", status: 400 };
 const RAN = { method: "tools/call", status: 200 };
 
-describe.for(PLACES)("of a modern server, $place", ({ path, prefix }) => {
+describe.for(PLACES)("of a modern server, $place", ({ path, prefix, named }) => {
   const connectTo = (
     connect: Connect,
     revision: LegacyRevision,
@@ -84,6 +88,7 @@ describe.for(PLACES)("of a modern server, $place", ({ path, prefix }) => {
       const client = await connectTo(connect, revision);
       const heard = listen();
       expect(await client.callTool(`${prefix}failing_job`)).toEqual({
+        ...named,
         content: [{ type: "text", text: "The job failed" }],
         isError: true,
       });
