@@ -46,8 +46,10 @@ describe("there is one line", () => {
 
   test("of a listener that is refused", async ({ expect }) => {
     const lines = linesOf("subscriptions/listen");
-    await responseIn(await modern({ mcp: "/mcp" }, "subscriptions/listen", {}));
-    expect(await lines()).toMatchObject([{ server: "*", outcome: "error:-32602" }]);
+    const notifications = { toolsListChanged: true, taskIds: ["a"] };
+    // To listen to tasks takes a client that declares them (tasks, notifications: MUST).
+    await responseIn(await modern({ mcp: "/mcp" }, "subscriptions/listen", { notifications }));
+    expect(await lines()).toMatchObject([{ server: "*", outcome: "error:-32021" }]);
   });
 
   test("of how several servers introduce themselves", async ({ expect }) => {

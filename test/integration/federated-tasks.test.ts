@@ -174,11 +174,8 @@ describe.for(PLACES)("%s, a task", (place) => {
     const taskId = await begin(place);
     const before = (await saidOfTasks()).length;
     for (const method of METHODS) {
-      for (const [id, capabilities] of [
-        [taskId, {}],
-        ["gate-test", { extensions: { [TASKS]: true } }],
-      ] as const) {
-        const options = { capabilities };
+      for (const id of [taskId, "gate-test"]) {
+        const options = { capabilities: {} };
         const response = await modern(at(place, first), method, { taskId: id }, options);
         expect(response.status).toBe(400);
         expect((await responseIn(response)).error).toMatchObject(MISSING);
@@ -190,7 +187,6 @@ describe.for(PLACES)("%s, a task", (place) => {
   test.for<[name: string, capabilities: Json]>([
     ["does not declare it", {}],
     ["declares another", { extensions: { "io.modelcontextprotocol/ui": {} } }],
-    ["does not declare it with an object", { extensions: { [TASKS]: true } }],
   ])("is an error for a client that %s", async ([, capabilities], { expect }) => {
     const { error } = await call(place, first, capabilities);
     expect(error).toMatchObject({ code: -32_603, data: { upstream: first.slug } });

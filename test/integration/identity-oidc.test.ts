@@ -91,6 +91,7 @@ describe("a real OpenID provider", () => {
         subject: "alice",
         name: "Alice Example",
         email: "alice@example.com",
+        groups: ["mcp-users", "staff"],
         isAdmin: true,
       },
       upkeep: expect.stringContaining("refreshToken"),

@@ -151,18 +151,24 @@ describe.for([
     }
   });
 
-  test("a server by itself is untouched", async ({ expect }) => {
+  test("a server by itself is untouched, but for what it says in the gateway's name", async ({
+    expect,
+  }) => {
+    const own = { own: 1 };
     const ask = await open(`/mcp/${other.slug}`);
     const { resources, _meta } = await resultOf(ask("resources/list"));
     expect(resources).toMatchObject(
-      ["tea:menu", "tea:cups/1", "tea:own"].map((uri) => ({ uri, _meta: FORGED })),
+      ["tea:menu", "tea:cups/1", "tea:own"].map((uri) => ({ uri, _meta: own })),
     );
+    expect(JSON.stringify(resources)).not.toContain("edgeway");
     expect(JSON.stringify(_meta ?? {})).not.toContain("edgeway");
     for (const [method, params] of [
       ["resources/read", { uri: "tea:menu" }],
       ["tools/call", { name: "work" }],
     ] as const) {
-      expect((await resultOf(ask(method, params)))["_meta"]).toMatchObject(FORGED);
+      const result = await resultOf(ask(method, params));
+      expect(result["_meta"]).toMatchObject(own);
+      expect(JSON.stringify(result)).not.toContain("edgeway");
     }
   });
 });
