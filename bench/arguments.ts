@@ -4,6 +4,8 @@ export interface Arguments {
   /** Names of rows, or beginnings of them; all rows if there is none. */
   readonly only: readonly string[];
   readonly output: "table" | "json" | "markdown";
+  /** Whether the blocks of `docs/benchmarks.md` and its chart are written, too. */
+  readonly write: boolean;
   /** At most, in each pass: a row that takes long has fewer. */
   readonly rounds: number;
   /** How long one participant is under load in one round. */
@@ -18,13 +20,14 @@ export type Parsed =
   | { readonly ok: true; readonly arguments: Arguments }
   | { readonly ok: false; readonly problem: string };
 
-const USAGE = `npm run bench -- [--only ROW[,ROW]] [--rounds N] [--seconds N] [--json | --markdown]
+const USAGE = `npm run bench -- [--only ROW[,ROW]] [--rounds N] [--seconds N] [--json | --markdown] [--write]
 npm run bench -- --compare FIRST.json,SECOND.json
 npm run bench -- --profile ROW`;
 
 const DEFAULTS: Arguments = {
   only: [],
   output: "table",
+  write: false,
   rounds: 5,
   seconds: 0.4,
   profile: undefined,
@@ -38,7 +41,7 @@ export function parseArguments(given: readonly string[], rows: readonly string[]
   let parsed = DEFAULTS;
   const queue = given.flatMap((argument) => splitOption(argument));
   for (let option = queue.shift(); option !== undefined; option = queue.shift()) {
-    const isFlag = option === "--json" || option === "--markdown";
+    const isFlag = ["--json", "--markdown", "--write"].includes(option);
     const value = isFlag ? "" : queue.shift();
     if (value === undefined) return problem(`${option} needs a value.`);
     switch (option) {
@@ -47,6 +50,9 @@ export function parseArguments(given: readonly string[], rows: readonly string[]
         break;
       case "--markdown":
         parsed = { ...parsed, output: "markdown" };
+        break;
+      case "--write":
+        parsed = { ...parsed, write: true };
         break;
       case "--only": {
         const only = value.split(",");

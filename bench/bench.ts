@@ -1,8 +1,11 @@
 /** Measures what was asked for, and prints it: all of it, or what went wrong. */
 
+import { readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 
 import { type Arguments, isAsked } from "./arguments.ts";
+import { chartOf } from "./chart.ts";
+import { CHART, documentOf } from "./document.ts";
 import { linesOf } from "./lines.ts";
 import { keepAwake } from "./machinery/awake.ts";
 import { goFirst } from "./machinery/precedence.ts";
@@ -12,6 +15,7 @@ import { SCHEDULE } from "./rows/all.ts";
 import { targetsOf } from "./targets.ts";
 import { versions } from "./versions.ts";
 
+const DOCS = new URL("../docs/", import.meta.url);
 /** For one measurement that takes as long as the servers do, be it of few participants or many. */
 const PATIENCE_SECONDS = 4;
 
@@ -45,6 +49,11 @@ export async function bench(given: Arguments): Promise<boolean> {
   const lines = linesOf(results);
   const report = { about, targets: targetsOf(lines), lines, notes, failures };
   process.stdout.write(reportAs(output, report));
+  if (given.write) {
+    const file = new URL("benchmarks.md", DOCS);
+    writeFileSync(file, documentOf(readFileSync(file, "utf8"), report));
+    writeFileSync(new URL(CHART, DOCS), chartOf(lines));
+  }
   for (const failure of failures) process.stderr.write(`Not measured: ${failure}\n`);
   return failures.length === 0;
 }

@@ -24,16 +24,15 @@ export const HOW_TO_READ = [
 ];
 
 export function reportAs(output: "table" | "json" | "markdown", report: Report): string {
-  const { about, targets, lines, notes, failures } = report;
+  const { about, targets, lines, notes } = report;
   const rows = targetsAsRows(targets);
   switch (output) {
     case "json":
       return `${JSON.stringify(report, undefined, 2)}\n`;
-    case "markdown": {
-      const bullets = [...about, ...notes, ...failures.map((each) => `Not measured: ${each}`)];
-      const said = bullets.map((sentence) => `- ${sentence}\n`).join("");
-      return [markdownTable(TARGET_HEADINGS, rows), asMarkdown(lines), said].join("\n");
-    }
+    case "markdown":
+      return [markdownTable(TARGET_HEADINGS, rows), asMarkdown(lines), asBullets(report)].join(
+        "\n",
+      );
     case "table": {
       const said = [...about, ...notes].map((sentence) => `${sentence}\n`).join("");
       const reached = rows.map(
@@ -42,4 +41,10 @@ export function reportAs(output: "table" | "json" | "markdown", report: Report):
       return [said, reached.join(""), asText(lines)].join("\n");
     }
   }
+}
+
+/** @returns Markdown: how it was measured, notes on single rows, and the rows without a number. */
+export function asBullets({ about, notes, failures }: Report): string {
+  const bullets = [...about, ...notes, ...failures.map((each) => `Not measured: ${each}`)];
+  return bullets.map((sentence) => `- ${sentence}\n`).join("");
 }

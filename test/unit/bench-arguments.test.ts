@@ -11,7 +11,10 @@ describe("parseArguments()", () => {
   test("without any: every row, five rounds in each pass, a table", ({ expect }) => {
     expect(parse()).toMatchObject({
       ok: true,
-      arguments: { only: [], output: "table", rounds: 5, seconds: 0.4, profile: undefined },
+      arguments: {
+        ...{ only: [], output: "table", write: false },
+        ...{ rounds: 5, seconds: 0.4, profile: undefined },
+      },
     });
   });
 
@@ -25,6 +28,7 @@ describe("parseArguments()", () => {
     expect(parse("--compare", "a.json,b.json")).toMatchObject({
       arguments: { compare: ["a.json", "b.json"] },
     });
+    expect(parse("--write")).toMatchObject({ arguments: { output: "table", write: true } });
     expect(parse("--profile", "bill")).toMatchObject({ arguments: { profile: "bill" } });
   });
 
