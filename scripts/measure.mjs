@@ -1,5 +1,5 @@
 /**
- * `npm run measure`: the numbers of the README. Bundle size, what start-up adds to an empty
+ * `npm run measure`: the numbers of `docs/benchmarks.md`. Bundle size, what start-up adds to an empty
  * Worker's, the memory that a 20 MB stream to a reader that stalls takes, and how long one update
  * takes to reach very many. On bare workerd, on loopback, in about two minutes.
  */

@@ -1,4 +1,4 @@
-/** Every feature of the matrix, in the order of the README. */
+/** Every feature of the matrix, in the order of `docs/eras.md`. */
 
 import type { Feature } from "./matrix.ts";
 import { NEWS } from "./matrix-news.ts";

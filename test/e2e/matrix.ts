@@ -1,6 +1,6 @@
 /**
  * The matrix: clients of five revisions before servers of five, and what comes of each feature in
- * each cell. It is data: the tests run it, and the table in the README is made from it.
+ * each cell. It is data: the tests run it, and the table in `docs/eras.md` is made from it.
  */
 
 import type { Client, Json } from "../support/clients-face.ts";
@@ -19,7 +19,7 @@ export interface Feature {
   readonly name: string;
   /** The first revision with words for it; all have them, unless given. */
   readonly since?: Revision;
-  /** What comes of it where one side is older than that, as it stands in the README. */
+  /** What comes of it where one side is older than that, as it stands in `docs/eras.md`. */
   readonly instead?: string;
   /** Whether a cell can be tried out at all; each can, unless told. */
   readonly applies?: (cell: Cell) => boolean;

@@ -1,4 +1,4 @@
-/** The arithmetic of the benchmark: a wrong ratio in the README is worse than none. */
+/** The arithmetic of the benchmark: a wrong ratio in the documents is worse than none. */
 
 import { describe, test } from "vitest";
 
