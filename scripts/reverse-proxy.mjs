@@ -15,6 +15,12 @@ const LAUNCHER_KEY = "Edgeway-Launcher";
 const RESERVED = /^(?:mf-.*|edgeway-launcher)$/i;
 /** RFC 9110 section 7.6.1: these concern one connection. Node.js answers `Expect` itself. */
 const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|te|upgrade|expect)$/i;
+/**
+ * `Connection` names nothing that is for the other end (RFC 9110 section 7.6.1). A client that names
+ * these would have its body sent without its length, and read as a request of its own, with the
+ * headers of whoever comes next on that connection.
+ */
+const NEVER_OF_ONE_CONNECTION = new Set(["host", "content-length", "transfer-encoding"]);
 /** One host, and nothing that a URL would take for its user, path or query. */
 const HOST = /^[^\s/?#@\\]+$/;
 /** As many bytes of headers as Workers take. */
@@ -143,9 +149,11 @@ function requestHeaders(
 function endToEnd(/** @type {readonly string[]} */ rawHeaders, /** @type {RegExp} */ dropped) {
   const pairs = pairsOf(rawHeaders);
   const listed = new Set(
-    pairs.flatMap(([name, value]) =>
-      /^connection$/i.test(name) ? value.toLowerCase().split(/\s*,\s*/) : [],
-    ),
+    pairs
+      .flatMap(([name, value]) =>
+        /^connection$/i.test(name) ? value.toLowerCase().split(/\s*,\s*/) : [],
+      )
+      .filter((name) => !NEVER_OF_ONE_CONNECTION.has(name)),
   );
   return pairs
     .filter(

@@ -9,7 +9,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { test as base } from "vitest";
 
 import { startReverseProxy } from "../../scripts/reverse-proxy.mjs";
@@ -123,6 +123,37 @@ test("drops the headers of one connection, those that Connection names included"
   expect(headers).toMatchObject({ "x-end": "2" });
   expect(headers).not.toHaveProperty("x-hop");
   expect(headers).not.toHaveProperty("te");
+});
+
+test("keeps a body within its request, whatever Connection names", async ({ expect, proxied }) => {
+  const inner = "GET /inner HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const framings = [
+    ["Content-Length", String(inner.length), inner],
+    ["Transfer-Encoding", "chunked", `${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n`],
+  ];
+  const arrived: unknown[] = [];
+  proxied.serve((request, response) => {
+    void bodyOf(request).then((body) => {
+      arrived.push([request.method, request.url, request.headers.host, body.toString()]);
+      response.end("served");
+    });
+  });
+  proxied.open();
+  const { port } = new URL(proxied.origin);
+  const expected: unknown[] = [];
+  for (const method of ["GET", "DELETE", "OPTIONS", "POST"]) {
+    for (const [name, value, body] of framings) {
+      const socket = connect(Number(port), "127.0.0.1");
+      socket.end(
+        `${method} /outer HTTP/1.1\r\nHost: outer\r\nConnection: close, Host, ${name}\r\n${name}: ${value}\r\n\r\n${body}`,
+      );
+      for await (const chunk of socket) void chunk;
+      expected.push([method, "/outer", "outer", inner]);
+    }
+  }
+  // The one that follows is on the connection that the others have left.
+  expect(await (await fetch(`${proxied.origin}/next`)).text()).toBe("served");
+  expect(arrived).toEqual([...expected, ["GET", "/next", new URL(proxied.origin).host, ""]]);
 });
 
 test("keeps a request waiting until it is known where it goes", async ({ expect, proxied }) => {
