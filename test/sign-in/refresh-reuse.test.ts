@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
-import { DAY, later } from "./later.ts";
+import { DAY, later, SECOND } from "./later.ts";
 import { ask, connect, eventsOf, isGood, newClient, newCode, refreshing, told } from "./codes.ts";
 import { ORIGIN } from "./gateway.ts";
 import { evict, refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
@@ -132,6 +132,20 @@ describe("the same token, a moment later and with other parameters,", () => {
     later(WINDOW);
     expect(await isGood((await refresh(application, third)).access_token)).toBe(true);
     expect(await isGood(narrow.access_token)).toBe(true);
+  });
+
+  test("has no longer than the window, however often it is sent", async ({ expect }) => {
+    const application = await connect({ scopes: SCOPES });
+    const asked = refreshing(application, application.tokens.refresh_token);
+    const second = await refresh(application, application.tokens);
+    later(20 * SECOND);
+    expect((await ask({ ...asked, scope: "mcp:alpha" })).status).toBe(200);
+    const third = await refresh(application, second);
+    later(20 * SECOND);
+    // Two have it: who sends it within each window must not follow the family for ever.
+    expect(await told(await ask({ ...asked, scope: "mcp" }))).toEqual(REFUSED);
+    expect(await refusal(application, third)).toEqual(REFUSED);
+    expect(await eventsOf(application.person)).toContain("refresh_reuse");
   });
 
   test("brings no more than was granted, and nothing to another application", async ({

@@ -52,17 +52,30 @@ export class RefreshReplays {
     return successor === undefined ? undefined : (this.newest(successor.hash) ?? successor);
   }
 
-  /** @param body of the answer. */
+  /** @param body of the answer by which the token was replaced. */
   async keep(token: string, rest: string, body: string): Promise<void> {
+    const successor = await this.#keepAnswer(token, rest, body);
+    if (successor !== undefined) this.#successors.set(token, successor);
+  }
+
+  /**
+   * @param body of an answer that brought a refresh token that was there. The window of the token
+   *   that was presented begins where it was replaced: sent again and again, it opens no other one.
+   */
+  async keepBeside(token: string, rest: string, body: string): Promise<void> {
+    await this.#keepAnswer(token, rest, body);
+  }
+
+  async #keepAnswer(token: string, rest: string, body: string): Promise<Successor | undefined> {
     const answer = tryJson(body);
-    if (!isObject(answer)) return;
+    if (!isObject(answer)) return undefined;
     const { refresh_token: refreshToken, access_token: accessToken } = answer;
     const hash = await tokenHash(String(refreshToken));
-    this.#successors.set(token, { token: String(refreshToken), hash });
     this.#answers.set(`${token} ${rest}`, {
       body,
       refreshToken: hash,
       accessToken: await tokenHash(String(accessToken)),
     });
+    return { token: String(refreshToken), hash };
   }
 }

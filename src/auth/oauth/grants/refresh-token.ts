@@ -75,7 +75,7 @@ export class TokenRefresh {
     }
     const tokens = await response.json<Record<string, unknown>>();
     const answer = JSON.stringify({ ...tokens, refresh_token: successor.token });
-    await this.#replays.keep(tokenRequest.hash, rest, answer);
+    await this.#replays.keepBeside(tokenRequest.hash, rest, answer);
     this.#note(tokenRequest);
     await tellIssued(this.#desk, tokenRequest);
     return tokenResponse(answer);
