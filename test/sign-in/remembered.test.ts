@@ -2,15 +2,17 @@
 
 import { afterEach, describe, test, vi } from "vitest";
 
+import { OwnerProvider } from "../../src/auth/identity/owner.ts";
 import { initializeMessage, post } from "../integration/client.ts";
 import type { Browser } from "../support/oauth-browser.ts";
+import { signIn } from "../support/oauth-client.ts";
 import { REDIRECT_URI } from "../support/oauth-requests.ts";
 import { Asking, ownersBrowser, WEB_CLIENT, WEB_REDIRECT } from "./asking.ts";
 import { newHost, serveAt, serveJsonAt } from "./canary.ts";
 import { passTime } from "./clock.ts";
 import { FakeProvider, stranger } from "./fake-provider.ts";
 import { ORIGIN } from "./gateway.ts";
-import { as } from "./people.ts";
+import { as, records } from "./people.ts";
 import { browserOf, OWNER, type SignInOptions } from "./sign-in-gateway.ts";
 
 const MINUTE = 60_000;
@@ -83,6 +85,29 @@ describe("a question that need not be asked again", () => {
     const { asking, browser } = await approved();
     const page = await asking.visit(changes, browser);
     expect([page.status, page.left]).toEqual([200, undefined]);
+  });
+
+  test("and when the owner's code is another one: somebody else may have approved", async ({
+    expect,
+  }) => {
+    const { asking, browser } = await approved();
+    expect((await asking.visit({}, browser)).status).toBe(303);
+    const code = "k7xd-2mfq-w9sh-c4pb-t6vz-0ynr-e3ja-u8gl";
+    const deps = {
+      enrolment: { codeHash: () => Promise.resolve(undefined) },
+      codeMac: async (hash: string) => (await records().secrets()).ownerCodeMac(hash),
+    };
+    const replaced = new OwnerProvider({ name: "owner", label: "Owner code", code }, deps);
+    const owners = browserOf({ providers: [replaced] });
+    await signIn(owners, code);
+    const page = await asking.visit({}, owners);
+    expect([page.status, page.left]).toEqual([200, undefined]);
+    // What is approved from now on is remembered again.
+    await owners.submit(page, { button: "Approve" });
+    expect((await asking.visit({}, owners)).status).toBe(303);
+    const again = browserOf({ providers: [replaced] });
+    await signIn(again, code);
+    expect((await asking.visit({}, again)).status).toBe(303);
   });
 
   test("B49: more than was approved is asked for, and marked", async ({ expect }) => {

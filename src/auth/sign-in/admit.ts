@@ -39,6 +39,9 @@ export async function admit(
     ...(upkeep !== undefined && { upkeep: await seal(secrets.ring, upkeepPurpose(id), upkeep) }),
   };
   const shard = context.store.ofUser(id);
+  // Whoever knew an earlier code may have approved applications of theirs, which nobody who gives the
+  // new one has seen. They are forgotten first: what dies in between is done again.
+  if ((await shard.users.find(id))?.codeMac !== codeMac) await shard.approvals.forgetAll(id);
   const user = await shard.users.signedIn(record);
   const address = addressOf(request);
   if (user.isDisabled) {
