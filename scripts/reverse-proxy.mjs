@@ -13,8 +13,11 @@ import { Agent, createServer, request as sendRequest } from "node:http";
 const LAUNCHER_KEY = "Edgeway-Launcher";
 /** What wrangler and Miniflare tell each other, and what only this proxy says. */
 const RESERVED = /^(?:mf-.*|edgeway-launcher)$/i;
-/** RFC 9110 section 7.6.1: these concern one connection. Node.js answers `Expect` itself. */
-const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|te|upgrade|expect)$/i;
+/**
+ * RFC 9110 section 7.6.1: these concern one connection. Node.js answers `Expect` itself. Trailer
+ * fields are dropped, as a proxy may (section 6.5.1), and so is the header that announces them.
+ */
+const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|te|upgrade|expect|trailer)$/i;
 /**
  * `Connection` names nothing that is for the other end (RFC 9110 section 7.6.1). A client that names
  * these would have its body sent without its length, and read as a request of its own, with the
@@ -59,9 +62,12 @@ export async function startReverseProxy(/** @type {ProxyOptions} */ options) {
   /** @returns {Promise<number>} */
   function listen(/** @type {string} */ host, /** @type {number} */ wanted) {
     const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
-      void options.destination.then((destination) => {
-        forward(request, response, { ...destination, agent, key: options.key });
-      });
+      options.destination
+        .then((destination) => {
+          forward(request, response, { ...destination, agent, key: options.key });
+        })
+        // What Node.js does not send is one request that fails, and not the end of the launcher.
+        .catch(() => response.destroy());
     });
     server.maxHeadersCount = 0;
     return new Promise((resolve, reject) => {

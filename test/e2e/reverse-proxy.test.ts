@@ -144,7 +144,7 @@ test("keeps a body within its request, whatever Connection names", async ({ expe
   for (const method of ["GET", "DELETE", "OPTIONS", "POST"]) {
     for (const [name, value, body] of framings) {
       const socket = connect(Number(port), "127.0.0.1");
-      socket.end(
+      socket.write(
         `${method} /outer HTTP/1.1\r\nHost: outer\r\nConnection: close, Host, ${name}\r\n${name}: ${value}\r\n\r\n${body}`,
       );
       for await (const chunk of socket) void chunk;
@@ -154,6 +154,31 @@ test("keeps a body within its request, whatever Connection names", async ({ expe
   // The one that follows is on the connection that the others have left.
   expect(await (await fetch(`${proxied.origin}/next`)).text()).toBe("served");
   expect(arrived).toEqual([...expected, ["GET", "/next", new URL(proxied.origin).host, ""]]);
+});
+
+test("serves those who announce trailers, which end here", async ({ expect, proxied }) => {
+  proxied.serve((request, response) => {
+    response.writeHead(200, { Trailer: "X-End", "X-Trailer": request.headers.trailer ?? "none" });
+    response.addTrailers({ "X-End": "1" });
+    response.end("served");
+  });
+  proxied.open();
+  const { port } = new URL(proxied.origin);
+  const requests = [
+    "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTrailer: X-End\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTrailer: X-End\r\nContent-Length: 2\r\n\r\nab",
+    "GET / HTTP/1.0\r\nHost: a\r\nTrailer: X-End\r\n\r\n",
+  ];
+  for (const request of requests) {
+    const socket = connect(Number(port), "127.0.0.1");
+    // Node.js answers nobody who has ended their side.
+    socket.write(request);
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const answer = Buffer.concat(chunks).toString();
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*X-Trailer: none\r\n/);
+    expect(answer).not.toMatch(/^Trailer:/m);
+  }
 });
 
 test("keeps a request waiting until it is known where it goes", async ({ expect, proxied }) => {
