@@ -24,6 +24,8 @@ const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-connection|te|upgrade|expect
  * headers of whoever comes next on that connection.
  */
 const NEVER_OF_ONE_CONNECTION = new Set(["host", "content-length", "transfer-encoding"]);
+/** Here wrangler answers by itself, and the gateway's guard is not asked. */
+const WRANGLERS_OWN = "/cdn-cgi/";
 /** One host, and nothing that a URL would take for its user, path or query. */
 const HOST = /^[^\s/?#@\\]+$/;
 /** As many bytes of headers as Workers take. */
@@ -99,7 +101,14 @@ function forward(
     response.end("The request needs a path that begins with a slash, and one Host header.\n");
     return;
   }
-  const { method, url: path } = request;
+  const { method, url: path = "" } = request;
+  // As wrangler reads it, whatever steps up are in it.
+  if (new URL(`http://localhost${path}`).pathname.startsWith(WRANGLERS_OWN)) {
+    response.writeHead(404, { "Content-Type": "text/plain; charset=utf-8" });
+    response.end("There is nothing here. The MCP endpoint is /mcp.\n");
+    request.resume();
+    return;
+  }
   const headers = requestHeaders(request, key);
   const outgoing = sendRequest({ host, port, agent, method, path, headers, setHost: false });
   let isAnswered = false;

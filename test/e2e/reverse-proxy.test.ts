@@ -181,6 +181,33 @@ test("serves those who announce trailers, which end here", async ({ expect, prox
   }
 });
 
+test("answers itself where wrangler would, however that is spelled", async ({
+  expect,
+  proxied,
+}) => {
+  proxied.serve((_, response) => response.end("served"));
+  proxied.open();
+  const { port } = new URL(proxied.origin);
+  const statusOf = (path: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      // `fetch` would take the steps up out of the path.
+      get({ host: "127.0.0.1", port, path }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).on("error", reject);
+    });
+  for (const path of [
+    "/cdn-cgi/local/scheduled",
+    "/cdn-cgi/local/email?from=a@b.example",
+    "/mcp/../cdn-cgi/handler/scheduled",
+    "/mcp/%2e%2e/cdn-cgi/",
+    "/\\../cdn-cgi/local/email",
+  ]) {
+    expect([path, await statusOf(path)]).toEqual([path, 404]);
+  }
+  expect(await statusOf("/cdn-cgi-like")).toBe(200);
+});
+
 test("keeps a request waiting until it is known where it goes", async ({ expect, proxied }) => {
   const arrived: string[] = [];
   proxied.serve((request, response) => {
