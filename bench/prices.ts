@@ -1,6 +1,6 @@
 /**
  * The list prices of the platform's paid plan, beyond what it includes, each with where and when it
- * was read: in a stored copy of what the pages are made from (github.com/cloudflare/cloudflare-docs),
+ * was read: in what the pages are made from (github.com/cloudflare/cloudflare-docs),
  * whose own age is not known. Look at the page before a decision hangs on one. Pure.
  */
 
@@ -45,10 +45,7 @@ export const OBJECT_GB = 0.128;
 export function pricesInWords(prices: readonly Price[] = Object.values(PRICES)): readonly string[] {
   const bySource = new Map<string, string[]>();
   for (const { perMillion, unit, source, readOn } of prices) {
-    const where =
-      readOn === undefined
-        ? `${source}, NOT CONFIRMED`
-        : `${source}, read ${readOn} in a stored copy of its source`;
+    const where = readOn === undefined ? `${source}, NOT CONFIRMED` : `${source}, as of ${readOn}`;
     const said = bySource.get(where) ?? [];
     bySource.set(where, [...said, `$${perMillion} for a million of: ${unit}`]);
   }

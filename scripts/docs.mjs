@@ -1,6 +1,6 @@
 /**
  * `npm run docs` writes the blocks of the documents that are made from the code: the table of limits,
- * and the matrix of eras. `npm run docs -- --check` writes nothing, and fails if a document is behind.
+ * the matrix of eras, and the drawing of the rooms. `npm run docs -- --check` writes nothing, and fails if a document is behind.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -10,6 +10,7 @@ import { LIMITS } from "../src/policy/limits.ts";
 import { FEATURES } from "../test/e2e/matrix-features.ts";
 import { gridOf, tableOf } from "../test/e2e/matrix-table.ts";
 import { withBlock } from "./blocks.ts";
+import { drawRooms } from "./rooms.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -18,6 +19,7 @@ const BLOCKS = [
   { file: "README.md", name: "grid", made: gridOf(FEATURES) },
   { file: "docs/eras.md", name: "matrix", made: tableOf(FEATURES) },
   { file: "docs/configuration.md", name: "limits", made: tableOfLimits() },
+  { file: "ARCHITECTURE.md", name: "rooms", made: drawRooms() },
 ];
 
 /** @returns the names of the documents that differ from the code. */
@@ -25,11 +27,22 @@ export function outdatedDocuments() {
   return BLOCKS.filter((block) => read(block.file) !== written(block)).map(({ file }) => file);
 }
 
+/** @throws Error when a limit has no reason: the comment above it, which is no part of the program. */
 function tableOfLimits() {
-  const rows = Object.entries(LIMITS).map(
-    ([name, { default: usual, min, max, reason }]) =>
-      `| \`${name}\` | ${inWords(usual)} | ${inWords(min)} to ${inWords(max)} | ${reason} |`,
+  const source = read("src/policy/limits.ts");
+  const reasons = new Map(
+    Array.from(
+      source.matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\n {2}(\w+): \{/g),
+      ([, comment = "", name]) => [name, comment.replaceAll(/\s*\n?\s*\*?\s+/g, " ").trim()],
+    ),
   );
+  const rows = Object.entries(LIMITS).map(([name, { default: usual, min, max }]) => {
+    const reason = reasons.get(name);
+    if (reason === undefined || !/^[A-Z`].{20,}\.$/.test(reason)) {
+      throw new Error(`The limit ${name} has no reason, in a sentence above it`);
+    }
+    return `| \`${name}\` | ${inWords(usual)} | ${inWords(min)} to ${inWords(max)} | ${reason} |`;
+  });
   return ["| Limit | Default | Possible | Why |", "|---|--:|---|---|", ...rows].join("\n");
 }
 

@@ -1,6 +1,7 @@
 /** Every route and the order of middleware. */
 
-import { type Context, Hono } from "hono";
+import type { Context } from "hono";
+import { Hono } from "hono/tiny";
 
 import { addressOf, type AuthBacking, type AuthContext } from "./auth/context/context.ts";
 import { noteProbe } from "./auth/doctor/note-probe.ts";
