@@ -19,7 +19,7 @@ test("pricesInWords() says all of them by source, and what nobody has confirmed"
     { perMillion: 7, unit: "wish", source, readOn: undefined },
   ]);
   expect(said).toEqual([
-    "List prices: $0.3 for a million of: request, $2 for a million of: row (https://example.com/, read 2026-01-02 in a stored copy of its source)",
+    "List prices: $0.3 for a million of: request, $2 for a million of: row (https://example.com/, as of 2026-01-02)",
     "List prices: $7 for a million of: wish (https://example.com/, NOT CONFIRMED)",
   ]);
   expect(pricesInWords().join("")).not.toContain("NOT CONFIRMED");
