@@ -59,6 +59,10 @@ describe("what could be a token", () => {
     "1234567890123456",
     "deadbeefdeadbeef0123456789abcdef",
     "a".repeat(40),
+    "sk_live_abcdefghij",
+    "xoxb-abcdefghij",
+    "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "%61%62%63%64%65%66",
   ];
 
   test.for(TOKENS)("is masked wherever it stands: %s", (token, { expect }) => {
