@@ -1,6 +1,6 @@
 /** Where the frames of a client's stream come from: a connection to the holder of its session. */
 
-import { CLIENT_GONE_CODE, isOrder, OVER, OVER_CODE } from "../sessions/frame.ts";
+import { CLIENT_GONE_CODE, isControlFrame, OVER, OVER_CODE } from "../sessions/frame.ts";
 
 export interface FrameSource {
   /**
@@ -53,13 +53,13 @@ export interface SocketOptions {
   /** How far its writer runs ahead: half of it is acknowledged at a time. */
   readonly windowChars: number;
   /** Takes an order as it comes, whatever is still waiting for the client. */
-  readonly onOrder: (line: string) => void;
+  readonly onControlFrame: (line: string) => void;
 }
 
 /** Frames that come over a WebSocket. */
 export function socketSource(
   socket: WebSocket,
-  { windowChars, onOrder }: SocketOptions,
+  { windowChars, onControlFrame }: SocketOptions,
 ): FrameSource {
   let frames: string[] = [];
   let takenChars = 0;
@@ -72,9 +72,9 @@ export function socketSource(
   };
   socket.addEventListener("message", ({ data }) => {
     if (typeof data !== "string") return;
-    if (isOrder(data)) {
+    if (isControlFrame(data)) {
       taken(data.length);
-      onOrder(data);
+      onControlFrame(data);
       return;
     }
     frames.push(data);

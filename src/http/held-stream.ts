@@ -122,9 +122,9 @@ class HeldStream {
   #over(socket: WebSocket): FrameSource {
     return socketSource(socket, {
       windowChars: this.#context.limits.windowBytes,
-      onOrder: (line) => {
-        const order = parseFrame(line);
-        if (order.kind === "watch") this.#watch.follow(order.order);
+      onControlFrame: (line) => {
+        const frame = parseFrame(line);
+        if (frame.kind === "watch") this.#watch.follow(frame.request);
         else this.#watch.stop();
       },
     });

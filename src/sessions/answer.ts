@@ -1,10 +1,10 @@
 /**
- * The answer to one POST, while it is being made, and the two forms that it takes.
+ * The answer to one POST while its requests run, in the two forms that it takes.
  *
- * Streamable HTTP: one JSON body if the reply comes first and comes soon; a stream of its own as
- * soon as anything precedes it, be it the upstream's offer to be resumed, or it takes its time.
- * HTTP+SSE: everything goes out on the one stream of the session. An answer that may be waited for
- * on another connection is on record, so that it comes whatever happens to the session's holder.
+ * Streamable HTTP: one JSON body if the reply comes first and soon. Otherwise a stream of its own,
+ * opened by any message before the reply, by the server's offer to be resumed, or by the time-out.
+ * HTTP+SSE: every message goes out on the one stream of the session. An answer for which the client
+ * may wait on another connection is recorded, so that it survives the loss of the session's object.
  */
 
 import type { EventLog } from "./log/event-log.ts";
@@ -23,21 +23,21 @@ interface AnswerOptions {
 
 interface PostAnswerOptions extends AnswerOptions {
   readonly streamAfterMs: number;
-  /** The stream's quota is used up: the call is to end. */
+  /** Called when the stream's quota is used up: the call has to end. */
   readonly onFull: () => void;
   /** Gives the stream its first reader. */
   readonly read: (head: StreamMeta) => Opened;
 }
 
 export class PostAnswer implements QuestionStream {
-  /** Settles as soon as it is known which form the answer takes. */
+  /** Settles as soon as the form of the answer is decided. */
   readonly outcome: Promise<SessionOutcome>;
   readonly #options: PostAnswerOptions;
   readonly #resolve: (outcome: SessionOutcome) => void;
   readonly #timer: number;
   #head: StreamMeta | undefined;
   #outstanding: number;
-  /** Leads to who answers, until something is known that leads further. */
+  /** Finds the server that answers; replaced when the server offers a later place to resume from. */
   #resumeToken: string | undefined;
 
   constructor(options: PostAnswerOptions) {
@@ -49,24 +49,24 @@ export class PostAnswer implements QuestionStream {
     this.#timer = setTimeout(() => this.open(), options.streamAfterMs);
   }
 
-  /** It is known who answers. */
+  /** Notes the server that answers. */
   routed(resumeToken: string): void {
     this.#resumeToken = resumeToken;
   }
 
-  /** The upstream can be taken up from its beginning: what it offers is passed on. */
-  prime(ticket: string | undefined): void {
-    const isNoted = this.#head !== undefined && ticket !== undefined;
-    const head = this.open(ticket);
-    if (isNoted) this.#options.log.note(head, ticket, head.origin === this.#resumeToken);
+  /** Passes on the server's offer: its stream can be resumed from the beginning. */
+  prime(resumeToken: string | undefined): void {
+    const isNoted = this.#head !== undefined && resumeToken !== undefined;
+    const head = this.open(resumeToken);
+    if (isNoted) this.#options.log.note(head, resumeToken, head.origin === this.#resumeToken);
   }
 
-  /** Commits to a stream. @param ticket what takes the upstream up from there. */
-  open(ticket: string | undefined = this.#resumeToken): StreamMeta {
+  /** Commits to a stream. @param resumeToken resumes the server's stream from there. */
+  open(resumeToken: string | undefined = this.#resumeToken): StreamMeta {
     if (this.#head !== undefined) return this.#head;
     const { log, requests, read } = this.#options;
     clearTimeout(this.#timer);
-    const head = log.openPost(writeRecord(requests), ticket);
+    const head = log.openPost(writeRecord(requests), resumeToken);
     this.#head = head;
     this.#resolve({ kind: "stream", ...read(head) });
     return head;
@@ -76,13 +76,13 @@ export class PostAnswer implements QuestionStream {
     return this.#options.streams.nextId(this.open());
   }
 
-  async send(message: JsonRpcMessage, ticket?: string): Promise<void> {
+  async send(message: JsonRpcMessage, resumeToken?: string): Promise<void> {
     const { streams, onFull } = this.#options;
-    const isTaken = await streams.send(this.open(), message, { ticket });
+    const isTaken = await streams.send(this.open(), message, { resumeToken });
     if (!isTaken) onFull();
   }
 
-  /** Gives one reply; a JSON body has room for only one. */
+  /** Sends one reply; a JSON body has room for only one. */
   async reply(body: JsonRpcResponse): Promise<void> {
     this.#outstanding -= 1;
     if (this.#head === undefined) this.#resolve({ kind: "json", body });
@@ -92,12 +92,12 @@ export class PostAnswer implements QuestionStream {
     }
   }
 
-  /** Closes the connection but not the stream: the client comes back for the rest. */
+  /** Closes the connection but not the stream: the client reconnects for the rest. */
   release(): void {
-    this.#options.streams.feedOf(this.open())?.close();
+    this.#options.streams.readerOf(this.open())?.close();
   }
 
-  /** Nothing more will come. */
+  /** Ends the answer: no message follows. */
   end(): void {
     clearTimeout(this.#timer);
     if (this.#head !== undefined) this.#options.streams.end(this.#head);
@@ -107,7 +107,7 @@ export class PostAnswer implements QuestionStream {
 
 export class SharedAnswer implements QuestionStream {
   readonly #options: AnswerOptions;
-  /** Its client waits on another connection, so it is on record from the beginning. */
+  /** Written from the beginning, since the client waits on another connection. */
   readonly #record: StreamMeta;
   #outstanding: number;
 
@@ -122,7 +122,7 @@ export class SharedAnswer implements QuestionStream {
   }
 
   prime(): void {
-    // Nothing is taken up here: what was said on the shared stream cannot be told apart.
+    // Nothing is resumed here: messages on the shared stream cannot be matched to their calls.
   }
 
   nextId(): string {
@@ -136,13 +136,13 @@ export class SharedAnswer implements QuestionStream {
   reply(body: JsonRpcResponse): Promise<void> {
     this.#outstanding -= 1;
     const sent = this.send(body);
-    // In the same turn: a record without its answer would be answered again.
+    // In the same turn of the event loop: a call whose record is left would be answered again.
     if (this.#outstanding === 0) this.end();
     return sent;
   }
 
   release(): void {
-    // The stream is everybody's.
+    // All calls share the stream.
   }
 
   end(): void {

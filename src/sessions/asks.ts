@@ -1,6 +1,6 @@
 /**
- * The questions a session has put to its client and waits on. The id of a question is the id of
- * the event that it goes out in: should this table be lost, the log still knows whose it was.
+ * The server requests that a session has sent to its client and that have no answer yet. The id of a
+ * question is the id of its event: if this table is lost, the log still finds the server that asked.
  */
 
 import { parseEventId, type Position } from "./log/event-id.ts";
@@ -16,27 +16,27 @@ import {
 } from "../protocol/json-rpc.ts";
 import { replaceProgressToken } from "../protocol/progress-token.ts";
 
-/** What there is to know of a question beside what is asked. */
+/** A question's origin and delivery, beside the request itself. */
 export interface QuestionFacts {
-  /** Leads to whoever asked, in every life of the session's holder. */
-  readonly ticket: string | undefined;
+  /** Finds the server that asked, in every life of the session's object. */
+  readonly resumeToken: string | undefined;
   /** Resolves when the server has the answer. */
   readonly brought: Promise<void> | undefined;
 }
 
 interface Pending extends QuestionFacts {
-  /** It may be moved: before a client sees it, to the place where it sees it. */
+  /** Changes once when a question that waited in the backlog moves to a stream, before it is sent. */
   id: RequestId;
   readonly progressToken: RequestId | undefined;
   settle(reply: Reply): void;
 }
 
-/** The one stream that a question belongs to. */
+/** The one stream that carries a question. */
 export interface QuestionStream {
-  /** The id of the event that is sent next. */
+  /** @returns the id of the event that is sent next. */
   nextId(): string;
-  /** @param ticket what takes the upstream up after this message. */
-  send(message: JsonRpcMessage, ticket?: string): Promise<void>;
+  /** @param resumeToken resumes the server's stream after this message. */
+  send(message: JsonRpcMessage, resumeToken?: string): Promise<void>;
 }
 
 interface Waiting extends QuestionFacts {
@@ -51,13 +51,13 @@ export class Asks {
   readonly #timeoutMs: number;
   readonly #onGivenUp: (id: RequestId) => void;
 
-  /** @param onGivenUp called for a question that no answer is taken to any more. */
+  /** @param onGivenUp called for a question whose answer is no longer accepted. */
   constructor(timeoutMs: number, onGivenUp: (id: RequestId) => void) {
     this.#timeoutMs = timeoutMs;
     this.#onGivenUp = onGivenUp;
   }
 
-  /** Asks, and waits for the answer, the withdrawal or the time-out. Never rejects. */
+  /** Sends a question and waits for the answer, the withdrawal or the time-out. Never rejects. */
   async ask(
     call: Call,
     carrier: QuestionStream,
@@ -69,11 +69,14 @@ export class Asks {
     const waiting = { ...facts, id, progressToken: original, carrier, withdrawn };
     return this.#wait(waiting, () => {
       const question = { jsonrpc: "2.0", id, method: call.method } as const;
-      return carrier.send(params === undefined ? question : { ...question, params }, facts.ticket);
+      return carrier.send(
+        params === undefined ? question : { ...question, params },
+        facts.resumeToken,
+      );
     });
   }
 
-  /** Waits for the answer to a question that the client has already. Like `ask`. */
+  /** Waits for the answer to a question that the client already has. Never rejects. */
   resume(waiting: Omit<Waiting, "progressToken">): Promise<Reply> {
     return this.#wait({ ...waiting, progressToken: undefined });
   }
@@ -110,17 +113,17 @@ export class Asks {
     return this.#pending.size === 0;
   }
 
-  /** A question that waits; `undefined` when it was never asked here, or is answered or given up. */
+  /** @returns `undefined` for a question that was never sent here, is answered, or is given up. */
   find(id: RequestId): QuestionFacts | undefined {
     return this.#pending.get(id);
   }
 
-  /** Answers a question that waits. */
+  /** Answers a pending question. */
   settle(id: RequestId, reply: Reply): void {
     this.#pending.get(id)?.settle(reply);
   }
 
-  /** A question that nobody has seen yet goes out under another id. */
+  /** Changes the id of a question that the client has not received yet. */
   move(from: RequestId, to: RequestId): void {
     const pending = this.#pending.get(from);
     if (pending === undefined) return;
@@ -129,16 +132,16 @@ export class Asks {
     this.#pending.set(to, pending);
   }
 
-  /** The server's own progress token behind one that the client speaks of. */
+  /** @returns the server's own progress token for the one that the client received. */
   originalToken(token: unknown): RequestId | undefined {
     return isRequestId(token) ? this.#pending.get(token)?.progressToken : undefined;
   }
 }
 
 /**
- * The place where the log has a question, in every life of the session's holder.
+ * The place of a question in the log, in every life of the session's object.
  *
- * @returns `undefined` for an id that is none of a question's.
+ * @returns `undefined` for an id that no question can have.
  */
 export function placeOfQuestion(id: RequestId): Position | undefined {
   return typeof id === "string" ? parseEventId(id) : undefined;

@@ -1,4 +1,4 @@
-/** Brings a server an answer that is kept for a question of an earlier life of the session's holder. */
+/** Delivers a kept answer to the server that asked in an earlier life of the session's object. */
 
 import type { Position } from "./log/event-id.ts";
 import type { EventLog } from "./log/event-log.ts";
@@ -8,15 +8,15 @@ import type { Dispatch } from "./dispatch.ts";
 export interface TakenAnswer {
   /** The place of the question's event. */
   readonly position: Position;
-  readonly ticket: string;
+  readonly resumeToken: string;
   readonly reply: Reply;
 }
 
-/** Never rejects. One that cannot be brought now is brought in the next life. */
+/** Never rejects. An answer that cannot be delivered now is delivered in the object's next life. */
 export async function bring(
   log: EventLog,
   dispatch: Dispatch,
-  { position, ticket, reply }: TakenAnswer,
+  { position, resumeToken, reply }: TakenAnswer,
 ): Promise<void> {
-  if (await dispatch.answer(ticket, reply)) log.answerBrought(position);
+  if (await dispatch.answer(resumeToken, reply)) log.answerBrought(position);
 }

@@ -1,4 +1,4 @@
-/** What a log knows of the requests that a stream answers, so that none of them is left open. */
+/** The log's record of the requests that a stream answers, so that none of them is left open. */
 
 import { tryJson } from "../lib/try-json.ts";
 import {
@@ -13,8 +13,8 @@ export function writeRecord(requests: readonly JsonRpcRequest[]): string {
 }
 
 /**
- * @param events gives the data of every event of the stream. It is not asked where the stream
- *   answers one request: such a stream has ended when that is answered.
+ * @param events yields the data of every event of the stream. It is not called where the stream
+ *   answers one request: such a stream ends with its answer.
  * @returns the requests that have no answer yet.
  */
 export function unanswered(

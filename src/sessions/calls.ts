@@ -1,4 +1,4 @@
-/** The client's requests that run: each by its id, until it is answered or cancelled. */
+/** The client's requests in flight, by their ids, until each is answered or cancelled. */
 
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { OpenQuestion, Peer } from "../protocol/exchange.ts";
@@ -25,17 +25,17 @@ export class LogFull extends Error {
   }
 }
 
-/** A request that ran when an earlier life of the session's holder ended. */
+/** A request that was in flight when an earlier life of the session's object ended. */
 interface Resumed {
   readonly id: RequestId;
-  readonly ticket: string | undefined;
+  readonly resumeToken: string | undefined;
   readonly asked: readonly OpenQuestion[];
 }
 
 /**
- * Answers what a session answers by itself, at any time of its life: `ping`, and the requests that only
- * 2026-07-28 has. A client of both eras probes with `server/discover`, and falls back to `initialize` when it
- * is told that there is no such method (2026-07-28, versioning, compatibility).
+ * Answers the requests that need no server, at any time of a session: `ping`, and the requests that only
+ * 2026-07-28 has. A client of both eras probes with `server/discover`, and falls back to `initialize` when
+ * the method is not found (2026-07-28, versioning, compatibility).
  *
  * @returns `undefined` for a request that needs `initialize`, and then a server.
  */
@@ -45,7 +45,7 @@ export function answerAlone(method: string): Reply | undefined {
   return errorReply(ErrorCode.MethodNotFound, `Method not found: no session has ${method}`);
 }
 
-/** Ids and tokens are kept with every event of a call. */
+/** Ids and progress tokens are stored with every event of a call. */
 const MAX_ID_CHARS = 1024;
 
 export class Calls {
@@ -63,7 +63,7 @@ export class Calls {
     return this.#inFlight.size === 0;
   }
 
-  /** Judges the requests of one POST before any of them runs. */
+  /** Checks the requests of one POST before any of them runs. */
   refusal(requests: readonly JsonRpcRequest[]): RefusedRequest | undefined {
     if (this.#inFlight.size + requests.length > this.#maxInFlight) {
       const message = `More than ${this.#maxInFlight} requests at once in this session`;
@@ -96,7 +96,7 @@ export class Calls {
     return undefined;
   }
 
-  /** Runs the requests of one POST to their ends, and answers each. */
+  /** Runs all requests of one POST and answers each. */
   async runAll(
     dispatch: Dispatch,
     requests: readonly JsonRpcRequest[],
@@ -120,13 +120,13 @@ export class Calls {
     return this.#track(id, (signal) => dispatch.request(call, peer, signal));
   }
 
-  /** Takes up a request that ran when an earlier life of the session's holder ended. */
+  /** Resumes a request that was in flight when an earlier life of the session's object ended. */
   resume(
     dispatch: Dispatch,
-    { id, ticket, asked }: Resumed,
+    { id, resumeToken, asked }: Resumed,
     peer: Peer,
   ): Promise<Reply | undefined> {
-    return this.#track(id, (signal) => dispatch.resume(ticket, peer, signal, asked));
+    return this.#track(id, (signal) => dispatch.resume(resumeToken, peer, signal, asked));
   }
 
   cancel(id: RequestId, why: Error): void {

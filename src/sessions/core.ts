@@ -1,4 +1,4 @@
-/** What the parts of a session share, and the two things that several of them do with it. */
+/** The state that the parts of a session share, and the operations that several of them need. */
 
 import type { EventLog } from "./log/event-log.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
@@ -17,15 +17,15 @@ export type ClientTransport = "streamable-http" | "http+sse";
 export interface SessionLimits {
   readonly stallMs: number;
   readonly askTimeoutMs: number;
-  /** How long nothing must have happened before the session may sleep beside an open stream. */
+  /** Quiet time before the session may sleep beside an open stream. */
   readonly quietMs: number;
-  /** How long the upstream is listened to after the client's last stream broke. */
+  /** Time for which the server's standalone stream stays open after the client's last stream broke. */
   readonly lingerMs: number;
   readonly maxInFlight: number;
   readonly maxOpenStreams: number;
-  /** An answer that takes longer becomes a stream, which can be kept alive. */
+  /** An answer that takes longer becomes a stream, which can carry keep-alives. */
   readonly streamAfterMs: number;
-  /** A connection that answers a call is held no longer where the client can poll. */
+  /** Longest time for a connection that answers a call, where the client can poll. */
   readonly holdMs: number;
 }
 
@@ -36,37 +36,40 @@ export interface Core {
   readonly streams: Streams;
   readonly asks: Asks;
   readonly calls: Calls;
-  /** What `initialize` fixed, and the way to the upstream that begins with it. */
+  /** The client as `initialize` described it, and the connection to its servers; set by `initialize`. */
   readonly open: { readonly client: ClientFacts; readonly dispatch: Dispatch } | undefined;
 }
 
 /**
- * Makes the way to a client's stream, and has it read. What the way tells of its reader, that it has
- * room or has gone, is for the feed that `read` returns and for no other: the stream may have a newer
+ * Makes a channel to a client's stream and attaches a reader to it. The channel's events (room for more,
+ * client gone) are for the reader that `read` returns and for no other: the stream may have a newer
  * reader by then.
  */
 export type OpenChannel = (read: (channel: Channel) => StreamReader) => Omit<Opened, "start">;
 
-/** Speaks to the client on the stream of a carrier. */
+/** Sends messages and questions to the client on the stream of a carrier. */
 export function peerOn({ asks }: Core, carrier: QuestionStream): Peer {
   return {
-    notify: ({ method, params }, ticket) => carrier.send(notification(method, params), ticket),
-    ask: (request, withdrawn, ticket, brought) =>
-      asks.ask(request, carrier, withdrawn, { ticket, brought }),
+    notify: ({ method, params }, resumeToken) =>
+      carrier.send(notification(method, params), resumeToken),
+    ask: (request, withdrawn, resumeToken, brought) =>
+      asks.ask(request, carrier, withdrawn, { resumeToken, brought }),
   };
 }
 
-/** Has the stream of a POST read, for as long as one connection is to be held. */
+/** Attaches a reader to the stream of a POST, for the longest time of one connection. */
 export function readPost(core: Core, place: StreamPosition, channel: Channel): StreamReader {
   const holdMs = isPolling(core) ? core.limits.holdMs : undefined;
-  const feed = core.streams.attach(place, channel, { holdMs });
-  feed.pump();
-  return feed;
+  const reader = core.streams.attach(place, channel, { holdMs });
+  reader.pump();
+  return reader;
 }
 
-/** Whether this client knows that a closed connection need not be a closed stream. */
-export function isPolling({ transport: door, open }: Core): boolean {
-  return door === "streamable-http" && open !== undefined && allowsPriming(open.client.revision);
+/** @returns `true` for a client that reconnects after a closed connection (2025-11-25, polling). */
+export function isPolling({ transport, open }: Core): boolean {
+  return (
+    transport === "streamable-http" && open !== undefined && allowsPriming(open.client.revision)
+  );
 }
 
 /** @returns a refusal when no more streams may be open at once. */

@@ -1,5 +1,5 @@
 /**
- * What a session needs of the other side of the gateway. `bridge` satisfies it by shape; the
+ * The port through which a session reaches its servers. `dispatch/legacy` implements it; the session's
  * Durable Object wires the two.
  */
 
@@ -7,14 +7,14 @@ import type { Call, OpenQuestion, Peer } from "../protocol/exchange.ts";
 import type { ErrorObject, JsonObject, Parsed, Reply } from "../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../protocol/revisions.ts";
 
-/** What `initialize` fixed for the whole session. Plain data: it travels in the session's id. */
+/** A client as its `initialize` described it. Plain data: it travels in the session's id. */
 export interface ClientFacts {
   readonly revision: LegacyRevision;
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject;
 }
 
-/** How the server introduces itself, or why it cannot. */
+/** The server's part of the `initialize` result, or the error in its place. */
 export type Opening =
   | {
       readonly capabilities: JsonObject;
@@ -23,100 +23,100 @@ export type Opening =
     }
   | { readonly error: ErrorObject };
 
-/** Asks the server how it introduces itself to such a client. */
+/** Gets the server's part of the `initialize` result for such a client. */
 export type Introduce = (client: ClientFacts) => Promise<Opening>;
 
-/** What to watch, for whoever holds the client's stream: opaque to the session. */
+/** The servers to watch, for the Worker that holds the client's stream: opaque to the session. */
 type StandaloneWatchRequest = object;
 
 /** A message that a watch brought. */
 export interface Watched {
-  /** The server that was watched. */
+  /** The slug of the watched server. */
   readonly slug: string;
-  /** The watch has begun: nothing else of what is here is there. */
+  /** The watch has begun; no other member but `slug` is present. */
   readonly isOpen?: true;
-  /** Nothing, when it can be taken up from here on though nothing was said. */
+  /** Absent when only the place to resume from is new. */
   readonly parsed?: Parsed;
   readonly lastEventId?: string;
-  /** It was sent before, and nobody knows whether it came. */
+  /** Sent before, without a confirmation that it arrived. */
   readonly isRepeated?: true;
-  /** The ticket of the last message that is known to have come. */
+  /** The resume token of the last message that is known to have arrived. */
   readonly known?: string | undefined;
 }
 
-/** An upstream session that a watch found forgotten. */
+/** An upstream session that its server no longer knows, as a watch found. */
 export interface Forgotten {
   readonly slug: string;
   readonly sessionId?: string;
 }
 
 export interface Dispatch {
-  /** An upstream's failure is an error reply. Rejects only with the reason of `signal`. */
+  /** A server's failure is an error reply. @throws only the reason of `signal`. */
   request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply>;
   /**
-   * Takes up a request of an earlier life after the message of this ticket; like `request`.
+   * Resumes a request of an earlier life after the message of this resume token; like `request`.
    *
-   * @param asked its questions that the client has not answered yet.
+   * @param asked the request's questions that the client has not answered yet.
    */
   resume(
-    ticket: string | undefined,
+    resumeToken: string | undefined,
     peer: Peer,
     signal: AbortSignal,
     asked?: readonly OpenQuestion[],
   ): Promise<Reply>;
   /**
-   * Answers the question that this ticket came with, in an earlier life. Never rejects.
+   * Answers the question of an earlier life that has this resume token. Never rejects.
    *
-   * @returns whether the server has the answer, or does not want it.
+   * @returns `true` when the server has the answer or does not want it.
    */
-  answer(ticket: string, reply: Reply): Promise<boolean>;
-  /** Best effort, as notifications are. */
+  answer(resumeToken: string, reply: Reply): Promise<boolean>;
+  /** Best effort: a notification has no answer. */
   notify(call: Call): Promise<void>;
 
   /**
-   * Watches what belongs to no request, here; and stops it.
+   * Holds the servers' standalone GET streams open here; `unlisten` closes them.
    *
-   * @param ticket of the last such message, if there was one.
-   * @returns when whoever else watched can stop.
+   * @param resumeToken resumes after the last message of these streams, if there was one.
+   * @returns when any other watch on them may stop.
    */
-  listen(ticket: string | undefined): Promise<void>;
+  listen(resumeToken: string | undefined): Promise<void>;
   unlisten(): void;
   /**
-   * Says what to watch for whoever does it instead. Until it does, it is watched here.
+   * Describes the streams for a watch elsewhere. They stay open here until that watch has begun.
    *
    * @param onUnreachable called for a server that cannot be reached now.
-   * @returns `undefined` when it can be watched nowhere else; then it still is, here.
+   * @returns `undefined` when they cannot be watched elsewhere; then they stay open here.
    */
   watched(
-    ticket: string | undefined,
+    resumeToken: string | undefined,
     onUnreachable?: () => void,
   ): Promise<StandaloneWatchRequest | undefined>;
-  /** A server is watched elsewhere: here no more. */
+  /** Closes the stream of a server here: it is watched elsewhere now. */
   handedOver(slug: string): void;
-  /** Takes a message that such a watch brought. */
+  /** Takes a message from a watch elsewhere. */
   receive(watched: Watched): Promise<void>;
-  /** Such a watch found the upstream session forgotten. */
+  /** A watch elsewhere found that the server no longer knows its session. */
   forgotten(lost: Forgotten): Promise<void>;
-  /** Nothing is ever said here that belongs to no request: there is nothing to watch. */
+  /** The server sends nothing but replies to requests, so there is nothing to watch. */
   readonly isSilent?: boolean;
   close(): Promise<void>;
 }
 
 export interface Unsolicited extends Peer {
   /**
-   * Notes where such messages can be taken up, though nothing was said.
+   * Notes where the standalone stream can be resumed, before any message on it.
    *
-   * @param isMore the ticket says more than the one before: else only the first counts, since what
-   *   follows an event is found from there.
+   * @param isMore the resume token replaces the one before. Otherwise only the first counts, since
+   *   later places are found from the last event.
    */
-  primed(ticket?: string, isMore?: boolean): void;
-  /** There is an upstream session that was not there before. */
+  primed(resumeToken?: string, isMore?: boolean): void;
+  /** A new upstream session was opened. */
   reopened(): void;
-  /** The ticket of the last such message. */
+  /** @returns the resume token of the last message on the standalone stream. */
   lastResumeToken(): string | undefined;
-  /** Whether a client's stream carries such messages now; else they wait for one. */
+  /** @returns `false` while messages wait for a client's stream to carry them. */
   hasOpenStream(): boolean;
 }
 
-/** @param unsolicited takes what belongs to no request. */
+/** @param unsolicited receives the messages that belong to no request. */
 export type Connect = (client: ClientFacts, unsolicited: Unsolicited) => Dispatch;

@@ -1,7 +1,6 @@
 /**
- * What travels between the holder of a session and whoever holds a client's stream: one line of
- * text each. An event is its id, a space and its data, which may be empty: that is the place
- * before the first event.
+ * The frames between a session's object and the Worker that holds a client's stream: one line of text
+ * each. An event is its id, a space and its data; empty data marks the place before the first event.
  */
 
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
@@ -9,8 +8,8 @@ import { tryJson } from "../lib/try-json.ts";
 
 export type Frame =
   | EventFrame
-  | Order
-  /** The stream is over for this connection: the client's own is to be closed. */
+  | ControlFrame
+  /** The session ends this connection: the Worker closes the client's stream. */
   | { readonly kind: "over" };
 
 export interface EventFrame {
@@ -19,16 +18,16 @@ export interface EventFrame {
   readonly data: string;
 }
 
-/** Not for the client, and not in the order of its events: it is followed as it comes. */
-type Order =
-  /** Watch this upstream session from here on, and no other. */
-  { readonly kind: "watch"; readonly order: JsonObject } | { readonly kind: "unwatch" };
+/** Not for the client, and not in the order of its events: the Worker obeys it at once. */
+type ControlFrame =
+  /** Watch these upstream sessions from now on, and no others. */
+  { readonly kind: "watch"; readonly request: JsonObject } | { readonly kind: "unwatch" };
 
 const WATCH = "!watch ";
 const UNWATCH = "!unwatch";
 export const OVER = "!over";
 
-/** How a WebSocket is closed: by its writer when the stream is over, by its reader for a client. */
+/** WebSocket close codes: the session's object ends the stream, or the client has gone. */
 export const OVER_CODE = 4000;
 export const CLIENT_GONE_CODE = 4001;
 
@@ -36,11 +35,11 @@ export function eventFrame(id: string, data: string): string {
   return `${id} ${data}`;
 }
 
-export function watchFrame(order: object | undefined): string {
-  return order === undefined ? UNWATCH : WATCH + JSON.stringify(order);
+export function watchFrame(request: object | undefined): string {
+  return request === undefined ? UNWATCH : WATCH + JSON.stringify(request);
 }
 
-export function isOrder(line: string): boolean {
+export function isControlFrame(line: string): boolean {
   return line === UNWATCH || line.startsWith(WATCH);
 }
 
@@ -48,8 +47,8 @@ export function parseFrame(line: string): Frame {
   if (line === OVER) return { kind: "over" };
   if (line === UNWATCH) return { kind: "unwatch" };
   if (line.startsWith(WATCH)) {
-    const order = tryJson(line.slice(WATCH.length));
-    return isObject(order) ? { kind: "watch", order } : { kind: "unwatch" };
+    const request = tryJson(line.slice(WATCH.length));
+    return isObject(request) ? { kind: "watch", request } : { kind: "unwatch" };
   }
   const space = line.indexOf(" ");
   return { kind: "event", id: line.slice(0, space), data: line.slice(space + 1) };

@@ -1,4 +1,4 @@
-/** `initialize` from the server's side: what a client says of itself, and what it is told. */
+/** `initialize` from the server's side: reads the client's parameters and makes the result. */
 
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { errorReply, isObject, type Params, type Reply } from "../protocol/json-rpc.ts";
@@ -6,7 +6,7 @@ import { negotiate } from "../protocol/revisions.ts";
 import type { ClientFacts, Introduce } from "./dispatch.ts";
 import { boundFacts } from "./session-id.ts";
 
-/** @returns the reply, and the facts of the session if there is one from now on. */
+/** @returns the reply, and the client's facts when a session may begin. */
 export async function initialize(
   params: Params | undefined,
   introduce: Introduce,
@@ -19,7 +19,7 @@ export async function initialize(
   return { reply: { result: { protocolVersion: client.revision, ...opening } }, client };
 }
 
-/** @returns the facts of the session, or one sentence that says what is wrong with the params. */
+/** @returns the client's facts, or one sentence on the first mistake in the parameters. */
 function parseInitialize(params: Params | undefined): ClientFacts | string {
   const { protocolVersion, capabilities, clientInfo } = params ?? {};
   if (typeof protocolVersion !== "string") return "params.protocolVersion must be a string";

@@ -1,4 +1,4 @@
-/** What a client sends: its messages, one POST at a time. */
+/** Receives a client's messages, one POST at a time. */
 
 import { formatEventId } from "./log/event-id.ts";
 import type { StreamMeta } from "./log/stream-meta.ts";
@@ -30,7 +30,7 @@ const MAX_NOTIFICATION_WAIT_MS = 5000;
 /**
  * Takes the messages of one POST.
  *
- * @param openChannel makes the way to the client's stream, should the answer be one.
+ * @param openChannel makes the channel to the client's stream, if the answer becomes one.
  */
 export async function receive(
   core: Core,
@@ -50,20 +50,20 @@ export async function receive(
 
   for (const parsed of messages) {
     if (parsed.kind === "notification") {
-      // Waited for, so that what follows finds it done; but not for ever.
+      // Awaited, so that later messages find it done; the time-out bounds the wait.
       const received = receiveNotification(core, dispatch, parsed.message);
       await settleWithin(received, MAX_NOTIFICATION_WAIT_MS);
     }
     if (parsed.kind === "response") receiveAnswer(core, dispatch, parsed.message);
   }
   if (requests.length === 0) return { kind: "accepted" };
-  // Others may have come while a notification was on its way.
+  // Other requests may have arrived during the wait.
   const second = core.calls.refusal(requests);
   if (second !== undefined) return second;
   return run(core, dispatch, { requests, isBatch, openChannel });
 }
 
-/** Before `initialize`, which only a session of HTTP+SSE can be: Streamable HTTP opens it with that. */
+/** Before `initialize`: only with HTTP+SSE, since Streamable HTTP opens a session with `initialize`. */
 async function receiveEarly(
   { calls, streams }: Core,
   messages: readonly Parsed[],
@@ -103,8 +103,8 @@ async function receiveNotification(
 }
 
 /**
- * Takes the client's answer to a question. It is kept before the client is told that it was taken,
- * and until the server has it: nobody would give it again.
+ * Takes the client's answer to a question. The answer is stored before the client gets its 202, and
+ * until the server has it: the client would not send it again.
  */
 function receiveAnswer({ asks, log }: Core, dispatch: Dispatch, message: JsonRpcResponse): void {
   const { id } = message;
@@ -112,13 +112,13 @@ function receiveAnswer({ asks, log }: Core, dispatch: Dispatch, message: JsonRpc
   const reply = replyOf(message);
   const question = asks.find(id);
   const position = placeOfQuestion(id);
-  const ticket =
+  const resumeToken =
     question === undefined && position !== undefined
       ? log.inheritedOrigin(position)
-      : question?.ticket;
-  if (position !== undefined && ticket !== undefined) {
-    if (!log.keepAnswer(position, ticket, JSON.stringify(reply))) return;
-    if (question === undefined) void bring(log, dispatch, { position, ticket, reply });
+      : question?.resumeToken;
+  if (position !== undefined && resumeToken !== undefined) {
+    if (!log.keepAnswer(position, resumeToken, JSON.stringify(reply))) return;
+    if (question === undefined) void bring(log, dispatch, { position, resumeToken, reply });
     else void question.brought?.then(() => log.answerBrought(position));
   }
   asks.settle(id, reply);
@@ -166,8 +166,8 @@ function settle(
 ): void {
   const peer: Peer = {
     ...peerOn(core, answer),
-    routed: (ticket) => answer.routed(ticket),
-    primed: (ticket) => answer.prime(ticket),
+    routed: (resumeToken) => answer.routed(resumeToken),
+    primed: (resumeToken) => answer.prime(resumeToken),
     released: () => {
       if (isPolling(core)) answer.release();
     },

@@ -1,6 +1,6 @@
 /**
- * The calls that ran when an earlier life of the session's holder ended. Each is taken up at the
- * upstream where it left off, or ends in one error that says so: never is it sent again.
+ * Resumes the calls that were in flight when an earlier life of the session's object ended. Each
+ * continues at its server where it left off, or ends with an error; it is never sent again.
  */
 
 import { formatEventId } from "./log/event-id.ts";
@@ -13,10 +13,11 @@ import { bring } from "./bring.ts";
 import { unanswered } from "./call-record.ts";
 import { LogFull } from "./calls.ts";
 import { type Core, peerOn } from "./core.ts";
-import { idOfQuestion } from "./written.ts";
+import { idOfQuestion } from "./logged-questions.ts";
 
 const READ_CHARS = 1024 * 1024;
-/** Takes up what an earlier life has left open. */
+
+/** Resumes the calls and delivers the answers that an earlier life has left open. */
 export function revive(core: Core): void {
   bringKeptAnswers(core);
   for (const head of [...core.log.heads()]) {
@@ -24,33 +25,33 @@ export function revive(core: Core): void {
   }
 }
 
-/** Those that were taken, and of which it is not known that the servers have them. */
+/** Delivers the accepted answers that the servers may not have. */
 function bringKeptAnswers({ log, open }: Core): void {
   if (open === undefined) return;
-  for (const { position, ticket, reply } of log.keptAnswers()) {
-    void bring(log, open.dispatch, { position, ticket, reply: JSON.parse(reply) as Reply });
+  for (const { position, ticket: resumeToken, reply } of log.keptAnswers()) {
+    void bring(log, open.dispatch, { position, resumeToken, reply: JSON.parse(reply) as Reply });
   }
 }
 
 async function reviveCall(core: Core, head: StreamMeta): Promise<void> {
-  const { transport: door, open, calls, log, streams } = core;
+  const { transport, open, calls, log, streams } = core;
   if (open === undefined) return;
-  const isShared = door === "http+sse";
+  const isShared = transport === "http+sse";
   const ids = unanswered(log.record(head), () => eventsOf(core, head));
   const carrier = isShared ? streams.unsolicited : carrierOn(core, head, ids);
   for (const [index, id] of ids.entries()) {
-    // Of a batch, nothing tells which of its calls the place in the upstream belongs to.
+    // In a batch, the resume token cannot be matched to one of the calls.
     const call =
       ids.length === 1
-        ? { id, ticket: head.origin, asked: openQuestions(core, head, carrier) }
-        : { id, ticket: undefined, asked: [] };
+        ? { id, resumeToken: head.origin, asked: openQuestions(core, head, carrier) }
+        : { id, resumeToken: undefined, asked: [] };
     const reply = await calls.resume(open.dispatch, call, peerOn(core, carrier));
     if (reply === undefined) continue;
     const isFinal = index === ids.length - 1;
     const body = respond(id, reply);
     const options = { isFinal, isAnswer: true };
     const sent = isShared ? carrier.send(body) : streams.send(head, body, options);
-    // In the same turn: a record without its answer would be answered again.
+    // In the same turn of the event loop: a call whose record is left would be answered again.
     if (isShared && isFinal) log.forget(head);
     await sent;
   }
@@ -58,7 +59,7 @@ async function reviveCall(core: Core, head: StreamMeta): Promise<void> {
   else streams.end(head);
 }
 
-/** The questions of a call that its client may still answer. */
+/** The questions of a call that the client may still answer. */
 function openQuestions(
   { asks, log }: Core,
   head: StreamMeta,
@@ -66,14 +67,15 @@ function openQuestions(
 ): readonly OpenQuestion[] {
   const open: OpenQuestion[] = [];
   let last = 0;
-  for (const { seq, data, origin: ticket } of loggedIn(log, head)) {
+  for (const { seq, data, origin: resumeToken } of loggedIn(log, head)) {
     const position = { stream: head.id, seq: last + 1 };
     last = seq;
     const id = formatEventId(head.id, position.seq);
-    if (idOfQuestion(data) !== id || ticket === undefined || log.isAnswered(position)) continue;
+    if (idOfQuestion(data) !== id || resumeToken === undefined || log.isAnswered(position))
+      continue;
     open.push({
-      ticket,
-      wait: (withdrawn, brought) => asks.resume({ id, ticket, brought, carrier, withdrawn }),
+      ticket: resumeToken,
+      wait: (withdrawn, brought) => asks.resume({ id, resumeToken, brought, carrier, withdrawn }),
     });
   }
   return open;
@@ -84,7 +86,7 @@ function* eventsOf({ log }: Core, head: StreamMeta): Generator<string, void, voi
   for (const { data } of loggedIn(log, head)) yield data;
 }
 
-/** Every event, a little at a time: a stream may be larger than the memory. */
+/** Reads every event in portions: a stream may be larger than the memory. */
 function* loggedIn(log: EventLog, head: StreamMeta): Generator<LoggedEvent, void, void> {
   for (let after = 0; after < head.last;) {
     const events = log.read(head, after, READ_CHARS);
@@ -100,8 +102,8 @@ function carrierOn(
 ): QuestionStream {
   return {
     nextId: () => streams.nextId(head),
-    send: async (message, ticket) => {
-      const isTaken = await streams.send(head, message, { ticket });
+    send: async (message, resumeToken) => {
+      const isTaken = await streams.send(head, message, { resumeToken });
       if (!isTaken) for (const id of ids) calls.cancel(id, new LogFull());
     },
   };

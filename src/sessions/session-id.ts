@@ -1,6 +1,6 @@
 /**
- * What a session id says: everything that must be known of a session before its object is woken,
- * sealed so that nobody else can make or read one. It travels in a header of every request.
+ * A session id holds all facts that are needed before the session's object is woken, sealed so that only
+ * the gateway can make or read one. It travels in a header of every request.
  */
 
 import { BoundedCache } from "../lib/bounded-cache.ts";
@@ -12,12 +12,12 @@ import type { ClientFacts } from "./dispatch.ts";
 import type { SessionKeys } from "../endpoint/keyring.ts";
 
 export interface SessionClaims {
-  /** The id of the object that holds what the session has. */
+  /** The id of the session's Durable Object. */
   readonly object: string;
   readonly principal: string;
-  /** The endpoint it was opened at: served there and nowhere else. */
+  /** The path of the endpoint that opened the session; no other endpoint serves it. */
   readonly route: string;
-  /** What `initialize` fixed. HTTP+SSE mints its id before that. */
+  /** The client as `initialize` described it. Absent with HTTP+SSE, which mints the id before that. */
   readonly client?: ClientFacts;
   /** Seconds since 1970, as `expiresAt` is. */
   readonly issuedAt: number;
@@ -27,17 +27,17 @@ export interface SessionClaims {
 const PURPOSE = "session-id";
 const VERSION = 1;
 /**
- * Node's servers and clients take 16 KiB of headers altogether; of that, the client's facts have
- * 2.7 KiB once they are sealed.
+ * Node's servers and clients accept 16 KiB of headers in total; the client's facts take 2.7 KiB of that
+ * once they are sealed.
  */
 const MAX_FACTS_BYTES = 2048;
 
-/** Of ids, not of what they say: one of 4 KiB stands for as much again. */
+/** Number of cached ids; an id of 4 KiB decodes to about as much again. */
 const MAX_OPENED = 1000;
 const OPENED_TTL_MS = 600_000;
 /**
- * What ids were found to say, since a client sends the same one with every request. By the ring that
- * opened them: one that is replaced takes with it what its keys have opened.
+ * The claims of ids that were opened lately, since a client sends the same id with every request. They
+ * are kept by keyring: a keyring that is replaced takes its cache with it.
  */
 const opened = new WeakMap<Keyring, BoundedCache<SessionClaims>>();
 
@@ -48,8 +48,8 @@ export function mintSessionId(ring: Keyring, claims: SessionClaims): Promise<str
 
 /**
  * @param now seconds since 1970.
- * @returns `undefined` for an id that is forged, malformed or expired. Rejects when the keys cannot
- *   be had: then nobody knows what the id is.
+ * @returns `undefined` for an id that is forged, malformed or expired.
+ * @throws the key source's error when the keys are not available: then the id cannot be judged.
  */
 export async function readSessionId(
   keys: SessionKeys,
@@ -66,7 +66,7 @@ async function open(ring: Keyring, text: string): Promise<SessionClaims | undefi
   const known = opened.get(ring)?.get(text);
   if (known !== undefined) return known;
   const claims = decode(await unseal(ring, PURPOSE, text));
-  // Nobody else's text is kept: anyone can make one up.
+  // Only ids that opened are cached: anyone can make up others.
   if (claims !== undefined) openedBy(ring).set(text, claims);
   return claims;
 }
@@ -79,7 +79,7 @@ function openedBy(ring: Keyring): BoundedCache<SessionClaims> {
   return cache;
 }
 
-/** @returns the facts as a session id can carry them, or one sentence on why it cannot. */
+/** @returns the facts in a form that fits a session id, or one sentence on why they do not fit. */
 export function boundFacts(client: ClientFacts): ClientFacts | string {
   if (bytesOf(client) <= MAX_FACTS_BYTES) return client;
   const short = { ...client, clientInfo: shortInfo(client.clientInfo) };
@@ -92,7 +92,7 @@ function bytesOf(client: ClientFacts): number {
   return new TextEncoder().encode(JSON.stringify(client)).length;
 }
 
-/** Names of one letter, since each of them is in every request. */
+/** Uses names of one letter, since each is sent with every request. */
 function encode({ object, principal, route, client, issuedAt, expiresAt }: SessionClaims): object {
   return {
     v: VERSION,
@@ -107,7 +107,7 @@ function encode({ object, principal, route, client, issuedAt, expiresAt }: Sessi
   };
 }
 
-/** What is sealed is ours, but another version of this code may have sealed it. */
+/** Checks every member: another version of this code may have sealed the id. */
 function decode(value: unknown): SessionClaims | undefined {
   if (!isObject(value) || value["v"] !== VERSION) return undefined;
   const { o: object, p: principal, r: route, c, i: issuedAt, e: expiresAt } = value;

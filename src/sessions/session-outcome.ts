@@ -1,31 +1,31 @@
 /**
- * How a session answers what a front door hands it: plain data and streams, for it crosses from
- * a Durable Object to a Worker, where exceptions lose their shape.
+ * A session's answer to a request: plain data and streams, because it crosses from a Durable Object to a
+ * Worker, where exceptions lose their shape.
  */
 
 import type { ErrorObject, JsonRpcResponse, RequestId } from "../protocol/json-rpc.ts";
 
 export type SessionOutcome =
-  /** Only responses and notifications were sent: 202. */
+  /** The POST held only responses and notifications: 202. */
   | { readonly kind: "accepted" }
   | { readonly kind: "json"; readonly body: JsonRpcResponse }
   | ({ readonly kind: "stream" } & Opened)
-  /** The request was cancelled before anything was said of it: nothing will be (cancellation). */
+  /** The request was cancelled before any message about it: none will be sent (cancellation). */
   | { readonly kind: "cancelled" }
-  /** There is no such session: never opened, deleted, or expired. */
+  /** The session was never opened, is deleted, or has expired. */
   | { readonly kind: "unknown" }
   | RefusedRequest;
 
 /**
- * The frames of a stream. That its reader has gone cannot be seen from the other side of an RPC
- * boundary before something is written, so whoever reads it says so, with its name.
+ * The frames of a stream. Across an RPC boundary, a writer notices that its reader has gone only at the
+ * next write, so the reading Worker reports it by the reader's name.
  */
 export interface Opened {
   readonly body: ReadableStream<Uint8Array>;
   readonly reader: string;
-  /** When the client opened it, for the session's holder to know it from a newer reader. */
+  /** When the client opened it, in milliseconds since 1970; tells it from a newer reader. */
   readonly openedAt: number;
-  /** The event id before the first event: where the stream is taken up if it breaks before that. */
+  /** The event id before the first event: a stream that breaks before any event resumes there. */
   readonly start: string;
 }
 

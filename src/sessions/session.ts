@@ -1,6 +1,6 @@
 /**
- * A legacy session: what `initialize` opened and DELETE ends. It takes a client's messages, runs
- * its requests, and puts every message of the server's on the one stream where it belongs.
+ * A legacy session, from `initialize` to DELETE. It takes a client's messages, runs the requests, and
+ * puts every message of the servers on the one stream where it belongs.
  */
 
 import type { EventLog } from "./log/event-log.ts";
@@ -28,19 +28,19 @@ import { Watching } from "./watching.ts";
 
 export interface SessionOptions {
   readonly transport: ClientTransport;
-  /** What `initialize` fixed; with HTTP+SSE the session is there before. */
+  /** The client as `initialize` described it; with HTTP+SSE the session exists before that. */
   readonly client: ClientFacts | undefined;
   readonly connect: Connect;
   readonly introduce: Introduce;
   readonly log: EventLog;
   readonly limits: SessionLimits;
-  /** Called once, when `initialize` came to a session that was there before. */
+  /** Called once, after an `initialize` over HTTP+SSE. */
   readonly onInitialized: (client: ClientFacts) => void;
   /** Called when the first call starts or the last one has ended. */
   readonly onBusy: (isBusy: boolean) => void;
-  /** The client has opened a stream of what belongs to no request, or taken one up. */
+  /** Called when the client has opened or resumed its standalone GET stream. */
   readonly onListen: () => void;
-  /** A reader has gone. */
+  /** Called when a stream has lost its reader. */
   readonly onDetach: () => void;
 }
 
@@ -51,22 +51,29 @@ export class Session {
   #isInitializing = false;
 
   constructor(options: SessionOptions) {
-    const { transport: door, client, log, limits, onBusy, onDetach } = options;
+    const { transport, client, log, limits, onBusy, onDetach } = options;
     const { stallMs, quietMs, lingerMs } = limits;
     this.#options = options;
     const streams = new Streams({
-      ...{ log, stallMs },
+      log,
+      stallMs,
       onDetach: ({ id }) => {
         if (id.kind === "standalone") this.#watching.detached(this.#dispatch);
         onDetach();
       },
     });
     this.#watching = new Watching({
-      ...{ streams, quietMs, lingerMs },
+      streams,
+      quietMs,
+      lingerMs,
       isBusy: () => !this.#core.calls.isIdle || !this.#core.asks.isIdle,
     });
     this.#core = {
-      ...{ transport: door, limits, log, streams, open: undefined },
+      transport,
+      limits,
+      log,
+      streams,
+      open: undefined,
       asks: new Asks(limits.askTimeoutMs, (id) => {
         const position = placeOfQuestion(id);
         if (position !== undefined) log.closeQuestion(position);
@@ -87,7 +94,7 @@ export class Session {
   /**
    * Takes the messages of one POST.
    *
-   * @param openChannel makes the way to the client's stream, should the answer be one.
+   * @param openChannel makes the channel to the client's stream, if the answer becomes one.
    */
   receive(
     messages: readonly Parsed[],
@@ -101,7 +108,7 @@ export class Session {
     return receive(this.#core, messages, isBatch, openChannel);
   }
 
-  /** Finds where a client's stream begins: a new one, or one that broke. */
+  /** Finds the place where a client's stream begins: a new stream, or one that is resumed. */
   placeFor(lastEventId: string | undefined): StreamPosition | RefusedRequest {
     const { streams } = this.#core;
     const refusal = streamRefusal(this.#core);
@@ -109,8 +116,8 @@ export class Session {
     const located = streams.locate(lastEventId);
     switch (located.kind) {
       case "place":
-        // One that takes the place of an older reader is not one more.
-        if (streams.feedOf(located.place.head) !== undefined) return located.place;
+        // A reader that replaces an older one adds no open stream.
+        if (streams.readerOf(located.place.head) !== undefined) return located.place;
         return refusal ?? located.place;
       case "malformed":
         return refuseRequest(
@@ -127,42 +134,42 @@ export class Session {
     }
   }
 
-  /** Gives a place its reader. */
+  /** Attaches a reader to a stream. */
   attach(place: StreamPosition, channel: Channel): StreamReader {
     if (place.head.id.kind === "post") return readPost(this.#core, place, channel);
     const { asks, streams } = this.#core;
-    const feed = streams.attach(place, channel);
-    feed.pump();
+    const reader = streams.attach(place, channel);
+    reader.pump();
     streams.carryBacklog((from, to) => asks.move(from, to));
     this.#watching.takeOver(this.#dispatch);
     this.#options.onListen();
-    return feed;
+    return reader;
   }
 
-  /** Finds a reader again that was there before this life of the session's holder. */
+  /** Attaches a reader that was connected before this life of the session's object. */
   reattach(place: StreamPosition, channel: Channel): StreamReader {
-    const feed = this.#core.streams.attach(place, channel, { isKnown: true });
-    if (place.head.id.kind === "standalone") this.#watching.isKept(feed);
-    return feed;
+    const reader = this.#core.streams.attach(place, channel, { isKnown: true });
+    if (place.head.id.kind === "standalone") this.#watching.isKept(reader);
+    return reader;
   }
 
-  /** Ends what an earlier life of the session's holder left open. */
+  /** Resumes or ends the calls that an earlier life of the session's object left open. */
   revive(): void {
     revive(this.#core);
   }
 
-  /** Takes what a watch brought that runs where a client's stream is held. */
+  /** Takes a message from a watch that runs in the Worker that holds the client's stream. */
   async receiveWatched(watched: Watched): Promise<void> {
     if (watched.isOpen === true) this.#watching.watchedElsewhere(this.#dispatch, watched.slug);
     else await this.#dispatch?.receive({ ...watched, known: this.#core.streams.lastUnsolicited() });
   }
 
-  /** Such a watch found the upstream session forgotten. */
+  /** Such a watch found that the server no longer knows its session. */
   async upstreamForgotten(lost: Forgotten): Promise<void> {
     await this.#dispatch?.forgotten(lost);
   }
 
-  /** Ends everything: what runs is cancelled, the upstream session is closed. */
+  /** Cancels the calls in flight, closes the streams and the upstream sessions. */
   async close(): Promise<void> {
     this.#core.calls.cancelAll(new Error("The client ended the session"));
     this.#watching.end();
@@ -186,7 +193,7 @@ export class Session {
     };
     const dispatch = this.#options.connect(client, {
       ...peerOn(this.#core, carrier),
-      primed: (ticket, isMore) => streams.noteUnsolicited(ticket, isMore),
+      primed: (resumeToken, isMore) => streams.noteUnsolicited(resumeToken, isMore),
       reopened: () => this.#watching.takeOver(this.#dispatch),
       lastResumeToken: () => streams.lastUnsolicited(),
       hasOpenStream: () => streams.standalone() !== undefined,
@@ -194,7 +201,7 @@ export class Session {
     this.#core.open = { client, dispatch };
   }
 
-  /** Over HTTP+SSE: with Streamable HTTP it is answered before there is a session. */
+  /** Only over HTTP+SSE: Streamable HTTP answers `initialize` before there is a session. */
   async #initialize({ id, params }: JsonRpcRequest): Promise<SessionOutcome> {
     if (this.#core.open !== undefined || this.#isInitializing) {
       return refuseRequest(400, ErrorCode.InvalidRequest, "The session is initialized already", id);
@@ -207,7 +214,7 @@ export class Session {
       this.#begin(client);
       this.#options.onInitialized(client);
       this.#watching.takeOver(this.#dispatch);
-      // Its stream was there before.
+      // With HTTP+SSE, the stream is older than `initialize`.
       if (this.#core.streams.standalone() !== undefined) this.#options.onListen();
     }
     await this.#core.streams.unsolicited.send(respond(id, reply));

@@ -1,6 +1,6 @@
 /**
- * One reader of one stream: takes what is in the log to a channel, no faster than the channel
- * has room. What the reader is behind with waits in the log, not in memory.
+ * One reader of one stream: copies the events of the log to a channel, no faster than the channel has
+ * room. The events that the reader has not sent yet wait in the log, not in memory.
  */
 
 import { formatEventId } from "./log/event-id.ts";
@@ -8,28 +8,28 @@ import type { EventLog } from "./log/event-log.ts";
 import type { StreamMeta } from "./log/stream-meta.ts";
 import { eventFrame } from "./frame.ts";
 
-/** The way to whoever holds the client's stream. */
+/** The connection to the Worker that holds the client's stream. */
 export interface Channel {
-  /** When the client opened it: no two channels of a session have the same. The highest is the newest. */
+  /** When the client opened it: unique in a session, and highest for the newest channel. */
   readonly openedAt: number;
   /** False when the reader is behind by more than a window. */
   readonly hasRoom: boolean;
   send(frame: string): void;
-  /** Notes how far the stream has been sent, for a channel that outlives its holder's memory. */
+  /** Notes the last event that was sent, for a channel that outlives the memory of its object. */
   sentUpTo(seq: number): void;
-  /** Ends this connection on purpose; one that breaks otherwise is taken up again. */
+  /** Ends this connection on purpose; a connection that breaks is resumed. */
   close(): void;
 }
 
-export interface FeedOptions {
+export interface StreamReaderOptions {
   readonly log: EventLog;
   readonly head: StreamMeta;
   readonly channel: Channel;
-  /** The last event that the reader has. */
+  /** The number of the last event that the reader has. */
   readonly after: number;
-  /** A reader that takes nothing for this long loses its connection, but not the stream. */
+  /** A client that reads nothing for this long loses its connection, but not the stream. */
   readonly stallMs: number;
-  /** The connection ends after this time; its client comes back for the rest. */
+  /** The connection ends after this time; the client reconnects for the rest. */
   readonly holdMs?: number | undefined;
   readonly onClose: () => void;
 }
@@ -48,7 +48,7 @@ export class StreamReader {
   readonly #holding: number | null = null;
   #waiting: (() => void)[] = [];
 
-  constructor({ log, head, channel, after, stallMs, holdMs, onClose }: FeedOptions) {
+  constructor({ log, head, channel, after, stallMs, holdMs, onClose }: StreamReaderOptions) {
     this.#log = log;
     this.head = head;
     this.#channel = channel;
@@ -62,27 +62,27 @@ export class StreamReader {
     return this.#channel.openedAt;
   }
 
-  /** Sends the place that the reader is at, so that it can be found again before any event. */
+  /** Sends the reader's place, so that the stream can be resumed before any event. */
   prime(): void {
     this.#channel.send(eventFrame(formatEventId(this.head.id, this.#sent), ""));
     this.#channel.sentUpTo(this.#sent);
   }
 
-  /** Says something that is not for the client. */
-  tell(frame: string): void {
+  /** Sends a frame that is for the Worker and not for the client. */
+  sendControl(frame: string): void {
     if (this.#isOpen) this.#channel.send(frame);
   }
 
   /**
-   * Sends what there is and room for; called whenever there may be more of either.
+   * Sends as many events as the channel has room for; called when there may be more of either.
    *
-   * @param newest an event that was appended just now: a reader that has all before it need not
-   *   wait for it to be read back.
+   * @param newest an event that was appended just now: a reader that has all events before it need
+   *   not read it back.
    */
   pump(newest?: { readonly after: number; readonly seq: number; readonly data: string }): void {
     if (!this.#isOpen) return;
     if (this.#sent < this.head.first) {
-      // What it has not seen is gone: a resume is told so.
+      // Events that it has not sent are gone; the client's next resume is refused for that.
       this.close();
       return;
     }
@@ -91,7 +91,7 @@ export class StreamReader {
     while (this.#sent < this.head.last && this.#channel.hasRoom) {
       const events = this.#log.read(this.head, this.#sent, READ_CHARS);
       for (const event of events) if (this.#channel.hasRoom) this.#send(event);
-      // What is past its retention is no longer there to be sent.
+      // Events past their retention are deleted and cannot be sent.
       if (events.length === 0) this.#sent = this.head.last;
     }
     if (this.#sent !== before) {
@@ -107,20 +107,20 @@ export class StreamReader {
     if (this.head.isEnded) this.close();
   }
 
-  /** Resolves when the reader has been sent everything, or is no more. */
+  /** Resolves when every event was sent, or the reader is closed. */
   async caughtUp(): Promise<void> {
     while (this.#isOpen && this.#sent < this.head.last) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
 
-  /** Ends this connection; the stream goes on. */
+  /** Ends this connection; the stream stays open. */
   close(): void {
     if (this.#isOpen) this.#channel.close();
     this.abandon();
   }
 
-  /** The reader has gone by itself. */
+  /** The client has gone by itself. */
   abandon(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

@@ -1,7 +1,7 @@
 /**
- * The streams of one session and their readers: which are read, which may still be resumed, and
- * which one carries a message that belongs to no request. Each message goes out on exactly one
- * of them (Streamable HTTP: broadcasting is a MUST NOT).
+ * The streams of one session and their readers. The newest standalone stream carries the messages that
+ * belong to no request. Each message goes out on exactly one stream (Streamable HTTP: broadcasting is
+ * a MUST NOT).
  */
 
 import { formatEventId, parseEventId } from "./log/event-id.ts";
@@ -10,48 +10,48 @@ import type { StreamMeta } from "./log/stream-meta.ts";
 import type { JsonRpcMessage } from "../protocol/json-rpc.ts";
 import type { QuestionStream } from "./asks.ts";
 import { type Channel, StreamReader } from "./stream-reader.ts";
-import { Renaming } from "./renaming.ts";
+import { Renaming } from "./logged-questions.ts";
 
 export interface StreamsOptions {
   readonly log: EventLog;
   readonly stallMs: number;
-  /** The reader of a stream has gone, though the stream may go on. */
+  /** Called when a stream has lost its reader; the stream may stay open. */
   readonly onDetach: (head: StreamMeta) => void;
 }
 
 export interface SendOptions {
-  /** What takes the upstream up after this message. */
-  readonly ticket?: string | undefined;
+  /** Resumes the server's stream after this message. */
+  readonly resumeToken?: string | undefined;
   readonly isFinal?: boolean;
-  /** Answers are logged whatever the quota says. */
+  /** Answers are logged even beyond the quota. */
   readonly isAnswer?: boolean;
 }
 
-/** Where a reader begins. */
+/** The place where a reader begins. */
 export interface StreamPosition {
   readonly head: StreamMeta;
   readonly after: number;
 }
 
 export interface ReadOptions {
-  /** The reader was here before, and knows its place. */
+  /** The reader was connected before, and knows its place. */
   readonly isKnown?: boolean;
-  /** Milliseconds after which the connection ends, for a client that comes back. */
+  /** The connection ends after this time; the client reconnects for the rest. */
   readonly holdMs?: number | undefined;
 }
 
 export type StreamLookup =
   | { readonly kind: "place"; readonly place: StreamPosition }
-  /** No event of this session's has such an id. */
+  /** No event of this session has such an id. */
   | { readonly kind: "malformed" }
-  /** The stream, or a part of what followed, is no longer kept. */
+  /** The stream, or some of the events that followed, are no longer kept. */
   | { readonly kind: "gone" };
 
 export class Streams {
   readonly #log: EventLog;
   readonly #stallMs: number;
   readonly #onDetach: (head: StreamMeta) => void;
-  readonly #feeds = new Map<StreamMeta, StreamReader>();
+  readonly #readers = new Map<StreamMeta, StreamReader>();
 
   constructor({ log, stallMs, onDetach }: StreamsOptions) {
     this.#log = log;
@@ -59,16 +59,16 @@ export class Streams {
     this.#onDetach = onDetach;
   }
 
-  /** How many have a reader. */
+  /** The number of streams that have a reader. */
   get readCount(): number {
-    return this.#feeds.size;
+    return this.#readers.size;
   }
 
   openStandalone(): StreamPosition {
     return { head: this.#log.openStandalone(), after: 0 };
   }
 
-  /** Finds the place of the event that a client saw last, in that stream and no other. */
+  /** Finds the place of the last event that the client received, in that stream and no other. */
   locate(lastEventId: string): StreamLookup {
     const position = parseEventId(lastEventId);
     if (position === undefined) return { kind: "malformed" };
@@ -82,52 +82,57 @@ export class Streams {
       case "gone":
         return { kind: "gone" };
       case "unknown":
-        // Of a standalone stream nothing is logged before it has said something: nothing is owed.
+        // A standalone stream is not logged before its first event, so the client has missed nothing.
         if (position.stream.kind === "post") return { kind: "gone" };
         return { kind: "place", place: this.openStandalone() };
     }
   }
 
   /**
-   * Gives a stream a reader. A stream has one, the newest: an older one is closed, be it the one that
-   * was there, or the one that comes, which was lost with the memory of an object and is back late.
+   * Attaches a reader to a stream. A stream has one reader, the newest. The older of two is closed, even
+   * if it is the one that attaches now: a reader that reconnects late after a restart of the object.
    */
   attach(
     { head, after }: StreamPosition,
     channel: Channel,
     { isKnown = false, holdMs }: ReadOptions = {},
   ): StreamReader {
-    const feed = new StreamReader({
-      ...{ log: this.#log, head, channel, after, stallMs: this.#stallMs, holdMs },
-      onClose: () => this.#detach(head, feed),
+    const reader = new StreamReader({
+      log: this.#log,
+      head,
+      channel,
+      after,
+      stallMs: this.#stallMs,
+      holdMs,
+      onClose: () => this.#detach(head, reader),
     });
-    const other = this.#feeds.get(head);
+    const other = this.#readers.get(head);
     if (other !== undefined && other.openedAt > channel.openedAt) {
-      feed.close();
-      return feed;
+      reader.close();
+      return reader;
     }
-    this.#feeds.delete(head); // so that its going is not taken for the client's
+    this.#readers.delete(head); // so that closing it does not count as the client's leaving
     other?.close();
     head.isInUse = true;
-    this.#feeds.set(head, feed);
-    if (!isKnown) feed.prime();
-    return feed;
+    this.#readers.set(head, reader);
+    if (!isKnown) reader.prime();
+    return reader;
   }
 
-  feedOf(head: StreamMeta): StreamReader | undefined {
-    return this.#feeds.get(head);
+  readerOf(head: StreamMeta): StreamReader | undefined {
+    return this.#readers.get(head);
   }
 
-  /** The id that the next event of a stream will have. */
+  /** @returns the id of the stream's next event. */
   nextId({ id, last }: StreamMeta): string {
     return formatEventId(id, last + 1);
   }
 
   /**
-   * Appends a message and sends it on, if somebody reads.
+   * Appends a message and sends it to the reader, if there is one.
    *
    * @returns when the reader has room for more, or has gone; `false` when the stream's quota is
-   *   used up, so that the message was not taken.
+   *   used up and the message was not appended.
    */
   async send(
     head: StreamMeta,
@@ -135,71 +140,71 @@ export class Streams {
     options: SendOptions = {},
   ): Promise<boolean> {
     if (head.isEnded) return true;
-    const { ticket, isFinal = false, isAnswer = isFinal } = options;
+    const { resumeToken, isFinal = false, isAnswer = isFinal } = options;
     const data = JSON.stringify(message);
     const after = head.last;
-    const seq = this.#log.append(head, data, { origin: ticket, isFinal, isForced: isAnswer });
+    const seq = this.#log.append(head, data, { origin: resumeToken, isFinal, isForced: isAnswer });
     if (seq === undefined) return false;
-    const feed = this.#feeds.get(head);
-    feed?.pump({ after, seq, data });
-    await feed?.caughtUp();
+    const reader = this.#readers.get(head);
+    reader?.pump({ after, seq, data });
+    await reader?.caughtUp();
     return true;
   }
 
-  /** Carries what belongs to no request; without a stream to carry it, it waits for one. */
+  /** Carries the messages that belong to no request; without a standalone stream, they wait for one. */
   readonly unsolicited: QuestionStream = {
     nextId: () => {
       const head = this.standalone()?.head;
-      // It is given another when it is moved to where it goes out: any id of its own will do.
+      // Any unique id will do: the message gets another id when it moves to a stream.
       return head === undefined ? crypto.randomUUID() : this.nextId(head);
     },
-    send: async (message, ticket) => {
+    send: async (message, resumeToken) => {
       const head = this.standalone()?.head;
       if (head === undefined) {
-        this.#log.appendToBacklog(JSON.stringify(message), { origin: ticket });
-      } else await this.send(head, message, { ticket });
+        this.#log.appendToBacklog(JSON.stringify(message), { origin: resumeToken });
+      } else await this.send(head, message, { resumeToken });
     },
   };
 
-  /** Where what belongs to no request goes now: the newest such stream that has a reader. */
+  /** The reader of the newest standalone stream that has one. */
   standalone(): StreamReader | undefined {
     let newest: StreamReader | undefined;
-    for (const feed of this.#feeds.values()) {
-      if (feed.head.id.kind !== "standalone") continue;
-      if (newest === undefined || feed.openedAt > newest.openedAt) newest = feed;
+    for (const reader of this.#readers.values()) {
+      if (reader.head.id.kind !== "standalone") continue;
+      if (newest === undefined || reader.openedAt > newest.openedAt) newest = reader;
     }
     return newest;
   }
 
   /**
-   * What waited for such a stream goes out on the newest.
+   * Sends the messages that waited for a standalone stream on the newest one.
    *
-   * @param renamed called for each question with the id that it has from now on: its place.
+   * @param renamed called for each question with its new id, which is its place.
    */
   carryBacklog(renamed: (from: string, to: string) => void): void {
-    const feed = this.standalone();
-    if (feed === undefined) return;
+    const reader = this.standalone();
+    if (reader === undefined) return;
     const renaming = new Renaming(renamed);
-    this.#log.moveBacklog(feed.head, (data, seq) =>
-      renaming.placed(data, formatEventId(feed.head.id, seq)),
+    this.#log.moveBacklog(reader.head, (data, seq) =>
+      renaming.placed(data, formatEventId(reader.head.id, seq)),
     );
-    feed.pump();
+    reader.pump();
   }
 
   /**
-   * Notes where what belongs to no request can be taken up now, though nothing was said.
+   * Notes where the server's standalone stream can be resumed, before any message on it.
    *
-   * @param isMore the ticket says more than the one that is known.
+   * @param isMore the resume token replaces the known one.
    */
-  noteUnsolicited(ticket: string | undefined, isMore = false): void {
+  noteUnsolicited(resumeToken: string | undefined, isMore = false): void {
     let head = this.standalone()?.head;
     for (const other of head === undefined ? this.#log.heads() : []) {
       if (other.id.kind === "standalone") head = other;
     }
-    if (head !== undefined && ticket !== undefined) this.#log.note(head, ticket, isMore);
+    if (head !== undefined && resumeToken !== undefined) this.#log.note(head, resumeToken, isMore);
   }
 
-  /** The ticket of the last message that belonged to no request. */
+  /** @returns the resume token of the last message that belonged to no request. */
   lastUnsolicited(): string | undefined {
     let newest: StreamMeta | undefined;
     for (const head of this.#log.heads()) {
@@ -209,22 +214,22 @@ export class Streams {
     return newest?.origin;
   }
 
-  /** Ends a stream; its reader is closed when it has everything. */
+  /** Ends a stream; its reader is closed when it has sent every event. */
   end(head: StreamMeta): void {
     this.#log.end(head);
-    this.#feeds.get(head)?.pump();
+    this.#readers.get(head)?.pump();
   }
 
   /** Closes every connection. */
   closeAll(): void {
-    for (const feed of this.#feeds.values()) feed.close();
+    for (const reader of this.#readers.values()) reader.close();
   }
 
-  #detach(head: StreamMeta, feed: StreamReader): void {
-    if (this.#feeds.get(head) !== feed) return;
-    this.#feeds.delete(head);
+  #detach(head: StreamMeta, reader: StreamReader): void {
+    if (this.#readers.get(head) !== reader) return;
+    this.#readers.delete(head);
     head.isInUse = false;
-    // One that never said anything is opened anew as well as it is taken up.
+    // A stream without any event can be opened again in place of a resume.
     const isBlank = head.id.kind === "standalone" && head.last === 0 && head.origin === undefined;
     if (isBlank) this.#log.forget(head);
     this.#onDetach(head);

@@ -1,9 +1,9 @@
 /**
- * Who watches the upstream for what belongs to no request. The session itself does while things
- * happen, and for a while after the last stream of its client's broke: the client is likely to be
- * back. When it is quiet, whoever holds the client's stream watches, so that the holder of the
- * session can sleep. The next watch is open before the last one is closed: what a server without
- * event ids says to nobody is lost. Where a server has but one, the last is closed for it.
+ * Decides who holds the servers' standalone GET streams open. The session does while it is active, and
+ * for a while after the client's last stream broke, since the client is likely to reconnect. When it is
+ * quiet, the Worker that holds the client's stream takes them over, so that the session's object can
+ * sleep. The next watch opens before the last one closes: a server without event ids loses what it sends
+ * in between. Where a server allows one stream only, the last is closed first.
  */
 
 import { pauseMs } from "../lib/backoff.ts";
@@ -14,15 +14,15 @@ import type { Streams } from "./streams.ts";
 
 export interface WatchingOptions {
   readonly streams: Streams;
-  /** How long nothing must have happened before the watch is handed over. */
+  /** Quiet time before the watch is handed over. */
   readonly quietMs: number;
-  /** How long the session watches on without a stream of its client's. */
+  /** Time for which the session keeps watching without a stream of its client. */
   readonly lingerMs: number;
-  /** While calls run or questions are open, the server is likely to say something. */
+  /** `true` while calls run or questions are open: then a server is likely to send something. */
   readonly isBusy: () => boolean;
 }
 
-/** Of handing over, in a row: each keeps the session's holder awake for a pause. */
+/** Failed attempts to hand over, in a row: each keeps the session's object awake for a pause. */
 const MAX_FAILURES = 10;
 const MAX_PAUSE_MS = 60_000;
 
@@ -30,23 +30,23 @@ export class Watching {
   readonly #options: WatchingOptions;
   #timer: number | null = null;
   #isOver = false;
-  /** The stream whose holder watches; none while the session itself does. */
+  /** The reader whose Worker watches; none while the session itself does. */
   #watcher: StreamReader | undefined;
   /** Settles when the session itself watches. */
   #takingOver: Promise<void> | undefined;
-  /** How often in a row not every server could be handed over. */
+  /** Attempts in a row in which not every server could be handed over. */
   #failures = 0;
 
   constructor(options: WatchingOptions) {
     this.#options = options;
   }
 
-  /** A stream that watched before this life of the session's holder still does. */
-  isKept(feed: StreamReader): void {
-    this.#watcher = feed;
+  /** A Worker that watched before this life of the session's object still does. */
+  isKept(reader: StreamReader): void {
+    this.#watcher = reader;
   }
 
-  /** There is a new stream, or another session at the upstream: the session watches by itself. */
+  /** The client has a new stream, or a server a new session: the session watches by itself. */
   takeOver(dispatch: Dispatch | undefined): void {
     const { streams } = this.#options;
     if (dispatch === undefined || streams.standalone() === undefined) return;
@@ -55,11 +55,11 @@ export class Watching {
     this.#failures = 0;
     this.#takingOver = dispatch
       .listen(streams.lastUnsolicited())
-      .finally(() => watcher?.tell(watchFrame(undefined)));
+      .finally(() => watcher?.sendControl(watchFrame(undefined)));
     this.stirred(dispatch);
   }
 
-  /** Something happened: it may not be over yet. */
+  /** Something happened: the quiet time starts again. */
   stirred(dispatch: Dispatch | undefined): void {
     const { streams, quietMs } = this.#options;
     if (this.#watcher !== undefined || streams.standalone() === undefined) return;
@@ -80,9 +80,9 @@ export class Watching {
     this.#timer = setTimeout(() => dispatch?.unlisten(), lingerMs);
   }
 
-  /** Whoever was told to watch a server does. */
+  /** The Worker has begun to watch a server. */
   watchedElsewhere(dispatch: Dispatch | undefined, slug: string): void {
-    // It may have been told otherwise since.
+    // The session may have taken the watch back since.
     if (this.#watcher !== undefined) dispatch?.handedOver(slug);
   }
 
@@ -106,24 +106,24 @@ export class Watching {
     const timer = this.#timer;
     await this.#takingOver;
     let isWhole = true;
-    const order = isBusy()
+    const request = isBusy()
       ? undefined
       : await dispatch?.watched(streams.lastUnsolicited(), () => {
           isWhole = false;
         });
-    const feed = streams.standalone();
-    // Something happened meanwhile: it is tried again when that is over.
-    if (this.#isOver || feed === undefined || this.#timer !== timer) return;
+    const reader = streams.standalone();
+    // Something happened meanwhile: the next quiet time tries again.
+    if (this.#isOver || reader === undefined || this.#timer !== timer) return;
     if (isBusy()) {
       this.#handOverAfter(quietMs, dispatch);
       return;
     }
-    if (order !== undefined) {
-      this.#watcher = feed;
-      feed.tell(watchFrame(order));
+    if (request !== undefined) {
+      this.#watcher = reader;
+      reader.sendControl(watchFrame(request));
     }
     this.#failures = isWhole ? 0 : this.#failures + 1;
-    // After that, the next call or the next stream finds out whether the server is back.
+    // Beyond the limit, the next call or stream finds out whether the server is back.
     if (isWhole || this.#failures > MAX_FAILURES) return;
     const backoff = { firstMs: quietMs, maxMs: MAX_PAUSE_MS };
     this.#handOverAfter(pauseMs(backoff, this.#failures - 1), dispatch);

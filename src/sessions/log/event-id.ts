@@ -1,11 +1,11 @@
 /**
- * Event ids: unique across a session, and telling their stream, so that `Last-Event-ID` alone
- * finds it (2025-11-25, resumability: SHOULD).
+ * Event ids: unique across a session. Each names its stream, so that `Last-Event-ID` alone finds the
+ * stream (2025-11-25, resumability: SHOULD).
  */
 
 /**
- * `standalone` streams carry what belongs to no request, `post` streams belong to one POST each,
- * and the `backlog` is what waits for a standalone stream to carry it: no client ever sees its ids.
+ * `standalone` streams carry the messages that belong to no request, `post` streams belong to one POST
+ * each, and the `backlog` holds the messages that wait for a standalone stream: no client sees its ids.
  */
 export type StreamKind = "standalone" | "post" | "backlog";
 
@@ -13,8 +13,8 @@ export interface StreamId {
   readonly kind: StreamKind;
   readonly number: number;
   /**
-   * The session's mark and something random: a number is used again once its stream is forgotten,
-   * and an id of another session, or of another stream of that number, must find nothing.
+   * The session's mark and random digits: a number is used again once its stream is forgotten, and an
+   * id of another session, or of another stream of that number, must find nothing.
    */
   readonly nonce: string;
 }
@@ -33,7 +33,7 @@ export function formatEventId({ kind, number, nonce }: StreamId, seq: number): s
   return `${LETTERS[kind]}${number}.${seq}-${nonce}`;
 }
 
-/** @returns `undefined` for a text that is no event id of any session. */
+/** @returns `undefined` for a text that is not an event id of any session. */
 export function parseEventId(text: string): Position | undefined {
   const match = EVENT_ID.exec(text);
   if (match === null) return undefined;

@@ -1,7 +1,7 @@
 /**
- * The log of one session: what its streams sent, kept until its retention ends. Whatever is
- * appended is durable before a client can see it: the platform holds back everything that the
- * log's holder sends until the rows written before are safe.
+ * The log of one session: the events of its streams, kept until their retention ends. An appended event
+ * is durable before a client can see it: the platform holds back everything that the session's object
+ * sends until the rows written before are safe.
  */
 
 import { Answers, type KeptAnswer } from "./kept-answers.ts";
@@ -12,42 +12,42 @@ import { placeOf, type Row, rowId, EventRows, RowState } from "./event-rows.ts";
 import { type LogLimits, StreamIndex } from "./stream-index.ts";
 import type { Sql } from "../../lib/sql.ts";
 
-/** What is moved at a time. */
+/** The portion of the backlog that is moved at a time, in characters. */
 const MOVED_CHARS = 1024 * 1024;
 
 export interface LogOptions {
   readonly sql: Sql;
   readonly limits: LogLimits;
-  /** What tells the event ids of this session from those of others: 6 hexadecimal digits. */
+  /** Distinguishes the event ids of this session from those of others: 6 hexadecimal digits. */
   readonly mark: string;
-  /** As many digits again, which nobody can foresee. */
+  /** @returns 6 unpredictable hexadecimal digits. */
   readonly random: () => string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Called when something was written that will have to be deleted in its time. */
+  /** Called after each written row: it has to be deleted when its retention ends. */
   readonly onWrite?: () => void;
 }
 
 export interface LoggedEvent {
   readonly seq: number;
   readonly data: string;
-  /** Where the upstream can be taken up again after this event; opaque here. */
+  /** The resume token that continues the server's stream after this event; opaque here. */
   readonly origin: string | undefined;
 }
 
 export interface AppendOptions {
   readonly origin?: string | undefined;
-  /** The stream ends with it. */
+  /** The stream ends with this event. */
   readonly isFinal?: boolean;
-  /** Taken whatever the quota says: it is, or stands for, an answer. */
+  /** Appended even beyond the quota: the event is an answer, or stands for one. */
   readonly isForced?: boolean;
 }
 
 export type Found =
   | { readonly kind: "found"; readonly head: StreamMeta }
-  /** Events that followed are no longer kept. */
+  /** Some of the events that followed are no longer kept. */
   | { readonly kind: "gone" }
-  /** Nothing is known of such a stream. */
+  /** The log has no such stream. */
   | { readonly kind: "unknown" }
   /** The id belongs to another session. */
   | { readonly kind: "foreign" };
@@ -60,7 +60,7 @@ export class EventLog {
   readonly #random: () => string;
   readonly #now: () => number;
   readonly #onWrite: (() => void) | undefined;
-  /** What an earlier life asked, and this one has moved. */
+  /** Row ids of events of an earlier life that this one has moved from the backlog. */
   readonly #moved = new Set<number>();
 
   constructor({ sql, limits, mark, random, now, onWrite }: LogOptions) {
@@ -73,12 +73,12 @@ export class EventLog {
     this.#onWrite = onWrite;
   }
 
-  /** The streams that are kept. */
+  /** The kept streams. */
   heads(): Iterable<StreamMeta> {
     return this.#index.heads();
   }
 
-  /** Opens a stream of what belongs to no request. Nothing is written before its first event. */
+  /** Opens a standalone stream. Nothing is written before its first event. */
   openStandalone(): StreamMeta {
     return this.#open("standalone");
   }
@@ -86,7 +86,7 @@ export class EventLog {
   /**
    * Opens the stream of one POST.
    *
-   * @param record what it takes to know, after a crash, which requests the stream answers.
+   * @param record identifies, after a crash, the requests that the stream answers.
    */
   openPost(record: string, origin?: string): StreamMeta {
     const head = this.#open("post");
@@ -95,12 +95,12 @@ export class EventLog {
     return head;
   }
 
-  /** What `openPost` was given. */
+  /** The record that `openPost` was given. */
   record({ id }: StreamMeta): string | undefined {
     return this.#rows.at(id.number, 0)?.data;
   }
 
-  /** Takes up a standalone stream of which nothing was logged: its number is in use. */
+  /** Keeps a standalone stream without logged events across a restart: its number is in use. */
   adopt(id: StreamId, last: number): StreamMeta {
     const known = this.#index.get(id.number);
     if (known?.id.nonce === id.nonce) return known;
@@ -125,10 +125,10 @@ export class EventLog {
   }
 
   /**
-   * Notes where the upstream can be taken up, when no event has told it yet. Later it need not be
-   * noted: what follows the last event is only what is taken up from there.
+   * Notes the resume token of the server's stream before any event carries one. Afterwards the last
+   * event's token is enough: resuming there yields the messages after that event.
    *
-   * @param isMore it tells more than what was told: it takes its place.
+   * @param isMore the token replaces the known one.
    */
   note(head: StreamMeta, origin: string, isMore = false): void {
     if (!this.#index.has(head) || (head.origin !== undefined && !isMore)) return;
@@ -144,7 +144,7 @@ export class EventLog {
     this.#index.forget(head);
   }
 
-  /** The session is over and its database emptied: what still runs writes nothing any more. */
+  /** Stops all writes: the session is over and its database is empty. */
   close(): void {
     this.#rows.close();
     this.#answers.close();
@@ -161,9 +161,9 @@ export class EventLog {
   }
 
   /**
-   * The events after a place, whole ones, in order.
+   * Reads whole events after a place, in order.
    *
-   * @param maxChars enough for this time; one event is returned whatever its size.
+   * @param maxChars reading stops after so many characters; one event is returned whatever its size.
    */
   read(head: StreamMeta, after: number, maxChars: number): LoggedEvent[] {
     const events: LoggedEvent[] = [];
@@ -180,7 +180,7 @@ export class EventLog {
     return events;
   }
 
-  /** The origin of one event that an earlier life of the log's holder has appended. */
+  /** The resume token of one event that an earlier life of the session's object has appended. */
   inheritedOrigin({ stream, seq }: Position): string | undefined {
     const head = this.#index.get(stream.number);
     if (head?.id.nonce !== stream.nonce) return undefined;
@@ -192,19 +192,19 @@ export class EventLog {
    * Keeps the answer to a question, until the server is known to have it.
    *
    * @param question the place of its event.
-   * @param ticket leads to whoever asked; opaque here.
-   * @returns `false` for a question that was answered before, in whatever life of the log's holder.
+   * @param ticket finds the server that asked; opaque here.
+   * @returns `false` for a question that was answered before, in any life of the session's object.
    */
   keepAnswer({ stream, seq }: Position, ticket: string, reply: string): boolean {
     const question = rowId(stream.number, seq);
     if (this.#answers.has(question)) return false;
-    // With a stream that is no longer kept, its answers would never go.
+    // An answer is deleted with its stream, so without a kept stream it would stay for ever.
     const isKept = this.#index.get(stream.number)?.id.nonce === stream.nonce;
     if (isKept) this.#answers.keep({ question, ticket, reply });
     return true;
   }
 
-  /** Takes no answer to a question any more. @param question the place of its event. */
+  /** Refuses later answers to a question. @param question the place of its event. */
   closeQuestion(question: Position): void {
     this.keepAnswer(question, "", "");
   }
@@ -213,12 +213,12 @@ export class EventLog {
     return this.#answers.has(rowId(stream.number, seq));
   }
 
-  /** The server has the answer to a question. @param question the place of its event. */
+  /** Notes that the server has the answer to a question. @param question the place of its event. */
   answerBrought({ stream, seq }: Position): void {
     this.#answers.brought(rowId(stream.number, seq));
   }
 
-  /** The answers of an earlier life of which it is not known that the servers have them. */
+  /** The answers of an earlier life that the servers may not have. */
   *keptAnswers(): Generator<Omit<KeptAnswer, "question"> & { position: Position }, void, void> {
     if (this.#index.isEmpty) return;
     for (const { question, ticket, reply } of this.#answers.kept()) {
@@ -228,7 +228,7 @@ export class EventLog {
     }
   }
 
-  /** Finds the stream of an event id, if all that followed that event is still there. */
+  /** Finds the stream of an event id, if every later event of it is still kept. */
   find({ stream, seq }: Position): Found {
     if (!bearsMark(stream, this.#mark)) return { kind: "foreign" };
     this.expire();
@@ -238,7 +238,7 @@ export class EventLog {
     return seq < head.first ? { kind: "gone" } : { kind: "found", head };
   }
 
-  /** A resume has shown what the client has: a finished stream it has whole is dropped first. */
+  /** Notes the last event that the client has: a finished stream that it has whole is dropped first. */
   acknowledge(head: StreamMeta, seq: number): void {
     head.isAcknowledged ||= head.isEnded && seq === head.last;
   }
@@ -249,9 +249,9 @@ export class EventLog {
   }
 
   /**
-   * Moves what waited to the stream that carries it from now on.
+   * Moves the waiting events to the stream that carries them from now on.
    *
-   * @param placed puts an event's data in the words that fit the place where it goes now.
+   * @param placed adapts an event's data to its new place.
    */
   moveBacklog(
     to: StreamMeta,
@@ -271,12 +271,12 @@ export class EventLog {
     this.#index.forget(backlog);
   }
 
-  /** Deletes what is past its retention: on reading as well as by alarm, which may be late. */
+  /** Deletes events past their retention: on reading as well as by alarm, which may be late. */
   expire(): void {
     this.#index.expire(this.#now());
   }
 
-  /** When `expire` is due next; `undefined` when nothing waits for it. */
+  /** When `expire` is due next, in milliseconds since 1970; `undefined` when no event will expire. */
   expiresAt(): number | undefined {
     return this.#index.expiresAt();
   }
@@ -294,7 +294,7 @@ export class EventLog {
     head.origin = row.origin ?? head.origin;
     head.chars += row.data.length + (head.origin?.length ?? 0);
     if (!this.#index.has(head)) return;
-    // The newest row of a stream always has its origin, so that one read finds it.
+    // The newest row of a stream always has its resume token, so that one read finds it.
     this.#rows.insert({ ...head.id, ...row, chars: head.chars, origin: head.origin });
     this.#onWrite?.();
   }

@@ -1,23 +1,23 @@
 /**
- * How streams lie in one table: a row's id is its stream's number and its place in it, so one
- * primary key finds a stream, orders it, and costs one written row for each event. The table's
- * name ends in the number of its layout: a later layout is another table.
+ * All streams in one table: a row's id combines the number of its stream and its place there, so one
+ * primary key finds a stream, orders it, and costs one written row for each event. The table's name
+ * ends in the number of its layout: a later layout is another table.
  */
 
 import type { StreamKind } from "./event-id.ts";
 import type { Sql, SqlValue } from "../../lib/sql.ts";
 
 const TABLE = "events_1";
-/** Rows that a stream has room for; stream numbers have the other 27 bits of a safe integer. */
+/** The most rows of a stream; stream numbers have the other 27 bits of a safe integer. */
 export const STREAM_ROWS = 2 ** 26;
 
 /** Bits of a row's state. */
 export const RowState = {
-  /** The event goes on in the next row. */
+  /** The event continues in the next row. */
   Part: 1,
-  /** Nothing follows in this stream. */
+  /** The stream ends with this row. */
   Final: 2,
-  /** The event is no longer kept; its row holds the place. */
+  /** The event is no longer kept; its row marks the place. */
   Expired: 4,
 } as const;
 
@@ -27,14 +27,14 @@ export interface Row {
   readonly nonce: string;
   readonly seq: number;
   readonly at: number;
-  /** Characters of the stream up to this row, ever, with the origin of each. */
+  /** Characters ever appended to the stream up to this row, origins included. */
   readonly chars: number;
   readonly state: number;
   readonly data: string;
   readonly origin: string | undefined;
 }
 
-/** A row of which the data was not read. */
+/** A row whose data was not read. */
 export interface RowEnd extends Row {
   /** Characters of the data and of the origin. */
   readonly size: number;
@@ -65,12 +65,12 @@ export class EventRows {
       first(sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", TABLE)) !== undefined;
   }
 
-  /** Writes one row. The table is made with the first: a session that logs nothing has none. */
+  /** Writes one row. The first one creates the table: a session that logs nothing has none. */
   insert(row: Row): void {
     this.#write("INSERT", row);
   }
 
-  /** Writes a row that holds a place, in the place of the one that did before. */
+  /** Writes a row that marks a place, and replaces the one before. */
   hold(row: Row): void {
     this.#write("INSERT OR REPLACE", row);
   }
@@ -89,7 +89,7 @@ export class EventRows {
     );
   }
 
-  /** The table is gone, and there is not to be another. */
+  /** Stops all writes: the table is deleted and must not be created again. */
   close(): void {
     this.#exists = false;
     this.#isClosed = true;
@@ -105,12 +105,12 @@ export class EventRows {
     return first(this.range(stream, seq, seq));
   }
 
-  /** The last place of a stream that was written no later than this. */
+  /** The last place of a stream that was written no later than `at`. */
   lastUntil(stream: number, at: number): number | undefined {
     return this.#place("at <= ? ORDER BY id DESC", stream, at);
   }
 
-  /** The first place where an event ends and the stream had come to so many rows and characters. */
+  /** The first place where an event ends and the stream has reached so many rows and characters. */
   firstFrom(stream: number, { seq, chars }: { seq: number; chars: number }): number | undefined {
     const where = `chars >= ? AND id >= ? AND state & ${RowState.Part} = 0 ORDER BY id`;
     return this.#place(where, stream, chars, rowId(stream, seq));
@@ -135,13 +135,13 @@ export class EventRows {
     this.#change(`UPDATE ${TABLE} SET origin = ? WHERE id = ?`, origin, rowId(stream, seq));
   }
 
-  /** Forgets what a row said, and keeps its place. */
+  /** Deletes a row's data and keeps its place. */
   blank(stream: number, seq: number): void {
     const query = `UPDATE ${TABLE} SET data = '', state = ${RowState.Expired} WHERE id = ?`;
     this.#change(query, rowId(stream, seq));
   }
 
-  /** Both places included. */
+  /** Deletes the rows from one place to another, both included. */
   delete(stream: number, from: number, to: number): void {
     if (!this.#exists) return;
     const ids = [rowId(stream, from), rowId(stream, to)] as const;

@@ -1,7 +1,7 @@
 /**
  * The client's answers to questions of servers, each under the row id of the question's event. An
- * answer is kept until the server has it, so that one that was accepted outlives its holder; what
- * stays after that, as long as the question's event, says that the question was answered.
+ * answer is kept until the server has it, so that an accepted answer survives the loss of the session's
+ * object. Afterwards an empty row shows that the question was answered, as long as its event is kept.
  */
 
 import type { Sql, SqlValue } from "../../lib/sql.ts";
@@ -12,7 +12,7 @@ const TABLE = "answers_1";
 export interface KeptAnswer {
   /** The row id of the question's event. */
   readonly question: number;
-  /** What leads to whoever asked; opaque here. */
+  /** Finds the server that asked; opaque here. */
   readonly ticket: string;
   readonly reply: string;
 }
@@ -25,7 +25,7 @@ interface StoredPart extends Record<string, SqlValue> {
 
 export class Answers {
   readonly #sql: Sql;
-  /** Unknown until it matters: most sessions are asked nothing. */
+  /** Looked up when it is first needed: most sessions get no question. */
   #isThere: boolean | undefined;
   #isClosed = false;
 
@@ -39,7 +39,7 @@ export class Answers {
     return [...this.#sql.exec(query, question)].length > 0;
   }
 
-  /** Keeps an answer. The table is made with the first. */
+  /** Keeps an answer. The first one creates the table. */
   keep({ question, ticket, reply }: KeptAnswer): void {
     if (this.#isClosed) return;
     if (!this.#exists) {
@@ -54,14 +54,14 @@ export class Answers {
     }
   }
 
-  /** The server has the answer: only that there was one is still of use. */
+  /** Empties an answer that the server has: only the fact that there was one is still needed. */
   brought(question: number): void {
     if (!this.#exists) return;
     this.#sql.exec(`DELETE FROM ${TABLE} WHERE question = ? AND part > 0`, question);
     this.#sql.exec(`UPDATE ${TABLE} SET reply = '' WHERE question = ?`, question);
   }
 
-  /** The answers of which it is not known that the server has them, in the order of the questions. */
+  /** The answers that the servers may not have, in the order of the questions. */
   kept(): KeptAnswer[] {
     if (!this.#exists) return [];
     const kept: { question: number; ticket: string; reply: string }[] = [];
@@ -74,13 +74,13 @@ export class Answers {
     return kept;
   }
 
-  /** Forgets the answers to some questions. Both places included. */
+  /** Deletes the answers to a range of questions, both ends included. */
   delete(from: number, to: number): void {
     if (!this.#exists) return;
     this.#sql.exec(`DELETE FROM ${TABLE} WHERE question BETWEEN ? AND ?`, from, to);
   }
 
-  /** The table is gone, and there is not to be another. */
+  /** Stops all writes: the table is deleted and must not be created again. */
   close(): void {
     this.#isThere = false;
     this.#isClosed = true;

@@ -1,7 +1,7 @@
 /**
- * The streams that a log keeps, and what goes when there is no room or its time is over: finished
- * streams whole, the oldest first; of a stream that never finishes the oldest events. A live
- * stream that answers a request loses nothing: it is told that there is no room.
+ * The streams that a log keeps. When there is no room or the retention ends, finished streams are
+ * deleted whole, the oldest first; a stream that never finishes loses its oldest events. A live stream
+ * that answers a request loses nothing: its event is refused.
  */
 
 import { type StreamMeta, streamMetaOf, keptChars, keptRows } from "./stream-meta.ts";
@@ -12,7 +12,7 @@ export interface LogLimits {
   readonly maxCharsPerStream: number;
   readonly maxCharsPerSession: number;
   readonly maxStreams: number;
-  /** From the last event of a finished stream, or from each event of one that never finishes. */
+  /** Counted from the last event of a finished stream, or from each event of one that never finishes. */
   readonly retentionMs: number;
 }
 
@@ -27,7 +27,7 @@ export class StreamIndex {
     this.#limits = limits;
     for (const { first, last } of rows.ends()) {
       const head = this.add(streamMetaOf(first, last));
-      // A row that only holds a place is older than what is kept.
+      // A row that only marks a place is older than the kept events.
       if (head.first === first.seq) head.oldestAt = this.#firstAt(head);
     }
   }
@@ -44,7 +44,7 @@ export class StreamIndex {
     return this.#heads.get(number);
   }
 
-  /** False for one that was forgotten while somebody still had it in hand. */
+  /** @returns `false` for a stream that was forgotten while a caller still held its metadata. */
   has(head: StreamMeta): boolean {
     return this.#heads.get(head.id.number) === head;
   }
@@ -110,7 +110,7 @@ export class StreamIndex {
     return isEndless || (excess <= 0 && head.last + rows < STREAM_ROWS);
   }
 
-  /** Deletes what is past its retention. */
+  /** Deletes events past their retention. */
   expire(now: number): void {
     const cutoff = now - this.#limits.retentionMs;
     for (const head of this.#heads.values()) {
@@ -122,7 +122,7 @@ export class StreamIndex {
     }
   }
 
-  /** When `expire` is due next; `undefined` when nothing waits for it. */
+  /** When `expire` is due next, in milliseconds since 1970; `undefined` when no event will expire. */
   expiresAt(): number | undefined {
     let earliest = Infinity;
     for (const head of this.#heads.values()) {
@@ -130,11 +130,11 @@ export class StreamIndex {
       if (head.id.kind !== "post") earliest = Math.min(earliest, head.oldestAt);
       else if (head.isEnded) earliest = Math.min(earliest, head.newestAt);
     }
-    // Late by a tenth, so that what was written one by one goes together.
+    // Late by a tenth, so that events written one by one are deleted together.
     return earliest === Infinity ? undefined : earliest + this.#limits.retentionMs * 1.1;
   }
 
-  /** Finished streams: first those that a client is known to have whole, then the oldest. */
+  /** Finished streams: first those that the client has acknowledged whole, then the oldest. */
   #droppable(): StreamMeta[] {
     const found = [...this.#heads.values()].filter((head) => head.isEnded && !head.isInUse);
     return found.toSorted(
@@ -154,7 +154,7 @@ export class StreamIndex {
     this.#trim(head, this.#rows.firstFrom(head.id.number, from) ?? head.last);
   }
 
-  /** Deletes a stream's events up to a place; the last row of all stays as the mark of its place. */
+  /** Deletes a stream's events up to a place; the stream's last row stays and marks its place. */
   #trim(head: StreamMeta, to: number): void {
     if (to <= head.first) return;
     const { number } = head.id;
@@ -170,7 +170,7 @@ export class StreamIndex {
   }
 }
 
-/** A stream of which only the place is left. */
+/** A standalone stream without kept events and without a reader. */
 function isPlaceholder(head: StreamMeta): boolean {
   return head.id.kind === "standalone" && !head.isInUse && keptRows(head) === 0;
 }

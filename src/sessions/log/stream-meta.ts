@@ -1,29 +1,29 @@
-/** What is known of a stream without reading its events. */
+/** The facts about a stream that are known without reading its events. */
 
 import type { StreamId } from "./event-id.ts";
 import { type RowEnd, RowState } from "./event-rows.ts";
 
 export interface StreamMeta {
   readonly id: StreamId;
-  /** Everything up to here is no longer kept: replay begins after it. */
+  /** Events up to this place are no longer kept: replay begins after it. */
   first: number;
   /** The newest row of the stream; 0 before any. */
   last: number;
-  /** The newest row when the log's holder came to life; 0 for a stream that is younger. */
+  /** The newest row when the session's object came to life; 0 for a younger stream. */
   readonly inherited: number;
   /** Characters ever appended, and those of them that are no longer kept. */
   chars: number;
   trimmedChars: number;
-  /** Nothing more will come. */
+  /** No more events will follow. */
   isEnded: boolean;
   /** A resume has shown that the client has the last event. */
   isAcknowledged: boolean;
-  /** A client reads it right now: it is not dropped under its hands. */
+  /** The stream has a reader now, so it is not dropped. */
   isInUse: boolean;
   /** When the oldest and the newest kept row were written, in milliseconds since 1970. */
   oldestAt: number;
   newestAt: number;
-  /** Where the upstream can be taken up again after the newest event; opaque here. */
+  /** The resume token that continues the server's stream after the newest event; opaque here. */
   origin: string | undefined;
 }
 
@@ -35,15 +35,25 @@ export function keptChars({ chars, trimmedChars }: StreamMeta): number {
   return chars - trimmedChars;
 }
 
-/** A stream of which nothing is kept, up to the place that it has come to. */
+/** The metadata of a stream that keeps no events up to its last place. */
 export function emptyStreamMeta(id: StreamId, last: number, at: number): StreamMeta {
   return {
-    ...{ id, first: last, last, inherited: 0, chars: 0, trimmedChars: 0, origin: undefined },
-    ...{ isEnded: false, isAcknowledged: false, isInUse: false, oldestAt: at, newestAt: at },
+    id,
+    first: last,
+    last,
+    inherited: 0,
+    chars: 0,
+    trimmedChars: 0,
+    origin: undefined,
+    isEnded: false,
+    isAcknowledged: false,
+    isInUse: false,
+    oldestAt: at,
+    newestAt: at,
   };
 }
 
-/** What a stream's first and last row tell of it. */
+/** Makes a stream's metadata from its first and last row. */
 export function streamMetaOf(first: RowEnd, last: RowEnd): StreamMeta {
   const { kind, number, nonce } = last;
   const isPlaceholder = (first.state & RowState.Expired) !== 0;
