@@ -1,11 +1,11 @@
-/** The one alarm that an object has, shared by all that wait for a time. */
+/** The one alarm of a Durable Object, shared by all parts that wait for a time. */
 
 import { count } from "../src/observability/costs.ts";
 
 export class AlarmClock {
   readonly #storage: DurableObjectStorage;
   readonly #waitUntil: (promise: Promise<unknown>) => void;
-  /** When it rings, as far as this life of the object knows: an earlier one may have set it. */
+  /** When the alarm fires, as far as this life of the object knows: an earlier one may have set it. */
   #ringsAt = Infinity;
   #isKnown = false;
 
@@ -14,17 +14,18 @@ export class AlarmClock {
     this.#waitUntil = waitUntil;
   }
 
-  /** It has rung. */
-  rang(): void {
+  /** Notes that the alarm has fired. */
+  fired(): void {
     this.#ringsAt = Infinity;
     this.#isKnown = true;
   }
 
-  ringsBy(at: number): boolean {
+  /** @param at milliseconds since 1970. */
+  firesBy(at: number): boolean {
     return this.#ringsAt <= at;
   }
 
-  /** Rings at this time, or before. @param at milliseconds since 1970; never, if there is none. */
+  /** Makes the alarm fire at this time or before. @param at milliseconds since 1970; `undefined` for never. */
   noLaterThan(at: number | undefined): void {
     if (at === undefined || at >= this.#ringsAt) return;
     this.#ringsAt = at;
@@ -40,7 +41,7 @@ export class AlarmClock {
         return;
       }
     }
-    // Something may have asked for an earlier time meanwhile.
+    // An earlier time may have been requested meanwhile.
     if (at > this.#ringsAt) return;
     count("alarmsSet");
     await this.#storage.setAlarm(at);

@@ -1,4 +1,4 @@
-/** What an `AuthShardObject` is made of: the parts of `src/auth`, on one database. */
+/** The parts of `src/auth` that make up an `AuthShardObject`, on one database. */
 
 import type { Config } from "../src/config/config.ts";
 import type { Sql } from "../src/lib/sql.ts";
@@ -36,7 +36,7 @@ export interface AuthParts {
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** @param onKeyUsed told once a day of whose keys are in use. */
+/** @param onKeyUsed called once a day with the owner of an API key that is in use. */
 export function authParts(sql: Sql, config: Config, onKeyUsed: (owner: string) => void): AuthParts {
   const { limits } = config;
   const rows = new KvRows(sql);
@@ -52,7 +52,7 @@ export function authParts(sql: Sql, config: Config, onKeyUsed: (owner: string) =
     keys: new ApiKeys(sql, {
       onUsed({ owner, id, label, usedAt }) {
         audit.append(owner, "key_used", { key: id, label });
-        // One that was never used was made after a fresh sign-in.
+        // The first use needs no call: a key is made after a fresh sign-in.
         if (usedAt !== undefined) onKeyUsed(owner);
       },
     }),

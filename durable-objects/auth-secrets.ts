@@ -1,4 +1,4 @@
-/** The keys of sign-in: from the operator's secret, or from the root that the registry made. */
+/** The keys of sign-in, from the operator's secret or from the root that the registry made. */
 
 import { AuthSecrets } from "../src/auth/secrets.ts";
 import type { Config } from "../src/config/config.ts";
@@ -8,7 +8,7 @@ import { registryOf } from "./registry-stub.ts";
 
 let cached: { readonly config: Config; readonly secrets: AuthSecrets } | undefined;
 
-/** The same for the whole life of an isolate: the root never changes. */
+/** Cached for the whole life of an isolate: the root never changes. */
 export async function secretsOf(env: Env, config: Config): Promise<AuthSecrets> {
   if (cached?.config === config) return cached.secrets;
   const root = config.authSecret ?? (await registryRoot(env));

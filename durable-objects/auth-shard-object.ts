@@ -1,7 +1,7 @@
 /**
- * A fixed share of what sign-in keeps: of the users, of the clients, or of what lives for minutes
- * (`src/auth/store/shards.ts`). Each part has its tables and its methods; this wires them to the
- * storage, to each other and to the objects that hold the rest.
+ * One shard of the sign-in records: of the users, of the clients, or of the records that live for minutes
+ * (`src/auth/store/shards.ts`). Each part has its tables and its methods; this object wires them to the
+ * storage, to each other and to the other shards.
  */
 
 import { DurableObject } from "cloudflare:workers";
@@ -31,7 +31,7 @@ export class AuthShardObject extends DurableObject<Env> {
   readonly #parts: AuthParts;
   readonly #bearers: Bearers;
   readonly #judge: GrantJudge;
-  readonly #desk: GrantTokenEndpoint;
+  readonly #tokenEndpoint: GrantTokenEndpoint;
   readonly #leases: Leases;
   readonly #clock: AlarmClock;
   readonly #providers: StandingContext["providers"];
@@ -53,7 +53,9 @@ export class AuthShardObject extends DurableObject<Env> {
     const currentUserOf = (id: string, codeMac: string | undefined) =>
       this.currentUser(id, codeMac);
     this.#judge = new GrantJudge({
-      ...{ users: parts.users, audit: parts.audit, grants: parts.grants },
+      users: parts.users,
+      audit: parts.audit,
+      grants: parts.grants,
       currentUser: currentUserOf,
       maxAgeMs: limits.grantDays * DAY_MS,
       maxUnprovenMs: limits.unprovenSignInHours * HOUR_MS,
@@ -72,12 +74,17 @@ export class AuthShardObject extends DurableObject<Env> {
     const answerWith = (request: Request, on: AuthorityEnv): Promise<Response> =>
       auth.authorities.at(new URL(request.url).origin).fetch(request, on);
     this.#bearers = new Bearers({
-      ...{ currentUser: currentUserOf, grants: parts.grants, keys: parts.keys, env: engine },
+      currentUser: currentUserOf,
+      grants: parts.grants,
+      keys: parts.keys,
+      env: engine,
       isAdministrator: (maker) => isAdministrator(auth.store, maker),
       authority: (origin) => auth.authorities.at(origin),
     });
-    this.#desk = new GrantTokenEndpoint({
-      ...{ rows: parts.rows, grants: parts.grants, audit: parts.audit },
+    this.#tokenEndpoint = new GrantTokenEndpoint({
+      rows: parts.rows,
+      grants: parts.grants,
+      audit: parts.audit,
       answer: (request) => answerWith(request, engine),
       answerBeside: (request) => answerWith(request, engineBeside),
       isServed: async ({ user, grant }) =>
@@ -91,8 +98,8 @@ export class AuthShardObject extends DurableObject<Env> {
   }
 
   /**
-   * Calls a method of a part. One method for all of them, so that a part that is added needs no
-   * line for each of its methods here; the types of `AuthShard` say what there is.
+   * Calls a method of a part. One entry point serves all parts, so that a new part needs no line here for
+   * each of its methods; the types of `AuthShard` list them.
    */
   call(part: PartName, method: string, args: readonly unknown[]): unknown {
     const target: object = part === "bearers" ? this.#bearers : this.#parts[part];
@@ -102,13 +109,13 @@ export class AuthShardObject extends DurableObject<Env> {
     return Reflect.apply(found, target, args);
   }
 
-  /** The token endpoint, for the grants that are here. */
+  /** The token endpoint for the grants of this shard. */
   token(request: Request): Promise<Response> {
     this.#sweepLater();
-    return this.#desk.answer(request);
+    return this.#tokenEndpoint.answer(request);
   }
 
-  /** Holds a socket open that tells when a grant or key ends (`Leases`). */
+  /** Opens a socket that is closed when a grant or key ends (`Leases`). */
   override fetch(request: Request): Response {
     return this.#leases.open(request);
   }
@@ -148,11 +155,11 @@ export class AuthShardObject extends DurableObject<Env> {
   }
 
   /**
-   * Expiry is honoured when something is read; this is only for the room it takes. Nobody calls, no
-   * sweeping: an object that is not used sleeps for ever.
+   * Frees the room of expired records; reads check the expiry themselves. Only calls schedule a sweep, so
+   * an unused object sleeps for ever.
    */
   override alarm(): void {
-    this.#clock.rang();
+    this.#clock.fired();
     const parts: readonly { sweep?: () => void }[] = Object.values(this.#parts);
     for (const part of parts) part.sweep?.();
   }
@@ -165,13 +172,13 @@ export class AuthShardObject extends DurableObject<Env> {
     this.#leases.end([user]);
   }
 
-  /** An API key is not refreshed, so its owner's provider is asked when it is used. */
+  /** Asks the owner's provider when an API key is used, since API keys are not refreshed. */
   async #askFor(owner: string): Promise<void> {
     if (this.#parts.users.find(owner) === undefined) return; // a service client
     try {
       await this.#judge.ask(owner);
     } catch {
-      // What has ended was ended; what could not be asked is asked tomorrow.
+      // `ask` has ended the owner's access if it had to; a provider that failed is asked again tomorrow.
     }
   }
 

@@ -1,4 +1,4 @@
-/** The objects of sign-in, as the Worker and the objects themselves reach them. */
+/** The `AuthStore` port over a Durable Object namespace. */
 
 import type { AuthShard, AuthStore } from "../src/auth/context/auth-store.ts";
 import { allShards, shardName } from "../src/auth/store/shards.ts";
@@ -8,7 +8,7 @@ import { leaseRequest } from "./leases.ts";
 
 type Namespace = DurableObjectNamespace<AuthShardObject>;
 
-/** All of them: the compiler misses one that is left out. */
+/** Every part: the compiler reports one that is missing. */
 const PARTS: Readonly<Record<PartName, true>> = {
   rows: true,
   users: true,
@@ -65,13 +65,13 @@ function shardAt(namespace: Namespace, name: string): AuthShard {
   };
 }
 
-/** A part's methods, whatever they are: each becomes a call of the object that holds it. */
+/** A part whose every method becomes a call of the object that holds it. */
 function partAt(part: PartName, stub: () => DurableObjectStub<AuthShardObject>): object {
   return new Proxy(
     {},
     {
       get: (_, method) =>
-        // A promise is asked for this when it is awaited, and this is none.
+        // `await` looks for `then`, and a part is no promise.
         method === "then"
           ? undefined
           : (...args: readonly unknown[]) => stub().call(part, String(method), args),
@@ -79,7 +79,7 @@ function partAt(part: PartName, stub: () => DurableObjectStub<AuthShardObject>):
   );
 }
 
-/** Whatever was sent as a client's id: what is no address is refused where it is looked up. */
+/** @param clientId any text of a client; a text that is no URL is refused where it is looked up. */
 function hostOf(clientId: string): string {
   return URL.canParse(clientId) ? new URL(clientId).host : clientId;
 }

@@ -1,4 +1,4 @@
-/** The authorization server as the Worker and the objects have it: engine, records, keys, providers. */
+/** The authorization server of the Worker and the objects: engine, records, keys and providers. */
 
 import type { AuthBacking } from "../src/auth/context/context.ts";
 import { identityProviders } from "../src/auth/identity/identity-providers.ts";
@@ -11,7 +11,7 @@ import type { Config } from "../src/config/config.ts";
 import { authStoreIn } from "./auth-store-stub.ts";
 import { feedsIn } from "./feeds-stub.ts";
 import { healthOf } from "./server-health.ts";
-import { ownerIn } from "./owner-stub.ts";
+import { ownerIn } from "./registry-stub.ts";
 import { secretsOf } from "./auth-secrets.ts";
 import { wayOut } from "./way-out.ts";
 
@@ -19,7 +19,7 @@ const HOUR_SECONDS = 3600;
 
 let cached: { readonly config: Config; readonly backing: AuthBacking } | undefined;
 
-/** One for the life of an isolate, as its configuration is. */
+/** One for the life of an isolate, like its configuration. */
 export function authOf(env: Env, config: Config): AuthBacking {
   if (cached?.config !== config) cached = { config, backing: make(env, config) };
   return cached.backing;
@@ -33,7 +33,7 @@ function make(env: Env, config: Config): AuthBacking {
       rowsOf: (shard) => store.shard(shard).rows,
       documentOf: async (clientId) => {
         const outcome = await store.ofDocument(clientId).documents.find(clientId);
-        // Whoever has to sign was asked to before the request came this far.
+        // A client that must prove a key did so before the request came this far.
         return outcome.kind === "client" ? asVerified(outcome.client) : null;
       },
       codeSeconds: limits.codeSeconds,
@@ -44,11 +44,14 @@ function make(env: Env, config: Config): AuthBacking {
   const owner = ownerIn(env);
   const documents = new ProviderDocuments();
   const providers = identityProviders(config.identity, {
-    ...{ fetch, enrolment: owner, documents },
+    fetch,
+    enrolment: owner,
+    documents,
     codeMac: async (codeHash) => (await secretsOf(env, config)).ownerCodeMac(codeHash),
   });
   return {
-    ...{ store, engine },
+    store,
+    engine,
     clientKeys: new ClientKeys(wayOut(config)),
     authorities: new Authorities(servers.keys(), limits),
     secrets: () => secretsOf(env, config),

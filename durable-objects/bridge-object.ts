@@ -1,6 +1,6 @@
 /**
  * The holder of one principal's session at one legacy server, which the principal's modern clients of
- * one kind share: wires its calls to storage and to the alarm. It is emptied when nobody has used it
+ * one kind share. It wires the bridge to storage and to the alarm, and is emptied when it was not used
  * for a while.
  */
 
@@ -22,7 +22,7 @@ import type { Attending } from "./bridges-stub.ts";
 import { BridgeStore, type StoredBridge } from "./bridge-store.ts";
 import { meteredSql } from "./metered-sql.ts";
 
-/** Whose order it is, and of what kind of client. Plain data. */
+/** The principal and kind of client that sent a command. Plain data. */
 export interface Sender {
   readonly slug: string;
   /** The principal, as a hash. */
@@ -32,10 +32,10 @@ export interface Sender {
 
 interface Parts {
   readonly upstreamSessions: UpstreamSessions;
-  readonly desk: BridgeService;
+  readonly service: BridgeService;
 }
 
-/** A call that runs this long is kept by an alarm: an object that waits may be let go. */
+/** An alarm keeps the object for a call that runs this long: the platform may evict a waiting object. */
 const ALARM_KEPT_MS = 30_000;
 const MINUTE_MS = 60_000;
 
@@ -56,24 +56,24 @@ export class BridgeObject extends DurableObject<Env> {
     this.#store = new BridgeStore(ctx.storage);
     this.#attendants = new BridgeAttendants(ctx);
     this.#wire();
-    this.#parts?.desk.attend();
-    // What an earlier life has left may be due, whether it came to set the alarm or not.
-    this.#ring();
+    this.#parts?.service.attend();
+    // Work of an earlier life may be due, even if that life did not set the alarm.
+    this.#scheduleAlarm();
   }
 
-  /** @param id names the order, for `cancel`. */
+  /** @param id identifies the command, for `cancel`. */
   async take(id: string, sender: Sender, command: BridgeCommand): Promise<BridgeOutcome> {
-    const desk = this.#use(sender, command);
-    if (desk === undefined) return unknown(sender.slug);
-    return desk.take(id, command, sender.capabilities);
+    const service = this.#use(sender, command);
+    if (service === undefined) return unknown(sender.slug);
+    return service.take(id, command, sender.capabilities);
   }
 
-  /** The client has hung up. */
+  /** Cancels a command: the client has hung up. */
   cancel(id: string): void {
-    this.#parts?.desk.cancel(id);
+    this.#parts?.service.cancel(id);
   }
 
-  /** Opens the way of a client that listens: it says for what in its first message. */
+  /** Opens the socket of a client that listens; its first message names the URIs. */
   override fetch(): Response {
     return new Response(null, { status: 101, webSocket: this.#attendants.open() });
   }
@@ -85,11 +85,11 @@ export class BridgeObject extends DurableObject<Env> {
     const { known } = this.#store;
     if (known !== undefined && known.owner !== attending.sender.owner) return;
     this.#attendants.enter(socket, attending);
-    this.#parts?.desk.attend();
+    this.#parts?.service.attend();
   }
 
   override webSocketClose(socket: WebSocket): void {
-    if (this.#attendants.leave(socket)) this.#parts?.desk.attend();
+    if (this.#attendants.leave(socket)) this.#parts?.service.attend();
   }
 
   override webSocketError(socket: WebSocket): void {
@@ -97,46 +97,46 @@ export class BridgeObject extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    this.#clock.rang();
+    this.#clock.fired();
     if (this.#config === undefined) {
-      // Mistakes are corrected.
+      // The alarm retries, because an operator will correct the configuration.
       this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);
       return;
     }
-    this.#parts?.desk.wake();
+    this.#parts?.service.wake();
     if (this.#parts === undefined || this.#idleAt <= Date.now()) await this.#end();
-    else this.#ringAgain();
+    else this.#renewAlarm();
   }
 
-  /** When it is not wanted any more, in milliseconds since 1970. */
+  /** When the bridge has been unused for long enough to end, in milliseconds since 1970. */
   get #idleAt(): number {
     const { known, isSaved } = this.#store;
-    const desk = this.#parts?.desk;
-    if (known === undefined || !isSaved || desk?.isIdle !== true) return Infinity;
-    return desk.dueAt === Infinity ? known.usedAt + this.#keptMs : Infinity;
+    const service = this.#parts?.service;
+    if (known === undefined || !isSaved || service?.isIdle !== true) return Infinity;
+    return service.dueAt === Infinity ? known.usedAt + this.#keptMs : Infinity;
   }
 
   get #keptMs(): number {
     return (this.#config?.limits.bridgeIdleMinutes ?? 0) * MINUTE_MS;
   }
 
-  /** @returns `undefined` for what is not to be had here. */
+  /** @returns `undefined` for an unknown command, server or owner. */
   #use({ slug, owner, capabilities }: Sender, command: BridgeCommand): BridgeService | undefined {
     const { known } = this.#store;
     const target = this.#config?.servers.get(slug)?.target;
     const now = Date.now();
     if (known === undefined || this.#parts === undefined) {
-      // Of a call that is to be gone on with there is nothing left.
+      // Of a call that was to continue, nothing is left.
       if (command.kind === "answer" || target === undefined) return undefined;
       const { clientInfo = CLIENT_INFO } = command;
       const endpoint = target.endpoint.href;
       this.#store.begin({ slug, endpoint, owner, capabilities, clientInfo, usedAt: now });
       this.#wire();
     } else if (known.owner !== owner || known.slug !== slug) return undefined;
-    return this.#parts?.desk;
+    return this.#parts?.service;
   }
 
-  /** Brings what is known of the bridge to life. */
+  /** Makes the parts of the stored bridge. */
   #wire(): void {
     const { known } = this.#store;
     const target = known === undefined ? undefined : this.#targetOf(known);
@@ -144,24 +144,29 @@ export class BridgeObject extends DurableObject<Env> {
     const { slug, capabilities, clientInfo } = known;
     const { limits } = this.#config;
     const upstreamSessions = new UpstreamSessions({
-      ...{ target, client: { capabilities, clientInfo }, saved: known },
+      target,
+      client: { capabilities, clientInfo },
+      saved: known,
       quietMs: limits.quietSeconds * 1000,
       attended: () => this.#attendants.uris,
       returning: () => this.#attendants.returning,
-      hear: (uri) => this.#attendants.tell(uri),
+      hear: (uri) => this.#attendants.notify(uri),
       save: (change) => this.#store.save(change),
     });
-    const desk = new BridgeService({
-      ...{ slug, object: this.ctx.id.toString(), upstreamSessions, limits },
+    const service = new BridgeService({
+      slug,
+      object: this.ctx.id.toString(),
+      upstreamSessions,
+      limits,
       calls: new ParkedCalls(meteredSql(this.ctx.storage.sql)),
       now: () => Date.now(),
       onChange: () => this.#changed(),
       synced: () => this.ctx.storage.sync(),
     });
-    this.#parts = { upstreamSessions, desk };
+    this.#parts = { upstreamSessions, service };
   }
 
-  /** A deploy may have taken the server, or moved it. */
+  /** @returns `undefined` when a deploy has removed the server, or moved it. */
   #targetOf({ slug, endpoint }: StoredBridge): UpstreamTarget | undefined {
     const target = this.#config?.servers.get(slug)?.target;
     return target?.endpoint.href === endpoint ? target : undefined;
@@ -177,16 +182,16 @@ export class BridgeObject extends DurableObject<Env> {
     await emptied;
   }
 
-  /** Something runs, is over, or is due at another time than before. */
+  /** Called when a call has begun or ended, or other work is due at another time. */
   #changed(): void {
-    const isIdle = this.#parts?.desk.isIdle !== false;
-    // Who listens where no tool is called does not use it: it would be kept for ever.
+    const isIdle = this.#parts?.service.isIdle !== false;
+    // Listening without calls does not count as use: otherwise the bridge would be kept for ever.
     if (!isIdle || this.#keeping !== null) this.#used();
     if (isIdle) {
       clearTimeout(this.#keeping);
       this.#keeping = null;
-    } else this.#keeping ??= setTimeout(() => this.#ringAgain(), ALARM_KEPT_MS / 2);
-    this.#ring();
+    } else this.#keeping ??= setTimeout(() => this.#renewAlarm(), ALARM_KEPT_MS / 2);
+    this.#scheduleAlarm();
   }
 
   #used(): void {
@@ -196,19 +201,19 @@ export class BridgeObject extends DurableObject<Env> {
     this.#store.save({ usedAt: now });
   }
 
-  /** When does something have to be done next? */
-  #ring(): void {
-    this.#clock.noLaterThan(this.#parts?.desk.dueAt);
+  /** Sets the alarm for the work that is due next. */
+  #scheduleAlarm(): void {
+    this.#clock.noLaterThan(this.#parts?.service.dueAt);
     this.#clock.noLaterThan(this.#idleAt);
   }
 
-  /** The alarm has rung, or something runs for a while. */
-  #ringAgain(): void {
-    if (this.#parts?.desk.isIdle === false) {
+  /** Sets the next alarm after one has fired, or while a call runs for long. */
+  #renewAlarm(): void {
+    if (this.#parts?.service.isIdle === false) {
       this.#used();
       this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);
     }
-    this.#ring();
+    this.#scheduleAlarm();
   }
 }
 

@@ -1,4 +1,4 @@
-/** What of a bridge outlives its object's memory, beside its parked calls: one row. */
+/** The stored state of a bridge, beside its parked calls: one row. */
 
 import type { SavedUpstreamSession } from "../src/relay/modern-to-legacy/upstream-session-options.ts";
 import { count } from "../src/observability/costs.ts";
@@ -6,14 +6,14 @@ import type { JsonObject } from "../src/protocol/json-rpc.ts";
 
 export interface StoredBridge extends SavedUpstreamSession {
   readonly slug: string;
-  /** Where the server was: at another address it is another. */
+  /** The server's URL: at another URL it counts as another server. */
   readonly endpoint: string;
-  /** Whose it is, as a hash. */
+  /** The hash of its principal. */
   readonly owner: string;
-  /** What the server was told of the client. */
+  /** The client as the server's `initialize` got it. */
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject;
-  /** When it was used, to within half of the time that it is kept; milliseconds since 1970. */
+  /** The last use in milliseconds since 1970, to within half of the time that a bridge is kept. */
   readonly usedAt: number;
 }
 
@@ -31,7 +31,7 @@ export class BridgeStore {
     this.#isSaved = this.#known !== undefined;
   }
 
-  /** As it is known, saved or not. */
+  /** The bridge, saved or not. */
   get known(): StoredBridge | undefined {
     return this.#known;
   }
@@ -40,12 +40,12 @@ export class BridgeStore {
     return this.#isSaved;
   }
 
-  /** There is a bridge from now on, of which nothing is written yet. */
+  /** Begins a bridge; nothing is written yet. */
   begin(bridge: StoredBridge): void {
     this.#known = bridge;
   }
 
-  /** Does nothing when the bridge is no more. */
+  /** Does nothing once the bridge has ended. */
   save(change: Partial<StoredBridge>): void {
     if (this.#known === undefined) return;
     this.#known = { ...this.#known, ...change };
@@ -54,7 +54,7 @@ export class BridgeStore {
     this.#storage.kv.put(BRIDGE, this.#known);
   }
 
-  /** Leaves nothing, the alarm included. */
+  /** Deletes everything, the alarm included. */
   async empty(): Promise<void> {
     this.#known = undefined;
     this.#isSaved = false;

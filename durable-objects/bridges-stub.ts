@@ -18,22 +18,23 @@ import type { BridgeObject, Sender } from "./bridge-object.ts";
 type Namespace = DurableObjectNamespace<BridgeObject>;
 type Stub = DurableObjectStub<BridgeObject>;
 
-/** The first message on the way of a client that listens. */
+/** The first message on the socket of a client that listens. */
 export interface Attending {
   readonly sender: Sender;
   readonly uris: readonly string[];
 }
 
-/** To be asked for callers who have shown who they are: each principal's calls bring objects to life. */
+/** Only for authenticated callers: each principal's calls create objects. */
 export function bridgesIn(namespace: Namespace): Bridges {
   return {
     at(principal, { slug, endpoint }, declared) {
-      // What else a client declares makes no difference to a server, and would make objects.
+      // Other capabilities make no difference to a server, and would create more objects.
       const kind = clientKind(LATEST_MODERN, declared);
       const { capabilities } = kind;
 
       const sender = async (): Promise<Sender> => ({
-        ...{ slug, capabilities },
+        slug,
+        capabilities,
         owner: await hashOf(principal),
       });
 
@@ -52,7 +53,7 @@ export function bridgesIn(namespace: Namespace): Bridges {
       return {
         run(command) {
           const id = crypto.randomUUID();
-          // Both calls wait for the same, so that they come in their order.
+          // Both calls wait for the same promise, so that they arrive in order.
           const ready = Promise.all([stubFor(command), sender()]);
           const take = async (): Promise<BridgeOutcome> => {
             const [stub, from] = await ready;
@@ -69,7 +70,7 @@ export function bridgesIn(namespace: Namespace): Bridges {
         async listenForResources(uris) {
           const [stub, from] = await Promise.all([ownStub(), sender()]);
           const { webSocket } = await stub.fetch(attendRequest());
-          if (webSocket === null) throw new Error("A bridge has opened no way");
+          if (webSocket === null) throw new Error("A bridge has opened no WebSocket");
           const lines = new SocketLines(webSocket, CLIENT_GONE_CODE);
           lines.send(JSON.stringify({ sender: from, uris } satisfies Attending));
           return lines;
@@ -79,7 +80,7 @@ export function bridgesIn(namespace: Namespace): Bridges {
   };
 }
 
-/** @returns `undefined` for what is no id of an object here: another gateway's, or none at all. */
+/** @returns `undefined` for a text that is no id of an object of this gateway. */
 function stubOf(namespace: Namespace, id: string): Stub | undefined {
   try {
     return namespace.get(namespace.idFromString(id));

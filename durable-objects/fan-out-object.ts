@@ -1,11 +1,12 @@
 /**
- * One branch of the fan-out: carries the news of all servers to its share of the subscribers. Wires
- * it to its storage, its alarm and its sockets, to the feeds, and to the sessions it calls.
+ * One branch of the fan-out: carries the news of all servers to its share of the subscribers. The object
+ * wires the branch to its storage, alarm and sockets, to the feeds, and to the sessions that it calls.
  */
 
 import { DurableObject } from "cloudflare:workers";
 
 import { loadConfig } from "../src/config/config.ts";
+import type { Handed, Recipients } from "../src/notifications/fan-out/deliveries.ts";
 import { Branch } from "../src/notifications/fan-out/branch.ts";
 import { BRANCHES, branchName } from "../src/notifications/fan-out/branches.ts";
 import type { Seat } from "../src/notifications/fan-out/listener.ts";
@@ -16,7 +17,7 @@ import { AlarmClock } from "./alarm-clock.ts";
 import { readListenRequest } from "./fan-out-stub.ts";
 import { feedsIn } from "./feeds-stub.ts";
 import { meteredSql } from "./metered-sql.ts";
-import { recipientsIn } from "./fan-out-recipients.ts";
+import type { SessionObject } from "./session-object.ts";
 
 export class FanOutObject extends DurableObject<Env> {
   readonly #branch: Branch<WebSocket>;
@@ -54,7 +55,7 @@ export class FanOutObject extends DurableObject<Env> {
     this.#branch.publish(news);
   }
 
-  /** Opens a listener's way: it says what it wants in its first message. */
+  /** Opens a listener's socket; its first message names its interests. */
   override fetch(request: Request): Response {
     const { 0: client, 1: server } = new WebSocketPair();
     this.ctx.acceptWebSocket(server);
@@ -76,12 +77,12 @@ export class FanOutObject extends DurableObject<Env> {
   }
 
   override alarm(): Promise<void> {
-    this.#clock.rang();
+    this.#clock.fired();
     return this.#branch.wake();
   }
 }
 
-/** An object is not told its name. */
+/** Finds the branch by its id, since an object does not know its name. */
 function numberOf(namespace: Env["FAN_OUT"], id: DurableObjectId): number {
   for (let branch = 0; branch < BRANCHES; branch += 1) {
     if (namespace.idFromName(branchName(branch)).equals(id)) return branch;
@@ -91,4 +92,14 @@ function numberOf(namespace: Env["FAN_OUT"], id: DurableObjectId): number {
 
 function seatOf(socket: WebSocket): Seat | undefined {
   return (socket.deserializeAttachment() as Seat | null) ?? undefined;
+}
+
+/** The legacy sessions that a branch delivers news to. */
+function recipientsIn(namespace: DurableObjectNamespace<SessionObject>): Recipients {
+  return {
+    async deliver(session, news): Promise<Handed> {
+      count("objectRequests");
+      return namespace.get(namespace.idFromString(session)).deliver(news);
+    },
+  };
 }

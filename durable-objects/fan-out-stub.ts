@@ -10,13 +10,13 @@ type Namespace = DurableObjectNamespace<FanOutObject>;
 
 const HEADER = "Edgeway-Listener";
 
-/** What one branch can be asked. Every call may fail when it is restarted, and may be made anew. */
+/** One branch. Every call may fail when its object restarts, and may then be repeated. */
 export interface BranchStub {
   subscribe(session: string, interests: Interests): Promise<Interests>;
   unsubscribe(session: string, interests?: Interests): Promise<void>;
   /**
-   * Hands it news of a server, which is carried on from here whatever happens. News that is not
-   * above the highest number it had of that server is taken for a repetition, and dropped.
+   * Hands over news of a server; when the call returns, the branch will deliver it, even after a restart.
+   * News whose number is not above the highest so far of that server is dropped as a repetition.
    */
   publish(news: News): Promise<void>;
   /** @returns a socket for `openNewsSocket`. */
@@ -36,7 +36,7 @@ export function branchAt(namespace: Namespace, branch: number): BranchStub {
     publish: (news) => stub().publish(news),
     async open(listener) {
       const { webSocket } = await stub().fetch(listenRequest(listener));
-      if (webSocket === null) throw new Error("A branch of the fan-out has opened no way");
+      if (webSocket === null) throw new Error("A branch of the fan-out has opened no WebSocket");
       return webSocket;
     },
   };
@@ -59,7 +59,7 @@ function listenRequest(listener: string): Request {
   return new Request("https://branch.internal/", { headers });
 }
 
-/** @returns the listener of a request that `open` has made. */
+/** @returns the listener's id in a request that `open` has made. */
 export function readListenRequest({ headers }: Request): string {
   return headers.get(HEADER) ?? "";
 }

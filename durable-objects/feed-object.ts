@@ -1,6 +1,6 @@
 /**
- * What the gateway knows of one upstream, for all its users: wires its catalogs and its watch to
- * each other, to storage and to the alarm, which is set only while somebody wants to hear of changes.
+ * The shared state of one server, for all users: its catalogs and the watch on its changes. The object
+ * wires the two to each other, to storage and to the alarm.
  */
 
 import { DurableObject } from "cloudflare:workers";
@@ -21,19 +21,19 @@ import { branchAt } from "./fan-out-stub.ts";
 import { feedName } from "./feeds-stub.ts";
 import { meteredSql } from "./metered-sql.ts";
 
-/** A watch that was lost with the memory of its object is brought back after this. */
+/** A watch that was lost with the memory of its object is restarted after this. */
 const WATCHDOG_MS = 30_000;
 const NOTHING: ServerHealth["counts"] = { tools: 0, resources: 0, templates: 0, prompts: 0 };
 
 interface Parts {
-  readonly keeper: CatalogCache;
-  readonly desk: ManagedWatch;
+  readonly catalogs: CatalogCache;
+  readonly watch: ManagedWatch;
 }
 
 export class FeedObject extends DurableObject<Env> {
   readonly #clock: AlarmClock;
   readonly #isConfigOk: boolean;
-  /** `undefined` for a server that is not configured, or is so no longer. */
+  /** `undefined` for a server that is not configured (any more). */
   readonly #parts: Parts | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -44,7 +44,7 @@ export class FeedObject extends DurableObject<Env> {
     this.#isConfigOk = loaded.ok;
     if (!loaded.ok) return;
     const { servers, limits } = loaded.config;
-    // An object is not told its name.
+    // The server is found by its id, since an object does not know its name.
     const server = [...servers.values()].find(({ slug }) =>
       env.FEEDS.idFromName(feedName(slug)).equals(ctx.id),
     );
@@ -52,7 +52,7 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   async catalog(slug: string, question: CatalogQuestion): Promise<CatalogAnswer> {
-    const answer = await this.#parts?.keeper.catalog(question);
+    const answer = await this.#parts?.catalogs.catalog(question);
     return answer ?? { kind: "none", trouble: await this.#gone(slug) };
   }
 
@@ -61,43 +61,43 @@ export class FeedObject extends DurableObject<Env> {
       await this.#gone(slug);
       return [];
     }
-    const promised = await this.#parts.desk.watch(branch, change);
+    const promised = await this.#parts.watch.watch(branch, change);
     this.#setAlarm();
     return promised;
   }
 
   async report(slug: string, trouble: Trouble | undefined): Promise<void> {
     if (this.#parts === undefined) await this.#gone(slug);
-    else this.#parts.keeper.report(trouble);
+    else this.#parts.catalogs.report(trouble);
   }
 
-  /** From what is known: the server is asked nothing. */
+  /** Uses the stored state: the server gets no request. */
   async health(slug: string): Promise<ServerHealth> {
     if (this.#parts === undefined) {
       const trouble = await this.#gone(slug);
       return { slug, state: "unknown", trouble, counts: NOTHING, watched: 0, isWatching: false };
     }
-    const { keeper, desk } = this.#parts;
-    const { wantedCount: watched, isWatching } = desk;
-    return { slug, ...keeper.condition(), watched, isWatching };
+    const { catalogs, watch } = this.#parts;
+    const { wantedCount: watched, isWatching } = watch;
+    return { slug, ...catalogs.condition(), watched, isWatching };
   }
 
-  /** From what is known, as `health` is. */
+  /** Uses the stored state, like `health`. */
   resources(): Promise<Catalog | undefined> {
-    const newest = this.#parts?.keeper.newest();
+    const newest = this.#parts?.catalogs.newest();
     return Promise.resolve(newest && resourcesOf(newest));
   }
 
   override async alarm(): Promise<void> {
-    this.#clock.rang();
+    this.#clock.fired();
     if (this.#parts !== undefined) {
-      this.#parts.desk.wake();
-      this.#parts.keeper.wake();
+      this.#parts.watch.wake();
+      this.#parts.catalogs.wake();
       this.#setAlarm();
     } else if (this.#isConfigOk) {
       await this.ctx.storage.deleteAll();
     } else {
-      // Mistakes are corrected.
+      // The alarm retries, because an operator will correct the configuration.
       this.#clock.noLaterThan(Date.now() + WATCHDOG_MS);
     }
   }
@@ -106,34 +106,40 @@ export class FeedObject extends DurableObject<Env> {
     const { ctx, env } = this;
     const { slug, target } = server;
     const sql = meteredSql(ctx.storage.sql);
-    const keeper = new CatalogCache({
-      ...{ slug, endpoint: target.endpoint.href, limits, now: () => Date.now() },
+    const catalogs = new CatalogCache({
+      slug,
+      endpoint: target.endpoint.href,
+      limits,
+      now: () => Date.now(),
       storage: { sql, transaction: (work) => ctx.storage.transactionSync(work) },
       read: (client, signal, last) => readCatalog(server, client, limits, signal, last),
-      covers: (topic) => desk.covers(topic),
-      announce: (topics) => desk.announce(topics),
-      isWanted: () => desk.isWanted,
+      covers: (topic) => watch.covers(topic),
+      announce: (topics) => watch.announce(topics),
+      isWanted: () => watch.isWanted,
       waitUntil: (work) => ctx.waitUntil(work),
       onDue: () => this.#setAlarm(),
     });
-    const desk = new WatchManager({
-      ...{ target, sql, limits, now: () => Date.now() },
+    const watch = new WatchManager({
+      target,
+      sql,
+      limits,
+      now: () => Date.now(),
       events: {
         publish: (branch, news) => branchAt(env.FAN_OUT, branch).publish(news),
-        outdated: (topics) => keeper.outdated(topics),
+        outdated: (topics) => catalogs.outdated(topics),
       },
     });
-    return { keeper, desk };
+    return { catalogs, watch };
   }
 
   #setAlarm(): void {
     if (this.#parts === undefined) return;
-    const { keeper, desk } = this.#parts;
-    if (desk.wantedCount > 0) this.#clock.noLaterThan(Date.now() + WATCHDOG_MS);
-    this.#clock.noLaterThan(keeper.dueAt);
+    const { catalogs, watch } = this.#parts;
+    if (watch.wantedCount > 0) this.#clock.noLaterThan(Date.now() + WATCHDOG_MS);
+    this.#clock.noLaterThan(catalogs.dueAt);
   }
 
-  /** Of a server that is not there, nothing is kept. */
+  /** Deletes the stored state of a server that is not configured, and returns the reason. */
   async #gone(slug: string): Promise<Trouble> {
     if (this.#isConfigOk) await this.ctx.storage.deleteAll();
     const message = this.#isConfigOk

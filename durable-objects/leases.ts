@@ -1,7 +1,7 @@
 /**
- * Who has to be told when a grant or an API key ends: the Workers that hold streams open for it.
- * Each holds a WebSocket to its user's object, which sleeps beside them until there is something
- * to tell; so a stream is closed when its token is revoked, and waiting for that costs nothing.
+ * Leases close a client's streams when its grant or API key ends. Each Worker that holds such a stream
+ * has a WebSocket to the user's object, which sleeps beside them until it closes the sockets; so waiting
+ * for a revocation costs nothing.
  */
 
 import { LEASE_ENDED_CODE } from "../src/auth/resource/lease.ts";
@@ -13,7 +13,7 @@ export class Leases {
     this.#ctx = ctx;
   }
 
-  /** @param request of `leaseRequest`: whoever sends it checks the token once the lease is open. */
+  /** @param request from `leaseRequest`; its sender checks the token once the lease is open. */
   open(request: Request): Response {
     const tags = new URL(request.url).searchParams.getAll("tag");
     const { 0: client, 1: server } = new WebSocketPair();
@@ -21,7 +21,7 @@ export class Leases {
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  /** @param tags grants, keys, or users. */
+  /** Ends the leases of these grants, keys or users. */
   end(tags: readonly string[]): void {
     for (const tag of tags) {
       for (const socket of this.#ctx.getWebSockets(tag)) socket.close(LEASE_ENDED_CODE, "ended");
@@ -29,7 +29,7 @@ export class Leases {
   }
 }
 
-/** @param tags what the lease ends with: a grant or key, and its user. */
+/** @param tags the grant or key, and its user: the lease ends with any of them. */
 export function leaseRequest(tags: readonly string[]): Request {
   const url = new URL("https://shard/lease");
   for (const tag of tags) url.searchParams.append("tag", tag);

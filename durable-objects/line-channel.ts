@@ -1,7 +1,7 @@
 /**
- * The way to a client's stream over the answer of the call that it answers: a line for each frame.
- * What is sent to a WebSocket, the platform holds back until it is safe in the log; of a stream
- * that was handed over before, that is not written anywhere, so it is done here.
+ * The channel to a client's stream over the response body of the call: one line for each frame. The
+ * platform holds back WebSocket messages until the log is durable. It does not promise that for a stream
+ * that was returned before, so this channel waits for it itself.
  */
 
 import { PushStream } from "../src/lib/push-stream.ts";
@@ -11,7 +11,7 @@ import { OVER } from "../src/sessions/frame.ts";
 export interface LineChannelOptions {
   readonly openedAt: number;
   readonly windowBytes: number;
-  /** The reader has taken something. */
+  /** Called when the reader has taken bytes. */
   readonly onRoom: () => void;
   readonly onGone: () => void;
   /** Resolves when everything written so far is durable. */
@@ -24,7 +24,7 @@ export class LineChannel implements Channel {
   readonly #windowBytes: number;
   readonly #synced: () => Promise<void>;
   readonly #onRoom: () => void;
-  /** Lines that are not safe yet. */
+  /** Lines whose events are not durable yet. */
   #held: string[] = [];
   #heldChars = 0;
   #isFlushing = false;
@@ -57,7 +57,7 @@ export class LineChannel implements Channel {
   }
 
   sentUpTo(): void {
-    // Its reader is gone when the memory of its object is.
+    // Nothing to note: the channel does not outlive the memory of its object.
   }
 
   close(): void {
@@ -65,7 +65,7 @@ export class LineChannel implements Channel {
     this.#isClosing = true;
   }
 
-  /** The reader has gone, which the stream itself cannot tell. */
+  /** The reader has gone, which the stream itself does not notice. */
   abandon(): void {
     this.#push.abandon();
   }
@@ -79,7 +79,7 @@ export class LineChannel implements Channel {
       try {
         await this.#synced();
       } catch {
-        // Not safe: the reader is to ask again, for what is.
+        // Not durable: the reader has to resume, and gets only durable events.
         this.#push.close();
         return;
       }

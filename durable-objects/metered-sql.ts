@@ -1,4 +1,4 @@
-/** The database of a Durable Object, with its rows counted. */
+/** The database of a Durable Object, with counts of the rows read and written. */
 
 import type { Sql, SqlValue } from "../src/lib/sql.ts";
 import { count } from "../src/observability/costs.ts";
@@ -7,7 +7,7 @@ export function meteredSql(sql: SqlStorage): Sql {
   return {
     exec<Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]) {
       const cursor = sql.exec<Row>(query, ...bindings);
-      // A statement that writes has run to its end here; one that reads goes on with its reader.
+      // A writing statement has finished here; a reading one runs on while its rows are read.
       count("rowsWritten", cursor.rowsWritten);
       return { [Symbol.iterator]: () => counted(cursor) };
     },

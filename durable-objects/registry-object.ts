@@ -1,7 +1,7 @@
 /**
- * What all isolates have to agree on, in one object: the keys that session ids are sealed with, the
- * root of the keys of sign-in, and the owner's code where the operator gave none. It is asked every
- * few minutes by each isolate, and when the owner signs in.
+ * The one object for values that all isolates share: the keys that seal session ids, the root of the keys
+ * of sign-in, and the owner's code where the operator gave none. Each isolate calls it every few minutes,
+ * and when the owner signs in.
  */
 
 import { DurableObject } from "cloudflare:workers";
@@ -31,8 +31,9 @@ export class RegistryObject extends DurableObject<Env> {
   }
 
   /**
-   * Newest first. Synchronous from reading to writing, so that two first calls get the same key:
-   * nothing else runs in between, and no answer leaves before the write is durable.
+   * The keys for session ids, newest first, as base64url. Synchronous from reading to writing, so that two
+   * first calls get the same key: no other call runs in between, and no answer leaves before the write is
+   * durable.
    */
   sessionKeys(): readonly string[] {
     const { kv } = this.ctx.storage;
@@ -42,7 +43,7 @@ export class RegistryObject extends DurableObject<Env> {
     return keys.map(({ material }) => material);
   }
 
-  /** What the keys of sign-in are derived from: made once, and as long as the gateway's users last. */
+  /** The root of the keys of sign-in, as base64url: made once, and kept as long as the gateway's users. */
   authRoot(): string {
     const { kv } = this.ctx.storage;
     const stored = kv.get<string>(AUTH_ROOT);

@@ -1,4 +1,4 @@
-/** How all servers are, asked of their feeds at the same time: a silent one holds up nobody. */
+/** The health of all servers, read from their feeds in parallel: a slow feed does not delay the others. */
 
 import { type Conflict, conflictsAmong } from "../src/catalog/routing/conflicts.ts";
 import type { Server } from "../src/endpoint/server.ts";
@@ -8,7 +8,7 @@ import type { ServerHealth } from "../src/observability/health.ts";
 
 const WAIT_MS = 2000;
 
-/** Each with what it gives up to servers that are configured earlier. @returns in their order. */
+/** @returns the health of each server with its resource conflicts, in the order of the servers. */
 export async function healthOf(
   feeds: Feeds,
   servers: readonly Server[],
@@ -48,13 +48,13 @@ export function healthIn(
 ): Promise<readonly ServerHealth[]> {
   return Promise.all(
     slugs.map(async (slug) => {
-      // Whatever went wrong there: the page is about the others, too.
+      // A failed feed is reported as such, so that the page still shows the others.
       const asked = feeds.of(slug).health();
-      const told = await settleWithin(
+      const health = await settleWithin(
         asked.catch(() => undefined),
         waitMs,
       );
-      return told ?? silent(slug);
+      return health ?? silent(slug);
     }),
   );
 }
@@ -62,8 +62,11 @@ export function healthIn(
 function silent(slug: string): ServerHealth {
   const message = `The gateway cannot tell at the moment how "${slug}" is`;
   return {
-    ...{ slug, state: "unknown", trouble: { reason: "gateway", message, since: Date.now() } },
+    slug,
+    state: "unknown",
+    trouble: { reason: "gateway", message, since: Date.now() },
     counts: { tools: 0, resources: 0, templates: 0, prompts: 0 },
-    ...{ watched: 0, isWatching: false },
+    watched: 0,
+    isWatching: false,
   };
 }

@@ -1,4 +1,4 @@
-/** The keys of this gateway's session ids: the operator's, or those that the registry made. */
+/** The keys for session ids: the operator's, or those that the registry made. */
 
 import type { Config } from "../src/config/config.ts";
 import { count } from "../src/observability/costs.ts";
@@ -7,7 +7,7 @@ import { registryOf } from "./registry-stub.ts";
 
 let cached: { readonly config: Config; readonly keys: SessionKeys } | undefined;
 
-/** The keys as this isolate knows them; the configuration is the same object for its whole life. */
+/** One for the life of an isolate, like its configuration. */
 export function keysOf(env: Env, config: Config): SessionKeys {
   if (cached?.config !== config) cached = { config, keys: new SessionKeys(sourceOf(env, config)) };
   return cached.keys;

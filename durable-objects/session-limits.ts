@@ -1,4 +1,4 @@
-/** The limits of a session and of its log, in the units that they are used in. */
+/** The limits of a session and of its log, in the units of their use. */
 
 import type { LogLimits } from "../src/sessions/log/stream-index.ts";
 import type { Limits } from "../src/policy/limits.ts";

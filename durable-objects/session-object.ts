@@ -1,7 +1,7 @@
 /**
- * The holder of one legacy session: wires the session to its storage, its alarm and its readers.
- * What a session is, its id says; so an object that was emptied, or never was, serves it as well as
- * one that remembers.
+ * The Durable Object of one legacy session: wires the session to its storage, alarm and readers. The
+ * sealed session id describes the session, so an empty or new object serves it as well as one with stored
+ * state.
  */
 
 import { DurableObject } from "cloudflare:workers";
@@ -30,7 +30,7 @@ import { readStreamRequest, streamResponse } from "./stream-request.ts";
 
 const UNKNOWN: SessionOutcome = { kind: "unknown" };
 const MARK_LENGTH = 6;
-/** A call that runs this long is kept by an alarm: an object that waits may be let go. */
+/** An alarm keeps the object for a call that runs this long: the platform may evict a waiting object. */
 const ALARM_KEPT_MS = 30_000;
 
 export class SessionObject extends DurableObject<Env> {
@@ -42,7 +42,7 @@ export class SessionObject extends DurableObject<Env> {
   readonly #readers: SessionReaders;
   readonly #streamOpens: TokenBucket;
   #keeping: number | null = null;
-  /** A reader that was there before this life of the object is on its way back. */
+  /** When the last reader left. At the start of a life: now, since an earlier reader may reconnect. */
   #desertedAt = Date.now();
   #wired: WiredSession | undefined;
 
@@ -93,7 +93,7 @@ export class SessionObject extends DurableObject<Env> {
     const place = session.placeFor(lastEventId);
     if ("kind" in place) return Response.json(place);
     const { socket, openedAt } = this.#readers.open(session, place, returning);
-    // The stream of HTTP+SSE is the session: it is there from here on.
+    // With HTTP+SSE, the stream is the session: it exists from here on.
     if (isNew && claims.client === undefined) this.#store.save({});
     return streamResponse(socket, openedAt);
   }
@@ -104,7 +104,7 @@ export class SessionObject extends DurableObject<Env> {
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     this.#readers.closed(socket);
-    // The stream of HTTP+SSE is the session; only one that broke may come back.
+    // With HTTP+SSE, the stream is the session; only a broken one may be reopened.
     const isLeft = code === CLIENT_GONE_CODE && this.#session?.hasReaders === false;
     if (isLeft && this.#store.known?.door === "http+sse") await this.#end();
   }
@@ -113,33 +113,33 @@ export class SessionObject extends DurableObject<Env> {
     return this.webSocketClose(socket, 0);
   }
 
-  /** Takes what a watch brought that runs where the client's stream is held. */
+  /** Takes a message from a watch that runs in the Worker that holds the client's stream. */
   async watched(claims: SessionClaims, watched: Watched): Promise<void> {
     await this.#use(claims)?.receiveWatched(watched);
   }
 
-  /** Such a watch found an upstream session forgotten. */
+  /** Such a watch found that a server no longer knows its session. */
   async upstreamForgotten(claims: SessionClaims, lost: Forgotten): Promise<void> {
     await this.#use(claims)?.upstreamForgotten(lost);
   }
 
-  /** Takes news of what the session wants to hear of; the same news may come twice. */
+  /** Takes news of the session's subscriptions; the same news may arrive twice. */
   deliver(news: News): Delivery {
     const { known } = this.#store;
     if (known === undefined || known.expiresAt <= Date.now()) return "gone";
     const delivery = this.#wired?.subscriptions()?.deliver(news);
     if (delivery !== undefined) return delivery;
-    // Its servers are not configured at the moment: its client is told when they are.
-    this.#store.saveHeard({ seqs: {}, ...this.#store.heard(), isParked: true });
+    // Its servers are not configured at the moment: the client is notified when they are again.
+    this.#store.saveInbox({ seqs: {}, ...this.#store.savedInbox(), isParked: true });
     return "parked";
   }
 
-  /** The reader of a stream that `receive` gave has gone. */
+  /** The reader of a stream that `receive` returned has gone. */
   detach(reader: string): void {
     this.#readers.detach(reader);
   }
 
-  /** @returns `false` when there was no such session any more. */
+  /** Deletes the session. @returns `false` when it no longer existed. */
   async close(claims: SessionClaims): Promise<boolean> {
     const session = this.#use(claims);
     if (session === undefined) return false;
@@ -148,12 +148,12 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    this.#clock.rang();
+    this.#clock.fired();
     const now = Date.now();
     const { deletedUntil, known } = this.#store;
     const isOver = (deletedUntil ?? known?.expiresAt ?? Infinity) <= now;
     if (isOver || (this.#desertedUntil() ?? Infinity) <= now) await this.#end();
-    else this.#ringAgain();
+    else this.#renewAlarm();
   }
 
   get #session(): Session | undefined {
@@ -161,7 +161,7 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   /**
-   * The session of an id, from nothing if need be.
+   * The session of an id; made from the id's claims if nothing is stored.
    *
    * @param isNew a session of HTTP+SSE begins with its stream.
    */
@@ -171,27 +171,34 @@ export class SessionObject extends DurableObject<Env> {
     if (known !== undefined) return this.#session;
     if (client === undefined && !isNew) return undefined;
     this.#store.begin({
-      ...{ door: client === undefined ? "http+sse" : "streamable-http", route, principal },
-      ...{ client, expiresAt: expiresAt * 1000, upstreams: {} },
+      door: client === undefined ? "http+sse" : "streamable-http",
+      route,
+      principal,
+      client,
+      expiresAt: expiresAt * 1000,
+      upstreams: {},
     });
     this.#wire();
     return this.#session;
   }
 
-  /** Brings what is known of the session to life. */
+  /** Makes the session from its stored state. */
   #wire(): void {
     const { known } = this.#store;
     if (known === undefined || this.#config === undefined) return;
     this.#wired = wireSession(known, {
-      ...{ ctx: this.ctx, env: this.env, config: this.#config },
-      ...{ log: this.#log, store: this.#store },
+      ctx: this.ctx,
+      env: this.env,
+      config: this.#config,
+      log: this.#log,
+      store: this.#store,
       onBusy: (isBusy) => this.#keep(isBusy),
       onWanted: () => this.#clock.noLaterThan(this.#abandonedAt()),
-      onDetach: () => this.#expectBack(),
+      onDetach: () => this.#awaitReader(),
     });
   }
 
-  /** Leaves nothing but, until this time, the knowledge that there is nothing. */
+  /** Ends the session and deletes its state. @param deletedUntil when its tombstone goes, in ms since 1970. */
   async #end(deletedUntil?: number): Promise<void> {
     const session = this.#session;
     this.#wired = undefined;
@@ -199,33 +206,33 @@ export class SessionObject extends DurableObject<Env> {
     const emptied = this.#store.empty(deletedUntil);
     this.#log.close();
     await emptied;
-    this.#clock.rang();
+    this.#clock.fired();
     this.#clock.noLaterThan(deletedUntil);
     await session?.close();
   }
 
-  /** Keeps the object for the calls that run in it. */
+  /** Keeps the object alive while calls run in it. */
   #keep(isBusy: boolean): void {
     clearTimeout(this.#keeping);
-    this.#keeping = isBusy ? setTimeout(() => this.#ringAgain(), ALARM_KEPT_MS / 2) : null;
+    this.#keeping = isBusy ? setTimeout(() => this.#renewAlarm(), ALARM_KEPT_MS / 2) : null;
   }
 
-  /** What is logged is to be found by the next life of this object, and to go in its time. */
+  /** After a logged event: stores the session for the next life, and schedules the event's expiry. */
   #logged(): void {
     if (!this.#store.isSaved) this.#store.save({});
     const due = Date.now() + this.#limits.retentionMinutes * 60_000;
-    if (this.#clock.ringsBy(due)) return;
+    if (this.#clock.firesBy(due)) return;
     this.#clock.noLaterThan(this.#log.expiresAt() ?? due);
   }
 
-  /** A session of HTTP+SSE ends when its reader does not come back. */
-  #expectBack(): void {
+  /** Schedules the end of an HTTP+SSE session whose reader does not reconnect. */
+  #awaitReader(): void {
     if (this.#session?.hasReaders === false) this.#desertedAt = Date.now();
     this.#clock.noLaterThan(this.#desertedUntil());
     this.#clock.noLaterThan(this.#abandonedAt());
   }
 
-  /** When nobody has listened for so long that nothing is watched any more for the session. */
+  /** When the session has had no reader for so long that its subscriptions are paused. */
   #abandonedAt(): number | undefined {
     const subscriptions = this.#wired?.subscriptions();
     if (subscriptions?.isWatching !== true || this.#session?.hasReaders === true) return undefined;
@@ -239,14 +246,14 @@ export class SessionObject extends DurableObject<Env> {
     return this.#desertedAt + this.#limits.lingerSeconds * 1000;
   }
 
-  /** The alarm has rung, or was never set: what is due next? */
-  #ringAgain(): void {
+  /** Does the work that is due, and sets the alarm for the next. */
+  #renewAlarm(): void {
     const { deletedUntil, known } = this.#store;
     this.#log.expire();
     const abandonedAt = this.#abandonedAt();
     const subscriptions = this.#wired?.subscriptions();
     if (abandonedAt !== undefined && abandonedAt <= Date.now()) subscriptions?.park();
-    // The next life of this object does not know it.
+    // Stored, because the next life of this object cannot know it.
     else if (abandonedAt !== undefined && subscriptions?.awaySince === undefined) {
       subscriptions?.left(this.#desertedAt);
     }

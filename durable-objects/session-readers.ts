@@ -1,6 +1,6 @@
 /**
- * Who reads the streams of a session, as the platform knows them: WebSockets, which outlive the
- * memory of their object, and the answers of calls, which do not.
+ * The connections that read a session's streams: WebSockets, which outlive the memory of their object,
+ * and the response bodies of calls, which do not.
  */
 
 import type { EventLog } from "../src/sessions/log/event-log.ts";
@@ -12,20 +12,20 @@ import type { StreamPosition } from "../src/sessions/streams.ts";
 import { LineChannel } from "./line-channel.ts";
 import { attachmentOf, SocketChannel } from "./socket-channel.ts";
 
-/** The reader is to come back: this life of the object does not know the session. */
-const COME_BACK_CODE = 1012;
+/** Close code 1012, "service restart": the Worker reconnects, as this life does not know the session. */
+const RECONNECT_CODE = 1012;
 
-/** A channel, and the feed that it tells of its reader: no other feed of the stream hears of that. */
-interface Reader<Way extends Channel> {
-  readonly channel: Way;
-  readonly feed: StreamReader;
+/** A channel and its stream reader, the only one that gets the channel's events. */
+interface Connection<C extends Channel> {
+  readonly channel: C;
+  readonly reader: StreamReader;
 }
 
 export class SessionReaders {
   readonly #ctx: DurableObjectState;
   readonly #windowBytes: number;
-  readonly #sockets = new Map<WebSocket, Reader<SocketChannel>>();
-  readonly #lines = new Map<string, Reader<LineChannel>>();
+  readonly #sockets = new Map<WebSocket, Connection<SocketChannel>>();
+  readonly #lines = new Map<string, Connection<LineChannel>>();
   #lastOpenedAt = 0;
 
   constructor(ctx: DurableObjectState, windowBytes: number) {
@@ -34,9 +34,9 @@ export class SessionReaders {
   }
 
   /**
-   * @param returning when the client opened a stream whose reader was lost, and is back.
-   * @returns the reader's end of a WebSocket that brings the frames of a stream, and when the client
-   *   opened it.
+   * @param returning when the client opened the stream, if its lost reader reconnects.
+   * @returns the reader's end of a WebSocket that carries the frames of a stream, and the time when the
+   *   client opened the stream, in milliseconds since 1970.
    */
   open(
     session: Session,
@@ -47,29 +47,32 @@ export class SessionReaders {
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server);
     const channel = new SocketChannel(server, this.#windowBytes, {
-      ...{ stream: place.head.id, openedAt, sent: place.after, ahead: 0 },
+      stream: place.head.id,
+      openedAt,
+      sent: place.after,
+      ahead: 0,
     });
-    this.#sockets.set(server, { channel, feed: session.attach(place, channel) });
+    this.#sockets.set(server, { channel, reader: session.attach(place, channel) });
     return { socket: client, openedAt };
   }
 
-  /** Finds the readers again that were there before this life of the object. */
+  /** Restores the readers that were connected before this life of the object. */
   find(session: Session | undefined, log: EventLog): void {
     const found = this.#ctx
       .getWebSockets()
-      // One that was closed is still there until its reader has said so too.
+      // A closed socket is listed until its reader has closed it too.
       .filter(({ readyState }) => readyState === WebSocket.READY_STATE_OPEN)
       .map((socket) => ({ socket, was: attachmentOf(socket) }))
       .toSorted((a, b) => (a.was?.openedAt ?? 0) - (b.was?.openedAt ?? 0));
     for (const { socket, was } of found) {
       if (session === undefined || was === undefined) {
-        socket.close(COME_BACK_CODE, "come back");
+        socket.close(RECONNECT_CODE, "come back");
         continue;
       }
       const channel = new SocketChannel(socket, this.#windowBytes, was);
       const head = log.adopt(was.stream, was.sent);
-      const feed = session.reattach({ head, after: was.sent }, channel);
-      this.#sockets.set(socket, { channel, feed });
+      const reader = session.reattach({ head, after: was.sent }, channel);
+      this.#sockets.set(socket, { channel, reader });
       this.#openedAt(was.openedAt);
     }
   }
@@ -77,31 +80,32 @@ export class SessionReaders {
   /** A reader acknowledged what it took. */
   acknowledged(socket: WebSocket, chars: number): void {
     count("webSocketMessagesIn");
-    const reader = this.#sockets.get(socket);
-    reader?.channel.acknowledged(chars);
-    reader?.feed.pump();
+    const connection = this.#sockets.get(socket);
+    connection?.channel.acknowledged(chars);
+    connection?.reader.pump();
   }
 
   closed(socket: WebSocket): void {
-    this.#sockets.get(socket)?.feed.abandon();
+    this.#sockets.get(socket)?.reader.abandon();
     this.#sockets.delete(socket);
   }
 
-  /** Makes the way to a stream that answers a call. */
+  /** Makes the channel for a stream that answers a call. */
   readonly openLine: OpenChannel = (read) => {
-    for (const [reader, { channel }] of this.#lines) {
-      if (!channel.isOpen) this.#lines.delete(reader);
+    for (const [name, { channel }] of this.#lines) {
+      if (!channel.isOpen) this.#lines.delete(name);
     }
-    const reader = crypto.randomUUID();
+    const name = crypto.randomUUID();
     const openedAt = this.#openedAt();
     const channel = new LineChannel({
-      ...{ openedAt, windowBytes: this.#windowBytes },
+      openedAt,
+      windowBytes: this.#windowBytes,
       synced: () => this.#ctx.storage.sync(),
-      onRoom: () => this.#lines.get(reader)?.feed.pump(),
-      onGone: () => this.#lines.get(reader)?.feed.abandon(),
+      onRoom: () => this.#lines.get(name)?.reader.pump(),
+      onGone: () => this.#lines.get(name)?.reader.abandon(),
     });
-    this.#lines.set(reader, { channel, feed: read(channel) });
-    return { body: channel.body, reader, openedAt };
+    this.#lines.set(name, { channel, reader: read(channel) });
+    return { body: channel.body, reader: name, openedAt };
   };
 
   /** The reader of such a stream has gone. */
@@ -109,7 +113,7 @@ export class SessionReaders {
     this.#lines.get(reader)?.channel.abandon();
   }
 
-  /** The time, and never one that another reader has: the platform's clock stands still within a turn. */
+  /** A unique time, since the platform's clock stands still within a turn of the event loop. */
   #openedAt(returning = Math.max(Date.now(), this.#lastOpenedAt + 1)): number {
     this.#lastOpenedAt = Math.max(this.#lastOpenedAt, returning);
     return returning;

@@ -1,7 +1,7 @@
 /**
- * What of a session outlives its object's memory, beside its log: a row that is written when an
- * upstream session is opened or what the client wants changes, a small one for what it has heard of
- * changes, and the tombstone that takes the place of both.
+ * The stored state of a session, beside its log: a row that is written when an upstream session is opened
+ * or the client's subscriptions change, a small row for its notification inbox, and the tombstone that
+ * replaces both.
  */
 
 import type { FederatedState } from "../src/dispatch/legacy/session-dispatch.ts";
@@ -14,14 +14,14 @@ export interface StoredSession extends FederatedState {
   readonly door: ClientTransport;
   readonly route: string;
   readonly principal: string;
-  /** With HTTP+SSE the session is there before its `initialize`. */
+  /** `undefined` before `initialize`, with HTTP+SSE. */
   readonly client: ClientFacts | undefined;
-  /** Until when the session's id is served, in milliseconds since 1970. */
+  /** When the session's id expires, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
 const SESSION = "session";
-const HEARD = "heard";
+const INBOX = "heard";
 const DELETED = "deleted";
 
 export class SessionStore {
@@ -37,12 +37,12 @@ export class SessionStore {
     this.#onFirst = onFirst;
     this.#deletedUntil = this.#get(DELETED) as number | undefined;
     const found = this.#get(SESSION) as StoredSession | undefined;
-    // One of another layout is none: what a session is, its id says.
+    // A row of another layout is ignored: the session id describes the session.
     this.#known = found?.principal === undefined ? undefined : found;
     this.#isSaved = this.#known !== undefined;
   }
 
-  /** The session as it is known, saved or not. */
+  /** The session, saved or not. */
   get known(): StoredSession | undefined {
     return this.#known;
   }
@@ -51,12 +51,12 @@ export class SessionStore {
     return this.#isSaved;
   }
 
-  /** Until when nothing is to be known of the session, if it was deleted. */
+  /** When the tombstone of a deleted session goes, in milliseconds since 1970. */
   get deletedUntil(): number | undefined {
     return this.#deletedUntil;
   }
 
-  /** There is a session from now on, of which nothing is written yet. */
+  /** Begins a session; nothing is written yet. */
   begin(session: StoredSession): void {
     this.#known = session;
   }
@@ -70,20 +70,20 @@ export class SessionStore {
     this.#isSaved = true;
   }
 
-  /** What the session has heard of changes, if it ever wanted to hear of any. */
-  heard(): SavedInbox | undefined {
+  /** The notification inbox, if the session ever had a subscription. */
+  savedInbox(): SavedInbox | undefined {
     if (this.#known?.wanted === undefined) return undefined;
-    return this.#get(HEARD) as SavedInbox | undefined;
+    return this.#get(INBOX) as SavedInbox | undefined;
   }
 
-  saveHeard(state: SavedInbox): void {
-    if (this.#known !== undefined) this.#put(HEARD, state);
+  saveInbox(state: SavedInbox): void {
+    if (this.#known !== undefined) this.#put(INBOX, state);
   }
 
   /**
-   * Leaves nothing, the alarm included.
+   * Deletes everything, the alarm included.
    *
-   * @param deletedUntil leaves a tombstone until then, in milliseconds since 1970.
+   * @param deletedUntil leaves a tombstone until this time, in milliseconds since 1970.
    */
   async empty(deletedUntil?: number): Promise<void> {
     this.#known = undefined;

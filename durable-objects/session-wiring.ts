@@ -1,4 +1,4 @@
-/** Wires a session to the servers of its endpoint, to the feeds on them, and to its own storage. */
+/** Wires a session to the servers of its endpoint, to their feeds, and to its own storage. */
 
 import { introduce } from "../src/relay/introduce.ts";
 import { serverForSession } from "../src/relay/server-for-session.ts";
@@ -27,46 +27,57 @@ export interface WiringOptions {
   readonly store: SessionStore;
   /** Called when the first call starts or the last one has ended. */
   readonly onBusy: (isBusy: boolean) => void;
-  /** What the client wants to hear of has changed. */
+  /** Called when the client's subscriptions have changed. */
   readonly onWanted: () => void;
-  /** A reader has gone. */
+  /** Called when a stream has lost its reader. */
   readonly onDetach: () => void;
 }
 
 export interface WiredSession {
   readonly session: Session;
-  /** What it wants to hear of; `undefined` before `initialize`. */
+  /** The client's subscriptions; `undefined` before `initialize`. */
   readonly subscriptions: () => EndpointSubscriptions | undefined;
 }
 
-/** @returns `undefined` when the endpoint leads nowhere: a deploy may have taken its server. */
+/** @returns `undefined` when the endpoint has no server: a deploy may have removed it. */
 export function wireSession(
   stored: StoredSession,
   wiring: WiringOptions,
 ): WiredSession | undefined {
   const { ctx, env, config, log, store, onBusy, onWanted, onDetach } = wiring;
-  const { door, route, principal, client } = stored;
+  const { door: transport, route, principal, client } = stored;
   const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
   const picked = pickEndpoint(config.servers, slug);
   if (picked.kind !== "endpoint") return undefined;
   const { limits } = config;
   const requestScope: RequestScope = {
-    ...{ endpoint: picked.endpoint, route, principal, limits },
-    ...{ feeds: feedsIn(env.FEEDS), keys: keysOf(env, config) },
+    endpoint: picked.endpoint,
+    route,
+    principal,
+    limits,
+    feeds: feedsIn(env.FEEDS),
+    keys: keysOf(env, config),
     waitUntil: (promise) => ctx.waitUntil(promise),
   };
   const fanOut = fanOutIn(env.FAN_OUT);
   const id = ctx.id.toString();
   let subscriptions: EndpointSubscriptions | undefined;
   const session = new Session({
-    ...{ transport: door, client, log, limits: sessionLimits(limits), onBusy, onDetach },
+    transport,
+    client,
+    log,
+    limits: sessionLimits(limits),
+    onBusy,
+    onDetach,
     connect: (facts, unsolicited) => {
       const federated = sessionDispatch({
-        ...{ requestScope, client: facts, unsolicited },
+        requestScope,
+        client: facts,
+        unsolicited,
         connect: (server, client, side) => {
           const kind = clientKind(client.revision, client.capabilities);
           const toolFacts = toolFactsOf(requestScope, server, kind);
-          // Where several servers meet, none are advertised: an id would have to say whose it is.
+          // Several servers at one endpoint advertise no tasks: a task id would have to name its server.
           const hasTasks = !picked.endpoint.isMerged && hasOlderTasks(client.revision);
           const { target } = server;
           const maxTools = limits.catalogItems;
@@ -81,8 +92,8 @@ export function wireSession(
           store.save(change);
           if (change.wanted !== undefined) onWanted();
         },
-        savedInbox: store.heard(),
-        saveInbox: (state) => store.saveHeard(state),
+        savedInbox: store.savedInbox(),
+        saveInbox: (state) => store.saveInbox(state),
       });
       ({ subscriptions } = federated);
       return federated.dispatch;

@@ -11,12 +11,12 @@ import { openedAtOf, type StreamRequest, streamRequest } from "./stream-request.
 type Namespace = DurableObjectNamespace<SessionObject>;
 
 const TEN_MINUTES_MS = 600_000;
-/** Sessions deleted through this isolate: also what wakes no object is refused at once. */
+/** Sessions deleted through this isolate: requests that wake no object are refused at once as well. */
 const deleted = new BoundedCache<true>({ maxEntries: 10_000, ttlMs: TEN_MINUTES_MS });
 
 export function sessionsIn(namespace: Namespace): Sessions {
   return {
-    // An id is made of nothing: the object comes to life with its first message.
+    // Creates only an id: the object comes to life with the session's first message.
     create: () => namespace.newUniqueId().toString(),
     find: (claims) =>
       deleted.get(claims.object) === true ? undefined : stubFor(namespace, claims),

@@ -1,7 +1,7 @@
 /**
- * The way to a client's stream over a WebSocket that outlives its object's memory: while nothing
- * is said, the object sleeps. Its reader acknowledges what the client took, so that the object
- * never runs ahead by more than a window.
+ * The channel to a client's stream over a WebSocket that outlives its object's memory: while no message
+ * is sent, the object sleeps. The reader acknowledges the frames that the client took, so that the object
+ * is never ahead by more than a window.
  */
 
 import type { StreamId } from "../src/sessions/log/event-id.ts";
@@ -9,12 +9,12 @@ import { count } from "../src/observability/costs.ts";
 import type { Channel } from "../src/sessions/stream-reader.ts";
 import { OVER_CODE } from "../src/sessions/frame.ts";
 
-/** What the platform keeps with the socket while the object sleeps. */
+/** The data that the platform keeps with the socket while the object sleeps. */
 export interface Attachment {
   readonly stream: StreamId;
-  /** When its client opened it. The newest carries what belongs to no request. */
+  /** When the client opened the stream. The newest carries the messages that belong to no request. */
   readonly openedAt: number;
-  /** The last event that was sent. */
+  /** The number of the last event that was sent. */
   readonly sent: number;
   /** Characters that the reader has not acknowledged yet. */
   readonly ahead: number;
@@ -63,14 +63,16 @@ export class SocketChannel implements Channel {
 
   #remember(): void {
     const attachment: Attachment = {
-      ...{ stream: this.#stream, openedAt: this.openedAt },
-      ...{ sent: this.#sent, ahead: this.#ahead },
+      stream: this.#stream,
+      openedAt: this.openedAt,
+      sent: this.#sent,
+      ahead: this.#ahead,
     };
     this.#socket.serializeAttachment(attachment);
   }
 }
 
-/** What a socket's attachment says. */
+/** @returns `undefined` for a socket without an attachment. */
 export function attachmentOf(socket: WebSocket): Attachment | undefined {
   return (socket.deserializeAttachment() as Attachment | null) ?? undefined;
 }

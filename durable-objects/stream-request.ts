@@ -1,11 +1,11 @@
-/** How a Worker asks an object for a client's stream: an upgrade to WebSocket, and whose it is. */
+/** A Worker's request for a client's stream: an upgrade to WebSocket with the session's claims. */
 
 import type { SessionClaims } from "../src/sessions/session-id.ts";
 
 export interface StreamRequest {
   readonly claims: SessionClaims;
   readonly lastEventId?: string | undefined;
-  /** When the client opened the stream; of one that it opens just now, its session's holder says it. */
+  /** When the client opened the stream; absent for a new stream, for which the object sets the time. */
   readonly openedAt?: number | undefined;
 }
 
@@ -13,7 +13,7 @@ const HEADER = "Edgeway-Stream";
 const OPENED_AT = "Edgeway-Opened-At";
 
 export function streamRequest(request: StreamRequest): Request {
-  // Header values are ASCII, and a client's name need not be.
+  // Header values are ASCII, and a client's name may be other text.
   const headers = { Upgrade: "websocket", [HEADER]: encodeURIComponent(JSON.stringify(request)) };
   return new Request("https://session.internal/", { headers });
 }
@@ -27,7 +27,7 @@ export function streamResponse(webSocket: WebSocket, openedAt: number): Response
   return new Response(null, { status: 101, webSocket, headers: { [OPENED_AT]: String(openedAt) } });
 }
 
-/** When the client opened the stream that `streamResponse` gave. */
+/** When the client opened the stream of a `streamResponse`, in milliseconds since 1970. */
 export function openedAtOf({ headers }: Response): number {
   return Number(headers.get(OPENED_AT));
 }

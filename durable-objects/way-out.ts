@@ -1,4 +1,4 @@
-/** How addresses that strangers name are loaded: counted, and none of them our own. */
+/** Loads URLs from untrusted input: requests are counted, and the gateway's own host is refused. */
 
 import type { Config } from "../src/config/config.ts";
 import type { EgressPolicy, LoadOptions } from "../src/lib/egress.ts";

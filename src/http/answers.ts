@@ -1,4 +1,4 @@
-/** The HTTP answers that the front doors share, so that the same thing is always said alike. */
+/** The HTTP responses that all transports share. */
 
 import { type KeepAliveOptions, withKeepAlive } from "../lib/keep-alive.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
@@ -16,7 +16,7 @@ export function json(
   });
 }
 
-/** A JSON-RPC error; without an id where none could be read, for `null` is in no MCP schema. */
+/** A JSON-RPC error; it has no id where none could be read, because no MCP schema allows `null`. */
 export function rpcError(
   status: number,
   error: ErrorObject,
@@ -31,12 +31,12 @@ export function accepted(): Response {
   return new Response(null, { status: 202 });
 }
 
-/** A stream that ends without a response: what a request has to be answered with that gets none. */
+/** A stream that ends without a response: the answer to a cancelled request. */
 export function emptyStream(): Response {
   return new Response("", { headers: SSE_HEADERS });
 }
 
-/** The same bytes for an id that is unknown, forged, expired, deleted or somebody else's. */
+/** The same bytes for an id that is unknown, forged, expired, deleted or another client's. */
 export function sessionNotFound(): Response {
   return rpcError(404, { code: ErrorCode.SessionNotFound, message: "Session not found" });
 }
@@ -46,7 +46,7 @@ export function methodNotAllowed(allow: string): Response {
   return rpcError(405, error, undefined, { Allow: allow });
 }
 
-/** Every stream that goes out: kept alive, and with the headers that keep it flowing. */
+/** An SSE response with keep-alives, and with the headers that stop proxies from buffering it. */
 export function eventStream(
   body: ReadableStream<Uint8Array>,
   keepAliveSeconds: number,

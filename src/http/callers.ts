@@ -1,4 +1,4 @@
-/** Which pages in a browser may call which route, told by the `Origin` that the browser sends. */
+/** Decides by the `Origin` header which web pages may call a route. */
 
 import { isKnownRedirect } from "../auth/clients/known-hosts.ts";
 import { isLoopback } from "../lib/loopback.ts";
@@ -7,20 +7,20 @@ import { PATHS } from "../pages/view/paths.ts";
 export interface GuardPolicy {
   readonly publicOrigin: string | undefined;
   readonly allowedOrigins: ReadonlySet<string>;
-  /** Without sign-in only this machine is served. */
+  /** Without sign-in, only this machine is served. */
   readonly isLoopbackOnly: boolean;
-  /** Where the launcher stands in front, what it says to be known by. */
+  /** The launcher's secret, where the launcher's proxy stands in front. */
   readonly launcherKey?: string | undefined;
 }
 
-/** All, those that are listed, or those of our own alone. */
+/** The origins that may call a route: all, the listed ones, or only the gateway's own. */
 export type Callers = "all" | "listed" | "own";
 
-/** What a client needs before it has a token. It is the same for everybody, and no cookie counts. */
+/** The routes that a client needs before it has a token. They answer everyone alike and use no cookie. */
 const OAUTH = /^\/(?:token|register|\.well-known\/.*)$/;
 /**
- * What people see, by the first part of its path. Its forms look at the Origin themselves, and
- * nothing of it is read from outside.
+ * The first path segments of the pages for people. Their forms check the Origin themselves, and no other
+ * origin may read them.
  */
 const PAGES: ReadonlySet<string | undefined> = new Set(
   ["/callback", ...Object.values(PATHS)].map((path) => path.split("/")[1]),
@@ -32,17 +32,17 @@ export function callersOf({ pathname }: URL, { isLoopbackOnly }: GuardPolicy): C
   return PAGES.has(pathname.split("/")[1]) ? "own" : "listed";
 }
 
-/** @param url what is called. */
+/** @param url the called URL. */
 export function isListed(
   origin: string,
   url: URL,
   { publicOrigin, allowedOrigins, isLoopbackOnly }: GuardPolicy,
 ): boolean {
   if (origin === publicOrigin || allowedOrigins.has(origin)) return true;
-  // Tools on this machine, like an inspector on another port, may use a gateway on this machine.
+  // A tool on this machine, like an inspector on another port, may call a gateway on this machine.
   if (isLoopbackOnly) return isLoopback(url.hostname) && isLoopback(hostOf(origin));
-  // With sign-in it is the token that protects: an inspector may use a gateway anywhere, and so may
-  // the web clients that send the origin of their page. A list without them shuts their users out.
+  // With sign-in, the token protects. Inspectors may call a gateway anywhere, and so may the web clients
+  // that send the origin of their page: without them in the list, their users would be locked out.
   return isKnownRedirect(origin);
 }
 

@@ -1,6 +1,6 @@
 /**
- * The session that a request names, if it is there for who asks. An id that was forged, has
- * expired, was deleted, or belongs to somebody else or to another endpoint is answered alike.
+ * Finds the session that a request names, if it belongs to the caller and the endpoint. A forged, expired
+ * or deleted id gets the same answer as the id of another caller or endpoint.
  */
 
 import { readSessionId, type SessionClaims } from "../sessions/session-id.ts";

@@ -1,23 +1,23 @@
-/** Where the frames of a client's stream come from: a connection to the holder of its session. */
+/** The source of a client's frames: a connection to the session's object. */
 
 import { CLIENT_GONE_CODE, isControlFrame, OVER, OVER_CODE } from "../sessions/frame.ts";
 
 export interface FrameSource {
   /**
-   * The next frames: all that have come, and one at least. They are few, since who writes waits.
+   * The next frames: all that have arrived, and at least one. They are few, since the writer waits.
    *
    * @throws Error when the connection broke, or was closed here.
    */
   next(): Promise<readonly string[]>;
-  /** The client has taken frames of this length, all together. */
+  /** Acknowledges frames that the client has taken, by their total length in characters. */
   taken(chars: number): void;
   close(): void;
 }
 
 /**
- * Frames that come as lines of the answer to a call.
+ * Reads frames as the lines of the answer to a call.
  *
- * @param onClose called when it is closed before it is over: who writes would not notice.
+ * @param onClose called when the source is closed before its end, which the writer would not notice.
  */
 export function lineSource(body: ReadableStream<Uint8Array>, onClose: () => void): FrameSource {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
@@ -39,24 +39,24 @@ export function lineSource(body: ReadableStream<Uint8Array>, onClose: () => void
       }
     },
     taken() {
-      // The stream itself holds its writer back.
+      // The stream's own back-pressure makes the writer wait.
     },
     close() {
       if (!isOver) onClose();
       isOver = true;
-      reader.cancel().catch(() => undefined); // it may have broken by itself
+      reader.cancel().catch(() => undefined); // the stream may have broken already
     },
   };
 }
 
 export interface SocketOptions {
-  /** How far its writer runs ahead: half of it is acknowledged at a time. */
+  /** The writer may be so many characters ahead; half of them are acknowledged at a time. */
   readonly windowChars: number;
-  /** Takes an order as it comes, whatever is still waiting for the client. */
+  /** Called for a control frame as soon as it arrives, ahead of the frames that wait for the client. */
   readonly onControlFrame: (line: string) => void;
 }
 
-/** Frames that come over a WebSocket. */
+/** Reads frames from a WebSocket. */
 export function socketSource(
   socket: WebSocket,
   { windowChars, onControlFrame }: SocketOptions,
@@ -93,9 +93,9 @@ export function socketSource(
     taken,
     async next() {
       for (;;) {
-        const come = frames;
+        const arrived = frames;
         frames = [];
-        if (come.length > 0) return come;
+        if (arrived.length > 0) return arrived;
         if (!isOpen) throw new Error("The stream broke");
         await new Promise<void>((resolve) => (wake = resolve));
       }

@@ -1,4 +1,4 @@
-/** What every front door works with: the request's surroundings, passed as one value. */
+/** The context of a request, passed to every transport as one value. */
 
 import type { Bridges } from "../relay/modern-to-legacy/bridge.ts";
 import type { FanOut } from "../catalog/feeds.ts";
@@ -8,7 +8,7 @@ import type { Forgotten, Watched } from "../sessions/dispatch.ts";
 import type { SessionOutcome } from "../sessions/session-outcome.ts";
 import type { SessionClaims } from "../sessions/session-id.ts";
 
-/** A session belongs to the endpoint that it was opened at, and to whoever opened it. */
+/** A session belongs to the endpoint that opened it and to the principal that opened it. */
 export interface FrontDoorContext extends RequestScope {
   readonly request: Request;
   readonly sessions: Sessions;
@@ -16,34 +16,35 @@ export interface FrontDoorContext extends RequestScope {
   readonly bridges: Bridges;
 }
 
-/** The sessions of this gateway; a Durable Object namespace satisfies it by shape. */
+/** The port to the sessions of this gateway. */
 export interface Sessions {
-  /** @returns the id of an object that is there for a new session. Nothing is woken or written. */
+  /** @returns the id of an object for a new session. No object is woken and nothing is written. */
   create(): string;
-  /** @returns `undefined` when it is known that the session was deleted. */
+  /** @returns `undefined` when the session is known to be deleted. */
   find(claims: SessionClaims): SessionStub | undefined;
 }
 
 export type StreamOutcome =
-  /** Frames, text by text; it is closed with a code of its own when the stream is over. */
+  /** One frame in each text message; `OVER_CODE` closes the socket at the end of the stream. */
   | { readonly kind: "socket"; readonly socket: WebSocket; readonly openedAt: number }
   | Exclude<SessionOutcome, { kind: "stream" }>;
 
-/** One session. Every call may fail when its object is restarted; then it may be called anew. */
+/** One session. Every call may fail when its object restarts; it may then be repeated. */
 export interface SessionStub {
   receive(messages: readonly Parsed[], isBatch: boolean): Promise<SessionOutcome>;
   /**
-   * Opens the stream of what belongs to no request, or takes up the one of an event.
+   * Opens the standalone GET stream, or resumes the stream of an event.
    *
-   * @param openedAt of a stream that the client has open, while the way to it broke: one that the
-   *   client has opened since stays the newest.
+   * @param openedAt when the client opened the stream, in milliseconds since 1970, if only the connection
+   *   to the object broke: a stream that the client has opened since stays the newest.
    */
   openStream(lastEventId?: string, openedAt?: number): Promise<StreamOutcome>;
-  /** Hands in what a watch brought, and that a watch found an upstream session forgotten. */
+  /** Delivers a message from a watch. */
   handOverWatched(watched: Watched): Promise<void>;
+  /** Reports that a watch found an upstream session unknown to its server. */
   upstreamForgotten(lost: Forgotten): Promise<void>;
-  /** Tells that the reader of a stream that `receive` gave has gone. */
+  /** Reports that the reader of a stream that `receive` returned has gone. */
   detach(reader: string): Promise<void>;
-  /** @returns `false` when there was no such session any more. */
+  /** Deletes the session. @returns `false` when it no longer existed. */
   close(): Promise<boolean>;
 }

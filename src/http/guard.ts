@@ -1,8 +1,7 @@
 /**
- * The guard in front of every route: which hosts are served, and which pages may call (DNS
- * rebinding: 2025-11-25 and 2026-07-28, MUST 403 an invalid Origin). Anybody can send what a proxy
- * says of a request (`X-Forwarded-*`, `Forwarded`), so nothing of it is believed, unless it speaks
- * against the request.
+ * The guard in front of every route checks the host and the Origin of a request (DNS rebinding:
+ * 2025-11-25 and 2026-07-28, MUST 403 an invalid Origin). Any client can send the headers of a proxy
+ * (`X-Forwarded-*`, `Forwarded`), so they can only get a request refused.
  */
 
 import { isLoopback } from "../lib/loopback.ts";
@@ -10,9 +9,8 @@ import { isSame } from "../lib/random.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { rpcError } from "./answers.ts";
 import { callersOf, type GuardPolicy, isListed } from "./callers.ts";
-import { isFromElsewhere } from "./from-elsewhere.ts";
 
-/** @returns a refusal, or `undefined` for a request that may pass. */
+/** @returns the refusal, or `undefined` for a request that may pass. */
 export function guard(request: Request, policy: GuardPolicy): Response | undefined {
   if (!isThroughLauncher(request.headers, policy)) {
     return plain(
@@ -34,8 +32,8 @@ export function guard(request: Request, policy: GuardPolicy): Response | undefin
 }
 
 /**
- * `wrangler dev` believes the address that a client makes up for its request (`MF-Original-URL`),
- * so nothing is served that went past the launcher's proxy (`scripts/reverse-proxy.mjs`).
+ * `wrangler dev` trusts an address that the client itself sends (`MF-Original-URL`), so no request is
+ * served that bypassed the launcher's proxy (`scripts/reverse-proxy.mjs`).
  */
 function isThroughLauncher(headers: Headers, { launcherKey }: GuardPolicy): boolean {
   return launcherKey === undefined || isSame(headers.get("edgeway-launcher") ?? "", launcherKey);
@@ -52,9 +50,35 @@ function judgeWithoutSignIn({ headers }: Request, { hostname }: URL): Response |
     : undefined;
 }
 
+/** Headers with lists of addresses or hosts. The runtime sets the last one for the connection. */
+const LISTS = ["x-forwarded-for", "x-real-ip", "x-forwarded-host", "cf-connecting-ip"];
+/** RFC 7239 section 4: the client and the host. The other parameters do not name an origin. */
+const FORWARDED = /(?:^|[;,])\s*(?:for|host)\s*=\s*("[^"]*"|[^;,]*)/gi;
+
 /**
- * Anybody can send a loopback host, so it is none of a gateway that has a public one. Whatever
- * starts such a gateway asks its port whether it is up, and is told that and no more.
+ * Recognizes a request from another machine. Tunnels and proxies replace their own host by a loopback
+ * host, and would open this machine to the world. Their headers can be forged, so they only count
+ * against a request.
+ */
+function isFromElsewhere(headers: Headers): boolean {
+  const listed = LISTS.flatMap((name) => headers.get(name)?.split(",") ?? []);
+  const forwarded = [...(headers.get("forwarded") ?? "").matchAll(FORWARDED)].map(
+    ([, value = ""]) => value.replaceAll('"', ""),
+  );
+  return headers.has("cf-ray") || ![...listed, ...forwarded].every(isOfThisMachine);
+}
+
+/** @param node a host or an address, with or without a port, in brackets or not. */
+function isOfThisMachine(node: string): boolean {
+  const name = node.trim().toLowerCase();
+  const [, host = name] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(name) ?? [];
+  const address = host.replace(/^\[(.*)\]$/, "$1").replace(/^::ffff:/, "");
+  return isLoopback(address.includes(":") ? `[${address}]` : address);
+}
+
+/**
+ * Any client can send a loopback host, so a gateway with a public host does not serve it. Only
+ * `/health` is served there, for the program that starts the gateway and waits for its port.
  */
 function isServedLocally({ pathname }: URL, { publicOrigin }: GuardPolicy): boolean {
   return (
@@ -80,8 +104,8 @@ function judgePublicHost(
     return plain(421, "This host is not served here; PUBLIC_ORIGIN says which one is.");
   }
   if (url.protocol === protocol || protocol === "http:") return undefined;
-  // A browser that was given no scheme is led on. Whatever else came was readable on its way, and
-  // doing what it says would hide that.
+  // A browser that was given no scheme is redirected. Any other request was readable on its way, and
+  // serving it would hide that.
   return method === "GET" || method === "HEAD"
     ? Response.redirect(publicOrigin + url.pathname + url.search, 308)
     : plain(403, "This gateway is served over https only.");
@@ -102,7 +126,7 @@ const ALLOWED_HEADERS: ReadonlySet<string> = new Set([
   "tracestate",
 ]);
 
-/** The answer to `OPTIONS`, for a request that the guard let pass. */
+/** The answer to an `OPTIONS` request that the guard let pass. */
 export function preflight(request: Request): Response {
   // A wildcard covers neither `Authorization` nor a prefix, so the names asked for are echoed.
   const requested = (request.headers.get("access-control-request-headers") ?? "")
@@ -124,7 +148,7 @@ export function preflight(request: Request): Response {
   });
 }
 
-/** Lets the page that asked read the answer, unless the answer is for our own pages alone. */
+/** Lets the calling page read the response, unless the route is only for the gateway's own pages. */
 export function addCors(request: Request, headers: Headers, policy: GuardPolicy): void {
   const origin = request.headers.get("origin");
   if (origin === null) return;

@@ -1,7 +1,7 @@
 /**
- * A client's stream, held here and fed by the holder of its session, who may sleep, be moved or
- * be restarted meanwhile: then the stream is taken up after the last event that came, and the
- * client notices nothing.
+ * A client's stream, held open by the Worker and fed by the session's object. When the object sleeps, is
+ * moved or restarts, the Worker resumes after the last event that arrived, and the client notices
+ * nothing.
  */
 
 import { type Backoff, pauseMs } from "../lib/backoff.ts";
@@ -18,19 +18,19 @@ const MIN_LIFE_MS = 1000;
 
 export interface HeldStreamOptions {
   readonly session: SessionStub;
-  /** Where the stream comes from: a WebSocket, or the answer to a call. */
+  /** The connection to the session's object: a WebSocket, or the answer to a call. */
   readonly source: WebSocket | FrameSource;
-  /** When the client opened it, as the session's holder said. */
+  /** When the client opened the stream, in milliseconds since 1970 by the session's object. */
   readonly openedAt: number;
-  /** The last event that the client has. */
+  /** The id of the last event that the client has. */
   readonly after?: string | undefined;
-  /** Where the stream is taken up if it breaks before its first frame. */
+  /** The event id to resume from if the stream breaks before its first frame. */
   readonly start?: string | undefined;
-  /** What the client is told when a stream that owes it an answer cannot be had any more. */
+  /** Sent to the client when a stream that owes it an answer cannot be resumed. */
   readonly closingMessage?: string | undefined;
-  /** Sent before anything of the session. */
+  /** Sent before any event of the session. */
   readonly preamble?: string;
-  /** How the front door writes an event; `undefined` for one that this client is not told. */
+  /** Encodes an event for the transport; `undefined` for an event that this client does not get. */
   readonly encode: (event: EventFrame) => string | undefined;
 }
 
@@ -58,10 +58,10 @@ class HeldStream {
   readonly #watch: StandaloneStreamWatch;
   readonly #closing = new AbortController();
   #source: FrameSource;
-  /** The id of the last event that came: where the stream is taken up. */
+  /** The id of the last event that arrived: the stream resumes after it. */
   #position: string | undefined;
   #attachedAt = 0;
-  /** What the client was given last. */
+  /** Characters of the frames that the client got last. */
   #givenChars = 0;
 
   constructor(context: FrontDoorContext, options: HeldStreamOptions) {
@@ -73,10 +73,10 @@ class HeldStream {
     this.#source = source instanceof WebSocket ? this.#over(source) : source;
   }
 
-  /** @returns the next text for the client; `undefined` when its stream is to be closed. */
+  /** @returns the next text for the client; `undefined` when its stream ends. */
   async next(): Promise<string | undefined> {
     while (!this.#closing.signal.aborted) {
-      this.#source.taken(this.#givenChars); // or the client would not ask for more
+      this.#source.taken(this.#givenChars); // the client asks for more, so it has taken these
       this.#givenChars = 0;
       const lines = await this.#source.next().catch(() => undefined);
       if (lines !== undefined) {
@@ -84,7 +84,7 @@ class HeldStream {
         if (text !== "") return text;
         continue;
       }
-      // The session's holder has another life, in which it watches by itself.
+      // The session's object has restarted, and watches the servers by itself now.
       this.#watch.stop();
       if (await this.#reattach()) continue;
       this.close();
@@ -94,10 +94,10 @@ class HeldStream {
   }
 
   /**
-   * What has come together goes out together: where events come faster than the client takes them, each
-   * costs a part of a read and a write.
+   * Encodes frames that arrived together as one text: where events arrive faster than the client reads
+   * them, they share one read and one write.
    *
-   * @returns what the client is told of these frames.
+   * @returns the text for the client; "" when none of the frames is for it.
    */
   #take(lines: readonly string[]): string {
     let text = "";
@@ -105,7 +105,7 @@ class HeldStream {
       this.#givenChars += line.length;
       const frame = parseFrame(line);
       if (frame.kind === "over") this.close();
-      // The place that it was taken up at is told again.
+      // After a resume, the object sends the place it resumed at once more.
       if (frame.kind !== "event" || frame.id === this.#position) continue;
       this.#position = frame.id;
       text += this.#options.encode(frame) ?? "";
@@ -130,10 +130,10 @@ class HeldStream {
     });
   }
 
-  /** @returns `false` when the stream cannot be had any more, or nobody wants it. */
+  /** @returns `false` when the stream cannot be resumed, or the client has gone. */
   async #reattach(): Promise<boolean> {
     const { signal } = this.#closing;
-    // One that breaks as soon as it is there is not asked for in a tight loop.
+    // A connection that breaks as soon as it is open is not reopened in a tight loop.
     const isHasty = Date.now() - this.#attachedAt < MIN_LIFE_MS;
     for (let attempt = isHasty ? 1 : 0; attempt < MAX_ATTEMPTS && !signal.aborted; attempt++) {
       if (attempt > 0) {
@@ -152,7 +152,7 @@ class HeldStream {
         const isTooMany = outcome.kind === "refused" && outcome.status === 429;
         if (!isTooMany) return false;
       } catch {
-        // It is being restarted.
+        // The object is restarting.
       }
     }
     return false;

@@ -1,7 +1,7 @@
 /**
- * HTTP+SSE of 2024-11-05: a GET stream whose first event names where to POST, and a POST sink
- * whose every answer comes on that stream. The statuses are the official SDK's: the
- * specification has none.
+ * HTTP+SSE of 2024-11-05: a GET stream whose first event names the URL for POSTs, and every answer to a
+ * POST is sent on that stream. The status codes are those of the official SDK: the specification has
+ * none.
  */
 
 import { accepts } from "../lib/media-type.ts";
@@ -15,7 +15,7 @@ import { findSession } from "./find-session.ts";
 import { holdStream } from "./held-stream.ts";
 import { openSession } from "./open-session.ts";
 
-/** `GET /sse`. @param messagePath where this endpoint takes messages. */
+/** `GET /sse`. @param messagePath the path that takes the client's POSTs. */
 export async function serveSse(context: FrontDoorContext, messagePath: string): Promise<Response> {
   const { request, sessions } = context;
   if (request.method !== "GET") return methodNotAllowed("GET, OPTIONS");
@@ -27,11 +27,14 @@ export async function serveSse(context: FrontDoorContext, messagePath: string): 
   const session = sessions.find(claims);
   const outcome = await session?.openStream();
   if (session === undefined || outcome?.kind !== "socket") return sessionNotFound();
-  // Relative, so that it holds behind any proxy; clients resolve it against the stream's URL.
+  // Relative, so that it is right behind any proxy; clients resolve it against the stream's URL.
   const endpoint = encodeEvent({ event: "endpoint", data: `${messagePath}?sessionId=${id}` });
   return holdStream(context, {
-    ...{ session, source: outcome.socket, openedAt: outcome.openedAt, preamble: endpoint },
-    // The transport has no resumption, and so no ids.
+    session,
+    source: outcome.socket,
+    openedAt: outcome.openedAt,
+    preamble: endpoint,
+    // The transport cannot resume a stream, so its events have no ids.
     encode: ({ data }) => (data === "" ? undefined : encodeEvent({ event: "message", data })),
   });
 }

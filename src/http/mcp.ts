@@ -1,4 +1,4 @@
-/** The MCP endpoint: one URL for both eras. Reads and classifies once, then hands over. */
+/** The MCP endpoint: one URL for both eras. Reads and classifies a message, then passes it on. */
 
 import { classify } from "../protocol/classify.ts";
 import { claimsModernEra } from "../protocol/revisions.ts";
@@ -24,7 +24,7 @@ export async function serveMcp(context: FrontDoorContext): Promise<Response> {
   }
 }
 
-/** GET and DELETE belong to sessions, which 2026-07-28 does not have (SHOULD 405). */
+/** GET and DELETE belong to sessions, which 2026-07-28 does not have (SHOULD answer 405). */
 function isModern(request: Request): boolean {
   const version = request.headers.get("mcp-protocol-version");
   return version !== null && claimsModernEra(version);
@@ -44,7 +44,7 @@ async function post(context: FrontDoorContext): Promise<Response> {
     case "rejected":
       return rpcError(classified.status, classified.error, classified.id);
     case "modern-notification":
-      // The core has no client notification over HTTP: it is taken, and means nothing.
+      // 2026-07-28 defines no client notification over HTTP: it is accepted and ignored.
       return accepted();
     case "modern":
       return answerModern(context, classified.message, classified.envelope);

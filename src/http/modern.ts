@@ -1,7 +1,6 @@
 /**
- * The modern front door: one request, one answer. It is a JSON body when nothing comes before
- * the result and the result comes soon; otherwise a stream. Closing the stream is the cancel.
- * (2026-07-28, Streamable HTTP.)
+ * Streamable HTTP of 2026-07-28: one request, one answer. The answer is a JSON body when the result comes
+ * first and soon; otherwise it is a stream. Closing the stream cancels the request.
  */
 
 import { dispatchModern } from "../dispatch/modern/dispatch-modern.ts";
@@ -35,14 +34,14 @@ export function answerModern(
   const { promise: response, resolve } = Promise.withResolvers<Response>();
   let stream: PushStream | undefined;
 
-  // A closed connection is mostly seen by a write alone. While a server works for the client, it is
-  // looked for sooner: closing the stream is the cancel (2026-07-28, Streamable HTTP).
+  // Mostly, only a write shows that a connection is closed. While a call runs, writes are more frequent,
+  // since closing the stream cancels the call (2026-07-28, Streamable HTTP).
   const isListening = message.method === "subscriptions/listen";
   const keepAliveSeconds = isListening
     ? limits.keepAliveSeconds
     : Math.min(limits.callKeepAliveSeconds, limits.keepAliveSeconds);
 
-  /** Commits to a stream: from here on nothing can be said with an HTTP status. */
+  /** Commits to a stream: the HTTP status is 200 from here on. */
   function open(): PushStream {
     if (stream !== undefined) return stream;
     clearTimeout(timer);
@@ -56,7 +55,7 @@ export function answerModern(
     open().write(encodeEvent({ event: "message", data: JSON.stringify(outgoing) }));
   const peer: Peer = {
     notify: ({ method, params }) => send(notification(method, params)),
-    // This era's wire has no server requests; an upstream of the same era asks in its result.
+    // 2026-07-28 has no server requests; a server of that revision asks in its result.
     ask: () =>
       Promise.resolve(errorReply(ErrorCode.MethodNotFound, "This client takes no requests")),
   };
@@ -72,13 +71,13 @@ export function answerModern(
     }
   }
   const running = run().catch(() => {
-    // Rejects only when the client has gone: nobody is left to read an answer.
+    // Rejects only when the client has gone: no client is left to read an answer.
     clearTimeout(timer);
     stream?.close();
     resolve(new Response(null, { status: 499 }));
   });
-  // The platform would drop it where it stands when the client has gone: what the call holds would
-  // be held for ever, and its line in the log never written.
+  // Otherwise the platform would stop the call when the client has gone: what the call holds would never
+  // be released, and its log line never written.
   context.waitUntil(running);
   return response;
 }
@@ -87,7 +86,7 @@ function asJson({ id }: JsonRpcRequest, reply: Reply): Response {
   if ("result" in reply) return json(respond(id, reply));
   const { code } = reply.error;
   const { reason, retryAfter } = ownData(reply);
-  // Nothing was run, and when to come back is known: that has a status of its own.
+  // The call did not run, and the time to retry is known: 429 says both.
   const isTooMuch = code === ErrorCode.Transport && reason === "overloaded";
   if (!isTooMuch || typeof retryAfter !== "number") {
     return json(respond(id, reply), reply.refusedWith ?? modernHttpStatus(code));

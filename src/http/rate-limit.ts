@@ -1,7 +1,7 @@
 /**
- * How often one person may call, whatever they call and with whichever application: the principal is
- * the application of a person, and anybody may register another one. Each isolate counts for itself,
- * before anything of a request is read.
+ * Limits the requests of one person, at all endpoints and with all applications together: the principal
+ * is one application of a person, and anyone may register another one. Each isolate counts for itself,
+ * before it reads a request's body.
  */
 
 import { TokenBucket } from "../lib/token-bucket.ts";
@@ -10,25 +10,25 @@ import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Limits } from "../policy/limits.ts";
 import { rpcError } from "./answers.ts";
 
-/** Who sends a request. */
+/** The sender of a request. */
 export interface Caller {
-  /** The user, or the service client: whom limits are counted for. */
+  /** The user or service client, to whom limits apply. */
   readonly person: string;
-  /** The person's application: who is named in the log. */
+  /** The person's application, as the log names it. */
   readonly principal: string;
 }
 
 interface Count {
   readonly bucket: TokenBucket;
-  /** It was told already, and has not waited since. */
-  isTold: boolean;
+  /** A refusal was logged, and no request has passed since. */
+  isLogged: boolean;
 }
 
-/** Whoever was not here for the longest time is forgotten: mostly, it has a full bucket by then. */
+/** Beyond this, the person who called least recently is forgotten; that bucket is mostly full by then. */
 const MAX_COUNTS = 10_000;
 const counts = new Map<string, Count>();
 
-/** @returns the refusal, or `undefined` for a request that may pass. */
+/** @returns the refusal (429), or `undefined` for a request that may pass. */
 export function limitRate(
   { method }: Request,
   { person, principal }: Caller,
@@ -37,21 +37,21 @@ export function limitRate(
 ): Response | undefined {
   const count = counts.get(person) ?? {
     bucket: new TokenBucket(requestsPerMinute, now),
-    isTold: false,
+    isLogged: false,
   };
-  // Maps keep insertion order, so the first key is that of who was not here for the longest time.
+  // Maps keep insertion order, so the first key is that of the person who called least recently.
   counts.delete(person);
   counts.set(person, count);
   const oldest = counts.keys().next();
   if (counts.size > MAX_COUNTS && oldest.done !== true) counts.delete(oldest.value);
 
   if (count.bucket.take()) {
-    count.isTold = false;
+    count.isLogged = false;
     return undefined;
   }
-  // One line for each time that it begins: a caller in a loop must not fill the log.
-  if (!count.isTold) logRefusal(principal, method);
-  count.isTold = true;
+  // One line for each series of refusals: a caller in a loop must not fill the log.
+  if (!count.isLogged) logRefusal(principal, method);
+  count.isLogged = true;
   const seconds = Math.max(1, Math.ceil(count.bucket.waitMs / 1000));
   const message = `More than ${requestsPerMinute} requests in a minute; come back in ${seconds} s`;
   const error = { code: ErrorCode.Transport, message, data: { retryAfter: seconds } };

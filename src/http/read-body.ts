@@ -1,4 +1,4 @@
-/** Takes a POST's body: right type, within the limits, JSON. Whatever fails ends it here. */
+/** Reads a POST's body: checks the media types and the limits, and parses the JSON. */
 
 import { jsonDepth } from "../lib/json-depth.ts";
 import { accepts, mediaType } from "../lib/media-type.ts";
@@ -13,8 +13,9 @@ export type Body =
   | { readonly ok: false; readonly response: Response };
 
 /**
- * @param acceptable the types that the client must take: both for Streamable HTTP, where the
- *   server chooses (2025-03-26 to 2026-07-28: client MUST list both).
+ * @param acceptable the media types that `Accept` must list: both for Streamable HTTP, where the server
+ *   chooses (2025-03-26 to 2026-07-28: client MUST list both).
+ * @returns the parsed body, or the refusal: 400, 406, 413 or 415.
  */
 export async function readBody(
   request: Request,
@@ -29,7 +30,7 @@ export async function readBody(
     return refuse(415, ErrorCode.Transport, "Content-Type must be application/json");
   }
   const tooLarge = `The body is over the limit of ${limits.maxBodyBytes} bytes`;
-  // A declared length is believed only when it is already too much.
+  // A declared length is trusted only when it is already too much.
   if (Number(request.headers.get("content-length")) > limits.maxBodyBytes) {
     return refuse(413, ErrorCode.InvalidRequest, tooLarge);
   }

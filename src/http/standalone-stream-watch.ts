@@ -1,6 +1,6 @@
 /**
- * The watches on the upstream sessions of one session, kept where the client's stream is held: they
- * cost nothing but their connections, and the session's holder sleeps until something is said.
+ * Holds the servers' standalone GET streams of one session open in the Worker that holds the client's
+ * stream. They cost only their connections, and the session's object sleeps until a message arrives.
  */
 
 import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
@@ -26,7 +26,7 @@ interface Running {
 export class StandaloneStreamWatch {
   readonly #endpoint: Endpoint;
   readonly #session: SessionStub;
-  /** By server: each may have one watch. */
+  /** By server slug: each server has one watch at most. */
   readonly #running = new Map<string, Running>();
 
   constructor(endpoint: Endpoint, session: SessionStub) {
@@ -34,14 +34,14 @@ export class StandaloneStreamWatch {
     this.#session = session;
   }
 
-  /** Watches what the session's holder says, by server; what is watched already goes on. */
-  follow(ordered: JsonObject): void {
-    const orders = new Map(Object.entries(ordered));
-    for (const slug of this.#running.keys()) if (!orders.has(slug)) this.#stop(slug);
-    for (const [slug, text] of orders) {
+  /** Watches the servers of a request by the session's object; a watch that runs already continues. */
+  follow(requested: JsonObject): void {
+    const requests = new Map(Object.entries(requested));
+    for (const slug of this.#running.keys()) if (!requests.has(slug)) this.#stop(slug);
+    for (const [slug, value] of requests) {
       const target = serverOf(this.#endpoint, slug)?.target;
-      const order = isObject(text) ? readStandaloneWatchRequest(text) : undefined;
-      if (target !== undefined && order !== undefined) this.#follow(target, order);
+      const request = isObject(value) ? readStandaloneWatchRequest(value) : undefined;
+      if (target !== undefined && request !== undefined) this.#follow(target, request);
     }
   }
 
@@ -54,15 +54,15 @@ export class StandaloneStreamWatch {
     this.#running.delete(slug);
   }
 
-  #follow(target: UpstreamTarget, order: StandaloneWatchRequest): void {
+  #follow(target: UpstreamTarget, request: StandaloneWatchRequest): void {
     const { slug } = target;
-    const { sessionId } = order;
+    const { sessionId } = request;
     const before = this.#running.get(slug);
     if (before !== undefined && before.sessionId === sessionId) return;
     this.#stop(slug);
     let isPrimed = false;
     let isOpen = false;
-    const stop = watchStandaloneStream(target, order, {
+    const stop = watchStandaloneStream(target, request, {
       deliver: (parsed, lastEventId) =>
         this.#handIn({ slug, parsed, ...(lastEventId === undefined ? {} : { lastEventId }) }),
       standing: () => {
@@ -70,7 +70,7 @@ export class StandaloneStreamWatch {
         isOpen = true;
       },
       primed: (lastEventId) => {
-        // Once: later it can be taken up from what was said last.
+        // Once: later, the last message's event id is enough to resume.
         if (!isPrimed) void this.#handIn({ slug, lastEventId });
         isPrimed = true;
       },
@@ -86,7 +86,7 @@ export class StandaloneStreamWatch {
   async #handIn(watched: Watched): Promise<void> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       try {
-        // The holder may have been restarted in the middle of it; it knows what it has.
+        // The object may have restarted during the call; it knows which messages it has.
         await this.#session.handOverWatched(
           attempt === 0 ? watched : { ...watched, isRepeated: true },
         );
@@ -95,6 +95,6 @@ export class StandaloneStreamWatch {
         await new Promise((resolve) => setTimeout(resolve, pauseMs(BACKOFF, attempt)));
       }
     }
-    this.#stop(watched.slug); // what goes on from here would have a gap
+    this.#stop(watched.slug); // later messages would leave a gap
   }
 }

@@ -1,7 +1,7 @@
 /**
- * How many streams one person has open, and how many requests that may become one. A session has a
- * limit of its own, and is no bound for a person: `GET /sse` opens a new session each time, and
- * `initialize` costs nothing. Each isolate counts for itself.
+ * Limits the open streams of one person, and the running requests that may become streams. The limit of a
+ * session does not bound a person: `GET /sse` opens a new session each time, and `initialize` costs
+ * nothing. Each isolate counts for itself.
  */
 
 import { endable } from "../lib/endable.ts";
@@ -16,10 +16,11 @@ const RETRY_AFTER_SECONDS = 5;
 const places = new TimedLeases<undefined>();
 
 /**
- * Answers a request in a place of its person's, which is held until the answer has ended. GET and
- * POST are counted apart, so that open streams never keep a person's calls and answers out.
+ * Answers a request in one of its person's places, which is held until the answer has ended. GET and
+ * POST are counted separately, so that open streams never block a person's calls and answers.
  *
  * @param answer called unless the person has no place left.
+ * @returns the answer, or a 429 with `Retry-After`.
  */
 export async function inStreamPlace(
   { method }: Request,
@@ -27,7 +28,7 @@ export async function inStreamPlace(
   { streamsPerPerson }: Pick<Limits, "streamsPerPerson">,
   answer: () => Promise<Response>,
 ): Promise<Response> {
-  // DELETE makes room, and the other methods are refused.
+  // DELETE makes room, and all other methods are refused later.
   if (method !== "GET" && method !== "POST") return answer();
   const holder = `${method} ${person}`;
   if (places.held(holder).length >= streamsPerPerson) return tooMany(streamsPerPerson);

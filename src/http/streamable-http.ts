@@ -1,6 +1,6 @@
 /**
- * Streamable HTTP with sessions (2025-03-26 to 2025-11-25): what of it is HTTP, and what can be
- * answered without waking the session: `initialize`, `ping`, and that the client is ready.
+ * Streamable HTTP with sessions (2025-03-26 to 2025-11-25): its HTTP part, and the messages that are
+ * answered without waking the session: `initialize`, `ping` and `notifications/initialized`.
  */
 
 import { introduce } from "../relay/introduce.ts";
@@ -57,7 +57,7 @@ export async function postLegacy(
     if (kind === "request" && message.method === "ping") {
       return json(respond(message.id, { result: {} }));
     }
-    // The upstream is told when its session is opened.
+    // The server gets its own `notifications/initialized` when its session is opened.
     if (kind === "notification" && message.method === "notifications/initialized")
       return accepted();
   }
@@ -98,22 +98,22 @@ async function answerCall(
     return answer(outcome);
   }
   const { body, reader, openedAt, start } = outcome;
-  // A session that is gone as well need not be told.
-  const tell = (): void => context.waitUntil(session.detach(reader).catch(() => undefined));
-  // Of a batch, some may have been answered.
-  const farewell =
+  // A failure is ignored: the session has gone as well.
+  const detach = (): void => context.waitUntil(session.detach(reader).catch(() => undefined));
+  // In a batch, some requests may have been answered already.
+  const closingMessage =
     request === undefined || others.length > 0
       ? undefined
       : encodeEvent({ event: "message", data: JSON.stringify(unknownOutcome(request)) });
   return hold(context, found, {
-    source: lineSource(body, tell),
+    source: lineSource(body, detach),
     openedAt,
     start,
-    closingMessage: farewell,
+    closingMessage,
   });
 }
 
-/** The session's object was restarted before it had an answer, or anything to take it up by. */
+/** The session's object restarted before it had an answer, or an event to resume from. */
 function answerUnknown(messages: readonly Parsed[]): Response {
   const [request] = requestsOf(messages);
   if (request !== undefined) return json(unknownOutcome(request));
@@ -147,9 +147,10 @@ export async function deleteSession(context: FrontDoorContext): Promise<Response
 }
 
 /**
- * The session that the headers name, or the refusal that the specification has for them.
+ * Finds the session that the headers name.
  *
- * @param requestId of the request that they came with, for the refusal.
+ * @param requestId the id of the request in the body, for the refusal.
+ * @returns the session, or the refusal of the specification: 400 for bad headers, 404 for the session.
  */
 async function namedSession(
   context: FrontDoorContext,
@@ -165,7 +166,7 @@ async function namedSession(
   if (found instanceof Response) return found;
   const { client } = found.claims;
   if (client === undefined) return sessionNotFound(); // an id of the other transport
-  // Absent is normal before 2025-06-18; what is there must be what was agreed on (MUST 400).
+  // Clients before 2025-06-18 omit it; otherwise it must be the negotiated revision (MUST 400).
   const version = headers.get("mcp-protocol-version");
   if (version !== null && !isLegacyRevision(version)) {
     const message = "MCP-Protocol-Version is not a revision that has sessions";
@@ -189,8 +190,8 @@ function hold(
   const encode = (event: EventFrame): string | undefined => {
     const { id, data } = event;
     if (data !== "") return encodeEvent({ event: "message", id, data });
-    // A place to resume from before there is any event (2025-11-25: SHOULD); older clients would
-    // take the empty data for a message.
+    // A place to resume from before any event (2025-11-25: SHOULD); older clients would parse the empty
+    // data as a message.
     return isPrimed ? encodeEvent({ id, retry, data }) : undefined;
   };
   return holdStream(context, { ...stream, session, encode });

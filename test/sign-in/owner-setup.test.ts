@@ -6,7 +6,7 @@ import { afterEach, describe, test, vi } from "vitest";
 import { OwnerProvider, weaknessOf } from "../../src/auth/identity/owner.ts";
 import { OwnerCode } from "../../src/auth/sign-in/owner-code.ts";
 import type { OwnerSetup } from "../../src/auth/identity/owner-setup.ts";
-import { ownerIn } from "../../durable-objects/owner-stub.ts";
+import { ownerIn } from "../../durable-objects/registry-stub.ts";
 import type { RegistryObject } from "../../durable-objects/registry-object.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
 import { records } from "./people.ts";
