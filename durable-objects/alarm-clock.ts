@@ -25,7 +25,7 @@ export class AlarmClock {
     return this.#ringsAt <= at;
   }
 
-  /** Makes the alarm fire at this time or before. @param at milliseconds since 1970; `undefined` for never. */
+  /** Makes the alarm fire at this time or before. @param at milliseconds since 1970; `undefined`: never. */
   noLaterThan(at: number | undefined): void {
     if (at === undefined || at >= this.#ringsAt) return;
     this.#ringsAt = at;

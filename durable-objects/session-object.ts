@@ -198,7 +198,7 @@ export class SessionObject extends DurableObject<Env> {
     });
   }
 
-  /** Ends the session and deletes its state. @param deletedUntil when its tombstone goes, in ms since 1970. */
+  /** Ends the session. @param deletedUntil leaves a tombstone until this time, in milliseconds since 1970. */
   async #end(deletedUntil?: number): Promise<void> {
     const session = this.#session;
     this.#wired = undefined;

@@ -33,7 +33,7 @@ import { PATHS } from "./pages/view/paths.ts";
 import type { SessionKeys } from "./endpoint/keyring.ts";
 import { version } from "../package.json";
 
-/** What the composition root knows how to make: the Durable Objects behind ports. */
+/** The ports that the composition root implements with Durable Objects. */
 export interface Backing {
   readonly sessions: Sessions;
   readonly feeds: Feeds;
@@ -44,13 +44,13 @@ export interface Backing {
 }
 
 type App = { Bindings: Env; Variables: { config: Config; backing: Backing } };
-type FrontDoor = (context: FrontDoorContext) => Promise<Response>;
+type McpHandler = (context: FrontDoorContext) => Promise<Response>;
 type SignInHandler = (context: AuthContext, request: Request) => Response | Promise<Response>;
 
-/** Who is calling when nobody signs in. */
+/** The principal and person of every caller without sign-in. */
 const LOCAL = "local";
 
-/** @param backingOf called for each request; what lasts longer is its own to keep. */
+/** @param backingOf called for each request; it caches longer-lived parts itself. */
 export function createApp(backingOf: (env: Env, config: Config) => Backing): Hono<App> {
   const app = new Hono<App>();
 
@@ -115,12 +115,12 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
   return app;
 }
 
-/** Leads whoever may to the front door of an upstream. */
-function through(door: FrontDoor): (c: Context<App>) => Promise<Response> {
+/** Authenticates a request, applies the limits of its person, and calls the handler of its endpoint. */
+function through(handler: McpHandler): (c: Context<App>) => Promise<Response> {
   return async (c) => {
     const { servers, limits, authMode } = c.get("config");
     const { path, raw: request } = c.req;
-    if (isBrowserVisit(request) && isEndpoint(servers, c.req.param("slug"))) {
+    if (isBrowserNavigation(request) && isEndpoint(servers, c.req.param("slug"))) {
       const headers = new Headers({ Vary: "Accept" });
       return seeOther(PATHS.connect, { origin: originOf(c), headers });
     }
@@ -141,8 +141,12 @@ function through(door: FrontDoor): (c: Context<App>) => Promise<Response> {
         if (refusal !== undefined) return refusal;
         const { auth: _, ...backing } = c.get("backing");
         const response = await inStreamPlace(request, person, limits, () =>
-          door({
-            ...{ ...backing, request, route, endpoint: picked.endpoint, limits },
+          handler({
+            ...backing,
+            request,
+            route,
+            endpoint: picked.endpoint,
+            limits,
             principal,
             waitUntil: (promise) => c.executionCtx.waitUntil(promise),
           }),
@@ -155,8 +159,8 @@ function through(door: FrontDoor): (c: Context<App>) => Promise<Response> {
   };
 }
 
-/** Somebody has opened an endpoint in a browser: no MCP client asks for a page. */
-function isBrowserVisit({ method, headers }: Request): boolean {
+/** Recognizes a person who opened an endpoint in a browser: no MCP client accepts only a page. */
+function isBrowserNavigation({ method, headers }: Request): boolean {
   const accept = headers.get("accept") ?? "";
   return method === "GET" && accept.includes("text/html") && !accept.includes("text/event-stream");
 }
@@ -165,7 +169,7 @@ function isEndpoint(servers: Config["servers"], slug: string | undefined): boole
   return slug === undefined || servers.has(slug);
 }
 
-/** Leads to what people and their applications sign in with, where anybody signs in. */
+/** Calls a handler of sign-in; answers 404 without sign-in. */
 function signIn(handler: SignInHandler): (c: Context<App>) => Response | Promise<Response> {
   return (c) => {
     if (c.get("config").authMode === "none") return c.notFound();
@@ -179,16 +183,21 @@ function authContext(c: Context<App>): AuthContext {
   const origin = originOf(c);
   const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
   return {
-    ...{ ...auth, origin, limits: c.get("config").limits, waitUntil },
+    ...auth,
+    origin,
+    limits: c.get("config").limits,
+    waitUntil,
     authority: auth.authorities.at(origin),
     trace: traceInto({
-      ...{ store: auth.store, waitUntil, address: addressOf(request) },
+      store: auth.store,
+      waitUntil,
+      address: addressOf(request),
       agent: request.headers.get("user-agent") ?? "",
     }),
   };
 }
 
-/** Of every address that is given out. Where it is not configured, only loopback hosts come so far. */
+/** The origin of all URLs that the gateway gives out. Without PUBLIC_ORIGIN, only loopback hosts get here. */
 function originOf(c: Context<App>): string {
   return c.get("config").publicOrigin ?? new URL(c.req.url).origin;
 }

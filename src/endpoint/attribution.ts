@@ -1,18 +1,18 @@
-/** Says at an endpoint of several servers which of them something comes from. */
+/** Attributes results to their servers at an endpoint of several servers. */
 
 import { metaOf } from "../protocol/envelope.ts";
 import type { JsonObject, Reply } from "../protocol/json-rpc.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** In `_meta` of what comes from one server of several: its slug. */
+/** The key in `_meta` for the slug of the server that a result comes from. */
 export const SERVER_KEY = "edgeway/server";
 
-/** The result under its server's name, whatever the server itself calls it there. */
+/** Sets the server's slug in a result's `_meta`, and replaces any value that the server put there. */
 export function attributed(result: JsonObject, slug: string): JsonObject {
   return { ...result, _meta: { ...metaOf(result), [SERVER_KEY]: slug } };
 }
 
-/** A reply of a server, or in its place. A server alone is not named: its results are its own. */
+/** Attributes a reply at a merged endpoint. Results of an endpoint's only server stay as they are. */
 export function attributedAt(
   { isMerged }: Pick<Endpoint, "isMerged">,
   slug: string,

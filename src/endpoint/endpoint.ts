@@ -1,4 +1,4 @@
-/** Which servers an endpoint leads to. */
+/** An endpoint and its servers. */
 
 import type { Server } from "./server.ts";
 
@@ -20,7 +20,7 @@ export type Picked =
 
 type Servers = ReadonlyMap<string, Server>;
 
-/** Endpoints are made once, so that what is derived from one can be kept beside it. */
+/** Endpoints are made once, so that derived values can be cached by endpoint. */
 const made = new WeakMap<Servers, Map<string | undefined, Picked>>();
 
 /** @param slug from `/mcp/<slug>`; `undefined` for the endpoint of the whole gateway. */
@@ -30,7 +30,7 @@ export function pickEndpoint(servers: Servers, slug: string | undefined): Picked
   let picked = known.get(slug);
   if (picked === undefined) {
     picked = pick(servers, slug);
-    // Strangers choose slugs: what leads nowhere is not kept.
+    // Clients choose slugs, so unknown ones are not cached.
     if (picked.kind !== "unknown") known.set(slug, picked);
   }
   return picked;
@@ -52,7 +52,9 @@ function pick(servers: Servers, slug: string | undefined): Picked {
     return { kind: "unserved", sentence };
   }
   const endpoint: Endpoint = {
-    ...{ servers: [first, ...others], isMerged: others.length > 0, keepsNames: false },
+    servers: [first, ...others],
+    isMerged: others.length > 0,
+    keepsNames: false,
   };
   return { kind: "endpoint", endpoint };
 }

@@ -1,6 +1,6 @@
 /**
- * When a key that seals session ids is replaced, and when it is forgotten. Nothing runs for it: the
- * rule is applied whenever somebody asks for the keys, so a key may be replaced late.
+ * Decides when a key for session ids is replaced and when it is deleted. No timer runs: the rule is
+ * applied at each read of the keys, so a key may be replaced late.
  */
 
 import { toBase64Url } from "../lib/base64url.ts";
@@ -9,9 +9,9 @@ import { KEY_BYTES } from "../lib/seal.ts";
 const DAY_MS = 86_400_000;
 const ROTATION_MS = 30 * DAY_MS;
 /**
- * Whoever was given the keys just before a rotation goes on with them: for minutes, or for as long
- * as nobody gives it newer ones. A key that is kept too long costs a hundred bytes, and one that is
- * dropped too early costs every session it has sealed.
+ * An isolate that read the keys just before a rotation keeps using them: for minutes, or until it can read
+ * newer ones. A key that is kept too long costs a hundred bytes; a key that is deleted too early costs
+ * every session that it has sealed.
  */
 const MARGIN_MS = 30 * DAY_MS;
 
@@ -23,9 +23,10 @@ export interface StoredKey {
 
 /**
  * @param keys newest first. The first one seals; all of them open.
- * @param lifeMs how long a session id is served after it was sealed.
- * @returns the keys that are left, with a new one in front when it is time; `keys` itself when
- *   there is nothing to change.
+ * @param now milliseconds since 1970.
+ * @param lifeMs the life of a session id.
+ * @returns the remaining keys, with a new one in front when it is due; `keys` itself when nothing
+ *   changes.
  */
 export function rotate(
   keys: readonly StoredKey[],

@@ -1,7 +1,7 @@
 /**
- * The keys that this isolate seals and opens session ids with. One instance is shared by all the
- * requests of an isolate, so it holds the ring as a value: on Workers a promise belongs to the
- * request that made it, and nobody else may wait for it.
+ * The keys with which this isolate seals and opens session ids. All requests of an isolate share one
+ * instance, so it holds the keyring as a value: on Workers, a promise belongs to the request that made
+ * it, and no other request may await it.
  */
 
 import { fromBase64Url } from "../lib/base64url.ts";
@@ -15,7 +15,7 @@ type KeyMaterial = string;
 export type KeySource = () => Promise<readonly KeyMaterial[]>;
 
 const TTL_MS = 600_000;
-/** The source is asked for what it may not have at most this often. */
+/** The shortest time between two requests to the source for an unknown key. */
 const PAUSE_MS = 10_000;
 const POLL_MS = 20;
 const MAX_POLLS = 100;
@@ -35,12 +35,12 @@ export class SessionKeys {
     this.#source = source;
   }
 
-  /** The keys to seal with. Rejects as the source does while there are none at all. */
+  /** The keys to seal with. @throws the source's error while no keys were ever loaded. */
   async keyring(): Promise<Keyring> {
     const held = this.#held;
     if (held === undefined) return this.#load();
     if (held.expiresAt > Date.now()) return held.ring;
-    // One request asks for newer ones, and the others go on with what is there meanwhile.
+    // One request loads newer keys; the others use the held ones meanwhile.
     this.#hold(held.ring, PAUSE_MS);
     try {
       return await this.#load();
@@ -52,14 +52,13 @@ export class SessionKeys {
   }
 
   /**
-   * The keys to open an id with that was sealed with this one: another isolate may know a key that
-   * is newer than what is held here. Anyone can make up a key's id, so the source is not asked for
-   * each.
+   * The keys to open a token that was sealed with the key of this id: another isolate may have a newer key
+   * than those held here. Anyone can make up a key id, so the source is not asked for each.
    */
   async keyringFor(id: string): Promise<Keyring> {
     const before = this.#held?.ring;
     const ring = await this.keyring();
-    // What was loaded just now is as new as can be.
+    // Keys that were loaded just now are the newest.
     if (ring.keys.has(id) || ring !== before) return ring;
     const now = Date.now();
     if (now - this.#refreshedAt >= PAUSE_MS) {
@@ -80,8 +79,8 @@ export class SessionKeys {
   }
 
   /**
-   * A client's first requests arrive together, so several may bring the same new key. They wait by
-   * polling, and not for ever: a request that is cancelled never gets to say that it is done.
+   * A client's first requests arrive together, so several may carry the same new key id. They wait by
+   * polling, with a limit: a request that is cancelled never clears `#isRefreshing`.
    */
   async #refreshed(): Promise<void> {
     const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 /**
- * Values that a client carries for the gateway, so that nothing has to be kept: cursors, the state
- * of a server's questions, and the ids of its tasks. Sealed, and for nobody but the principal and the
- * endpoint that they were given to.
+ * Values that a client carries for the gateway, so that the gateway stores nothing: cursors, the state of
+ * a server's questions, and the ids of its tasks. They are sealed and valid only for the principal and the
+ * endpoint that got them.
  */
 
 import { seal, sealedWith, unseal } from "../lib/seal.ts";
@@ -10,7 +10,7 @@ import type { SessionKeys } from "./keyring.ts";
 
 type Purpose = "cursor" | "request-state" | "task";
 
-/** Whom a value is sealed for, and with what. */
+/** The principal and endpoint that a value is sealed for, and the keys. */
 export interface SealScope {
   readonly keys: SessionKeys;
   readonly principal: string;
@@ -18,7 +18,7 @@ export interface SealScope {
   readonly route: string;
 }
 
-/** @param value anything that JSON can carry. */
+/** @param value any JSON value. */
 export async function sealFor(
   { keys, principal, route }: SealScope,
   purpose: Purpose,
@@ -28,8 +28,8 @@ export async function sealFor(
 }
 
 /**
- * @returns `undefined` for what was forged, cut, sealed for somebody else, for another endpoint or
- *   another purpose, or by another gateway. Nothing tells the cases apart.
+ * @returns `undefined` for a text that was forged, cut, or sealed for another principal, endpoint or
+ *   purpose, or by another gateway. The cases cannot be told apart.
  */
 export async function unsealFor(
   { keys, principal, route }: SealScope,

@@ -1,13 +1,13 @@
-/** One upstream as the federation knows it: how it is reached, and how its things appear here. */
+/** One configured server: its target, and the names and policies of its items. */
 
 import type { ItemPolicy } from "../policy/item-policy.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 
 export interface Server {
-  /** The operator's name of it, as in `target`. */
+  /** The operator's name for it, as in `target`. */
   readonly slug: string;
   readonly target: UpstreamTarget;
-  /** What its names begin with where several servers meet. */
+  /** The prefix of its names at an endpoint of several servers. */
   readonly prefix: string;
   readonly tools: ItemPolicy;
   readonly prompts: ItemPolicy;

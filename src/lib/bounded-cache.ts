@@ -1,7 +1,7 @@
 /**
- * A cache with an expiry and a bound. It lives as long as an isolate does and may forget anything
- * at any time, so nothing may depend on a hit. It holds values, never promises: on Workers a
- * promise belongs to the request that made it.
+ * A cache with an expiry and a bound. It lives as long as its isolate and may drop entries at any time,
+ * so correctness must not depend on a hit. It holds values, never promises: on Workers, a promise belongs
+ * to the request that made it.
  */
 
 interface Entry<V> {

@@ -1,7 +1,7 @@
 /**
- * Texts that strangers wrote, made fit to be read beside our own words: without characters that
- * cannot be seen or that reorder what stands around them. Names become one short line; prose keeps its
- * lines. Nothing is escaped: that is for whoever writes the markup.
+ * Cleans untrusted text for display beside the gateway's own: removes characters that are invisible or
+ * reorder the text around them. Names become one short line; prose keeps its lines. Nothing is escaped:
+ * the code that writes the markup does that.
  */
 
 const DEFAULT_LENGTH = 80;
@@ -32,7 +32,7 @@ export function cleanText(text: string, maxLength: number = DEFAULT_LENGTH): str
     .trimEnd()}…`;
 }
 
-/** All that ends a line: a carriage return alone would let a terminal write over what stands there. */
+/** Every line ending: a lone carriage return would let a terminal overwrite the line. */
 const LINE_END = /\r\n|[\r\v\f\u0085\u2028\u2029]/gu;
 /** Scripts whose letters take another shape beside a joiner or non-joiner (RFC 5892, A.1 and A.2). */
 const JOINING = ["Arab", "Syrc", "Nkoo", "Mong", "Deva", "Beng", "Guru", "Gujr", "Orya", "Taml"]
@@ -40,15 +40,15 @@ const JOINING = ["Arab", "Syrc", "Nkoo", "Mong", "Deva", "Beng", "Guru", "Gujr",
   .map((script) => `\\p{sc=${script}}`)
   .join("");
 const EMOJI = "\\p{Extended_Pictographic}";
-/** What belongs to the spelling of a word or an emoji is captured, and stays. */
+/** Joiners that belong to the spelling of a word or an emoji are captured, and stay. */
 const UNSEEN_IN_PROSE = new RegExp(
   `((?<=[${JOINING}])[\\u200c\\u200d](?=[${JOINING}])|(?<=${EMOJI}\\ufe0f?\\p{Emoji_Modifier}?)\\u200d(?=${EMOJI}))|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}]`,
   "gu",
 );
-/** So many would move what stands above them out of sight. */
+/** So many empty lines would push the text above them out of sight. */
 const EMPTY_LINES = /\n(?:[^\S\n]*\n){3,}/gu;
 
-/** @returns prose that people read: lines, tabs and the spelling of every script stay. */
+/** @returns the prose with its lines, tabs and the spelling of every script. */
 export function cleanProse(text: string): string {
   return text
     .replace(LINE_END, "\n")

@@ -1,18 +1,18 @@
-/** Tells a reader of one thing after the other, as it can take them; what comes again meanwhile is told once. */
+/** Sends items one after the other, as fast as the reader takes them; an item that waits is queued once. */
 
 export class CoalescingQueue<T> {
   readonly #send: (item: T) => Promise<void>;
   readonly #waiting = new Set<T>();
   #isSending = false;
 
-  /** @param tell resolves when there is room for more, and rejects when the reader has gone. */
+  /** @param send resolves when there is room for more, and rejects when the reader has gone. */
   constructor(send: (item: T) => Promise<void>) {
     this.#send = send;
   }
 
   add(item: T): void {
     this.#waiting.add(item);
-    // Who has gone is told nothing any more.
+    // A failed send ends the queue: the reader has gone.
     if (!this.#isSending) this.#run().catch(() => undefined);
   }
 

@@ -1,9 +1,9 @@
-/** Long texts in a database whose values are bounded. */
+/** Splits long texts for a database that bounds its values. */
 
 /** A row may have 2 MB; a character takes at most three bytes. */
 const MAX_ROW_CHARS = 512 * 1024;
 
-/** Cuts a text into what fits a row, never through a pair of surrogates. */
+/** Splits a text into parts that fit a row, never within a surrogate pair. */
 export function cutIntoRows(data: string): string[] {
   if (data.length <= MAX_ROW_CHARS) return [data];
   const parts: string[] = [];

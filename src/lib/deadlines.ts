@@ -1,7 +1,6 @@
 /**
- * Any number of waits with an end, and one timer for all of them: an object may have ten thousand
- * timers and no more. The price is that an end comes up to a tick late. Nothing runs while nobody
- * waits.
+ * Any number of waits with a time-out, and one timer for all of them: the platform allows an object ten
+ * thousand timers. In return, a time-out comes up to one tick late. No timer runs while there is no wait.
  */
 
 interface Wait {
@@ -18,7 +17,7 @@ export class Deadlines {
     this.#tickMs = tickMs;
   }
 
-  /** @returns `undefined` when the time is over first; the promise goes on, and is not heard. */
+  /** @returns `undefined` when the time is over first; the promise continues, and its result is ignored. */
   within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       const wait: Wait = { until: Date.now() + ms, giveUp: () => resolve(undefined) };

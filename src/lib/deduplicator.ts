@@ -1,37 +1,36 @@
 /**
- * What was told lately, and by whom. Who hears the same by several ways hears of one change from
- * each: of two that say the same within a second, the later is the same change. What one of them
- * says twice is two changes.
+ * Recognizes one change that several sources report. If two sources report the same within a second, the
+ * later report is the same change. If one source reports it twice, there were two changes.
  */
 
 const WINDOW_MS = 1000;
 const MOST = 256;
 
-interface Telling<Source> {
-  /** When it was new the last time. */
+interface Reports<Source> {
+  /** When a report was new the last time. */
   readonly at: number;
-  /** How many changes there were. */
+  /** The number of changes. */
   readonly changes: number;
-  /** How many of them each has told. */
-  readonly told: ReadonlyMap<Source, number>;
+  /** The number of reports from each source. */
+  readonly counts: ReadonlyMap<Source, number>;
 }
 
 export class Deduplicator<Source> {
-  readonly #recent = new Map<string, Telling<Source>>();
+  readonly #recent = new Map<string, Reports<Source>>();
 
-  /** Notes that somebody tells of something now. @returns whether no other has told it. */
+  /** Notes a report. @returns `true` unless another source has reported the same change. */
   isNew(what: string, by: Source): boolean {
     const now = Date.now();
     const last = this.#recent.get(what);
     const recent = last !== undefined && now - last.at < WINDOW_MS ? last : undefined;
-    const count = (recent?.told.get(by) ?? 0) + 1;
-    const told = new Map(recent?.told).set(by, count);
+    const count = (recent?.counts.get(by) ?? 0) + 1;
+    const counts = new Map(recent?.counts).set(by, count);
     this.#recent.delete(what);
     if (recent !== undefined && count <= recent.changes) {
-      this.#recent.set(what, { ...recent, told });
+      this.#recent.set(what, { ...recent, counts });
       return false;
     }
-    this.#recent.set(what, { at: now, changes: count, told });
+    this.#recent.set(what, { at: now, changes: count, counts });
     const [oldest] = this.#recent.keys();
     if (this.#recent.size > MOST && oldest !== undefined) this.#recent.delete(oldest);
     return true;

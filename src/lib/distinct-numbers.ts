@@ -1,25 +1,25 @@
-/** Numbers that are given out once each: the one that is wanted, or else the next that is free. */
+/** Allots each number once: the preferred one, or else the next free one. */
 
 export class DistinctNumbers {
   readonly #size: bigint;
-  /** Given out → where to look on. */
+  /** Allotted number → the number to try next. */
   readonly #next = new Map<bigint, bigint>();
 
-  /** @param size the numbers are those from 0 to below this; no more may be taken than there are. */
+  /** @param size the numbers are 0 to `size` - 1; at most `size` of them may be taken. */
   constructor(size: bigint) {
     this.#size = size;
   }
 
-  /** Takes a few steps on average, also when somebody has made everybody want the same. */
-  take(wanted: bigint): bigint {
+  /** Takes a few steps on average, even if an attacker makes every caller prefer the same number. */
+  take(preferred: bigint): bigint {
     const passed: bigint[] = [];
-    let free = wanted % this.#size;
+    let free = preferred % this.#size;
     for (let next = this.#next.get(free); next !== undefined; next = this.#next.get(free)) {
       passed.push(free);
       free = next;
     }
     const after = (free + 1n) % this.#size;
-    // Whoever comes by the same way again has it shorter.
+    // Path compression: later calls along the same path take fewer steps.
     for (const number of passed) this.#next.set(number, after);
     this.#next.set(free, after);
     return free;

@@ -1,10 +1,10 @@
 /**
- * What this gateway fetches because a stranger named its address: which addresses it may ask at
- * all, and how much of the answer it takes. A stranger must reach nothing with it that the stranger
- * could not reach alone: no machine of our network, no metadata service, not the gateway itself.
+ * Fetches from URLs that untrusted parties name: which URLs the gateway may fetch, and how much of a
+ * response it reads. It must give such a party no access beyond its own: not to the private network, not
+ * to a metadata service, not to the gateway itself.
  *
- * Only the name of a host is judged here. What it resolves to is the platform's to judge: a Worker
- * cannot look, and an answer that was looked up could be another one by the time of the fetch.
+ * Only the host's name is checked here. The platform has to check the address: a Worker cannot resolve
+ * names, and the name could resolve to another address by the time of the fetch.
  */
 
 import { jsonDepth } from "./json-depth.ts";
@@ -14,11 +14,11 @@ import { abortAfter } from "./time-out.ts";
 import { tryJson } from "./try-json.ts";
 
 export interface EgressPolicy {
-  /** The names of the gateway itself, as `URL.hostname` yields them. */
+  /** The gateway's own host names, as `URL.hostname` yields them. */
   readonly ownHosts: ReadonlySet<string>;
 }
 
-/** Names that lead into a private network, or nowhere. */
+/** Suffixes of names in private networks, and of names that are never public. */
 const PRIVATE_SUFFIXES = [
   ...["arpa", "corp", "home", "internal", "intranet", "invalid", "lan", "local", "localdomain"],
   ...["localhost", "onion", "private", "test"],
@@ -32,7 +32,7 @@ const METADATA_HOSTS: ReadonlySet<string> = new Set([
   "metadata.tencentyun.com",
 ]);
 
-/** @returns why this address is not asked, as a sentence; `undefined` when it may be. */
+/** @returns the reason why this URL is not fetched, as a sentence; `undefined` when it may be. */
 export function judgeEgress(url: URL, { ownHosts }: EgressPolicy): string | undefined {
   if (url.username !== "" || url.password !== "") return "The address has credentials in it.";
   if (url.protocol !== "https:") return "The address is not an https address.";
@@ -52,8 +52,8 @@ export function judgeEgress(url: URL, { ownHosts }: EgressPolicy): string | unde
 }
 
 /**
- * What went wrong, in one word for whoever operates the gateway. A stranger is told that it could
- * not be loaded and nothing else: the difference between two of these maps a network.
+ * The cause of a failure, in one word for the operator. The untrusted party learns only that the load
+ * failed: the difference between two causes would map a network.
  */
 export type LoadFailure =
   | "refused"
@@ -74,17 +74,17 @@ export interface LoadOptions {
   readonly fetch: (url: URL, init: RequestInit) => Promise<Response>;
   readonly policy: EgressPolicy;
   readonly maxBytes: number;
-  /** For all of it: the connection, the headers and the body. */
+  /** For the connection, the headers and the body together. */
   readonly timeoutMs: number;
 }
 
 const MAX_DEPTH = 32;
-/** Firewalls refuse requests that do not say who asks. */
+/** Firewalls refuse requests without a `User-Agent`. */
 const HEADERS = { Accept: "application/json", "User-Agent": "edgeway" };
 
 /**
- * Loads a JSON document with `GET`, from exactly this address: a redirect is a failure, since
- * whoever shows the host of the address would show a host that the document is not from.
+ * Loads a JSON document with `GET` from exactly this URL. A redirect is a failure, since pages show the
+ * URL's host to users as the origin of the document.
  */
 export async function loadJson(url: URL, options: LoadOptions): Promise<LoadOutcome> {
   if (judgeEgress(url, options.policy) !== undefined) return failed("refused");

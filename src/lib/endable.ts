@@ -2,7 +2,7 @@
 
 export interface Endable {
   readonly body: ReadableStream<Uint8Array>;
-  /** Between two chunks; what was not read by then is not delivered. */
+  /** Ends the stream between two chunks; chunks that were not read by then are dropped. */
   readonly end: () => void;
 }
 

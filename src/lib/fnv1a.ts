@@ -1,11 +1,11 @@
 /**
- * FNV-1a of 64 bits: small, fast and synchronous, where `crypto.subtle` is none of it. Collisions are
- * easily made on purpose, so whoever uses it has to cope with them.
+ * FNV-1a of 64 bits: small, fast and synchronous, unlike `crypto.subtle`. Attackers can make collisions,
+ * so its callers have to tolerate them.
  */
 
 /**
- * Over UTF-16 code units, so that also halves of surrogate pairs count. For ASCII, it is the
- * published function over bytes.
+ * Hashes UTF-16 code units, so that lone surrogates count as well. For ASCII, it equals the published
+ * function over bytes.
  *
  * @returns 0 to 2^64 - 1.
  */

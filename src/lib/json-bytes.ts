@@ -1,6 +1,6 @@
-/** How long a value is as JSON in UTF-8, without writing it: results are measured on their way. */
+/** Measures a value as JSON in UTF-8 without serializing it. */
 
-/** @returns bytes, as `JSON.stringify` would make them. What JSON does not have counts nothing. */
+/** @returns the bytes of the `JSON.stringify` text. Values that JSON does not have count nothing. */
 export function jsonBytes(value: unknown): number {
   switch (typeof value) {
     case "string":

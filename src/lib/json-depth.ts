@@ -1,6 +1,6 @@
 /**
- * How deep a JSON text nests and how much is in it, found without building it. Text that is not JSON
- * gives any numbers.
+ * Measures the depth and size of a JSON text without parsing it. The result is meaningless for text that
+ * is not JSON.
  */
 
 interface JsonShape {

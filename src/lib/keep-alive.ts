@@ -1,16 +1,16 @@
 /**
- * Keeps a quiet text stream alive with a filler. Writing is also the only way to notice a client
- * that has hung up: a closed connection is invisible until something is written to it.
+ * Keeps a quiet text stream alive with a filler. Only a write shows that a client has hung up: a closed
+ * connection is invisible until then.
  */
 
 import { settleWithin } from "./time-out.ts";
 
 export interface KeepAliveOptions {
-  /** Sent first, before anything of the source. */
+  /** Sent before the first chunk of the source. */
   readonly preamble?: string;
   readonly filler: string;
   readonly intervalMs: number;
-  /** The reader has gone. */
+  /** Called when the reader has gone. */
   readonly onCancel?: () => void;
 }
 
@@ -26,14 +26,14 @@ export function withKeepAlive(
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   const encoder = new TextEncoder();
-  /** A read may outlive the reader's interest; its failure is then nobody's. */
+  /** A read may fail after the stream was cancelled; that failure is ignored. */
   function startReading(): NonNullable<typeof reading> {
     const started = reader.read();
     started.catch(() => undefined);
     return started;
   }
 
-  let newlines = BLANK_LINE; // nothing has come yet, so nothing is open
+  let newlines = BLANK_LINE; // no event is incomplete at the start
   let reading: ReturnType<typeof reader.read> | undefined;
 
   return new ReadableStream<Uint8Array>(
@@ -70,7 +70,7 @@ const NEWLINE = 10;
 /** Newlines in a row that end an event. */
 const BLANK_LINE = 2;
 
-/** @param before how many newlines ended what came earlier: chunks may cut a blank line in two. */
+/** @param before the newlines at the end of earlier chunks: a chunk border may split a blank line. */
 function countEndingNewlines(bytes: Uint8Array, before: number): number {
   let count = 0;
   while (count < bytes.length && bytes[bytes.length - 1 - count] === NEWLINE) count += 1;

@@ -1,17 +1,17 @@
-/** One after the other, for each key: what was begun first is over before the next begins. */
+/** Runs work one after the other for each key, in the order of the calls. */
 
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** @returns what the work does, however the work before it ended. */
+  /** @returns the result of the work; a failure of earlier work has no effect. */
   run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key) ?? Promise.resolve();
-    const turn = before.then(work, work);
-    this.#last.set(key, turn);
-    const leave = (): void => {
-      if (this.#last.get(key) === turn) this.#last.delete(key);
+    const result = before.then(work, work);
+    this.#last.set(key, result);
+    const release = (): void => {
+      if (this.#last.get(key) === result) this.#last.delete(key);
     };
-    turn.then(leave, leave);
-    return turn;
+    result.then(release, release);
+    return result;
   }
 }

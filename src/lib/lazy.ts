@@ -1,6 +1,6 @@
-/** What takes long to make and is seldom wanted: made when somebody asks for it, and then kept. */
+/** A value that is made at its first use, and then kept. */
 
-/** @param make is called once at the most. */
+/** @param make is called at most once. */
 export function lazy<Made extends object>(make: () => Made): () => Made {
   let made: Made | undefined;
   return () => (made ??= make());

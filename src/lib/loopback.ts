@@ -1,4 +1,4 @@
-/** Which hosts are this machine itself. By name alone: nothing is looked up. */
+/** Recognizes loopback hosts by name alone: no name is resolved. */
 
 const NAMES: ReadonlySet<string> = new Set(["localhost", "[::1]"]);
 

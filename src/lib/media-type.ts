@@ -6,8 +6,8 @@ export function mediaType(header: string | null): string {
 }
 
 /**
- * True when an `Accept` header admits the type. The most specific range that fits decides: a name
- * before `type/*`, and that before a full wildcard; `q=0` means not acceptable.
+ * @returns `true` when an `Accept` header admits the type. The most specific matching range decides: a
+ *   name before `type/*`, and that before a full wildcard; `q=0` means not acceptable.
  */
 export function accepts(header: string | null, type: string): boolean {
   const specificity = [type, `${type.split("/", 1)[0]}/*`, "*/*"];

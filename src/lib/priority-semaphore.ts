@@ -1,4 +1,4 @@
-/** How many readings of one server are under way at once: each holds a large part of a catalog. */
+/** Limits the concurrent reads of one server's catalogs: each holds a large part of a catalog in memory. */
 
 const AT_ONCE = 2;
 
@@ -9,14 +9,14 @@ interface Waiting {
 
 export class PrioritySemaphore {
   #running = 0;
-  /** In the order of their coming. */
+  /** In the order of arrival. */
   readonly #waiting: Waiting[] = [];
 
   /**
-   * Each turn ends with `done`.
+   * Takes a permit; `done` gives it back.
    *
-   * @param isKnown there is a catalog already: it goes before all that somebody may have made up.
-   * @returns when the turn has come; `undefined` when that is now.
+   * @param isKnown a catalog exists already: its reads go before those that a client may have made up.
+   * @returns when the permit is granted; `undefined` when it is granted at once.
    */
   take(isKnown: boolean): Promise<void> | undefined {
     if (this.#running < AT_ONCE) {

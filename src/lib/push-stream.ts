@@ -1,14 +1,14 @@
 /**
- * A readable stream that is written to from outside, with back-pressure: a write resolves when
- * the reader has room for more. Nothing is queued beyond the window and the write in hand.
+ * A readable stream that is written to from outside, with back-pressure: a write resolves when the reader
+ * has room for more. The queue holds at most the window and one write.
  */
 
 export interface PushStreamOptions {
-  /** How far the writer may run ahead of the reader. */
+  /** The most bytes that the writer may be ahead of the reader. */
   readonly windowBytes: number;
-  /** The reader has gone; called once, and not after `close`. */
+  /** Called once when the reader has gone, but not after `close`. */
   readonly onCancel?: () => void;
-  /** The reader has taken something. */
+  /** Called when the reader has taken bytes. */
   readonly onRoom?: () => void;
 }
 
@@ -47,7 +47,7 @@ export class PushStream {
     return (this.#controller?.desiredSize ?? 1) <= 0;
   }
 
-  /** Writes at once, whether there is room or not. A stream that is over takes no bytes. */
+  /** Writes at once, even without room. A stream that has ended ignores the text. */
   enqueue(text: string): void {
     this.#controller?.enqueue(this.#encoder.encode(text));
   }
@@ -58,12 +58,12 @@ export class PushStream {
     await this.hasRoom();
   }
 
-  /** Resolves when there is room, or nobody left to make any. */
+  /** Resolves when there is room, or the reader has gone. */
   async hasRoom(): Promise<void> {
     while (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The reader has gone, also where the stream itself cannot tell. */
+  /** The reader has gone; also called where the stream itself does not notice. */
   abandon(): void {
     if (this.#controller === undefined) return;
     this.#controller = undefined;
@@ -76,7 +76,7 @@ export class PushStream {
     this.#controller = undefined;
     this.#release();
     controller?.close();
-    // A reader that lent us its own buffer gets it back; it would wait for ever otherwise.
+    // A BYOB reader gets its buffer back; otherwise it would wait for ever.
     controller?.byobRequest?.respond(0);
   }
 

@@ -1,8 +1,8 @@
-/** Names and secrets that nobody can guess, and how they are compared and kept. */
+/** Unguessable names and secrets, their comparison and their hash for storage. */
 
 import { toBase64Url } from "./base64url.ts";
 
-/** 256 bits as 43 letters, digits, `_` and `-`. */
+/** @returns 256 random bits as base64url, 43 characters. */
 export function randomSecret(): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
 }
@@ -15,13 +15,13 @@ export function randomName(length: number): string {
   return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
 }
 
-/** What is kept of a secret: enough to know it again, and nothing to use. */
+/** @returns the SHA-256 hash that is stored of a secret, as base64url. */
 export async function hashOf(secret: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret));
   return toBase64Url(new Uint8Array(digest));
 }
 
-/** Compares in a time that does not tell where two texts differ. */
+/** Compares two texts in constant time, except that it reveals whether their lengths are equal. */
 export function isSame(a: string, b: string): boolean {
   const [one, other] = [new TextEncoder().encode(a), new TextEncoder().encode(b)];
   return one.length === other.length && crypto.subtle.timingSafeEqual(one, other);

@@ -1,17 +1,17 @@
 /**
- * A stream of bytes as lines, each without its end. What follows the last line break is left out.
+ * Reads a stream of bytes as lines without their line breaks. Text after the last line break is dropped.
  *
- * @param signal ends the stream when it is aborted, also while a line is waited for.
+ * @param signal ends the stream when it is aborted, even during a wait for a line.
  */
 export async function* readLines(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, void> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  // Whoever leaves before the end wants no more of it; it may have broken by itself.
-  const leave = (): void => void reader.cancel().catch(() => undefined);
-  signal.addEventListener("abort", leave, { once: true });
-  if (signal.aborted) leave();
+  // Cancelling may fail: the stream may have broken by itself.
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
   /** The beginning of a line, in pieces: it is joined once. */
   let pieces: string[] = [];
   try {
@@ -28,7 +28,7 @@ export async function* readLines(
       yield* rest;
     }
   } finally {
-    signal.removeEventListener("abort", leave);
-    leave();
+    signal.removeEventListener("abort", cancel);
+    cancel();
   }
 }

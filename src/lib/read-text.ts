@@ -1,4 +1,4 @@
-/** Reads a body within a limit, so that nobody's bytes fill the memory of an isolate. */
+/** Reads a body within a limit, so that no body can fill the memory of an isolate. */
 
 export class TooLargeError extends Error {
   override readonly name = "TooLargeError";
@@ -9,10 +9,10 @@ export class NotUtf8Error extends Error {
 }
 
 /**
- * @param maxBytes reading stops, and the rest is cancelled, as soon as more has come.
- * @param isStrict broken sequences are an error; else each becomes U+FFFD.
- * @returns the text as UTF-8; "" without a body.
- * @throws TooLargeError when the body is longer; NotUtf8Error when it is strict.
+ * @param maxBytes reading stops, and the rest is cancelled, as soon as more bytes have arrived.
+ * @param isStrict invalid UTF-8 is an error; otherwise each invalid sequence becomes U+FFFD.
+ * @returns the text decoded as UTF-8; "" without a body.
+ * @throws TooLargeError when the body is longer; NotUtf8Error for invalid UTF-8 when `isStrict`.
  */
 export async function readText(
   body: ReadableStream<Uint8Array> | null,
@@ -20,7 +20,7 @@ export async function readText(
   isStrict = false,
 ): Promise<string> {
   if (body === null) return "";
-  // By `for await`, each chunk would cost half as much again.
+  // `for await` would cost half as much again for each chunk.
   const reader = body.getReader();
   const decoder = new TextDecoder("utf-8", { fatal: isStrict, ignoreBOM: false });
   const decode = (chunk?: Uint8Array): string => {

@@ -1,4 +1,4 @@
-/** The last few keys that were seen: enough to know what comes twice in a short time. */
+/** The last few keys, to recognize repetitions within a short time. */
 
 export class Recent {
   readonly #keys = new Set<string>();
@@ -12,7 +12,7 @@ export class Recent {
     this.#keys.clear();
   }
 
-  /** @returns `false` when the key was here before. */
+  /** @returns `false` for a repeated key. */
   add(key: string): boolean {
     if (this.#keys.has(key)) return false;
     this.#keys.add(key);

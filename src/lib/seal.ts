@@ -1,29 +1,29 @@
 /**
  * Tokens that only the holder of a key can make or read: JSON under AES-256-GCM, as visible ASCII:
  * `<key id>.2.<base64url of the salt, the initialization vector and the ciphertext>`. The purpose is
- * authenticated with the content, so a token made for one thing is nothing to another; and a token
- * has one spelling, so whoever compares tokens as text compares what they say.
+ * authenticated with the content, so a token for one purpose is invalid for another. A token has exactly
+ * one spelling, so comparing tokens as text compares their contents.
  *
  * Initialization vectors are random, which is sound for 2^32 tokens under one key (NIST SP 800-38D
- * section 8.3). Nobody counts the tokens of all isolates, and an operator's key may never be replaced.
- * So each token has a key of its own, derived with a random salt (HKDF, RFC 5869): two vectors would
- * have to meet under one salt of 128 bits, which bounds no use that a key can have.
+ * section 8.3). The tokens of all isolates are not counted, and an operator's key may never be replaced.
+ * So each token has its own key, derived with a random salt (HKDF, RFC 5869): a collision needs two equal
+ * vectors under one salt of 128 bits, so the number of tokens has no practical limit.
  *
- * A token without the `2` was sealed with the key itself, by an earlier version. It is opened for as
- * long as it lives, and none is made any more.
+ * A token without the `2` was sealed with the key itself by an earlier version. Such tokens are still
+ * opened, but no longer made.
  */
 
 import { fromBase64Url, toBase64Url } from "./base64url.ts";
 import { tryJson } from "./try-json.ts";
 
 export interface SealKey {
-  /** What the key of each token is derived from. */
+  /** The key of each token is derived from this one. */
   readonly root: CryptoKey;
-  /** Opens what an earlier version sealed with the key itself. */
+  /** Opens tokens that an earlier version sealed with the key itself. */
   readonly direct: CryptoKey;
 }
 
-/** Keys by id. The current one seals; every one of them still opens. */
+/** Keys by id. The current one seals; all of them open. */
 export interface Keyring {
   readonly currentId: string;
   readonly keys: ReadonlyMap<string, SealKey>;
@@ -34,10 +34,10 @@ const KEY_ID_BYTES = 4;
 const SALT_BYTES = 16;
 const IV_BYTES = 12;
 const DERIVATION = new TextEncoder().encode("edgeway/seal/2");
-/** Shorter than a vector, an authentication tag and one byte in between, nothing is a token. */
+/** At least a vector, one byte of ciphertext and an authentication tag: 39 characters of base64url. */
 const TOKEN = /^([A-Za-z0-9]{1,16})\.(2\.)?([A-Za-z0-9_-]{39,})$/;
 
-/** @throws RangeError for material of another length: AES would take 16 bytes, and be weaker. */
+/** @throws RangeError for material of another length: AES would accept 16 bytes, and be weaker. */
 export async function importKey(bytes: Uint8Array): Promise<SealKey> {
   if (bytes.length !== KEY_BYTES) throw new RangeError(`A key has ${KEY_BYTES} bytes`);
   const [root, direct] = await Promise.all([
@@ -57,7 +57,7 @@ function derive(
   return crypto.subtle.deriveKey(parameters, root, algorithm, false, [usage]);
 }
 
-/** The name of a key, by which a token says what it was sealed with. It tells nothing of the key. */
+/** The public id of a key, which a token carries. It reveals nothing usable about the key. */
 export async function keyId(bytes: Uint8Array): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return Array.from(hash.subarray(0, KEY_ID_BYTES), (byte) =>
@@ -65,7 +65,7 @@ export async function keyId(bytes: Uint8Array): Promise<string> {
   ).join("");
 }
 
-/** @param value anything that JSON can carry; it comes back as JSON carries it. */
+/** @param value any JSON value; `unseal` returns it as JSON preserves it. */
 export async function seal(ring: Keyring, purpose: string, value: unknown): Promise<string> {
   const key = ring.keys.get(ring.currentId);
   if (key === undefined) throw new Error("The key ring has no current key");
@@ -81,8 +81,8 @@ export async function seal(ring: Keyring, purpose: string, value: unknown): Prom
 }
 
 /**
- * @returns what was sealed, or `undefined` for a token that is forged, cut, spelt otherwise, of
- *   another purpose, or of a key that the ring does not have. Nothing tells the cases apart.
+ * @returns the sealed value, or `undefined` for a token that is forged, cut, misspelt, of another
+ *   purpose, or of a key that the ring does not have. The cases cannot be told apart.
  */
 export async function unseal(ring: Keyring, purpose: string, token: string): Promise<unknown> {
   const [, id = "", version, text = ""] = TOKEN.exec(token) ?? [];
@@ -98,7 +98,7 @@ export async function unseal(ring: Keyring, purpose: string, token: string): Pro
     const plain = await crypto.subtle.decrypt(algorithm(iv, purpose, id), own, sealed);
     return tryJson(new TextDecoder().decode(plain));
   } catch {
-    return undefined; // the authentication tag does not fit
+    return undefined; // the authentication tag does not match
   }
 }
 
@@ -107,7 +107,7 @@ export function sealedWith(token: string): string | undefined {
   return TOKEN.exec(token)?.[1];
 }
 
-/** The id of a key has no dot, so no purpose can be mistaken for a part of it. */
+/** A key id has no dot, so the purpose cannot be confused with a part of it. */
 function algorithm(iv: Uint8Array, purpose: string, id: string): SubtleCryptoEncryptAlgorithm {
   const additionalData = new TextEncoder().encode(`${id}.${purpose}`);
   return { name: "AES-GCM", iv, additionalData };

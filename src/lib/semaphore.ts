@@ -1,13 +1,13 @@
 /**
- * So many at a time. When none of those under way moves for a while, they are taken for stuck and
- * do not count any more: whoever hangs must not hold up the rest.
+ * A semaphore. If a caller waits longer than `stuckMs`, all holders count as stuck and lose their permits,
+ * so that a hanging holder does not block the others.
  */
 
 import type { Deadlines } from "./deadlines.ts";
 
 export interface SlotOptions {
   readonly count: number;
-  /** How long somebody waits before the others are taken for stuck. */
+  /** The longest wait before the holders count as stuck. */
   readonly stuckMs: number;
   readonly deadlines: Deadlines;
 }
@@ -21,12 +21,12 @@ export class Semaphore {
     this.#options = options;
   }
 
-  /** @returns what gives it back; more than once does no harm. */
+  /** @returns a function that gives the permit back; it may be called more than once. */
   async take(): Promise<() => void> {
     const { count, stuckMs, deadlines } = this.#options;
     while (this.#held.size >= count) {
-      const turn = new Promise<true>((resolve) => this.#waiting.push(() => resolve(true)));
-      if ((await deadlines.within(turn, stuckMs)) !== undefined) continue;
+      const released = new Promise<true>((resolve) => this.#waiting.push(() => resolve(true)));
+      if ((await deadlines.within(released, stuckMs)) !== undefined) continue;
       this.#held.clear();
       for (const wake of this.#waiting.splice(0)) wake();
     }

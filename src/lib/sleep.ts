@@ -1,4 +1,4 @@
-/** Waits, unless it is told not to. Rejects with the abort reason when the signal is aborted. */
+/** Waits for `ms` milliseconds. @throws the signal's reason when it is aborted. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {

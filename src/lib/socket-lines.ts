@@ -1,4 +1,4 @@
-/** The text messages of a WebSocket that was opened to another part of the gateway, in their order. */
+/** The text messages of a WebSocket to another part of the gateway, in order. */
 
 export class SocketLines {
   readonly #socket: WebSocket;
@@ -9,7 +9,7 @@ export class SocketLines {
 
   /**
    * @param socket not accepted yet.
-   * @param closeCode says to the other end that nobody reads any more.
+   * @param closeCode tells the other end that this end has stopped reading.
    */
   constructor(socket: WebSocket, closeCode: number) {
     this.#socket = socket;
@@ -23,7 +23,7 @@ export class SocketLines {
     socket.accept();
   }
 
-  /** @returns `undefined` when it is closed, and everything before that was read. */
+  /** @returns `undefined` when the socket is closed and every message was read. */
   async next(): Promise<string | undefined> {
     for (;;) {
       const line = this.#lines.shift();

@@ -1,6 +1,6 @@
-/** Waiting with an end. No timer is left behind: one would keep a Durable Object in memory. */
+/** Waits with a time-out. No timer is left running: it would keep a Durable Object in memory. */
 
-/** @returns `undefined` when the time is over first; the promise goes on and may be awaited again. */
+/** @returns `undefined` when the time is over first; the promise continues and may be awaited again. */
 export async function settleWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: number | null = null;
   const timeout = new Promise<undefined>((resolve) => {
@@ -13,7 +13,7 @@ export async function settleWithin<T>(promise: Promise<T>, ms: number): Promise<
   }
 }
 
-/** Runs something that heeds a signal, and aborts it when the time is over. */
+/** Runs a function and aborts its signal when the time is over. */
 export async function abortAfter<T>(
   ms: number,
   run: (signal: AbortSignal) => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * Places that requests hold while they last. The runtime may end a request whose client has hung up
- * without another word: so a place is renewed for as long as its request lives, and lapses after it.
+ * Places that requests hold while they run. The runtime may end a request without notice when its client
+ * has hung up, so a place is renewed while its request lives, and expires afterwards.
  */
 
 const LEASE_MS = 15_000;
@@ -17,14 +17,14 @@ export class TimedLeases<T> {
 
   /**
    * @param now milliseconds since 1970.
-   * @returns what the places of this holder were taken with.
+   * @returns the values of the places that this holder has.
    */
   held(holder: string, now: () => number = () => Date.now()): readonly T[] {
     this.#sweep(now());
     return Array.from(this.#leases.get(holder) ?? [], ({ value }) => value);
   }
 
-  /** @returns gives the place back. It may be called more than once. */
+  /** @returns a function that gives the place back; it may be called more than once. */
   take(holder: string, value: T, now: () => number = () => Date.now()): () => void {
     const lease: Lease<T> = { value, expiresAt: now() + LEASE_MS };
     const renew = (): void => {

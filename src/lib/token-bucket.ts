@@ -1,4 +1,4 @@
-/** A rate limit: so many at once, and then one for every so many milliseconds. */
+/** A rate limit: a token bucket that starts full and is refilled at a constant rate. */
 
 export class TokenBucket {
   readonly #capacity: number;
@@ -7,7 +7,7 @@ export class TokenBucket {
   #tokens: number;
   #countedAt: number;
 
-  /** @param perMinute also how many are let through at once after a quiet minute. */
+  /** @param perMinute the rate, and also the largest burst. */
   constructor(perMinute: number, now: () => number = () => Date.now()) {
     this.#capacity = perMinute;
     this.#refillMs = 60_000 / perMinute;
@@ -16,15 +16,15 @@ export class TokenBucket {
     this.#countedAt = now();
   }
 
-  /** How long it is until one is let through, as of the last time that somebody asked for it. */
+  /** Milliseconds until the next token, as of the last `take`. */
   get waitMs(): number {
     return Math.max(0, (1 - this.#tokens) * this.#refillMs);
   }
 
-  /** @returns `false` when it is too soon. */
+  /** @returns `false` when there is no token. */
   take(): boolean {
     const now = this.#now();
-    // A clock may be set back: what it says then is nobody's debt.
+    // A clock may be set back: negative time takes no tokens away.
     const refilled = this.#tokens + Math.max(0, now - this.#countedAt) / this.#refillMs;
     this.#tokens = Math.min(this.#capacity, refilled);
     this.#countedAt = now;

@@ -1,14 +1,16 @@
-/** Waits for something that several may wait for, or that is to go on when one of them has left. */
-
-/** Rejects with the reason of the signal as soon as that is aborted; the promise goes on. */
+/**
+ * Waits for a promise that others share. An abort ends only this wait; the promise continues.
+ *
+ * @throws the signal's reason when it is aborted.
+ */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: left, reject } = Promise.withResolvers<never>();
-  const leave = (): void => reject(signal.reason as Error);
-  signal.addEventListener("abort", leave, { once: true });
-  if (signal.aborted) leave();
+  const onAbort = (): void => reject(signal.reason as Error);
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
   try {
     return await Promise.race([promise, left]);
   } finally {
-    signal.removeEventListener("abort", leave);
+    signal.removeEventListener("abort", onAbort);
   }
 }

@@ -1,14 +1,14 @@
 /**
- * What is done in somebody's name: every event with its meaning, in one table, and its line in the
- * log. It names people, applications and addresses, and never a secret.
+ * The audit events with their meanings, in one table, and their lines in the log. A line names people,
+ * applications and addresses, and never a secret.
  */
 
 import { cleanText } from "../lib/clean-text.ts";
 
 interface EventMeaning {
-  /** As whoever it happened to reads it. */
+  /** As the affected user reads it. */
   readonly meaning: string;
-  /** Something was refused, or looks like an attack. */
+  /** The event is a refusal, or looks like an attack. */
   readonly isDenial?: true;
 }
 
@@ -48,7 +48,7 @@ export const AUDIT_EVENTS = {
 
 export type AuditEvent = keyof typeof AUDIT_EVENTS;
 
-/** What a line may say beside who and what. A field that is not here reaches no log. */
+/** The fields of a line beside the user and the event. No other field reaches a log. */
 type AuditField =
   | "address"
   | "agent"
@@ -68,14 +68,14 @@ export type AuditDetail = Readonly<Partial<Record<AuditField, string>>>;
 
 const MAX_VALUE_CHARS = 200;
 
-/** Makes values that strangers chose fit for one line: nothing in them can start another. */
+/** Cleans untrusted values for one line: they cannot start another line. */
 export function cleanDetail(detail: AuditDetail): AuditDetail {
   return Object.fromEntries(
     Object.entries(detail).map(([name, value]) => [name, cleanText(value, MAX_VALUE_CHARS)]),
   );
 }
 
-/** @param user the id of a user or service client; empty when nobody is known. */
+/** @param user the id of a user or service client; empty when none is known. */
 export function auditLine(user: string, event: AuditEvent, detail: AuditDetail = {}): void {
   const line = { event: "audit", what: event, user: cleanText(user), ...cleanDetail(detail) };
   // oxlint-disable-next-line no-console -- the log of a Worker is the console

@@ -1,19 +1,19 @@
 /**
- * The line of every call: who, what, at which server, how long, how it ended, how large. What was
- * asked and what came back are in no line.
+ * The log line of every call: caller, method, server, duration, outcome and sizes. Parameters and results
+ * are in no line.
  */
 
 import { cleanText } from "../lib/clean-text.ts";
 
-/** The server of what all servers answer together, or none does. */
+/** The server in the line of a call that all servers answer together, or none does. */
 export const EVERY_SERVER = "*";
 
-/** Why the gateway did not pass a request on, or did not pass on its result. */
+/** The reason why the gateway did not pass on a request, or its result. */
 export type Refusal = "concurrency" | "rate" | "paused" | "result_size";
 
 export type CallOutcome =
   | "ok"
-  /** The tool says that it failed. */
+  /** The tool reported a failure. */
   | "tool_error"
   | `error:${number}`
   | `refused:${Refusal}`
@@ -24,11 +24,11 @@ export interface CallLine {
   /** A slug, or `EVERY_SERVER`. */
   readonly server: string;
   readonly method: string;
-  /** The server's own name of a tool or prompt, or where a resource is (`loggableUri`). */
+  /** The server's own name of a tool or prompt, or the URI of a resource (`loggableUri`). */
   readonly name?: string | undefined;
   readonly ms: number;
   readonly outcome: CallOutcome;
-  /** Of the parameters, and of the result or error, as JSON. */
+  /** The size of the parameters, and of the result or error, as JSON. */
   readonly requestBytes: number;
   readonly resultBytes: number;
 }
@@ -47,15 +47,15 @@ export function callLine({ principal, method, name, ...facts }: CallLine): void 
   console.log(JSON.stringify(line));
 }
 
-/** Clients choose most of it, and how long it is; what is cut first need not be cleaned. */
+/** Clients choose these texts and their length, so a text is cut before it is cleaned. */
 function shorten(text: string): string {
   return cleanText(text.slice(0, 4 * MAX_NAME_CHARS), MAX_NAME_CHARS);
 }
 
-/** Schemes whose URIs are the thing itself. */
+/** Schemes whose URIs contain the resource itself. */
 const SELF_CONTAINED = /^(?:data|blob|javascript):/i;
 
-/** A URI without the parts in which secrets travel: user and password, query, fragment. */
+/** A URI without the parts that may hold secrets: user and password, query, fragment. */
 export function loggableUri(uri: string): string {
   const [scheme] = SELF_CONTAINED.exec(uri) ?? [];
   if (scheme !== undefined) return scheme;

@@ -1,6 +1,6 @@
 /**
- * What the gateway's operations cost, counted where they happen: the units that the platform
- * bills. One table for each isolate, which locally is the whole gateway.
+ * Counts the units that the platform bills, where they occur. There is one table for each isolate, which
+ * is the whole gateway in local use.
  */
 
 export interface Costs {
@@ -35,7 +35,7 @@ export function count(name: keyof Costs, by = 1): void {
   costs[name] += by;
 }
 
-/** What was counted since the isolate started. */
+/** The counts since the isolate started. */
 export function readCosts(): Readonly<Costs> {
   return { ...costs };
 }

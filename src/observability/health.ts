@@ -1,28 +1,28 @@
-/** How an upstream is, as the operator reads it. Plain data. */
+/** The health of a server, as the operator reads it. Plain data. */
 
-/** `failing` is served from what was known; `down` has nothing to be served from. */
+/** `failing`: the last catalog is served. `down`: there is no catalog to serve. */
 export type HealthState = "unknown" | "healthy" | "failing" | "down";
 
-/** Resources that two servers speak for: the one that is configured earlier has them. */
+/** Resources that two servers list: the server that is configured first keeps them. */
 export interface ResourceConflict {
-  /** A sentence that quotes nothing of the servers'. */
+  /** A sentence that quotes no text of the servers. */
   readonly message: string;
-  /** The first of the URIs and templates that it is about, as the servers spell them. */
+  /** The first of the URIs and templates in conflict, as the servers spell them. */
   readonly uris: readonly string[];
 }
 
 export interface ServerHealth {
   readonly slug: string;
   readonly state: HealthState;
-  /** Why it is not healthy, in a sentence that quotes nothing of the server's. */
+  /** The cause of a failure, in a sentence that quotes no text of the server. */
   readonly trouble?: { readonly reason: string; readonly message: string; readonly since: number };
-  /** When its catalog was last had, in milliseconds since 1970. */
+  /** When its catalog was last read, in milliseconds since 1970. */
   readonly seenAt?: number;
-  /** How many of each it lists, in the newest catalog. */
+  /** The number of items of each kind in the newest catalog. */
   readonly counts: Readonly<Record<"tools" | "resources" | "templates" | "prompts", number>>;
-  /** What it gives up to servers that are configured earlier. */
+  /** The resources that it loses to servers that are configured earlier. */
   readonly conflicts?: readonly ResourceConflict[];
-  /** How many topics clients want to hear of, and whether the watch on them stands. */
+  /** The number of topics with subscribers; `isWatching` while the watch on them is up. */
   readonly watched: number;
   readonly isWatching: boolean;
 }

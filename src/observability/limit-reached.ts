@@ -1,6 +1,6 @@
 /**
- * That a limit of everybody's is reached: from then on some are turned away for what others did, and
- * the operator may want to know who.
+ * Logs that a limit shared by all clients is reached: from then on, clients are refused because of other
+ * clients, and the operator may want to find those.
  */
 
 /** @param limit its name in `LIMITS`. */

@@ -1,10 +1,10 @@
-/** That an upstream is well again, or no longer: one line for each change, and none in between. */
+/** Logs each change of a server's health, with one line for each change. */
 
 import { cleanText } from "../lib/clean-text.ts";
 import { loggableUri } from "./call-log.ts";
 import type { HealthState, ResourceConflict } from "./health.ts";
 
-/** @param reason one word of our own, of a state that has one. */
+/** @param reason one word of the gateway's, for a state that has one. */
 export function logServer(server: string, state: HealthState, reason?: string): void {
   const line = JSON.stringify({ event: "server", server, state, reason });
   // oxlint-disable-next-line no-console -- the log of a Worker is the console
@@ -15,7 +15,7 @@ export function logServer(server: string, state: HealthState, reason?: string): 
 
 const MAX_URI_CHARS = 200;
 
-/** That a server gives up resources to another. Their URIs are written as those of calls are. */
+/** Logs that a server loses resources to another. The URIs are shortened like those of calls. */
 export function logConflict({ server, with: other, message, uris }: ServerConflict): void {
   const shown = uris.map((uri) => cleanText(loggableUri(uri), MAX_URI_CHARS));
   const line = { event: "resource_conflict", server, with: other, message, uris: shown };

@@ -1,6 +1,6 @@
 /**
- * The link with which the owner of a new gateway gets a code. The log of a Worker is where its
- * operator reads, and nobody else: whoever visits the pages does not see it.
+ * Logs the link with which the owner of a new gateway gets a code. Only the operator can read a Worker's
+ * log; visitors of the pages do not see it.
  */
 
 export function logSetupLink(link: string): void {

@@ -1,6 +1,5 @@
 /**
- * What is nobody's fault but ours. It is logged whole; whoever asked is told a reference and
- * nothing else.
+ * Logs a defect of the gateway with all details; the client gets only a reference.
  */
 
 /** @returns the reference that joins the answer and the log. */

@@ -1,10 +1,10 @@
-/** Why a call, or the reading of a catalog, did not get through to its server: one line for each. */
+/** Logs why a call or a catalog read did not reach its server, with one line for each. */
 
 export interface UpstreamLine {
   readonly server: string;
-  /** One word of our own. */
+  /** One word of the gateway's. */
   readonly reason: string;
-  /** In a few words of our own, what the platform says of the connection. */
+  /** The platform's error of the connection, in a few words of the gateway's. */
   readonly cause?: string | undefined;
   readonly status?: number | undefined;
 }

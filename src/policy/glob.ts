@@ -1,13 +1,13 @@
 /**
- * A pattern of names: `*` stands for any characters, also none, and `?` for one. Everything else
- * stands for itself, case and all. A character is a code point; nothing is normalised.
+ * A pattern for names: `*` matches any characters or none, and `?` matches one. Every other character
+ * matches itself, case-sensitively. A character is a code point; names are not normalised.
  */
 
 export class Glob {
   readonly pattern: string;
-  /** It stands for one name only. */
+  /** `true` when it matches one name only. */
   readonly isLiteral: boolean;
-  /** It stands for every name. */
+  /** `true` when it matches every name. */
   readonly isEverything: boolean;
 
   constructor(pattern: string) {
@@ -17,8 +17,8 @@ export class Glob {
   }
 
   /**
-   * Takes time in proportion to the length of the name, times that of the pattern at the worst:
-   * only the last `*` is ever taken up again, since an earlier one could not do better.
+   * Takes at most time proportional to the length of the name times that of the pattern: it backtracks
+   * only to the last `*`, since an earlier one could not match more.
    */
   matches(name: string): boolean {
     const { pattern } = this;
@@ -37,7 +37,7 @@ export class Glob {
         at += unitsOf(char);
         place += unitsOf(wanted);
       } else if (lastStar !== undefined) {
-        // One character more for the star, and from there again.
+        // The star takes one more character, and matching continues from there.
         lastStar.from += unitsOf(name.codePointAt(lastStar.from));
         at = lastStar.from;
         place = lastStar.after;

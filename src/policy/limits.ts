@@ -1,6 +1,6 @@
 /**
- * Every limit of the gateway: its name, unit, default and bounds, with its reason above it, in one table. Operators override
- * them with `LIMITS`; nothing else in the code has a number of its own for the same thing.
+ * Every limit of the gateway in one table: name, unit, default and bounds, with its reason above it.
+ * Operators override them with `LIMITS`; no other code has its own number for the same purpose.
  */
 
 interface Limit {

@@ -162,7 +162,6 @@ describe("purity", () => {
       "durable-objects/bridge-object.ts",
       "durable-objects/fan-out-object.ts",
       "durable-objects/feed-object.ts",
-      "durable-objects/registry-stub.ts",
       "durable-objects/registry-object.ts",
       "durable-objects/registry-stub.ts",
       "durable-objects/session-keys.ts",

@@ -1,4 +1,4 @@
-/** Who hears of one change by several ways tells of it once; of two changes, twice. */
+/** One change that several sources report counts once; two changes count twice. */
 
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
@@ -18,7 +18,7 @@ function news(tellings: Deduplicator<string>, tellers: string): string {
     .join("");
 }
 
-describe("what is told", () => {
+describe("a report", () => {
   test.for([
     { tellers: "ab", told: "a" },
     { tellers: "aab", told: "aa" },
@@ -36,7 +36,7 @@ describe("what is told", () => {
     expect([tellings.isNew("x", "a"), tellings.isNew("y", "b")]).toEqual([true, true]);
   });
 
-  test("after a while is another change", ({ expect }) => {
+  test("after the window is another change", ({ expect }) => {
     const tellings = new Deduplicator<string>();
     news(tellings, "a");
     vi.setSystemTime(Date.now() + WINDOW_MS - 1);
@@ -46,7 +46,7 @@ describe("what is told", () => {
     expect(news(tellings, "b")).toBe("b");
   });
 
-  test("is new as often as the one who says most says it", ({ expect }) => {
+  test("is new as often as the source with the most reports has sent it", ({ expect }) => {
     const tellers = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 30 });
     fc.assert(
       fc.property(tellers, (some) => {
@@ -57,7 +57,7 @@ describe("what is told", () => {
     );
   });
 
-  test("is not remembered without a bound", ({ expect }) => {
+  test("is remembered only up to a bound", ({ expect }) => {
     const tellings = new Deduplicator<string>();
     for (let n = 0; n <= 256; n++) tellings.isNew(String(n), "a");
     expect([tellings.isNew("0", "b"), tellings.isNew("256", "b")]).toEqual([true, false]);
