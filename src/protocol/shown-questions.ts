@@ -1,6 +1,7 @@
 /**
- * Elicitations as people are shown them: in text that hides nothing, and with no page but one on the
- * web. The label of who asks stands before the message, so the message must not be able to erase it.
+ * Elicitations as people are shown them: in text without hidden characters, and with no URL but one
+ * of a web page. The name of the server stands before the message, so the message must not be able
+ * to erase it.
  */
 
 import { cleanProse } from "../lib/clean-text.ts";
@@ -19,11 +20,11 @@ export function showElicitation(params: JsonObject): JsonObject {
 }
 
 /**
- * Whether people are asked to visit what is no page on the web.
+ * True for an elicitation whose URL is not one of a page on the web.
  *
- * @param isLocal the server is on this machine, as its pages may be.
+ * @param isLocal the server is on this machine, where its pages may be too.
  */
-export function asksForBadVisit({ mode, url }: JsonObject, isLocal: boolean): boolean {
+export function hasForbiddenUrl({ mode, url }: JsonObject, isLocal: boolean): boolean {
   if (mode !== "url" && url === undefined) return false;
   const parsed = typeof url === "string" ? URL.parse(url) : null;
   if (parsed === null) return true;
@@ -31,7 +32,7 @@ export function asksForBadVisit({ mode, url }: JsonObject, isLocal: boolean): bo
   return protocol !== "https:" && !(isLocal && protocol === "http:" && isLoopback(hostname));
 }
 
-/** What stands on the form; keys and values are data, and come back as they are. */
+/** The texts of the form; keys and values are data, and come back unchanged. */
 const LABELS: ReadonlySet<string> = new Set(["title", "description", "enumNames"]);
 
 function showForm(value: unknown): unknown {
@@ -55,7 +56,7 @@ function showLabels(labels: unknown): unknown {
   return typeof labels === "string" ? cleanProse(labels) : labels;
 }
 
-/** As it came where it is plain; else as a browser reads it, which says what cannot be seen. */
+/** A plain URL stays unchanged; any other is shown as a browser parses it, with hidden characters encoded. */
 function showUrl(url: string): string {
   const isPlain = /^https?:\/\/\S+$/i.test(url) && cleanProse(url) === url;
   return isPlain ? url : (URL.parse(url)?.href ?? url);

@@ -1,18 +1,18 @@
 /**
- * Why no response came, in a few words of our own for the log. The errors of the platform are told
- * by their texts, since they have no codes; their texts go nowhere, for they may quote the URL.
+ * Describes for the log, in a few words of our own, why no response came. The errors of the platform
+ * have no codes, so they are recognised by their texts, which are never logged: they may quote the URL.
  */
 
 import { isLoopback } from "../lib/loopback.ts";
 
-/** workerd says the same of a connection that is refused and of one that breaks. */
+/** workerd has one text for a refused connection and for one that breaks. */
 const CONNECTION_LOST = /^Network connection lost/;
-/** workerd says so of a name that does not resolve and of TLS, and writes which to its own log. */
+/** workerd's text for an unresolved name and for a failure of TLS; its own log has which it was. */
 const INTERNAL = /^internal error; reference = (\w{1,64})$/;
 const NO_BINDING = /^(?:Worker "|Couldn't find)/;
 const ADDRESS = /^(?:\[.*\]|[\d.]+)$/;
 
-/** @param cause what `fetch` threw. */
+/** @param cause the error that `fetch` threw. */
 export function connectionFailure(cause: unknown, { protocol, hostname }: URL): string {
   const { name, message } = cause instanceof Error ? cause : new Error("");
   if (name === "TimeoutError") return "timed out";
@@ -30,8 +30,8 @@ function nameOrTls(protocol: string, hostname: string): string {
 }
 
 /**
- * What Cloudflare answers in the place of a server that it cannot reach: deployed, `fetch` throws
- * for none of them. (Cloudflare's documentation of its 5xx errors.)
+ * The statuses that Cloudflare answers with in place of a server that it cannot reach: deployed,
+ * `fetch` throws for none of them. (Cloudflare's documentation of its 5xx errors.)
  */
 const PLATFORM_STATUSES: Readonly<Record<number, string>> = {
   521: "connection refused",

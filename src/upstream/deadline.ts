@@ -1,19 +1,20 @@
 /**
- * The time that an exchange may take without a sign of life. Every emission of the upstream winds
- * the clock back; the time a client takes to answer a question does not count.
+ * The time that an exchange may take without a message of the upstream. Every message restarts it;
+ * the time that a client takes to answer a question does not count.
  */
 
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** The upstream showed life. Cheap: it only notes the time. */
+  /** Restarts the time, because the upstream sent something. Cheap: it only notes the time. */
   rewind(): void;
-  /** Stops the clock while the client decides; returns what starts it again. */
+  /** Stops the time while the client decides. @returns a function that starts it again. */
   pause(): () => void;
   clear(): void;
 }
 
 /**
- * @param makeReason what the signal is aborted with when the time is over.
+ * @param timeoutMs in milliseconds.
+ * @param makeReason makes the reason that the signal is aborted with when the time is over.
  * @param controller of the signal, where it may be aborted for other reasons as well.
  */
 export function startDeadline(

@@ -1,31 +1,31 @@
 /**
- * How much of a server-sent event is no data: comments, unknown fields, `event`, `id` and `retry`
- * (HTML Living Standard, 9.2.6). The parser drops some of these lines without buffering them, so a
- * server could keep a reader busy with one line that never ends.
+ * Counts the characters of a server-sent event that are not data: comments, unknown fields, `event`,
+ * `id` and `retry` (HTML Living Standard, 9.2.6). The parser drops some of these lines without
+ * buffering them, so a server could keep a reader busy with one line that never ends.
  */
 
 const DATA = /^data(?::|$)/;
-/** As many characters of a line as `DATA` looks at. */
+/** The number of characters of a line that `DATA` looks at. */
 const FIELD_CHARS = 5;
 
 export class EventOverhead {
-  /** The first characters of the line that is open. */
+  /** The first characters of the open line. */
   #head = "";
   #lineChars = 0;
-  /** Of the whole lines of the event that is open. */
+  /** The characters of the whole lines of the open event. */
   #chars = 0;
   #isAfterReturn = false;
 
   /**
-   * Counts on.
+   * Counts the next text of the stream.
    *
-   * @returns the most characters without data that an event has in this text, what came of it before
-   *   included.
+   * @returns the largest number of non-data characters of an event in this text, including those of
+   *   earlier texts.
    */
   add(text: string): number {
     const hasReturns = text.includes("\r");
     let most = 0;
-    // The second half of a line end that was cut in two is no blank line.
+    // The second half of a line end that was cut in two is not a blank line.
     let from = this.#isAfterReturn && text.startsWith("\n") ? 1 : 0;
     if (text !== "") this.#isAfterReturn = text.endsWith("\r");
     while (from < text.length) {

@@ -1,4 +1,4 @@
-/** What every connector does with HTTP: send with the operator's headers, judge the status. */
+/** The HTTP of every connector: sends with the operator's headers and judges the status. */
 
 import { jsonDepth } from "../lib/json-depth.ts";
 import { readText } from "../lib/read-text.ts";
@@ -10,7 +10,7 @@ import type { UpstreamTarget } from "./target.ts";
 import { UpstreamError, type UpstreamFailure } from "./upstream-error.ts";
 
 export const ACCEPT_BOTH = "application/json, text/event-stream";
-/** For what nobody waits for by a clock of its own: notifications, answers, the end of a session. */
+/** For messages without a deadline of their own: notifications, answers, the end of a session. */
 export const UNATTENDED_TIMEOUT_MS = 30_000;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 const MAX_ERROR_DEPTH = 100;
@@ -26,7 +26,7 @@ export interface Send {
 
 /**
  * Sends one request upstream. Redirects are not followed: they would carry the operator's headers
- * to a host that nobody configured.
+ * to a host that the operator has not configured.
  *
  * @throws UpstreamError `unreachable` when no response came; the abort reason when aborted.
  */
@@ -52,11 +52,10 @@ export async function send(target: UpstreamTarget, request: Send): Promise<Respo
 }
 
 /**
- * The JSON-RPC error in the body of a refusal.
- * The body is read here, within a bound, and is gone afterwards.
+ * Reads the JSON-RPC error in the body of a refusal. The body is read within a bound and consumed.
  *
- * @throws UpstreamError when there is none, or when the status says that it was not the MCP
- *   server that spoke: refused credentials, overload and failures prove nothing of it.
+ * @throws UpstreamError when there is no such error, or when the status is no evidence about the MCP
+ *   server itself: refused credentials, overload and failures.
  */
 export async function readRefusal(
   target: UpstreamTarget,
@@ -77,7 +76,7 @@ async function readErrorBody(
   response: Response,
 ): Promise<ErrorObject | undefined> {
   const text = await readText(response.body, MAX_ERROR_BODY_BYTES).catch(() => undefined);
-  // HTML, plain text, or cut short: a refusal without a JSON-RPC error.
+  // HTML, plain text, or a truncated body: a refusal without a JSON-RPC error.
   const isReadable = text !== undefined && jsonDepth(text, MAX_ERROR_DEPTH) <= MAX_ERROR_DEPTH;
   const body = isReadable ? tryJson(text) : undefined;
   const message = isObject(body) ? { jsonrpc: "2.0", ...body } : body;
@@ -87,7 +86,7 @@ async function readErrorBody(
     : undefined;
 }
 
-/** A refusal that carries no JSON-RPC error, told by its status. */
+/** The error for a refusal without a JSON-RPC error, by its status. */
 function refusalOf(slug: string, status: number): UpstreamError {
   const [failure, sentence] = judgeStatus(status);
   return new UpstreamError(slug, failure, `${sentence} (HTTP ${status})`, { status });

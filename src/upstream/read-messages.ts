@@ -1,5 +1,5 @@
 /**
- * Reads the JSON-RPC messages of a response as they come, whatever the server calls the format:
+ * Reads the JSON-RPC messages of a response as they come, in any of the formats that servers use:
  * server-sent events, one JSON value, an array of them, or newline-delimited JSON under
  * `application/json` (as a reference server does). Never buffers more than one message.
  */
@@ -16,15 +16,15 @@ import type { UpstreamTarget } from "./target.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
 /**
- * Where a broken stream can be taken up again. Kept up to date while reading: whoever holds a
- * message finds here the id of the event that it came in.
+ * The point where a broken stream can be resumed. Kept up to date while reading: the consumer of a
+ * message finds the id of its event here.
  */
 export interface ResumePoint {
   lastEventId?: string;
-  /** The id of the message in hand, if it has one; of a batch in one event, the last message has. */
+  /** The event id of the current message, if it has one; in a batch only the last message has it. */
   ownId?: string | undefined;
   retryMs?: number;
-  /** Called when an id passes that belongs to no message: the server offers to be taken up there. */
+  /** Called for an event id without a message: the stream can be resumed there (priming event). */
   readonly onPrimed?: () => void;
 }
 
@@ -34,7 +34,7 @@ interface Event {
   readonly data: string;
 }
 
-/** Gives what is whole by this text; `undefined` is the end, when the rest counts as whole. */
+/** Yields the items that this text completes; `undefined` is the end, when the rest counts as whole. */
 type Take<T> = (text: string | undefined) => Iterable<T>;
 
 const MAX_DEPTH = 1000;
@@ -45,7 +45,7 @@ const MAX_ID_CHARS = 1024;
 /**
  * Yields every message of a successful response.
  *
- * @param resume receives event ids and `retry` as they pass, primings included.
+ * @param resume receives event ids and `retry` as they are read, those of priming events included.
  * @throws UpstreamError `malformed` on anything that is not a JSON-RPC message or is too large;
  *   `lost` when the connection breaks.
  */
@@ -64,7 +64,7 @@ export function readMessages(
   }
 }
 
-/** The named events of a stream: of HTTP+SSE, one of them says where to POST. */
+/** Yields the named events of a stream: in HTTP+SSE, one of them has the URL to POST to. */
 export function readEvents(
   target: UpstreamTarget,
   body: ReadableStream<Uint8Array>,
@@ -73,10 +73,10 @@ export function readEvents(
 }
 
 /**
- * The one loop under all formats. It asks for more only when what there is was taken; whoever leaves
- * it cancels the body.
+ * The one loop under all formats. It reads more only when everything before was taken. Leaving the
+ * loop cancels the body.
  *
- * @param take `undefined` when the format is none that is known.
+ * @param take `undefined` for an unknown format.
  */
 async function* read<T>(
   target: UpstreamTarget,
@@ -97,7 +97,7 @@ async function* read<T>(
       if (chunk === undefined) return;
     }
   } finally {
-    // Nothing more is wanted; it may have ended or broken by itself.
+    // The body may have ended or broken by itself.
     await reader.cancel().catch(() => undefined);
   }
 }
@@ -121,7 +121,7 @@ function takingMessages(target: UpstreamTarget, resume: ResumePoint): Take<Parse
   const take = takingEvents(target, resume);
   return function* (text) {
     for (const event of take(text)) {
-      // Other event names are other protocols' business; empty data is a priming event.
+      // Other event names belong to other protocols; empty data is a priming event.
       if (event.name !== "message" || event.data === "") {
         if (event.id !== undefined) resume.lastEventId = event.id;
         continue;
@@ -143,13 +143,13 @@ function takingEvents(target: UpstreamTarget, resume: ResumePoint): Take<Event> 
   let isTooLarge = false;
   const parser = createParser({
     maxBufferSize: target.maxMessageChars,
-    // An id counts also where its event has no data and so is none.
+    // An id counts also for an event without data, which the parser does not report.
     onId: (id) => {
       if (id.length <= MAX_ID_CHARS) ready.push({ id, name: "message", data: "" });
     },
     onEvent: ({ id, event, data }) => {
       const name = event ?? "message";
-      // It is kept with every event: one of a server that writes novels is none.
+      // The id is stored with every event, so one that is too long is ignored.
       if (id === undefined || id.length > MAX_ID_CHARS) {
         ready.push({ name, data });
         return;
@@ -165,11 +165,11 @@ function takingEvents(target: UpstreamTarget, resume: ResumePoint): Take<Event> 
     },
   });
   return function* (text) {
-    // An event that is cut short by the end is none (HTML Living Standard, 9.2.6).
+    // An event that the end of the stream cuts short is discarded (HTML Living Standard, 9.2.6).
     if (text === undefined) return;
     parser.feed(text);
     isTooLarge ||= overhead.add(text) > target.maxMessageChars;
-    // What came whole before is good, whatever follows it.
+    // Complete events count, whatever follows them.
     for (const event of ready.splice(0)) {
       if (event.id !== undefined && event.data === "") {
         resume.lastEventId = event.id;
@@ -182,7 +182,7 @@ function takingEvents(target: UpstreamTarget, resume: ResumePoint): Take<Event> 
   };
 }
 
-/** One JSON value, or one for each line: told apart by whether the first line is whole. */
+/** One JSON value, or one for each line; the body has one for each line if its first line is one. */
 function takingJson(target: UpstreamTarget): Take<Parsed> {
   let begun: string[] = [];
   let chars = 0;
@@ -195,8 +195,8 @@ function takingJson(target: UpstreamTarget): Take<Parsed> {
     }
     begun.push(text);
     chars += text.length;
-    // Looking through all that is there for each chunk would take the square of its length: only a
-    // line that ends here is put together, and a body that is one value not before its end.
+    // Searching the whole text for each chunk would take quadratic time: text is joined only where a
+    // line ends, and a body that is one value only at its end.
     if (isByLine !== false && text.includes("\n")) {
       let rest = begun.join("");
       for (let end = rest.indexOf("\n"); end !== -1; end = rest.indexOf("\n")) {
@@ -204,7 +204,7 @@ function takingJson(target: UpstreamTarget): Take<Parsed> {
         if (line !== "") {
           const value = boundedJson(target, line);
           isByLine ??= value !== undefined;
-          if (!isByLine) break; // pretty-printed: take the body as a whole
+          if (!isByLine) break; // pretty-printed: the body is one value
           if (value === undefined) throw invalid(target);
           yield* parseAll(target, value);
         }
@@ -217,7 +217,7 @@ function takingJson(target: UpstreamTarget): Take<Parsed> {
   };
 }
 
-/** The messages of one event: one, or several where a server sends batches. */
+/** Yields the messages of one event: one, or several where a server sends batches. */
 export function parseEvent(target: UpstreamTarget, data: string): Iterable<Parsed> {
   return parseAll(target, parseJson(target, data));
 }
@@ -228,11 +228,11 @@ function parseJson(target: UpstreamTarget, text: string): unknown {
   return value;
 }
 
-/** @returns `undefined` when it is no JSON. */
+/** @returns `undefined` when the text is not JSON. @throws UpstreamError over a limit. */
 function boundedJson(target: UpstreamTarget, text: string): unknown {
   if (text.length > MAX_DEPTH) {
     const { depth, values } = jsonShape(text, { depth: MAX_DEPTH, values: MAX_VALUES });
-    // What nests this deep could be read, but not written again.
+    // A value that nests this deep could be parsed, but not stringified again.
     if (depth > MAX_DEPTH) {
       throw malformed(target, `sent a message that nests deeper than ${MAX_DEPTH} levels`);
     }

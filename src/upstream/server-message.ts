@@ -1,6 +1,6 @@
 /**
- * The one place where what a server says becomes a message. A server is not trusted with the members by
- * which the gateway speaks, nor with what people are shown: nothing behind this has to think of it.
+ * The one place where a server's JSON becomes a message. The members that the gateway itself sets are
+ * removed, and the texts that people are shown are cleaned, so that no later code has to do it.
  */
 
 import { isLoopback } from "../lib/loopback.ts";
@@ -15,7 +15,7 @@ import {
   type Parsed,
   parseMessage,
 } from "../protocol/json-rpc.ts";
-import { asksForBadVisit, showElicitation } from "../protocol/shown-questions.ts";
+import { hasForbiddenUrl, showElicitation } from "../protocol/shown-questions.ts";
 import { mapMember } from "../protocol/revisions/map-member.ts";
 import type { UpstreamTarget } from "./target.ts";
 
@@ -23,7 +23,7 @@ type Server = Pick<UpstreamTarget, "slug" | "endpoint">;
 
 const ELICITATION = "elicitation/create";
 
-/** @returns `undefined` for what is no JSON-RPC message. */
+/** @returns `undefined` for a value that is not a JSON-RPC message. */
 export function parseServerMessage(server: Server, value: unknown): Parsed | undefined {
   const parsed = parseMessage(value);
   switch (parsed?.kind) {
@@ -38,9 +38,9 @@ export function parseServerMessage(server: Server, value: unknown): Parsed | und
   }
 }
 
-/** @returns why a server's question is put to nobody; `undefined` for one that may be put. */
+/** @returns the error for a server request that no client is asked; `undefined` for one that may be. */
 export function refusalOf(server: Server, { method, params = {} }: Call): ErrorObject | undefined {
-  const isBad = method === ELICITATION && asksForBadVisit(params, isLocal(server));
+  const isBad = method === ELICITATION && hasForbiddenUrl(params, isLocal(server));
   return isBad ? { code: ErrorCode.InvalidParams, message: notAsked(server) } : undefined;
 }
 
@@ -51,10 +51,11 @@ function readCall<T extends Call>(message: T): T {
   return { ...message, params: method === ELICITATION ? showElicitation(own) : own };
 }
 
-/** What asks for a bad visit becomes an error, whether it is a result or one already. */
+/** A result or an error with an elicitation of a forbidden URL is replaced by an error. */
 function readResponse(server: Server, response: JsonRpcResponse): JsonRpcResponse {
-  const visits = "result" in response ? visitsIn(response.result) : pagesIn(response.error);
-  if (visits.some((params) => asksForBadVisit(params, isLocal(server)))) {
+  const elicitations =
+    "result" in response ? elicitationsIn(response.result) : requiredElicitations(response.error);
+  if (elicitations.some((params) => hasForbiddenUrl(params, isLocal(server)))) {
     const { jsonrpc, id } = response;
     const data = { upstream: server.slug, reason: "malformed" };
     const error = { code: ErrorCode.InternalError, message: notAsked(server), data };
@@ -84,23 +85,23 @@ function readError(error: ErrorObject): ErrorObject {
     : own;
 }
 
-/** The elicitations among the questions of a result (2026-07-28, multi round-trip requests). */
-function visitsIn({ inputRequests }: JsonObject): readonly JsonObject[] {
+/** The elicitations among the input requests of a result (2026-07-28, multi round-trip requests). */
+function elicitationsIn({ inputRequests }: JsonObject): readonly JsonObject[] {
   if (!isObject(inputRequests)) return [];
   return Object.values(inputRequests)
     .map(elicitationIn)
     .filter((params) => params !== undefined);
 }
 
-/** @returns the params of a question that is an elicitation. */
+/** @returns the params of an input request that is an elicitation. */
 function elicitationIn(request: unknown): JsonObject | undefined {
   if (!isObject(request) || request["method"] !== ELICITATION) return undefined;
   const { params } = request;
   return isObject(params) ? params : undefined;
 }
 
-/** The pages that have to be visited first (2025-11-25, elicitation, -32042). */
-function pagesIn({ data }: ErrorObject): readonly JsonObject[] {
+/** The URL elicitations that the request needs first (2025-11-25, elicitation, -32042). */
+function requiredElicitations({ data }: ErrorObject): readonly JsonObject[] {
   const elicitations = isObject(data) ? data["elicitations"] : undefined;
   return Array.isArray(elicitations) ? elicitations.filter(isObject) : [];
 }

@@ -1,4 +1,4 @@
-/** One configured upstream server, resolved: where it is and how it is spoken to. */
+/** One configured upstream server, resolved: its address, its headers and its limits. */
 
 import type { Era } from "../protocol/revisions.ts";
 
@@ -13,7 +13,7 @@ export interface UpstreamTarget {
   readonly headers: Readonly<Record<string, string>>;
   readonly transport: "auto" | "streamable-http" | "sse";
   readonly era: "auto" | Era;
-  /** For one call without progress. */
+  /** For one call without a message of the server, in milliseconds. */
   readonly timeoutMs: number;
   /** For one message that the upstream sends, in characters. */
   readonly maxMessageChars: number;

@@ -1,6 +1,6 @@
 /**
- * How an upstream can fail, as a closed set. Every message names the slug and says what to do;
- * none quotes what the upstream sent, which may be hostile or secret.
+ * The failures of an upstream, as a closed set. Every message names the slug and, where the
+ * operator can act, says how; none quotes the upstream, whose words may be hostile or secret.
  */
 
 import { logUnexpected } from "../observability/unexpected.ts";
@@ -11,27 +11,27 @@ import { ownError } from "../protocol/own-error.ts";
 import { failureOfStatus } from "./connection-failure.ts";
 
 export type UpstreamFailure =
-  /** No connection, DNS, TLS, or a 5xx: nothing is known of the request. */
+  /** No connection, DNS, TLS, or a 5xx: whether the request ran is unknown. */
   | "unreachable"
   | "timeout"
-  /** It answered something that is not MCP. */
+  /** The response is not MCP. */
   | "malformed"
-  /** It refused our credentials. */
+  /** The upstream refused the gateway's credentials. */
   | "unauthorized"
   | "overloaded"
   /** The stream broke before the answer and cannot be resumed: the outcome is unknown. */
   | "lost"
-  /** It no longer knows our session: the request provably did not run. */
+  /** The upstream has forgotten the session: the request provably did not run. */
   | "session-lost"
-  /** It does not speak the era that was needed. */
+  /** The upstream does not support the era that was needed. */
   | "other-era";
 
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
   readonly failure: UpstreamFailure;
-  /** The HTTP status, where one came: evidence of the transport and the era. */
+  /** The HTTP status, if there was a response: evidence of the transport and the era. */
   readonly status: number | undefined;
-  /** What became of the connection, in words of our own: for the log, and for no client. */
+  /** The failure of the connection, in words of our own: for the log only. */
   readonly connection: string | undefined;
 
   constructor(
@@ -47,10 +47,10 @@ export class UpstreamError extends Error {
   }
 }
 
-/** The failures that an operator looks for on the way to the server, and not in what it said. */
+/** The failures whose cause is on the way to the server, and not in its response. */
 const ON_THE_WAY: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "timeout", "lost"]);
 
-/** Tells the operator why a server cannot be reached. */
+/** Logs for the operator why a server cannot be reached. */
 export function logFailure({ failure, status, connection }: UpstreamError, slug: string): void {
   if (!ON_THE_WAY.has(failure)) return;
   const cause =
@@ -58,12 +58,12 @@ export function logFailure({ failure, status, connection }: UpstreamError, slug:
   logUpstream({ server: slug, reason: failure, cause, status });
 }
 
-/** Whether the server turned out not to speak the era that was needed. */
+/** True when the server turned out not to support the era that was needed. */
 export function isOtherEra(error: unknown): boolean {
   return error instanceof UpstreamError && error.failure === "other-era";
 }
 
-/** The one place where an upstream's failure becomes what a client reads. */
+/** The one place where an upstream's failure becomes an error reply for the client. */
 export function failureReply(error: unknown, slug: string): Reply {
   if (error instanceof UpstreamError) {
     logFailure(error, slug);

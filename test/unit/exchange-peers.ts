@@ -39,17 +39,17 @@ export class FakePeer implements Recipient {
   }
 }
 
-/** Addresses a request and starts its exchange, as whoever is about to send it does. */
+/** Addresses a request and starts its exchange, as before sending it. */
 export function start(
   exchanges: Exchanges,
   call: Call,
   recipient: Recipient,
 ): Exchange & { readonly message: JsonRpcRequest } {
-  const { message, ticket } = exchanges.address(call);
-  return { ...exchanges.start(ticket, recipient), message };
+  const { message, resumePoint } = exchanges.address(call);
+  return { ...exchanges.start(resumePoint, recipient), message };
 }
 
-/** Whatever a server asks may be put to the client. */
+/** Every request of a server may be put to the client. */
 export const refuseNothing = (): undefined => undefined;
 
 export function setUp(): { exchanges: Exchanges; answers: JsonRpcResponse[]; peer: FakePeer } {

@@ -1,7 +1,7 @@
 /**
  * Finds the transport of a legacy server by shaking hands with it: Streamable HTTP first, then
- * HTTP+SSE where the answer says that there is no such endpoint (2025-11-25, backwards
- * compatibility: 400, 404 or 405). What was found is remembered for a while.
+ * HTTP+SSE where the status shows that there is no such endpoint (2025-11-25, backwards
+ * compatibility: 400, 404 or 405). The transport found is cached for a while.
  */
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
@@ -27,10 +27,10 @@ export interface Connected {
 
 const NO_SUCH_ENDPOINT: ReadonlySet<number | undefined> = new Set([400, 404, 405]);
 const HOUR_MS = 3_600_000;
-// An upstream may change its transport in a deploy, so the verdict has an end.
+// An upstream may change its transport in a deploy, so the verdict expires.
 const verdicts = new BoundedCache<Transport>({ maxEntries: 1000, ttlMs: HOUR_MS });
 
-/** A wire of a known transport, to a session that may still be there. */
+/** @returns a wire of a known transport, to a session that may still exist. */
 export function restoreWire(
   target: UpstreamTarget,
   transport: Transport,
@@ -92,12 +92,12 @@ async function shakeHands(
     },
   };
   const signal = new AbortController().signal;
-  const reply = await runExchange({ target, exchanges, wire, call, peer: NOBODY, signal });
+  const reply = await runExchange({ target, exchanges, wire, call, peer: PEER, signal });
   if ("error" in reply) {
     if (showsModernOnly(reply.error)) {
       throw new UpstreamError(slug, "other-era", "speaks no revision before 2026-07-28");
     }
-    // The commonest cause by far is a URL that leads somewhere else.
+    // The commonest cause by far is a wrong URL.
     const sentence = `refused initialize with error ${reply.error.code}; check its "url"`;
     throw new UpstreamError(slug, "malformed", sentence, { status: 400 });
   }
@@ -109,5 +109,5 @@ async function shakeHands(
   return handshake;
 }
 
-/** Before the handshake is done a server may say nothing but `ping` (lifecycle). */
-const NOBODY = nullPeer("Not initialized yet");
+/** Before the handshake is done a server may send nothing but `ping` (lifecycle). */
+const PEER = nullPeer("Not initialized yet");

@@ -1,4 +1,4 @@
-/** What a connection to a legacy server is made of, and what its maker wants to be told. */
+/** The options of a connection to a legacy server, and the callbacks that it reports to. */
 
 import type { Peer } from "../../protocol/exchange.ts";
 import type { UpstreamTarget } from "../target.ts";
@@ -8,30 +8,30 @@ import type { SavedConnection } from "./saved-connection.ts";
 export interface ConnectionOptions {
   readonly target: UpstreamTarget;
   readonly client: LegacyClient;
-  /** Takes what belongs to no request. */
+  /** Receives the messages that belong to no request. */
   readonly unsolicited: Peer;
   /** Called with the new state whenever it changes. */
   readonly save: (state: SavedConnection) => void;
-  /** Called when a new session has taken the place of a forgotten one. */
+  /** Called when a new session has replaced a forgotten one. */
   readonly onReopened?: () => void;
   readonly saved?: SavedConnection | undefined;
   /**
-   * What the client wants to have logged by every server: told to this one, if it logs, whenever a
-   * session is opened. Without it, what the client has told this one is told again.
+   * The log level that the client has set for every server. It is sent to this one, if it logs,
+   * whenever a session is opened. Without it, the level that the client set at this one is sent again.
    */
   readonly logLevel?: () => string | undefined;
   /**
-   * What every session is subscribed to when it is opened: kept by whoever says so. Without it,
-   * what the client has subscribed to is kept here, and subscribed again.
+   * The resources that every session is subscribed to when it is opened, kept by the caller. Without
+   * it, the connection keeps the client's own subscriptions and makes them again.
    */
   readonly subscriptions?: () => readonly string[];
   /**
-   * What belongs to no request is taken to belong to the one that runs, if only one does: for a
-   * client that hears nothing else.
+   * Attributes a message that belongs to no request to the only running request, if there is exactly
+   * one: for a client that receives no other messages.
    */
   readonly isAttributed?: boolean;
-  /** How many of the server's questions may be open at once. */
+  /** The largest number of the server's requests that may be open at once. */
   readonly maxOpenAsks?: number;
-  /** Called when the server turns out to have no stream for what belongs to no request. */
+  /** Called when the server turns out not to offer the standalone GET stream. */
   readonly onRefused?: () => void;
 }

@@ -2,10 +2,11 @@
  * One legacy session at one upstream, for one client: opened by a handshake on first use, kept,
  * and repaired when the upstream forgets it. The transport is a wire underneath.
  *
- * A call is sent a second time in one case only: the upstream refused the session id at the
- * door, so the call provably did not run.
+ * A call is sent a second time in one case only: the upstream refused the session id, so the call
+ * provably did not run.
  */
 
+import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { Recent } from "../../lib/recent.ts";
 import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
 import { notification, type Parsed, type Reply, respond } from "../../protocol/json-rpc.ts";
@@ -26,11 +27,11 @@ import type { StandaloneWatchRequest } from "./watch-standalone-stream.ts";
 import type { StandaloneStreamListener } from "./wire.ts";
 
 const MAX_QUIET_REPAIRS = 8;
-const FIRST_PAUSE_MS = 500;
-const MAX_HEARD = 64;
+const REPAIR_BACKOFF: Backoff = { firstMs: 500 };
+const MAX_RECEIVED = 64;
 const MAX_KEY_CHARS = 512;
 const RESTORED_AT_ONCE = 4;
-/** It is kept, and sent with every request. */
+/** The session id is stored, and sent with every request. */
 const MAX_SESSION_ID_CHARS = 4096;
 
 export class LegacyConnection {
@@ -40,20 +41,20 @@ export class LegacyConnection {
   readonly #recipient: Recipient;
   readonly #save: (state: SavedConnection) => void;
   readonly #onReopened: (() => void) | undefined;
-  readonly #wantedLogLevel: (() => string | undefined) | undefined;
+  readonly #clientLogLevel: (() => string | undefined) | undefined;
   readonly #onRefused: (() => void) | undefined;
   readonly #isAttributed: boolean;
   readonly #exchanges: Exchanges;
-  readonly #heard = new Recent(MAX_HEARD);
+  readonly #received = new Recent(MAX_RECEIVED);
   #connected: Connected | undefined;
   #repairing: Promise<Connected> | undefined;
-  /** Somebody wants to hear what belongs to no request, here or where the client's stream is. */
-  #isWanted = false;
+  /** The standalone stream has a listener, here or where the client's stream is. */
+  #hasListener = false;
   #standing: Promise<void> | undefined;
   #isClosed = false;
   #logLevel: string | undefined;
   readonly #subscriptions: Set<string>;
-  readonly #wantedSubscriptions: (() => readonly string[]) | undefined;
+  readonly #keptSubscriptions: (() => readonly string[]) | undefined;
 
   constructor(options: ConnectionOptions) {
     const { target, client, unsolicited, save, onReopened, saved } = options;
@@ -63,10 +64,10 @@ export class LegacyConnection {
     this.#recipient = withResumeTokens(unsolicited);
     this.#save = save;
     this.#onReopened = onReopened;
-    this.#wantedLogLevel = options.logLevel;
+    this.#clientLogLevel = options.logLevel;
     this.#onRefused = options.onRefused;
     this.#isAttributed = options.isAttributed ?? false;
-    this.#wantedSubscriptions = options.subscriptions;
+    this.#keptSubscriptions = options.subscriptions;
     this.#subscriptions = new Set(options.subscriptions === undefined ? saved?.subscriptions : []);
     this.#exchanges = new Exchanges(
       async (response) => {
@@ -85,25 +86,25 @@ export class LegacyConnection {
     this.#logLevel = saved.logLevel;
   }
 
-  /** Takes what belongs to no request, or comes on the one stream of HTTP+SSE. */
+  /** Takes the messages that belong to no request, and all messages of the stream of HTTP+SSE. */
   readonly #deliver = async (parsed: Parsed, lastEventId?: string): Promise<void> => {
     if (lastEventId !== undefined) {
-      // Where a watch is handed over, one ends after the place that the next begins at.
+      // When a watch is handed over, the old one ends after the point where the new one begins.
       const key = `${lastEventId}\n${JSON.stringify(parsed.message).slice(0, MAX_KEY_CHARS)}`;
-      if (!this.#heard.add(key)) return;
+      if (!this.#received.add(key)) return;
     }
     const sole = this.#isAttributed ? this.#exchanges.sole : undefined;
-    // The place in this stream says nothing of the place in that of a request.
+    // An event id of this stream is no position in the stream of a request.
     if (sole === undefined) await this.#exchanges.receive(parsed, this.#recipient, lastEventId);
     else await this.#exchanges.receive(parsed, sole);
   };
 
-  /** Shakes hands and no more: for who only wants to know what the server says of itself. */
+  /** Shakes hands and no more, for a caller that only needs the server's introduction. */
   async open(): Promise<Handshake> {
     return (await this.#open()).handshake;
   }
 
-  /** Opens the session, if there is none. Of one of an earlier life, not all is known any more. */
+  /** Opens the session, if there is none. The handshake of a restored session is not complete. */
   async ready(): Promise<Pick<Connected, "handshake" | "transport">> {
     return this.#ready();
   }
@@ -111,7 +112,7 @@ export class LegacyConnection {
   async #open(): Promise<Connected> {
     const connected = await this.#connect();
     if (this.#isClosed) {
-      // Closed while it was being opened: nobody is left to use it.
+      // The connection was closed while the session was being opened.
       await connected.wire.close();
       throw new UpstreamError(this.#target.slug, "lost", "was left when the session ended");
     }
@@ -121,7 +122,7 @@ export class LegacyConnection {
       throw new UpstreamError(this.#target.slug, "malformed", sentence);
     }
     this.#connected = connected;
-    this.#heard.clear(); // another session may give the same ids again
+    this.#received.clear(); // another session may give the same ids again
     this.#persist();
     return connected;
   }
@@ -138,9 +139,9 @@ export class LegacyConnection {
   /**
    * Relays one request.
    *
-   * @param signal aborted when the client cancels: the upstream is told, and the promise rejects
-   *   with the abort reason.
-   * @throws UpstreamError when no answer can be had.
+   * @param signal aborted when the client cancels: the upstream is sent `notifications/cancelled`,
+   *   and the promise rejects with the abort reason.
+   * @throws UpstreamError when no answer is available.
    */
   async request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
     const reply = await this.#withRepair((connected) => this.#run(connected, call, peer, signal));
@@ -149,19 +150,19 @@ export class LegacyConnection {
   }
 
   /**
-   * Takes up a request of an earlier life of this object, where its stream broke.
+   * Resumes a request that was sent before a restart, where its stream broke.
    *
-   * @param ticket of the last message that is known to have come.
-   * @param asked its questions that are open: meanwhile its clock stands still.
-   * @throws UpstreamError `lost` when the server gave nothing to take it up by.
+   * @param resumeToken of the last message that was received.
+   * @param asked the open questions of the request: while one is open, its deadline is paused.
+   * @throws UpstreamError `lost` when the server gave no event id to resume by.
    */
   async resume(
-    ticket: string | undefined,
+    resumeToken: string | undefined,
     peer: Peer,
     signal: AbortSignal,
     asked: readonly OpenQuestion[] = [],
   ): Promise<Reply> {
-    const { request, progressToken, lastEventId } = readResumeToken(ticket ?? "");
+    const { request, progressToken, lastEventId } = readResumeToken(resumeToken ?? "");
     const wire = this.#connected?.wire;
     if (wire === undefined || request === undefined || lastEventId === undefined) {
       const sentence = "was being waited for when the gateway restarted; the result is unknown";
@@ -175,31 +176,31 @@ export class LegacyConnection {
   }
 
   /**
-   * Answers a question that was asked in an earlier life of this object. Never rejects.
+   * Answers a question that was asked before a restart. Never rejects.
    *
-   * @returns whether the server has the answer, or does not want it.
+   * @returns true when the server has received or refused the answer.
    */
-  async answer(ticket: string, reply: Reply): Promise<boolean> {
-    const { ask } = readResumeToken(ticket);
+  async answer(resumeToken: string, reply: Reply): Promise<boolean> {
+    const { ask } = readResumeToken(resumeToken);
     const wire = this.#connected?.wire;
     return ask === undefined || wire === undefined || bringAnswer(wire, respond(ask, reply));
   }
 
-  /** Gives up a request of an earlier life of this object. */
-  async abandon(ticket: string, reason: string): Promise<void> {
-    const { request: requestId } = readResumeToken(ticket);
+  /** Cancels a request that was sent before a restart. */
+  async abandon(resumeToken: string, reason: string): Promise<void> {
+    const { request: requestId } = readResumeToken(resumeToken);
     const params = { requestId, reason };
     if (requestId === undefined) return;
     await this.#connected?.wire.post(notification("notifications/cancelled", params));
   }
 
-  /** Relays one notification; a session that was forgotten is opened again for it. */
+  /** Relays one notification; a forgotten session is opened again for it. */
   async notify(call: Call): Promise<void> {
     const message = notification(call.method, call.params);
     await this.#withRepair(({ wire }) => wire.post(message));
   }
 
-  /** Runs what was refused because the session was forgotten once more, on a new session. */
+  /** Runs `run`, and once more on a new session where the server refused it as of a forgotten one. */
   async #withRepair<T>(run: (connected: Connected) => Promise<T>): Promise<T> {
     const connected = await this.#ready();
     try {
@@ -210,22 +211,23 @@ export class LegacyConnection {
     }
   }
 
-  /** The session; opened now when this is its first use, or an earlier repair has failed. */
+  /** Opens the session when this is its first use, or an earlier repair has failed. */
   #ready(): Promise<Connected> {
     if (this.#repairing !== undefined) return this.#repairing;
     return this.#connected === undefined ? this.#repair() : Promise.resolve(this.#connected);
   }
 
   /**
-   * Says what to watch for somebody else, who does it instead. Until then this listens.
+   * Describes the standalone stream for another object that is to watch it instead. Until
+   * `handedOver` this connection listens.
    *
-   * @param ticket of the last message that belonged to no request, if there was one.
-   * @returns what to watch; `undefined` where the transport brings everything on its own stream.
+   * @param resumeToken of the last message that belonged to no request, if there was one.
+   * @returns `undefined` for HTTP+SSE, whose one stream carries everything.
    */
-  async watched(ticket: string | undefined): Promise<StandaloneWatchRequest | undefined> {
+  async watched(resumeToken: string | undefined): Promise<StandaloneWatchRequest | undefined> {
     const { wire, transport, handshake } = await this.#ready();
     if (transport === "sse") return undefined;
-    const { lastEventId } = readResumeToken(ticket ?? "");
+    const { lastEventId } = readResumeToken(resumeToken ?? "");
     return {
       revision: handshake.revision,
       ...(wire.sessionId === undefined ? {} : { sessionId: wire.sessionId }),
@@ -233,22 +235,23 @@ export class LegacyConnection {
     };
   }
 
-  /** Somebody else watches instead. */
+  /** Another object watches instead. */
   handedOver(): void {
     this.#connected?.wire.unlisten();
   }
 
-  /** Whether a watched message is the last one that is known. @param ticket of that one. */
-  isKnown(lastEventId: string | undefined, ticket: string | undefined): boolean {
-    return lastEventId !== undefined && readResumeToken(ticket ?? "").lastEventId === lastEventId;
+  /** True for a watched message that is the last received one. @param resumeToken of that one. */
+  isKnown(lastEventId: string | undefined, resumeToken: string | undefined): boolean {
+    if (lastEventId === undefined) return false;
+    return readResumeToken(resumeToken ?? "").lastEventId === lastEventId;
   }
 
-  /** Takes what a watch brings. */
+  /** Takes a message that a watch received. */
   receive(parsed: Parsed, lastEventId: string | undefined): Promise<void> {
     return this.#deliver(parsed, lastEventId);
   }
 
-  /** What belongs to no request can be taken up from here on. */
+  /** The standalone stream can be resumed after this event. */
   primed(lastEventId: string): void {
     this.#unsolicited.primed?.(writeResumeToken({ lastEventId }));
   }
@@ -256,20 +259,20 @@ export class LegacyConnection {
   /** A watch found that the server has forgotten its session. */
   async forgotten(sessionId: string | undefined): Promise<void> {
     const connected = this.#connected;
-    this.#isWanted = true; // by whoever watched, maybe in an earlier life of this object
+    this.#hasListener = true; // the watch, which may have begun before a restart
     if (connected !== undefined && connected.wire.sessionId === sessionId)
-      await this.#repairWhileWanted(connected);
+      await this.#repairWhileListening(connected);
   }
 
-  /** Listens to what belongs to no request; opens the session for it if need be. */
-  async listen(ticket: string | undefined): Promise<void> {
-    this.#isWanted = true;
+  /** Opens the standalone stream, and the session if there is none. */
+  async listen(resumeToken: string | undefined): Promise<void> {
+    this.#hasListener = true;
     const connected = await this.#ready();
-    if (this.#isWanted && !this.#isClosed)
-      this.#listenOn(connected, readResumeToken(ticket ?? "").lastEventId);
+    if (this.#hasListener && !this.#isClosed)
+      this.#listenOn(connected, readResumeToken(resumeToken ?? "").lastEventId);
   }
 
-  /** Settles when whoever else listened can stop: the server has been asked, and has answered. */
+  /** Resolves when the previous listener can stop: the server has answered the GET request. */
   get standing(): Promise<void> | undefined {
     return this.#standing;
   }
@@ -280,7 +283,7 @@ export class LegacyConnection {
     const listener: StandaloneStreamListener = {
       deliver: this.#deliver,
       primed: (id) => this.primed(id),
-      onLost: () => void this.#repairWhileWanted(connected),
+      onLost: () => void this.#repairWhileListening(connected),
       refused: () => this.#onRefused?.(),
       standing: resolve,
     };
@@ -288,13 +291,13 @@ export class LegacyConnection {
   }
 
   unlisten(): void {
-    this.#isWanted = false;
+    this.#hasListener = false;
     this.#connected?.wire.unlisten();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#isWanted = false;
+    this.#hasListener = false;
     this.#exchanges.withdrawAllAsks();
     const connected = this.#connected;
     this.#connected = undefined;
@@ -306,10 +309,10 @@ export class LegacyConnection {
     return runExchange({ target, exchanges, wire, call, peer, signal });
   }
 
-  /** Opens a new session in place of a forgotten one; many calls may find out at once. */
+  /** Opens a new session in place of a forgotten one; many calls may find it forgotten at once. */
   #repair(forgotten?: Connected): Promise<Connected> {
     if (this.#repairing !== undefined) return this.#repairing;
-    // Another call found out earlier, and the repair is done.
+    // Another call found it forgotten earlier, and the repair is done.
     if (this.#connected !== undefined && this.#connected !== forgotten) {
       return Promise.resolve(this.#connected);
     }
@@ -318,7 +321,7 @@ export class LegacyConnection {
     this.#connected = undefined;
     this.#repairing = this.#reopen()
       .catch((error: unknown) => {
-        void this.#connected?.wire.close(); // half restored is not repaired
+        void this.#connected?.wire.close(); // a half-restored session is not usable
         this.#connected = undefined;
         throw error;
       })
@@ -328,17 +331,17 @@ export class LegacyConnection {
     return this.#repairing;
   }
 
-  /** Nobody calls, so nobody else would find out that the session is gone. */
-  async #repairWhileWanted(forgotten: Connected): Promise<void> {
+  /** Repairs the session without a call, since without one nothing else would notice its loss. */
+  async #repairWhileListening(forgotten: Connected): Promise<void> {
     for (let attempt = 0; attempt < MAX_QUIET_REPAIRS; attempt++) {
-      await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** attempt));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs(REPAIR_BACKOFF, attempt)));
       const isRepaired = this.#connected !== undefined && this.#connected !== forgotten;
-      if (!this.#isWanted || this.#isClosed || isRepaired) return;
+      if (!this.#hasListener || this.#isClosed || isRepaired) return;
       try {
         await this.#repair(forgotten);
         return;
       } catch {
-        // Not yet: the upstream may be on its way up. The next request tells the client.
+        // The upstream may be on its way up. The next request reports the failure to the client.
       }
     }
   }
@@ -351,7 +354,7 @@ export class LegacyConnection {
     if (level !== undefined) {
       await this.#restore(connected, { method: "logging/setLevel", params: { level } });
     }
-    const uris = this.#wantedSubscriptions?.() ?? [...this.#subscriptions];
+    const uris = this.#keptSubscriptions?.() ?? [...this.#subscriptions];
     for (let first = 0; first < uris.length; first += RESTORED_AT_ONCE) {
       const some = uris.slice(first, first + RESTORED_AT_ONCE);
       await Promise.all(
@@ -360,14 +363,14 @@ export class LegacyConnection {
         ),
       );
     }
-    // Before the call that found out runs: it may be what the server has news of.
-    if (this.#isWanted) this.#listenOn(connected);
+    // Before the failed call runs again, because it may cause messages on the standalone stream.
+    if (this.#hasListener) this.#listenOn(connected);
     this.#onReopened?.();
     return connected;
   }
 
   async #restore(connected: Connected, call: Call): Promise<void> {
-    // A place in the stream of this call is none in that of what belongs to no request.
+    // An event id of this call's stream is no position in the standalone stream.
     const peer: Peer = {
       notify: (notice) => this.#unsolicited.notify(notice),
       ask: (question, withdrawn) => this.#unsolicited.ask(question, withdrawn),
@@ -376,16 +379,16 @@ export class LegacyConnection {
   }
 
   #levelFor({ capabilities }: Handshake): string | undefined {
-    const wanted = capabilities["logging"] === undefined ? undefined : this.#wantedLogLevel?.();
+    const wanted = capabilities["logging"] === undefined ? undefined : this.#clientLogLevel?.();
     return wanted ?? this.#logLevel;
   }
 
-  /** What the session at the server consists of, so that a repair can make it again. */
+  /** Keeps the state that a call has set in the session, so that a repair can set it again. */
   #remember({ method, params }: Call): void {
     const level = params?.["level"];
     const uri = params?.["uri"];
     if (method === "logging/setLevel" && typeof level === "string") this.#logLevel = level;
-    else if (this.#wantedSubscriptions !== undefined) return;
+    else if (this.#keptSubscriptions !== undefined) return;
     else if (method === "resources/subscribe" && typeof uri === "string") {
       this.#subscriptions.add(uri);
     } else if (method === "resources/unsubscribe" && typeof uri === "string") {

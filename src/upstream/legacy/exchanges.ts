@@ -1,7 +1,7 @@
 /**
- * The requests in flight on one legacy connection, and the way of everything that comes back to
- * the right one of them. Ids and progress tokens are minted here, for this hop only; what the
- * client sent is restored on the way down, with its type.
+ * The requests in flight on one legacy connection. Routes every message of the server to the request
+ * that it belongs to. Ids and progress tokens are minted here, for this hop only; the client's own
+ * are restored on the way down, with their type.
  */
 
 import { logUnexpected } from "../../observability/unexpected.ts";
@@ -24,10 +24,10 @@ import { replaceProgressToken } from "../../protocol/progress-token.ts";
 import type { MessageOrigin, Recipient } from "./recipient.ts";
 import { readResumeToken, type ResumePoint } from "./resume-token.ts";
 
-/** A ticket of a request that has an id. */
+/** The resume point of a request. */
 export type Addressed = ResumePoint & Required<Pick<ResumePoint, "request">>;
 
-/** A server that asks more than this at once of one client gets errors for the rest. */
+/** A server with more open requests than this to one client gets errors for the rest. */
 const MAX_OPEN_ASKS = 64;
 
 export interface Exchange {
@@ -35,7 +35,7 @@ export interface Exchange {
   readonly id: RequestId;
   readonly reply: Promise<Reply>;
   readonly isSettled: () => boolean;
-  /** Withdraws the exchange: a late answer finds nobody. Its open asks are withdrawn too. */
+  /** Withdraws the exchange and its open server requests: a late answer is dropped. */
   drop(): void;
 }
 
@@ -61,9 +61,9 @@ export class Exchanges {
   #count = 0;
 
   /**
-   * @param answer sends a response to one of the server's own requests. Never rejects.
-   *   @returns whether the server has it, or does not want it.
-   * @param refusalOf says why a question is put to nobody, if it is not.
+   * @param answer sends a response to one of the server's own requests. Never rejects; resolves to
+   *   `true` when the server has received or refused it.
+   * @param refusalOf returns the error for a server request that no client is asked.
    */
   constructor(
     answer: (response: JsonRpcResponse) => Promise<boolean>,
@@ -75,14 +75,14 @@ export class Exchanges {
     this.#maxOpenAsks = maxOpenAsks;
   }
 
-  /** Whose request it is that runs, if only one does. */
+  /** The recipient of the only running request, if there is exactly one. */
   get sole(): Recipient | undefined {
     if (this.#pending.size !== 1) return undefined;
     for (const { recipient } of this.#pending.values()) return recipient;
   }
 
-  /** Gives a request a fresh id and, if the client wants progress, a fresh token. */
-  address(call: Call): { readonly message: JsonRpcRequest; readonly ticket: Addressed } {
+  /** Gives a request a fresh id and, if the client requested progress, a fresh token. */
+  address(call: Call): { readonly message: JsonRpcRequest; readonly resumePoint: Addressed } {
     const id = `${this.#nonce}-${++this.#count}`;
     const { params, original } = replaceProgressToken(call.params, id);
     const message: JsonRpcRequest = {
@@ -92,10 +92,10 @@ export class Exchanges {
       ...(params === undefined ? {} : { params }),
     };
     const progressToken = original === undefined ? {} : { progressToken: original };
-    return { message, ticket: { request: id, ...progressToken } };
+    return { message, resumePoint: { request: id, ...progressToken } };
   }
 
-  /** Registers a request that is about to be sent, or was sent in an earlier life. */
+  /** Registers a request that is about to be sent, or was sent before a restart. */
   start({ request: id, progressToken }: Addressed, recipient: Recipient): Exchange {
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const exchange: Exchange = {
@@ -119,17 +119,17 @@ export class Exchanges {
   }
 
   /**
-   * Takes one message of the server's.
+   * Takes one message of the server.
    *
-   * @param recipient whose stream it came on: an exchange's, or the one for unsolicited messages.
-   * @returns when the receiver has room for more. Questions are not waited for, so that the
-   *   stream they came on goes on being read.
+   * @param recipient of the stream it came on: an exchange's, or the one for unsolicited messages.
+   * @returns when the recipient has room for more. Server requests are not waited for, so that
+   *   reading their stream goes on.
    */
   async receive(parsed: Parsed, recipient: Recipient, lastEventId?: string): Promise<void> {
     const origin: MessageOrigin = lastEventId === undefined ? {} : { lastEventId };
     switch (parsed.kind) {
       case "response":
-        // An unknown id is an answer to nobody: late, doubled, or made up.
+        // A response with an unknown id is late, doubled, or made up.
         if (parsed.message.id !== undefined) {
           this.#pending.get(parsed.message.id)?.settle(replyOf(parsed.message));
         }
@@ -159,10 +159,10 @@ export class Exchanges {
     if (method === "notifications/progress") {
       const token = params?.["progressToken"];
       const pending = isRequestId(token) ? this.#pending.get(token) : undefined;
-      // Progress of a finished or unknown request: the specification has it stop there.
+      // Progress of a finished or unknown request is dropped: by the specification it ends with its request.
       if (pending?.progressToken === undefined) return;
       const notice = { method, params: { ...params, progressToken: pending.progressToken } };
-      // The place in one stream says nothing of the place in another.
+      // An event id of one stream is no position in another.
       await pending.recipient.notify(notice, pending.recipient === recipient ? origin : {});
       return;
     }
@@ -187,7 +187,7 @@ export class Exchanges {
     );
   }
 
-  /** Waits on for the answer to a question that was asked in an earlier life. */
+  /** Goes on waiting for the answer to a server request that was open before a restart. */
   resumeAsk({ ticket, wait }: OpenQuestion, recipient: Recipient): void {
     const { ask: id } = readResumeToken(ticket);
     if (id !== undefined && !this.#asks.has(id)) void this.#await(id, recipient, wait);
@@ -201,12 +201,12 @@ export class Exchanges {
     try {
       reply = await wait(ask.controller.signal, brought);
     } catch (error) {
-      // Nobody waits for this promise; the server still waits for an answer.
+      // No caller awaits this promise, but the server still waits for an answer.
       const sentence = `The gateway failed to ask this (reference ${logUnexpected(error)})`;
       reply = errorReply(ErrorCode.InternalError, sentence);
     }
     this.#asks.delete(id);
-    // A withdrawn question gets no answer.
+    // A withdrawn request gets no answer.
     if (ask.controller.signal.aborted) return;
     if (await this.#answer(respond(id, reply))) resolve();
   }
@@ -215,7 +215,7 @@ export class Exchanges {
     for (const ask of this.#asks.values()) if (ask.recipient === recipient) ask.controller.abort();
   }
 
-  /** Withdraws every question: the connection they came on is gone. */
+  /** Withdraws every open server request, because their connection is gone. */
   withdrawAllAsks(): void {
     for (const ask of this.#asks.values()) ask.controller.abort();
   }

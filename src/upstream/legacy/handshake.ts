@@ -1,4 +1,4 @@
-/** `initialize` towards a legacy server: the request, and the judgement of what comes back. */
+/** `initialize` towards a legacy server: the request, and the judgement of its response. */
 
 import { isModernErrorCode } from "../../protocol/error-codes.ts";
 import { isObject, type ErrorObject, type JsonObject } from "../../protocol/json-rpc.ts";
@@ -8,7 +8,7 @@ import {
   type LegacyRevision,
 } from "../../protocol/revisions.ts";
 
-/** Who shakes hands. Legacy servers fix the client's capabilities here for the whole session. */
+/** The client of the handshake, which fixes its capabilities for the whole session. */
 export interface LegacyClient {
   readonly revision: LegacyRevision;
   readonly capabilities: JsonObject;
@@ -22,7 +22,7 @@ export interface Handshake {
   readonly instructions?: string;
 }
 
-/** @returns `undefined` for a result that is no InitializeResult of a legacy revision. */
+/** @returns `undefined` for a result that is not an InitializeResult of a legacy revision. */
 export function parseHandshake(result: JsonObject): Handshake | undefined {
   const { protocolVersion, capabilities, serverInfo, instructions } = result;
   if (!isLegacyRevision(protocolVersion) || !isObject(serverInfo)) return undefined;
@@ -35,8 +35,8 @@ export function parseHandshake(result: JsonObject): Handshake | undefined {
 }
 
 /**
- * True when an error that answers `initialize` shows a server without the legacy era: it names
- * supported revisions, none of them legacy (2026-07-28, versioning), or has a code of that era.
+ * True when an error response to `initialize` shows a server without the legacy era: it names
+ * supported revisions, none of them legacy (2026-07-28, versioning), or has a code of the modern era.
  */
 export function showsModernOnly({ code, data }: ErrorObject): boolean {
   const supported = isObject(data) && Array.isArray(data["supported"]) ? data["supported"] : [];

@@ -1,7 +1,7 @@
 /**
- * HTTP+SSE of 2024-11-05, seen from the client's side: one GET stream carries everything the
- * server says, and its first event names where to POST. The stream is the session: when it
- * breaks, the session is over, and what was in flight is lost.
+ * HTTP+SSE of 2024-11-05, seen from the client's side: one GET stream carries all messages of the
+ * server, and its first event names the URL to POST to. The stream is the session: when it breaks,
+ * the session is over, and the requests in flight are lost.
  */
 
 import type {
@@ -22,7 +22,7 @@ const ENDPOINT_TIMEOUT_MS = 10_000;
 interface Stream {
   readonly postUrl: URL;
   readonly controller: AbortController;
-  /** Settles when the stream is over. */
+  /** Resolves when the stream is over. */
   readonly ended: Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export class HttpSseWire implements Wire {
   #onLost: (() => void) | undefined;
   #wasOpen = false;
 
-  /** @param deliver takes every message of the one stream. */
+  /** @param deliver receives every message of the stream. */
   constructor(target: UpstreamTarget, deliver: Deliver) {
     this.#target = target;
     this.#deliver = deliver;
@@ -80,7 +80,7 @@ export class HttpSseWire implements Wire {
     this.#onLost = onLost;
     standing?.();
     if (this.#stream !== undefined) opened?.(false);
-    // It broke since the handshake, when nobody was there to be told.
+    // The stream broke after the handshake, before there was a listener to report to.
     else if (this.#wasOpen) onLost();
   }
 
@@ -186,14 +186,19 @@ export class HttpSseWire implements Wire {
       } else if (event.name === "message" && event.data !== "") {
         for (const parsed of parseEvent(this.#target, event.data)) {
           await this.#deliver(parsed);
-          // An answer takes some steps to whoever waits; what follows here must not overtake it.
+          // A response takes some microtasks to reach its caller; the next message must not overtake it.
           if (parsed.kind === "response") await new Promise((resolve) => setTimeout(resolve));
         }
       }
     }
   }
 
-  /** Relative to the stream's own URL, and of its origin: else our headers would leave it. */
+  /**
+   * The endpoint is relative to the stream's own URL, and must have its origin: otherwise the
+   * operator's headers would leave that origin.
+   *
+   * @throws UpstreamError `malformed` for another origin.
+   */
   #postUrl(endpoint: string): URL {
     const url = URL.canParse(endpoint, this.#target.endpoint.href)
       ? new URL(endpoint, this.#target.endpoint)

@@ -1,14 +1,15 @@
-/** How long to wait before a stream is opened again (SSE, `retry`). */
+/** The pause before a stream is opened again (HTML Living Standard, 9.2, `retry`). */
 
+import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import type { ResumePoint } from "../read-messages.ts";
 
-const DEFAULT_RETRY_MS = 1000;
 const MAX_RETRY_MS = 30_000;
+const BACKOFF: Backoff = { firstMs: 1000, maxMs: MAX_RETRY_MS };
 
 /**
- * @param failures in a row: without a word of the server's, the pause is twice as long each time.
- * @returns milliseconds.
+ * @param failures in a row: without a `retry` of the server's, each doubles the pause.
+ * @returns the pause in milliseconds.
  */
 export function pauseBefore({ retryMs }: Pick<ResumePoint, "retryMs">, failures = 0): number {
-  return Math.min(retryMs ?? DEFAULT_RETRY_MS * 2 ** Math.min(failures, 5), MAX_RETRY_MS);
+  return Math.min(retryMs ?? pauseMs(BACKOFF, failures), MAX_RETRY_MS);
 }

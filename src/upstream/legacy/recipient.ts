@@ -1,15 +1,15 @@
-/** Who takes a server's messages on our side of the hop, and what they learn of where each came from. */
+/** The recipient of a server's messages on our side of the hop, with the place that each came from. */
 
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 import { type ResumePoint, writeResumeToken } from "./resume-token.ts";
 
-/** Where a message came from. */
+/** The place in a stream, or the server request, that a message came from. */
 export type MessageOrigin = Pick<ResumePoint, "lastEventId" | "ask">;
 
 export interface Recipient {
   notify(notice: Call, origin: MessageOrigin): Promise<void>;
-  /** @param brought resolves when the server has the answer. */
+  /** @param brought resolves when the server has received the answer. */
   ask(
     request: Call,
     withdrawn: AbortSignal,
@@ -18,10 +18,10 @@ export interface Recipient {
   ): Promise<Reply>;
 }
 
-/** Gives each message the ticket that takes its exchange up again after it. */
+/** Gives each message the token that resumes its exchange after it. */
 export function withResumeTokens(peer: Peer, base: ResumePoint = {}): Recipient {
   let { lastEventId } = base;
-  const ticket = (origin: MessageOrigin): string | undefined => {
+  const tokenOf = (origin: MessageOrigin): string | undefined => {
     lastEventId = origin.lastEventId ?? lastEventId;
     return writeResumeToken({
       ...base,
@@ -30,8 +30,8 @@ export function withResumeTokens(peer: Peer, base: ResumePoint = {}): Recipient 
     });
   };
   return {
-    notify: (notice, origin) => peer.notify(notice, ticket(origin)),
+    notify: (notice, origin) => peer.notify(notice, tokenOf(origin)),
     ask: (request, withdrawn, origin, brought) =>
-      peer.ask(request, withdrawn, ticket(origin), brought),
+      peer.ask(request, withdrawn, tokenOf(origin), brought),
   };
 }

@@ -1,26 +1,26 @@
 /**
- * What it takes to take up an exchange again after its holder's memory was lost, as a text that
- * the holder keeps and does not read.
+ * A token that resumes an exchange after its holder lost its memory: a text that the holder keeps
+ * and does not read.
  */
 
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject, isRequestId, type RequestId } from "../../protocol/json-rpc.ts";
 
 export interface ResumePoint {
-  /** The request's id on this hop. Absent for what belongs to no request. */
+  /** The request's id on this hop. Absent for a message of the standalone stream. */
   readonly request?: RequestId;
   /** The client's own progress token. */
   readonly progressToken?: RequestId;
-  /** The upstream's event after which its stream goes on. */
+  /** The upstream's event after which its stream resumes. */
   readonly lastEventId?: string;
-  /** The id of the question that the message is. */
+  /** The id of the message, if it is a request of the server. */
   readonly ask?: RequestId;
 }
 
-/** @returns `undefined` when there is nothing in it that could be taken up. */
-export function writeResumeToken(ticket: ResumePoint): string | undefined {
-  if (ticket.lastEventId === undefined && ticket.ask === undefined) return undefined;
-  return JSON.stringify(ticket);
+/** @returns `undefined` when the point has neither a stream to resume nor a request to answer. */
+export function writeResumeToken(point: ResumePoint): string | undefined {
+  if (point.lastEventId === undefined && point.ask === undefined) return undefined;
+  return JSON.stringify(point);
 }
 
 export function readResumeToken(text: string): ResumePoint {
@@ -35,8 +35,8 @@ export function readResumeToken(text: string): ResumePoint {
   };
 }
 
-/** Whether it leads to a stream that can be taken up. */
-export function isResumable(ticket: string | undefined): boolean {
-  const { request, lastEventId } = readResumeToken(ticket ?? "");
+/** True when the token leads to a stream that can be resumed. */
+export function isResumable(resumeToken: string | undefined): boolean {
+  const { request, lastEventId } = readResumeToken(resumeToken ?? "");
   return request !== undefined && lastEventId !== undefined;
 }

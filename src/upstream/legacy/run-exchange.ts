@@ -17,7 +17,7 @@ import { type Recipient, withResumeTokens } from "./recipient.ts";
 import { writeResumeToken } from "./resume-token.ts";
 import type { Receiver, Wire } from "./wire.ts";
 
-/** Nobody is told of it: the answer is there. One for all, since to make an error takes a while. */
+/** Never reported, because the answer is there. Shared, because creating an error is slow. */
 const OVER = new Error("The call is over");
 
 export interface Run {
@@ -30,45 +30,45 @@ export interface Run {
 }
 
 /**
- * Sends one request and sees it to its end.
+ * Sends one request and follows it to its end.
  *
- * @throws UpstreamError when no answer can be had; the reason of `signal` when it is aborted.
- *   In both cases the server is told to stop, unless it is what failed.
+ * @throws UpstreamError when no answer is available; the reason of `signal` when it is aborted.
+ *   On a time-out and on an abort the server is sent `notifications/cancelled`.
  */
 export function runExchange(run: Run & { readonly call: Call }): Promise<Reply> {
-  const { message, ticket } = run.exchanges.address(run.call);
+  const { message, resumePoint } = run.exchanges.address(run.call);
   const isOpening = run.call.method === "initialize";
-  return seeThrough({ ...run, isOpening, wasSent: false }, ticket, (receiver, signal) =>
+  return followToEnd({ ...run, isOpening, wasSent: false }, resumePoint, (receiver, signal) =>
     run.wire.request(message, receiver, signal),
   );
 }
 
-/** Takes up a request that was sent in an earlier life; never is it sent again. */
+/** Resumes a request that was sent before a restart; it is never sent again. */
 export function resumeExchange(
-  run: Run & Pick<Seen, "asked">,
-  ticket: Addressed & { readonly lastEventId: string },
+  run: Run & Pick<FollowedRun, "asked">,
+  resumePoint: Addressed & { readonly lastEventId: string },
 ): Promise<Reply> {
-  return seeThrough({ ...run, isOpening: false, wasSent: true }, ticket, (receiver, signal) =>
-    run.wire.resume(ticket.lastEventId, receiver, signal),
+  return followToEnd({ ...run, isOpening: false, wasSent: true }, resumePoint, (receiver, signal) =>
+    run.wire.resume(resumePoint.lastEventId, receiver, signal),
   );
 }
 
-interface Seen extends Run {
+interface FollowedRun extends Run {
   readonly isOpening: boolean;
-  /** In an earlier life. */
+  /** The request was sent before a restart. */
   readonly wasSent: boolean;
-  /** Its questions of an earlier life. */
+  /** The server's questions that were open before a restart. */
   readonly asked?: readonly OpenQuestion[];
 }
 
-async function seeThrough(
-  run: Seen,
-  ticket: Addressed,
+async function followToEnd(
+  run: FollowedRun,
+  resumePoint: Addressed,
   start: (receiver: Receiver, signal: AbortSignal) => Promise<void>,
 ): Promise<Reply> {
   const { target, exchanges, wire, peer, signal, isOpening, wasSent, asked = [] } = run;
   const { slug, timeoutMs } = target;
-  /** Ends what goes on at the wire: aborted when the call is over, whatever ends it. */
+  /** Ends the work of the wire: aborted when the call is over, whatever ends it. */
   const ending = new AbortController();
   const { signal: ended } = ending;
   const deadline = startDeadline(
@@ -79,8 +79,8 @@ async function seeThrough(
   const cancel = (): void => ending.abort(signal.reason);
   if (signal.aborted) cancel();
   else signal.addEventListener("abort", cancel, { once: true });
-  /** The time that a client takes to answer is not the server's. */
-  const unhurried = async (reply: Promise<Reply>): Promise<Reply> => {
+  /** The time that a client takes to answer does not count as the server's. */
+  const withoutDeadline = async (reply: Promise<Reply>): Promise<Reply> => {
     const resume = deadline.pause();
     try {
       return await reply;
@@ -88,19 +88,19 @@ async function seeThrough(
       resume();
     }
   };
-  const told = withResumeTokens(peer, ticket);
+  const tokenPeer = withResumeTokens(peer, resumePoint);
   const recipient: Recipient = {
     notify: async (notice, origin) => {
       deadline.rewind();
-      await told.notify(notice, origin);
+      await tokenPeer.notify(notice, origin);
       deadline.rewind(); // however long the client took
     },
-    ask: (...question) => unhurried(told.ask(...question)),
+    ask: (...question) => withoutDeadline(tokenPeer.ask(...question)),
   };
   let isSent = wasSent;
-  const exchange = exchanges.start(ticket, recipient);
-  for (const { ticket: of, wait } of asked) {
-    exchanges.resumeAsk({ ticket: of, wait: (...until) => unhurried(wait(...until)) }, recipient);
+  const exchange = exchanges.start(resumePoint, recipient);
+  for (const { ticket, wait } of asked) {
+    exchanges.resumeAsk({ ticket, wait: (...until) => withoutDeadline(wait(...until)) }, recipient);
   }
   const abandoned = rejectOnAbort(ended);
   const receiver: Receiver = {
@@ -110,7 +110,7 @@ async function seeThrough(
     sent: () => (isSent = true),
     primed: (lastEventId) =>
       peer.primed?.(
-        writeResumeToken(lastEventId === undefined ? ticket : { ...ticket, lastEventId }),
+        writeResumeToken(lastEventId === undefined ? resumePoint : { ...resumePoint, lastEventId }),
       ),
     released: () => peer.released?.(),
   };
@@ -123,11 +123,11 @@ async function seeThrough(
     return await Promise.race([exchange.reply, wired, abandoned]);
   } finally {
     // MUST reference a request that was issued, and never `initialize` (2025-11-25, cancellation).
-    if (ended.aborted && isSent && !isOpening) tellCancelled(wire, exchange.id, ended.reason);
+    if (ended.aborted && isSent && !isOpening) sendCancelled(wire, exchange.id, ended.reason);
     signal.removeEventListener("abort", cancel);
     exchange.drop();
     deadline.clear();
-    wired.catch(() => undefined); // told above, or ended here
+    wired.catch(() => undefined); // reported above, or ended here
     ending.abort(OVER);
   }
 }
@@ -138,10 +138,10 @@ function addressError(parsed: Parsed, id: RequestId): Parsed {
   return { kind: "response", message: respond(id, replyOf(parsed.message)) };
 }
 
-/** The race between this and the server's answer is the server's to settle. */
-function tellCancelled(wire: Wire, requestId: RequestId, reason: unknown): void {
+/** The cancellation may cross the answer on its way; the server settles that race. */
+function sendCancelled(wire: Wire, requestId: RequestId, reason: unknown): void {
   const params = { requestId, ...(reason instanceof Error ? { reason: reason.message } : {}) };
-  wire.post(notification("notifications/cancelled", params)).catch(() => undefined); // it is gone
+  wire.post(notification("notifications/cancelled", params)).catch(() => undefined); // the server is gone
 }
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {
@@ -149,6 +149,6 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
   const abandon = (): void => reject(signal.reason as Error);
   if (signal.aborted) abandon();
   else signal.addEventListener("abort", abandon, { once: true });
-  promise.catch(() => undefined); // the race may be over by then
+  promise.catch(() => undefined); // the race may be over when it rejects
   return promise;
 }

@@ -1,4 +1,4 @@
-/** What of a legacy connection outlives its holder's memory; plain data, and of a bounded size. */
+/** The state of a legacy connection that outlives its holder's memory; plain data of a bounded size. */
 
 import { isObject } from "../../protocol/json-rpc.ts";
 import { takesTasks } from "../../protocol/older-tasks.ts";
@@ -10,11 +10,11 @@ export interface SavedConnection {
   readonly sessionId: string | undefined;
   readonly handshake: Handshake;
   readonly logLevel: string | undefined;
-  /** The resources that it is subscribed to; absent when there are none. */
+  /** The resources that the session is subscribed to; absent when there are none. */
   readonly subscriptions?: readonly string[];
 }
 
-/** Of what the server said of itself, which may be large, it keeps what is looked at later. */
+/** Of the server's capabilities and description, which may be large, only what is read later is kept. */
 export function saveConnection(
   { wire, transport, handshake }: Connected,
   logLevel: string | undefined,
@@ -29,7 +29,9 @@ export function saveConnection(
     ...(takesTasks(capabilities) ? { tasks: { requests: { tools: { call: {} } } } } : {}),
   };
   return {
-    ...{ transport, sessionId: wire.sessionId, logLevel },
+    transport,
+    sessionId: wire.sessionId,
+    logLevel,
     handshake: { revision, capabilities: kept, serverInfo: {} },
     ...(subscriptions.size === 0 ? {} : { subscriptions: [...subscriptions] }),
   };

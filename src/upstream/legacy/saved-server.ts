@@ -1,11 +1,11 @@
-/** What a session keeps of a server over the loss of its holder's memory, in either era. */
+/** The state of a server, of either era, that a session keeps when its holder loses its memory. */
 
 import type { SavedConnection } from "./saved-connection.ts";
 
-/** Of a modern server there is no session to keep. */
+/** A modern server has no session to keep. */
 export interface SavedModern {
   readonly era: "modern";
-  /** What the client has told this server to log. */
+  /** The log level that the client has set at this server. */
   readonly logLevel?: string;
 }
 

@@ -22,7 +22,7 @@ import { pauseBefore } from "./pause-before.ts";
 import { StandaloneStream } from "./standalone-stream.ts";
 import type { Deliver, StandaloneStreamListener, Receiver, Wire } from "./wire.ts";
 
-/** Attempts in a row that brought nothing; a server that polls resets the count by delivering. */
+/** Attempts in a row that brought no event; a server that has clients poll resets the count by delivering. */
 const MAX_BARREN_RESUMES = 5;
 
 export class StreamableHttpWire implements Wire {
@@ -67,7 +67,7 @@ export class StreamableHttpWire implements Wire {
     try {
       await this.#drain(response, resume, receiver.deliver, receiver.isSettled);
     } catch (error) {
-      // A broken connection is a closed one: with an event id the stream goes on elsewhere.
+      // A broken connection counts as a closed one: with an event id the stream can be resumed.
       if (!isLost(error) || resume.lastEventId === undefined || signal.aborted) throw error;
     }
     if (receiver.isSettled() || resume.lastEventId === undefined) return;
@@ -81,7 +81,7 @@ export class StreamableHttpWire implements Wire {
   }
 
   async post(message: JsonRpcNotification | JsonRpcResponse): Promise<void> {
-    // A server may ask because of it: for the roots that are others now.
+    // A notification may cause a server request: `roots/list` after the roots have changed.
     if ("method" in message) await this.#standalone.opening;
     await abortAfter(UNATTENDED_TIMEOUT_MS, async (signal) => {
       const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH, signal });
@@ -108,7 +108,7 @@ export class StreamableHttpWire implements Wire {
     await abortAfter(UNATTENDED_TIMEOUT_MS, async (signal) => {
       const response = await this.#send("DELETE", { signal });
       await response.body?.cancel();
-    }).catch(() => undefined); // best effort: a server may be gone already
+    }).catch(() => undefined); // best effort: the server may be unreachable
     this.#sessionId = undefined;
   }
 
@@ -132,9 +132,10 @@ export class StreamableHttpWire implements Wire {
   }
 
   /**
-   * Reads why a request was refused, or tells that the session is forgotten. 404 is the rule; some
-   * servers answer 400 with the implementation's own code. Both refuse at the door: the request
-   * did not run.
+   * Reads why a request was refused. 404 means a forgotten session; some servers answer 400 with the
+   * implementation's own code. In both cases the request did not run.
+   *
+   * @throws UpstreamError `session-lost` when the session is forgotten; as `readRefusal` of `http.ts`.
    */
   async #readRefusal(response: Response): Promise<ErrorObject> {
     const { slug } = this.#target;
@@ -147,7 +148,7 @@ export class StreamableHttpWire implements Wire {
     }
     const error = await readRefusal(this.#target, response);
     if (hasSession && status === 400 && error.code === ErrorCode.Transport) throw forgotten;
-    // It has left the era since the handshake; the next one shows what it is now.
+    // The server has left the era since the handshake; the next handshake finds its new one.
     if (this.#revision !== undefined && status === 400 && showsModernOnly(error)) throw forgotten;
     return error;
   }
@@ -164,7 +165,7 @@ export class StreamableHttpWire implements Wire {
     }
   }
 
-  /** Takes a stream up again until its request is settled (2025-11-25, resumability). */
+  /** Resumes a stream until its request is settled (2025-11-25, resumability). */
   async #resume(
     resume: ResumePoint,
     { deliver, isSettled }: Receiver,
@@ -181,7 +182,7 @@ export class StreamableHttpWire implements Wire {
       await this.#drain(response, resume, deliver, isSettled).catch((error: unknown) => {
         if (!isLost(error)) throw error;
       });
-      // A server that polls brings little at a time, but it brings something.
+      // A server that has clients poll delivers a little at a time.
       if (resume.lastEventId !== lastEventId) barren = 0;
     }
   }
@@ -189,7 +190,8 @@ export class StreamableHttpWire implements Wire {
   #get(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
     const accept = "text/event-stream";
     return this.#send("GET", {
-      ...{ accept, signal },
+      accept,
+      signal,
       ...(lastEventId === undefined ? {} : { lastEventId }),
     });
   }

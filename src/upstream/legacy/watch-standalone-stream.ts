@@ -1,6 +1,6 @@
 /**
- * Watches what a legacy session's server says of itself, on behalf of whoever holds the session.
- * It runs where the client's own stream is held, so that the holder can sleep meanwhile.
+ * Watches the standalone GET stream of a legacy session on behalf of the session's holder. The watch
+ * runs where the client's own stream is held, so that the holder can sleep meanwhile.
  */
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
@@ -9,14 +9,18 @@ import type { UpstreamTarget } from "../target.ts";
 import { StreamableHttpWire } from "./streamable-http-wire.ts";
 import type { StandaloneStreamListener } from "./wire.ts";
 
-/** What to watch: an upstream session, and the last event of it that is known. Plain data. */
+/** The upstream session to watch, and the last event of it that was received. Plain data. */
 export interface StandaloneWatchRequest {
   readonly sessionId?: string;
   readonly revision: LegacyRevision;
   readonly lastEventId?: string;
 }
 
-/** Reads an order that has travelled as plain data. */
+/**
+ * Reads a watch request that has travelled as plain data.
+ *
+ * @returns `undefined` without a legacy revision.
+ */
 export function readStandaloneWatchRequest(value: JsonObject): StandaloneWatchRequest | undefined {
   const { sessionId, revision, lastEventId } = value;
   if (!isLegacyRevision(revision)) return undefined;
@@ -27,7 +31,7 @@ export function readStandaloneWatchRequest(value: JsonObject): StandaloneWatchRe
   };
 }
 
-/** @returns what stops it. */
+/** @returns a function that stops the watch. */
 export function watchStandaloneStream(
   target: UpstreamTarget,
   { sessionId, revision, lastEventId }: StandaloneWatchRequest,

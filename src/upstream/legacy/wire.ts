@@ -1,6 +1,6 @@
 /**
- * The port between a legacy connection and its transport. A wire moves messages and knows of
- * ids only what its transport needs; who waits for what is the connection's business.
+ * The port between a legacy connection and its transport. A wire moves messages and knows of ids
+ * only what its transport needs; the connection matches responses to their requests.
  */
 
 import type {
@@ -14,86 +14,85 @@ import type { LegacyRevision } from "../../protocol/revisions.ts";
 /** @param lastEventId the server's id of the event that the message came in, if it gives ids. */
 export type Deliver = (parsed: Parsed, lastEventId?: string) => Promise<void>;
 
-/** Takes what belongs to no request. */
+/** Receives the messages and the state of the standalone GET stream. */
 export interface StandaloneStreamListener {
   readonly deliver: Deliver;
-  /** The stream can be taken up from here on, though nothing was said yet. */
+  /** The stream can be resumed after this event, though it brought no message yet. */
   readonly primed: (lastEventId: string) => void;
-  /** The session turns out to be forgotten. */
+  /** The server has forgotten the session. */
   readonly onLost: () => void;
   /**
    * The stream is open, for the first time or again.
    *
-   * @param isContinued it goes on after the last event that came, so that nothing was missed.
+   * @param isContinued the stream goes on after the last received event, so no event was missed.
    */
   readonly opened?: (isContinued: boolean) => void;
   /** The stream broke, and will be opened again. */
   readonly broken?: () => void;
   /**
-   * Whoever listened before can stop: the stream is open, or it cannot be opened while another is, or
-   * the server takes too long to say. Called once, or again for who listens already.
+   * The previous listener can stop: the stream is open, or it cannot be opened while another is, or
+   * the server takes too long to respond. Called once, and again when `listen` is repeated.
    */
   readonly standing?: () => void;
-  /** The server has no such stream, or none any more; it is not asked for again. */
+  /** The server does not offer the stream, or not any more; it is not requested again. */
   readonly refused?: () => void;
 }
 
-/** Takes what a request brings. */
+/** Receives the messages on a request's stream, and the state of that stream. */
 export interface Receiver {
   readonly deliver: Deliver;
   readonly isSettled: () => boolean;
-  /** The request is on its way from now on: the server may have it. */
+  /** The request is about to be sent: from now on the server may have it. */
   readonly sent: () => void;
-  /** The server answers with a stream that can be taken up from here on. */
+  /** The server answers with a stream that can be resumed after this event. */
   readonly primed: (lastEventId?: string) => void;
-  /** The server closed the connection, and the stream will be taken up again. */
+  /** The server closed the connection, and the stream will be resumed. */
   readonly released: () => void;
 }
 
 export interface Wire {
-  /** What it takes to find the same session again after the holder's memory was lost. */
+  /** The `Mcp-Session-Id`, by which the session is found again after its holder lost its memory. */
   readonly sessionId: string | undefined;
 
-  /** The revision that the handshake agreed on; sent as a header from then on. */
+  /** Sets the revision that the handshake agreed on; it is sent as a header from then on. */
   agree(revision: LegacyRevision): void;
 
   /**
-   * Sends a request and delivers what arrives on its stream, until it is settled or the stream ends.
-   * A broken stream is taken up again where the server gave event ids; never is the request
-   * sent twice.
+   * Sends a request and delivers the messages of its stream, until it is settled or the stream ends.
+   * A broken stream is resumed where the server gave event ids; the request is never sent twice.
    *
    * @throws UpstreamError `session-lost` when the server refused the session id, so that the
-   *   request provably did not run; any other failure as it was; the abort reason when aborted.
+   *   request provably did not run; any other failure unchanged; the abort reason when aborted.
    */
   request(message: JsonRpcRequest, receiver: Receiver, signal: AbortSignal): Promise<void>;
 
   /**
-   * Takes up the stream of a request that was sent in an earlier life of its holder.
+   * Resumes the stream of a request that was sent before its holder lost its memory.
    *
-   * @throws UpstreamError `lost` when it cannot be had any more.
+   * @throws UpstreamError `lost` when the stream is no longer available.
    */
   resume(lastEventId: string, receiver: Receiver, signal: AbortSignal): Promise<void>;
 
-  /** Sends what needs no answer. */
+  /** Sends a message that has no response. */
   post(message: JsonRpcNotification | JsonRpcResponse): Promise<void>;
 
   /**
-   * Delivers what belongs to no request, until the wire is closed. Calling it again is harmless.
-   * What is sent after this does not overtake it: a server says what it has to say because of a
-   * request to who listens by then, and to nobody else.
+   * Opens the standalone stream and delivers its messages until the wire is closed. Calling it again
+   * is harmless. Messages sent after this wait for it, because a server sends the messages that a
+   * request causes only to streams that are open by then.
    *
-   * @param lastEventId the last such event that is known, if the server gives ids.
+   * @param lastEventId the last received event of the stream, if the server gives ids.
    */
   listen(listener: StandaloneStreamListener, lastEventId?: string): void;
   /** Stops what `listen` started; the session stays. */
   unlisten(): void;
 
   /**
-   * Gives up a session that the server has forgotten, without a word: what it holds open is closed.
-   * Requests that have a stream of their own go on.
+   * Gives up a session that the server has forgotten, without a message to it, and closes what the
+   * session holds open. Requests that have a stream of their own go on.
    */
   drop(): void;
 
-  /** Ends the session at the server, and everything that is open. */
+  /** Ends the session at the server and closes everything that is open. */
   close(): Promise<void>;
 }

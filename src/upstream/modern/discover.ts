@@ -1,7 +1,7 @@
 /**
- * Finds out whether an upstream speaks the modern era, by the one request that is safe to send
- * to a server of either: `server/discover` (2026-07-28, versioning, probing). The verdict is a
- * pure function of the answer; it is remembered for a while.
+ * Determines the era of an upstream by the one request that is safe to send to a server of either:
+ * `server/discover` (2026-07-28, versioning, probing). The verdict is a pure function of the answer,
+ * and is cached for a while.
  */
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
@@ -16,7 +16,7 @@ import { sendModern } from "./send.ts";
 export type EraVerdict =
   | { readonly era: "modern" }
   | { readonly era: "legacy" }
-  /** Modern, but of revisions that Edgeway does not speak: falling back would be wrong. */
+  /** Modern, but of revisions that Edgeway does not support: falling back would be wrong. */
   | { readonly era: "unknown-modern"; readonly supported: readonly string[] };
 
 const HOUR_MS = 3_600_000;
@@ -38,12 +38,12 @@ export async function discover(target: UpstreamTarget): Promise<EraVerdict> {
   return verdict;
 }
 
-/** Forgets a verdict that a call has proven wrong. */
+/** Removes a verdict that a call has proven wrong. */
 export function forgetVerdict(target: UpstreamTarget): void {
   verdicts.delete(target.endpoint.href);
 }
 
-/** Asks anew, after a refusal that a server of this era would not give. @throws like `discover`. */
+/** Probes anew, after a refusal that a server of this era would not give. @throws as `discover` does. */
 export function recheckEra(target: UpstreamTarget): Promise<EraVerdict> {
   forgetVerdict(target);
   return discover(target);
@@ -59,7 +59,7 @@ async function probe(target: UpstreamTarget): Promise<EraVerdict> {
     reply = await sendProbe(target);
     if ("error" in reply && isWorthRetrying(reply.error)) reply = await sendProbe(target);
   } catch (error) {
-    // A refusal without a JSON-RPC error is how older servers meet an unknown method.
+    // Older servers refuse an unknown method without a JSON-RPC error.
     if (error instanceof UpstreamError && error.failure === "malformed") return { era: "legacy" };
     throw error;
   }
@@ -67,8 +67,8 @@ async function probe(target: UpstreamTarget): Promise<EraVerdict> {
 }
 
 /**
- * The probe is well formed and at a revision that we speak, so neither an error of the headers or
- * capabilities nor a refusal that names that revision can be meant: it is asked once more.
+ * The probe is well formed and of a supported revision, so neither an error of its headers or
+ * capabilities nor a refusal that lists that revision can be meant: it is sent once more.
  */
 function isWorthRetrying(error: ErrorObject): boolean {
   return (
@@ -82,13 +82,13 @@ async function sendProbe(target: UpstreamTarget): Promise<Reply> {
   const { reply } = await sendModern(target, {
     call: { method: "server/discover", params: { _meta: {} } },
     clientCapabilities: {},
-    // The gateway asks for itself (2026-07-28, lifecycle: SHOULD).
+    // The gateway itself is the client here (2026-07-28, lifecycle: SHOULD).
     clientInfo: CLIENT_INFO,
   });
   return reply;
 }
 
-/** The verdict table: what an answer to `server/discover` proves. */
+/** The verdict on a reply to `server/discover`. */
 export function judge(reply: Reply): EraVerdict {
   if ("result" in reply) {
     const { supportedVersions, capabilities } = reply.result;

@@ -1,7 +1,6 @@
 /**
- * One self-contained request to a modern server. There is no session and nothing is kept: the
- * stream that answers is the request's whole life, and closing it is the cancel
- * (2026-07-28, Streamable HTTP).
+ * One self-contained request to a modern server. There is no session and no state: the request lives
+ * as long as its response stream, and closing that stream cancels it (2026-07-28, Streamable HTTP).
  */
 
 import { isChangeNotice } from "../../protocol/change-notices.ts";
@@ -29,29 +28,30 @@ export interface ModernRequest {
   readonly call: Call;
   readonly clientCapabilities: JsonObject;
   readonly clientInfo?: JsonObject;
-  /** `Mcp-Param-*` and what else may cross; the standard headers are computed here. */
+  /** `Mcp-Param-*` and other forwarded headers; the standard headers are computed here. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly peer?: Peer;
   readonly signal?: AbortSignal;
-  /** A listen stream is silent by nature. */
+  /** A stream of `subscriptions/listen`, which has no deadline and carries change notifications. */
   readonly isLongLived?: boolean;
 }
 
 export interface ModernReply {
   readonly reply: Reply;
-  /** The server refused at the door, with an HTTP status: the request provably did not run. */
+  /** The server refused with an HTTP status: the request provably did not run. */
   readonly wasRefused: boolean;
 }
 
 /**
  * A round of a call MUST have another id than the one before (multi round-trip requests), and servers
- * may take two requests of one id for the same one; so this isolate uses each once.
+ * may take two requests with one id for the same one; so this isolate uses each id once.
  */
 let lastId = 0;
 
 /**
- * @returns the result or error, with the client's own tokens restored in all that came before it.
- * @throws UpstreamError when no answer can be had; the reason of `signal` when it is aborted.
+ * @returns the result or error. `request.peer` receives the notifications before it, with the
+ *   client's own progress token.
+ * @throws UpstreamError when no answer is available; the reason of `signal` when it is aborted.
  */
 export async function sendModern(
   target: UpstreamTarget,
@@ -83,10 +83,10 @@ export async function sendModern(
       if (parsed.kind === "response" && isOurs(parsed.message, id)) {
         return { reply: replyOf(parsed.message), wasRefused: false };
       }
-      // A server of this era sends no requests; one that does gets no hearing.
+      // A server of this era sends no requests; one that does is ignored.
       const notice = parsed.kind === "notification" && relayed(parsed.message, request, id);
       if (notice === false || request.peer === undefined) continue;
-      // Of what nobody hears a server could say something for ever.
+      // Only relayed notifications restart the deadline: others could keep a request open for ever.
       deadline.rewind();
       await request.peer.notify(notice);
       deadline.rewind(); // however long the client took
@@ -101,7 +101,7 @@ export async function sendModern(
   }
 }
 
-/** An answer to another id is an answer to nobody; an error may lack its id (2025-11-25 on). */
+/** A response with another id is ignored; an error may lack its id (2025-11-25 on). */
 function isOurs(response: JsonRpcResponse, id: number): boolean {
   return response.id === id || (response.id === undefined && "error" in response);
 }
@@ -118,12 +118,12 @@ function standardHeaders({ call, headers }: ModernRequest): Record<string, strin
   };
 }
 
-/** Whether it is told on streams of `subscriptions/listen` alone (2026-07-28, subscriptions). */
+/** True for a notification of `subscriptions/listen` streams alone (2026-07-28, subscriptions). */
 function isOfListenStreams(method: string): boolean {
   return isChangeNotice(method) || method === "notifications/tasks";
 }
 
-/** The envelope is rebuilt for this hop; a progress token of ours stands in for the client's. */
+/** The envelope is rebuilt for this hop, and the gateway's progress token replaces the client's. */
 function outgoing({ call, clientCapabilities, clientInfo }: ModernRequest, id: number): Call {
   // Baggage may carry private data; it does not cross to another party.
   const { progressToken, baggage: _, ...meta } = metaOf(call.params);
@@ -139,7 +139,7 @@ function outgoing({ call, clientCapabilities, clientInfo }: ModernRequest, id: n
   };
 }
 
-/** @returns what the client is told; `false` for what it is not. */
+/** @returns the notification for the client; `false` for one that is not relayed. */
 function relayed(
   { method, params }: JsonRpcNotification,
   request: ModernRequest,
@@ -148,7 +148,7 @@ function relayed(
   const meta = metaOf(request.call.params);
   if (method === "notifications/progress") {
     const { progressToken } = meta;
-    // Some servers turn the number into a string; it is our only token either way.
+    // Some servers turn the number into a string; it is the only token either way.
     if (!isRequestId(progressToken) || String(params?.["progressToken"]) !== String(id)) {
       return false;
     }
