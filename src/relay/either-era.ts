@@ -1,7 +1,7 @@
 /**
- * A server, as a legacy session has it, whichever era it speaks: the client's own where it can, else
- * the newer one. Which it is shows when it is needed first, is remembered, and is found out anew when
- * the server does not speak that era any more. Satisfies the `Dispatch` port of the sessions.
+ * The server of a legacy session, of either era: the client's own where the server supports it, else
+ * the modern one. The era shows on first use, is saved, and is determined anew when the server no
+ * longer supports it. Satisfies the `Dispatch` port of the sessions.
  */
 
 import type { Call, OpenQuestion, Peer } from "../protocol/exchange.ts";
@@ -12,13 +12,13 @@ import { failureReply, isOtherEra } from "../upstream/upstream-error.ts";
 
 export interface EitherEraOptions {
   readonly slug: string;
-  /** What the server was last found to speak. */
+  /** The era that the server was last found to support. */
   readonly era: Era;
-  /** The operator has said which era it is to be spoken to in. */
+  /** The operator has configured the era. */
   readonly isFixed: boolean;
   /**
-   * Makes the way to a server of one era. What it cannot do for the sake of the era rejects with an
-   * UpstreamError `other-era`, and has not reached the server.
+   * Makes the dispatch to a server of one era. A request that the server refuses for its era rejects
+   * with an UpstreamError `other-era`, and did not run.
    */
   readonly make: (era: Era) => Dispatch;
 }
@@ -38,7 +38,7 @@ export class EitherEra implements Dispatch {
     this.#side = { era, dispatch: make(era) };
   }
 
-  /** A modern server says nothing unasked. */
+  /** A modern server sends nothing outside a request. */
   get isSilent(): boolean {
     return this.#side.era === "modern";
   }
@@ -47,43 +47,43 @@ export class EitherEra implements Dispatch {
   async request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
     try {
       const send = ({ dispatch }: Side): Promise<Reply> => dispatch.request(call, peer, signal);
-      // Where there is one era alone, nothing is sent a second time.
+      // With a configured era nothing is sent a second time.
       if (this.#options.isFixed) return await send(this.#side);
       return (await this.#run(send)) ?? (await send(this.#side));
     } catch (error) {
       if (signal.aborted) throw error;
-      // It refuses both eras.
+      // The server refuses both eras.
       return failureReply(error, this.#options.slug);
     }
   }
 
   resume(
-    ticket: string | undefined,
+    resumeToken: string | undefined,
     peer: Peer,
     signal: AbortSignal,
     asked?: readonly OpenQuestion[],
   ): Promise<Reply> {
-    return this.#side.dispatch.resume(ticket, peer, signal, asked);
+    return this.#side.dispatch.resume(resumeToken, peer, signal, asked);
   }
 
-  answer(ticket: string, reply: Reply): Promise<boolean> {
-    return this.#side.dispatch.answer(ticket, reply);
+  answer(resumeToken: string, reply: Reply): Promise<boolean> {
+    return this.#side.dispatch.answer(resumeToken, reply);
   }
 
   notify(call: Call): Promise<void> {
     return this.#side.dispatch.notify(call);
   }
 
-  async listen(ticket: string | undefined): Promise<void> {
-    await this.#run(({ dispatch }) => dispatch.listen(ticket));
+  async listen(resumeToken: string | undefined): Promise<void> {
+    await this.#run(({ dispatch }) => dispatch.listen(resumeToken));
   }
 
   unlisten(): void {
     this.#side.dispatch.unlisten();
   }
 
-  watched(ticket: string | undefined): Promise<object | undefined> {
-    return this.#run(({ dispatch }) => dispatch.watched(ticket));
+  watched(resumeToken: string | undefined): Promise<object | undefined> {
+    return this.#run(({ dispatch }) => dispatch.watched(resumeToken));
   }
 
   handedOver(slug: string): void {
@@ -102,22 +102,21 @@ export class EitherEra implements Dispatch {
     return this.#side.dispatch.close();
   }
 
-  /** @returns `undefined` when the server speaks the other era: then what is done next is in that. */
+  /** @returns `undefined` when the server is of the other era, which the next action then uses. */
   async #run<T>(act: (side: Side) => Promise<T>): Promise<T | undefined> {
     const side = this.#side;
     try {
       return await act(side);
     } catch (error) {
       if (!isOtherEra(error)) throw error;
-      this.#turnFrom(side);
+      this.#switchFrom(side);
       return undefined;
     }
   }
 
-  #turnFrom(side: Side): void {
-    // Another request may have found it out before.
+  #switchFrom(side: Side): void {
+    // Another request may have switched before.
     if (this.#options.isFixed || this.#side !== side) return;
-    // There is nothing to be heard from it any more.
     side.dispatch.unlisten();
     const era = side.era === "legacy" ? "modern" : "legacy";
     this.#side = { era, dispatch: this.#options.make(era) };

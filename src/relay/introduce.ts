@@ -1,8 +1,7 @@
 /**
- * What a server says of itself to a legacy client, learned by a handshake of its own, or from its
- * discovery where it has no handshake, and remembered for a while: opening a session here costs
- * neither storage nor, mostly, a request. The session at the server is opened with the first message
- * that needs it.
+ * The introduction of a server to a legacy client, read by a separate handshake, or by discovery from
+ * a server without one, and cached for a while: opening a session here costs neither storage nor,
+ * mostly, a request. The session at the server is opened with the first message that needs it.
  */
 
 import { BoundedCache } from "../lib/bounded-cache.ts";
@@ -22,15 +21,15 @@ const TEN_MINUTES_MS = 600_000;
 const known = new BoundedCache<Introduction>({ maxEntries: 1000, ttlMs: TEN_MINUTES_MS });
 
 /**
- * @param afterwards takes what is still to be done when the answer is there.
- * @returns the introduction as this client may see it, or why there is none.
+ * @param afterwards takes the work that remains when the answer is there.
+ * @returns the introduction as this client may see it, or the error.
  */
 export async function introduce(
   target: UpstreamTarget,
   client: LegacyClient,
   afterwards: (work: Promise<void>) => void,
 ): Promise<Opening> {
-  // Servers may answer by what the client can do; its name is none of their business here.
+  // A server may answer by the client's capabilities; its name is not part of the key.
   const { revision, capabilities } = client;
   const key = JSON.stringify([target.slug, target.endpoint, revision, capabilities]);
   const remembered = known.get(key);
@@ -47,7 +46,9 @@ async function meet(
 ): Promise<Opening> {
   if (target.era === "modern") return introduceModern(target, client);
   const connection = new LegacyConnection({
-    ...{ target, client, unsolicited: nullPeer("Not initialized yet") },
+    target,
+    client,
+    unsolicited: nullPeer("Not initialized yet"),
     save: () => undefined,
   });
   try {

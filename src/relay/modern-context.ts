@@ -1,4 +1,4 @@
-/** A request of a modern client, and what it is served with. */
+/** A request of a modern client, and the services that it needs. */
 
 import type { FanOut } from "../catalog/feeds.ts";
 import type { RequestScope } from "../catalog/request-scope.ts";
@@ -12,7 +12,7 @@ export interface ModernContext extends RequestScope {
   readonly bridges: Bridges;
 }
 
-/** One request, and all that belongs to it. */
+/** One request with its context, client and peer. */
 export interface RequestContext {
   readonly context: ModernContext;
   readonly client: ClientKind;

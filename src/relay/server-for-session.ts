@@ -1,4 +1,4 @@
-/** The way from one client's session to one server, in whichever era the two can meet. */
+/** Makes the dispatch from one client's session to one server, in the era that both support. */
 
 import type { ClientFacts, Dispatch, Unsolicited } from "../sessions/dispatch.ts";
 import { isSavedModern, type SavedServer } from "../upstream/legacy/saved-server.ts";
@@ -15,14 +15,14 @@ export interface ServerForSessionOptions {
   readonly saved: SavedServer | undefined;
   /** Called with the new state whenever it changes. */
   readonly save: (state: SavedServer) => void;
-  /** What the client wants to have logged by every server; it goes before what it told this one. */
+  /** The log level that the client has set for every server; it precedes the one set at this server. */
   readonly logLevel: () => string | undefined;
-  /** What a session at the server is to be subscribed to whenever it is opened anew. */
+  /** The resources that a session at the server is subscribed to whenever it is opened anew. */
   readonly subscriptions: () => readonly string[];
   readonly toolFacts: ToolFactsOf;
-  /** Whether the client may use tasks at this server by itself (2025-11-25, tasks). */
+  /** The client may use tasks at this server itself (2025-11-25, tasks). */
   readonly hasTasks: boolean;
-  /** How many of the server's tools are looked at. */
+  /** The largest number of the server's tools that are looked at. */
   readonly maxTools: number;
 }
 
@@ -30,31 +30,36 @@ export function serverForSession(options: ServerForSessionOptions): Dispatch {
   const { saved: found, save, logLevel, ...shared } = options;
   const { target, unsolicited } = shared;
   let saved = found;
-  // What the client has told this server holds in both eras.
-  let told = found?.logLevel;
+  // The level that the client has set at this server holds in both eras.
+  let level = found?.logLevel;
   const keep = (state: SavedServer): void => {
-    told = state.logLevel ?? told;
-    saved = told === undefined ? state : { ...state, logLevel: told };
+    level = state.logLevel ?? level;
+    saved = level === undefined ? state : { ...state, logLevel: level };
     save(saved);
   };
   const wasModern = found !== undefined && isSavedModern(found);
   const isModern = target.era === "modern" || (target.era === "auto" && wasModern);
   return new EitherEra({
-    ...{ slug: target.slug, isFixed: target.era !== "auto" },
+    slug: target.slug,
+    isFixed: target.era !== "auto",
     era: isModern ? "modern" : "legacy",
     make(era) {
       if (era === "legacy") {
         const before = saved === undefined || isSavedModern(saved) ? undefined : saved;
         return new LegacyRelay({
-          ...{ ...shared, saved: before, save: keep },
-          logLevel: () => logLevel() ?? told,
+          ...shared,
+          saved: before,
+          save: keep,
+          logLevel: () => logLevel() ?? level,
           onReopened: () => unsolicited.reopened(),
         });
       }
       if (saved === undefined || !isSavedModern(saved)) keep({ era: "modern" });
       return new ModernServer({
-        ...{ ...shared, logLevel, savedLogLevel: told },
-        saveLogLevel: (level) => keep({ era: "modern", logLevel: level }),
+        ...shared,
+        logLevel,
+        savedLogLevel: level,
+        saveLogLevel: (newLevel) => keep({ era: "modern", logLevel: newLevel }),
       });
     },
   });

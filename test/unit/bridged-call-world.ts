@@ -6,7 +6,10 @@ import {
   BridgedCall,
   type BridgedCallOptions,
 } from "../../src/relay/modern-to-legacy/bridged-call.ts";
-import type { Downstream, Wishes } from "../../src/relay/modern-to-legacy/downstream.ts";
+import type {
+  Downstream,
+  RequestDeclarations,
+} from "../../src/relay/modern-to-legacy/downstream.ts";
 import type {
   Answers,
   Journal,
@@ -105,7 +108,7 @@ export class Visitor implements Downstream {
   readonly notices: Call[] = [];
   turn: RoundResult | undefined;
 
-  constructor(wishes: Partial<Wishes> = {}) {
+  constructor(wishes: Partial<RequestDeclarations> = {}) {
     Object.assign(this, wishes);
     this.capabilities = wishes.capabilities ?? ALL;
   }

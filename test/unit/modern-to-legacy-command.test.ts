@@ -27,7 +27,7 @@ describe("a call is ordered", () => {
     const meta = { progressToken: 0, [`${KEY}logLevel`]: "info", "a.test/b": 1 };
     const message = request("tools/call", { ...CALL, task: { ttl: 1 } }, meta);
     expect(await makeCommand(message, { name: "c", version: "1" })).toEqual({
-      kind: "order",
+      kind: "command",
       command: {
         ...{ kind: "call", progressToken: 0, logLevel: "info" },
         call: {
@@ -82,7 +82,7 @@ describe("answers are ordered", () => {
     const inputResponses = { r1: { action: "cancel" } };
     const params = { ...read, requestState: writeState(state), inputResponses };
     expect(await command(request("resources/read", params, { progressToken: "p" }))).toEqual({
-      kind: "order",
+      kind: "command",
       command: {
         ...{ kind: "answer", object: "o", exchange: "x", round: 3, digest },
         ...{ responses: inputResponses, method: "resources/read", uri: "file:///a" },
@@ -155,7 +155,7 @@ describe("is refused", () => {
       const requestState = writeState({ kind: "again", pages: 2, digest });
       const inputResponses = { r1: { action: "accept" }, r2: { action } };
       const made = await command(request("tools/call", { ...CALL, requestState, inputResponses }));
-      expect(made.kind).toBe(action === "accept" ? "order" : "refused");
+      expect(made.kind).toBe(action === "accept" ? "command" : "refused");
     },
   );
 
@@ -172,7 +172,7 @@ describe("is refused", () => {
       expect(JSON.stringify(made)).toContain("inputResponses.r2");
     }
     for (const answers of [{}, { r3: { action: "decline" } }, { other: 7 }]) {
-      expect((await again(answers)).kind).toBe("order");
+      expect((await again(answers)).kind).toBe("command");
     }
   });
 });
@@ -224,7 +224,7 @@ function turned(value: unknown): unknown {
 
 const named = async (info: JsonObject): Promise<unknown> => {
   const made = await makeCommand(request("tools/list"), info);
-  return made.kind === "order" && made.command.kind === "call" ? made.command.clientInfo : made;
+  return made.kind === "command" && made.command.kind === "call" ? made.command.clientInfo : made;
 };
 
 describe("how a client names itself", () => {
@@ -247,7 +247,7 @@ describe("how a client names itself", () => {
 test("a progress token of 1024 characters is none too long", async ({ expect }) => {
   const progressToken = "t".repeat(1024);
   const made = await command(request("tools/call", CALL, { progressToken }));
-  expect(made).toMatchObject({ kind: "order", command: { progressToken } });
+  expect(made).toMatchObject({ kind: "command", command: { progressToken } });
 });
 
 test.for([0, -1, 1.5, "1", 33, 1e8])("a state of %j pages is none", (n, { expect }) => {

@@ -87,7 +87,7 @@ class World {
         this.resumed.push(ticket);
         return this.server.run;
       },
-    }).turn;
+    }).result;
   }
 }
 

@@ -15,9 +15,9 @@ import { type Sent, TaskTools } from "../tasks/task-tools.ts";
 import { translatedReply, translatingPeer } from "./translating.ts";
 
 export interface LegacyRelayOptions extends ConnectionOptions {
-  /** Whether the client may use tasks at this server by itself (2025-11-25, tasks). */
+  /** The client may use tasks at this server itself (2025-11-25, tasks). */
   readonly hasTasks: boolean;
-  /** How many of the server's tools are looked at. */
+  /** The largest number of the server's tools that are looked at. */
   readonly maxTools: number;
 }
 
@@ -25,7 +25,7 @@ export class LegacyRelay {
   readonly #slug: string;
   readonly #revision: LegacyRevision;
   readonly #connection: LegacyConnection;
-  /** Runs what the client cannot run, if it cannot. */
+  /** Runs tools that are tasks, for a client that cannot. */
   readonly #tasks: TaskTools | undefined;
   readonly #sender = {
     request: ({ call, peer, signal }: Sent): Promise<Reply> =>
@@ -37,14 +37,14 @@ export class LegacyRelay {
     this.#slug = target.slug;
     this.#revision = client.revision;
     this.#tasks = hasTasks ? undefined : new TaskTools(target.slug, () => Date.now(), maxTools);
-    const told = translatingPeer(unsolicited, client.revision);
-    this.#connection = new LegacyConnection({ ...options, unsolicited: told });
+    const translating = translatingPeer(unsolicited, client.revision);
+    this.#connection = new LegacyConnection({ ...options, unsolicited: translating });
   }
 
   /** @throws UpstreamError `other-era` when the server has no legacy era. */
   request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
-    const told = translatingPeer(peer, this.#revision);
-    return this.#replyTo(this.#send(call, told, signal), signal, call.method);
+    const translating = translatingPeer(peer, this.#revision);
+    return this.#replyTo(this.#send(call, translating, signal), signal, call.method);
   }
 
   async #send(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
@@ -56,36 +56,36 @@ export class LegacyRelay {
   }
 
   resume(
-    ticket: string | undefined,
+    resumeToken: string | undefined,
     peer: Peer,
     signal: AbortSignal,
     asked?: readonly OpenQuestion[],
   ): Promise<Reply> {
-    const told = translatingPeer(peer, this.#revision);
-    return this.#replyTo(this.#resume(ticket, told, signal, asked), signal);
+    const translating = translatingPeer(peer, this.#revision);
+    return this.#replyTo(this.#resume(resumeToken, translating, signal, asked), signal);
   }
 
   async #resume(
-    ticket: string | undefined,
+    resumeToken: string | undefined,
     peer: Peer,
     signal: AbortSignal,
     asked?: readonly OpenQuestion[],
   ): Promise<Reply> {
-    const reply = await this.#connection.resume(ticket, peer, signal, asked);
+    const reply = await this.#connection.resume(resumeToken, peer, signal, asked);
     return this.#tasks?.finish(this.#sender, { peer, signal }, reply) ?? reply;
   }
 
-  answer(ticket: string, reply: Reply): Promise<boolean> {
-    return this.#connection.answer(ticket, reply);
+  answer(resumeToken: string, reply: Reply): Promise<boolean> {
+    return this.#connection.answer(resumeToken, reply);
   }
 
   async notify(call: Call): Promise<void> {
-    // A notification has no answer that could tell of a failure; the next request will.
+    // A notification has no answer that could report a failure; the next request reports it.
     await this.#connection.notify(call).catch(() => undefined);
   }
 
-  watched(ticket: string | undefined): Promise<StandaloneWatchRequest | undefined> {
-    return this.#connection.watched(ticket);
+  watched(resumeToken: string | undefined): Promise<StandaloneWatchRequest | undefined> {
+    return this.#connection.watched(resumeToken);
   }
 
   handedOver(): void {
@@ -106,13 +106,13 @@ export class LegacyRelay {
   }
 
   /** @throws UpstreamError `other-era` when the server has no legacy era. */
-  async listen(ticket: string | undefined): Promise<void> {
+  async listen(resumeToken: string | undefined): Promise<void> {
     try {
-      await this.#connection.listen(ticket);
+      await this.#connection.listen(resumeToken);
       await this.#connection.standing;
     } catch (error) {
       if (isOtherEra(error)) throw error;
-      // An upstream that is down is tried again by the next call.
+      // The next call tries an upstream that is down again.
     }
   }
 
@@ -125,9 +125,9 @@ export class LegacyRelay {
   }
 
   /**
-   * An upstream's failure is an answer; only a cancelled call has none.
+   * An upstream's failure is an error reply. Rejects for a cancelled call, and with `other-era`.
    *
-   * @param method of the request; after a restart it is not known.
+   * @param method of the request; unknown after a restart.
    */
   async #replyTo(reply: Promise<Reply>, signal: AbortSignal, method?: string): Promise<Reply> {
     try {
@@ -140,7 +140,7 @@ export class LegacyRelay {
   }
 }
 
-/** What was not advertised is not heeded. */
+/** Tasks were not advertised to this client, so its `task` member is removed. */
 function withoutTask({ method, params }: Call): Call {
   if (params === undefined) return { method };
   const { task: _, ...rest } = params;

@@ -1,7 +1,7 @@
 /**
- * Legacy client, legacy server of a newer revision: what the server says is put in the words of the
- * client's. Mostly the two have agreed on one, and nothing changes; but servers may answer
- * `initialize` with another, and some use what is newer than what they agreed to.
+ * Legacy client, legacy server of a newer revision: the server's messages are translated to the
+ * client's revision. Mostly both have agreed on one and nothing changes; but servers may answer
+ * `initialize` with another, and some use members that are newer than the agreed revision.
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -14,29 +14,29 @@ import type { LegacyReader } from "../../protocol/revisions/tool.ts";
 import { toLegacyNotice } from "../../protocol/revisions/translate-notices.ts";
 
 /**
- * The client, as the server speaks to it: on the stream of a request, or of what belongs to none.
- * What the client has not declared it refuses by itself; only what it could not even read is
- * refused here.
+ * A peer that translates for its client, for the stream of a request or the standalone stream. The
+ * client itself refuses what it has not declared; only a question that its revision cannot express
+ * is refused here.
  */
 export function translatingPeer(peer: Peer, revision: LegacyRevision): Peer {
   return {
-    notify(notice, ticket): Promise<void> {
-      const told = toLegacyNotice(notice, revision);
-      return told === undefined ? Promise.resolve() : peer.notify(told, ticket);
+    notify(notice, resumeToken): Promise<void> {
+      const translated = toLegacyNotice(notice, revision);
+      return translated === undefined ? Promise.resolve() : peer.notify(translated, resumeToken);
     },
-    ask(question: Call, withdrawn, ticket, brought): Promise<Reply> {
+    ask(question: Call, withdrawn, resumeToken, brought): Promise<Reply> {
       const asked = rephrase(question, revision, () => crypto.randomUUID());
-      if (asked.kind === "ask") return peer.ask(asked.call, withdrawn, ticket, brought);
+      if (asked.kind === "ask") return peer.ask(asked.call, withdrawn, resumeToken, brought);
       const message = `The client's revision ${revision} has no ${asked.lacking}`;
       return Promise.resolve(errorReply(ErrorCode.InvalidParams, message));
     },
-    routed: (ticket) => peer.routed?.(ticket),
-    primed: (ticket) => peer.primed?.(ticket),
+    routed: (resumeToken) => peer.routed?.(resumeToken),
+    primed: (resumeToken) => peer.primed?.(resumeToken),
     released: () => peer.released?.(),
   };
 }
 
-/** @param method of the request; after a restart it is not known. */
+/** @param method of the request; unknown after a restart. */
 export function translatedReply(
   reply: Reply,
   { revision, hasTasks }: Omit<LegacyReader, "era">,
@@ -48,7 +48,7 @@ export function translatedReply(
   return { result: toLegacyResult(method ?? methodOf(result), result, reader) };
 }
 
-/** Nothing else has these members, and nothing else is changed by more than a client can bear. */
+/** Recognises the methods whose results are translated, by members that no other result has. */
 function methodOf(result: JsonObject): string {
   if (Array.isArray(result["tools"])) return "tools/list";
   if (Array.isArray(result["messages"])) return "prompts/get";

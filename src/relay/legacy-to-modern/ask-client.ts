@@ -1,7 +1,7 @@
 /**
  * The questions in an `input_required` result, put to a legacy client as real requests: all at once,
- * and the first failure takes the others back. Nobody is asked where one of them cannot be: what
- * people then decide would come to nothing.
+ * and the first failure withdraws the others. When one of them cannot be asked, none is: the answers
+ * of people to the others would be lost.
  */
 
 import { cleanText } from "../../lib/clean-text.ts";
@@ -13,7 +13,7 @@ import { withoutEnvelopeAndTasks } from "../../protocol/revisions/reserved-meta.
 
 export type AskOutcome =
   | { readonly kind: "answered"; readonly inputResponses: JsonObject }
-  /** Half a sentence on the server, for whoever made the call. */
+  /** The predicate of a sentence about the server, for the client of the call. */
   | { readonly kind: "failed"; readonly sentence: string };
 
 interface Question {
@@ -21,7 +21,7 @@ interface Question {
   readonly call: Call;
 }
 
-/** More at once than this is a server gone wrong. */
+/** A server that asks more at once is considered faulty. */
 const MAX_QUESTIONS = 32;
 const MAX_REASON_CHARS = 200;
 
@@ -39,7 +39,7 @@ export async function askClient(
   return typeof questions === "string" ? failed(questions) : askAll(questions, peer, signal);
 }
 
-/** @returns half a sentence on the server where its questions cannot be put. */
+/** @returns the predicate of a sentence about the server when its questions cannot be put. */
 function prepare(inputRequests: JsonObject, client: DeclaringClient): readonly Question[] | string {
   const entries = Object.entries(inputRequests);
   if (entries.length > MAX_QUESTIONS) {
@@ -78,14 +78,14 @@ async function askAll(
     questions.map(async ({ key, call }) => {
       const reply = await peer.ask(call, withdrawn);
       if ("result" in reply) return [key, withoutEnvelopeAndTasks(reply.result)] as const;
-      // What follows is the echo of the first.
+      // Later failures follow from the first one.
       failure ??= `asked this client for ${call.method}, which failed: ${cleanText(reply.error.message, MAX_REASON_CHARS)}`;
       withdrawal.abort(new Error("Another question of the same call has failed"));
       return undefined;
     }),
   );
   if (failure !== undefined) return failed(failure);
-  // Keys are the server's: `__proto__` is one like any other.
+  // The server chooses the keys, so `__proto__` must be safe.
   const inputResponses = Object.fromEntries(answers.filter((answer) => answer !== undefined));
   return { kind: "answered", inputResponses };
 }

@@ -1,4 +1,4 @@
-/** What a legacy client is told when a modern server has not done what it was asked to. */
+/** The replies to a legacy client when a modern server has not served its request. */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { type ErrorObject, errorReply, isObject, type Reply } from "../../protocol/json-rpc.ts";
@@ -8,10 +8,10 @@ import { toLegacyError } from "../../protocol/revisions/errors.ts";
 import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
 
 /**
- * A model can read why its tool did not work; of the others, the client gets an error. The server is
- * there, and knows what was asked for: the error is none of its being away.
+ * A model can read why its tool did not work, so a tool call gets a result; other methods get an
+ * error. Its data names no failed upstream, because the server is available and knows the request.
  *
- * @param sentence on the server, without its name.
+ * @param sentence the predicate of a sentence about the server.
  */
 export function stuck(slug: string, method: string, sentence: string): Reply {
   const text = `Upstream "${slug}" ${sentence}`;
@@ -20,7 +20,7 @@ export function stuck(slug: string, method: string, sentence: string): Reply {
     : errorReply(ErrorCode.InternalError, text);
 }
 
-/** Errors that only the newer era knows say nothing to this client. */
+/** Errors of the modern era alone mean nothing to this client, so they are replaced. */
 export function failureFor(
   slug: string,
   method: string,
@@ -29,7 +29,7 @@ export function failureFor(
 ): Reply {
   switch (error.code) {
     case ErrorCode.MissingRequiredClientCapability:
-      return stuck(slug, method, `needs ${lackedBy(client, error.data)}`);
+      return stuck(slug, method, `needs ${missingCapabilities(client, error.data)}`);
     case ErrorCode.HeaderMismatch:
     case ErrorCode.UnsupportedProtocolVersion:
       return errorReply(
@@ -42,7 +42,7 @@ export function failureFor(
   }
 }
 
-function lackedBy(client: LegacyClient, data: unknown): string {
+function missingCapabilities(client: LegacyClient, data: unknown): string {
   const required = isObject(data) ? data["requiredCapabilities"] : undefined;
   const lacking = lackingOf(required, legacyClientToModernServer(client));
   const named = lacking.length === 0 ? "something" : lacking.join(", ");

@@ -1,4 +1,4 @@
-/** How a modern server introduces itself to a legacy client: by its discovery. */
+/** The introduction of a modern server to a legacy client, made from its discovery. */
 
 import { completeModernResult } from "../../protocol/modern-result.ts";
 import { legacyClientToModernServer } from "../../protocol/revisions/translate-capabilities.ts";
@@ -11,7 +11,7 @@ import { failureReply, UpstreamError } from "../../upstream/upstream-error.ts";
 
 const METHOD = "server/discover";
 
-/** A server that is not to be had is an error, in words for the client. */
+/** @returns an error for the client when the server cannot be reached or its discovery is invalid. */
 export async function introduceModern(
   target: UpstreamTarget,
   client: LegacyClient,

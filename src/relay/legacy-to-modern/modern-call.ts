@@ -1,7 +1,7 @@
 /**
  * Sends the requests of one call of a legacy client to a modern server, round by round, with the
- * headers that its tool wants, and as one that may become a task where the server insists on that.
- * What is known of the tool is remembered for the length of the call.
+ * headers that its tool's schema asks for, and with tasks declared where the server insists on them.
+ * The facts of the tool are kept for the length of the call.
  */
 
 import { Meta, metaOf, withMeta } from "../../protocol/envelope.ts";
@@ -22,17 +22,17 @@ export interface ModernCallOptions {
   readonly client: LegacyClient;
   readonly toolFacts: ToolFactsOf;
   readonly logLevel: string | undefined;
-  /** Takes what the server says before it answers. */
+  /** Receives the server's notifications before its answer. */
   readonly peer: Peer;
   readonly signal: AbortSignal;
 }
 
 export class ModernCall {
   readonly #options: ModernCallOptions;
-  /** The tool that is called, if one is. */
+  /** The called tool; `undefined` for other methods. */
   readonly #tool: string | undefined;
   #facts: ToolFacts | undefined;
-  #isAsked = false;
+  #hasFacts = false;
   #takesTask = false;
 
   constructor({ method, params }: Call, options: ModernCallOptions) {
@@ -41,30 +41,30 @@ export class ModernCall {
     this.#tool = typeof name === "string" ? name : undefined;
   }
 
-  /** Of the called tool; `undefined` when it is not known. */
+  /** Of the called tool; `undefined` when it is unknown. */
   get outputSchema(): unknown {
     return this.#facts?.outputSchema;
   }
 
-  /** Whether a task is an answer to what was sent: the server had refused to do it otherwise. */
+  /** True once tasks are declared, because the server refused to run the call otherwise. */
   get takesTask(): boolean {
     return this.#takesTask;
   }
 
-  /** @throws UpstreamError when no answer can be had; the reason of the signal. */
+  /** @throws UpstreamError when no answer is available; the reason of the signal. */
   async send(call: Call): Promise<ModernReply> {
-    if (!this.#isAsked) await this.#ask(false);
+    if (!this.#hasFacts) await this.#readFacts(false);
     for (let isDoubted = false; ;) {
       const answer = await this.#sendOnce(call);
       const { reply, wasRefused } = answer;
       if (this.#tool === undefined || !wasRefused || !("error" in reply)) return answer;
-      // Refused at the door: it did not run, and may be sent once more.
+      // The call was refused before it ran, so it may be sent once more.
       if (demandsTasks(reply.error) && !this.#takesTask) {
         this.#takesTask = true;
       } else if (reply.error.code === ErrorCode.HeaderMismatch && !isDoubted) {
-        // By a newer schema than ours.
+        // The server judged by a newer schema than ours.
         isDoubted = true;
-        await this.#ask(true);
+        await this.#readFacts(true);
       } else {
         return answer;
       }
@@ -72,8 +72,8 @@ export class ModernCall {
   }
 
   /**
-   * Sends what there is to say of the task that the call has become. Of a task nothing is told but in
-   * answers (the extension for tasks).
+   * Sends a request about the task that the call has become. The server reports on a task in answers
+   * alone (the extension for tasks), so there is no peer.
    *
    * @throws as `send` does, for a signal of its own.
    */
@@ -84,10 +84,10 @@ export class ModernCall {
     return (await sendModern(target, { call, clientCapabilities, clientInfo, signal })).reply;
   }
 
-  async #ask(isDoubted: boolean): Promise<void> {
+  async #readFacts(isDoubted: boolean): Promise<void> {
     const { toolFacts } = this.#options;
     if (this.#tool !== undefined) this.#facts = await toolFacts(this.#tool, isDoubted);
-    this.#isAsked = true;
+    this.#hasFacts = true;
   }
 
   #sendOnce(call: Call): Promise<ModernReply> {
@@ -100,7 +100,8 @@ export class ModernCall {
       clientCapabilities: this.#capabilities(),
       clientInfo: client.clientInfo,
       headers: Object.fromEntries(paramHeaders(bindings, isObject(args) ? args : undefined)),
-      ...{ peer, signal },
+      peer,
+      signal,
     });
   }
 
@@ -109,7 +110,7 @@ export class ModernCall {
     return this.#takesTask ? declaringTasks(declared) : declared;
   }
 
-  /** Without one the server is silent, as it is for every client that has not asked (logging). */
+  /** Without a level the server sends no log messages (2026-07-28, logging). */
   #withLogLevel(call: Call): Call {
     const { logLevel } = this.#options;
     if (logLevel === undefined) return call;

@@ -1,7 +1,7 @@
 /**
- * A modern server, as a legacy session has it: every request is self-contained, so there is no
- * session to open, nothing to listen to, and nothing that could be taken up after a restart. What
- * changes at the server is told by its feed. Satisfies the `Dispatch` port of the sessions.
+ * The modern server of a legacy session: every request is self-contained, so there is no session to
+ * open, no standalone stream, and nothing to resume after a restart. The server's feed brings its
+ * change notifications. Satisfies the `Dispatch` port of the sessions.
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -28,9 +28,9 @@ export interface ModernServerOptions {
   readonly target: UpstreamTarget;
   readonly client: LegacyClient;
   readonly toolFacts: ToolFactsOf;
-  /** What the client wants to have logged by every server; it goes before what it told this one. */
+  /** The log level that the client has set for every server; it precedes the one set at this server. */
   readonly logLevel?: () => string | undefined;
-  /** What the client has told this server to log, in an earlier life of the session's holder. */
+  /** The log level that the client had set at this server before a restart. */
   readonly savedLogLevel?: string | undefined;
   readonly saveLogLevel: (level: string) => void;
 }
@@ -45,14 +45,15 @@ export class ModernServer {
   }
 
   /**
-   * An upstream's failure is an error reply. Rejects with the reason of `signal`, or with
+   * An upstream's failure is an error reply.
    *
-   * @throws UpstreamError `other-era` when the server has no modern era any more; nothing ran.
+   * @throws UpstreamError `other-era` when the server has no modern era any more, so that nothing
+   *   ran; the reason of `signal`.
    */
   async request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
     const { method, params } = call;
     if (method === "logging/setLevel") return this.#setLogLevel(params?.["level"]);
-    // Nothing else of either era has a counterpart in the other.
+    // Other methods of one era have no counterpart in the other.
     if (!isServed(method, "legacy") || !isServed(method, "modern")) {
       return errorReply(ErrorCode.MethodNotFound, "Method not found");
     }
@@ -65,7 +66,7 @@ export class ModernServer {
     }
   }
 
-  /** A request whose stream was lost with the holder's memory cannot be had again, or sent again. */
+  /** A request whose stream was lost in a restart can neither be resumed nor sent again. */
   resume(): Promise<Reply> {
     const { slug } = this.#options.target;
     const sentence = "was being waited for when the gateway restarted; the result is unknown";
@@ -73,11 +74,11 @@ export class ModernServer {
   }
 
   answer(): Promise<boolean> {
-    return Promise.resolve(true); // what was asked belonged to a request that is gone
+    return Promise.resolve(true); // the question belonged to a request that is gone
   }
 
   notify(): Promise<void> {
-    return Promise.resolve(); // the core of this era takes no notification
+    return Promise.resolve(); // the core of 2026-07-28 has no notifications from clients
   }
 
   listen(): Promise<void> {
@@ -93,7 +94,7 @@ export class ModernServer {
   }
 
   handedOver(): void {
-    // There was none.
+    // There is no stream.
   }
 
   receive(): Promise<void> {
@@ -108,7 +109,7 @@ export class ModernServer {
     return Promise.resolve();
   }
 
-  /** Of a session here, and of each request there (2026-07-28, logging). */
+  /** The level belongs to the session here, and to each request at the server (2026-07-28, logging). */
   #setLogLevel(level: unknown): Reply {
     if (!isLogLevel(level)) return noSuchLevel();
     this.#ownLogLevel = level;
@@ -120,19 +121,22 @@ export class ModernServer {
     const { target, client, toolFacts, logLevel } = this.#options;
     const { slug } = target;
     const { method } = call;
-    const hearing = this.#hearing(peer);
     const modern = new ModernCall(call, {
-      ...{ target, client, toolFacts, peer: hearing, signal },
+      target,
+      client,
+      toolFacts,
+      peer: this.#translating(peer),
+      signal,
       logLevel: logLevel?.() ?? this.#ownLogLevel,
     });
     const send = async (round: Call): Promise<Reply> => {
       const { reply, wasRefused } = await modern.send(round);
-      // After the first round something may have been done: it is not begun again.
+      // After the first round the call may have had effects, so it is not begun again.
       const isRefused = round === call && wasRefused && showsOtherEra(reply);
       if (isRefused && (await recheckEra(target)).era === "legacy") throw legacyOnly(target);
       if (!modern.takesTask) return reply;
       const sendOfTask = modern.sendOfTask.bind(modern);
-      return finishTask(reply, { ...{ slug, client, peer, signal }, send: sendOfTask });
+      return finishTask(reply, { slug, client, peer, signal, send: sendOfTask });
     };
     const outcome = await runRounds({ call, client, peer, signal, send });
     switch (outcome.kind) {
@@ -148,13 +152,13 @@ export class ModernServer {
     }
   }
 
-  /** Hears what the server says before it answers. */
-  #hearing(peer: Peer): Peer {
+  /** Translates the server's notifications to the client's revision. */
+  #translating(peer: Peer): Peer {
     const { revision } = this.#options.client;
     return {
       notify: (notice) => {
-        const told = toLegacyNotice(notice, revision);
-        return told === undefined ? Promise.resolve() : peer.notify(told);
+        const translated = toLegacyNotice(notice, revision);
+        return translated === undefined ? Promise.resolve() : peer.notify(translated);
       },
       ask: (question, withdrawn) => peer.ask(question, withdrawn),
     };
@@ -163,12 +167,12 @@ export class ModernServer {
   #toClient(method: string, result: JsonObject, outputSchema: unknown): JsonObject {
     const { revision } = this.#options.client;
     const reader = { revision, era: "modern", hasTasks: false } as const;
-    const told = toLegacyResult(method, result, reader, outputSchema);
-    const { tools } = told;
-    // The client of the server's era is the gateway: it MUST drop what it could not call (tools).
+    const translated = toLegacyResult(method, result, reader, outputSchema);
+    const { tools } = translated;
+    // The gateway is the modern client here: it MUST drop tools that it could not call (tools).
     return method === "tools/list" && Array.isArray(tools)
-      ? { ...told, tools: tools.filter(hasLawfulBindings) }
-      : told;
+      ? { ...translated, tools: tools.filter(hasLawfulBindings) }
+      : translated;
   }
 }
 

@@ -1,4 +1,4 @@
-/** What a modern server says of the task that a call is run as (the extension for tasks). */
+/** Reads a modern server's reply on the task that a call is run as (the extension for tasks). */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { isErrorObject, isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
@@ -11,13 +11,13 @@ const METHOD = "tools/call";
 const POLL_MS = { least: 100, unsaid: 2000, most: 60_000 };
 
 export type TaskReading =
-  /** What came of the call. */
+  /** The reply to the call. */
   | { readonly kind: "over"; readonly reply: Reply }
   | { readonly kind: "on"; readonly task: JsonObject };
 
 /**
  * @param reply to `tasks/get`.
- * @throws UpstreamError `malformed` when it does not say how the task is.
+ * @throws UpstreamError `malformed` when the reply has no valid state of the task.
  */
 export function readTask(slug: string, reply: Reply): TaskReading {
   if ("error" in reply) return over(withoutTask(slug, reply.error.code));
@@ -38,13 +38,13 @@ export function readTask(slug: string, reply: Reply): TaskReading {
   }
 }
 
-/** In milliseconds. It may change in the life of a task. */
+/** @returns the pause before the next poll, in milliseconds; it may change in the life of a task. */
 export function pollPauseOf({ pollIntervalMs }: JsonObject): number {
   const ms = typeof pollIntervalMs === "number" ? pollIntervalMs : POLL_MS.unsaid;
   return Math.min(Math.max(ms, POLL_MS.least), POLL_MS.most);
 }
 
-/** For a task that is not known, or not any more, there is this one code (MUST). */
+/** A server MUST answer with -32602 for a task that it does not know, or not any more. */
 function withoutTask(slug: string, code: number): Reply {
   if (code === ErrorCode.InvalidParams) {
     return stuck(slug, METHOD, "no longer knows the task of this call; its result is unknown");
@@ -54,7 +54,7 @@ function withoutTask(slug: string, code: number): Reply {
 
 function resultOf(slug: string, { result }: JsonObject): JsonObject {
   const whole = isObject(result) ? completeModernResult(METHOD, result) : undefined;
-  // Were it taken for a round of the call, the call would be made again.
+  // An input_required result would be taken for a round of the call, which would be made again.
   if (whole?.["resultType"] !== "complete") {
     throw malformed(slug, "completed a task without a result of its call");
   }

@@ -1,7 +1,8 @@
 /**
- * One request of a legacy client at a modern server, through all its rounds: what the server asks in
- * its result is put to the client, and the request is made again with the answers. That is how the
- * request goes on, by its revision, and not a second call (2026-07-28, multi round-trip requests).
+ * One request of a legacy client at a modern server, through all its rounds: the questions in the
+ * server's result are put to the client, and the request is sent again with the answers. By the
+ * revision that continues the request and is not a second call (2026-07-28, multi round-trip
+ * requests).
  */
 
 import { sleep } from "../../lib/sleep.ts";
@@ -12,16 +13,16 @@ import { completeModernResult } from "../../protocol/modern-result.ts";
 import type { DeclaringClient } from "../../protocol/revisions/translate-capabilities.ts";
 import { askClient } from "./ask-client.ts";
 
-/** So often is the client asked; the official SDK gives up after as many. */
+/** The client is asked at most this often; the official SDK gives up after as many rounds. */
 const MAX_ROUNDS = 8;
-/** A server that only says "come again" is given time to get on. */
+/** The pause for a server that gives a requestState without questions. */
 const PAUSE_MS = 250;
 
 export type RoundsOutcome =
   | { readonly kind: "reply"; readonly reply: Reply }
-  /** It cannot be brought to an end with this client: half a sentence on the server. */
+  /** The request cannot be completed with this client: the predicate of a sentence about the server. */
   | { readonly kind: "stuck"; readonly sentence: string }
-  /** The server has not kept to its revision: half a sentence on it. */
+  /** The server has broken its revision: the predicate of a sentence about it. */
   | { readonly kind: "malformed"; readonly sentence: string };
 
 export interface Rounds {
@@ -30,7 +31,7 @@ export interface Rounds {
   /** Asks the client. */
   readonly peer: Peer;
   readonly signal: AbortSignal;
-  /** Makes the request of one round. Its rejections are those of the rounds. */
+  /** Sends the request of one round. Its rejections are those of the rounds. */
   readonly send: (call: Call) => Promise<Reply>;
 }
 
@@ -50,34 +51,37 @@ export async function runRounds({
     if (result === undefined) return malformed("answered with a result type nobody asked for");
     if (result["resultType"] !== "input_required") return { kind: "reply", reply: { result } };
 
-    const wanted = mayHaveRounds(call.method) ? readWanted(result) : undefined;
-    if (wanted === undefined) return malformed("asks for input in a way that its revision forbids");
-    // Nobody is asked for what would not be sent.
+    const input = mayHaveRounds(call.method) ? readRequiredInput(result) : undefined;
+    if (input === undefined) return malformed("asks for input in a way that its revision forbids");
+    // The client is not asked for answers that would not be sent.
     if (round === MAX_ROUNDS) return stuck(`still asks for more after ${MAX_ROUNDS} rounds`);
-    const asked = await askClient(wanted.inputRequests, client, peer, signal);
+    const asked = await askClient(input.inputRequests, client, peer, signal);
     signal.throwIfAborted();
     if (asked.kind === "failed") return stuck(asked.sentence);
-    if (Object.keys(wanted.inputRequests).length === 0) await sleep(PAUSE_MS, signal);
-    current = { ...call, params: { ...call.params, ...wanted.state, ...answering(asked) } };
+    if (Object.keys(input.inputRequests).length === 0) await sleep(PAUSE_MS, signal);
+    current = { ...call, params: { ...call.params, ...input.state, ...answering(asked) } };
   }
 }
 
-interface Wanted {
+interface RequiredInput {
   readonly inputRequests: JsonObject;
-  /** Byte for byte as it came, or nothing where nothing came (MUST). */
+  /** The requestState byte for byte, or nothing where the server gave none (MUST). */
   readonly state: { readonly requestState?: string };
 }
 
-/** @returns `undefined` for a result that asks for nothing, or in no way that can be met. */
-function readWanted({ inputRequests = {}, requestState }: JsonObject): Wanted | undefined {
+/** @returns `undefined` for a result that asks for nothing, or whose members are malformed. */
+function readRequiredInput({
+  inputRequests = {},
+  requestState,
+}: JsonObject): RequiredInput | undefined {
   if (!isObject(inputRequests)) return undefined;
   if (typeof requestState === "string") return { inputRequests, state: { requestState } };
-  // At least one of the two has to be there (MUST).
+  // At least one of the two must be present (MUST).
   const isEmpty = Object.keys(inputRequests).length === 0;
   return requestState !== undefined || isEmpty ? undefined : { inputRequests, state: {} };
 }
 
-/** The answers of this round and of no other. */
+/** The answers of this round alone. */
 function answering({ inputResponses }: { readonly inputResponses: JsonObject }): JsonObject {
   return Object.keys(inputResponses).length === 0 ? {} : { inputResponses };
 }

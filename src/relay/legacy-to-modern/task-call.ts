@@ -1,10 +1,11 @@
 /**
- * A call that its modern server runs as a task (the extension for tasks), brought to its end for a
- * client that knows of none: the task is polled, what it asks is put to the client, and its result is
- * that of the call. A task that nobody waits for any more is cancelled. The call is never made again:
- * what is sent here may be sent twice without harm.
+ * A call that its modern server runs as a task (the extension for tasks), completed for a client
+ * without tasks: the task is polled, its questions are put to the client, and its result is that of
+ * the call. When the call ends before its task, the task is cancelled. The call is never sent again;
+ * the requests sent here are harmless when repeated.
  */
 
+import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { sleep } from "../../lib/sleep.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
@@ -16,18 +17,21 @@ import { askClient } from "./ask-client.ts";
 import { stuck } from "./failures.ts";
 import { pollPauseOf, readTask } from "./read-task.ts";
 
-/** Nothing else becomes a task. */
+/** The only method that becomes a task. */
 const METHOD = "tools/call";
-/** After this, a task is nobody's call any more. */
+/** After this time a task is given up. */
 const MAX_POLLED_MS = 3_600_000;
-/** As often as without a task. */
+/** The same number as for a call without a task. */
 const MAX_ROUNDS = 8;
-/** Of one request; the pauses between them grow, to some eight seconds in all. */
+/** Of one request; the pauses between them come to some eight seconds in all. */
 const ATTEMPTS = 6;
-const FIRST_PAUSE_MS = 250;
-/** The task may run on. */
-const TRANSIENT: ReadonlySet<UpstreamFailure> = new Set([
-  ...(["timeout", "lost", "unreachable", "overloaded"] as const),
+const BACKOFF: Backoff = { firstMs: 250 };
+/** After these failures the task may still run. */
+const TRANSIENT: ReadonlySet<UpstreamFailure> = new Set<UpstreamFailure>([
+  "timeout",
+  "lost",
+  "unreachable",
+  "overloaded",
 ]);
 
 export interface TaskCallOptions {
@@ -41,10 +45,10 @@ export interface TaskCallOptions {
 }
 
 /**
- * Waits for the end of a task, where that is what a call was answered with: the call had declared the
- * extension, or no answer is taken for one.
+ * Waits for the end of the task where a call was answered with one. The call has declared the
+ * extension.
  *
- * @param made what the server has answered.
+ * @param made the server's reply to the call.
  * @throws UpstreamError when the end cannot be known; the reason of the signal.
  */
 export async function finishTask(made: Reply, options: TaskCallOptions): Promise<Reply> {
@@ -65,7 +69,7 @@ export async function finishTask(made: Reply, options: TaskCallOptions): Promise
 class TaskCall {
   readonly #taskId: string;
   readonly #options: TaskCallOptions;
-  /** A key is one question in all the life of a task (MUST), and may be shown after its answer came. */
+  /** A key is one question in all the life of a task (MUST), and may be listed after its answer. */
   readonly #asked = new Set<string>();
   #rounds = 0;
   #isOver = false;
@@ -75,7 +79,7 @@ class TaskCall {
     this.#options = options;
   }
 
-  /** @param made the task as it was made: what it asks, or came to, is not said there. */
+  /** @param made the task as it was made, which has neither its questions nor its result. */
   async finish(made: JsonObject): Promise<Reply> {
     try {
       return await this.#follow(made["status"] === "working" ? pollPauseOf(made) : 0);
@@ -88,28 +92,28 @@ class TaskCall {
     const { slug, signal } = this.#options;
     const until = Date.now() + MAX_POLLED_MS;
     let problem: Reply | undefined;
-    for (let pauseMs = firstPauseMs; ;) {
-      await sleep(pauseMs, signal);
+    for (let pause = firstPauseMs; ;) {
+      await sleep(pause, signal);
       if (Date.now() > until) {
         throw this.#failure("lost", "has not ended the task that this call is run as in an hour");
       }
-      const heard = readTask(slug, await this.#send("tasks/get", {}));
-      if (heard.kind === "over") {
+      const reading = readTask(slug, await this.#send("tasks/get", {}));
+      if (reading.kind === "over") {
         this.#isOver = true;
-        return heard.reply;
+        return reading.reply;
       }
       if (problem !== undefined) return problem;
-      const { task } = heard;
-      pauseMs = pollPauseOf(task);
-      const wanted = this.#unasked(task);
-      if (wanted.length === 0) continue;
-      const asked = await this.#ask(Object.fromEntries(wanted));
+      const { task } = reading;
+      pause = pollPauseOf(task);
+      const unasked = this.#unasked(task);
+      if (unasked.length === 0) continue;
+      const asked = await this.#ask(Object.fromEntries(unasked));
       if ("problem" in asked) return asked.problem;
       const reply = await this.#send("tasks/update", { inputResponses: asked.inputResponses });
       if (!("error" in reply)) continue;
-      // It may have ended while the client was asked: then that is what counts.
+      // The task may have ended while the client was asked: then its end counts.
       problem = this.#stuck(`did not take this client's answers (error ${reply.error.code})`);
-      pauseMs = 0;
+      pause = 0;
     }
   }
 
@@ -122,20 +126,20 @@ class TaskCall {
   }
 
   async #ask(
-    wanted: JsonObject,
+    inputRequests: JsonObject,
   ): Promise<{ readonly inputResponses: JsonObject } | { readonly problem: Reply }> {
     const { client, peer, signal } = this.#options;
     if (this.#rounds === MAX_ROUNDS) {
       return { problem: this.#stuck(`still asks for more after ${MAX_ROUNDS} rounds`) };
     }
     this.#rounds += 1;
-    for (const key of Object.keys(wanted)) this.#asked.add(key);
-    const asked = await askClient(wanted, client, peer, signal);
+    for (const key of Object.keys(inputRequests)) this.#asked.add(key);
+    const asked = await askClient(inputRequests, client, peer, signal);
     signal.throwIfAborted();
     return asked.kind === "failed" ? { problem: this.#stuck(asked.sentence) } : asked;
   }
 
-  /** Tries again what a passing failure has broken: it changes nothing, or nothing more than once. */
+  /** Repeats a request after a transient failure: it has no effect, or has it only once. */
   async #send(method: string, params: JsonObject): Promise<Reply> {
     const { send, signal } = this.#options;
     const call = { method, params: { ...params, taskId: this.#taskId } };
@@ -145,22 +149,22 @@ class TaskCall {
       } catch (error) {
         if (!(error instanceof UpstreamError && TRANSIENT.has(error.failure))) throw error;
         if (attempt === ATTEMPTS) throw this.#lost(error);
-        await sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), signal);
+        await sleep(pauseMs(BACKOFF, attempt - 1), signal);
       }
     }
   }
 
-  /** That the server cannot be reached now does not say that the call did not run. */
+  /** A server that cannot be reached now may have run the call, so its outcome is unknown. */
   #lost(cause: UpstreamError): UpstreamError {
     const sentence = "could not be asked after the task of this call; its result is unknown";
     return new UpstreamError(this.#options.slug, "lost", sentence, { cause });
   }
 
-  /** Nobody waits for the acknowledgement. */
+  /** The acknowledgement is not waited for. */
   async #cancel(): Promise<void> {
     const call = { method: "tasks/cancel", params: { taskId: this.#taskId } };
     const { signal } = new AbortController();
-    await this.#options.send(call, signal).catch(() => undefined); // it is gone, or over
+    await this.#options.send(call, signal).catch(() => undefined); // the server is gone, or the task is over
   }
 
   #stuck(sentence: string): Reply {

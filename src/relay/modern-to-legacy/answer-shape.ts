@@ -1,4 +1,4 @@
-/** Whether an answer is one to the question: what is handed on to a server was judged here. */
+/** Checks the shape of a client's answer to a question before it is sent to the server. */
 
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 
@@ -24,7 +24,7 @@ export function isAnswerTo(method: string, response: unknown): response is JsonO
   }
 }
 
-/** What was filled in; only somebody who accepts fills in anything. */
+/** The content of the form; only an answer that accepts has one. */
 function isForm(content: unknown): boolean {
   if (content === undefined) return true;
   return isObject(content) && Object.values(content).every(isField);

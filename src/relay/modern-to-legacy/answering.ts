@@ -1,6 +1,6 @@
 /**
- * How one order is answered: with its reply alone when nothing comes before it, else with a stream of
- * lines that ends in it.
+ * The response to one command: the reply alone when no notification precedes it, else a stream of
+ * lines that ends with the reply.
  */
 
 import { PushStream } from "../../lib/push-stream.ts";
@@ -9,14 +9,14 @@ import type { Reply } from "../../protocol/json-rpc.ts";
 import type { Line, BridgeOutcome } from "./bridge.ts";
 
 export interface AnsweringOptions {
-  /** How far the server may run ahead of the client. */
+  /** The largest backlog of notifications that the client has not read yet. */
   readonly windowBytes: number;
-  /** The reader of the stream has gone. */
+  /** Called when the reader of the stream has gone. */
   readonly onGone: () => void;
 }
 
 export class Answering {
-  /** Settles as soon as it is known which form the answer takes. */
+  /** Resolves as soon as the form of the response is known. */
   readonly outcome: Promise<BridgeOutcome>;
   readonly #options: AnsweringOptions;
   readonly #resolve: (outcome: BridgeOutcome) => void;
@@ -29,19 +29,19 @@ export class Answering {
     this.#options = options;
   }
 
-  /** @returns when there is room for more, or nobody left to make any. */
+  /** @returns when there is room for more, or the reader has gone. */
   notify(notice: Call): Promise<void> {
     return this.#open().write(asLine({ notice }));
   }
 
-  /** Nothing may follow. */
+  /** Ends the response. */
   reply(reply: Reply): void {
     this.#resolve({ kind: "reply", reply });
     this.#stream?.enqueue(asLine({ reply }));
     this.#stream?.close();
   }
 
-  /** The client has gone, which a stream alone cannot tell before something is written. */
+  /** The client has gone, which the stream alone notices only at the next write. */
   abandon(): void {
     this.#stream?.abandon();
   }

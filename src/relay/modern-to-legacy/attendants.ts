@@ -1,32 +1,32 @@
-/** The clients that listen for resources, each by a way of its own, and hear of them in a session. */
+/** The clients that listen for resource updates in a session, each by a connection of its own. */
 
 export class Attendants<Way> {
-  readonly #wanted = new Map<Way, ReadonlySet<string>>();
+  readonly #urisByWay = new Map<Way, ReadonlySet<string>>();
   #uris: ReadonlySet<string> = new Set();
 
-  /** What any of them listens for. */
+  /** The union of the URIs that the clients listen for. */
   get uris(): ReadonlySet<string> {
     return this.#uris;
   }
 
   enter(way: Way, uris: readonly string[]): void {
-    this.#wanted.set(way, new Set(uris));
+    this.#urisByWay.set(way, new Set(uris));
     this.#unite();
   }
 
-  /** @returns whether it was there. */
+  /** @returns true when the client was there. */
   leave(way: Way): boolean {
-    if (!this.#wanted.delete(way)) return false;
+    if (!this.#urisByWay.delete(way)) return false;
     this.#unite();
     return true;
   }
 
-  /** The ways of those who listen for it. */
+  /** The connections of the clients that listen for the resource. */
   *waysTo(uri: string): Generator<Way, void, void> {
-    for (const [way, uris] of this.#wanted) if (uris.has(uri)) yield way;
+    for (const [way, uris] of this.#urisByWay) if (uris.has(uri)) yield way;
   }
 
   #unite(): void {
-    this.#uris = new Set([...this.#wanted.values()].flatMap((uris) => [...uris]));
+    this.#uris = new Set([...this.#urisByWay.values()].flatMap((uris) => [...uris]));
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Takes the orders of one principal at one legacy server, and answers each: a call is sent, answers
- * are taken to the call that asked for them, and whoever hangs up cancels what nobody else waits for.
+ * Runs the commands of one principal at one legacy server: a call is sent, and answers are passed to
+ * the call that asked for them. A client that disconnects cancels its call, unless another request
+ * waits for it.
  */
 
 import type { Limits } from "../../policy/limits.ts";
@@ -27,23 +28,23 @@ import { undeclared } from "./undeclared.ts";
 
 export interface BridgeServiceOptions {
   readonly slug: string;
-  /** The id of the object that holds all this, for those who come back to it. */
+  /** The id of the Durable Object that holds the calls, for the requestState of parked ones. */
   readonly object: string;
   readonly upstreamSessions: UpstreamSessions;
   readonly calls: ParkedCalls;
   readonly limits: Limits;
   readonly now: () => number;
-  /** Something runs, is over, or is due at another time than before. */
+  /** Called when a command begins or ends, or `dueAt` changes. */
   readonly onChange: () => void;
-  /** Resolves when everything written so far is durable. */
+  /** Resolves when all writes so far are durable. */
   readonly synced: () => Promise<void>;
 }
 
-/** Questions that belong together come at once; a client is asked as seldom as can be. */
+/** Questions that come within this time are put to the client in one round. */
 const GATHER_MS = 50;
-/** What a server says of itself changes when it is deployed anew. */
+/** A server's introduction may change with each deployment. */
 const DISCOVERY_TTL_MS = 60_000;
-/** What a round has beside its questions, with room to spare. */
+/** The size of a round without its questions, with room to spare. */
 const ROUND_BYTES = 8 * 1024;
 const DISCOVER = "server/discover";
 
@@ -52,7 +53,7 @@ interface Request {
   readonly downstream: Downstream;
   readonly answering: Answering;
   call?: BridgedCall | undefined;
-  /** Its client has hung up. */
+  /** The client has disconnected. */
   isGone: boolean;
 }
 
@@ -61,30 +62,29 @@ export class BridgeService {
   readonly #parking: Parking;
   readonly #tasks: TaskTools;
   readonly #requests = new Map<string, Request>();
-  /** Where each call runs, by its exchange. */
+  /** The session of each running call, by its exchange. */
   readonly #upstreamSessions = new Map<string, UpstreamSession>();
 
   constructor(options: BridgeServiceOptions) {
     this.#options = options;
     const { slug, upstreamSessions, calls, limits, now, onChange } = options;
     this.#tasks = new TaskTools(slug, now, limits.catalogItems);
-    // A round that is too large would never come to the client, whose call would stay parked.
+    // A round that is too large would never reach the client, and its call would stay parked.
     const maxQuestionBytes = Math.max(limits.resultBytes - ROUND_BYTES, limits.resultBytes >> 1);
     this.#parking = new Parking({
-      ...{
-        slug,
-        calls,
-        upstreamSession: upstreamSessions.main,
-        now,
-        onChange,
-        gatherMs: GATHER_MS,
-        maxQuestionBytes,
-      },
-      ...{ maxParked: limits.parkedCalls, parkedMs: limits.parkedSeconds * 1000 },
+      slug,
+      calls,
+      upstreamSession: upstreamSessions.main,
+      now,
+      onChange,
+      gatherMs: GATHER_MS,
+      maxQuestionBytes,
+      maxParked: limits.parkedCalls,
+      parkedMs: limits.parkedSeconds * 1000,
     });
   }
 
-  /** Nothing runs, and nobody listens; calls of an earlier life may still be waited for. */
+  /** No call runs here and no client listens; calls parked before a restart may still be open. */
   get isIdle(): boolean {
     const { upstreamSessions } = this.#options;
     return this.#requests.size === 0 && this.#parking.isIdle && !upstreamSessions.isAttending;
@@ -99,7 +99,7 @@ export class BridgeService {
     this.#parking.wake();
   }
 
-  /** What clients listen for may be another than before. */
+  /** Follows a change of the URIs that clients listen for. */
   attend(): void {
     const { upstreamSessions, onChange } = this.#options;
     void upstreamSessions.attend();
@@ -107,7 +107,7 @@ export class BridgeService {
   }
 
   /**
-   * @param id names the order, for `cancel`.
+   * @param id of the command, for `cancel`.
    * @param capabilities that the client declared with it.
    */
   take(id: string, command: BridgeCommand, capabilities: JsonObject): Promise<BridgeOutcome> {
@@ -133,7 +133,7 @@ export class BridgeService {
     return answering.outcome;
   }
 
-  /** The client has hung up. */
+  /** The client has disconnected. */
   cancel(id: string): void {
     const request = this.#requests.get(id);
     if (request === undefined) return;
@@ -143,7 +143,7 @@ export class BridgeService {
     request.answering.abandon();
   }
 
-  /** An upstream's failure, and ours, are error replies. */
+  /** Failures of the upstream and of the gateway are error replies. */
   async #answer(request: Request): Promise<Reply> {
     const { command } = request;
     const { slug } = this.#options;
@@ -157,7 +157,7 @@ export class BridgeService {
 
   async #discover(): Promise<Reply> {
     const introduced = await this.#options.upstreamSessions.main.meet();
-    // The feeds tell of changes, and the acknowledgement of a subscription says of which.
+    // The feeds bring changes, and the acknowledgement of a subscription lists which.
     return { result: discoveryOf(introduced, true, DISCOVERY_TTL_MS) };
   }
 
@@ -178,37 +178,42 @@ export class BridgeService {
       return this.#reply(request, exchange, await bridged.start(downstream));
     }
     const { exchange, logLevel } = command;
-    const back = async (): Promise<Reply> =>
-      this.#reply(request, exchange, await this.#comeBack(request, command));
+    const answer = async (): Promise<Reply> =>
+      this.#reply(request, exchange, await this.#answerRound(request, command));
     const upstreamSession = this.#upstreamSessions.get(exchange);
-    // What does not run here is not heard yet, or not any more.
-    return upstreamSession === undefined ? back() : upstreamSession.hearing(logLevel, back);
+    // A call that does not run here has no log level to set yet, or not any more.
+    return upstreamSession === undefined
+      ? answer()
+      : upstreamSession.withLogLevel(logLevel, answer);
   }
 
-  #comeBack(request: Request, command: AnswerCommand): Promise<RoundResult> {
+  #answerRound(request: Request, command: AnswerCommand): Promise<RoundResult> {
     const { exchange, round, responses, logLevel } = command;
     const { downstream, isGone } = request;
     if (isGone) return Promise.resolve({ kind: "refused", sentence: "The client has hung up" });
-    const { call, turn } = this.#parking.resumeRound({
-      ...{ exchange, round, responses, downstream },
+    const { call, result } = this.#parking.resumeRound({
+      exchange,
+      round,
+      responses,
+      downstream,
       resume:
-        (ticket): BridgedCallOptions["run"] =>
+        (resumeToken): BridgedCallOptions["run"] =>
         (peer, signal) =>
           this.#run(exchange, signal, (upstreamSession) =>
-            upstreamSession.hearing(logLevel, async () =>
+            upstreamSession.withLogLevel(logLevel, async () =>
               this.#tasks.finish(
                 upstreamSession,
                 { peer, signal },
-                await upstreamSession.resume(ticket, peer, signal),
+                await upstreamSession.resume(resumeToken, peer, signal),
               ),
             ),
           ),
     });
     request.call = call;
-    return turn;
+    return result;
   }
 
-  /** Rejects with the reason of the signal alone. */
+  /** An upstream's failure is an error reply. Rejects with the reason of the signal alone. */
   async #run(
     exchange: string,
     signal: AbortSignal,
@@ -231,22 +236,22 @@ export class BridgeService {
   async #reply(
     { command, downstream }: Request,
     exchange: string,
-    turn: RoundResult,
+    result: RoundResult,
   ): Promise<Reply> {
     const { object, upstreamSessions, synced } = this.#options;
     const { capabilities } = downstream;
     const { digest } = command;
     const serverInfo = shownInfo(upstreamSessions.main.introduced?.serverInfo);
-    switch (turn.kind) {
+    switch (result.kind) {
       case "over":
-        return finish(turn.reply, { ...calledBy(command), digest, capabilities, serverInfo });
+        return finish(result.reply, { ...calledBy(command), digest, capabilities, serverInfo });
       case "refused":
-        return errorReply(ErrorCode.InvalidParams, turn.sentence);
+        return errorReply(ErrorCode.InvalidParams, result.sentence);
       case "asked": {
-        const { round, questions } = turn;
-        // Of a client that repeats itself, and declares less than when they were put together.
+        const { round, questions } = result;
+        // The client repeats a request, and declares less than when its questions were put together.
         if (lackingForQuestion(questions, capabilities) !== undefined) return undeclared(questions);
-        // Nobody may know of the questions before they can be found again.
+        // The client may not receive the questions before they are durable.
         await synced();
         const state = writeState({ kind: "parked", object, exchange, round, digest });
         return inputRequired(questions, state, serverInfo);

@@ -1,7 +1,7 @@
 /**
- * What a parked call's client carries, and brings back with its answers: which call, which round, and
- * what was called. It is sealed on its way through the client, to whoever it was given to. When it
- * ends, the holder of the call knows: a call may run on for long after the answers to it were taken.
+ * The requestState of a parked call, which the client sends back with its answers: the call, the round,
+ * and a digest of the request. It is sealed for its principal on the way through the client. The
+ * holder of the call knows when it expires: a call may run on for long after it took the answers.
  */
 
 import { toBase64Url } from "../../lib/base64url.ts";
@@ -15,24 +15,24 @@ export type BridgeState =
       /** The id of the object that holds the call. */
       readonly object: string;
       readonly exchange: string;
-      /** Whose answers are brought; from 1 on. */
+      /** The round that is answered, from 1 on. */
       readonly round: number;
       readonly digest: string;
     }
-  /** There is nothing to go on with: the request is made again, from its beginning. */
+  /** There is no call to continue: the request is made again, from its beginning. */
   | {
       readonly kind: "again";
-      /** Under which keys pages were to be visited: `r1` and on. */
+      /** The number of pages to visit; their keys are `r1` and on. */
       readonly pages: number;
       readonly digest: string;
     };
 
-/** Servers write states too. */
+/** Distinguishes the states written here from those of servers. */
 const MARK = "edgeway:";
 /** Pages that one request may be sent to. */
 export const MAX_PAGES = 32;
 
-/** Whether it would be read here when it is brought back, or is meant to look so. */
+/** True for a text that `readBridgeState` would take for a state written here. */
 export function isBridgeState(text: unknown): text is string {
   return typeof text === "string" && text.startsWith(MARK);
 }
@@ -43,7 +43,7 @@ export function writeState(state: BridgeState): string {
   return MARK + JSON.stringify({ o, x, r, d });
 }
 
-/** @returns `undefined` for what was not written here: another server's, or one of another era. */
+/** @returns `undefined` for a state that was not written here. */
 export function readBridgeState(text: unknown): BridgeState | undefined {
   const value = isBridgeState(text) ? tryJson(text.slice(MARK.length)) : undefined;
   if (!isObject(value)) return undefined;
@@ -60,8 +60,8 @@ export function readBridgeState(text: unknown): BridgeState | undefined {
 }
 
 /**
- * Tells whether a retry is of the same request: of what a client says anew with each request,
- * nothing counts, nor does the order in which it spells the rest.
+ * The digest by which a retry is known to be of the same request. The members that differ in each
+ * request (`_meta`, `inputResponses`, `requestState`) do not count, nor does the order of the others.
  */
 export async function digestOf({ method, params = {} }: Call): Promise<string> {
   const { _meta: _, inputResponses: __, requestState: ___, ...rest } = params;
@@ -70,7 +70,7 @@ export async function digestOf({ method, params = {} }: Call): Promise<string> {
   return toBase64Url(new Uint8Array(digest));
 }
 
-/** As deep as the request goes: whoever read it off the wire has set a limit to that. */
+/** Sorts members at every depth, which the reader of the request body has limited. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (!isObject(value)) return value;

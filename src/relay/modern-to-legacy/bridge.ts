@@ -1,22 +1,22 @@
 /**
- * The port between the Worker and the holder of a principal's session at a legacy server. Plain data
- * and streams, for it crosses from a Durable Object, where exceptions lose their shape.
+ * The port between the Worker and the holder of a principal's session at a legacy server. It has
+ * plain data and streams alone, because exceptions lose their shape on the way from a Durable Object.
  */
 
 import type { Call } from "../../protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
-import type { Wishes } from "./downstream.ts";
+import type { RequestDeclarations } from "./downstream.ts";
 
-interface Common extends Omit<Wishes, "capabilities"> {
-  /** Of what is called (`digestOf`). */
+interface Common extends Omit<RequestDeclarations, "capabilities"> {
+  /** Of the request (`digestOf`). */
   readonly digest: string;
 }
 
 /** A request that has not been sent yet. */
 export interface CallCommand extends Common {
   readonly kind: "call";
-  /** As a legacy server takes it. */
+  /** The request as a legacy server takes it. */
   readonly call: Call;
   readonly clientInfo?: JsonObject;
 }
@@ -24,7 +24,7 @@ export interface CallCommand extends Common {
 /** The answers to a round of questions. */
 export interface AnswerCommand extends Common {
   readonly kind: "answer";
-  /** What was called, without what was said in the call. */
+  /** The method of the request that the questions belong to. */
   readonly method: string;
   readonly uri?: unknown;
   readonly object: string;
@@ -42,27 +42,27 @@ export type BridgeOutcome =
 
 export type Line = { readonly notice: Call } | { readonly reply: Reply };
 
-/** One order on its way. */
+/** One running command. */
 interface Running {
-  /** Rejects when the holder was lost: what became of the order is not known. */
+  /** Rejects when the holder was lost: the outcome of the command is unknown. */
   readonly outcome: Promise<BridgeOutcome>;
-  /** The client has hung up, whether it has an outcome already or not. */
+  /** The client has disconnected, before or after the outcome. */
   cancel(): Promise<void>;
 }
 
-/** What is told of resources in the session itself. */
+/** The resource updates that the server sends in the session itself. */
 export interface ResourceUpdates {
-  /** @returns the URI of one that has changed; `undefined` when nothing is told any more. */
+  /** @returns the URI of a resource that has changed; `undefined` when the updates have ended. */
   next(): Promise<string | undefined>;
   close(): void;
 }
 
-/** One principal's way to one server, for clients of one kind. */
+/** The bridge of one principal to one server, for clients of the same capabilities. */
 export interface Bridge {
   run(command: BridgeCommand): Running;
   /**
-   * Hears of resources in the session, from its first tool call on. It is closed by whoever is done
-   * with it. May be called anew when it rejects: then the holder is being restarted.
+   * Listens for resource updates in the session, from its first tool call on. The caller closes the
+   * updates. May be called again when it rejects: then the holder is being restarted.
    */
   listenForResources(uris: readonly string[]): Promise<ResourceUpdates>;
 }
@@ -70,4 +70,12 @@ export interface Bridge {
 export interface Bridges {
   /** @param capabilities as the client declared them with its request. */
   at(principal: string, target: UpstreamTarget, capabilities: JsonObject): Bridge;
+}
+
+/** The bridges, and the principal whose requests cross them. */
+export interface BridgeScope {
+  readonly bridges: Bridges;
+  readonly principal: string;
+  /** Keeps the Worker running for work that outlives the response. */
+  readonly waitUntil: (promise: Promise<unknown>) => void;
 }

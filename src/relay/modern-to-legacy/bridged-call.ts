@@ -1,10 +1,10 @@
 /**
  * One request of a modern client at a legacy server. While it runs, a downstream request is attached
  * to it. When the server asks something, that request is answered with the questions, and the call
- * is parked: its stream stays open at the server until the client comes back with answers.
+ * is parked: its stream stays open at the server until the client sends the answers.
  *
- * Each answer is taken once. A client that repeats itself, because its connection broke, is given
- * what it was given before.
+ * Each answer is taken once. A client that repeats a request, because its connection broke, gets the
+ * same result again.
  */
 
 import { logUnexpected } from "../../observability/unexpected.ts";
@@ -16,19 +16,19 @@ import { lackingForQuestion, OpenQuestions, type Questions } from "./open-questi
 import type { EarlierLife, Journal, Parked, RoundResult } from "./round-result.ts";
 
 export interface BridgedCallOptions {
-  /** Of the server, for sentences. */
+  /** Of the server, for error messages. */
   readonly slug: string;
-  /** Runs the request at the server, or takes it up. Rejects with the reason of the signal alone. */
+  /** Runs or resumes the request at the server. Rejects with the reason of the signal alone. */
   readonly run: (peer: Peer, signal: AbortSignal) => Promise<Reply>;
-  /** Questions that come within this time of each other are put together, in milliseconds. */
+  /** Questions that come within this time are put in one round, in milliseconds. */
   readonly gatherMs: number;
-  /** Of what the server may ask in this call altogether, as JSON. */
+  /** The size of all questions of this call together, as JSON. */
   readonly maxQuestionBytes: number;
   readonly journal: Journal;
   readonly before?: EarlierLife;
 }
 
-/** In one call. A server that asks for more does not come to an end by itself. */
+/** In one call. A server that asks more is taken not to end by itself. */
 const MAX_QUESTIONS = 100;
 const MAX_ROUNDS = 100;
 
@@ -38,15 +38,15 @@ export class BridgedCall {
   readonly #open = new OpenQuestions();
   /** By the round whose answers led there; 0 is the call itself. */
   readonly #results = new Map<number, Promise<RoundResult>>();
-  /** The turn that runs; none while the call is parked. */
+  /** The result of the running round; none while the call is parked. */
   #result: PromiseWithResolvers<RoundResult> | undefined;
-  /** The requests that wait for the turn; the newest one hears what the server says meanwhile. */
+  /** The requests that wait for the round; the newest one receives the server's notifications. */
   #attached: readonly Downstream[] = [];
-  /** The last round, and what was asked in it. */
+  /** The last round, and its questions. */
   #round = 0;
   #shown: Questions = {};
   #asked = 0;
-  #ticket: string | undefined;
+  #resumeToken: string | undefined;
   #gathering: number | null = null;
   #isOver = false;
 
@@ -55,24 +55,24 @@ export class BridgedCall {
     if (options.before !== undefined) this.#recall(options.before);
   }
 
-  /** Nobody waits for it: its client has been asked, and has not come back yet. */
+  /** The client has been asked and has not answered yet, so no request waits for the call. */
   get isParked(): boolean {
     return !this.#isOver && this.#result === undefined;
   }
 
   /** Sends the call. */
   start(downstream: Downstream): Promise<RoundResult> {
-    const turn = this.#attach(0, downstream);
+    const result = this.#attach(0, downstream);
     this.#run();
-    return turn;
+    return result;
   }
 
-  /** Takes up a call of an earlier life, for a client that is about to `answer`. */
+  /** Resumes a call that was parked before a restart, for a client that is about to `answer`. */
   revive(): void {
     this.#run();
     const { given = {}, last, answer } = this.#options.before ?? {};
-    // Whether they have come to the server, nobody knows. It knows answers by their ids, so one that
-    // it has already means nothing to it.
+    // The server may have received these answers. It matches answers by their ids, and ignores one
+    // that it already has.
     for (const [key, result] of Object.entries(given)) {
       const ticket = last?.tickets[key];
       if (ticket !== undefined) answer?.(ticket, { result });
@@ -83,7 +83,7 @@ export class BridgedCall {
   answer(round: number, responses: JsonObject, downstream: Downstream): Promise<RoundResult> {
     const before = this.#results.get(round);
     if (before !== undefined) {
-      // The same answers once more, while what came of them is not known yet.
+      // The same answers once more, while their round still runs.
       const isRunning = round === this.#round && this.#result !== undefined;
       if (isRunning) this.#attached = [...this.#attached, downstream];
       return before;
@@ -92,20 +92,20 @@ export class BridgedCall {
     const answers = this.#open.answersIn(responses, this.#shown);
     if (typeof answers === "string") return refuse(answers);
     const isNoNews = answers.length === 0 && this.#open.areAll(this.#shown);
-    // A client that cannot be asked them any more would never have them answered.
+    // A client that no longer declares what the questions need could never answer them.
     if (isNoNews && lackingForQuestion(this.#shown, downstream.capabilities) === undefined) {
       return Promise.resolve({ kind: "asked", round, questions: this.#shown });
     }
     const given = Object.fromEntries(answers.map(({ key, response }) => [key, response]));
     this.#options.journal.answered(given);
-    const turn = this.#attach(round, downstream);
+    const result = this.#attach(round, downstream);
     for (const { key, response } of answers) this.#open.settle(key, { result: response });
-    // What was left out is asked again.
+    // Questions without an answer are asked again.
     if (this.#open.size > 0) this.#gather();
-    return turn;
+    return result;
   }
 
-  /** A client has hung up; when it was the last one to wait, that cancels the call. */
+  /** A request has been disconnected; when it was the last one to wait, that cancels the call. */
   leave(downstream: Downstream): void {
     if (!this.#attached.includes(downstream)) return;
     this.#attached = this.#attached.filter((other) => other !== downstream);
@@ -115,14 +115,14 @@ export class BridgedCall {
   }
 
   /**
-   * Ends the call: the server gets an error for each open question, and is told to stop.
+   * Ends the call: the server gets an error for each open question, and then the cancellation.
    *
-   * @param reply for whoever waits, or comes back.
+   * @param reply for the requests that wait, or that answer later.
    */
   stop(why: Error, reply: Reply): void {
     this.#end(reply);
     this.#open.settleAll(errorReply(ErrorCode.InternalError, why.message));
-    // Answers take some steps to the wire; they are none any more once the request is withdrawn.
+    // Answers take some microtasks to reach the wire, and are dropped once the request is withdrawn.
     setTimeout(() => this.#cancel.abort(why), 0);
   }
 
@@ -133,7 +133,7 @@ export class BridgedCall {
     }
     this.#round = rounds.length;
     this.#asked = last.asked;
-    this.#ticket = last.ticket;
+    this.#resumeToken = last.ticket;
     for (const [key, call] of Object.entries(this.#shown)) {
       const ticket = last.tickets[key];
       if (ticket === undefined || Object.hasOwn(given, key)) continue;
@@ -143,21 +143,21 @@ export class BridgedCall {
 
   #run(): void {
     const peer: Peer = {
-      notify: async (notice, ticket) => {
-        this.#ticket = ticket ?? this.#ticket;
-        // While the client decides there is nobody to tell.
+      notify: async (notice, resumeToken) => {
+        this.#resumeToken = resumeToken ?? this.#resumeToken;
+        // While the client decides, no request is attached.
         const downstream = this.#attached.at(-1);
-        const told = downstream === undefined ? undefined : noticeFor(downstream, notice);
-        if (told !== undefined) await downstream?.notify(told);
+        const relayed = downstream === undefined ? undefined : noticeFor(downstream, notice);
+        if (relayed !== undefined) await downstream?.notify(relayed);
       },
-      ask: (call, withdrawn, ticket) => this.#ask(call, withdrawn, ticket),
-      primed: (ticket) => {
-        this.#ticket = ticket ?? this.#ticket;
+      ask: (call, withdrawn, resumeToken) => this.#ask(call, withdrawn, resumeToken),
+      primed: (resumeToken) => {
+        this.#resumeToken = resumeToken ?? this.#resumeToken;
       },
     };
     this.#options.run(peer, this.#cancel.signal).then(
       (reply) => this.#end(reply),
-      () => undefined, // it was stopped, and had its end before
+      () => undefined, // the call was stopped, and has its reply already
     );
   }
 
@@ -168,8 +168,8 @@ export class BridgedCall {
     return this.#result.promise;
   }
 
-  #ask(call: Call, withdrawn: AbortSignal, ticket: string | undefined): Promise<Reply> {
-    this.#ticket = ticket ?? this.#ticket;
+  #ask(call: Call, withdrawn: AbortSignal, resumeToken: string | undefined): Promise<Reply> {
+    this.#resumeToken = resumeToken ?? this.#resumeToken;
     if (this.#asked === MAX_QUESTIONS) {
       this.#giveUp(`asked more than ${MAX_QUESTIONS} questions in one request, and was stopped`);
     }
@@ -177,7 +177,7 @@ export class BridgedCall {
     if (this.#isOver) return Promise.resolve(gone);
     const key = `r${++this.#asked}`;
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    this.#open.add(key, { call, ticket, settle: resolve });
+    this.#open.add(key, { call, ticket: resumeToken, settle: resolve });
     const { maxQuestionBytes } = this.#options;
     if (this.#open.bytes > maxQuestionBytes) {
       this.#giveUp(`asked more than ${maxQuestionBytes} bytes in one request, and was stopped`);
@@ -197,16 +197,19 @@ export class BridgedCall {
   }
 
   #park(): void {
-    const turn = this.#result;
-    if (turn === undefined) return;
+    const result = this.#result;
+    if (result === undefined) return;
     this.#open.refuseUnaskable(this.#attached.at(-1)?.capabilities ?? {});
-    // Withdrawn meanwhile, or refused.
+    // All questions were withdrawn meanwhile, or refused.
     if (this.#open.size === 0) return;
     const questions = this.#open.shown();
     const round = this.#round + 1;
     const refusal = this.#write({
-      ...{ round, questions, tickets: this.#open.tickets() },
-      ...{ ticket: this.#ticket, asked: this.#asked },
+      round,
+      questions,
+      tickets: this.#open.tickets(),
+      ticket: this.#resumeToken,
+      asked: this.#asked,
     });
     if (refusal !== undefined) {
       this.#giveUp(refusal);
@@ -216,10 +219,10 @@ export class BridgedCall {
     this.#shown = questions;
     this.#result = undefined;
     this.#attached = [];
-    turn.resolve({ kind: "asked", round, questions });
+    result.resolve({ kind: "asked", round, questions });
   }
 
-  /** @returns half a sentence on the server when the call cannot be parked. */
+  /** @returns the predicate of a sentence about the server when the call cannot be parked. */
   #write(parked: Parked): string | undefined {
     if (parked.round > MAX_ROUNDS) return `still asked after ${MAX_ROUNDS} rounds, and was stopped`;
     try {
@@ -230,7 +233,7 @@ export class BridgedCall {
     }
   }
 
-  /** @param sentence half of one, on the server. */
+  /** @param sentence the predicate of a sentence about the server. */
   #giveUp(sentence: string): void {
     const { slug } = this.#options;
     const reply = errorReply(ErrorCode.InternalError, `Upstream "${slug}" ${sentence}`, {
@@ -246,7 +249,7 @@ export class BridgedCall {
     this.#attached = [];
     this.#options.journal.over(reply);
     const over: RoundResult = { kind: "over", reply };
-    // Parked when it ended: whoever comes back with answers is given this.
+    // The call was parked when it ended: the request with the answers gets this result.
     if (this.#result === undefined) this.#results.set(this.#round, Promise.resolve(over));
     this.#result?.resolve(over);
     this.#result = undefined;

@@ -1,6 +1,7 @@
 /**
- * One request of a modern client, as it hears of its call at a legacy server. What a request says of
- * itself holds for it alone: a call may have several, one for each round (2026-07-28, MRTR).
+ * One request of a modern client, which receives the notifications of its call at a legacy server. A
+ * call may have several requests, one for each round; the declarations of each hold for it alone
+ * (2026-07-28, MRTR).
  */
 
 import type { Call } from "../../protocol/exchange.ts";
@@ -8,35 +9,38 @@ import { isObject, type JsonObject, type RequestId } from "../../protocol/json-r
 import { toModernNotice } from "../../protocol/revisions/translate-notices.ts";
 import { isLoud, type LogLevel } from "../../protocol/log-levels.ts";
 
-/** What a request says of itself. Plain data. */
-export interface Wishes {
-  /** What its client can be asked. */
+/** The declarations in the `_meta` of a request. Plain data. */
+export interface RequestDeclarations {
+  /** The client's capabilities: the questions that it can be asked. */
   readonly capabilities: JsonObject;
-  /** Without one, it hears of no progress. */
+  /** Without one, the request receives no progress. */
   readonly progressToken?: RequestId;
-  /** Without one, it hears no log messages (2026-07-28, logging: MUST NOT). */
+  /** Without one, the request receives no log messages (2026-07-28, logging: MUST NOT). */
   readonly logLevel?: LogLevel;
 }
 
-export interface Downstream extends Wishes {
+export interface Downstream extends RequestDeclarations {
   /** @returns when the client has room for more. */
   notify(notice: Call): Promise<void>;
 }
 
-/** @returns `undefined` for what is not for this request. */
-export function noticeFor({ progressToken, logLevel }: Wishes, notice: Call): Call | undefined {
-  const told = toModernNotice(notice);
-  switch (told?.method) {
+/** @returns `undefined` for a notification that this request does not receive. */
+export function noticeFor(
+  { progressToken, logLevel }: RequestDeclarations,
+  notice: Call,
+): Call | undefined {
+  const translated = toModernNotice(notice);
+  switch (translated?.method) {
     case "notifications/progress":
       // The server knows the token of the first request alone.
       return progressToken === undefined
         ? undefined
-        : { ...told, params: { ...told.params, progressToken } };
+        : { ...translated, params: { ...translated.params, progressToken } };
     case "notifications/message": {
-      const level = isObject(told.params) ? told.params["level"] : undefined;
-      return logLevel !== undefined && isLoud(level, logLevel) ? told : undefined;
+      const level = isObject(translated.params) ? translated.params["level"] : undefined;
+      return logLevel !== undefined && isLoud(level, logLevel) ? translated : undefined;
     }
     default:
-      return told;
+      return translated;
   }
 }

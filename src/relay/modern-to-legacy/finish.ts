@@ -1,4 +1,4 @@
-/** The end of a legacy server's request, in the words of 2026-07-28. */
+/** Translates the reply of a legacy server to 2026-07-28. */
 
 import { Meta } from "../../protocol/envelope.ts";
 import type { ErrorObject, JsonObject, Reply } from "../../protocol/json-rpc.ts";
@@ -11,15 +11,15 @@ import { MAX_PAGES, writeState } from "./bridge-state.ts";
 
 export interface Finishing {
   readonly method: string;
-  /** That was to be read. */
+  /** Of the resource that was to be read. */
   readonly uri?: unknown;
   readonly digest: string;
-  /** What the client can be asked. */
+  /** The client's capabilities: the questions that it can be asked. */
   readonly capabilities: JsonObject;
   readonly serverInfo: JsonObject | undefined;
 }
 
-/** What a page is called that is to be visited. */
+/** The key of a page that is to be visited. */
 export function pageKey(index: number): string {
   return `r${index + 1}`;
 }
@@ -30,12 +30,12 @@ export function finish(reply: Reply, about: Finishing): Reply {
   const visits = mayHaveRounds(method) ? visitsFor(reply.error, about) : undefined;
   if (visits === undefined) return { ...reply, error: toModernError(method, reply.error, uri) };
   const pages = Object.keys(visits).length;
-  // The server has nothing to go on with: once the pages were visited, it is called again.
+  // The server keeps no state of the call: once the pages were visited, it is called again.
   const state = writeState({ kind: "again", pages, digest: about.digest });
   return inputRequired(visits, state, serverInfo);
 }
 
-/** @returns `undefined` where the client cannot be sent to all of them, or they are too many. */
+/** @returns `undefined` when the client cannot be sent to all of the pages, or they are too many. */
 function visitsFor(error: ErrorObject, { capabilities }: Finishing): Questions | undefined {
   const listed = pagesToVisit(error) ?? [];
   if (listed.length > MAX_PAGES) return undefined;
@@ -57,7 +57,9 @@ export function inputRequired(
   const named = serverInfo === undefined ? {} : { _meta: { [Meta.serverInfo]: serverInfo } };
   return {
     result: {
-      ...{ resultType: "input_required", inputRequests: questions, requestState },
+      resultType: "input_required",
+      inputRequests: questions,
+      requestState,
       ...named,
     },
   };

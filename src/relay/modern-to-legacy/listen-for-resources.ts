@@ -1,25 +1,24 @@
 /**
- * A modern client that listens hears of resources by the feeds, as everybody does. But some legacy
- * servers tell of what a client does in that client's session alone; so that session, which the
- * bridge holds, is subscribed as well for as long as the client listens.
+ * A modern client that listens receives resource updates from the feeds, like every client. But some
+ * legacy servers send the updates that a client causes in that client's session alone; so that
+ * session, which the bridge holds, is subscribed as well for as long as the client listens.
  */
 
+import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { sleep } from "../../lib/sleep.ts";
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 import { discover } from "../../upstream/modern/discover.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
-import type { BridgeScope } from "./bridge-scope.ts";
-import type { Bridge, ResourceUpdates } from "./bridge.ts";
+import type { Bridge, BridgeScope, ResourceUpdates } from "./bridge.ts";
 
-const FIRST_PAUSE_MS = 50;
-const MAX_PAUSE_MS = 5000;
-/** Of the way to the session, one after the other: what a client hears by the feeds is not lost. */
+const BACKOFF: Backoff = { firstMs: 50, maxMs: 5000 };
+/** Failures in a row, after which only the updates of the feeds arrive. */
 const MAX_FAILURES = 12;
-/** One that breaks sooner than this is one more that failed. */
+/** Updates that end sooner than this count as one more failure. */
 const MIN_LIFE_MS = 1000;
 
 /**
- * Hears of resources in the session that the client has at a legacy server, if it has one there.
+ * Listens for resource updates in the client's session at a legacy server, if it has one there.
  * Returns at once, never throws, and ends with its signal.
  *
  * @param capabilities as the client declared them.
@@ -34,10 +33,10 @@ export function listenInSession(
 ): void {
   const reach = async (): Promise<Bridge | undefined> => {
     const { era } = await discover(target);
-    // A modern server has no sessions in which it could tell anything.
+    // A modern server has no sessions.
     return era === "legacy" ? bridges.at(principal, target, capabilities) : undefined;
   };
-  // Whoever listens has hung up.
+  // It rejects when the client has disconnected.
   waitUntil(listenForResources(reach, uris, onUpdated, signal).catch(() => undefined));
 }
 
@@ -48,7 +47,7 @@ async function listenForResources(
   signal: AbortSignal,
 ): Promise<void> {
   for (let failures = 0; failures < MAX_FAILURES; failures++) {
-    if (failures > 0) await sleep(pauseMs(failures), signal);
+    if (failures > 0) await sleep(pauseMs(BACKOFF, failures - 1), signal);
     signal.throwIfAborted();
     try {
       const bridge = await reach();
@@ -58,12 +57,12 @@ async function listenForResources(
       await listenTo(updates, onUpdated, signal);
       if (Date.now() - openedAt >= MIN_LIFE_MS) failures = 0;
     } catch {
-      // The server is not to be had, or the holder is being restarted.
+      // The server cannot be reached, or the holder is being restarted.
     }
   }
 }
 
-/** Until nothing is told any more, or nobody wants to hear it. */
+/** Returns when the updates have ended or the signal is aborted. */
 async function listenTo(
   updates: ResourceUpdates,
   onUpdated: (uri: string) => void,
@@ -71,7 +70,7 @@ async function listenTo(
 ): Promise<void> {
   const hangUp = (): void => updates.close();
   signal.addEventListener("abort", hangUp, { once: true });
-  // Who has hung up meanwhile found nothing to close.
+  // The client may have disconnected before the updates were there to be closed.
   if (signal.aborted) hangUp();
   try {
     for (;;) {
@@ -83,8 +82,4 @@ async function listenTo(
     signal.removeEventListener("abort", hangUp);
     updates.close();
   }
-}
-
-function pauseMs(failures: number): number {
-  return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS);
 }

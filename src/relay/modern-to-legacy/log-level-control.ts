@@ -1,6 +1,6 @@
 /**
- * The level of log messages of a session, which is the session's at a legacy server and each request's
- * for modern clients: the lowest that any request wants which runs now.
+ * The log level of a session at a legacy server. A modern client sets the level of each request, so
+ * the session has the lowest level of the requests that run now.
  */
 
 import { abortAfter } from "../../lib/time-out.ts";
@@ -9,17 +9,17 @@ import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { type LogLevel, lowest } from "../../protocol/log-levels.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
 
-/** For setting a level; then the call goes on without. */
+/** The time for setting a level, after which the call goes on. */
 const TIMEOUT_MS = 5000;
 
 export class LogLevelControl {
   readonly #request: (call: Call, signal: AbortSignal) => Promise<Reply>;
-  readonly #wanted = new Map<object, LogLevel>();
+  readonly #levels = new Map<object, LogLevel>();
   #level: string | undefined;
   #setting: Promise<void> = Promise.resolve();
 
   /**
-   * @param level that the server was told last.
+   * @param level that was set at the server last.
    * @param request makes a request at the server.
    */
   constructor(
@@ -31,14 +31,14 @@ export class LogLevelControl {
   }
 
   want(by: object, level: LogLevel): void {
-    this.#wanted.set(by, level);
+    this.#levels.set(by, level);
   }
 
   leave(by: object): void {
-    this.#wanted.delete(by);
+    this.#levels.delete(by);
   }
 
-  /** Tells the server what is wanted, if it is another than before. Never rejects. */
+  /** Sets the level at the server, if it differs from the last one. Never rejects. */
   agree({ logging }: JsonObject): Promise<void> {
     if (logging === undefined) return Promise.resolve();
     this.#setting = this.#setting.then(() => this.#set());
@@ -46,16 +46,16 @@ export class LogLevelControl {
   }
 
   async #set(): Promise<void> {
-    const level = lowest(this.#wanted.values());
+    const level = lowest(this.#levels.values());
     if (level === undefined || level === this.#level) return;
     const before = this.#level;
-    // A server that refuses it, or says nothing to it, is not asked for the same again and again.
+    // A server that refuses the level, or does not answer, is not sent the same level again.
     this.#level = level;
     const call = { method: "logging/setLevel", params: { level } };
     try {
       await abortAfter(TIMEOUT_MS, (signal) => this.#request(call, signal));
     } catch (error) {
-      // It may come too loud or not at all; the request itself tells of a server that is gone.
+      // Log messages may keep the old level; the request itself reports a server that is gone.
       if (error instanceof UpstreamError) this.#level = before;
     }
   }

@@ -1,8 +1,9 @@
 /**
- * A modern request as the holder of a legacy session takes it: a call of its own, or the answers to
- * the questions of one. What is wrong with it is said here, and reaches nobody.
+ * Turns a modern request into a command for the holder of a legacy session: a call, or the answers to
+ * the questions of one. An invalid request is refused here and does not reach the holder.
  */
 
+import { jsonBytes } from "../../lib/json-bytes.ts";
 import { Meta, metaOf } from "../../protocol/envelope.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import {
@@ -15,33 +16,36 @@ import {
   type Reply,
 } from "../../protocol/json-rpc.ts";
 import { isServed, mayHaveRounds } from "../../protocol/methods.ts";
+import { shortInfo } from "../../protocol/short-info.ts";
 import { toLegacyRequest } from "../../protocol/revisions/requests.ts";
 import { isAnswerTo } from "./answer-shape.ts";
 import type { CallCommand, BridgeCommand } from "./bridge.ts";
-import { boundInfo } from "./client-info.ts";
+
 import { pageKey } from "./finish.ts";
 import { isLogLevel, LOG_LEVEL_NAMES, type LogLevel } from "../../protocol/log-levels.ts";
 import { digestOf, readBridgeState } from "./bridge-state.ts";
 
-export type Ordering =
-  | { readonly kind: "order"; readonly command: BridgeCommand }
+export type CommandReading =
+  | { readonly kind: "command"; readonly command: BridgeCommand }
   | { readonly kind: "refused"; readonly reply: Reply };
 
-interface Asking {
+interface CheckedRequest {
   readonly message: JsonRpcRequest;
   readonly clientInfo: JsonObject | undefined;
   readonly digest: string;
   readonly logLevel?: LogLevel;
 }
 
-/** It is written down with what takes up a call, time and again; sessions have the same limit. */
+/** The token is stored with each resume token of a call; sessions have the same limit. */
 const MAX_TOKEN_CHARS = 1024;
+/** Of the `clientInfo`, which the holder of the session stores. */
+const MAX_INFO_BYTES = 2048;
 
-/** @param declared how the client names itself. */
+/** @param declared the client's `clientInfo`. */
 export async function makeCommand(
   message: JsonRpcRequest,
   declared: JsonObject | undefined,
-): Promise<Ordering> {
+): Promise<CommandReading> {
   const { method, params = {} } = message;
   const isKnown = method === "server/discover" || isServed(method, "legacy");
   if (!isKnown || !isServed(method, "modern")) {
@@ -59,22 +63,22 @@ export async function makeCommand(
     return refuse(ErrorCode.InvalidParams, sentence);
   }
   const level = logLevel === undefined ? {} : { logLevel };
-  const asking = { message, clientInfo, digest: await digestOf(message), ...level };
+  const request = { message, clientInfo, digest: await digestOf(message), ...level };
   return mayHaveRounds(method)
-    ? ofRound(asking, params)
-    : { kind: "order", command: callOrder(asking) };
+    ? ofRound(request, params)
+    : { kind: "command", command: callCommand(request) };
 }
 
-/** A request of a method that has rounds: which one is it? */
-function ofRound(asking: Asking, params: Params): Ordering {
-  const { digest, logLevel, message } = asking;
+/** A request of a method that has rounds is a call or the answers to a round, by its requestState. */
+function ofRound(request: CheckedRequest, params: Params): CommandReading {
+  const { digest, logLevel, message } = request;
   const { requestState, inputResponses = {} } = params;
   if (!isObject(inputResponses)) {
     return refuse(ErrorCode.InvalidParams, "inputResponses must be an object");
   }
-  // A retry brings the requestState that was given with the questions (MUST). What comes without one is a first
-  // request: its answers fit no question, and the server asks for what it misses (SEP-2322: SHOULD).
-  if (requestState === undefined) return { kind: "order", command: callOrder(asking) };
+  // A retry has the requestState that was given with the questions (MUST). A request without one is a
+  // first request: its answers fit no question, and the server asks again (SEP-2322: SHOULD).
+  if (requestState === undefined) return { kind: "command", command: callCommand(request) };
   const state = readBridgeState(requestState);
   if (state === undefined) {
     return refuse(
@@ -87,22 +91,32 @@ function ofRound(asking: Asking, params: Params): Ordering {
     return refuse(ErrorCode.InvalidParams, sentence);
   }
   if (state.kind === "again") {
-    return ofVisits(asking, state.pages, inputResponses);
+    return ofVisits(request, state.pages, inputResponses);
   }
   const { object, exchange, round } = state;
   const { uri } = params;
   return {
-    kind: "order",
+    kind: "command",
     command: {
-      ...{ kind: "answer", object, exchange, round, responses: inputResponses, digest },
-      ...{ method: message.method, ...wishes(params, logLevel) },
+      kind: "answer",
+      object,
+      exchange,
+      round,
+      responses: inputResponses,
+      digest,
+      method: message.method,
+      ...declarationsOf(params, logLevel),
       ...(uri === undefined ? {} : { uri }),
     },
   };
 }
 
-/** A call again, once pages were visited; of one that nothing is said of, that is for the server to see. */
-function ofVisits(asking: Asking, pages: number, inputResponses: JsonObject): Ordering {
+/** A repeated call, once its pages were visited. A page without an answer is left to the server. */
+function ofVisits(
+  request: CheckedRequest,
+  pages: number,
+  inputResponses: JsonObject,
+): CommandReading {
   const keys = Array.from({ length: pages }, (_, index) => pageKey(index));
   for (const key of keys) {
     const response = inputResponses[key];
@@ -111,27 +125,29 @@ function ofVisits(asking: Asking, pages: number, inputResponses: JsonObject): Or
       const sentence = `inputResponses.${key} is no answer to elicitation/create`;
       return refuse(ErrorCode.InvalidParams, sentence);
     }
-    // It was declined or dismissed: the server would only ask for it again.
+    // The page was declined or dismissed: the server would only ask for it again.
     if (response["action"] !== "accept") {
       const sentence = "The server needs a page to be visited first, which was declined";
       return refuse(ErrorCode.InternalError, sentence);
     }
   }
-  return { kind: "order", command: callOrder(asking) };
+  return { kind: "command", command: callCommand(request) };
 }
 
-function callOrder({ message, clientInfo, digest, logLevel }: Asking): CallCommand {
+function callCommand({ message, clientInfo, digest, logLevel }: CheckedRequest): CallCommand {
   const { method, params } = toLegacyRequest(message);
-  // Tasks of 2025-11-25 are nothing that a modern client could ask for.
+  // A modern client cannot request tasks of 2025-11-25.
   const { task: _, ...rest } = params ?? {};
   return {
-    ...{ kind: "call", call: { method, params: rest }, digest },
-    ...wishes(message.params, logLevel),
+    kind: "call",
+    call: { method, params: rest },
+    digest,
+    ...declarationsOf(message.params, logLevel),
     ...(clientInfo === undefined ? {} : { clientInfo }),
   };
 }
 
-function wishes(
+function declarationsOf(
   params: Params | undefined,
   logLevel: LogLevel | undefined,
 ): Pick<CallCommand, "progressToken" | "logLevel"> {
@@ -142,6 +158,15 @@ function wishes(
   };
 }
 
-function refuse(code: number, sentence: string): Ordering {
+/** @returns a `clientInfo` short enough to be stored; or a sentence on why it cannot be. */
+function boundInfo(clientInfo: JsonObject | undefined): JsonObject | string | undefined {
+  if (clientInfo === undefined || jsonBytes(clientInfo) <= MAX_INFO_BYTES) return clientInfo;
+  const short = shortInfo(clientInfo);
+  const bytes = jsonBytes(short);
+  if (bytes <= MAX_INFO_BYTES) return short;
+  return `The client's name, version and title come to ${bytes} bytes of JSON; at most ${MAX_INFO_BYTES} are allowed`;
+}
+
+function refuse(code: number, sentence: string): CommandReading {
   return { kind: "refused", reply: errorReply(code, sentence) };
 }

@@ -1,4 +1,4 @@
-/** The questions that a server has asked in the course of one call, and waits for the answers to. */
+/** The open questions of a server in one call. */
 
 import { jsonBytes } from "../../lib/json-bytes.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -8,12 +8,12 @@ import { askModernClient } from "../../protocol/revisions/ask-modern-client.ts";
 import { withoutEnvelopeAndTasks } from "../../protocol/revisions/reserved-meta.ts";
 import { isAnswerTo } from "./answer-shape.ts";
 
-/** Questions by the call's own keys, as they stand in a result. */
+/** Questions by the keys of the call, as in the `inputRequests` of a result. */
 export type Questions = Readonly<Record<string, Call>>;
 
 export interface OpenQuestion {
   readonly call: Call;
-  /** What answers it in another life of the holder, if there is such a thing. */
+  /** The resume token that answers the question after a restart of the holder, if there is one. */
   readonly ticket: string | undefined;
   readonly settle: (reply: Reply) => void;
 }
@@ -27,7 +27,7 @@ export class OpenQuestions {
   readonly #open = new Map<string, OpenQuestion>();
   #bytes = 0;
 
-  /** Of all questions that there were, whether they are open or not: rounds are kept to be told again. */
+  /** The size of all questions, open or not, because the rounds are kept to be repeated. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -45,7 +45,7 @@ export class OpenQuestions {
     this.#bytes += jsonBytes(question.call);
   }
 
-  /** Each is answered once: what is not open any more is nobody's question. */
+  /** Each question is answered once; the reply to one that is no longer open is dropped. */
   settle(key: string, reply: Reply): void {
     const question = this.#open.get(key);
     this.#open.delete(key);
@@ -56,7 +56,7 @@ export class OpenQuestions {
     for (const key of this.keys) this.settle(key, reply);
   }
 
-  /** Nobody is asked for what the request that is answered does not declare (MRTR: MUST NOT). */
+  /** Refuses the questions that the request to be answered does not declare (MRTR: MUST NOT). */
   refuseUnaskable(capabilities: JsonObject): void {
     for (const [key, question] of this.#open) {
       const askable = askModernClient(question.call, capabilities);
@@ -65,7 +65,7 @@ export class OpenQuestions {
     }
   }
 
-  /** As they are put to the client. */
+  /** The questions as they are put to the client. */
   shown(): Questions {
     return Object.fromEntries(Array.from(this.#open, ([key, { call }]) => [key, call]));
   }
@@ -76,16 +76,16 @@ export class OpenQuestions {
     return tickets;
   }
 
-  /** Whether these are the ones that are open, all of them and no others. */
+  /** True when these are exactly the open questions. */
   areAll(questions: Questions): boolean {
     const keys = Object.keys(questions);
     return keys.length === this.#open.size && keys.every((key) => this.#open.has(key));
   }
 
   /**
-   * The answers to what is open, and was asked; other keys mean nothing (MRTR: ignored).
+   * Reads the answers to the open questions of a round; other keys are ignored (MRTR).
    *
-   * @returns a sentence on the first answer that is none.
+   * @returns a sentence on the first answer of a wrong shape.
    */
   answersIn(responses: JsonObject, asked: Questions): readonly QuestionAnswer[] | string {
     const answers: QuestionAnswer[] = [];
@@ -101,7 +101,7 @@ export class OpenQuestions {
   }
 }
 
-/** @returns what a client lacks for one of these questions; `undefined` for nothing. */
+/** @returns the first ability that a client lacks for these questions; `undefined` for none. */
 export function lackingForQuestion(
   questions: Questions,
   capabilities: JsonObject,

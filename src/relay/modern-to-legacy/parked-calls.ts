@@ -1,7 +1,7 @@
 /**
- * The calls that were parked, where they outlive memory: a row of facts for each, and its texts: what
- * was asked in each round, and what it came to. The tables are made with the first row, and their
- * names end in the number of their layout: a later layout is another table.
+ * The parked calls in storage: a row of facts for each, and its texts, which are the questions of each
+ * round, the last answers and the reply. The tables are made with the first row, and their names end
+ * in the number of their layout: a later layout is another table.
  */
 
 import { cutIntoRows } from "../../lib/cut-into-rows.ts";
@@ -14,7 +14,7 @@ const CALLS = "parked_calls_1";
 const TEXTS = "parked_texts_1";
 /** Rows that a text has room for. */
 const TEXT_ROWS = 2 ** 16;
-/** Texts that a call has room for: its end, its rounds, and the last answers. */
+/** Texts that a call has room for: its reply, its rounds, and the last answers. */
 const CALL_TEXTS = 2 ** 7;
 const END = 0;
 const ANSWERS = CALL_TEXTS - 1;
@@ -23,14 +23,14 @@ export interface ParkedCall {
   readonly exchange: string;
   /** The last round that was asked. */
   readonly round: number;
-  /** Its client came back to that, and its answers were taken. */
+  /** The answers to the last round were taken. */
   readonly isAnswered: boolean;
-  /** The session that the server knows the call in. */
+  /** The server's session in which the call runs. */
   readonly sessionId?: string;
-  /** Whether its stream can be taken up in another life of the holder. */
+  /** Its stream can be resumed after a restart of the holder. */
   readonly isResumable: boolean;
   readonly isOver: boolean;
-  /** When nobody is expected back any more, in milliseconds since 1970. */
+  /** The time at which the client is no longer waited for, in milliseconds since 1970. */
   readonly due: number;
 }
 
@@ -72,7 +72,7 @@ export class ParkedCalls {
     return this.#known.get(exchange);
   }
 
-  /** Writes down a round, and that nobody has come back to it yet. */
+  /** Stores a round that has no answers yet. */
   park(exchange: string, parked: Parked, { due, sessionId }: Stay): void {
     this.#create();
     const id = this.#known.get(exchange)?.id ?? ++this.#lastId;
@@ -80,12 +80,18 @@ export class ParkedCalls {
     const session = sessionId === undefined ? {} : { sessionId };
     this.#write(id, round, JSON.stringify(parked));
     this.#save({
-      ...{ id, exchange, round, due, ...session },
-      ...{ isOver: false, isAnswered: false, isResumable: isResumable(parked.ticket) },
+      id,
+      exchange,
+      round,
+      due,
+      ...session,
+      isOver: false,
+      isAnswered: false,
+      isResumable: isResumable(parked.ticket),
     });
   }
 
-  /** Writes down the answers to the last round, before the server has them. */
+  /** Stores the answers to the last round, before they are sent to the server. */
   answer(exchange: string, given: Answers, due: number): void {
     const known = this.#known.get(exchange);
     if (known === undefined) return;
@@ -93,13 +99,13 @@ export class ParkedCalls {
     this.#save({ ...known, isAnswered: true, due });
   }
 
-  /** Waits for its client until then. */
+  /** Sets the time until which the client is waited for. */
   postpone(exchange: string, due: number): void {
     const known = this.#known.get(exchange);
     if (known !== undefined) this.#save({ ...known, due });
   }
 
-  /** Keeps what a call came to. */
+  /** Stores the reply of a call. */
   end(exchange: string, reply: Reply, due: number): void {
     const known = this.#known.get(exchange);
     if (known === undefined) return;
@@ -107,14 +113,14 @@ export class ParkedCalls {
     this.#save({ ...known, isOver: true, due });
   }
 
-  /** What was asked, round by round. */
+  /** The questions, round by round. */
   rounds(exchange: string): readonly Parked[] {
     const known = this.#known.get(exchange);
     if (known === undefined) return [];
     return Array.from({ length: known.round }, (_, index) => this.#parkedAt(known.id, index + 1));
   }
 
-  /** What the last round was answered. */
+  /** The answers to the last round. */
   answers(exchange: string): Answers {
     const known = this.#known.get(exchange);
     return known?.isAnswered === true ? (JSON.parse(this.#read(known.id, ANSWERS)) as Answers) : {};
@@ -153,12 +159,15 @@ export class ParkedCalls {
     this.#known.set(known.exchange, known);
     this.#sql.exec(
       `INSERT OR REPLACE INTO ${CALLS} (id, due, is_over, facts) VALUES (?, ?, ?, ?)`,
-      ...[id, due, isOver ? 1 : 0, JSON.stringify(facts)],
+      id,
+      due,
+      isOver ? 1 : 0,
+      JSON.stringify(facts),
     );
   }
 
   #write(id: number, text: number, value: string): void {
-    // A part may be left of a text that could not be written whole.
+    // Parts of an earlier text that was not written whole may be left.
     const [from, to] = [rowId(id, text, 0), rowId(id, text, TEXT_ROWS - 1)];
     this.#sql.exec(`DELETE FROM ${TEXTS} WHERE id BETWEEN ? AND ?`, from, to);
     for (const [part, data] of cutIntoRows(value).entries()) {

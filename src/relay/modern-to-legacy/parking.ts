@@ -1,6 +1,6 @@
 /**
- * The calls of a desk that may have to outlive its memory: those that run here, and those that an
- * earlier life has left. Each is brought to an end in its time, whether its client comes back or not.
+ * The calls of a bridge that may have to outlive its memory: those that run here, and those that were
+ * parked before a restart. Each ends in time, whether its client answers or not.
  */
 
 import { logUnexpected } from "../../observability/unexpected.ts";
@@ -16,12 +16,12 @@ import type { Journal, Parked, RoundResult } from "./round-result.ts";
 export interface ParkingOptions {
   readonly slug: string;
   readonly calls: ParkedCalls;
-  /** Where calls of an earlier life run, if they do. */
+  /** The session in which calls from before a restart run, if they do. */
   readonly upstreamSession: Pick<UpstreamSession, "sessionId" | "answer" | "abandon">;
   readonly maxParked: number;
-  /** Of what a server may ask in one call, as JSON. */
+  /** The size of all questions of one call together, as JSON. */
   readonly maxQuestionBytes: number;
-  /** How long a client is waited for. */
+  /** The time that a client has to answer, in milliseconds. */
   readonly parkedMs: number;
   readonly gatherMs: number;
   readonly now: () => number;
@@ -29,14 +29,14 @@ export interface ParkingOptions {
   readonly onChange: () => void;
 }
 
-/** A client that has come back. */
+/** A client's request with the answers to a round. */
 export interface ClientReturn {
   readonly exchange: string;
   readonly round: number;
   readonly responses: JsonObject;
   readonly downstream: Downstream;
-  /** Runs what is left of the call. */
-  readonly resume: (ticket: string | undefined) => BridgedCallOptions["run"];
+  /** Resumes the call at the server. */
+  readonly resume: (resumeToken: string | undefined) => BridgedCallOptions["run"];
 }
 
 const NOT_IN_TIME = "Nobody came back with an answer in time";
@@ -45,8 +45,8 @@ const LOST = "lost the stream of this request when the gateway restarted; the re
 export class Parking {
   readonly #options: ParkingOptions;
   readonly #live = new Map<string, BridgedCall>();
-  /** Servers that are being told that nobody waits any more. */
-  #farewells = 0;
+  /** The number of calls that are being abandoned at the server. */
+  #abandoning = 0;
 
   constructor(options: ParkingOptions) {
     this.#options = options;
@@ -54,16 +54,16 @@ export class Parking {
     for (const call of calls.all) {
       if (call.isOver) continue;
       if (!call.isResumable) this.#lose(call);
-      // Its client was there when the memory was lost, and is on its way back.
+      // A request waited for this call when the memory was lost, and will be repeated.
       else if (call.isAnswered) calls.postpone(call.exchange, now() + parkedMs);
     }
   }
 
   get isIdle(): boolean {
-    return this.#live.size === 0 && this.#farewells === 0;
+    return this.#live.size === 0 && this.#abandoning === 0;
   }
 
-  /** When the next call is due, in milliseconds since 1970; `Infinity` when nothing is parked. */
+  /** When the next parked call expires, in milliseconds since 1970; `Infinity` when none is parked. */
   get dueAt(): number {
     let dueAt = Infinity;
     for (const { exchange, due } of this.#options.calls.all) {
@@ -78,25 +78,25 @@ export class Parking {
     return { exchange, call: this.#add(exchange, { run }) };
   }
 
-  /** @returns the call that the client waits for from now on, if it runs; and what comes of it. */
+  /** @returns the call that the client waits for from now on, if it runs, and the result of the round. */
   resumeRound(back: ClientReturn): {
     readonly call?: BridgedCall;
-    readonly turn: Promise<RoundResult>;
+    readonly result: Promise<RoundResult>;
   } {
     const { exchange, round, responses, downstream } = back;
     const running = this.#live.get(exchange);
     if (running !== undefined) {
-      return { call: running, turn: running.answer(round, responses, downstream) };
+      return { call: running, result: running.answer(round, responses, downstream) };
     }
     const known = this.#options.calls.get(exchange);
-    if (known === undefined || known.due <= this.#options.now()) return { turn: this.#gone() };
-    if (known.isOver || round < known.round) return { turn: this.#replay(known, round) };
+    if (known === undefined || known.due <= this.#options.now()) return { result: this.#notOpen() };
+    if (known.isOver || round < known.round) return { result: this.#replay(known, round) };
     const call = this.#revive(known, back);
-    if (call === undefined) return { turn: this.#replay(known, round) };
-    return { call, turn: call.answer(round, responses, downstream) };
+    if (call === undefined) return { result: this.#replay(known, round) };
+    return { call, result: call.answer(round, responses, downstream) };
   }
 
-  /** Ends what is past its time. */
+  /** Ends the calls that have expired. */
   wake(): void {
     const now = this.#options.now();
     for (const call of this.#options.calls.all) {
@@ -136,14 +136,14 @@ export class Parking {
         try {
           this.#keep(exchange, reply);
         } catch (error) {
-          logUnexpected(error); // whoever waits is told all the same
+          logUnexpected(error); // the waiting request still gets the reply
         }
         onChange();
       },
     };
   }
 
-  /** What a parked call came to is kept for whoever did not hear of it. */
+  /** Keeps the reply of a parked call for a client that did not receive it. */
   #keep(exchange: string, reply: Reply): void {
     const { calls, maxParked, parkedMs, now } = this.#options;
     calls.end(exchange, reply, now() + parkedMs);
@@ -151,19 +151,19 @@ export class Parking {
     for (const { exchange } of kept.slice(0, -maxParked)) calls.drop(exchange);
   }
 
-  /** What a round led to that is not the last, or of a call that is over. */
+  /** The result of a round that is not the last, or of a call that is over. */
   #replay({ exchange, round: last }: ParkedCall, round: number): Promise<RoundResult> {
     const { calls } = this.#options;
     if (round === last) {
       const reply = calls.reply(exchange);
-      return reply === undefined ? this.#gone() : Promise.resolve({ kind: "over", reply });
+      return reply === undefined ? this.#notOpen() : Promise.resolve({ kind: "over", reply });
     }
     const questions = calls.rounds(exchange)[round]?.questions;
-    if (questions === undefined) return this.#gone();
+    if (questions === undefined) return this.#notOpen();
     return Promise.resolve({ kind: "asked", round: round + 1, questions });
   }
 
-  /** @returns `undefined` when what is left of the call cannot be had any more. */
+  /** @returns `undefined` when the call cannot be resumed any more. */
   #revive(known: ParkedCall, { exchange, resume }: ClientReturn): BridgedCall | undefined {
     const { calls, upstreamSession } = this.#options;
     const rounds = calls.rounds(exchange);
@@ -176,10 +176,11 @@ export class Parking {
     const call = this.#add(exchange, {
       run: resume(last.ticket),
       before: {
-        ...{ rounds: rounds.map(({ questions }) => questions), last },
+        rounds: rounds.map(({ questions }) => questions),
+        last,
         given: calls.answers(exchange),
-        answer: (ticket, reply) => {
-          if (this.#isKnown(known)) void upstreamSession.answer(ticket, reply);
+        answer: (resumeToken, reply) => {
+          if (this.#isKnown(known)) void upstreamSession.answer(resumeToken, reply);
         },
       },
     });
@@ -187,7 +188,7 @@ export class Parking {
     return call;
   }
 
-  /** Whether the server knows the call by its tickets: in another session they are of other calls. */
+  /** True when the call's resume tokens are of the current session: in another they mean other calls. */
   #isKnown({ sessionId }: ParkedCall): boolean {
     return sessionId === this.#options.upstreamSession.sessionId;
   }
@@ -203,7 +204,7 @@ export class Parking {
     } else if (last !== undefined) void this.#abandon(call, last, NOT_IN_TIME);
   }
 
-  /** Ends a call that nobody can take up: the server may not even know that. */
+  /** Ends a call that cannot be resumed, and cancels it at the server, which may still run it. */
   #lose(call: ParkedCall): void {
     const { slug, calls } = this.#options;
     const last = calls.rounds(call.exchange).at(-1);
@@ -215,18 +216,18 @@ export class Parking {
   async #abandon(call: ParkedCall, { tickets, ticket }: Parked, reason: string): Promise<void> {
     const { upstreamSession, onChange } = this.#options;
     if (!this.#isKnown(call)) return;
-    this.#farewells += 1;
+    this.#abandoning += 1;
     const answers = Object.values(tickets).map((one) =>
       upstreamSession.answer(one, errorReply(ErrorCode.InternalError, reason)),
     );
-    // They are none any more once the request is withdrawn.
+    // Answers are dropped once the request is withdrawn, so they go first.
     await Promise.all(answers);
     if (ticket !== undefined && this.#isKnown(call)) await upstreamSession.abandon(ticket, reason);
-    this.#farewells -= 1;
+    this.#abandoning -= 1;
     onChange();
   }
 
-  #gone(): Promise<RoundResult> {
+  #notOpen(): Promise<RoundResult> {
     const sentence = `The questions of this request to upstream "${this.#options.slug}" are not open any more: nobody answered in time, or it is over. Call again without requestState`;
     return Promise.resolve({ kind: "refused", sentence });
   }

@@ -1,7 +1,7 @@
 /**
- * Modern client, legacy server: the request goes to whoever holds the client's session there, and
- * what comes back is passed on. Nothing is kept here, and no call is sent twice: answers to questions
- * may be, since their holder takes them once.
+ * Modern client, legacy server: the request goes to the holder of the client's session there, and its
+ * notifications and reply are passed on. Nothing is kept here, and no call is sent twice; answers to
+ * questions may be, because the holder takes them once.
  */
 
 import { sleep } from "../../lib/sleep.ts";
@@ -17,34 +17,34 @@ import {
 import type { Bridge, Line, BridgeCommand, BridgeOutcome } from "./bridge.ts";
 import { makeCommand } from "./make-command.ts";
 
-/** What of a modern request is needed here. */
+/** The parts of a modern request that are needed here. */
 export interface Inbound {
   readonly message: JsonRpcRequest;
   readonly envelope: { readonly clientInfo?: JsonObject };
 }
 
 export interface Crossing {
-  /** Of the principal, at the server, for what the client can be asked. */
+  /** Of the principal, at the server, for the client's capabilities. */
   readonly bridge: Bridge;
   readonly slug: string;
-  /** Keeps the Worker running for what outlives the response. */
+  /** Keeps the Worker running for work that outlives the response. */
   readonly waitUntil: (promise: Promise<unknown>) => void;
 }
 
-/** The holder of a session is back within moments when it was lost. */
+/** A lost holder of a session is back within moments. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 200;
 
-/** Never rejects but with the reason of `signal`: then the server is told to stop. */
+/** Rejects with the reason of `signal` alone: then the request is cancelled at the server. */
 export async function relayToLegacy(
   crossing: Crossing,
   { message, envelope }: Inbound,
   peer: Peer,
   signal: AbortSignal,
 ): Promise<Reply> {
-  const ordering = await makeCommand(message, envelope.clientInfo);
-  if (ordering.kind === "refused") return ordering.reply;
-  const { command } = ordering;
+  const made = await makeCommand(message, envelope.clientInfo);
+  if (made.kind === "refused") return made.reply;
+  const { command } = made;
   const attempts = command.kind === "answer" ? ATTEMPTS : 1;
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
@@ -64,9 +64,9 @@ async function run(
 ): Promise<Reply | undefined> {
   const running = bridge.run(command);
   const { promise: left, reject } = Promise.withResolvers<never>();
-  left.catch(() => undefined); // nobody may be waiting by then
+  left.catch(() => undefined); // the race may be over when it rejects
   const leave = (): void => {
-    // A holder that was lost knows nothing of it any more.
+    // A holder that was lost has no such command any more.
     waitUntil(running.cancel().catch(() => undefined));
     reject(signal.reason as Error);
   };

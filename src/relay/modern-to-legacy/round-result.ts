@@ -1,4 +1,4 @@
-/** What a downstream request of a call is answered with, and what of a call must outlive memory. */
+/** The result of one round of a call, and the state of a call that must outlive memory. */
 
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import type { Questions } from "./open-questions.ts";
@@ -6,46 +6,46 @@ import type { Questions } from "./open-questions.ts";
 export type RoundResult =
   | { readonly kind: "over"; readonly reply: Reply }
   | { readonly kind: "asked"; readonly round: number; readonly questions: Questions }
-  /** Nothing was taken; a sentence on what is wrong with the answers. */
+  /** No answer was taken; a sentence on the fault of the answers. */
   | { readonly kind: "refused"; readonly sentence: string };
 
-/** What it takes to go on after a round of questions when the memory of the holder is lost. */
+/** The state of a call after a round of questions, from which it goes on after a restart. */
 export interface Parked {
   /** From 1 on. */
   readonly round: number;
   readonly questions: Questions;
-  /** What answers each question; one may have none. */
+  /** The resume token that answers each question; a question may have none. */
   readonly tickets: Readonly<Record<string, string>>;
-  /** What takes up the server's stream after the last thing that it said. */
+  /** The resume token of the server's last message. */
   readonly ticket: string | undefined;
-  /** How many keys were given to questions so far. */
+  /** The number of keys given to questions so far. */
   readonly asked: number;
 }
 
-/** Where a call writes down what must outlive its memory, before anybody hears of it. */
+/** Stores the state of a call that must outlive memory, before any client receives it. */
 export interface Journal {
-  /** @returns half a sentence on the server when the call cannot be parked. */
+  /** @returns the predicate of a sentence about the server when the call cannot be parked. */
   park(parked: Parked): string | undefined;
   /**
-   * The client came back to the last round.
+   * Stores the client's answers to the last round.
    *
-   * @param given what it answered, by the keys of the questions; other questions are still open.
+   * @param given the answers, by the keys of the questions; other questions are still open.
    */
   answered(given: Answers): void;
   over(reply: Reply): void;
 }
 
-/** By the keys of their questions. */
+/** Answers by the keys of their questions. */
 export type Answers = Readonly<Record<string, JsonObject>>;
 
-/** What an earlier life of the holder has left of a call. */
+/** The state of a call that was parked before a restart of the holder. */
 export interface EarlierLife {
-  /** What was asked, round by round. */
+  /** The questions, round by round. */
   readonly rounds: readonly Questions[];
-  /** As it was parked last. */
+  /** Of the last round. */
   readonly last: Pick<Parked, "tickets" | "ticket" | "asked">;
-  /** What the last round was answered, if its client came back to it. */
+  /** The answers to the last round, if its client has answered. */
   readonly given: Answers;
-  /** Answers a question of that life. */
-  readonly answer: (ticket: string, reply: Reply) => void;
+  /** Answers a question that was asked before the restart. */
+  readonly answer: (resumeToken: string, reply: Reply) => void;
 }

@@ -1,6 +1,6 @@
 /**
- * What of a server's own description goes onto each of its results: its name, and not its icons,
- * which may be whole images. `server/discover` gives all of it.
+ * The part of a server's own description that each of its results carries: its name, and not its
+ * icons, which may be whole images. `server/discover` has all of it.
  */
 
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";

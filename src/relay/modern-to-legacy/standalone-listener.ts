@@ -1,10 +1,11 @@
 /**
- * Listening to what a server says on the stream of what belongs to no request: some say there what does
- * belong to one. A stream that is listened to keeps its holder awake, so it ends a while after the last
- * request.
+ * Holds the server's standalone GET stream open while calls run, because some servers send messages
+ * there that belong to a call. An open stream keeps its holder awake, so it is closed a while after
+ * the last request.
  */
 
 export interface StandaloneListenerOptions {
+  /** The time that the stream stays open after the last request, in milliseconds. */
   readonly quietMs: number;
   readonly listen: () => Promise<void>;
   readonly unlisten: () => void;
@@ -20,25 +21,25 @@ export class StandaloneListener {
     this.#options = options;
   }
 
-  /** There is nothing to listen to. */
+  /** The server does not offer the stream. */
   get isMute(): boolean {
     return this.#isMute;
   }
 
-  /** The server turned out to have no such stream. */
+  /** The server turned out not to offer the stream. */
   muted(): void {
     this.#isMute = true;
   }
 
-  /** What is sent once this has settled does not overtake it. Never rejects. */
+  /** Opens the stream. Messages sent after it resolves do not overtake it. Never rejects. */
   async listen(): Promise<void> {
     this.stop();
     if (this.#isListening || this.#isMute) return;
     this.#isListening = true;
-    await this.#options.listen().catch(() => undefined); // the request tells of the failure
+    await this.#options.listen().catch(() => undefined); // the request reports the failure
   }
 
-  /** Nothing is expected to be said any more. */
+  /** Closes the stream after `quietMs`, because no more messages are expected. */
   quieten(): void {
     this.stop();
     if (!this.#isListening) return;
@@ -49,7 +50,7 @@ export class StandaloneListener {
     }, quietMs);
   }
 
-  /** Leaves no timer behind. */
+  /** Clears the timer. */
   stop(): void {
     clearTimeout(this.#quieting);
   }

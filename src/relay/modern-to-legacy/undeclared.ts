@@ -1,6 +1,6 @@
 /**
- * A client that repeats itself declares less than when the questions were put together that it would
- * be given again: it is told what they need, for a request that declares it can have them.
+ * The error for a client that repeats a request with fewer capabilities than when its questions were
+ * put together: it lists the capabilities that the questions need.
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";

@@ -1,4 +1,4 @@
-/** What a session at a legacy server is made with, and what is asked of it. */
+/** The options of a session at a legacy server, its saved state, and a request in it. */
 
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import type { JsonObject } from "../../protocol/json-rpc.ts";
@@ -16,29 +16,32 @@ interface SessionClient {
 export interface UpstreamSessionOptions {
   readonly target: UpstreamTarget;
   readonly client: SessionClient;
-  /** How long the server is listened to after the last request. */
+  /** The time that the standalone stream stays open after the last request, in milliseconds. */
   readonly quietMs: number;
-  /** What clients listen for: some servers tell of it in the session alone that it was done in. */
+  /**
+   * The URIs that clients listen for: some servers send an update only in the session whose request
+   * caused it.
+   */
   readonly attended: () => ReadonlySet<string>;
-  /** Clients that listen are about to come back: resolves when they have. */
+  /** Resolves when the clients that are about to listen again have done so. */
   readonly returning?: () => Promise<void> | undefined;
-  /** Takes word of a resource that has changed. */
+  /** Receives the URI of a resource that has changed. */
   readonly hear: (uri: string) => void;
   readonly saved?: SavedUpstreamSession | undefined;
-  /** Called with what has changed, whenever it does. */
+  /** Called with each change of the state. */
   readonly save: (change: SavedUpstreamSession) => void;
 }
 
-/** What of a session outlives memory; plain data, and of a bounded size. */
+/** The state of a session that outlives memory; plain data of a bounded size. */
 export interface SavedUpstreamSession {
   readonly connection?: SavedConnection;
-  /** How the server introduced itself. */
+  /** The server's introduction. */
   readonly introduced?: Introduced;
   /** A tool was called. */
   readonly isCalled?: boolean;
 }
 
-/** One request, and what it hears. */
+/** One request and the peer for its messages. */
 export interface SessionRequest {
   readonly call: Call;
   readonly logLevel?: LogLevel;

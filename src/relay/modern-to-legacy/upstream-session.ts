@@ -1,7 +1,7 @@
 /**
- * One session at a legacy server, and what modern requests want of it beside their answers: log
- * messages of a level that is the session's and not theirs, and what the server says outside the
- * stream of any request, though it belongs to one.
+ * One session at a legacy server for modern requests. Beside their answers it brings them log
+ * messages, whose level is the session's and not the request's, and the messages of the standalone
+ * GET stream that belong to a request.
  */
 
 import { settleWithin } from "../../lib/time-out.ts";
@@ -24,15 +24,15 @@ import type {
 import { UpstreamSubscriptions } from "./upstream-subscriptions.ts";
 
 const REVISION = "2025-11-25";
-/** What a call waits at most for its session to be subscribed. */
+/** The longest time that a call waits for the subscriptions of its session. */
 const ATTEND_WAIT_MS = 1000;
-/** In all calls together. */
+/** Of all calls together. */
 const MAX_OPEN_ASKS = 4096;
-/** Of what a server says of itself. */
+/** Of a server's introduction. */
 const MAX_SAVED_CHARS = 256 * 1024;
 
-/** Outside a request there is nobody who could be asked, or told. */
-const NOBODY = nullPeer("This belongs to no request that runs, or to one of several");
+/** Outside a request there is no client for a message or a question. */
+const NO_PEER = nullPeer("This belongs to no request that runs, or to one of several");
 
 export class UpstreamSession {
   readonly #connection: LegacyConnection;
@@ -40,14 +40,14 @@ export class UpstreamSession {
   #introduced: Introduced | undefined;
   readonly #canBeAsked: boolean;
   readonly #level: LogLevelControl;
-  readonly #ear: StandaloneListener;
+  readonly #listener: StandaloneListener;
   #runs = 0;
   readonly #attended: () => ReadonlySet<string>;
   readonly #returning: () => Promise<void> | undefined;
   readonly #hear: (uri: string) => void;
   readonly #save: (change: SavedUpstreamSession) => void;
   readonly #subscriptions: UpstreamSubscriptions;
-  /** A tool was called: what it does may be told here and nowhere else. */
+  /** A tool was called: updates that it causes may come in this session alone. */
   #isCalled: boolean;
 
   constructor(options: UpstreamSessionOptions) {
@@ -55,9 +55,9 @@ export class UpstreamSession {
     const { capabilities, clientInfo } = client;
     this.#canBeAsked = Object.keys(capabilities).length > 0;
     this.#level = new LogLevelControl(saved?.connection?.logLevel, (call, signal) =>
-      this.#connection.request(call, this.#overhearing(NOBODY), signal),
+      this.#connection.request(call, this.#withUpdates(NO_PEER), signal),
     );
-    this.#ear = new StandaloneListener({
+    this.#listener = new StandaloneListener({
       quietMs,
       listen: () => this.#connection.listen(undefined),
       unlisten: () => this.#connection.unlisten(),
@@ -75,8 +75,10 @@ export class UpstreamSession {
       request: (call) => this.#isGranted(call),
     });
     this.#connection = new LegacyConnection({
-      ...{ target, saved: saved?.connection, isAttributed: true },
-      unsolicited: this.#overhearing(NOBODY),
+      target,
+      saved: saved?.connection,
+      isAttributed: true,
+      unsolicited: this.#withUpdates(NO_PEER),
       subscriptions: () => this.#subscriptions.uris,
       save: (connection) => {
         this.#sessionId = connection.sessionId;
@@ -87,20 +89,21 @@ export class UpstreamSession {
         void this.#meet();
       },
       client: {
-        ...{ revision: REVISION, clientInfo },
+        revision: REVISION,
+        clientInfo,
         capabilities: modernClientToLegacyServer(capabilities),
       },
       maxOpenAsks: MAX_OPEN_ASKS,
-      onRefused: () => this.#ear.muted(),
+      onRefused: () => this.#listener.muted(),
     });
   }
 
-  /** The server's name for the session, if it gave it one. */
+  /** The `Mcp-Session-Id`, if the server gave one. */
   get sessionId(): string | undefined {
     return this.#sessionId;
   }
 
-  /** How the server introduced itself, unless it never did. */
+  /** The server's introduction, once there was one. */
   get introduced(): Introduced | undefined {
     return this.#introduced;
   }
@@ -115,21 +118,21 @@ export class UpstreamSession {
     return this.#introduced ?? (await this.#connection.ready()).handshake;
   }
 
-  /** @throws UpstreamError when no answer can be had; the reason of the signal. */
+  /** @throws UpstreamError when no answer is available; the reason of the signal. */
   async request({ call, logLevel, peer, signal }: SessionRequest): Promise<Reply> {
     return this.#running(logLevel, async () => {
       const { handshake, transport } = await this.#connection.ready();
-      const isHearing = this.#canBeAsked || logLevel !== undefined;
-      // Over HTTP+SSE everything is heard as it is.
-      if (isHearing && transport !== "sse") await this.#ear.listen();
+      const needsStream = this.#canBeAsked || logLevel !== undefined;
+      // Over HTTP+SSE the one stream is always open.
+      if (needsStream && transport !== "sse") await this.#listener.listen();
       await this.#level.agree(handshake.capabilities);
       if (call.method === "tools/call") await this.#prepare();
       signal.throwIfAborted();
-      return this.#connection.request(call, this.#overhearing(peer), signal);
+      return this.#connection.request(call, this.#withUpdates(peer), signal);
     });
   }
 
-  /** A tool is about to be called: what that does may be told here alone, and while it runs. */
+  /** Subscribes before a tool call, whose updates may come in this session alone, while it runs. */
   async #prepare(): Promise<void> {
     if (!this.#isCalled) this.#save({ isCalled: true });
     this.#isCalled = true;
@@ -143,85 +146,86 @@ export class UpstreamSession {
   }
 
   /**
-   * Clients listen, and what they listen for may be told here while nothing runs: not by a server
-   * that has no stream for it.
+   * True while clients listen for updates that may come here while no request runs. A server without
+   * a standalone stream sends none.
    */
   get isAttending(): boolean {
-    return this.#isCalled && !this.#ear.isMute && this.#attended().size > 0;
+    return this.#isCalled && !this.#listener.isMute && this.#attended().size > 0;
   }
 
-  /** What clients listen for may be another than before. Never rejects. */
+  /** Follows a change of the URIs that clients listen for. Never rejects. */
   async attend(): Promise<void> {
     if (!this.#isCalled) return;
     if (this.#attended().size > 0) {
       try {
         const { transport } = await this.#connection.ready();
-        if (this.isAttending && transport !== "sse") await this.#ear.listen();
+        if (this.isAttending && transport !== "sse") await this.#listener.listen();
       } catch {
-        return; // the next call tells of the failure
+        return; // the next call reports the failure
       }
-    } else if (this.#runs === 0) this.#ear.quieten();
+    } else if (this.#runs === 0) this.#listener.quieten();
     await this.#subscriptions.follow();
   }
 
   async #isGranted(call: Call): Promise<boolean> {
     const { signal } = new AbortController();
-    const peer = this.#overhearing(NOBODY);
+    const peer = this.#withUpdates(NO_PEER);
     const reply = await this.#connection.request(call, peer, signal).catch(() => undefined);
     return reply !== undefined && "result" in reply;
   }
 
-  /** Wherever an update is said, it belongs to who listens for it. */
-  #overhearing(peer: Peer): Peer {
+  /** A peer that passes each resource update to the clients that listen, whatever stream it came on. */
+  #withUpdates(peer: Peer): Peer {
     return {
-      notify: (notice, ticket) => {
+      notify: (notice, resumeToken) => {
         const uri = notice.method === RESOURCE_UPDATED ? notice.params?.["uri"] : undefined;
         if (typeof uri === "string") this.#hear(uri);
-        return peer.notify(notice, ticket);
+        return peer.notify(notice, resumeToken);
       },
-      ask: (question, withdrawn, ticket) => peer.ask(question, withdrawn, ticket),
-      routed: (ticket) => peer.routed?.(ticket),
-      primed: (ticket) => peer.primed?.(ticket),
+      ask: (question, withdrawn, resumeToken) => peer.ask(question, withdrawn, resumeToken),
+      routed: (resumeToken) => peer.routed?.(resumeToken),
+      primed: (resumeToken) => peer.primed?.(resumeToken),
       released: () => peer.released?.(),
     };
   }
 
-  /** Log messages of a level are wanted while this runs: the server is told first, if it has any. */
-  async hearing<T>(logLevel: LogLevel | undefined, run: () => Promise<T>): Promise<T> {
+  /** Runs `run` with at least this log level in the session; it is set first, if the server logs. */
+  async withLogLevel<T>(logLevel: LogLevel | undefined, run: () => Promise<T>): Promise<T> {
     return this.#running(logLevel, async () => {
-      if (logLevel !== undefined) await this.#speakUp().catch(() => undefined); // or it stays silent
+      // When the level cannot be set, the server keeps its old one.
+      if (logLevel !== undefined) await this.#raiseLogLevel().catch(() => undefined);
       return run();
     });
   }
 
-  async #speakUp(): Promise<void> {
+  async #raiseLogLevel(): Promise<void> {
     const { handshake } = await this.#connection.ready();
     await this.#level.agree(handshake.capabilities);
   }
 
-  /** Takes up a request of an earlier life. @throws as `request` does. */
-  async resume(ticket: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
+  /** Resumes a request from before a restart. @throws as `request` does. */
+  async resume(resumeToken: string | undefined, peer: Peer, signal: AbortSignal): Promise<Reply> {
     return this.#running(undefined, () =>
-      this.#connection.resume(ticket, this.#overhearing(peer), signal),
+      this.#connection.resume(resumeToken, this.#withUpdates(peer), signal),
     );
   }
 
-  /** Answers a question of an earlier life. An answer that cannot be delivered is the server's loss. */
-  async answer(ticket: string, reply: Reply): Promise<void> {
-    await this.#connection.answer(ticket, reply);
+  /** Answers a question from before a restart. An answer that cannot be delivered is dropped. */
+  async answer(resumeToken: string, reply: Reply): Promise<void> {
+    await this.#connection.answer(resumeToken, reply);
   }
 
-  /** Tells the server that nobody waits for a request of an earlier life, if that can be told. */
-  async abandon(ticket: string, reason: string): Promise<void> {
-    await this.#connection.abandon(ticket, reason).catch(() => undefined);
+  /** Cancels a request from before a restart. Never rejects. */
+  async abandon(resumeToken: string, reason: string): Promise<void> {
+    await this.#connection.abandon(resumeToken, reason).catch(() => undefined);
   }
 
   async close(): Promise<void> {
-    this.#ear.stop();
+    this.#listener.stop();
     await this.#connection.close();
   }
 
-  /** There is a session that was not there before. */
+  /** Keeps the introduction of a session that has just been opened. */
   async #meet(): Promise<void> {
     const { handshake } = await this.#connection.ready();
     const { capabilities, serverInfo, instructions } = handshake;
@@ -243,7 +247,7 @@ export class UpstreamSession {
     } finally {
       this.#level.leave(key);
       this.#runs -= 1;
-      if (this.#runs === 0 && !this.isAttending) this.#ear.quieten();
+      if (this.#runs === 0 && !this.isAttending) this.#listener.quieten();
     }
   }
 }

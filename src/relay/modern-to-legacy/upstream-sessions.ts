@@ -1,8 +1,8 @@
 /**
  * The sessions that one principal has at one legacy server. Over Streamable HTTP it is one, which all
- * requests share. Over HTTP+SSE everything comes on one stream, so that what a server says can be told
- * apart by nothing but whose session it is: there each request has one to itself, and what it leaves
- * is taken by the next.
+ * requests share. Over HTTP+SSE all messages come on one stream, so that only the session shows the
+ * request that a message belongs to: there each request has a session to itself, which the next
+ * request reuses.
  */
 
 import { Deduplicator } from "../../lib/deduplicator.ts";
@@ -14,14 +14,14 @@ import type { UpstreamSessionOptions } from "./upstream-session-options.ts";
 const MAX_UPSTREAM_SESSIONS = 8;
 
 export class UpstreamSessions {
-  /** The first session: where it is saved, it is this one. */
+  /** The first session, and the only one that is saved. */
   readonly main: UpstreamSession;
   readonly #options: UpstreamSessionOptions;
   readonly #all: UpstreamSession[] = [];
   #free: UpstreamSession[];
   readonly #waiting = new Set<(upstreamSession: UpstreamSession) => void>();
-  /** By session: a server may tell all of them of one change. */
-  readonly #tellings = new Deduplicator<number>();
+  /** By session, because a server may send one update to all of them. */
+  readonly #updates = new Deduplicator<number>();
 
   constructor(options: UpstreamSessionOptions) {
     this.#options = options;
@@ -32,7 +32,7 @@ export class UpstreamSessions {
   /**
    * Lends a session for one request.
    *
-   * @throws UpstreamError when there is none to be had; the reason of the signal.
+   * @throws UpstreamError when no session is available; the reason of the signal.
    */
   async with<T>(
     signal: AbortSignal,
@@ -49,12 +49,12 @@ export class UpstreamSessions {
     }
   }
 
-  /** Clients listen, and what they listen for may be told in one of the sessions. */
+  /** True while clients listen for updates that may come in one of the sessions. */
   get isAttending(): boolean {
     return this.#all.some((upstreamSession) => upstreamSession.isAttending);
   }
 
-  /** What clients listen for may be another than before. Never rejects. */
+  /** Subscribes the sessions to the URIs that clients listen for now. Never rejects. */
   async attend(): Promise<void> {
     await Promise.all(this.#all.map((upstreamSession) => upstreamSession.attend()));
   }
@@ -67,16 +67,16 @@ export class UpstreamSessions {
     const free = this.#free.pop();
     if (free !== undefined) return free;
     if (this.#all.length >= MAX_UPSTREAM_SESSIONS) return this.#next(signal);
-    // What is lost with it is lost anyway: the stream is the session.
+    // The state of such a session need not be saved, because it ends with its stream.
     return this.#add({ ...this.#options, saved: undefined, save: () => undefined });
   }
 
   #add(options: UpstreamSessionOptions): UpstreamSession {
     const number = this.#all.length;
-    const hear = (uri: string): void => {
-      if (this.#tellings.isNew(uri, number)) options.hear(uri);
+    const hearNew = (uri: string): void => {
+      if (this.#updates.isNew(uri, number)) options.hear(uri);
     };
-    const upstreamSession = new UpstreamSession({ ...options, hear });
+    const upstreamSession = new UpstreamSession({ ...options, hear: hearNew });
     this.#all.push(upstreamSession);
     return upstreamSession;
   }

@@ -1,6 +1,6 @@
 /**
- * What one session at a server is subscribed to for the clients that listen: a few requests at a time,
- * and no further once the server has refused as many.
+ * The subscriptions of one session at a server, for the clients that listen. They are made with a few
+ * requests at a time, which end once the server has refused as many.
  */
 
 import type { Call } from "../../protocol/exchange.ts";
@@ -8,17 +8,17 @@ import type { Call } from "../../protocol/exchange.ts";
 const AT_ONCE = 4;
 
 export interface UpstreamSubscriptionsOptions {
-  /** What the clients listen for now. */
+  /** The URIs that the clients listen for now. */
   readonly wanted: () => ReadonlySet<string>;
-  /** What the session was subscribed to in an earlier life, as far as that is known. */
+  /** The URIs that the session was subscribed to before a restart, as far as they are known. */
   readonly granted?: Iterable<string>;
-  /** Makes a request at the server. @returns whether it was granted. Never rejects. */
+  /** Sends a request to the server. @returns true when it was granted. Never rejects. */
   readonly request: (call: Call) => Promise<boolean>;
 }
 
 export class UpstreamSubscriptions {
   readonly #options: UpstreamSubscriptionsOptions;
-  /** What the server was asked for in this life, or refuses anyway: it is not asked again and again. */
+  /** The URIs that the server was asked for since the start, including refused ones: each is asked once. */
   readonly #asked = new Set<string>();
   readonly #granted: Set<string>;
   #following: Promise<void> = Promise.resolve();
@@ -28,18 +28,18 @@ export class UpstreamSubscriptions {
     this.#granted = new Set(options.granted);
   }
 
-  /** What a new session is to be subscribed to that takes the place of this one. */
+  /** The URIs that a session which replaces this one is to be subscribed to. */
   get uris(): readonly string[] {
     const wanted = this.#options.wanted();
     return [...this.#granted].filter((uri) => wanted.has(uri));
   }
 
-  /** Another session has taken the place of this one: it may grant what this one has not. */
+  /** Another session has replaced this one, and may grant URIs that this one has refused. */
   renew(): void {
     for (const uri of this.#asked) if (!this.#granted.has(uri)) this.#asked.delete(uri);
   }
 
-  /** Makes it what is wanted. Never rejects. */
+  /** Makes the subscriptions equal to the wanted URIs. Never rejects. */
   follow(): Promise<void> {
     this.#following = this.#following.then(async () => {
       await this.#leave();
@@ -72,7 +72,7 @@ export class UpstreamSubscriptions {
   }
 }
 
-/** A few at a time. @param ask resolves to `false` when it was in vain. */
+/** Runs `ask` for a few URIs at a time. @param ask resolves to `false` when the server refuses. */
 async function eachOf(
   uris: readonly string[],
   ask: (uri: string) => Promise<boolean>,

@@ -1,6 +1,6 @@
 /**
- * Arguments that a tool wants in headers are judged here, where body and headers meet: who has been
- * shown the annotations is held to them, whatever era the server speaks (2026-07-28, custom headers).
+ * Judges the `Mcp-Param-*` headers of a call against its arguments. A client that has been shown the
+ * annotations is held to them, in whatever era the server is (2026-07-28, custom headers).
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -12,7 +12,7 @@ export type ParamHeaderVerdict =
   | { readonly kind: "fits"; readonly bindings: readonly ParamBinding[] }
   | { readonly kind: "mismatch"; readonly reply: Reply };
 
-/** @param isDoubted the server has refused what is known of the tool: it is asked anew. */
+/** @param isDoubted the server has refused the known schema of the tool, so it is read anew. */
 export async function judgeParamHeaders(
   { message, headers, toolFacts }: InboundModern,
   isDoubted: boolean,

@@ -1,6 +1,6 @@
 /**
  * Modern client, modern server: nearly a proxy. The envelope and the mirrored headers are made
- * anew for the next hop, and what a lenient server leaves out of its results is added.
+ * anew for the next hop, and members that a lenient server leaves out of its results are added.
  */
 
 import { toModern } from "../../protocol/capabilities.ts";
@@ -35,8 +35,8 @@ const FORWARDED_HEADERS = ["traceparent", "tracestate"] as const;
 /**
  * Relays one request to its end.
  *
- * @throws UpstreamError when no answer can be had, `other-era` when the server has no modern era any
- *   more: then it did not run; the reason of `signal`.
+ * @throws UpstreamError when no answer is available; `other-era` when the server has no modern era
+ *   any more, so that the request did not run; the reason of `signal`.
  */
 export async function relayToModern(
   target: UpstreamTarget,
@@ -86,7 +86,7 @@ async function relayToolCall(
     };
     const answer = await send(target, inbound, { headers, peer, signal });
     const { reply, wasRefused } = answer;
-    // Refused at the door, so the call did not run and may be sent once more.
+    // The call was refused before it ran, so it may be sent once more.
     const isStale = wasRefused && "error" in reply && reply.error.code === ErrorCode.HeaderMismatch;
     if (!isStale || isDoubted) return finish(target, inbound, answer);
   }
@@ -103,7 +103,7 @@ async function finish(
   { reply, wasRefused }: ModernReply,
 ): Promise<Reply> {
   if ("error" in reply) {
-    // A verdict that turns out stale fails loudly: the server is asked again what it is.
+    // The verdict may be stale: the server is probed again.
     const isDoubtful = wasRefused && looksLegacy(reply);
     if (isDoubtful && (await recheckEra(target)).era === "legacy") throw legacyOnly(target);
     return reply;
@@ -117,7 +117,7 @@ async function finish(
       "answered with a result type nobody asked for",
     );
   }
-  // Brought back, it would be taken for one that was written here.
+  // When the client sends it back, it would be taken for a state that the gateway wrote.
   if (isBridgeState(result["requestState"])) {
     throw new UpstreamError(
       target.slug,
@@ -135,7 +135,7 @@ async function finish(
   }
 }
 
-/** The revisions are the gateway's own to state; capabilities are what it routes. */
+/** The gateway states its own revisions, and of the capabilities those that it routes. */
 function adaptDiscovery(result: JsonObject): JsonObject {
   const { serverInfo: _, capabilities, ...rest } = result;
   const meta = metaOf(result);

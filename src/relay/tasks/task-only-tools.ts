@@ -1,5 +1,5 @@
 /**
- * Which tools a legacy server runs as tasks and in no other way, as its list says. It is read when a
+ * The tools that a legacy server runs only as tasks, by its `tools/list`. The list is read when a
  * call needs it, once for all calls that wait for it, and anew when it is stale.
  */
 
@@ -10,7 +10,7 @@ import { unlessAborted } from "../../lib/unless-aborted.ts";
 
 /** A session at the server. */
 export interface ListingSession {
-  /** @throws UpstreamError when no answer can be had; the reason of the signal. */
+  /** @throws UpstreamError when no answer is available; the reason of the signal. */
   request(request: {
     readonly call: Call;
     readonly peer: Peer;
@@ -20,10 +20,10 @@ export interface ListingSession {
 
 const MAX_PAGES = 100;
 const FRESH_MS = 60_000;
-/** A tool of a longer name is called as it is. */
+/** A tool with a longer name is called without a task. */
 const MAX_NAME_CHARS = 1024;
 
-/** For what the gateway asks for itself. */
+/** The peer for requests of the gateway's own. */
 export const LISTING_PEER = nullPeer("Nothing is asked in the course of a list");
 
 /** A list that is being read. */
@@ -40,7 +40,7 @@ export class TaskOnlyTools {
   #readAt = -Infinity;
   #reading: Reading | undefined;
 
-  /** @param maxItems of the server's list; what is beyond is not looked at. */
+  /** @param maxItems of the server's list; later items are not looked at. */
   constructor(now: () => number, maxItems: number) {
     this.#now = now;
     this.#maxItems = maxItems;
@@ -61,7 +61,7 @@ export class TaskOnlyTools {
     } finally {
       reading.waiting -= 1;
       if (reading.waiting === 0) {
-        // It is over, or stopped: nobody may join it any more.
+        // The reading is over or stopped, so no later call may join it.
         if (this.#reading === reading) this.#reading = undefined;
         reading.stop.abort(new Error("Nobody waits for it any more"));
       }
@@ -78,7 +78,7 @@ export class TaskOnlyTools {
   }
 }
 
-/** A list that cannot be read says nothing of any. */
+/** @returns the names of the pages that could be read. */
 async function read(
   server: ListingSession,
   maxItems: number,
@@ -90,7 +90,9 @@ async function read(
   for (let page = 0; page < MAX_PAGES && room > 0; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const reply = await server.request({
-      ...{ call: { method: "tools/list", params }, peer: LISTING_PEER, signal },
+      call: { method: "tools/list", params },
+      peer: LISTING_PEER,
+      signal,
     });
     if ("error" in reply) break;
     const { tools, nextCursor } = reply.result;

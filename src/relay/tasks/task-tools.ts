@@ -1,8 +1,9 @@
 /**
- * Tools that a legacy server runs as tasks and in no other way (2025-11-25, tasks). Clients of other
- * revisions know nothing of such tasks, nor does one that several servers are one for; so the gateway has the task made, waits for what it comes to, and gives
- * that for the result of the call. What the server asks meanwhile, it asks as in any other call. A
- * task runs on where the stream breaks that its result was to come on: then it is polled.
+ * Tools that a legacy server runs only as tasks (2025-11-25, tasks). Clients of other revisions, and
+ * clients of an endpoint with several servers, do not have such tasks; so the gateway makes the task,
+ * waits for its result, and returns that as the result of the call. The server's questions meanwhile
+ * are asked as in any other call. When the stream of `tasks/result` breaks, the task runs on and is
+ * polled.
  */
 
 import { sleep } from "../../lib/sleep.ts";
@@ -17,19 +18,19 @@ import { LISTING_PEER, TaskOnlyTools } from "./task-only-tools.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 
 const RELATED_TASK = "io.modelcontextprotocol/related-task";
-/** Of asking for a result. It changes nothing at the server, and what breaks it may be over soon. */
+/** Of `tasks/result`, which changes nothing at the server, so it can be repeated after a failure. */
 const ATTEMPTS = 4;
-/** After this, a task is nobody's call any more. */
+/** After this time a task is given up. */
 const MAX_POLLED_MS = 3_600_000;
 const POLL_MS = { least: 100, unsaid: 2000, most: 30_000 };
-/** The task may run on. */
+/** After these failures the task may still run. */
 const BROKEN: ReadonlySet<UpstreamFailure> = new Set(["timeout", "lost", "unreachable"]);
-/** They say that a request did not run, which is not true of a call whose task was made. */
+/** These failures mean that a request did not run, which is not true of a call whose task was made. */
 const NOT_RUN: ReadonlySet<UpstreamFailure> = new Set(["session-lost", "other-era"]);
-/** What a task is given to be made in when nobody wants it any more: it can be ended by its id alone. */
+/** The wait for the id of a task whose call was cancelled: without its id it cannot be cancelled. */
 const MAKING_MS = 10_000;
 
-/** One request, and what it hears. */
+/** One request and the peer for its messages. */
 export interface Sent {
   readonly call: Call;
   readonly logLevel?: LogLevel;
@@ -39,7 +40,7 @@ export interface Sent {
 
 /** A session at the server. */
 interface Sender {
-  /** @throws UpstreamError when no answer can be had; the reason of the signal. */
+  /** @throws UpstreamError when no answer is available; the reason of the signal. */
   request(request: Sent): Promise<Reply>;
 }
 
@@ -56,7 +57,7 @@ export class TaskTools {
   }
 
   /**
-   * Sends a call in the way that its tool is run.
+   * Sends a call, as a task where its tool needs one.
    *
    * @param capabilities of the server.
    * @throws as the sender does.
@@ -77,7 +78,7 @@ export class TaskTools {
     return this.finish(sender, request, made);
   }
 
-  /** Under a signal of its own: whoever hangs up meanwhile would leave a task that nobody can end. */
+  /** Under a signal of its own: a client that cancels meanwhile would leave a task without a known id. */
   async #make(sender: Sender, request: Sent): Promise<Reply> {
     const { call, peer, signal } = request;
     const leaving = new AbortController();
@@ -91,11 +92,11 @@ export class TaskTools {
   }
 
   /**
-   * Waits for the result of a task, where that is what a call was answered with; also of one that was
-   * made before a restart.
+   * Waits for the result where a call was answered with a task, also with one that was made before a
+   * restart.
    *
-   * @param made what the server has answered.
-   * @throws as the sender does, but for what would say that the call did not run.
+   * @param made the server's reply to the call.
+   * @throws as the sender does, except that failures which mean "did not run" become `lost`.
    */
   async finish(sender: Sender, request: Omit<Sent, "call">, made: Reply): Promise<Reply> {
     const { peer, signal } = request;
@@ -104,7 +105,7 @@ export class TaskTools {
     try {
       return await this.#result(sender, request, taskId);
     } catch (error) {
-      // That nobody waits for its result does not end a task.
+      // A task does not end when its client cancels the call, so it is cancelled here.
       if (signal.aborted) void end(sender, peer, taskId);
       if (!(error instanceof UpstreamError && NOT_RUN.has(error.failure))) throw error;
       const sentence = "does not know the task any more that it made; its result is unknown";
@@ -112,7 +113,7 @@ export class TaskTools {
     }
   }
 
-  /** The server MUST hold it back until the task has come to its end (2025-11-25, tasks). */
+  /** The server MUST hold the result back until the task has ended (2025-11-25, tasks). */
   async #result(sender: Sender, request: Omit<Sent, "call">, taskId: string): Promise<Reply> {
     const until = this.#now() + MAX_POLLED_MS;
     const peer = answeringFor(taskId, request.peer);
@@ -123,13 +124,13 @@ export class TaskTools {
       } catch (error) {
         const isBroken = error instanceof UpstreamError && BROKEN.has(error.failure);
         if (!isBroken || attempt === ATTEMPTS) throw error;
-        if (!(await this.#waits(sender, taskId, until, request.signal))) throw error;
+        if (!(await this.#isReady(sender, taskId, until, request.signal))) throw error;
       }
     }
   }
 
-  /** @returns once the task is over or asks something; whether it may be asked for its result then. */
-  async #waits(
+  /** Polls until the task is over or asks something. @returns false when polling fails or takes too long. */
+  async #isReady(
     sender: Sender,
     taskId: string,
     until: number,
@@ -148,12 +149,12 @@ export class TaskTools {
   }
 }
 
-/** What is said for a task MUST name it (2025-11-25, tasks), and modern clients know of none. */
+/** Answers in a task MUST name it (2025-11-25, tasks), which modern clients do not do. */
 function answeringFor(taskId: string, peer: Peer): Peer {
   return {
     ...peer,
-    async ask(question, withdrawn, ticket, brought) {
-      const reply = await peer.ask(question, withdrawn, ticket, brought);
+    async ask(question, withdrawn, resumeToken, brought) {
+      const reply = await peer.ask(question, withdrawn, resumeToken, brought);
       if ("error" in reply) return reply;
       const { result } = reply;
       return { result: withMeta(result, { ...metaOf(result), [RELATED_TASK]: { taskId } }) };
@@ -161,7 +162,7 @@ function answeringFor(taskId: string, peer: Peer): Peer {
   };
 }
 
-/** The id of the task that a call was answered with, and not with its result. */
+/** @returns the id of the task in a reply to a call; `undefined` where the reply has the result. */
 function taskIn(reply: Reply): string | undefined {
   if ("error" in reply) return undefined;
   const { task, content } = reply.result;
@@ -173,7 +174,7 @@ function asTask({ method, params }: Call): Call {
   return { method, params: { ...params, task: {} } };
 }
 
-/** Never rejects. @param leaving stops the making, should it take too long. */
+/** Never rejects. @param leaving aborts the making if it takes too long. */
 async function endOnceMade(
   sender: Sender,
   peer: Peer,
@@ -189,5 +190,5 @@ async function endOnceMade(
 async function end(sender: Sender, peer: Peer, taskId: string): Promise<void> {
   const call = { method: "tasks/cancel", params: { taskId } };
   const { signal } = new AbortController();
-  await sender.request({ call, peer, signal }).catch(() => undefined); // it is gone, or over
+  await sender.request({ call, peer, signal }).catch(() => undefined); // the server is gone, or the task is over
 }
