@@ -18,7 +18,7 @@ function without(capabilities: JsonObject, ...names: readonly string[]): JsonObj
 function withExtensions(capabilities: JsonObject, routed: ReadonlySet<string>): JsonObject {
   const { extensions, ...rest } = capabilities;
   if (!isObject(extensions)) return rest;
-  // What is no object declares nothing, and a lenient reader must not take it for something.
+  // A value that is not an object declares nothing, and is removed for lenient readers.
   const kept = Object.entries(extensions).filter(
     ([name, settings]) => routed.has(name) && isObject(settings),
   );

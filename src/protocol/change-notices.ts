@@ -1,6 +1,6 @@
 /**
- * What a server says has changed. In 2026-07-28 that is said on the streams of subscriptions, and never
- * on that of a request (subscriptions).
+ * The change notifications of servers. In 2026-07-28 they come on the streams of subscriptions, and
+ * never on that of a request (subscriptions).
  */
 
 export const LIST_CHANGED = {

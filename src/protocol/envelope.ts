@@ -1,6 +1,6 @@
 /**
- * The per-request envelope of 2026-07-28: what a self-contained request says of itself in
- * `params._meta`, and what results and notifications say back.
+ * The per-request envelope of 2026-07-28: the keys of `params._meta` in a self-contained request, and
+ * those of results and notifications.
  */
 
 import { isObject, type JsonObject, type Params } from "./json-rpc.ts";
@@ -31,7 +31,7 @@ export function metaOf(params: Params | undefined): JsonObject {
   return isObject(meta) ? meta : {};
 }
 
-/** What a discovery says its server is: those of the last drafts name themselves in the body. */
+/** The `serverInfo` of a discovery, which servers of the last drafts have in the body. */
 export function serverInfoOf(discovery: JsonObject): unknown {
   return metaOf(discovery)[Meta.serverInfo] ?? discovery["serverInfo"];
 }

@@ -1,7 +1,7 @@
 /**
- * The members by which the gateway speaks in its own name: keys of `_meta` that begin with `edgeway/`, and
- * `data.upstream` of an error with what stands beside it. A server that sends them would be taken
- * for the gateway, so they are removed from all that a server says.
+ * The members that the gateway alone sets: keys of `_meta` that begin with `edgeway/`, and
+ * `data.upstream` of an error with the members beside it. A server that sends them would be taken
+ * for the gateway, so they are removed from all messages of servers.
  */
 
 import { type ErrorObject, isObject, type JsonObject } from "./json-rpc.ts";
@@ -9,12 +9,12 @@ import { type ErrorObject, isObject, type JsonObject } from "./json-rpc.ts";
 const PREFIX = "edgeway/";
 /** Of an error that the gateway makes in the place of a server: `upstream` is the sign of it. */
 const OF_ERRORS: ReadonlySet<string> = new Set(["upstream", "reason", "status", "retryAfter"]);
-/** What is made of a tool's own words: a `_meta` in there is none of MCP's. */
+/** Members with data of the tool itself: a `_meta` in there is not MCP's. */
 const FOREIGN: ReadonlySet<string> = new Set([
   ...["structuredContent", "inputSchema", "outputSchema", "requestedSchema"],
 ]);
 
-/** @returns the same object where there was nothing to be removed. */
+/** @returns the same object when there is nothing to remove. */
 export function withoutGatewayMeta(value: JsonObject): JsonObject {
   return mapMembers(value, (member, key) => {
     if (key === "_meta") return isObject(member) ? withoutOwnKeys(member) : member;

@@ -111,13 +111,13 @@ export function readableId(value: unknown): RequestId | undefined {
   return isObject(value) && isRequestId(value["id"]) ? value["id"] : undefined;
 }
 
-/** Puts a reply back into the envelope of the hop that asked. */
 export function requestsOf(messages: readonly Parsed[]): JsonRpcRequest[] {
   const requests: JsonRpcRequest[] = [];
   for (const { kind, message } of messages) if (kind === "request") requests.push(message);
   return requests;
 }
 
+/** Puts a reply back into the envelope of the hop that asked. */
 export function respond(id: RequestId, reply: Reply): JsonRpcResponse {
   return "result" in reply
     ? { jsonrpc: "2.0", id, result: reply.result }

@@ -11,26 +11,26 @@ const LOG_LEVELS = [
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** For sentences. */
+/** For error messages. */
 export const LOG_LEVEL_NAMES = LOG_LEVELS.join(", ");
 
 export function isLogLevel(value: unknown): value is LogLevel {
   return (LOG_LEVELS as readonly unknown[]).includes(value);
 }
 
-/** Whether a message of this level is one for somebody who wants another level and above. */
+/** True when a message of this level is at or above the wanted level. */
 export function isLoud(level: unknown, wanted: LogLevel): boolean {
-  // What is no level is no message of any revision.
+  // A message without a known level is of no revision.
   return isLogLevel(level) && LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(wanted);
 }
 
-/** The level at which everybody hears what they want. @returns `undefined` when nobody wants any. */
+/** @returns the least severe of the levels; `undefined` when there is none. */
 export function lowest(levels: Iterable<LogLevel>): LogLevel | undefined {
   const wanted = new Set(levels);
   return LOG_LEVELS.find((level) => wanted.has(level));
 }
 
-/** What `logging/setLevel` with anything else is answered with (2025-11-25, logging: -32602). */
+/** The reply to `logging/setLevel` with an unknown level (2025-11-25, logging: -32602). */
 export function noSuchLevel(): Reply {
   const message = `params.level must be one of ${LOG_LEVEL_NAMES}`;
   return errorReply(ErrorCode.InvalidParams, message);

@@ -1,5 +1,5 @@
 /**
- * Completes what a modern result owes and lenient servers leave out: `resultType` on every
+ * Adds the required members that lenient servers leave out of modern results: `resultType` on every
  * result, `ttlMs` and `cacheScope` on cacheable ones (2026-07-28, schema: MUST).
  */
 

@@ -1,4 +1,4 @@
-/** A peer for requests of the gateway's own: it hears nothing, and who asks it something is told why. */
+/** A peer for requests of the gateway's own: it ignores notifications and refuses questions. */
 
 import { ErrorCode } from "./error-codes.ts";
 import type { Peer } from "./exchange.ts";

@@ -4,7 +4,7 @@ import { metaOf, withMeta } from "./envelope.ts";
 import { isRequestId, type Params, type RequestId } from "./json-rpc.ts";
 
 /**
- * Puts the token of the next hop in the place of the sender's, if the sender wants progress.
+ * Replaces the sender's token with that of the next hop, if the sender has requested progress.
  *
  * @returns the params for the next hop, and the sender's token, with its JSON type.
  */

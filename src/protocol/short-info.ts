@@ -1,4 +1,4 @@
-/** Of what a client or a server says of itself (`Implementation`), what people read. */
+/** The members of an `Implementation` that people read. */
 
 import type { JsonObject } from "./json-rpc.ts";
 

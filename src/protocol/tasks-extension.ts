@@ -9,7 +9,7 @@ import { type ErrorObject, errorReply, isObject, type JsonObject, type Reply } f
 
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
-/** @param capabilities of a client as it declared them with a request: it counts for that one alone. */
+/** @param capabilities that the client declared with a request, and for that request alone. */
 export function declaresTasks({ extensions }: JsonObject): boolean {
   return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]);
 }
@@ -21,14 +21,14 @@ export function declaringTasks(capabilities: JsonObject): JsonObject {
   return { ...capabilities, extensions: { ...others, [TASKS_EXTENSION]: {} } };
 }
 
-/** Whether a server says that what it was asked for needs the extension. */
+/** True for an error by which a server requires the extension. */
 export function demandsTasks({ code, data }: ErrorObject): boolean {
   const required = isObject(data) ? data["requiredCapabilities"] : undefined;
   const isLacking = code === ErrorCode.MissingRequiredClientCapability;
   return isLacking && isObject(required) && declaresTasks(required);
 }
 
-/** For whoever asks for what the extension brings without having declared it (MUST). */
+/** The error for a request that needs the extension but has not declared it (MUST). */
 export function lacksTasks(): Reply {
   const requiredCapabilities = { extensions: { [TASKS_EXTENSION]: {} } };
   return errorReply(

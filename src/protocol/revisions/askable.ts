@@ -1,4 +1,4 @@
-/** Whether a server's question can be put to a client, and how. */
+/** A server's question translated for a client, or the reason why the client cannot be asked. */
 
 import type { Call } from "../exchange.ts";
 

@@ -1,12 +1,12 @@
 /**
- * What a client has declared that it can be asked, of either era: a server asks for nothing else
+ * The questions that a client of either era has declared to support: a server asks for nothing else
  * (2026-07-28, multi round-trip requests: MUST NOT; 2025-11-25, lifecycle).
  */
 
 import type { Call } from "../exchange.ts";
 import { isObject, type JsonObject, type Params } from "../json-rpc.ts";
 
-/** What a question may need, in the words of a sentence. */
+/** The abilities that a question may need, as they stand in a sentence. */
 const WORDS = {
   roots: "roots",
   sampling: "sampling",
@@ -20,8 +20,8 @@ const WORDS = {
 type Ability = keyof typeof WORDS;
 
 /**
- * Whether a client has declared an ability. What is said of elicitation without naming a mode means
- * forms (2025-11-25, elicitation: MUST, for the sake of 2025-06-18, which has no modes).
+ * True when a client has declared an ability. An `elicitation` without a mode means forms
+ * (2025-11-25, elicitation: MUST, for the sake of 2025-06-18, which has no modes).
  */
 export function canDo(capabilities: JsonObject, ability: Ability): boolean {
   const [name = "", part] = ability.split(".");
@@ -42,7 +42,7 @@ export function lackingFor(
   return lacking === undefined ? undefined : WORDS[lacking];
 }
 
-/** @returns `undefined` for what no client is asked. */
+/** @returns `undefined` for a question that no client is asked. */
 function neededFor(method: string, params: Params): readonly Ability[] | undefined {
   switch (method) {
     case "elicitation/create":
@@ -66,7 +66,7 @@ export function modeOf({ mode }: Params): unknown {
 
 const TOOL_CONTENT: ReadonlySet<unknown> = new Set(["tool_use", "tool_result"]);
 
-/** Tools to be used, or messages that tell of tools that were. */
+/** True for a request with tools, or with messages about the use of tools. */
 export function hasTools({ tools, toolChoice, messages }: Params): boolean {
   if (tools !== undefined || toolChoice !== undefined) return true;
   const all: readonly unknown[] = Array.isArray(messages) ? messages : [];
@@ -76,7 +76,7 @@ export function hasTools({ tools, toolChoice, messages }: Params): boolean {
 }
 
 /**
- * What of the capabilities that a server requires was not declared (2026-07-28, -32021).
+ * The capabilities that a server requires and the client has not declared (2026-07-28, -32021).
  *
  * @param required as the server sent it, so only what is known here is named.
  */

@@ -1,4 +1,4 @@
-/** How a server of one era introduces itself, in the words of the other. */
+/** Translates the introduction of a server of one era to the other. */
 
 import { Meta, serverInfoOf } from "../envelope.ts";
 import { isObject, type JsonObject } from "../json-rpc.ts";
@@ -8,7 +8,7 @@ import {
   modernServerToLegacyClient,
 } from "./translate-capabilities.ts";
 
-/** What the two eras have in common. */
+/** The parts of an introduction that both eras have. */
 export interface Introduced {
   readonly capabilities: JsonObject;
   readonly serverInfo: JsonObject;

@@ -18,7 +18,7 @@ const DATA: ReadonlySet<string> = new Set(["const", "enum", "default", "examples
 /** 2019-09 alone has a reference that is not written as a pointer. */
 const DRAFT_2019 = /^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/;
 
-/** Whether an older client may be shown a schema as it is. A root without a type may be anything. */
+/** True for a schema that an older client may get unchanged. A root without a type may be anything. */
 export function isObjectSchema(schema: unknown): schema is JsonObject {
   return isObject(schema) && schema["type"] === "object";
 }

@@ -3,7 +3,7 @@
 import { Meta, metaOf, withMeta } from "../envelope.ts";
 import type { JsonObject } from "../json-rpc.ts";
 
-/** Of 2026-07-28: what requests, results and notifications say of themselves. */
+/** The keys of the envelope of 2026-07-28, in requests, results and notifications. */
 const ENVELOPE: ReadonlySet<string> = new Set(Object.values(Meta));
 /** Of the tasks of 2025-11-25, which no other revision has. */
 const TASKS: ReadonlySet<string> = new Set([
@@ -26,7 +26,7 @@ export function withoutOlderTasks(value: JsonObject): JsonObject {
   return without(value, (key) => TASKS.has(key));
 }
 
-/** For questions that are no requests of their own: nobody can be told of their progress. */
+/** For questions in a result, which have no progress notifications. */
 export function withoutProgressToken(value: JsonObject): JsonObject {
   return without(value, (key) => key === "progressToken");
 }

@@ -55,20 +55,20 @@ function toLegacyToolResult(
 ): JsonObject {
   const { content, structuredContent } = result;
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
-  const told = blocks.map((block, place) => contentFor(revision, block, place));
-  const readable = content === blocks ? { ...result, content: told } : result;
+  const translated = blocks.map((block, place) => contentFor(revision, block, place));
+  const readable = content === blocks ? { ...result, content: translated } : result;
   if (structuredContent === undefined) return readable;
 
   const wasShownWrapped =
     era === "modern" && outputSchema !== undefined && !isObjectSchema(outputSchema);
   const isWrapped = !isObject(structuredContent) || wasShownWrapped;
-  // Who reads nothing but text has to find the value there; servers SHOULD see to it (tools).
+  // A client that reads text alone must find the value there; servers SHOULD provide it (tools).
   const isHidden = isWrapped || revision < "2025-06-18";
   const hasText = blocks.some((block) => isObject(block) && block["type"] === "text");
   const text = { type: "text", text: JSON.stringify(structuredContent) };
   return {
     ...readable,
-    ...(isHidden && !hasText ? { content: [...told, text] } : {}),
+    ...(isHidden && !hasText ? { content: [...translated, text] } : {}),
     ...(isWrapped ? { structuredContent: wrapValue(structuredContent) } : {}),
   };
 }

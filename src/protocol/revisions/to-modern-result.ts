@@ -1,7 +1,6 @@
 /**
- * A legacy server's result on its way to a modern client. What a legacy server says in the words of
- * 2026-07-28 has no meaning there: its results are complete, nobody may reuse them, and a question
- * in one is none.
+ * A legacy server's result on its way to a modern client. Members of 2026-07-28 in such a result have
+ * no meaning: it is complete, it may not be reused, and it asks no questions.
  */
 
 import { Meta, metaOf, withMeta } from "../envelope.ts";
@@ -18,11 +17,11 @@ export function toModernResult(
   serverInfo?: JsonObject,
 ): JsonObject {
   const { inputRequests: _, requestState: __, ...rest } = withoutEnvelopeAndTasks(result);
-  const told = method === "tools/list" ? mapMember(rest, "tools", toModernTool) : rest;
+  const translated = method === "tools/list" ? mapMember(rest, "tools", toModernTool) : rest;
   const meta = isNamed(serverInfo)
-    ? { ...metaOf(told), [Meta.serverInfo]: serverInfo }
-    : metaOf(told);
-  const { ttlMs: ___, cacheScope: ____, ...complete } = withMeta(told, meta);
+    ? { ...metaOf(translated), [Meta.serverInfo]: serverInfo }
+    : metaOf(translated);
+  const { ttlMs: ___, cacheScope: ____, ...complete } = withMeta(translated, meta);
   return {
     ...complete,
     resultType: "complete",

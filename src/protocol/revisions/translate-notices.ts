@@ -1,20 +1,20 @@
-/** What a server says in the course of a request, for a client of another revision or era. */
+/** Translates the notifications of a server for a client of another revision or era. */
 
 import { isChangeNotice } from "../change-notices.ts";
 import type { Call } from "../exchange.ts";
 import type { LegacyRevision } from "../revisions.ts";
 import { withoutEnvelope, withoutEnvelopeAndTasks } from "./reserved-meta.ts";
 
-/** Each means something in this revision alone. */
+/** Notifications of this revision alone. */
 const OF_2025_11_25: ReadonlySet<string> = new Set([
   ...["notifications/elicitation/complete", "notifications/tasks/status"],
 ]);
-/** Said on the streams of subscriptions, or between the two ends of a hop. */
+/** Notifications of subscription streams, or between the two ends of a hop. */
 const OF_THE_MODERN_WIRE: ReadonlySet<string> = new Set([
   ...["notifications/subscriptions/acknowledged", "notifications/cancelled", "notifications/tasks"],
 ]);
 
-/** @returns `undefined` for what means nothing to a client of this revision. */
+/** @returns `undefined` for a notification that this revision does not have. */
 export function toLegacyNotice(
   { method, params }: Call,
   revision: LegacyRevision,
@@ -24,7 +24,7 @@ export function toLegacyNotice(
   return params === undefined ? { method } : { method, params: withoutEnvelope(params) };
 }
 
-/** @returns `undefined` for what means nothing to a modern client, or is not said to it there. */
+/** @returns `undefined` for a notification that a modern client does not have, or not on this stream. */
 export function toModernNotice({ method, params }: Call): Call | undefined {
   if (OF_2025_11_25.has(method) || isChangeNotice(method)) return undefined;
   return params === undefined ? { method } : { method, params: withoutEnvelopeAndTasks(params) };
