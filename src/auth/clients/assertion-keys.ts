@@ -1,8 +1,8 @@
 /**
- * The keys that clients sign their assertions with. Those at an address are loaded through the
- * egress guard and held for five minutes; a signature that they do not explain has them loaded
- * again, once in a minute, since anybody can name a key that does not exist. Values only, so that
- * one instance can serve all the requests of an isolate.
+ * The public keys that verify the assertions of clients. A key set at a URL is loaded through the
+ * egress guard and held for five minutes. A signature that no held key verifies causes one reload a
+ * minute at most, because anyone can name a key that does not exist. It holds values only, so one
+ * instance serves all requests of an isolate.
  */
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
@@ -19,7 +19,7 @@ export class ClientKeys {
   readonly #fetch: LoadOptions["fetch"];
   readonly #policy: EgressPolicy;
   readonly #held = new BoundedCache<JwkSet>({ maxEntries: MAX_SETS, ttlMs: HELD_MS });
-  /** Addresses that were asked just now, and those of them that failed. */
+  /** The key sets that were loaded less than `PAUSE_MS` ago, and those whose load failed. */
   readonly #asked = new BoundedCache<true>({ maxEntries: MAX_SETS, ttlMs: PAUSE_MS });
   readonly #failed = new BoundedCache<true>({ maxEntries: MAX_SETS, ttlMs: PAUSE_MS });
 
@@ -28,7 +28,7 @@ export class ClientKeys {
     this.#policy = policy;
   }
 
-  /** @returns `undefined` when the keys cannot be had now. */
+  /** @returns `undefined` when the keys are not available now. */
   async of({ jwks, jwksUri }: AssertionKeys): Promise<JwkSet | undefined> {
     if (jwks !== undefined) return jwks;
     const held = this.#held.get(jwksUri);
@@ -36,7 +36,9 @@ export class ClientKeys {
     return this.#load(jwksUri);
   }
 
-  /** @returns the keys as they are now; `undefined` when they cannot be any newer, or be had. */
+  /**
+   * @returns a newly loaded key set; `undefined` when it was loaded just now, or is not available.
+   */
   async newer({ jwksUri }: AssertionKeys): Promise<JwkSet | undefined> {
     if (jwksUri === undefined || this.#asked.get(jwksUri) === true) return undefined;
     return this.#load(jwksUri);

@@ -1,7 +1,7 @@
 /**
- * A client proves with a signed statement that it is the client (RFC 7523 sections 2.2 and 3,
- * `private_key_jwt`). What the statement says is judged before its signature: keys at an address
- * are only loaded for a statement that could be right.
+ * Client authentication by a signed assertion (RFC 7523 sections 2.2 and 3, `private_key_jwt`). The
+ * claims are judged before the signature: a key set at a URL is loaded only for an assertion that
+ * could be right.
  */
 
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from "jose";
@@ -13,19 +13,19 @@ import type { AssertionKeys, JwkSet } from "./document-keys.ts";
 export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 export interface AssertionCheck {
-  /** Who the client says that it is, and where its keys are. */
+  /** The client id that the request claims, and where the keys of that client are. */
   readonly clientId: string;
   readonly keys: AssertionKeys;
   readonly clientKeys: Pick<ClientKeys, "of" | "newer">;
-  /** Ours, without a slash at its end. */
+  /** This server's issuer, without a trailing slash. */
   readonly issuer: string;
   readonly tokenEndpoint: string;
   /** Milliseconds since 1970. */
   readonly now: number;
   /**
-   * Takes a mark, atomically: of several who want the same one, one gets it.
+   * Reserves a mark atomically: of several concurrent calls with the same mark, one gets `true`.
    *
-   * @param mark of the statement and its client together, short and of plain characters.
+   * @param mark of the assertion and its client together, short and of plain characters.
    * @param expiresAt until when it must be remembered, in seconds since 1970.
    */
   readonly reserve: (mark: string, expiresAt: number) => Promise<boolean>;
@@ -50,14 +50,14 @@ export type AssertionProblem =
 
 export type AssertionOutcome =
   | { readonly kind: "verified" }
-  /** The reason is for the log: whoever asked is told that the client was not authenticated. */
+  /** The reason is for the log; the client receives only that it was not authenticated. */
   | { readonly kind: "refused"; readonly problem: AssertionProblem };
 
 const MAX_CHARS = 16_384;
 const MAX_ID_CHARS = 256;
-/** A statement is made for one request. */
+/** The longest lifetime of an assertion: each is made for one request. */
 const MAX_SECONDS = 300;
-/** How far two clocks may be apart. */
+/** The tolerated difference between two clocks. */
 const SKEW_SECONDS = 60;
 const ISSUER_BOUND = /^(?:application\/)?client-authentication\+jwt$/;
 
@@ -84,13 +84,15 @@ export async function verifyClientAssertion(
   if (newer !== undefined) fault = await judgeSignature(assertion, newer, check);
   if (fault !== undefined) return refused(fault);
 
-  // Last, so that nobody but the client uses up its statement.
+  // Last, so that only the client itself can use up its assertion.
   const mark = await hashOf(JSON.stringify([clientId, jti]));
   const isFirst = await check.reserve(mark, Math.ceil(exp) + SKEW_SECONDS);
   return isFirst ? { kind: "verified" } : refused("replayed");
 }
 
-/** Whom a statement is about, for a request that does not say it elsewhere; nothing is verified. */
+/**
+ * @returns the client that an assertion is about, unverified, for a request without `client_id`.
+ */
 export function claimedClient(assertion: string): string | undefined {
   return readAssertion(assertion)?.claims.iss;
 }
@@ -105,11 +107,14 @@ function readAssertion(
     if (typeof typ !== "string" || typeof (claims.iss ?? "") !== "string") return undefined;
     return { claims, alg, typ: typ.toLowerCase() };
   } catch {
-    return undefined; // it is no JWT
+    return undefined; // not a JWT
   }
 }
 
-/** A token of another kind that the client signed is no statement of who it is (RFC 8725, 3.11). */
+/**
+ * Another kind of token that the client signed is not an assertion of its identity (RFC 8725,
+ * 3.11).
+ */
 function judgeType(typ: string): AssertionProblem | undefined {
   return typ === "jwt" || ISSUER_BOUND.test(typ) ? undefined : "bad-type";
 }
@@ -121,7 +126,7 @@ function judgeSubject(
 ): AssertionProblem | undefined {
   if (iss !== clientId || sub !== clientId) return "other-client";
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
-  // What was meant for others too, one of them could present here.
+  // One of several recipients could present an assertion here that was meant for all of them.
   const ours = [issuer, `${issuer}/`, ...(ISSUER_BOUND.test(typ) ? [] : [tokenEndpoint])];
   const isOurs = audiences.length > 0 && audiences.every((one) => ours.some((own) => own === one));
   return isOurs ? undefined : "other-audience";
@@ -157,7 +162,7 @@ async function judgeSignature(
     });
     return undefined;
   } catch (error) {
-    // All that can go wrong here is made of what the client sent or published.
+    // Every failure here comes from data that the client sent or published.
     const code = error instanceof errors.JOSEError ? error.code : undefined;
     const isUnknown =
       code === errors.JWKSNoMatchingKey.code || code === errors.JWKSMultipleMatchingKeys.code;

@@ -1,7 +1,7 @@
 /**
  * A Client ID Metadata Document as a client (draft-ietf-oauth-client-id-metadata-document, section
- * 4; RFC 7591 section 2 for the members). What this server does not support is left out where the
- * client can do without it, since one document serves every authorization server there is.
+ * 4; RFC 7591 section 2 for the members). A feature that this server does not support is left out
+ * where the client can do without it, because one document serves every authorization server.
  */
 
 import { hashOf } from "../../lib/random.ts";
@@ -14,7 +14,9 @@ import {
 } from "./document-keys.ts";
 import { judgeRedirectUris, type RedirectProblem } from "./redirect-uris.ts";
 
-/** The record of a client as `@cloudflare/workers-oauth-provider` 1.2.3 resolves a document to it. */
+/**
+ * The record of a client, as `@cloudflare/workers-oauth-provider` 1.2.3 makes it from a document.
+ */
 export interface ClientRecord {
   readonly clientId: string;
   readonly clientName: string;
@@ -53,10 +55,10 @@ const LINKS = {
   tosUri: "tos_uri",
 } as const;
 
-/** @param url where the document was loaded from, as the client id spells it. */
+/** @param url the address that the document was loaded from, as the client id spells it. */
 export function parseClientDocument(url: string, document: unknown): ParsedDocument {
   if (!isObject(document)) return refused("not-an-object");
-  // Whoever serves this document is the client of this id, and of no other.
+  // The server of this document speaks for this client id and for no other.
   if (document["client_id"] !== url) return refused("other-client-id");
   const name = document["client_name"];
   if (typeof name !== "string" || name.trim() === "" || name.length > MAX_NAME_CHARS) {
@@ -87,8 +89,8 @@ export function parseClientDocument(url: string, document: unknown): ParsedDocum
 }
 
 /**
- * What a user agreed to when approving a client: where its codes go, how it proves who it is, and
- * what it is called. A document with another digest is to be approved again.
+ * A digest of what a user approved: the redirect URIs, the authentication, and the name of the
+ * client. A document with another digest needs a new approval.
  */
 export function documentDigestOf(client: ClientRecord): Promise<string> {
   const { clientName, redirectUris, tokenEndpointAuthMethods, clientAssertionKeys } = client;
@@ -104,14 +106,15 @@ export function documentDigestOf(client: ClientRecord): Promise<string> {
 }
 
 /**
- * The record with which the library serves a client whose assertion was verified already: it asks
- * for nothing more. Without this, it refuses every client that has to sign.
+ * The record with which the library serves a client whose assertion was verified already: the
+ * library then asks for no further proof. Without it, the library refuses every client that has to
+ * sign.
  */
 export function asVerified(client: ClientRecord): ClientRecord {
   return { ...client, tokenEndpointAuthMethod: "none" };
 }
 
-/** The links that may be shown; one that is none is left out. */
+/** The links that may be shown; a value that is not a link is left out. */
 function links(document: Readonly<Record<string, unknown>>): Partial<ClientRecord> {
   const found = Object.entries(LINKS).map(([name, member]) => [name, document[member]] as const);
   return Object.fromEntries(found.filter(([, value]) => isHttpsUrl(value)));

@@ -1,9 +1,10 @@
 /**
- * The metadata documents of the clients whose id is an address, in one object for each share of
- * them: loaded when a client comes, kept as long as its server says, and kept on for a while when
- * the server fails. Anybody can name any address here, so a load is made once for all who wait for
- * it, failures are remembered too, no host is asked for what is unknown more than a few times in a
- * minute, and no address can use that up. What is kept is loaded anew whenever it is due.
+ * The metadata documents of the clients whose id is a URL, one object for each share of them. A
+ * document is loaded when its client comes, kept as long as its server allows, and kept for a while
+ * longer when the server fails. Anyone can name any URL here, so concurrent requests share one
+ * load, failures are remembered, and the loads of unknown documents are limited for each host and
+ * address; no address can use up the limit of a host. A kept document is loaded anew whenever it is
+ * due.
  */
 
 import {
@@ -28,7 +29,7 @@ import { freshMs } from "./fresh-ms.ts";
 import { knownDocument } from "./known-documents.ts";
 
 export interface DocumentPolicy extends EgressPolicy {
-  /** Whose documents are taken, by host name; everybody's without it, nobody's if it is empty. */
+  /** The hosts whose documents are accepted: every host without it, none if it is empty. */
   readonly acceptedHosts?: ReadonlySet<string>;
 }
 
@@ -39,10 +40,10 @@ export interface ClientDocumentsOptions {
   readonly now?: () => number;
 }
 
-/** Somebody on the way to sign in, who may have made the address up. */
+/** A person who is signing in and who may have made the URL up. */
 export interface Asker {
   readonly address: string;
-  /** Asked before the network is: `false` when this address has caused enough loads. */
+  /** Called before a load: `false` when this address has caused enough loads. */
   readonly mayLoad: () => boolean | Promise<boolean>;
 }
 
@@ -54,12 +55,13 @@ const MAX_BYTES = 5 * 1024;
 const TIMEOUT_MS = 10_000;
 const FAILURE_MS = MINUTE_MS;
 const STALE_MS = 7 * 24 * 60 * MINUTE_MS;
-/** Of unknown documents, in a minute: by all together, and by one address. */
+/** Loads of unknown documents in a minute: by all addresses together, and by one address. */
 const LOADS_PER_HOST = 10;
 const LOADS_PER_HOST_AND_ADDRESS = 3;
 /**
- * As many again are kept for addresses that have not caused a load of this host in the last minute:
- * addresses enough to use up what is for all have been counted by then, and get nothing of these.
+ * As many again are reserved for addresses that have caused no load of this host in the last
+ * minute: the addresses that used up the common limit have all been counted by then, and get none
+ * of these.
  */
 const LOADS_PER_HOST_OF_NEW_ADDRESSES = 10;
 const MAX_BUCKETS = 5000;
@@ -67,8 +69,8 @@ const MAX_ROWS = 5000;
 const RETRY_AFTER_SECONDS = 60;
 
 /**
- * Failures on the way to the document. They say nothing about the client, so what was known before
- * stands in. A document that is gone, or is no client's any more, is the last word.
+ * Failures on the way to the document. They say nothing about the client, so the last known
+ * document stands in. A document that is gone, or is no longer a client's, is final.
  */
 const PASSING: ReadonlySet<string | undefined> = new Set<LoadFailure>([
   ...(["unreachable", "timeout", "redirect", "status", "media-type"] as const),
@@ -79,7 +81,7 @@ export class ClientDocuments {
   readonly #fetch: LoadOptions["fetch"];
   readonly #policy: DocumentPolicy;
   readonly #now: () => number;
-  /** Who comes while a document is loaded waits for that load: the object is there for all. */
+  /** Concurrent requests for a document share one load: this object serves all of them. */
   readonly #flights = new Map<string, Promise<DocumentOutcome>>();
   readonly #buckets = new Map<string, TokenBucket>();
 
@@ -91,8 +93,8 @@ export class ClientDocuments {
   }
 
   /**
-   * @param clientId as it came: whatever it is, nothing is thrown.
-   * @param asker not needed for a client that somebody has approved.
+   * @param clientId as the request has it: no value makes this throw.
+   * @param asker not needed for a client that a user has approved.
    */
   async load(clientId: string, asker?: Asker): Promise<DocumentOutcome> {
     const reason = this.#judge(clientId);
@@ -112,12 +114,12 @@ export class ClientDocuments {
     return isLet ? this.#begin(clientId) : this.#busy(clientId, row);
   }
 
-  /** For whoever comes after somebody who has loaded it: nothing unknown is loaded. */
+  /** For a request that follows a successful load: an unknown document is not loaded. */
   find(clientId: string): Promise<DocumentOutcome> {
     return this.load(clientId, NOBODY);
   }
 
-  /** Deletes what nobody will be served any more. */
+  /** Deletes the documents that will be served no more. */
   sweep(): void {
     const now = this.#now();
     this.#rows.sweep({ now, loadedBefore: now - STALE_MS, maxRows: MAX_ROWS });
@@ -130,7 +132,9 @@ export class ClientDocuments {
     return judgeEgress(url, this.#policy) === undefined ? undefined : "refused";
   }
 
-  /** The address first: what is more than its share takes nothing from the others. */
+  /**
+   * The address first: a request over the share of its address uses nothing of the common limit.
+   */
   #isLet(clientId: string, asker: Asker | undefined): boolean {
     const host = new URL(clientId).hostname;
     const ofAll = this.#bucketOf(host, LOADS_PER_HOST);
@@ -174,7 +178,7 @@ export class ClientDocuments {
   async #answer(clientId: string, row: DocumentRow): Promise<DocumentOutcome> {
     const { kept, failure } = row;
     if (kept !== undefined && failure === undefined) return asClient(kept.client, kept.digest);
-    // Only `#fail` writes one.
+    // Only `#fail` writes a failure.
     return (await this.#standIn(clientId, row)) ?? documentRefused(failure as DocumentRefusal);
   }
 
@@ -183,7 +187,9 @@ export class ClientDocuments {
     return standIn ?? { kind: "busy", retryAfterSeconds: RETRY_AFTER_SECONDS };
   }
 
-  /** What serves when the document cannot be had: the last one, or the copy of a known one. */
+  /**
+   * The stand-in for a document that is not available: the last one, or the copy of a known one.
+   */
   async #standIn(
     clientId: string,
     row: DocumentRow | undefined,
@@ -201,7 +207,7 @@ export class ClientDocuments {
   #bucketOf(name: string, perMinute: number): TokenBucket {
     const found = this.#buckets.get(name);
     if (found !== undefined) return found;
-    // A host that is forgotten can be asked as often again, which takes thousands of loads.
+    // A forgotten host can be asked as often again; forgetting one takes thousands of loads.
     if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.clear();
     const bucket = new TokenBucket(perMinute, this.#now);
     this.#buckets.set(name, bucket);

@@ -1,12 +1,12 @@
 /**
- * Client ids that are addresses: `https://…` of a Client ID Metadata Document
+ * Client ids that are URLs: `https://…` of a Client ID Metadata Document
  * (draft-ietf-oauth-client-id-metadata-document, section 3). The id is compared as a string
  * everywhere, in storage and in consents, so one document must have one spelling.
  */
 
 const MAX_CHARS = 512;
 
-/** Whether a client id claims to be the address of a document; the claim is not checked. */
+/** @returns whether a client id claims to be the URL of a document; the claim is not checked. */
 export function isDocumentUrl(clientId: string): boolean {
   return clientId.startsWith("https://");
 }
@@ -14,7 +14,8 @@ export function isDocumentUrl(clientId: string): boolean {
 /** @returns why this is not the address of a document, as a sentence; `undefined` when it is. */
 export function judgeClientIdUrl(clientId: string): string | undefined {
   if (clientId.length > MAX_CHARS) return `The client id is longer than ${MAX_CHARS} characters.`;
-  // What is not visible ASCII forges lines in a log, and a host of other letters looks like another.
+  // Other characters than visible ASCII forge log lines, and a host of other letters looks like
+  // another.
   if (!/^[\x21-\x7e]+$/.test(clientId)) return "The client id has characters that no address has.";
   if (!isDocumentUrl(clientId)) return "The client id is not an https address.";
   if (/[?#]/.test(clientId)) return "The client id has a query or a fragment.";
@@ -27,7 +28,7 @@ export function judgeClientIdUrl(clientId: string): string | undefined {
   return undefined;
 }
 
-/** The host that vouches for an application: the one that its id is the address of. */
+/** The host that vouches for an application: the host of the URL that is its client id. */
 export function verifiedHost(clientId: string): string | undefined {
   return isDocumentUrl(clientId) && URL.canParse(clientId) ? new URL(clientId).host : undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * How the client of a document proves at the token endpoint that it is the client: by nothing
- * (`none`, with PKCE), or with a key of its own (`private_key_jwt`, RFC 7523). It cannot have a
- * secret: its document is public, and nobody ever registered it.
+ * Authentication of a document's client at the token endpoint: with nothing (`none`, with PKCE), or
+ * with a key of its own (`private_key_jwt`, RFC 7523). It cannot have a secret: its document is
+ * public, and it never registered.
  */
 
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
@@ -14,7 +14,7 @@ export interface JwkSet {
   readonly keys: readonly JsonObject[];
 }
 
-/** Where the keys of a client are, and what it may sign with. */
+/** The location of a client's keys, and the algorithms that it may sign with. */
 export type AssertionKeys = (
   | { readonly jwks: JwkSet; readonly jwksUri?: undefined }
   | { readonly jwksUri: string; readonly jwks?: undefined }
@@ -23,9 +23,11 @@ export type AssertionKeys = (
 export type AuthMethod = "none" | "private_key_jwt";
 
 export interface ClientAuthentication {
-  /** At least one. A client learns of no choice of ours, so each of them has to work. */
+  /**
+   * At least one. The client does not learn which of them this server chose, so each has to work.
+   */
   readonly methods: readonly [AuthMethod, ...AuthMethod[]];
-  /** There when `private_key_jwt` is one of the methods. */
+  /** Present when `private_key_jwt` is one of the methods. */
   readonly keys?: AssertionKeys;
 }
 
@@ -58,7 +60,7 @@ export function readAuthentication(
   return supported.includes("private_key_jwt") ? "bad-keys" : "bad-method";
 }
 
-/** @returns `undefined` when nothing could be verified with what there is. */
+/** @returns `undefined` when no signature could be verified with these keys. */
 function readKeys(document: JsonObject, jwks: JwkSet | undefined): AssertionKeys | undefined {
   const { jwks_uri: jwksUri, token_endpoint_auth_signing_alg: only } = document;
   const algorithms = SIGNING_ALGORITHMS.filter((alg) => only === undefined || only === alg);

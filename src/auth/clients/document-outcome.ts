@@ -1,9 +1,9 @@
-/** What comes of asking for the client of an address. */
+/** The outcome of a look-up of a client whose id is a URL. */
 
 import type { LoadFailure } from "../../lib/egress.ts";
 import type { ClientRecord, DocumentProblem } from "./client-document.ts";
 
-/** For the log and the operator; whoever is not signed in gets the sentence. */
+/** For the log and the operator; a person who is not signed in gets the sentence. */
 export type DocumentRefusal = "bad-url" | "not-accepted" | LoadFailure | DocumentProblem;
 
 export type DocumentOutcome =
@@ -11,7 +11,7 @@ export type DocumentOutcome =
       readonly kind: "client";
       readonly client: ClientRecord;
       readonly digest: string;
-      /** The host that vouches for the client, to be shown to whoever approves it. */
+      /** The host that vouches for the client, to be shown to the person who approves it. */
       readonly host: string;
       /** The document could not be loaded anew, and an earlier one stands in. */
       readonly isStale: boolean;
@@ -20,7 +20,7 @@ export type DocumentOutcome =
   /** Too many loads in a short time. */
   | { readonly kind: "busy"; readonly retryAfterSeconds: number };
 
-/** What is wrong with an id may be told; what an address answered may not. */
+/** The client may learn what is wrong with an id, but not how an address answered. */
 const SENTENCES: Readonly<Partial<Record<DocumentRefusal, string>>> = {
   "bad-url": "The client id is not the address of a metadata document.",
   "not-accepted": "Clients of this host are not accepted here.",

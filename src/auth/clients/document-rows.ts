@@ -1,9 +1,9 @@
-/** What is kept of each metadata document, and of each failure to load one. */
+/** The stored rows of metadata documents, and of failures to load one. */
 
 import type { Sql, SqlValue } from "../../lib/sql.ts";
 import type { ClientRecord } from "./client-document.ts";
 
-/** The last document that was a client's. */
+/** The last document that was valid for a client. */
 interface KeptDocument {
   readonly client: ClientRecord;
   readonly digest: string;
@@ -13,7 +13,7 @@ interface KeptDocument {
 
 export interface DocumentRow {
   readonly kept: KeptDocument | undefined;
-  /** What went wrong the last time. */
+  /** The failure of the last load, if it failed. */
   readonly failure: string | undefined;
   /** When to load it again. */
   readonly nextAt: number;
@@ -44,7 +44,7 @@ export class DocumentRows {
     const { client, digest, loaded, failure, next } = row;
     const isKept = client !== null && digest !== null && loaded !== null;
     return {
-      // What `put` wrote.
+      // As `put` wrote it.
       kept: isKept ? { client: JSON.parse(client), digest, loadedAt: loaded } : undefined,
       failure: failure ?? undefined,
       nextAt: next,
@@ -64,7 +64,7 @@ export class DocumentRows {
     );
   }
 
-  /** Deletes what is due and was loaded too long ago to stand in, and then what is too much. */
+  /** Deletes the rows that are due and too old to stand in, and then those over `maxRows`. */
   sweep(options: { now: number; loadedBefore: number; maxRows: number }): void {
     this.#sql.exec(
       "DELETE FROM documents_1 WHERE next <= ? AND (loaded IS NULL OR loaded <= ?)",

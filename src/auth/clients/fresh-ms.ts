@@ -1,7 +1,10 @@
-/** How long a document is good for: what its server says (RFC 9111, 5.2.2), within our bounds. */
+/**
+ * @returns the freshness lifetime of a document in milliseconds: as its server declares it (RFC
+ *   9111, 5.2.2), within our bounds.
+ */
 
 const MINUTE_MS = 60_000;
-/** Nobody is asked more often than this, whatever they say. */
+/** No server is asked more often than this, whatever it declares. */
 const LEAST_MS = 5 * MINUTE_MS;
 const USUAL_MS = 60 * MINUTE_MS;
 /** A client that changes its keys or redirect URIs is known by them within a day. */

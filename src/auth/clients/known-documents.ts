@@ -1,15 +1,16 @@
 /**
  * Copies of the metadata documents of well-known clients. Some of their servers answer requests
- * from data centres with a page for browsers or with a redirect, and then nobody could sign in with
- * that client. A copy stands in when the document cannot be had, and never instead of one that can.
+ * from data centres with a page for browsers or with a redirect, and then no user could sign in
+ * with that client. A copy stands in when the document is not available, and never replaces one
+ * that is.
  *
- * Each copy has what the document said on the given day, without what this server has no use for,
+ * Each copy is the document of the given day, without the members that this server does not use,
  * and goes through the same checks as a loaded one.
  */
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 
-/** What all of these have in common. */
+/** The members that all of these share. */
 const PUBLIC_CLIENT = {
   grant_types: ["authorization_code", "refresh_token"],
   response_types: ["code"],

@@ -1,8 +1,8 @@
 /**
  * Hosts of well-known applications that receive authorizations on a server of their own. A browser
- * is sent to them without being asked first, when a request has gone wrong; and they can register
- * while nobody else may. Each is a redirect URI that the application is known to use, as of
- * November 2026.
+ * is redirected to them without a question when a request has failed, and they can register while
+ * no other client may. Each is a redirect URI that the application is known to use, as of November
+ * 2026.
  */
 
 import { isLoopback } from "../../lib/loopback.ts";
@@ -24,8 +24,8 @@ const KNOWN_HOSTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a redirect leads to a program on the person's own machine, or to a well-known host. It
- * says nothing of who sends the browser there: that is what the list of the client is for.
+ * @returns whether a redirect leads to a program on the user's own machine or to a well-known host.
+ *   It does not show who sends the browser there: the client's own list does.
  */
 export function isKnownRedirect(redirectUri: string): boolean {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;

@@ -1,8 +1,8 @@
 /**
- * Which redirect URIs a client may list. A code is sent over https, over http to a loopback host
+ * The redirect URIs that a client may list. A code is sent over https, over http to a loopback host
  * (RFC 8252 section 7.3), or to one of a few applications by the scheme that they are known for. A
- * client may list others beside: some list the private-use scheme of their desktop application next
- * to the address that they use here, and refusing the list would shut them out. Those are kept and
+ * client may list other URIs too: some list the private-use scheme of their desktop application
+ * next to the URI that they use here, and refusing the list would shut them out. Those are kept and
  * never used.
  */
 
@@ -21,9 +21,9 @@ export type RedirectKind =
   | "refused";
 
 const MAX_CHARS = 2048;
-/** `URL` lets more through, like wildcards, and signs that have a meaning where hosts are listed. */
+/** `URL` accepts more, like wildcards, and characters that have a meaning in lists of hosts. */
 const HOST = /^(?:[\w.-]*|\[[\da-f:.]+\])$/i;
-/** Schemes that run or open what they carry, in the page of whoever follows them. */
+/** Schemes that run or open their content in the page of the user who follows them. */
 const DANGEROUS: ReadonlySet<string> = new Set([
   ...["about:", "blob:", "data:", "file:", "filesystem:", "javascript:", "mailto:", "vbscript:"],
 ]);
@@ -31,7 +31,7 @@ const DANGEROUS: ReadonlySet<string> = new Set([
 /**
  * Redirect URIs with a private-use scheme (RFC 8252 section 7.1) that are used all the same, each
  * exactly as its maker documents it. Any program may claim such a scheme, so a code that goes there
- * is good for nobody without the verifier (RFC 7636), and the person is asked each time.
+ * is useless without the verifier (RFC 7636), and the person is asked each time.
  */
 const APPLICATIONS: ReadonlySet<string> = new Set([
   // Cursor on the desktop, as of June 2026 (https://cursor.com/docs/mcp); newer ones use a port.
@@ -50,7 +50,7 @@ export function redirectKind(uri: string): RedirectKind {
   return url.protocol === "http:" && isLoopback(url.hostname) ? "loopback" : "unused";
 }
 
-/** Whether a code may go there, if it is one of the client's. */
+/** @returns whether a code may be sent to this URI, provided that the client lists it. */
 export function isUsed(uri: string): boolean {
   const kind = redirectKind(uri);
   return kind !== "unused" && kind !== "refused";
@@ -58,7 +58,7 @@ export function isUsed(uri: string): boolean {
 
 export type RedirectProblem = "no-redirect-uris" | "bad-redirect-uri";
 
-/** @returns what is wrong with a client's list; `undefined` when a client may have it. */
+/** @returns what is wrong with a client's list; `undefined` when the list is acceptable. */
 export function judgeRedirectUris(uris: readonly string[]): RedirectProblem | undefined {
   if (uris.length === 0) return "no-redirect-uris";
   const kinds = uris.map(redirectKind);
