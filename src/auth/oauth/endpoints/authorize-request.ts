@@ -1,15 +1,17 @@
 /**
- * What is looked at in an authorization request before the library reads it, because the library
- * lets it pass: parameters given twice, parameters of profiles that are not served, PKCE of clients
- * that have a secret, and the spellings of a resource that real clients send.
+ * Checks of an authorization request before the library reads it, for what the library lets pass:
+ * repeated parameters, parameters of profiles that are not served, missing PKCE of clients with a
+ * secret, and the spellings of a resource that real clients send.
  */
 
 import { canonicalResource } from "../../resources.ts";
 import { redirectKind } from "../../clients/redirect-uris.ts";
 
-/** An OAuth error to send to the client, once it is known that it is one and where it listens. */
+/**
+ * An OAuth error to send to the client, once the client and its redirect URI are known to be valid.
+ */
 export interface Objection {
-  /** RFC 6749 section 4.1.2.1, and of its extensions. */
+  /** An error code of RFC 6749 section 4.1.2.1 or of its extensions. */
   readonly code: string;
   readonly description: string;
   /** For the login doctor. */
@@ -17,20 +19,20 @@ export interface Objection {
 }
 
 export type AuthorizeReading =
-  /** Nobody can be told but the person: there is no telling where an answer would go to. */
+  /** Only the person can be shown this error: no redirect URI is known to be valid. */
   | { readonly kind: "unreadable"; readonly status: 400 | 414; readonly sentence: string }
   | {
       readonly kind: "read";
-      /** As the library is to see it. */
+      /** The request for the library. */
       readonly request: Request;
       readonly clientId: string;
       readonly redirectUri: string;
       readonly state: string;
-      /** What it has to say, if the library has nothing to say. */
+      /** The error to send if the library itself finds none. */
       readonly objection: Objection | undefined;
-      /** The person shall be asked, whatever they answered before. */
+      /** The client demands a consent page, whatever the user answered before. */
       readonly asksForConsent: boolean;
-      /** The person shall sign in anew. */
+      /** The client demands a new sign-in. */
       readonly asksForLogin: boolean;
     };
 
@@ -54,7 +56,7 @@ export function readAuthorizeRequest({ url }: Request, origin: string): Authoriz
   const query = new URLSearchParams([...searchParams].filter(([, value]) => value !== ""));
   const clientId = query.get("client_id") ?? "";
   if (clientId === "") return unreadable("The request does not say which application it is of.");
-  // What cannot be seen forges lines in logs.
+  // Invisible characters forge log lines.
   if (clientId.length > MAX_CLIENT_ID_CHARS || !/^[\x21-\x7e]+$/.test(clientId)) {
     return unreadable("The request has a client_id that no application has.");
   }
@@ -99,7 +101,7 @@ function objectionTo(query: URLSearchParams, prompts: readonly string[]): Object
   if (prompts.includes("none")) {
     return unsupported("interaction_required", "Nobody is signed in without seeing a page");
   }
-  // OAuth 2.1 section 4.1.1: for every client. The library lets those with a secret do without.
+  // OAuth 2.1 section 4.1.1: for every client. The library exempts those with a secret.
   const isS256 = query.get("code_challenge_method") === "S256";
   if (!isS256 || !CHALLENGE.test(query.get("code_challenge") ?? "")) {
     const description = "PKCE is required: a code_challenge with the method S256";

@@ -1,7 +1,7 @@
 /**
  * Tokens for programs that act in their own name (RFC 6749 section 4.4, and the MCP extension
- * `io.modelcontextprotocol/oauth-client-credentials`). An administrator has made each of them; who
- * registers is none, however it asks.
+ * `io.modelcontextprotocol/oauth-client-credentials`). An administrator creates each of them; a
+ * client that registers never becomes one.
  */
 
 import type { AuthContext } from "../../context/context.ts";
@@ -16,7 +16,7 @@ import { invalidClient, oauthError, oauthJson, tooManyRequests } from "./oauth-e
 import { hasAssertion, isSigned } from "./token-assertion.ts";
 import { asRequest, type TokenRequest } from "./token-request.ts";
 
-/** However long other tokens last: there is no user who could be asked again. */
+/** The longest lifetime, however long other tokens last: no user could be asked again. */
 const MAX_SECONDS = 3600;
 
 export async function clientCredentials(
@@ -51,7 +51,7 @@ export async function clientCredentials(
     }),
     shard.audit.append(id, "service_token_issued", { label, resource: resource.id }),
   ]);
-  // An operator may have taken the client away meanwhile; the key was not there to be ended.
+  // An operator may have deleted the client meanwhile; its key did not exist yet to be ended.
   const still = await context.store.ofClient(id).services.find(id);
   if (still === undefined || !(await isServed(context.store, still))) {
     await shard.endKey(id, key.id);
@@ -63,7 +63,7 @@ export async function clientCredentials(
   });
 }
 
-/** A service client ends with what let its maker make it (`ServiceClient.maker`). */
+/** A service client ends with the right that its maker had (`ServiceClient.maker`). */
 export async function isServed(
   store: Pick<AuthStore, "ofUser">,
   { isDisabled, maker }: ServiceClient,
@@ -71,9 +71,9 @@ export async function isServed(
   return !isDisabled && maker !== undefined && (await isAdministrator(store, maker));
 }
 
-/** Who is no service client first has to be who it says, and then may not. */
+/** Any other client must authenticate first, and is then refused. */
 async function refuseOthers(context: AuthContext, request: TokenRequest): Promise<Response> {
-  // The document of a client that has one would have to be loaded, and would change nothing.
+  // The document of a client would have to be loaded, and would change nothing.
   if (!isDocumentUrl(request.form.clientId)) {
     const plain = asRequest(request, context.origin);
     const answer = await context.authority.fetch(plain, context.engine);
@@ -100,7 +100,9 @@ async function authenticate(
   return (await isSigned(context, request, keys)) ? client : undefined;
 }
 
-/** RFC 8707 section 2: one of those that the client was made for; the first one by default. */
+/**
+ * RFC 8707 section 2: one of the resources that the client was created for; the first by default.
+ */
 function chooseResource(
   { authority, origin }: AuthContext,
   { params }: TokenRequest,
@@ -114,10 +116,10 @@ function chooseResource(
 }
 
 /**
- * RFC 6749 section 3.3. A program that asks for more than it may have is set up wrongly, and nobody
- * sits before it to see that it got less.
+ * RFC 6749 section 3.3. A program that asks for more than it may have is misconfigured, and no
+ * person is there to see that it got less.
  *
- * @param offered what can be had for the resource.
+ * @param offered the scopes of the resource.
  */
 function chooseScopes(
   { params }: TokenRequest,
@@ -129,7 +131,7 @@ function chooseScopes(
   if (!asked.every((scope) => mayHave.includes(scope))) return undefined;
   const scopes =
     asked.length > 0 ? [...new Set(asked)] : mayHave.filter((one) => own.includes(one));
-  // What it may have everywhere it may have here too, by the name that it has here.
+  // A scope that covers everything also covers this resource, under the name that it has here.
   const chosen = scopes.length > 0 ? scopes : mayHave.slice(0, 1);
   return chosen.length > 0 ? chosen : undefined;
 }

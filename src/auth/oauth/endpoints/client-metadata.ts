@@ -1,7 +1,7 @@
 /**
- * What a client says of itself when it registers (RFC 7591 section 2): checked, and brought down to
- * what this server has a use for. What it cannot use it leaves out where the client can do without,
- * since one registration request is sent to every authorization server there is.
+ * The metadata that a client sends when it registers (RFC 7591 section 2): checked, and reduced to
+ * what this server uses. Unsupported values are left out where the client can do without them,
+ * because clients send one registration request to every authorization server.
  */
 
 import { isObject, type JsonObject } from "../../../protocol/json-rpc.ts";
@@ -11,10 +11,10 @@ import { judgeRedirectUris } from "../../clients/redirect-uris.ts";
 export type MetadataReading =
   | {
       readonly kind: "read";
-      /** As the library takes it. */
+      /** The metadata for the library. */
       readonly metadata: JsonObject;
       readonly redirectUris: readonly string[];
-      /** What the client may ask for, for the answer. */
+      /** The scope that the client may request, for the response. */
       readonly scope: string;
     }
   | { readonly kind: "refused"; readonly error: MetadataError; readonly description: string };
@@ -64,8 +64,9 @@ export function readClientMetadata(value: unknown): MetadataReading {
 }
 
 /**
- * Some clients ask for what they read here, and else for the scopes of OpenID Connect. Nothing
- * tells which upstreams there are: what could be a scope of one is repeated, whether it is or not.
+ * Some clients request the scopes of this response, and without any those of OpenID Connect. The
+ * response must not reveal which upstreams exist, so anything that could be a scope of one is
+ * repeated.
  */
 function readScope(scope: unknown): string {
   const asked = typeof scope === "string" && scope.length <= MAX_CHARS ? scope.split(" ") : [];
@@ -80,10 +81,11 @@ function isListOfStrings(value: unknown): value is readonly string[] {
 }
 
 /**
- * A list with the code flow in it is that of a client of many servers, so the rest of it is left
- * out; one without is that of a client of another protocol, and is left for the library to refuse.
+ * A list that includes the code flow comes from a client of many servers, so the rest of the list
+ * is left out. A list without it comes from a client of another protocol, and the library refuses
+ * it.
  *
- * @param served what there is here, the code flow first.
+ * @param served the values that this server supports, the code flow first.
  */
 function usable(listed: unknown, served: readonly string[]): unknown {
   if (listed === undefined || listed === null) return served;
@@ -95,7 +97,7 @@ function isShort(value: unknown): boolean {
   return typeof value === "string" && value.length <= MAX_CHARS;
 }
 
-/** What is shown as a link must be one; what is not is left out. */
+/** Values that are shown as links must be links; others are left out. */
 function isLink(value: unknown): boolean {
   if (typeof value !== "string" || value.length > MAX_URI_CHARS || !URL.canParse(value))
     return false;

@@ -1,12 +1,12 @@
 /**
- * The authorization server's metadata (RFC 8414): the library's own answer, put right where ours is
- * a wider server than the library knows of, and without the list of resources, which would tell
- * everybody the names of all upstreams.
+ * The authorization server's metadata (RFC 8414): the library's own answer, corrected where this
+ * server supports more than the library knows, and without the list of resources, which would
+ * reveal the names of all upstreams.
  *
  * It is served at one address. Some clients also ask at
  * `/.well-known/oauth-authorization-server/mcp`, as if the endpoint were an issuer. An answer there
- * has an issuer that does not match the address, which a strict client MUST refuse (RFC 8414 section
- * 3.3) and then gives up; after a 404 each of them goes on to the address that is right.
+ * has an issuer that does not match the address, which a strict client MUST refuse (RFC 8414
+ * section 3.3) and then gives up; after a 404 each of them goes on to the right address.
  */
 
 import type { AuthContext } from "../../context/context.ts";
@@ -17,7 +17,7 @@ import { oauthMethodNotAllowed } from "./oauth-error.ts";
 const PATH = "/.well-known/oauth-authorization-server";
 const HEADERS = { "Content-Type": "application/json", "Cache-Control": "public, max-age=300" };
 
-/** An authority never changes, so neither does what it says of itself. */
+/** The metadata by authority: an authority never changes. */
 const made = new WeakMap<Authority, string>();
 
 export async function serveMetadata(context: AuthContext, request: Request): Promise<Response> {
@@ -44,7 +44,7 @@ async function make(authority: Authority, engine: AuthorityEnv): Promise<string>
     grant_types_supported: [...grantTypes, "client_credentials"],
     token_endpoint_auth_methods_supported: all,
     token_endpoint_auth_signing_alg_values_supported: SIGNING_ALGORITHMS,
-    // Without these two, RFC 8414 section 2 has clients believe in `client_secret_basic` alone.
+    // Without these two, clients assume `client_secret_basic` alone (RFC 8414 section 2).
     revocation_endpoint_auth_methods_supported: all,
     revocation_endpoint_auth_signing_alg_values_supported: SIGNING_ALGORITHMS,
     client_id_metadata_document_supported: true,

@@ -1,4 +1,6 @@
-/** Takes the body of a POST to an OAuth endpoint: the right type, and no more than they ever need. */
+/**
+ * Reads the body of a POST to an OAuth endpoint, with the right media type and a limit of its size.
+ */
 
 import { mediaType } from "../../../lib/media-type.ts";
 import { readText, TooLargeError } from "../../../lib/read-text.ts";
@@ -11,7 +13,10 @@ export type OAuthBody =
 /** A signed assertion and a list of redirect URIs take a few KiB. */
 const MAX_BYTES = 16 * 1024;
 
-/** @param type what the endpoint takes (RFC 6749 section 4.1.3, RFC 7591 section 3.1). */
+/**
+ * @param type the media type that the endpoint accepts (RFC 6749 section 4.1.3, RFC 7591 section
+ *   3.1).
+ */
 export async function readOAuthBody(request: Request, type: string): Promise<OAuthBody> {
   if (request.method !== "POST") return refuse(oauthMethodNotAllowed("POST, OPTIONS"));
   if (mediaType(request.headers.get("content-type")) !== type) {
@@ -19,7 +24,7 @@ export async function readOAuthBody(request: Request, type: string): Promise<OAu
   }
   const tooLarge = (): OAuthBody =>
     refuse(oauthError("invalid_request", `The body is over ${MAX_BYTES} bytes`, { status: 413 }));
-  // A declared length is believed only when it is already too much.
+  // A declared length is trusted only when it is over the limit.
   if (Number(request.headers.get("content-length")) > MAX_BYTES) return tooLarge();
   try {
     return { ok: true, text: await readText(request.body, MAX_BYTES) };

@@ -1,4 +1,6 @@
-/** Answers of the OAuth endpoints: JSON that nobody may store (RFC 6749 sections 5.1 and 5.2). */
+/**
+ * Responses of the OAuth endpoints: JSON that must not be stored (RFC 6749 sections 5.1 and 5.2).
+ */
 
 const HEADERS = { "Cache-Control": "no-store", Pragma: "no-cache" };
 
@@ -15,8 +17,9 @@ export function oauthJson(
 }
 
 /**
- * @param error a registered code (RFC 6749 section 5.2, RFC 7591 section 3.2.2, RFC 8707 section 2).
- * @param description for whoever writes a client: ASCII, and nothing of what was sent.
+ * @param error a registered code (RFC 6749 section 5.2, RFC 7591 section 3.2.2, RFC 8707 section
+ *   2).
+ * @param description for the developer of a client: ASCII, without any value that was sent.
  */
 export function oauthError(
   error: string,
@@ -26,25 +29,28 @@ export function oauthError(
   return oauthJson({ error, error_description: description }, { status, headers });
 }
 
-/** @param allow the methods that there are. */
+/** @param allow the methods that the endpoint has, as in the `Allow` header. */
 export function oauthMethodNotAllowed(allow: string): Response {
   const options = { status: 405, headers: { Allow: allow } };
   return oauthError("invalid_request", `The method has to be ${allow.split(",")[0]}`, options);
 }
 
-/** @param seconds until it is worth while to come again. */
+/** @param seconds the pause after which the client may try again (`Retry-After`). */
 export function tooManyRequests(description: string, seconds: number): Response {
   const options = { status: 429, headers: { "Retry-After": String(seconds) } };
   return oauthError("temporarily_unavailable", description, options);
 }
 
-/** @param isBasic whether the client tried HTTP authentication, and has to be told of it (401). */
+/**
+ * @param isBasic whether the client tried HTTP authentication, which RFC 6749 section 5.2 has
+ *   answered with a challenge (401).
+ */
 export function invalidClient(description: string, isBasic = false): Response {
   const headers = isBasic ? { "WWW-Authenticate": 'Basic realm="OAuth"' } : {};
   return oauthError("invalid_client", description, { status: 401, headers });
 }
 
-/** The library's answer without what the gateway says of every answer itself. */
+/** The library's response without the headers that the gateway sets on every response itself. */
 export function asOurs(response: Response): Response {
   const headers = new Headers(response.headers);
   for (const name of [...headers.keys()]) {

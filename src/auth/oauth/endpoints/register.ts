@@ -1,7 +1,8 @@
 /**
- * Dynamic client registration (RFC 7591). Anybody may register, so what is kept is small, is
- * forgotten within a day unless a token is issued to it, and comes no faster than a person connects
- * applications. There is no bound on how many there are: whoever fills it would shut everybody out.
+ * Dynamic client registration (RFC 7591). Anyone may register, so a registration is small, is
+ * deleted within a day unless a token is issued to it, and the rate allows only as many as people
+ * need to connect applications. Their total number has no bound: a client that fills it would shut
+ * out all others.
  */
 
 import { logLimitReached } from "../../../observability/limit-reached.ts";
@@ -14,7 +15,7 @@ import { readOAuthBody } from "./oauth-body.ts";
 import { asOurs, oauthError, oauthJson, tooManyRequests } from "./oauth-error.ts";
 import { redirectKind } from "../../clients/redirect-uris.ts";
 
-/** All registrations of a day are counted in one place. */
+/** The one key under which all registrations of a day are counted. */
 const EVERYBODY = "register";
 const HOUR_SECONDS = 3600;
 
@@ -44,12 +45,12 @@ export async function register(context: AuthContext, request: Request): Promise<
   return create(context, reading.metadata, { redirectUris, scope });
 }
 
-/** What a person connects on a busy day as well. */
+/** Redirects that are accepted on a busy day as well. */
 function isExpected(redirectUri: string): boolean {
   return isKnownRedirect(redirectUri) || redirectKind(redirectUri) === "unused";
 }
 
-/** An address first: what is more than its share takes nothing from the others. */
+/** The address first: a request over the share of its address uses nothing of the common limit. */
 async function limitOfDay(
   { store, limits }: AuthContext,
   ofAddress: string,
@@ -84,7 +85,7 @@ async function create(
     ...{ kind: "registered", client: String(client["client_id"]), redirectUris },
     name: typeof name === "string" ? name : undefined,
   });
-  // The secret lasts as long as the registration does, and that is kept for as long as it is used.
+  // The secret lasts as long as the registration, which lasts as long as it is used.
   const secret = "client_secret" in client ? { client_secret_expires_at: 0 } : {};
   return oauthJson({ ...client, ...secret, scope }, { status: 201 });
 }

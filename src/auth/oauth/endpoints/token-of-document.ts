@@ -1,7 +1,7 @@
 /**
- * Requests for tokens of clients whose id is an address. Anybody can name any address here, so
- * nothing is loaded until the grant is known to be this client's: an address that nobody has ever
- * approved is never asked.
+ * Token requests of clients whose id is a URL. Anyone can name any URL here, so no document is
+ * loaded until the grant is known to be this client's: a URL that no user has approved is never
+ * fetched.
  */
 
 import type { AuthContext } from "../../context/context.ts";
@@ -23,7 +23,7 @@ export async function tokenOfDocument(
   }
   const shard = context.store.ofUser(subject?.user ?? "");
   if (subject === undefined || !(await shard.grants.isOf(clientId, subject))) {
-    // RFC 7009 section 2.2: what is no token, or not the client's, need not be revoked.
+    // RFC 7009 section 2.2: an invalid token, or one of another client, needs no revocation.
     if (isRevocation) return new Response(null);
     return oauthError("invalid_grant", "Grant not found or authorization code expired");
   }
@@ -41,13 +41,13 @@ export async function tokenOfDocument(
   }
 }
 
-/** A client that says that it signs has to; one that also says that it does not, may. */
+/** A client whose document lists only signing must sign; one that also lists `none` may. */
 async function isAuthentic(
   context: AuthContext,
   request: TokenRequest,
   { tokenEndpointAuthMethods, clientAssertionKeys }: ClientRecord,
 ): Promise<boolean> {
-  // It has no secret, so whoever sends one is not this client.
+  // This client has no secret, so a request with one comes from another.
   if (request.authorization !== null || request.params.has("client_secret")) return false;
   if (!hasAssertion(request)) return tokenEndpointAuthMethods.includes("none");
   if (clientAssertionKeys === undefined) return false;

@@ -1,7 +1,7 @@
 /**
- * A request for a token as everybody after it reads it: the parameters that this server knows, each
- * once and in one order, and nothing else. So no two readers can take it for different things, and
- * the same request is the same text.
+ * A token request as all later code reads it: the parameters that this server knows, each once and
+ * in one order, and nothing else. No two readers can interpret it differently, and the same request
+ * has the same text.
  */
 
 import {
@@ -18,7 +18,7 @@ import { invalidClient, oauthError } from "./oauth-error.ts";
 export interface TokenRequest {
   readonly form: TokenForm;
   readonly params: URLSearchParams;
-  /** Of the client, when it has sent them as HTTP authentication. */
+  /** The `Authorization` header, when the client used HTTP authentication. */
   readonly authorization: string | null;
 }
 
@@ -35,7 +35,7 @@ const PARAMETERS = [
 /** RFC 7636 section 4.1. */
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 const MAX_CLIENT_ID_CHARS = 512;
-/** Has the shape of nothing, so that the library looks nowhere for it. */
+/** A value in the shape of no token, so that the library looks nothing up for it. */
 const NOTHING = "malformed";
 
 /** @param origin the issuer. */
@@ -68,10 +68,10 @@ export async function readTokenRequest(
 function judge(params: URLSearchParams, authorization: string | null): TokenRequestReading {
   const basic = basicCredentials(authorization);
   if (authorization !== null && basic === undefined) {
-    // The library would make something of it that was judged by nobody here.
+    // The library would interpret a header that no check here has judged.
     return { ok: false, response: invalidClient("The Authorization header is broken", true) };
   }
-  // Many clients repeat their id beside the header; it says nothing new.
+  // Many clients repeat their id beside the header.
   if (basic?.user === params.get("client_id")) params.delete("client_id");
   const assertion = params.get("client_assertion");
   if (assertion !== null && basic === undefined && !params.has("client_id")) {
@@ -80,14 +80,14 @@ function judge(params: URLSearchParams, authorization: string | null): TokenRequ
   }
   const form = readTokenForm(params, new Headers(authorization === null ? {} : { authorization }));
   const { clientId, grantType, credential, subject } = form;
-  // What cannot be seen forges lines in logs.
+  // Invisible characters forge log lines.
   if (clientId.length > MAX_CLIENT_ID_CHARS || !/^[\x21-\x7e]*$/.test(clientId)) {
     return refuse("client_id is none that any client has");
   }
   const field = credentialField(grantType);
   if (field !== undefined && credential !== "" && subject === undefined) params.set(field, NOTHING);
   if (grantType === "authorization_code") {
-    // OAuth 2.1 section 4.1.3: of every client. The library lets those with a secret do without.
+    // OAuth 2.1 section 4.1.3: for every client. The library exempts those with a secret.
     const verifier = params.get("code_verifier");
     if (verifier === null) return refuse("code_verifier is missing");
     if (!VERIFIER.test(verifier)) return refuse("code_verifier must have 43 to 128 characters");
@@ -95,7 +95,7 @@ function judge(params: URLSearchParams, authorization: string | null): TokenRequ
   return { ok: true, request: { form, params, authorization } };
 }
 
-/** @returns the same request, as the library gets it. */
+/** @returns the same request in the form that the library reads. */
 export function asRequest({ params, authorization }: TokenRequest, origin: string): Request {
   return new Request(`${origin}/token`, {
     method: "POST",
@@ -104,7 +104,7 @@ export function asRequest({ params, authorization }: TokenRequest, origin: strin
   });
 }
 
-/** @returns the request of a client that has proved who it is already. */
+/** @returns the request of a client that has authenticated already. */
 export function asVerifiedRequest(request: TokenRequest, origin: string): Request {
   const params = new URLSearchParams(request.params);
   for (const name of ["client_assertion", "client_assertion_type"]) params.delete(name);

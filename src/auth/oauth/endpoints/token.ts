@@ -1,6 +1,6 @@
 /**
- * The token endpoint, as it is reached: what can be judged without a grant is judged here, and the
- * rest goes to the object that holds the grant. RFC 7009 has its requests at the same address.
+ * The token endpoint in the Worker: it judges what can be judged without a grant, and passes the
+ * rest to the object that holds the grant. Revocation (RFC 7009) has the same address.
  */
 
 import { BoundedCache } from "../../../lib/bounded-cache.ts";
@@ -19,7 +19,10 @@ import { asRequest, readTokenRequest, type TokenRequest } from "./token-request.
 
 const TOO_MANY = "Too many requests for tokens failed";
 
-/** Until when an application of an address is not listened to; in milliseconds since 1970. */
+/**
+ * The time until which the requests of an application at an address are refused, in milliseconds
+ * since 1970.
+ */
 const paused = new BoundedCache<number>({ maxEntries: 10_000, ttlMs: 60_000 });
 
 export async function token(context: AuthContext, request: Request): Promise<Response> {
@@ -33,8 +36,8 @@ export async function token(context: AuthContext, request: Request): Promise<Res
   const { response, reason } = takeReason(await answerSafely(context, reading.request));
   await note(context, reading.request, response, reason);
   if (response.status !== 401) return response;
-  // Failures are counted for an address, and stop the application that fails, not its neighbours:
-  // all users of a hosted client come from the same few addresses.
+  // Failures are counted for each address and stop only the application that fails: all users of a
+  // hosted client come from the same few addresses.
   const { tokenFailuresPerMinute } = context.limits;
   const key = `token:${address}`;
   const wait = await context.store.ephemeral(key).limits.take(key, tokenFailuresPerMinute);
@@ -43,7 +46,7 @@ export async function token(context: AuthContext, request: Request): Promise<Res
   return tooManyRequests(TOO_MANY, wait);
 }
 
-/** What goes wrong with an object passes, and a refresh may be sent again: its answer was not lost. */
+/** A failure of an object is temporary, and a refresh may be sent again: no answer was lost. */
 async function answerSafely(context: AuthContext, request: TokenRequest): Promise<Response> {
   try {
     return asOurs(await answer(context, request));
@@ -59,12 +62,12 @@ function answer(context: AuthContext, request: TokenRequest): Promise<Response> 
   if (form.grantType === "client_credentials") return clientCredentials(context, request);
   if (isDocumentUrl(form.clientId)) return tokenOfDocument(context, request);
   const plain = asRequest(request, context.origin);
-  // Without a grant there is nothing to redeem: the library says what is wrong with the rest.
+  // Without a grant nothing can be redeemed: the library reports what is wrong with the rest.
   if (form.subject === undefined) return context.authority.fetch(plain, context.engine);
   return context.store.ofUser(form.subject.user).token(plain);
 }
 
-/** What is found out by a grant that was there until then. */
+/** Reasons that only a grant which existed until then can give. */
 const THEN_ENDED: ReadonlySet<TokenReason> = new Set(["used-code", "replaced"]);
 
 /** For the login doctor. */
@@ -95,7 +98,7 @@ async function note(
   });
 }
 
-/** What is sent as one may be anything, a token say. */
+/** The client may send any text as grant type, a token for example. */
 function grantTypeOf({ grantType, credential }: TokenForm): StepOf<"token_refused">["grantType"] {
   switch (grantType) {
     case "authorization_code":
@@ -107,7 +110,9 @@ function grantTypeOf({ grantType, credential }: TokenForm): StepOf<"token_refuse
   }
 }
 
-/** Whether there is such a client: nothing is loaded, and nobody has proved to be it. */
+/**
+ * @returns whether the client exists: no document is loaded, and the client is not authenticated.
+ */
 async function isClient(
   { store, authority, engine }: AuthContext,
   clientId: string,
@@ -127,7 +132,7 @@ async function isClient(
   }
 }
 
-/** Anybody can make up the names of a client and a grant. */
+/** Anyone can make up the names of a client and a grant. */
 async function hasGrant(
   store: AuthContext["store"],
   { clientId, subject }: TokenForm,

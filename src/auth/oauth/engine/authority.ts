@@ -1,7 +1,7 @@
 /**
- * The protocol engine of the authorization server: one instance of the library's for each origin
- * and set of upstreams. It is the same in the Worker and in the objects; what differs is the
- * storage that each call brings with it.
+ * The protocol engine of the authorization server: one instance of the library for each origin and
+ * set of upstreams. The Worker and the objects use the same one; only the storage that each call
+ * brings differs.
  */
 
 import {
@@ -20,13 +20,13 @@ import type { KvAdapter } from "../../store/kv-adapter.ts";
 const DAY_SECONDS = 86_400;
 const MAX_ORIGINS = 8;
 
-/** What a token carries beside its grant: nothing that is not in the user's record. */
+/** The data of a token beside its grant: nothing that is not in the user's record. */
 type TokenProps = Readonly<Record<string, never>>;
 
-/** What the library finds in its environment. */
+/** The library's environment. */
 export interface AuthorityEnv {
   readonly OAUTH_KV: KvAdapter;
-  /** Asked before a token is issued. @throws OAuthError when none may be. */
+  /** Called before a token is issued. @throws OAuthError when no token may be issued. */
   readonly judge?: (
     request: TokenExchangeCallbackOptions<AuthorityEnv>,
   ) => Promise<TokenExchangeCallbackResult>;
@@ -47,7 +47,7 @@ export interface Authority {
   ): Promise<ValidatedAccessToken<TokenProps> | null>;
 }
 
-/** The authorities of one configuration, by origin: in development there may be a few. */
+/** The authorities of one configuration, by origin: development may have several. */
 export class Authorities {
   readonly #slugs: readonly string[];
   readonly #limits: Limits;
@@ -79,15 +79,15 @@ function make(origin: string, resources: readonly Resource[], limits: Limits): A
     resources: ids,
     defaultResource,
     scopesSupported: [USE],
-    // All schemes or none, as far as the library goes. Which of them are used is on a list in
-    // `redirect-uris.ts`, and it is looked at before a request is read and before a code is made.
+    // The library allows all schemes or none. The list in `redirect-uris.ts` decides which are
+    // used; it is checked before a request is read and before a code is made.
     allowPrivateUseRedirectUris: true,
     accessTokenTTL: limits.accessTokenMinutes * 60,
     refreshTokenTTL: limits.refreshIdleDays * DAY_SECONDS,
     refreshTokenIdleTTL: limits.refreshIdleDays * DAY_SECONDS,
     clientRegistrationTTL: limits.registrationDays * DAY_SECONDS,
     tokenExchangeCallback: (request) => request.env.judge?.(request),
-    // An error is told to who asked; the login doctor reads it from there.
+    // The client receives the error; the login doctor reads it from the response.
     onError: () => undefined,
   });
   return {
@@ -98,7 +98,7 @@ function make(origin: string, resources: readonly Resource[], limits: Limits): A
   };
 }
 
-/** The library starts nothing that outlives its answer. */
+/** The library starts no work that outlives its response. */
 const NOTHING_LATER: ExecutionContext = {
   waitUntil: () => undefined,
   passThroughOnException: () => undefined,

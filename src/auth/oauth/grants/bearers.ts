@@ -1,6 +1,6 @@
 /**
- * Who a bearer token stands for, judged where the user's records are: so a token that was revoked
- * a moment ago, or whose user was disabled, is none.
+ * Resolves a bearer token to its user, where the user's records are: a token that was just revoked,
+ * or whose user was just disabled, is invalid.
  */
 
 import type { Authority, AuthorityEnv } from "../engine/authority.ts";
@@ -19,19 +19,19 @@ export interface Bearer {
   readonly scopes: readonly string[];
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  /** What ends it: the id of the grant, or of the key. */
+  /** The id of the grant or key whose end is the end of the token. */
   readonly lease: string;
 }
 
 export interface BearersOptions {
   readonly authority: (origin: string) => Authority;
   readonly env: AuthorityEnv;
-  /** @returns `undefined` for somebody who may not be served today. */
+  /** @returns `undefined` for a user who may not be served under the current configuration. */
   readonly currentUser: (
     user: string,
     codeMac: string | undefined,
   ) => Promise<CurrentUser | undefined>;
-  /** Whether whoever made a service client is an administrator today. */
+  /** Whether the maker of a service client is an administrator under the current configuration. */
   readonly isAdministrator: (maker: Maker) => Promise<boolean>;
   readonly grants: Grants;
   readonly keys: ApiKeys;
@@ -46,8 +46,8 @@ export class Bearers {
 
   /**
    * @param resource the canonical resource that the token has to be for (RFC 8707 section 2.2, and
-   *   the MCP specification: MUST reject a token for another audience). A token for the whole that
-   *   the resource is part of is for it as well, if it has the scope for the whole.
+   *   the MCP specification: MUST reject a token for another audience). A token for the resource
+   *   that contains this one is accepted too, if it has the scope of the whole.
    */
   async check(origin: string, resource: string, token: string): Promise<Bearer | undefined> {
     const { resources } = this.#options.authority(origin);
@@ -86,7 +86,7 @@ export class Bearers {
     return { user: owner, client, scopes, expiresAt, lease: id };
   }
 
-  /** @returns `undefined` when nobody stands behind the key any more. */
+  /** @returns `undefined` when the user or the maker of the key may not be served any more. */
   async #scopesOfKey({
     kind,
     owner,
@@ -103,7 +103,7 @@ export class Bearers {
   }
 }
 
-/** What was granted to an administrator is nothing to somebody who is none any more. */
+/** Scopes that were granted to an administrator end when the user is no longer one. */
 function scopesOf({ isAdmin }: CurrentUser, granted: readonly string[]): readonly string[] {
   return granted.filter((scope) => isAdmin || scope !== ADMIN);
 }

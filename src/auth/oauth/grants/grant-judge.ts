@@ -1,7 +1,7 @@
 /**
- * Whether a grant may bring another token: the user has to be there still, and the provider that
- * signed them in has to stand by it (2025-03-26, third-party authorization: the gateway MUST check
- * the provider's session, and end with it).
+ * Decides whether a grant may bring another token: the user must still be admitted, and the
+ * provider that signed them in must confirm the sign-in (2025-03-26, third-party authorization: the
+ * gateway MUST check the provider's session, and end with it).
  */
 
 import {
@@ -26,31 +26,34 @@ export interface GrantJudgeOptions {
   readonly users: Users;
   readonly audit: AuditLog;
   readonly grants: Pick<Grants, "find" | "codeMacOf">;
-  /** @returns `undefined` for somebody who may not be served today. */
+  /** @returns `undefined` for a user who may not be served under the current configuration. */
   readonly currentUser: (
     user: string,
     codeMac: string | undefined,
   ) => Promise<CurrentUser | undefined>;
-  /** How old a grant may become, however often it is renewed. */
+  /** The greatest age of a grant, however often it is renewed. */
   readonly maxAgeMs: number;
-  /** How long a sign-in lasts whose provider was asked, and whose answer was lost with the process. */
+  /**
+   * The time for which a sign-in lasts after its provider was asked and the answer was lost with
+   * the process.
+   */
   readonly maxUnprovenMs: number;
   readonly providerOf: (name: string) => IdentityProvider | undefined;
   readonly ring: () => Promise<Keyring>;
-  /** Told of a user whose provider has ended the sign-in. */
+  /** Called with a user whose provider has ended the sign-in. */
   readonly onEnded: (user: string) => void;
   readonly now?: () => number;
 }
 
 const RETRY_SECONDS = 30;
-/** A provider that is asked too often answers nobody any more: one user may not bring that about. */
+/** A provider that receives too many requests refuses all of them; one user may not cause that. */
 const QUESTIONS_PER_MINUTE = 30;
 const MAX_BUCKETS = 10_000;
 const HOUR_MS = 3_600_000;
-/** Who waits for a refusal has it within the same request. */
+/** A refusal is read within the same request. */
 const REFUSAL_MS = 60_000;
 
-/** The library passes it on as any other error; the gateway knows it again by its reason. */
+/** The library passes it on like any other error; the gateway recognises it by its reason. */
 class GrantRefusal extends OAuthError {
   readonly reason: TokenReason;
 
@@ -63,9 +66,9 @@ class GrantRefusal extends OAuthError {
 export class GrantJudge {
   readonly #options: GrantJudgeOptions;
   readonly #now: () => number;
-  /** Applications of one user that refresh together make one question of it. */
+  /** Applications of one user that refresh at the same time share one request to the provider. */
   readonly #asking = new Map<string, Promise<void>>();
-  /** Why grants were refused, until it is asked for. */
+  /** The reasons for which grants were refused, until they are read. */
   readonly #refusals = new BoundedCache<TokenReason>({ maxEntries: 1000, ttlMs: REFUSAL_MS });
   readonly #buckets = new BoundedCache<TokenBucket>({ maxEntries: MAX_BUCKETS, ttlMs: HOUR_MS });
 
@@ -74,7 +77,7 @@ export class GrantJudge {
     this.#now = options.now ?? (() => Date.now());
   }
 
-  /** @throws OAuthError when there is to be no token; `invalid_grant` also ends the grant. */
+  /** @throws OAuthError when no token may be issued; `invalid_grant` also ends the grant. */
   async judge(
     request: TokenExchangeCallbackOptions<unknown>,
   ): Promise<TokenExchangeCallbackResult> {
@@ -86,7 +89,7 @@ export class GrantJudge {
     }
   }
 
-  /** @returns why a grant was refused, once. */
+  /** @returns the reason for which a grant was refused; the reason is returned once. */
   refusalOf(grant: string): TokenReason | undefined {
     const reason = this.#refusals.get(grant);
     this.#refusals.delete(grant);
@@ -100,7 +103,7 @@ export class GrantJudge {
     // A code is redeemed within minutes of the sign-in that it came from.
     if (request.grantType === GrantType.REFRESH_TOKEN) {
       this.#checkAge(userId, grantId);
-      // Nobody is asked about somebody whom the configuration shuts out.
+      // No provider is asked about a user whom the configuration excludes.
       await this.#current(userId, grantId);
       await this.ask(userId);
     }
@@ -113,9 +116,9 @@ export class GrantJudge {
   }
 
   /**
-   * Whether it may be for a lost answer alone that a refresh token is not taken: the provider was
-   * asked with it before, and has perhaps replaced it. Nobody can tell then whether the session at
-   * the provider lasts, so the last proof counts for a while.
+   * Whether a lost answer alone may explain that the provider rejects a refresh token: the provider
+   * was asked with it before, and has perhaps replaced it. The session at the provider may then
+   * still last, so the last proof counts for a while.
    */
   #isUnproven({ askedAt, provenAt, seenAt }: User): boolean {
     const age = this.#now() - (provenAt ?? seenAt);
@@ -136,7 +139,7 @@ export class GrantJudge {
     return bucket;
   }
 
-  /** @throws OAuthError `invalid_grant` for a grant of somebody who may not be served today. */
+  /** @throws OAuthError `invalid_grant` for the grant of a user who may not be served any more. */
   async #current(user: string, grant: string): Promise<CurrentUser> {
     const { currentUser, grants } = this.#options;
     const current = await currentUser(user, grants.codeMacOf(user, grant));
@@ -151,10 +154,10 @@ export class GrantJudge {
   }
 
   /**
-   * Asks a user's provider whether it still stands by the sign-in. Its refresh tokens may be good
-   * for one use, so nobody else asks meanwhile.
+   * Asks a user's provider to confirm the sign-in. The provider's refresh tokens may be good for
+   * one use, so requests for one user are never concurrent.
    *
-   * @throws OAuthError when it does not, or cannot be asked.
+   * @throws OAuthError when the provider does not confirm it, or cannot be asked.
    */
   async ask(id: string): Promise<void> {
     const asking = this.#asking.get(id) ?? this.#ask(id);
@@ -162,7 +165,7 @@ export class GrantJudge {
     try {
       await asking;
     } finally {
-      // Somebody else may have begun to ask anew.
+      // Another request may have begun to ask anew.
       if (this.#asking.get(id) === asking) this.#asking.delete(id);
     }
   }
@@ -174,18 +177,19 @@ export class GrantJudge {
     if (provider === undefined) {
       throw new GrantRefusal("provider-ended", "The user's provider is gone");
     }
-    // Nobody beyond the gateway knows the owner's code.
+    // Only the gateway knows the owner's code.
     if (provider.kind === "code") return;
     if (!this.#bucketOf(id).take()) throw unavailable(429);
     const keys = await ring();
     const purpose = upkeepPurpose(id);
     const opened = user.upkeep === undefined ? undefined : await unseal(keys, purpose, user.upkeep);
     const upkeep = typeof opened === "string" ? opened : undefined;
-    // It is durable before the question leaves. A process that dies before the answer is written
-    // down leaves it, and with it a refresh token that the provider may have replaced.
+    // The note is durable before the request leaves. A process that dies before it stores the
+    // answer leaves the note, and a refresh token that the provider may have replaced.
     users.setAsked(id, this.#now());
     const answer = await provider.recheck(upkeep, user);
-    // Whoever has signed in again meanwhile has brought something newer, which nobody was asked with.
+    // A user who has signed in again meanwhile has a newer refresh token, with which no provider
+    // was asked.
     const isCurrent = users.find(id)?.upkeep === user.upkeep;
     switch (answer.kind) {
       case "unavailable":
@@ -227,7 +231,7 @@ function unavailable(statusCode: 429 | 503): OAuthError {
   });
 }
 
-/** Sealed for one user, what is kept of a provider is nothing in another's record. */
+/** The provider's data is sealed for one user, and cannot be opened in another user's record. */
 export function upkeepPurpose(user: string): string {
   return `identity-upkeep:${user}`;
 }

@@ -1,4 +1,4 @@
-/** What the library's record of a grant says of the tokens that it takes at this moment. */
+/** The tokens that a grant accepts at this moment, as the library's record of it has them. */
 
 import { tryJson } from "../../../lib/try-json.ts";
 import { isObject } from "../../../protocol/json-rpc.ts";
@@ -6,11 +6,14 @@ import type { KvRows } from "../../store/kv-rows.ts";
 
 export interface GrantState {
   readonly client: string;
-  /** Nobody has redeemed its code yet. */
+  /** The code of the grant was not redeemed yet. */
   readonly isPending: boolean;
   /** The hash of that code. */
   readonly code: string;
-  /** What its request has to show (RFC 7636, RFC 6749 section 4.1.3); absent once it is redeemed. */
+  /**
+   * The challenge that the request must answer (RFC 7636, RFC 6749 section 4.1.3); absent once the
+   * code is redeemed.
+   */
   readonly challenge: string | undefined;
   readonly redirectUri: string | undefined;
   /** Seconds since 1970. */
@@ -19,7 +22,7 @@ export interface GrantState {
   readonly refreshTokens: readonly string[];
 }
 
-/** @returns `undefined` when there is no such grant. */
+/** @returns `undefined` when the grant does not exist. */
 export function grantState(rows: KvRows, user: string, grant: string): GrantState | undefined {
   const record = tryJson(rows.get(`grant:${user}:${grant}`) ?? "");
   if (!isObject(record)) return undefined;
@@ -37,7 +40,7 @@ export function grantState(rows: KvRows, user: string, grant: string): GrantStat
   };
 }
 
-/** @returns whether there is such an access token, which may have expired by a second. */
+/** @returns whether the access token exists, which may have expired by a second. */
 export function hasAccessToken(
   rows: KvRows,
   { user, grant }: { readonly user: string; readonly grant: string },
@@ -46,7 +49,7 @@ export function hasAccessToken(
   return rows.get(`token:${user}:${grant}:${hash}`) !== null;
 }
 
-/** The hash by which the library keeps a code or token. */
+/** @returns the hash under which the library stores a code or token. */
 export async function tokenHash(token: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,7 +1,7 @@
 /**
- * The token endpoint where the grants are: requests for one grant are answered one after the
- * other, so a code is redeemed once, and of many who refresh together all get the same new token.
- * The library reads, computes and writes, and others would come in between.
+ * The token endpoint where the grants are. Requests for one grant are answered one after the other,
+ * so a code is redeemed once, and concurrent refreshes all get the same new token. The library
+ * reads, computes and writes, and concurrent requests would interleave with it.
  */
 
 import { readText } from "../../../lib/read-text.ts";
@@ -19,28 +19,28 @@ import {
   type GrantTokenRequest,
 } from "./grant-token-request.ts";
 
-/** More than whoever checked the request let through. */
+/** More than the Worker lets through, which checks the request first. */
 const MAX_BYTES = 64 * 1024;
 
 export class GrantTokenEndpoint {
-  readonly #desk: GrantTokenContext;
+  readonly #context: GrantTokenContext;
   readonly #redemption: CodeRedemption;
   readonly #refresh: TokenRefresh;
-  /** The last one in the line for each grant. */
+  /** The last queued request for each grant. */
   readonly #lines = new Map<string, Promise<unknown>>();
 
   constructor(grantContext: GrantTokenContext) {
-    this.#desk = grantContext;
+    this.#context = grantContext;
     this.#redemption = new CodeRedemption(grantContext);
     this.#refresh = new TokenRefresh(grantContext);
   }
 
-  /** @param request a POST with a form, which was checked by whoever passes it on. */
+  /** @param request a POST with a form, which the Worker has checked. */
   async answer(request: Request): Promise<Response> {
     const params = new URLSearchParams(await readText(request.clone().body, MAX_BYTES));
     const form = readTokenForm(params, request.headers);
     const { subject, credential, grantType } = form;
-    if (subject === undefined) return this.#desk.answer(request);
+    if (subject === undefined) return this.#context.answer(request);
     const tokenRequest: GrantTokenRequest = {
       ...subject,
       request,
@@ -56,19 +56,19 @@ export class GrantTokenEndpoint {
           this.#refresh.answer(tokenRequest, params),
         );
       }
-      return revokeToken(this.#desk, tokenRequest);
+      return revokeToken(this.#context, tokenRequest);
     });
   }
 
-  /** Says with a refusal why it is one, for the login doctor: afterwards the grant may be gone. */
+  /** Adds the reason to a refusal for the login doctor: the grant may be gone afterwards. */
   async #explained(
     tokenRequest: GrantTokenRequest,
     params: URLSearchParams,
     answer: () => Promise<Response>,
   ): Promise<Response> {
-    const { grants, judgedOf } = this.#desk;
+    const { grants, judgedOf } = this.#context;
     const wasRetired = grants.retired.has(rowOf(tokenRequest), tokenRequest.hash);
-    const before = { state: stateOf(this.#desk, tokenRequest), wasRetired };
+    const before = { state: stateOf(this.#context, tokenRequest), wasRetired };
     const response = await answer();
     const judged = judgedOf(tokenRequest.grant);
     if (response.ok) return response;

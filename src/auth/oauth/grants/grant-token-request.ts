@@ -1,4 +1,4 @@
-/** One request at the token desk that is about a grant, and what the desk has at hand for it. */
+/** One token request about a grant, and the context in which it is answered. */
 
 import type { TokenReason } from "../../trace/token-reasons.ts";
 import type { AuditLog } from "../../store/audit-log.ts";
@@ -10,7 +10,7 @@ import type { TokenForm, TokenSubject } from "./token-form.ts";
 export interface GrantTokenRequest extends TokenSubject {
   readonly request: Request;
   readonly form: TokenForm;
-  /** The hash of the code or token that it brings. */
+  /** The hash of the code or token in the request. */
   readonly hash: string;
 }
 
@@ -18,21 +18,21 @@ export interface GrantTokenContext {
   readonly rows: KvRows;
   readonly grants: Grants;
   readonly audit: AuditLog;
-  /** The library, on the rows of this object. */
+  /** The library's token endpoint, on the rows of this object. */
   readonly answer: (request: Request) => Promise<Response>;
-  /** The same, for an access token beside the others: no refresh token of the grant is replaced. */
+  /** The same, for an additional access token: no refresh token of the grant is replaced. */
   readonly answerBeside: (request: Request) => Promise<Response>;
-  /** Whether the user of a grant may be served today. */
+  /** Whether the user of a grant may be served under the current configuration. */
   readonly isServed: (grant: TokenSubject) => Promise<boolean>;
-  /** @returns why the user may have no token for the grant, if that was found out just now. */
+  /** @returns why the user may have no token for the grant, if the judge found that just now. */
   readonly judgedOf: (grant: string) => TokenReason | undefined;
-  /** Told of every application that got a token, so that its registration is kept. */
+  /** Called for every application that got a token, so that its registration is kept. */
   readonly onIssued: (clientId: string) => Promise<void>;
-  /** Tells whoever holds streams open for it. */
+  /** Closes the streams that are open for these grants. */
   readonly onEnded: (grants: readonly string[]) => void;
-  /** How long the answer to a refresh is given again to who asks the same. */
+  /** The time for which the same refresh gets the same answer again. */
   readonly replayMs: number;
-  /** How many grants an application may have for one resource of one user. */
+  /** The number of grants that an application may have for one resource of one user. */
   readonly keptGrants: number;
 }
 
@@ -41,7 +41,7 @@ export function rowOf({ user, grant }: TokenSubject): string {
   return `grant:${user}:${grant}`;
 }
 
-/** @returns `undefined` when there is no such grant at this moment. */
+/** @returns `undefined` when the grant does not exist at this moment. */
 export function stateOf(
   { rows }: GrantTokenContext,
   { user, grant }: TokenSubject,
@@ -49,7 +49,7 @@ export function stateOf(
   return grantState(rows, user, grant);
 }
 
-/** Ends a grant, all that was issued under it, and the streams that are open for it. */
+/** Ends a grant, all tokens that were issued under it, and the streams that are open for it. */
 export function endGrant(
   { grants, onEnded }: GrantTokenContext,
   { user, grant }: TokenSubject,
@@ -58,7 +58,7 @@ export function endGrant(
   onEnded([grant]);
 }
 
-/** The token is out: nothing that fails now may keep it from who it is for. */
+/** The token is issued: no failure from here on may keep it from its client. */
 export async function tellIssued(
   { onIssued }: GrantTokenContext,
   { form }: GrantTokenRequest,
@@ -66,7 +66,7 @@ export async function tellIssued(
   try {
     await onIssued(form.clientId);
   } catch {
-    // The next token is soon enough.
+    // The next token extends the registration.
   }
 }
 

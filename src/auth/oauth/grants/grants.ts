@@ -1,6 +1,6 @@
 /**
- * What the applications of a user may do: one grant for each sign-in of an application. The
- * library keeps them among the rows; this lists, ends and thins them out where they are kept.
+ * The grants of a user's applications: one for each sign-in of an application. The library stores
+ * them among the rows; this class lists, ends and prunes them there.
  */
 
 import type { Sql } from "../../../lib/sql.ts";
@@ -17,14 +17,14 @@ export interface Grant {
   readonly resource: string;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** As the consent page called the application. */
+  /** The name of the application on the consent page. */
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly usedAt?: number;
 }
 
-/** An application, over all the grants that it has of anybody. */
+/** An application and all its grants, of all users. */
 export interface ClientUse {
   readonly client: string;
   readonly name: string;
@@ -33,21 +33,24 @@ export interface ClientUse {
   readonly usedAt: number;
 }
 
-/** What is kept in the open with a grant. */
+/** The data of a grant that is stored unencrypted. */
 export interface GrantMetadata {
   readonly name: string;
-  /** Of the owner code that it was approved under, if it was (`SignInResult.codeMac`). */
+  /**
+   * The MAC of the owner code under which the grant was approved, if it was
+   * (`SignInResult.codeMac`).
+   */
   readonly codeMac?: string;
 }
 
-/** That a grant is in use is written down at most this often. */
+/** The use of a grant is recorded at most this often. */
 const USED_MS = 3_600_000;
 
 export class Grants {
   readonly #rows: KvRows;
   readonly #sql: Sql;
   readonly #now: () => number;
-  /** They end with their grants. */
+  /** The replaced refresh tokens, which end with their grants. */
   readonly retired: RetiredTokens;
 
   constructor(rows: KvRows, sql: Sql, now: () => number = () => Date.now()) {
@@ -58,7 +61,7 @@ export class Grants {
     sql.exec("CREATE TABLE IF NOT EXISTS grant_use_1 (key TEXT PRIMARY KEY, at INTEGER NOT NULL)");
   }
 
-  /** Newest first, and without those whose code nobody has redeemed. */
+  /** Newest first, without those whose code was not redeemed. */
   list(user: string): readonly Grant[] {
     return this.#keys(prefixOf(user))
       .flatMap(({ name }) => this.#read(name) ?? [])
@@ -69,7 +72,7 @@ export class Grants {
     return this.#read(prefixOf(user) + id);
   }
 
-  /** What a grant remembers of the owner code, also before its own code is redeemed. */
+  /** The MAC of the owner code in a grant, also before its own code is redeemed. */
   codeMacOf(user: string, id: string): string | undefined {
     const record = tryJson(this.#rows.get(prefixOf(user) + id) ?? "");
     const metadata = isObject(record) ? record["metadata"] : undefined;
@@ -77,12 +80,14 @@ export class Grants {
     return typeof codeMac === "string" ? codeMac : undefined;
   }
 
-  /** @returns whether there is such a grant of this application, also before its code is redeemed. */
+  /**
+   * @returns whether the grant exists and is this application's, also before its code is redeemed.
+   */
   isOf(client: string, { user, grant }: TokenSubject): boolean {
     return grantState(this.#rows, user, grant)?.client === client;
   }
 
-  /** The applications that somebody in this object has let in. */
+  /** The applications that a user in this object has approved. */
   clientsInUse(): readonly ClientUse[] {
     const uses = new Map<string, ClientUse>();
     for (const { name: key } of this.#keys("grant:")) {
@@ -95,7 +100,7 @@ export class Grants {
     return [...uses.values()];
   }
 
-  /** Ends a grant and everything that was issued under it. @returns whether there was one. */
+  /** Ends a grant and all tokens that were issued under it. @returns whether it existed. */
   revoke(user: string, id: string): boolean {
     const key = prefixOf(user) + id;
     this.#rows.clear(`token:${user}:${id}:`);
@@ -105,8 +110,10 @@ export class Grants {
   }
 
   /**
-   * Ends all grants of an application, or all of them, and those whose code nobody has redeemed
-   * yet: they must not become any. @returns the ids of those that ended.
+   * Ends all grants of an application, or all of them, including those whose code was not redeemed
+   * yet: these must not become usable.
+   *
+   * @returns the ids of those that ended.
    */
   revokeAll(user: string, client?: string): readonly string[] {
     const ended = this.#keys(prefixOf(user))
@@ -116,7 +123,7 @@ export class Grants {
     return ended;
   }
 
-  /** Ends all grants of an application that is deleted, whosever they are in this object. */
+  /** Ends all grants of a deleted application, of all users in this object. */
   revokeOfEverybody(client: string): readonly TokenSubject[] {
     const ended = this.#keys("grant:")
       .filter((key) => this.#clientOf(key) === client)
@@ -129,7 +136,7 @@ export class Grants {
   }
 
   /**
-   * Keeps the newest grants of an application for a resource, and among them the given one.
+   * Keeps the newest grants of an application for a resource, the given one always among them.
    *
    * @returns the ids that ended.
    */
@@ -152,7 +159,7 @@ export class Grants {
     );
   }
 
-  /** Removes what belongs to grants that have expired. */
+  /** Removes the rows of grants that have expired. */
   sweep(): void {
     this.retired.sweep();
     this.#sql.exec(
@@ -174,7 +181,7 @@ export class Grants {
     return keys;
   }
 
-  /** The library writes it beside the grant as well, unless that would be too long. */
+  /** The library also writes the client beside the grant, unless that would be too long. */
   #clientOf({ name, metadata }: RowKey): unknown {
     const said = tryJson(metadata ?? this.#rows.get(name) ?? "");
     return isObject(said) ? said["clientId"] : undefined;

@@ -1,7 +1,7 @@
 /**
- * What refreshes were answered a moment ago. Processes that share a token refresh it at once, and
- * an answer that gets lost is asked for again: each gets the same new token. These are live tokens,
- * so they are in memory only; when they are lost with it, the library's own grace is left.
+ * The recent answers to refreshes. Processes that share a token refresh it at once, and a client
+ * repeats a request whose answer was lost: each gets the same new token. These are live tokens, so
+ * they are in memory only; when they are lost with it, the library's own grace period remains.
  */
 
 import { BoundedCache } from "../../../lib/bounded-cache.ts";
@@ -11,7 +11,7 @@ import { tokenHash } from "./grant-state.ts";
 
 export interface RefreshAnswer {
   readonly body: string;
-  /** Hashes of the tokens in it. */
+  /** The hashes of the tokens in the answer. */
   readonly refreshToken: string;
   readonly accessToken: string;
 }
@@ -26,7 +26,7 @@ const MAX_ANSWERS = 10_000;
 
 export class RefreshReplays {
   readonly #answers: BoundedCache<RefreshAnswer>;
-  /** By the hash of the token that each replaced, whatever the request said beside it. */
+  /** By the hash of the replaced token, whatever else the request contained. */
   readonly #successors: BoundedCache<Successor>;
 
   constructor(ttlMs: number) {
@@ -35,18 +35,18 @@ export class RefreshReplays {
   }
 
   /**
-   * The newest tokens that came of a refresh token: the answer may have been refreshed itself by
-   * now, and a token that was replaced is of no use to whoever comes late.
+   * The newest tokens that a refresh token led to: the answer may have been refreshed itself by
+   * now, and a replaced token is of no use to a later request.
    *
    * @param token the hash of the refresh token that is presented.
-   * @param rest everything else that the request says, so that nobody gets another's answer.
+   * @param rest a digest of all other parameters, so that no client gets the answer of another.
    */
   find(token: string, rest: string): RefreshAnswer | undefined {
     const answer = this.#answers.get(`${token} ${rest}`);
     return answer === undefined ? undefined : (this.find(answer.refreshToken, rest) ?? answer);
   }
 
-  /** The newest refresh token of the line that a token began a moment ago. */
+  /** The newest refresh token of the chain that a token began a moment ago. */
   newest(token: string): Successor | undefined {
     const successor = this.#successors.get(token);
     return successor === undefined ? undefined : (this.newest(successor.hash) ?? successor);

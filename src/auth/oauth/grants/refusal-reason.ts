@@ -1,21 +1,23 @@
-/** Why the grant of a request for a token brought none: judged by its state before the request. */
+/**
+ * The reason for which a token request was refused, from the state of the grant before the request.
+ */
 
 import { toBase64Url } from "../../../lib/base64url.ts";
 import type { TokenReason } from "../../trace/token-reasons.ts";
 import type { GrantState } from "./grant-state.ts";
 import type { GrantTokenRequest } from "./grant-token-request.ts";
 
-/** The library takes no refresh token that is good for less than this. */
+/** The library accepts no refresh token that expires in less than this. */
 const LAST_SECONDS = 60;
 
 export interface Before {
-  /** `undefined` when there was no such grant. */
+  /** `undefined` when the grant did not exist. */
   readonly state: GrantState | undefined;
   /** The refresh token of the request had been replaced. */
   readonly wasRetired: boolean;
 }
 
-/** @param params the form of the visit. */
+/** @param params the form of the request. */
 export async function refusalReason(
   { form, hash }: GrantTokenRequest,
   params: URLSearchParams,
@@ -23,9 +25,9 @@ export async function refusalReason(
   nowMs: number,
 ): Promise<TokenReason | undefined> {
   const isRefresh = form.grantType === "refresh_token";
-  // A grant goes with its code, and is never there without a refresh token.
+  // A grant ends with its code, and always has a refresh token.
   if (state === undefined) return isRefresh ? "ended" : "expired";
-  // Who has the code or the token itself is told apart from who made one up.
+  // A client that has the code or the token itself is distinguished from one that made it up.
   if (isRefresh && wasRetired && state.client === form.clientId) return "replaced";
   const isTheirs = isRefresh ? state.refreshTokens.includes(hash) : state.code === hash;
   if (!isTheirs) return undefined;

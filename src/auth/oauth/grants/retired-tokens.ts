@@ -1,6 +1,6 @@
 /**
- * Refresh tokens that were replaced. Whoever presents one has a copy that somebody else has used
- * since, so one of the two is a thief (RFC 9700 section 4.14.2).
+ * Refresh tokens that were replaced. A client that presents one has a copy that another client has
+ * used since, so one of the two is a thief (RFC 9700 section 4.14.2).
  */
 
 import type { Sql } from "../../../lib/sql.ts";
@@ -40,7 +40,7 @@ export class RetiredTokens {
     this.#sql.exec("DELETE FROM retired_1 WHERE owner = ?", owner);
   }
 
-  /** Removes what is left of grants that expired long ago. */
+  /** Removes the rows of grants that expired long ago. */
   sweep(): void {
     this.#sql.exec("DELETE FROM retired_1 WHERE expires <= ?", this.#now());
   }

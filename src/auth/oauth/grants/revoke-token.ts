@@ -1,7 +1,7 @@
 /**
- * A token that its application gives back (RFC 7009): a refresh token takes the grant and all that
- * was issued under it along, an access token goes alone. Of what was not there, or was another
- * application's, nothing changes and nothing is told.
+ * Revokes a token for its application (RFC 7009): a refresh token ends the grant and all tokens
+ * that were issued under it, an access token ends alone. A token that does not exist, or is another
+ * application's, changes nothing, and the response does not reveal that.
  */
 
 import { hasAccessToken } from "./grant-state.ts";

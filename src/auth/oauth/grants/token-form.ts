@@ -1,4 +1,4 @@
-/** What a request for a token says, as far as it must be known before the library reads it. */
+/** The parts of a token request that must be known before the library reads it. */
 
 export interface TokenForm {
   /** Empty when the request is to revoke a token (RFC 7009). */
@@ -6,7 +6,7 @@ export interface TokenForm {
   readonly clientId: string;
   /** The code or token that the request is about. */
   readonly credential: string;
-  /** Whose it is, if it has the shape of one of ours. */
+  /** The user and the grant of the credential, if it has the shape of our tokens. */
   readonly subject: TokenSubject | undefined;
 }
 
@@ -18,15 +18,15 @@ export interface TokenSubject {
 /** A code, a refresh token and an access token look alike: user, grant and 32 characters. */
 const TOKEN = /^([A-Za-z0-9_-]{1,64}):([A-Za-z0-9_-]{16}):[A-Za-z0-9_-]{32}$/;
 
-/** Nothing that has another shape is looked up anywhere. */
+/** @returns `undefined` for a token of another shape, which is looked up nowhere. */
 export function subjectOf(token: string): TokenSubject | undefined {
   const [, user, grant] = TOKEN.exec(token) ?? [];
   return user === undefined || grant === undefined ? undefined : { user, grant };
 }
 
 /**
- * The one field that a request is about. A request may bring others beside, and whoever looked at
- * those would take it for another grant's.
+ * The one field that a request is about. A request may contain others too, and code that read those
+ * would take it for a request about another grant.
  */
 const CREDENTIAL_FIELDS: ReadonlyMap<string, string> = new Map([
   ["authorization_code", "code"],
