@@ -7,7 +7,7 @@ import { addressOf, type AuthBacking, type AuthContext } from "./auth/context/co
 import { noteProbe } from "./auth/doctor/note-probe.ts";
 import { traceInto } from "./auth/doctor/tracer.ts";
 import { authenticate } from "./auth/resource/bearer.ts";
-import { leased } from "./auth/resource/leased.ts";
+import { leased } from "./auth/resource/lease.ts";
 import { describeResource, nothingWellKnown } from "./auth/resource/resource-metadata.ts";
 import { serveMetadata } from "./auth/oauth/endpoints/metadata.ts";
 import { register } from "./auth/oauth/endpoints/register.ts";

@@ -1,6 +1,7 @@
 /**
- * Cookies of the gateway's pages. Each has the `__Host-` prefix (RFC 6265bis section 4.1.3.2), so no
- * other host of the domain can have set it; and none is ever looked at where tokens are taken.
+ * Cookies of the gateway's pages. Each has the `__Host-` prefix (RFC 6265bis section 4.1.3.2), so
+ * no other host of the domain can have set it; and no endpoint that accepts tokens reads any of
+ * them.
  */
 
 const NAME_AND_VALUE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=([!#-+\--:<-[\]-~]*)$/;
@@ -16,7 +17,7 @@ export function readCookies(request: Request): ReadonlyMap<string, string> {
   return cookies;
 }
 
-/** `Lax`, and not `Strict`: it has to be there when a provider sends the browser back. */
+/** `Lax`, not `Strict`: the browser has to send it when a provider redirects back. */
 export function cookie(name: string, value: string, maxAgeSeconds: number): string {
   return `${name}=${value}; Max-Age=${maxAgeSeconds}; ${ATTRIBUTES}`;
 }

@@ -1,18 +1,18 @@
 /**
- * The protected resources of the gateway: what a token is for (RFC 8707). Each MCP endpoint is one;
- * the HTTP+SSE endpoints are other doors to the same, so a client of 2024-11-05 that knows of no
- * resources gets a token that fits. The operator's pages are one of their own.
+ * The protected resources of the gateway: what a token is for (RFC 8707). Each MCP endpoint is one.
+ * The HTTP+SSE endpoints are other transports of the same resources, so a client of 2024-11-05 that
+ * knows of no resources gets a token that fits. The operator's pages are a resource of their own.
  */
 
 import { ADMIN, covers, USE, useOf } from "./scopes.ts";
 
 export interface Resource {
-  /** Its canonical identifier, in tokens. */
+  /** The canonical identifier, as in tokens. */
   readonly id: string;
-  /** Of the endpoint, e.g. `/mcp/files`. */
+  /** The path of the endpoint, e.g. `/mcp/files`. */
   readonly path: string;
   readonly slug: string | undefined;
-  /** What can be granted for it; the first one by default. */
+  /** The scopes that can be granted for it; the first one is the default. */
   readonly scopes: readonly string[];
 }
 
@@ -41,14 +41,14 @@ function partsOf(resources: readonly Resource[]): readonly Resource[] {
 export function enoughFor(resources: readonly Resource[], { scopes }: Resource): readonly string[] {
   const [first = ""] = scopes;
   if (first !== USE) return [first];
-  // Where there is one server, everything is that server.
+  // With a single server, the whole is that server.
   const [only, second] = partsOf(resources);
   return only === undefined || second !== undefined ? [first] : [first, ...only.scopes];
 }
 
 /**
- * The resource that contains another one: `/mcp` serves all that `/mcp/<slug>` does. Never the other
- * way round, and the operator's pages are part of nothing.
+ * The resource that contains another one: `/mcp` serves all that `/mcp/<slug>` does. The reverse
+ * does not hold, and no resource contains the operator's pages.
  */
 export function wholeOf(
   resources: readonly Resource[],
@@ -61,15 +61,15 @@ export function wholeOf(
     : { id: whole.id, enough: enoughFor(resources, whole) };
 }
 
-/** Whether what was granted for a resource is enough there. */
+/** @returns whether the granted scopes are enough for a resource. */
 export function isEnough(granted: readonly string[], enough: readonly string[]): boolean {
   return enough.some((scope) => covers(granted, scope));
 }
 
 /**
- * The resource of a request that names none, which is the server's to choose (RFC 8707 section 2).
- * Clients ask for the scope of the challenge that they got; who got that of one server of several
- * has no use for a token for all of them, which would need more.
+ * The resource of a request that names none, which the server may choose (RFC 8707 section 2).
+ * Clients request the scope of the challenge that they got; a client that was challenged for one
+ * server of several has no use for a token for all of them, which would need more scopes.
  */
 export function resourceForScopes(
   resources: readonly Resource[],
@@ -82,7 +82,7 @@ export function resourceForScopes(
 }
 
 /**
- * The path of the resource behind an endpoint's path: `/sse` is a door to `/mcp`.
+ * The path of the resource behind an endpoint's path: `/sse` is another transport of `/mcp`.
  *
  * @returns `undefined` for a path that is no endpoint.
  */
@@ -93,17 +93,17 @@ export function resourcePath(path: string): string | undefined {
 }
 
 /**
- * The `resource` that a client means. Real clients send the origin alone, with and without a
- * slash, a slash too many at the end, or the address of the HTTP+SSE endpoint. Nothing is read as
- * a resource of another origin, or as one that there is not.
+ * The `resource` that a client means. Real clients send the origin alone, with and without a slash,
+ * a slash too many at the end, or the address of the HTTP+SSE endpoint. A value never becomes a
+ * resource of another origin, or one that does not exist.
  *
- * @returns the canonical identifier, or what was given when it means none of ours.
+ * @returns the canonical identifier, or the given text when it means none of ours.
  */
 export function canonicalResource(origin: string, given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url?.origin !== origin || url.search !== "" || url.hash !== "") return given;
   if (url.username !== "" || url.password !== "") return given;
-  // What was sent has to be what it seems: `URL` resolves dot segments and backslashes.
+  // The text must be what it seems: `URL` resolves dot segments and backslashes.
   if (/[\\%]|\/\.{1,2}(?:\/|$)/.test(given)) return given;
   const path = url.pathname === "/" ? "/mcp" : resourcePath(url.pathname.replace(/\/$/, ""));
   return path === undefined ? given : origin + path;

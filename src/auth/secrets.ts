@@ -12,11 +12,14 @@ const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 
 export class AuthSecrets {
   readonly #users: CryptoKey;
-  /** Seals what is kept of a user's provider. */
+  /** Seals the stored data of a user's provider. */
   readonly ring: Keyring;
-  /** Bound to a browser session, so that a form posted elsewhere has none that fits. */
+  /**
+   * Makes form tokens, each bound to a browser session, so that a form that another site posts has
+   * none that fits.
+   */
   readonly #forms: CryptoKey;
-  /** Tells owner codes apart without keeping them. */
+  /** Makes MACs that distinguish owner codes without storing them. */
   readonly #ownerCodes: CryptoKey;
 
   private constructor(
@@ -29,7 +32,7 @@ export class AuthSecrets {
     this.ring = ring;
   }
 
-  /** @param root 32 bytes or more of chance. */
+  /** @param root 32 random bytes or more. */
   static async derive(root: Uint8Array): Promise<AuthSecrets> {
     const sealing = await bytesFor(root, "seal");
     const id = await keyId(sealing);
@@ -40,7 +43,10 @@ export class AuthSecrets {
     return new AuthSecrets({ users, forms, ownerCodes }, ring);
   }
 
-  /** The id of whoever a provider knows by this subject: the same each time, and says nothing. */
+  /**
+   * @returns the id of the user with this subject at a provider: always the same, and it reveals
+   *   nothing.
+   */
   async userId(issuer: string, subject: string): Promise<string> {
     const digest = await sign(this.#users, JSON.stringify([issuer, subject]));
     let id = "";
@@ -48,12 +54,15 @@ export class AuthSecrets {
     return `u_${id}`;
   }
 
-  /** What a form of this browser session has to bring (cross-site request forgery). */
+  /**
+   * @returns the token that a form of this browser session must contain (cross-site request
+   *   forgery).
+   */
   async formToken(session: string): Promise<string> {
     return toBase64Url(await sign(this.#forms, session));
   }
 
-  /** Says which owner code something began under; without the key, no code can be tried against it. */
+  /** @returns a MAC of an owner code; without the key, no code can be tried against it. */
   async ownerCodeMac(codeHash: string): Promise<string> {
     return toBase64Url(await sign(this.#ownerCodes, codeHash));
   }

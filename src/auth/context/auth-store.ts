@@ -1,4 +1,6 @@
-/** The way to the records of sign-in: which object holds what, and how each is called. */
+/**
+ * Access to the records of sign-in: which object holds a record, and the methods of each object.
+ */
 
 import type { ClientDocuments } from "../clients/client-documents.ts";
 import type { Bearers } from "../oauth/grants/bearers.ts";
@@ -45,31 +47,39 @@ export interface AuthShard {
   token(request: Request): Promise<Response>;
   /** @returns a socket that is closed when a grant, a key or a user of these ends. */
   lease(tags: readonly string[]): Promise<WebSocket>;
-  /** @returns the user as today's configuration judges them; `undefined` when they are not let in. */
+  /** @returns the user under the current configuration; `undefined` when it does not admit them. */
   currentUser(user: string, codeMac: string | undefined): Promise<CurrentUser | undefined>;
   /** Ends everything that a user has: grants, keys, browser sessions, approvals, open streams. */
   revokeEverything(user: string): Promise<void>;
   /** Ends one grant, or all of an application, and its open streams. @returns whether there was one. */
   endGrant(user: string, grant: string): Promise<boolean>;
   /**
-   * Ends what an application has of the users that are here: grants, approvals, open streams.
+   * Ends all access of an application to the users of this object: grants, approvals, open streams.
    *
-   * @returns how many grants that were.
+   * @returns the number of grants that ended.
    */
   endClient(client: string): Promise<number>;
   /** Ends one API key, and the streams that it opened. @returns whether there was one. */
   endKey(owner: string, key: string): Promise<boolean>;
-  /** Lets a user in again, or signs them out everywhere and for good. @returns whether there is such a user. */
+  /**
+   * Enables a user, or disables them, which signs them out everywhere and permanently. @returns
+   * whether the user exists.
+   */
   setDisabled(user: string, isDisabled: boolean): Promise<boolean>;
 }
 
 export interface AuthStore {
-  /** What belongs to a user, a service client, or whatever was drawn to lie beside them. */
+  /**
+   * The object of a user, of a service client, or of a record whose key was made to share their
+   * object.
+   */
   ofUser(key: string): AuthShard;
   ofClient(clientId: string): AuthShard;
-  /** Documents of one host lie together, so that the host is asked no more often than it may be. */
+  /**
+   * Documents of one host share an object, so that the limit of loads for a host is counted once.
+   */
   ofDocument(clientId: string): AuthShard;
-  /** What lives for minutes. */
+  /** The object of records that live for minutes. */
   ephemeral(key: string): AuthShard;
   /** Every object of users, for the operator's lists. */
   allOfUsers(): readonly AuthShard[];
@@ -79,7 +89,10 @@ export interface AuthStore {
   shard(name: string): AuthShard;
 }
 
-/** Whether whoever made a service client is an administrator today. */
+/**
+ * @returns whether the maker of a service client is an administrator under the current
+ *   configuration.
+ */
 export async function isAdministrator(
   store: Pick<AuthStore, "ofUser">,
   { user, codeMac }: Maker,

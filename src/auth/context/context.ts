@@ -1,4 +1,4 @@
-/** What every handler of sign-in works with: the request's surroundings, passed as one value. */
+/** The context of a sign-in request, passed to every handler as one value. */
 
 import type { ServerHealth } from "../../observability/health.ts";
 import type { Limits } from "../../policy/limits.ts";
@@ -10,20 +10,23 @@ import type { ClientKeys } from "../clients/assertion-keys.ts";
 import type { OwnerSetup } from "../identity/owner-setup.ts";
 import type { AuthStore } from "./auth-store.ts";
 
-/** What lasts as long as the isolate does. */
+/** The parts that live as long as the isolate. */
 export interface AuthBacking {
   readonly authorities: Authorities;
   /** The library's storage, as the Worker reaches it. */
   readonly engine: AuthorityEnv;
   readonly store: AuthStore;
   readonly secrets: () => Promise<AuthSecrets>;
-  /** The keys that clients sign with. */
+  /** The public keys of clients. */
   readonly clientKeys: ClientKeys;
   /** By name; the first one is the default. */
   readonly providers: ReadonlyMap<string, IdentityProvider>;
-  /** How the owner of a new gateway gets a code. */
+  /** The way in which the owner of a new gateway gets a code. */
   readonly setup: OwnerSetup;
-  /** How each configured server is, in the operator's order. Soon, and never rejects. */
+  /**
+   * The health of each configured server, in the operator's order. Resolves soon, and never
+   * rejects.
+   */
   readonly serverHealth: () => Promise<readonly ServerHealth[]>;
 }
 
@@ -32,15 +35,16 @@ export interface AuthContext extends Omit<AuthBacking, "authorities"> {
   readonly origin: string;
   readonly authority: Authority;
   readonly limits: Limits;
-  /** Tells the login doctor of a step. */
+  /** Records a step for the login doctor. */
   readonly trace: Trace;
-  /** Keeps the Worker running for what outlives the response. */
+  /** Keeps the Worker running for work that outlives the response. */
   readonly waitUntil: (promise: Promise<unknown>) => void;
 }
 
 /**
- * Whom a limit is counted for: an address, or of IPv6 the network that one household has. It is
- * what the platform says of the connection; nothing that a client sends is read.
+ * @returns the key that a limit is counted for: the address, or for IPv6 the network of one
+ *   household. It comes from the platform's record of the connection; nothing that a client sends
+ *   is read.
  */
 export function addressOf(request: Request): string {
   const address = request.headers.get("cf-connecting-ip") ?? "local";

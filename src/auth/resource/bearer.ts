@@ -1,11 +1,10 @@
 /**
- * Who is calling: every request of a protected endpoint brings a token that is for that endpoint, or
- * for the whole that the endpoint is part of.
- * A session id or a cookie says nothing here (the MCP specification: MUST NOT use sessions for
- * authentication).
+ * Authenticates the caller: every request of a protected endpoint brings a token for that endpoint,
+ * or for the resource that contains it. A session id or a cookie does not count (the MCP
+ * specification: MUST NOT use sessions for authentication).
  *
- * A good answer is believed for `bearerCacheSeconds`, so a busy client costs a lookup every few
- * seconds; a bad one is never kept, for a token may be asked about before it is written.
+ * A positive result is cached for `bearerCacheSeconds`, so a busy client costs a lookup every few
+ * seconds. A negative one is never cached, because a token may be presented before it is written.
  */
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
@@ -28,7 +27,7 @@ export type ResourceContext = Pick<
 
 interface Caller {
   readonly bearer: Bearer;
-  /** Whose the sessions are that this caller opens. */
+  /** The owner of the sessions that this caller opens. */
   readonly principal: string;
   /** For the streams that this caller opens. */
   readonly lease: Lease;
@@ -38,7 +37,7 @@ export type Authentication =
   | { readonly kind: "caller"; readonly caller: Caller }
   | { readonly kind: "refused"; readonly response: Response };
 
-/** @param endpoint its path, as the client has it: `/mcp`, `/sse/files`. */
+/** @param endpoint the path, as the client uses it: `/mcp`, `/sse/files`. */
 export async function authenticate(
   context: ResourceContext,
   request: Request,
@@ -77,7 +76,7 @@ export async function authenticate(
   }
   const { bearer, principal } = judged;
   const mayUse = isEnough(bearer.scopes, enough);
-  // A busy client is no news.
+  // A cached result is not recorded again.
   if (!judged.isKnown || !mayUse) {
     const { client, lease: grant } = bearer;
     trace({ kind: "used", client, grant, path: endpoint, status: mayUse ? 200 : 403 });
@@ -99,14 +98,14 @@ function refused(response: Response): Authentication {
 interface Judged {
   readonly bearer: Bearer;
   readonly principal: string;
-  /** When the question was asked, in milliseconds since 1970. */
+  /** The time of the lookup, in milliseconds since 1970. */
   readonly at: number;
-  /** It was asked on behalf of an earlier request. */
+  /** The lookup was made for an earlier request. */
   readonly isKnown: boolean;
 }
 
 const PRINCIPAL_CHARS = 16;
-/** The most that `bearerCacheSeconds` can be; how old an entry may be is looked at when it is used. */
+/** The upper bound of `bearerCacheSeconds`; the age of an entry is checked when it is used. */
 const MAX_AGE_MS = 60_000;
 const judgedBefore = new BoundedCache<Judged>({ maxEntries: 10_000, ttlMs: MAX_AGE_MS });
 
@@ -129,7 +128,7 @@ async function judge(
   return { ...judged, isKnown: false };
 }
 
-/** An object that is restarted under a question fails it once; the next life answers it. */
+/** A restart of the object fails a lookup once; the restarted object answers it. */
 async function twice<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -138,7 +137,9 @@ async function twice<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** An application of a user: another one of the same user has other sessions. */
+/**
+ * A principal is an application of a user: another application of the same user has other sessions.
+ */
 async function principalOf({ user, client }: Bearer): Promise<string> {
   return `${user}.${(await hashOf(client)).slice(0, PRINCIPAL_CHARS)}`;
 }

@@ -1,13 +1,13 @@
 /**
- * How a request without the right token is refused: with what a client needs to get one. Clients
- * steer by the `WWW-Authenticate` header alone (RFC 6750 section 3, RFC 9728 section 5.1, and the
- * MCP specification); the body is for people.
+ * Refusals of a request without the right token, with what a client needs to get one. Clients steer
+ * by the `WWW-Authenticate` header alone (RFC 6750 section 3, RFC 9728 section 5.1, and the MCP
+ * specification); the body is for people.
  */
 
 export interface Challenge {
-  /** The address of the metadata of the endpoint that was asked. */
+  /** The URL of the requested endpoint's resource metadata. */
   readonly metadata: string;
-  /** Everything that is needed, so that one more round is enough. */
+  /** All scopes that are needed, so that one more sign-in is enough. */
   readonly scopes: readonly string[];
 }
 
@@ -22,13 +22,13 @@ export function invalidToken(challenge: Challenge, sentence: string): Response {
   return refuse(401, challenge, "invalid_token", sentence);
 }
 
-/** The token is good for less than this. */
+/** The token lacks the scope that the endpoint requires. */
 export function insufficientScope(challenge: Challenge): Response {
   const sentence = `This needs the scope ${challenge.scopes.join(" ")}`;
   return refuse(403, challenge, "insufficient_scope", sentence);
 }
 
-/** Nobody can say now whether the token is good: not 401, or clients would throw it away. */
+/** The token cannot be checked at the moment: not 401, or clients would discard it. */
 export function cannotJudge(): Response {
   const body = { error: "temporarily_unavailable", error_description: "Try again in a moment" };
   return Response.json(body, {
@@ -42,7 +42,7 @@ export function noSuchResource(): Response {
   return Response.json(body, { status: 404, headers: { "Cache-Control": "no-store" } });
 }
 
-/** @param sentence ours: nothing that a client sent is repeated in a header. */
+/** @param sentence our own text: no value that a client sent is repeated in a header. */
 function refuse(
   status: 401 | 403,
   { metadata, scopes }: Challenge,
@@ -51,7 +51,8 @@ function refuse(
 ): Response {
   const parameters = {
     ...(error !== undefined && { error, error_description: sentence }),
-    ...{ resource_metadata: metadata, scope: scopes.join(" ") },
+    resource_metadata: metadata,
+    scope: scopes.join(" "),
   };
   const quoted = Object.entries(parameters).map(([name, value]) => `${name}="${value}"`);
   return Response.json(

@@ -9,10 +9,12 @@ import { keyShard } from "../store/api-keys.ts";
 import { subjectOf } from "../oauth/grants/token-form.ts";
 
 export type Presented =
-  /** Nothing, or credentials of another kind: whoever asks may not know yet that it needs one. */
+  /**
+   * No credentials, or those of another scheme: the client may not know yet that it needs a token.
+   */
   | { readonly kind: "none" }
   | { readonly kind: "token"; readonly token: string }
-  /** A sentence for whoever wrote the client. */
+  /** The sentence is for the developer of the client. */
   | { readonly kind: "unusable"; readonly sentence: string };
 
 export function presentedToken({ url, headers }: Request): Presented {
@@ -22,7 +24,7 @@ export function presentedToken({ url, headers }: Request): Presented {
   const credentials = /^Bearer(?: +(.*))?$/i.exec(headers.get("authorization") ?? "");
   if (credentials === null) return { kind: "none" };
   const [, token] = credentials;
-  // Headers of one name arrive as one, with commas in between; no token has any.
+  // Several headers of one name arrive as one, joined by commas; no token contains a comma.
   if (token === undefined || token.includes(",")) {
     return { kind: "unusable", sentence: "The request needs exactly one token" };
   }
@@ -30,8 +32,8 @@ export function presentedToken({ url, headers }: Request): Presented {
 }
 
 /**
- * The object that would know a token. What has no shape of ours leads nowhere, so that guesses
- * wake nothing; what has one leads to one of a fixed number.
+ * @returns the object that would hold a token. A text of another shape leads to none, so that
+ *   guesses wake no object; a text of our shape leads to one of a fixed number.
  */
 export function shardOf(store: AuthStore, token: string): AuthShard | undefined {
   const subject = subjectOf(token);

@@ -1,6 +1,6 @@
 /**
  * Protected-resource metadata (RFC 9728): where to get a token for an endpoint. Each endpoint has
- * its document, with the address of that endpoint as its client has it: clients compare the two.
+ * its document, with the URL of that endpoint as its client uses it: clients compare the two.
  */
 
 import type { AuthContext } from "../context/context.ts";
@@ -10,7 +10,7 @@ import { noSuchResource } from "./challenge.ts";
 
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
-/** What is behind an endpoint's path: `/sse` leads to the same as `/mcp`. */
+/** @returns the resource behind an endpoint's path: `/sse` leads to the same as `/mcp`. */
 export function resourceAt({ resources }: Authority, endpoint: string): Resource | undefined {
   const path = resourcePath(endpoint);
   return path === undefined ? undefined : resources.find((resource) => resource.path === path);
@@ -21,8 +21,8 @@ export function metadataUrl(origin: string, endpoint: string): string {
 }
 
 /**
- * Answers what is asked below `METADATA_PATH`. At the path itself is the document of `/mcp`: a
- * client that was given nothing but our origin looks there (RFC 9728 section 3.1).
+ * Serves the paths below `METADATA_PATH`. The path itself has the document of `/mcp`: a client that
+ * knows only our origin looks there (RFC 9728 section 3.1).
  */
 export function describeResource(
   { origin, authority }: Pick<AuthContext, "origin" | "authority">,
@@ -38,7 +38,7 @@ export function describeResource(
   const document = {
     resource: origin + endpoint,
     authorization_servers: [origin],
-    // What a client should ask for: some ask for all that is listed.
+    // The scope that a client should request: some request all that are listed.
     scopes_supported: resource.scopes.slice(0, 1),
     bearer_methods_supported: ["header"],
     resource_name: resource.slug === undefined ? "Edgeway" : `Edgeway: ${resource.slug}`,
@@ -46,7 +46,7 @@ export function describeResource(
   return Response.json(document, { headers: { "Cache-Control": "public, max-age=60" } });
 }
 
-/** Everything else that a client may guess at below `/.well-known/`. */
+/** The 404 response for every other path below `/.well-known/`. */
 export function nothingWellKnown(): Response {
   const body = { error: "not_found", error_description: "There is no such document" };
   return Response.json(body, { status: 404, headers: { "Cache-Control": "no-store" } });
