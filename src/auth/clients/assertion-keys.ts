@@ -47,8 +47,10 @@ export class ClientKeys {
   async #load(address: string): Promise<JwkSet | undefined> {
     this.#asked.set(address, true);
     const loaded = await loadJson(new URL(address), {
-      ...{ fetch: this.#fetch, policy: this.#policy },
-      ...{ maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS },
+      fetch: this.#fetch,
+      policy: this.#policy,
+      maxBytes: MAX_BYTES,
+      timeoutMs: TIMEOUT_MS,
     });
     if (loaded.kind === "failed" || !isJwkSet(loaded.value)) {
       this.#failed.set(address, true);

@@ -76,7 +76,9 @@ export function parseClientDocument(url: string, document: unknown): ParsedDocum
     return refused("no-code-grant");
   }
   const client: ClientRecord = {
-    ...{ clientId: url, clientName: name, redirectUris },
+    clientId: url,
+    clientName: name,
+    redirectUris,
     ...links(document),
     ...(keys?.jwksUri !== undefined && { jwksUri: keys.jwksUri }),
     grantTypes: GRANT_TYPES.filter((type) => asked.includes(type)),

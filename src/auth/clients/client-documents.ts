@@ -25,7 +25,6 @@ import {
   documentRefused,
 } from "./document-outcome.ts";
 import { type DocumentRow, DocumentRows } from "./document-rows.ts";
-import { freshMs } from "./fresh-ms.ts";
 import { knownDocument } from "./known-documents.ts";
 
 export interface DocumentPolicy extends EgressPolicy {
@@ -47,7 +46,7 @@ export interface Asker {
   readonly mayLoad: () => boolean | Promise<boolean>;
 }
 
-const NOBODY: Asker = { address: "", mayLoad: () => false };
+const NO_ASKER: Asker = { address: "", mayLoad: () => false };
 
 const MINUTE_MS = 60_000;
 /** A document is a few hundred bytes, and this is the limit that the draft recommends. */
@@ -67,6 +66,11 @@ const LOADS_PER_HOST_OF_NEW_ADDRESSES = 10;
 const MAX_BUCKETS = 5000;
 const MAX_ROWS = 5000;
 const RETRY_AFTER_SECONDS = 60;
+/** No server is asked more often than this, whatever it declares. */
+const LEAST_MS = 5 * MINUTE_MS;
+const USUAL_MS = 60 * MINUTE_MS;
+/** A client that changes its keys or redirect URIs is known by them within a day. */
+const MOST_MS = 24 * 60 * MINUTE_MS;
 
 /**
  * Failures on the way to the document. They say nothing about the client, so the last known
@@ -116,7 +120,7 @@ export class ClientDocuments {
 
   /** For a request that follows a successful load: an unknown document is not loaded. */
   find(clientId: string): Promise<DocumentOutcome> {
-    return this.load(clientId, NOBODY);
+    return this.load(clientId, NO_ASKER);
   }
 
   /** Deletes the documents that will be served no more. */
@@ -154,8 +158,10 @@ export class ClientDocuments {
 
   async #load(clientId: string): Promise<DocumentOutcome> {
     const loaded = await loadJson(new URL(clientId), {
-      ...{ fetch: this.#fetch, policy: this.#policy },
-      ...{ maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS },
+      fetch: this.#fetch,
+      policy: this.#policy,
+      maxBytes: MAX_BYTES,
+      timeoutMs: TIMEOUT_MS,
     });
     if (loaded.kind === "failed") return this.#fail(clientId, loaded.why);
     const parsed = parseClientDocument(clientId, loaded.value);
@@ -213,4 +219,24 @@ export class ClientDocuments {
     this.#buckets.set(name, bucket);
     return bucket;
   }
+}
+
+/**
+ * @returns the freshness lifetime of a document in milliseconds: as its server declares it (RFC
+ *   9111, 5.2.2), within our bounds.
+ */
+function freshMs(headers: Headers): number {
+  const directives = (headers.get("cache-control") ?? "")
+    .split(",")
+    .map((directive) => directive.trim().toLowerCase());
+  if (directives.some((name) => /^(?:no-cache|no-store|private)\b/.test(name))) return LEAST_MS;
+  const seconds = age(directives, "s-maxage") ?? age(directives, "max-age");
+  if (seconds === undefined) return USUAL_MS;
+  return Math.min(Math.max(seconds * 1000, LEAST_MS), MOST_MS);
+}
+
+function age(directives: readonly string[], name: string): number | undefined {
+  const value = directives.find((directive) => directive.startsWith(`${name}=`));
+  const [, digits] = /="?(\d+)"?$/.exec(value ?? "") ?? [];
+  return digits === undefined ? undefined : Number(digits);
 }

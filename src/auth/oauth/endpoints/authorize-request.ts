@@ -72,7 +72,9 @@ export function readAuthorizeRequest({ url }: Request, origin: string): Authoriz
   return {
     kind: "read",
     request: asTheLibraryReadsIt(query, origin),
-    ...{ clientId, redirectUri, state: query.get("state") ?? "" },
+    clientId,
+    redirectUri,
+    state: query.get("state") ?? "",
     objection: objectionTo(query, prompts),
     asksForConsent: prompts.includes("consent"),
     asksForLogin: prompts.includes("login") || prompts.includes("select_account"),

@@ -58,8 +58,11 @@ export async function clientCredentials(
     return invalidClient("Client authentication failed", request.authorization !== null);
   }
   return oauthJson({
-    ...{ access_token: token, token_type: "bearer", scope: key.scopes.join(" ") },
-    ...{ expires_in: seconds, resource: resource.id },
+    access_token: token,
+    token_type: "bearer",
+    scope: key.scopes.join(" "),
+    expires_in: seconds,
+    resource: resource.id,
   });
 }
 

@@ -18,7 +18,9 @@ export async function isSigned(
   if (params.get("client_assertion_type") !== ASSERTION_TYPE) return false;
   const { origin, clientKeys, store } = context;
   const outcome = await verifyClientAssertion(params.get("client_assertion") ?? "", {
-    ...{ clientId: form.clientId, keys, clientKeys },
+    clientId: form.clientId,
+    keys,
+    clientKeys,
     ...{ issuer: origin, tokenEndpoint: `${origin}/token`, now: Date.now() },
     reserve: (mark, expiresAt) =>
       store.ephemeral(mark).rows.reserve(`client-assertion-jti:${mark}`, expiresAt),

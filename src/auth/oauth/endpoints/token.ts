@@ -91,7 +91,9 @@ async function note(
   const reason = error === "invalid_client" ? unproved : found;
   const isTheirs = reason !== undefined && THEN_ENDED.has(reason);
   trace({
-    ...{ kind: "token_refused", grantType: grantTypeOf(form), error },
+    kind: "token_refused",
+    grantType: grantTypeOf(form),
+    error,
     ...(isKnown ? { client: clientId } : claimedId(clientId)),
     ...(isKnown && (isTheirs || (await hasGrant(store, form))) && grant),
     ...(reason !== undefined && { reason }),

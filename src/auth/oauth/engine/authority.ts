@@ -91,7 +91,8 @@ function make(origin: string, resources: readonly Resource[], limits: Limits): A
     onError: () => undefined,
   });
   return {
-    ...{ origin, resources },
+    origin,
+    resources,
     fetch: (request, env) => server.fetch(request, env, NOTHING_LATER),
     helpers: (env) => server.getOAuthApi(env),
     validate: (resource, token, env) => server.validateToken<TokenProps>(resource, token, env),

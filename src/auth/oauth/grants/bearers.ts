@@ -72,7 +72,8 @@ export class Bearers {
     grants.used(valid.userId, subject.grant);
     return {
       ...{ user: valid.userId, client: valid.clientId, scopes: scopesOf(user, valid.scope) },
-      ...{ expiresAt: valid.expiresAt * 1000, lease: subject.grant },
+      expiresAt: valid.expiresAt * 1000,
+      lease: subject.grant,
     };
   }
 

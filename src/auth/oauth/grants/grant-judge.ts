@@ -205,7 +205,7 @@ export class GrantJudge {
         onEnded(id);
         throw new GrantRefusal("provider-ended", "The sign-in provider has ended the session");
       case "alive": {
-        if (answer.identity !== undefined) users.told(id, answer.identity);
+        if (answer.identity !== undefined) users.updateIdentity(id, answer.identity);
         const renewed =
           answer.upkeep === undefined ? undefined : await seal(keys, purpose, answer.upkeep);
         if (!isCurrent || users.find(id)?.upkeep !== user.upkeep) return;

@@ -6,14 +6,14 @@
 
 import { readText } from "../../../lib/read-text.ts";
 import { withReason } from "../../trace/token-reasons.ts";
-import { tokenHash } from "./grant-state.ts";
+import { hasAccessToken, tokenHash } from "./grant-state.ts";
 import { CodeRedemption } from "./redeem-code.ts";
 import { refusalReason } from "./refusal-reason.ts";
 import { TokenRefresh } from "./refresh-token.ts";
-import { revokeToken } from "./revoke-token.ts";
 import { readTokenForm } from "./token-form.ts";
 import {
   type GrantTokenContext,
+  endGrant,
   rowOf,
   stateOf,
   type GrantTokenRequest,
@@ -86,4 +86,26 @@ export class GrantTokenEndpoint {
       if (this.#lines.get(line) === mine) this.#lines.delete(line);
     }
   }
+}
+
+/**
+ * Revokes a token for its application (RFC 7009): a refresh token ends the grant and all tokens
+ * that were issued under it, an access token ends alone. A token that does not exist, or is another
+ * application's, changes nothing, and the response does not reveal that.
+ */
+async function revokeToken(
+  grantContext: GrantTokenContext,
+  tokenRequest: GrantTokenRequest,
+): Promise<Response> {
+  const { rows, audit, onEnded } = grantContext;
+  const { user, grant, form, hash } = tokenRequest;
+  const wasAccessToken = hasAccessToken(rows, tokenRequest, hash);
+  const before = stateOf(grantContext, tokenRequest);
+  const response = await grantContext.answer(tokenRequest.request);
+  if (before !== undefined && stateOf(grantContext, tokenRequest) === undefined)
+    endGrant(grantContext, tokenRequest);
+  else if (wasAccessToken && !hasAccessToken(rows, tokenRequest, hash)) onEnded([grant]);
+  else return response;
+  audit.append(user, "token_revoked", { client: form.clientId });
+  return response;
 }

@@ -43,7 +43,8 @@ export function readTokenForm(form: URLSearchParams, headers: Headers): TokenFor
   const grantType = form.get("grant_type") ?? "";
   const credential = form.get(credentialField(grantType) ?? "") ?? "";
   return {
-    ...{ grantType, credential },
+    grantType,
+    credential,
     clientId: form.get("client_id") || basicUser(headers.get("authorization")),
     subject: subjectOf(credential),
   };
