@@ -1,7 +1,8 @@
 /**
  * Cloudflare Access in front of the pages (`/authorize`, `/login`, `/account`, `/admin`): every
- * request carries a signed statement of who sends it. The header with the address is not looked at:
- * whoever gets around Access can write it. (Access as an OpenID provider is `oidc.ts`.)
+ * request carries a signed JWT that names the person. The header with the email address is not
+ * read: a request that bypasses Access can contain any. (Access as an OpenID provider is
+ * `oidc.ts`.)
  */
 
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
@@ -26,7 +27,7 @@ import { orRefused, SignInError } from "./sign-in-error.ts";
 export interface AccessConfig extends Rules {
   readonly name: string;
   readonly label: string;
-  /** `https://<team>.cloudflareaccess.com`: the issuer, and where its keys are. */
+  /** `https://<team>.cloudflareaccess.com`: the issuer, and the origin of its keys. */
   readonly teamUrl: string;
   /** The application's audience tag. */
   readonly audience: string;
@@ -37,7 +38,7 @@ export interface AccessDeps {
   readonly documents: ProviderDocuments;
 }
 
-/** Anyone can make up a key's id, so the keys are not fetched for each. */
+/** Anyone can make up a key id, so the keys are not fetched again for each one. */
 const COOLDOWN_SECONDS = 30;
 
 export class AccessProvider implements HeaderProvider {
@@ -62,7 +63,8 @@ export class AccessProvider implements HeaderProvider {
     return orRefused(async () => {
       const claims = await this.#verify(assertion);
       const identity = this.#identity(claims);
-      // Issued when the person came through Access, which may be later than they signed in there.
+      // `iat` is the time at which the person passed Access, which may be later than their sign-in
+      // there.
       return { kind: "identity", identity, upkeep: assertion, authTime: claims.iat ?? 0 };
     });
   }
@@ -73,7 +75,10 @@ export class AccessProvider implements HeaderProvider {
     return standingUnder(this.#config, knownPerson(known, domain));
   }
 
-  /** The statement is good for as long as the session at Access; whether that was ended, it tells. */
+  /**
+   * The JWT is valid for as long as the session at Access, and Access reports whether that has
+   * ended.
+   */
   async recheck(upkeep: string | undefined, known: KnownIdentity): Promise<Recheck> {
     if (upkeep === undefined || known.issuer !== this.#config.teamUrl) return ended();
     try {

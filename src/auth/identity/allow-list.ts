@@ -1,23 +1,23 @@
 /**
- * Who may sign in. Closed to strangers: an empty list lets nobody in, and what a provider has not
- * verified matches nothing.
+ * The people who may sign in. The default is to deny: an empty list admits no person, and a value
+ * that a provider has not verified matches nothing.
  */
 
 export interface AllowList {
-  /** ASCII capitals and small letters are the same here, and in `domains` and `organizations`. */
+  /** Case-insensitive for ASCII letters, like `domains` and `organizations`. */
   readonly emails: readonly string[];
-  /** Exact: a domain does not speak for its subdomains. */
+  /** Exact: a domain does not include its subdomains. */
   readonly domains: readonly string[];
   readonly groups: readonly string[];
   readonly organizations: readonly string[];
   readonly subjects: readonly string[];
 }
 
-/** What a provider vouches for. */
+/** The verified facts about a person. */
 export interface Applicant {
   readonly subject: string;
   readonly email?: string;
-  /** The one whose member the person is: of the verified address, or what the provider says. */
+  /** The domain of the verified address, or the one that the provider states. */
   readonly domain?: string;
   readonly groups: readonly string[];
   readonly organizations: readonly string[];
@@ -47,15 +47,15 @@ export function isLetIn(list: AllowList, person: Applicant): boolean {
 }
 
 /**
- * @param admins addresses and subjects. What has an "@" is an address and nothing else: a provider
- *   may let people choose a subject that looks like somebody's address.
+ * @param admins addresses and subjects. An entry with an "@" is only ever an address: a provider
+ *   may let people choose a subject that looks like another person's address.
  */
 export function isAdmin(admins: readonly string[], { subject, email }: Applicant): boolean {
   const isNamed = !subject.includes("@") && admins.includes(subject);
   return isNamed || (email !== undefined && hasFolded(admins, email));
 }
 
-/** Whether an address can decide: a provider need not be asked for what nobody looks at. */
+/** @returns whether an address can decide: otherwise the provider need not be asked for it. */
 export function needsEmail(list: AllowList, admins: readonly string[]): boolean {
   return list.emails.length > 0 || list.domains.length > 0 || admins.some(isEmail);
 }
@@ -73,7 +73,10 @@ function hasFolded(entries: readonly string[], value: string): boolean {
   return entries.some((entry) => fold(entry) === folded);
 }
 
-/** ASCII only: `toLowerCase` makes a "k" of the Kelvin sign, and somebody else of an address. */
+/**
+ * ASCII only: `toLowerCase` turns the Kelvin sign into a "k", and one address into another
+ * person's.
+ */
 function fold(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -1,4 +1,4 @@
-/** What the claims of an OpenID provider say of a person, as far as they may be believed. */
+/** The facts about a person in the claims of an OpenID provider, as far as they are verified. */
 
 import { cleanText } from "../../lib/clean-text.ts";
 import type { JsonObject } from "../../protocol/json-rpc.ts";
@@ -18,21 +18,21 @@ const NOT_ALLOWED = "This account is not among those that may sign in here.";
 const NO_EMAIL = "The provider names no address of it that it has verified.";
 const MAX_SUBJECT_CHARS = 255;
 const MAX_NAME_CHARS = 100;
-/** Of a directory's groups: what is beyond this matches no rule of tomorrow. */
+/** Groups of a directory beyond this number are not kept, and match no later rule. */
 const MAX_KEPT_GROUPS = 500;
 const MAX_KEPT_GROUP_CHARS = 255;
 
-/** The claims of the signed token, and what the userinfo endpoint adds. */
+/** The claims of the signed token, and those that the userinfo endpoint adds. */
 export interface Claims {
   readonly idToken: JsonObject;
   readonly userinfo: JsonObject;
 }
 
-/** How a provider spells what others spell otherwise. */
+/** The claim names that differ between providers. */
 export interface ClaimNames {
-  /** Says that the address in `email` is the person's own. */
+  /** The claim that confirms the address in `email` as the person's own. */
   readonly emailVerified: string;
-  /** The domain that a person belongs to; without it, it is the domain of the address. */
+  /** The claim with the person's domain; without it, the domain is that of the address. */
   readonly domain?: string;
   readonly groups: string;
 }
@@ -55,7 +55,7 @@ export function personOf(subject: string, claims: Claims, names: ClaimNames): Ap
   };
 }
 
-/** @throws SignInError `not-allowed` for somebody who is not on the list. */
+/** @throws SignInError `not-allowed` for a person who is not on the list. */
 export function identityOf(
   issuer: string,
   person: Applicant,
@@ -80,7 +80,9 @@ export function identityOf(
   };
 }
 
-/** What is kept of a person, as the rules match it; the domain is the provider's to say. */
+/**
+ * The stored facts about a person, as the rules match them; only the provider states the domain.
+ */
 export function knownPerson(
   { subject, email, groups = [], organizations = [] }: KnownIdentity,
   domain: string | undefined,
@@ -94,12 +96,14 @@ export function knownPerson(
   };
 }
 
-/** @returns what the rules let somebody do, or `undefined` for somebody whom they do not let in. */
+/**
+ * @returns the rights of a person under the rules, or `undefined` when the rules do not admit them.
+ */
 export function standingUnder(rules: Rules, person: Applicant): Standing | undefined {
   return isLetIn(rules.allow, person) ? { isAdmin: isAdmin(rules.admins, person) } : undefined;
 }
 
-/** Those that count today come first, so that they are kept however many there are. */
+/** Groups that match a rule now come first, so that they are kept however many there are. */
 function keptGroups(groups: readonly string[], { allow }: Rules): readonly string[] {
   const kept = groups.filter((group) => group.length <= MAX_KEPT_GROUP_CHARS);
   if (kept.length <= MAX_KEPT_GROUPS) return kept;
@@ -112,7 +116,10 @@ export function isSubject(subject: unknown): subject is string {
   return typeof subject === "string" && subject !== "" && subject.length <= MAX_SUBJECT_CHARS;
 }
 
-/** An address and what is said of it come from one place, or one could vouch for the other's. */
+/**
+ * The address and its verification come from the same source, or one source could vouch for the
+ * other's address.
+ */
 function verifiedEmail({ idToken, userinfo }: Claims, verified: string): string | undefined {
   const { email, [verified]: mark } = verified in idToken ? idToken : userinfo;
   const isVerified = mark === true || mark === "true" || mark === "1" || mark === 1;

@@ -1,4 +1,4 @@
-/** The few requests that GitHub is asked: for a token, and who its owner is. */
+/** The requests to GitHub: for a token, and for the person that it belongs to. */
 
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
@@ -17,7 +17,7 @@ export interface GitHubPlace {
   readonly clientSecret: string;
 }
 
-/** Dead tokens: the second one is GitHub's own word for what others call `invalid_grant`. */
+/** The error codes of a dead token: the second is GitHub's own for `invalid_grant`. */
 export class GitHubTokenError extends SignInError {}
 
 export class GitHubApi {
@@ -38,7 +38,7 @@ export class GitHubApi {
       body: new URLSearchParams({ client_id: clientId, client_secret: clientSecret, ...grant }),
     });
     const body = await readObject(response);
-    // Errors come with status 200 here, so the field is looked at first.
+    // GitHub sends errors with status 200, so the field is checked first.
     if (body["error"] !== undefined) throw tokenError(body["error"]);
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: lifetime } = body;
     if (!response.ok || typeof accessToken !== "string" || accessToken === "") throw unreadable();
@@ -56,12 +56,12 @@ export class GitHubApi {
       throw new GitHubTokenError("provider-error", "GitHub does not take the token any more.");
     }
     const { id, name, login } = await readObject(response);
-    // A login can be given up and taken by somebody else; the number never is.
+    // A login name can be released and taken by another account; the number cannot.
     if (!response.ok || typeof id !== "number" || !Number.isSafeInteger(id)) throw unreadable();
     return { subject: String(id), name: name ?? login };
   }
 
-  /** @returns the verified primary address; `undefined` too when the app may not see it. */
+  /** @returns the verified primary address; `undefined` also when the app may not read it. */
   async email(token: string): Promise<string | undefined> {
     const response = await this.#get("/user/emails", token);
     if (!response.ok) return undefined;
@@ -74,7 +74,10 @@ export class GitHubApi {
     return typeof email === "string" && isEmail(email) ? email : undefined;
   }
 
-  /** Which of these the person is an active member of: an invitation is no membership. */
+  /**
+   * @returns those of these organizations of which the person is an active member: an invitation is
+   *   not a membership.
+   */
   async memberships(token: string, organizations: readonly string[]): Promise<readonly string[]> {
     const joined: string[] = [];
     for (const organization of organizations) {
@@ -96,7 +99,7 @@ export class GitHubApi {
         "X-GitHub-Api-Version": "2022-11-28",
       },
     });
-    // Its limits of rate come as 403 as well, and say nothing of the person.
+    // GitHub's rate limits also have status 403, and say nothing about the person.
     const { status, headers } = response;
     if (
       status === 403 &&

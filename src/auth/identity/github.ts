@@ -1,7 +1,7 @@
 /**
  * Sign-in by GitHub, which is OAuth 2.0 and not OpenID Connect: no metadata, no ID token, no nonce.
- * Who somebody is, its API says, to the token that the code was exchanged for just now: a token
- * that came from elsewhere would prove nothing.
+ * Its API identifies the person by the token that the code was just exchanged for: a token from
+ * elsewhere would prove nothing.
  */
 
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from "oauth4webapi";
@@ -30,7 +30,7 @@ import { isPast, parseUpkeep, type Upkeep, upkeepOf } from "./upkeep.ts";
 export interface GitHubConfig extends GitHubPlace, Rules {
   readonly name: string;
   readonly label: string;
-  /** Beside those that the rules need. */
+  /** Scopes in addition to those that the rules need. */
   readonly scopes: readonly string[];
   /** Origins that GitHub itself redirects to, like a company's own sign-in. */
   readonly formActions: readonly string[];
@@ -67,7 +67,8 @@ export class GitHubProvider implements RedirectProvider {
       state,
       code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: "S256",
-      // GitHub has no way to ask for the password again; this is as near as it gets.
+      // GitHub cannot be made to ask for the password again; choosing an account is the closest to
+      // it.
       ...(fresh && { prompt: "select_account" }),
     };
     for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value);
@@ -124,7 +125,7 @@ export class GitHubProvider implements RedirectProvider {
       return verdict.kind === "alive" ? { ...verdict, upkeep } : verdict;
     } catch (error) {
       if (!(error instanceof SignInError && error.reason === "provider-unreachable")) throw error;
-      // The earlier refresh token is worth nothing by now, so the new one must not get lost.
+      // The earlier refresh token may be invalid by now, so the new one must not get lost.
       return { kind: "alive", upkeep };
     }
   }
@@ -147,7 +148,10 @@ export class GitHubProvider implements RedirectProvider {
     return { kind: "alive", identity };
   }
 
-  /** @param knownEmail shown as before when no rule looks at it: then GitHub is not asked again. */
+  /**
+   * @param knownEmail the address that stays in use when no rule needs it: GitHub is then not asked
+   *   again.
+   */
   async #identify(
     token: string,
     subject: string,
@@ -166,7 +170,7 @@ export class GitHubProvider implements RedirectProvider {
     return identityOf(baseUrl, person, this.#config, name);
   }
 
-  /** Judges the callback before anything is sent. */
+  /** Checks the callback before any request is sent. */
   #answer(url: URL, state: string, memory: JsonObject): { code: string; verifier: string } {
     const { provider, verifier } = memory;
     const states = url.searchParams.getAll("state");
@@ -176,7 +180,7 @@ export class GitHubProvider implements RedirectProvider {
     if (states.length !== 1 || states[0] !== state) {
       throw new SignInError("bad-state", "The answer belongs to another sign-in (state).");
     }
-    // RFC 9207: not sent by every version, but never another's.
+    // RFC 9207: some versions do not send it, but it never names another issuer.
     const issuer = url.searchParams.get("iss");
     if (issuer !== null && !this.#isOwn(issuer)) {
       throw new SignInError("bad-state", "The answer is of another provider (iss).");

@@ -5,9 +5,9 @@ import { type OidcTraits, STANDARD } from "./oidc-traits.ts";
 export const GOOGLE_ISSUER = "https://accounts.google.com";
 
 /**
- * Google gives a refresh token for `access_type`, not for a scope, and after the first time only
- * when consent is asked for: without it, the second application of a person could not be rechecked.
- * It neither signs people in anew on request nor says when it did.
+ * Google issues a refresh token for `access_type`, not for a scope, and after the first time only
+ * with a request for consent: without it, the second application of a person could not be
+ * rechecked. It neither repeats a sign-in on request nor reports the time of the last one.
  */
 const PARAMETERS = { access_type: "offline", prompt: "select_account consent" };
 
@@ -17,6 +17,7 @@ export const GOOGLE: OidcTraits = {
   freshParameters: PARAMETERS,
   usesOfflineAccess: false,
   tellsAuthTime: false,
-  // Anyone can open a consumer account with an address of a company; `hd` is for its own accounts.
+  // Anyone can open a consumer account with a company's address; only the company's own accounts
+  // have `hd`.
   domain: "hd",
 };

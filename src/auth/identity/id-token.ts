@@ -1,6 +1,6 @@
 /**
- * What an ID token has to pass beyond what the library checks (algorithm, signature, issuer,
- * audience, expiry, nonce, authorized party): its age, and that it belongs to the access token.
+ * Checks of an ID token beyond those of the library (algorithm, signature, issuer, audience,
+ * expiry, nonce, authorized party): its age, and that it belongs to the access token.
  */
 
 import { decodeProtectedHeader } from "jose";
@@ -10,14 +10,14 @@ import type { JsonObject } from "../../protocol/json-rpc.ts";
 import { SignInError } from "./sign-in-error.ts";
 
 /**
- * Asymmetric only: with HS256, whoever knows the public key could sign. A list of our own, because
- * a provider's metadata may name algorithms that are for other clients.
+ * Asymmetric only: with HS256, anyone who knows the public key could sign. A list of our own,
+ * because a provider's metadata may name algorithms that are for other clients.
  */
 export const ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"];
 export const TOLERANCE_SECONDS = 30;
 const MAX_AGE_SECONDS = 600;
 
-/** @param token that the library has found valid, with its claims. */
+/** @param token a token that the library has validated, with its claims. */
 export async function checkIdToken(
   token: string,
   claims: JsonObject,

@@ -1,4 +1,7 @@
-/** From what the operator configured to the providers, in the same order: the buttons' order. */
+/**
+ * Makes the providers from the operator's configuration, in its order, which is that of the
+ * buttons.
+ */
 
 import { type AccessConfig, AccessProvider } from "./access.ts";
 import { ENTRA } from "./entra.ts";
@@ -18,7 +21,7 @@ export type IdentityConfig =
   | ({ readonly provider: "access" } & AccessConfig);
 
 export interface IdentityDeps extends OwnerDeps {
-  /** Guarded against private networks; loopback only in development. */
+  /** A fetch that cannot reach private networks; loopback only in development. */
   readonly fetch: ProviderFetch;
   /** Kept for the life of the isolate; the providers themselves may be made for each request. */
   readonly documents: ProviderDocuments;

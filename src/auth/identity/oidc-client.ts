@@ -1,6 +1,6 @@
 /**
- * OpenID Connect as a client speaks it: authorization code with PKCE, refresh, userinfo. What comes
- * back from here is verified; what is not throws a `SignInError`.
+ * The client side of OpenID Connect: authorization code with PKCE, refresh, userinfo. Its results
+ * are verified; anything else throws a `SignInError`.
  */
 
 import { decodeJwt } from "jose";
@@ -8,9 +8,13 @@ import {
   type AuthorizationServer,
   authorizationCodeGrantRequest,
   type Client,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
   clockTolerance,
   getValidatedIdTokenClaims,
   jwksCache,
+  None,
   processAuthorizationCodeResponse,
   processRefreshTokenResponse,
   processUserInfoResponse,
@@ -23,7 +27,6 @@ import {
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { checkIdToken, TOLERANCE_SECONDS } from "./id-token.ts";
-import { clientAuthOf } from "./oidc-client-auth.ts";
 import { explained } from "./oidc-failure.ts";
 import type { OidcConfig, OidcTraits } from "./oidc-traits.ts";
 import { type ProviderDocuments, requestOptions } from "./provider-documents.ts";
@@ -35,11 +38,11 @@ export interface Tokens {
   readonly refreshToken?: string;
   /** In seconds since 1970. */
   readonly accessExpiresAt?: number;
-  /** Of a verified ID token; a refresh need not bring one. */
+  /** The claims of a verified ID token; a refresh response need not contain one. */
   readonly idToken?: JsonObject;
 }
 
-/** What the browser brought back, once the library has looked at it. */
+/** The callback's parameters, once the library has checked them. */
 export interface Redemption {
   readonly answer: URLSearchParams;
   readonly callback: string;
@@ -66,7 +69,7 @@ export class OidcClient {
     this.client = { client_id: config.clientId, [clockTolerance]: TOLERANCE_SECONDS };
   }
 
-  /** The metadata that a sign-in begins with. */
+  /** @returns the metadata with which a sign-in begins. */
   authorizationServer(): Promise<AuthorizationServer> {
     return explained(async () => {
       const [first, ...others] = this.#config.issuers;
@@ -116,7 +119,8 @@ export class OidcClient {
       try {
         return await this.#verified(home, response, body);
       } catch (error) {
-        // Without the provider's keys there is no news of the person, but the tokens are there.
+        // Without the provider's keys there is nothing new about the person, but the tokens are
+        // valid.
         if (error instanceof SignInError && error.reason === "provider-unreachable") {
           return tokensOf(body);
         }
@@ -126,8 +130,9 @@ export class OidcClient {
   }
 
   /**
-   * @param subject the `sub` that the answer has to be about.
-   * @returns `undefined` without an endpoint for it, "refused" when the token is not taken.
+   * @param subject the `sub` that the response must have.
+   * @returns `undefined` without a userinfo endpoint, "refused" when the provider rejects the
+   *   token.
    */
   userinfo(issuer: string, accessToken: string, subject: string) {
     return explained(async (): Promise<JsonObject | "refused" | undefined> => {
@@ -148,8 +153,8 @@ export class OidcClient {
   }
 
   /**
-   * Where there are several issuers, the token says whose it is, and has to be of one of ours; it is
-   * then checked against that issuer alone, so that a false claim leads nowhere.
+   * With several issuers, the token names its own, which must be one of ours; the token is then
+   * validated against that issuer alone, so a false claim achieves nothing.
    */
   async #homeOf(
     authorizationServer: AuthorizationServer,
@@ -158,7 +163,7 @@ export class OidcClient {
     if (this.#config.issuers.length === 1) return authorizationServer;
     const body = tryJson(await response.clone().text());
     const token = isObject(body) ? body["id_token"] : undefined;
-    // An error: the library reads it.
+    // An error response, which the library reads.
     if (typeof token !== "string") return authorizationServer;
     const claimed = issuerOf(token);
     const issuer = this.#config.issuers.find((issuer) => issuer === claimed);
@@ -201,4 +206,18 @@ function issuerOf(token: string): unknown {
   } catch {
     return undefined; // no token at all
   }
+}
+
+/** Client authentication of the gateway at a provider (RFC 6749 section 2.3). */
+function clientAuthOf(
+  { clientSecret, clientAuth }: Pick<OidcConfig, "clientSecret" | "clientAuth">,
+  { token_endpoint_auth_methods_supported: methods }: AuthorizationServer,
+): ClientAuth {
+  if (clientSecret === undefined) return None();
+  // RFC 8414 section 2: the default is Basic.
+  const takesBasic = methods?.includes("client_secret_basic") ?? true;
+  const method = clientAuth ?? (takesBasic ? "client_secret_basic" : "client_secret_post");
+  return method === "client_secret_basic"
+    ? ClientSecretBasic(clientSecret)
+    : ClientSecretPost(clientSecret);
 }

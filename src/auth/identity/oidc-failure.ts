@@ -1,6 +1,6 @@
 /**
- * What went wrong at an OpenID provider, as a refusal. Everything that the library throws becomes a
- * sentence of ours: its messages and causes hold tokens and the provider's own words.
+ * Turns failures at an OpenID provider into refusals. Every error of the library becomes a sentence
+ * of ours: its messages and causes contain tokens and the provider's text.
  */
 
 import {
@@ -17,7 +17,7 @@ import {
 import { isObject } from "../../protocol/json-rpc.ts";
 import { SignInError } from "./sign-in-error.ts";
 
-/** The error codes of RFC 6749, OpenID Connect and Google that mean something to a reader. */
+/** The error codes of RFC 6749, OpenID Connect and Google that help a reader. */
 const CODES: Readonly<Record<string, string>> = {
   access_denied: "The provider says that access was denied, by the person or by a rule.",
   login_required: "The provider wants the person to sign in there first.",
@@ -43,7 +43,7 @@ const CLAIMS: Readonly<Record<string, string>> = {
   nbf: "The ID token is not valid yet; check the clocks.",
 };
 
-/** Runs something, and lets only errors of ours out of it. */
+/** Runs a function and turns the library's errors into ours. */
 export async function explained<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -52,7 +52,10 @@ export async function explained<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** @returns the same error when it is none of the library's: then it is a bug, or ours already. */
+/**
+ * @returns the same error when it does not come from the library: then it is a bug, or ours
+ *   already.
+ */
 export function explain(error: unknown): unknown {
   if (error instanceof AuthorizationResponseError) {
     const detail = sentenceOf(error.error);
@@ -68,7 +71,7 @@ export function explain(error: unknown): unknown {
   if (error instanceof OperationProcessingError) {
     return new SignInError("bad-token", failedCheck(error), { cause: error });
   }
-  // Texts that are no base64url, keys that are no keys.
+  // Invalid base64url, or invalid keys.
   if (
     error instanceof UnsupportedOperationError ||
     error instanceof DOMException ||
@@ -79,7 +82,7 @@ export function explain(error: unknown): unknown {
   return error;
 }
 
-/** The provider's error code, if it is one of those that we know. */
+/** @returns the provider's error code, if it is a known one. */
 export function errorCode(error: unknown): string | undefined {
   const cause = error instanceof SignInError ? error.cause : error;
   return cause instanceof ResponseBodyError ? cause.error : undefined;

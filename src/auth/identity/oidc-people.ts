@@ -1,4 +1,4 @@
-/** From verified tokens to somebody who may sign in, or may not. */
+/** Decides from verified tokens whether a person may sign in. */
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 import { domainOf, needsEmail, type Applicant } from "./allow-list.ts";
@@ -38,7 +38,7 @@ export class OidcPeople {
     return this.#config.issuers;
   }
 
-  /** All that the provider says of whoever signed in just now. */
+  /** The provider's facts about the person who has just signed in. */
   async meet({ idToken, accessToken }: Tokens & { readonly idToken: JsonObject }) {
     const { iss: issuer, sub } = idToken;
     if (typeof issuer !== "string" || !isSubject(sub)) throw nobody();
@@ -52,8 +52,8 @@ export class OidcPeople {
   }
 
   /**
-   * What is new of somebody known.
-   * @returns `undefined` when there is no news, "refused" when the provider does not know the token.
+   * Reads new facts about a known person.
+   * @returns `undefined` when there are none, "refused" when the provider rejects the token.
    */
   async news(
     { idToken, accessToken }: Tokens,
@@ -73,8 +73,8 @@ export class OidcPeople {
   }
 
   /**
-   * @param known who it was at sign-in, when this is a recheck.
-   * @throws SignInError `not-allowed` for somebody who may not sign in.
+   * @param known the person as stored, when this is a recheck.
+   * @throws SignInError `not-allowed` for a person who may not sign in.
    */
   identify(issuer: string, claims: Claims, known?: KnownIdentity): Identity {
     const subject = known?.subject ?? this.#traits.subjectOf(claims.idToken);
@@ -83,7 +83,7 @@ export class OidcPeople {
     const name = claims.idToken["name"] ?? claims.userinfo["name"];
     const whole = this.#withEmail(person, claims, known?.email);
     const identity = identityOf(issuer, whole, this.#config, name);
-    // Elsewhere it is the domain of the address, and the address is kept.
+    // Otherwise the domain is that of the address, which is stored.
     const hasOwnDomain = this.#names.domain !== undefined && whole.domain !== undefined;
     return { ...identity, ...(hasOwnDomain && { domain: whole.domain }) };
   }
@@ -95,7 +95,7 @@ export class OidcPeople {
     return standingUnder(this.#config, knownPerson(known, domain));
   }
 
-  /** A refreshed token may leave the address out, which is then as it was. */
+  /** A refreshed token may omit the address, which then stays as it was. */
   #withEmail(
     person: Applicant,
     { idToken, userinfo }: Claims,
@@ -107,7 +107,7 @@ export class OidcPeople {
     return { ...person, email, ...(domain !== undefined && { domain }) };
   }
 
-  /** Whether the token alone settles who may sign in. */
+  /** @returns whether the token alone decides who may sign in. */
   #decides(idToken: JsonObject): boolean {
     const { allow, admins } = this.#config;
     const { emailVerified, groups } = this.#names;

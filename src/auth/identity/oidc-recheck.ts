@@ -1,6 +1,7 @@
 /**
- * Whether an OpenID provider still stands by a sign-in: it renews the refresh token or it does not;
- * without one, it still takes the access token. What it says of the person then is judged again.
+ * Asks an OpenID provider whether a sign-in is still valid: it renews the refresh token or rejects
+ * it; without one, it accepts or rejects the access token. New facts about the person are judged
+ * again.
  */
 
 import type { OidcClient, Tokens } from "./oidc-client.ts";
@@ -10,7 +11,10 @@ import type { KnownIdentity, Recheck } from "./provider.ts";
 import { SignInError } from "./sign-in-error.ts";
 import { isPast, parseUpkeep, type Upkeep, upkeepOf } from "./upkeep.ts";
 
-/** Other errors are the operator's or the provider's: the person's sign-in may be as good as ever. */
+/**
+ * Only these errors end a sign-in: any other is caused by the operator or the provider, and the
+ * person's sign-in may still be valid.
+ */
 const ENDS: ReadonlySet<string | undefined> = new Set([
   "invalid_grant",
   "access_denied",
@@ -64,7 +68,7 @@ async function renew(
     return verdict.kind === "alive" ? { ...verdict, upkeep } : verdict;
   } catch (error) {
     if (!(error instanceof SignInError && error.reason === "provider-unreachable")) throw error;
-    // The earlier refresh token may be worth nothing by now, so the new one must not get lost.
+    // The earlier refresh token may be invalid by now, so the new one must not get lost.
     return { kind: "alive", upkeep };
   }
 }

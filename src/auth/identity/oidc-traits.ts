@@ -1,4 +1,7 @@
-/** Where OpenID providers differ. Everything that the standard settles is in `oidc-client.ts`. */
+/**
+ * The differences between OpenID providers. Everything that the standard settles is in
+ * `oidc-client.ts`.
+ */
 
 import type { AuthorizationServer } from "oauth4webapi";
 
@@ -9,13 +12,18 @@ import type { Rules } from "./claims.ts";
 export interface OidcConfig extends Rules {
   readonly name: string;
   readonly label: string;
-  /** Exactly as the provider spells them. More than one where it has one per tenant. */
+  /**
+   * The issuers, exactly as the provider spells them: several for a provider with one per tenant.
+   */
   readonly issuers: readonly [string, ...string[]];
   readonly clientId: string;
   readonly clientSecret?: string;
-  /** How the secret is sent; without it, as the provider's metadata prefers. */
+  /**
+   * The authentication method for the secret; the default is the one that the provider's metadata
+   * prefers.
+   */
   readonly clientAuth?: "client_secret_basic" | "client_secret_post";
-  /** Beside "openid profile email". */
+  /** Scopes in addition to "openid profile email". */
   readonly scopes: readonly string[];
   readonly groupsClaim: string;
   /** Origins that the provider itself redirects to on the way to its sign-in. */
@@ -23,24 +31,24 @@ export interface OidcConfig extends Rules {
 }
 
 export interface OidcTraits {
-  /** Of every authorization request. */
+  /** The parameters of every authorization request. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** In place of them when the person shall prove anew who they are. */
+  /** The parameters that replace them when the person has to sign in anew. */
   readonly freshParameters: Readonly<Record<string, string>>;
-  /** Whether refresh tokens come with the scope `offline_access`, if the metadata has it. */
+  /** Whether refresh tokens come with the scope `offline_access`, if the metadata lists it. */
   readonly usesOfflineAccess: boolean;
-  /** Whether prompts include `consent` then (OpenID Connect Core 11: required for that scope). */
+  /** Whether `prompt` then includes `consent` (OpenID Connect Core 11: required for that scope). */
   readonly asksForConsent: boolean;
   readonly hasUserinfo: boolean;
-  /** Whether `auth_time` comes when the metadata says that it does. */
+  /** Whether the provider sends `auth_time` when its metadata lists the claim. */
   readonly tellsAuthTime: boolean;
-  /** The claim that says whether the address in `email` is the person's own. */
+  /** The claim that confirms the address in `email` as the person's own. */
   readonly emailVerified: string;
-  /** The claim with the person's domain; without it, it is the domain of the address. */
+  /** The claim with the person's domain; without it, the domain is that of the address. */
   readonly domain?: string;
-  /** The metadata to sign people in with who may be of any of the issuers. */
+  /** @returns the metadata for a sign-in by a person of any of the issuers. */
   readonly sharedServer?: (metadata: AuthorizationServer) => AuthorizationServer;
-  /** @returns what is not a text when the claims do not say who somebody is. */
+  /** @returns the subject; a value other than a string when the claims do not identify a person. */
   readonly subjectOf: (claims: JsonObject) => unknown;
 }
 

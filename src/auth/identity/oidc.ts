@@ -37,7 +37,7 @@ import { upkeepOf } from "./upkeep.ts";
 import { TOLERANCE_SECONDS } from "./id-token.ts";
 
 export interface OidcDeps {
-  /** Has the guard in front that keeps requests out of private networks. */
+  /** A fetch that cannot reach private networks. */
   readonly fetch: ProviderFetch;
   readonly documents: ProviderDocuments;
 }
@@ -74,7 +74,8 @@ export class OidcProvider implements RedirectProvider {
       const { authorization_endpoint: endpoint } = await this.#client.authorizationServer();
       if (endpoint !== undefined) origins.add(originOf(endpoint));
     } catch (error) {
-      // A page is shown while the provider is out of reach; `begin` says so to whoever goes on.
+      // The page is shown while the provider is unreachable; `begin` reports the failure to the
+      // person who goes on.
       if (!(error instanceof SignInError)) throw error;
     }
     return [...origins];
@@ -144,7 +145,10 @@ export class OidcProvider implements RedirectProvider {
     };
   }
 
-  /** What `begin` left; of this provider, so that an answer cannot come from another (mix-up). */
+  /**
+   * Reads the memory that `begin` made, and requires that it is this provider's, so that an answer
+   * cannot come from another (mix-up).
+   */
   #recall(memory: JsonObject): Memory {
     const { provider, verifier, nonce, fresh, startedAt } = memory;
     if (
@@ -158,7 +162,7 @@ export class OidcProvider implements RedirectProvider {
     return { verifier, nonce, isFresh: fresh === true, startedAt };
   }
 
-  /** Judges the callback before anything is sent: `state`, and `iss` (RFC 9207). */
+  /** Checks the callback before any request is sent: `state`, and `iss` (RFC 9207). */
   async #answer(url: URL, state: string): Promise<URLSearchParams> {
     const states = url.searchParams.getAll("state");
     if (states.length !== 1 || states[0] !== state) {
@@ -180,9 +184,10 @@ export class OidcProvider implements RedirectProvider {
     { claims_supported: claims }: AuthorizationServer,
   ): number {
     if (typeof authTime !== "number") {
-      // The request came through the browser, where `max_age` can be taken out of it. A provider that
-      // can say and does not was not asked; of one that never says, nobody knows. OpenID Connect
-      // Core 1.0 section 2 requires the claim where `max_age` was asked for.
+      // The request passed through the browser, where `max_age` can be removed. A provider that
+      // supports `auth_time` and omits it was not asked; for one that never sends it, this cannot
+      // be known. OpenID Connect Core 1.0 section 2 requires the claim where `max_age` was
+      // requested.
       const { tellsAuthTime } = this.#traits;
       if (isFresh && tellsAuthTime && claims?.includes("auth_time") === true) throw notFresh();
       return isFresh && !tellsAuthTime && typeof iat === "number" ? iat : 0;

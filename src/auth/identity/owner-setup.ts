@@ -1,14 +1,14 @@
 /**
- * How the owner of a new gateway gets a code: by a link that is written where only the operator
- * reads, and that works once.
+ * The port by which the owner of a new gateway gets a code: a link that works once, written where
+ * only the operator can read it.
  */
 
 export interface OwnerSetup {
-  /** @returns the token of a new link; `undefined` while an earlier one works, or a code is there. */
+  /** @returns the token of a new link; `undefined` while an earlier one works, or a code exists. */
   beginSetup(): Promise<string | undefined>;
   /** Whether a link works. */
   isSetupToken(token: string): Promise<boolean>;
-  /** Makes the code. @returns `undefined` when the link does not work, or not any more. */
+  /** Makes the code. @returns `undefined` when the link does not work, or no longer works. */
   finishSetup(token: string): Promise<string | undefined>;
 }
 

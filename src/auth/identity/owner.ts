@@ -1,13 +1,14 @@
 /**
- * The embedded default: one person, the owner, known by a code that is too long to be guessed. It
- * is the operator's (`OWNER_CODE`), or was enrolled once on the first visit; nothing has a default.
+ * The built-in default: one person, the owner, identified by a code that is too long to guess. The
+ * operator configures it (`OWNER_CODE`), or it was enrolled once on the first visit; it has no
+ * default.
  */
 
 import { hashOf, isSame } from "../../lib/random.ts";
 import type { CodeProvider, KnownIdentity, SignInResult, Standing } from "./provider.ts";
 import { signInRefused } from "./sign-in-error.ts";
 
-/** What the gateway keeps of a code that was enrolled. */
+/** The stored facts about an enrolled code. */
 export interface OwnerEnrolment {
   /** `hashOf` the code; `undefined` before there is one. */
   codeHash(): Promise<string | undefined>;
@@ -15,14 +16,14 @@ export interface OwnerEnrolment {
 
 export interface OwnerDeps {
   readonly enrolment: OwnerEnrolment;
-  /** A keyed hash of a code's hash: it says which code it was to the gateway alone. */
+  /** A keyed hash of a code's hash: only the gateway can recognise the code by it. */
   readonly codeMac: (codeHash: string) => Promise<string>;
 }
 
 export interface OwnerConfig {
   readonly name: string;
   readonly label: string;
-  /** The operator's, in place of an enrolled one. */
+  /** The operator's code, which replaces an enrolled one. */
   readonly code?: string;
 }
 
@@ -31,7 +32,7 @@ export const OWNER_SUBJECT = "owner";
 const MIN_CODE_CHARS = 20;
 const MAX_CODE_CHARS = 256;
 const MIN_DIFFERENT_CHARS = 8;
-/** What examples and impatience put there. */
+/** Placeholders and careless values. */
 const TELLTALES =
   /change[-_ ]?(?:me|it|this)|passwor[dt]|example|placeholder|(?:your|owner)[-_ ]?code|1234567|abcdefg|qwert/i;
 
@@ -41,7 +42,10 @@ export class OwnerProvider implements CodeProvider {
   readonly label: string;
   readonly #config: OwnerConfig;
   readonly #deps: OwnerDeps;
-  /** Of the code of today: neither the operator's nor an enrolled one changes while this lives. */
+  /**
+   * The MAC of the current code: neither the operator's nor an enrolled one changes while this
+   * object lives.
+   */
   #currentMac: string | undefined;
 
   constructor(config: OwnerConfig, deps: OwnerDeps) {
@@ -60,7 +64,7 @@ export class OwnerProvider implements CodeProvider {
     if (expected === undefined) {
       return signInRefused("not-set-up", "The owner has no code yet: the gateway is not set up.");
     }
-    // Cut, and not refused early: a long one is wrong in any case, and takes as long as any other.
+    // Cut, and not refused early: a code that is too long is wrong, and takes as long as any other.
     const given = await hashOf(code.trim().slice(0, MAX_CODE_CHARS + 1));
     if (!isSame(given, expected))
       return signInRefused("wrong-code", "The code is not the owner's.");
@@ -72,7 +76,10 @@ export class OwnerProvider implements CodeProvider {
     };
   }
 
-  /** A new code ends what began under an earlier one: an operator who replaces it has a reason. */
+  /**
+   * A new code ends everything that began under an earlier one: an operator who replaces it has a
+   * reason.
+   */
   async standing(
     { issuer, subject }: KnownIdentity,
     codeMac: string | undefined,
@@ -96,7 +103,7 @@ export class OwnerProvider implements CodeProvider {
   }
 }
 
-/** @returns why a code is not fit to be the owner's, in words that follow its name. */
+/** @returns why a code is too weak for the owner, in words that follow its name. */
 export function weaknessOf(code: string): string | undefined {
   if (code !== code.trim()) return "must not begin or end with a space";
   if (code.length < MIN_CODE_CHARS || code.length > MAX_CODE_CHARS) {

@@ -1,6 +1,6 @@
 /**
- * What OpenID providers publish of themselves: metadata and keys. One instance serves all requests
- * of an isolate, so it holds values, and hands out copies: the library remembers promises by the
+ * The documents that OpenID providers publish: metadata and keys. One instance serves all requests
+ * of an isolate, so it holds values and returns copies: the library remembers promises by the
  * object that it was given, and a promise belongs to the request that made it.
  */
 
@@ -23,7 +23,7 @@ import { SignInError } from "./sign-in-error.ts";
 
 const MAX_PROVIDERS = 64;
 const METADATA_TTL_MS = 3_600_000;
-/** The library takes no keys that are older, and asks again sooner for a key that it misses. */
+/** The library accepts no older keys, and fetches sooner when a key is missing. */
 const KEYS_TTL_MS = 300_000;
 
 /** The keys of an issuer, and when they were fetched, in seconds since 1970. */
@@ -39,7 +39,7 @@ export class ProviderDocuments {
   });
   readonly #keys = new BoundedCache<FetchedKeys>({ maxEntries: MAX_PROVIDERS, ttlMs: KEYS_TTL_MS });
 
-  /** @throws SignInError when the provider cannot be reached, or says what cannot be. */
+  /** @throws SignInError when the provider cannot be reached, or its metadata is invalid. */
   async metadata(issuer: string, fetch: ProviderFetch): Promise<AuthorizationServer> {
     const known = this.#metadata.get(issuer);
     if (known !== undefined) return structuredClone(known);
@@ -48,7 +48,7 @@ export class ProviderDocuments {
     return structuredClone(found);
   }
 
-  /** @param address of the keys, or the issuer that they are of. */
+  /** @param address the address of the keys, or their issuer. */
   keys(address: string): FetchedKeys | undefined {
     const known = this.#keys.get(address);
     return known === undefined ? undefined : structuredClone(known);
@@ -58,7 +58,7 @@ export class ProviderDocuments {
     this.#keys.set(address, structuredClone(keys));
   }
 
-  /** Lets the library take the keys from here, and leaves here what it fetched. */
+  /** Gives the library the stored keys, and stores those that it fetched. */
   async withKeys<T>(issuer: string, use: (keys: JWKSCacheInput) => Promise<T>): Promise<T> {
     const keys: JWKSCacheInput = this.keys(issuer) ?? {};
     try {
@@ -69,7 +69,9 @@ export class ProviderDocuments {
   }
 }
 
-/** How the library is told to fetch, and that plain http may do where the issuer is this machine. */
+/**
+ * @returns the library's options: the fetch, and plain http where the issuer is on this machine.
+ */
 export function requestOptions(issuer: string, fetch: ProviderFetch) {
   return {
     [customFetch]: (url: string, init: object) => fetch(new URL(url), init),
@@ -83,7 +85,8 @@ function isFetched(keys: JWKSCacheInput): keys is FetchedKeys {
 
 async function discover(issuer: string, fetch: ProviderFetch): Promise<AuthorizationServer> {
   const found = await readMetadata(new URL(issuer), fetch);
-  // Byte for byte (OpenID Connect Discovery 4.3): the library takes URLs for equal that are not.
+  // Compared byte for byte (OpenID Connect Discovery 4.3): the library accepts different URLs as
+  // equal.
   if (found.issuer !== issuer) {
     throw new SignInError("provider-error", "The provider's metadata names another issuer.");
   }
@@ -108,7 +111,7 @@ async function readMetadata(issuer: URL, fetch: ProviderFetch): Promise<Authoriz
   }
 }
 
-/** A browser is sent there, or a secret is: no other scheme, and no plain http on a network. */
+/** The browser or a secret is sent there: no other scheme, and no plain http over a network. */
 function isUsable(endpoint: string | undefined, issuer: string): boolean {
   const url = endpoint !== undefined && URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url === undefined || !isSafe(url)) return false;

@@ -1,6 +1,6 @@
 /**
- * Every request to an identity provider: an end in time, an end in size, no redirects, and plain
- * http to this machine alone. What comes back is whole, so nothing is left open behind it.
+ * The fetch for every request to an identity provider: a timeout, a limit of size, no redirects,
+ * and plain http to this machine alone. The response is complete, so no connection stays open.
  */
 
 import { isLoopback } from "../../lib/loopback.ts";
@@ -13,19 +13,19 @@ export type ProviderFetch = (url: URL, init: RequestInit) => Promise<Response>;
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 
-/** @returns a way to fetch that rejects with `provider-unreachable` when there is no answer. */
+/** @returns a fetch that rejects with `provider-unreachable` when there is no response. */
 export function providerFetch(fetch: ProviderFetch): ProviderFetch {
   return async (url, init) => {
     if (!isSafe(url))
       throw new SignInError("provider-error", "The provider has a URL without TLS.");
     const { status, headers, text } = await read(fetch, url, init);
-    // Nothing that an overloaded or broken server says is about the person.
+    // The response of an overloaded or broken server says nothing about the person.
     if (status === 429 || status >= 500) throw unreachable(`HTTP ${status}`);
     return new Response(text === "" ? null : text, { status, headers });
   };
 }
 
-/** Whether anything may be sent there: TLS, or this machine. */
+/** @returns whether a request may be sent there: TLS, or this machine. */
 export function isSafe(url: URL): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
 }

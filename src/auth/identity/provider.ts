@@ -1,18 +1,18 @@
 /**
- * The port behind which people are known. A provider says who somebody is and whether it still
- * stands by that; it knows nothing of the gateway's own sessions, grants or users.
+ * The port to identity providers. A provider identifies a person and confirms later whether the
+ * sign-in is still valid; it knows nothing of the gateway's own sessions, grants or users.
  */
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 
-/** Who somebody is, as their provider says. (issuer, subject) is the key; nothing else ever is. */
+/** A person, as their provider identifies them. The only key is (issuer, subject). */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
   readonly name?: string;
   /** Verified by the provider, or absent. */
   readonly email?: string;
-  /** What the operator's rules are matched with besides; absent where the provider says nothing. */
+  /** Further facts for the operator's rules; absent where the provider states none. */
   readonly domain?: string;
   readonly groups?: readonly string[];
   readonly organizations?: readonly string[];
@@ -23,66 +23,75 @@ export type SignInResult =
   | {
       readonly kind: "identity";
       readonly identity: Identity;
-      /** What `recheck` needs, like a refresh token; a secret, kept sealed. */
+      /** The data that `recheck` needs, like a refresh token; a secret, stored sealed. */
       readonly upkeep?: string;
-      /** Which owner code was given: a keyed hash of it, remembered in what the sign-in begins. */
+      /**
+       * A keyed hash of the owner code that was entered, stored in the session, grant or key that
+       * the sign-in begins.
+       */
       readonly codeMac?: string;
-      /** When the person proved who they are, in seconds since 1970; 0 when nobody says. */
+      /** When the person authenticated, in seconds since 1970; 0 when that is unknown. */
       readonly authTime: number;
     }
   | {
       readonly kind: "refused";
-      /** A word for machines, like "not-allowed" or "bad-state". */
+      /** A code, like "not-allowed" or "bad-state". */
       readonly reason: string;
-      /** One plain sentence for whoever looks for the cause: no secrets, no words of the provider. */
+      /**
+       * One plain sentence for the person who looks for the cause, without secrets and without the
+       * provider's text.
+       */
       readonly detail: string;
     };
 
 export type SignInRefused = Extract<SignInResult, { kind: "refused" }>;
 
-/** `unavailable`: nobody could be asked, which ends nothing and renews nothing. */
+/** `unavailable`: the provider could not be asked, which ends nothing and renews nothing. */
 export type Recheck =
   | {
       readonly kind: "alive";
-      /** In place of the earlier one, which may be worth nothing any more. */
+      /** Replaces the earlier one, which may be invalid by now. */
       readonly upkeep?: string;
       readonly identity?: Identity;
     }
   | {
       readonly kind: "ended";
       readonly detail: string;
-      /** The refresh token is not taken, as it is not once it was used and replaced (rotation). */
+      /**
+       * The provider rejects the refresh token, as it does once the token was used and replaced
+       * (rotation).
+       */
       readonly isTokenRefused?: true;
     }
   | { readonly kind: "unavailable" };
 
-/** Somebody whom a provider has named: what it said last, as the gateway keeps it. */
+/** A person in the gateway's record, with the provider's latest facts. */
 export type KnownIdentity = Omit<Identity, "name" | "isAdmin">;
 
-/** What today's configuration lets somebody do. */
+/** The rights of a person under the current configuration. */
 export interface Standing {
   readonly isAdmin: boolean;
 }
 
 interface Common {
-  /** `[a-z0-9-]{1,24}`; the browser comes back at `/callback/<name>`. */
+  /** `[a-z0-9-]{1,24}`; the provider redirects the browser to `/callback/<name>`. */
   readonly name: string;
-  /** On the button, like "Continue with GitHub". */
+  /** The text of the button, like "Continue with GitHub". */
   readonly label: string;
   /**
-   * Judges a known person by the configuration of today. Asks nobody over the network, so it can be
-   * asked for every request.
+   * Judges a known person by the current configuration. It makes no network request, so it can be
+   * called for every request.
    *
-   * @param codeMac remembered in what is to be judged, when it began under the owner code.
-   * @returns `undefined` for somebody who is not let in, or not any more.
+   * @param codeMac the MAC in the record that is judged, when it began under the owner code.
+   * @returns `undefined` for a person who is not admitted, or no longer admitted.
    */
   standing(identity: KnownIdentity, codeMac: string | undefined): Promise<Standing | undefined>;
 }
 
-/** A provider beyond the gateway, whose own session has to last. */
+/** A provider outside the gateway, whose own session has to last. */
 interface Remote extends Common {
   /**
-   * Asked whenever a token is refreshed: does the provider still stand by this sign-in?
+   * Called whenever a token is refreshed: asks the provider whether this sign-in is still valid.
    * (2025-03-26, third-party authorization flow: MUST check before honouring a token.)
    */
   recheck(upkeep: string | undefined, identity: KnownIdentity): Promise<Recheck>;
@@ -92,46 +101,51 @@ export interface Start {
   readonly state: string;
   /** The absolute address of `/callback/<name>`. */
   readonly callback: string;
-  /** The person shall prove anew who they are, whatever session the provider has. */
+  /** The person has to authenticate anew, whatever session the provider has. */
   readonly fresh: boolean;
 }
 
 export interface Departure {
   readonly kind: "go";
   readonly location: string;
-  /** Holds secrets; kept sealed until the browser is back, and given to `finish`. */
+  /** Holds secrets; stored sealed until the browser comes back, and then passed to `finish`. */
   readonly memory: JsonObject;
 }
 
 export interface ProviderReturn {
-  /** Of the request to the callback. */
+  /** The URL of the callback request. */
   readonly url: URL;
   readonly state: string;
   readonly callback: string;
   readonly memory: JsonObject;
 }
 
-/** Sends the browser away and gets it back at `/callback/<name>`. */
+/**
+ * A provider to which the browser is redirected, and from which it returns to `/callback/<name>`.
+ */
 export interface RedirectProvider extends Remote {
   readonly kind: "redirect";
-  /** Origins that a form's redirect may lead to: browsers hold `form-action` against them all. */
+  /** Origins that a form's redirect may lead to: browsers check `form-action` for each of them. */
   formActions(): Promise<readonly string[]>;
   begin(start: Start): Promise<Departure | SignInRefused>;
   finish(end: ProviderReturn): Promise<SignInResult>;
 }
 
-/** The owner's code, typed into our own page. Whoever calls limits the rate. */
+/** The owner's code, entered on our own page. The caller limits the rate. */
 export interface CodeProvider extends Common {
   readonly kind: "code";
   check(code: string): Promise<SignInResult>;
-  /** Whether there is a code at all: a new gateway has none before it is set up. */
+  /** Whether a code exists: a new gateway has none before it is set up. */
   hasCode(): Promise<boolean>;
 }
 
-/** The request itself says who sends it (Cloudflare Access in front of the pages). */
+/**
+ * A provider whose signed header in the request itself identifies the person (Cloudflare Access in
+ * front of the pages).
+ */
 export interface HeaderProvider extends Remote {
   readonly kind: "header";
-  /** @returns `undefined` for a request that says nothing. */
+  /** @returns `undefined` for a request without that header. */
   identify(headers: Headers): Promise<SignInResult | undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** Why a sign-in does not happen, in words that are ours: no provider's text gets through here. */
+/** The reason for which a sign-in fails, in our own words: no provider's text passes through. */
 
 import type { SignInRefused } from "./provider.ts";
 
@@ -27,7 +27,10 @@ export function signInRefused(reason: RefusalReason, detail: string): SignInRefu
   return { kind: "refused", reason, detail };
 }
 
-/** Runs a step of a sign-in; what ends it becomes a refusal. Anything else is a bug, and thrown. */
+/**
+ * Runs a step of a sign-in, and turns a `SignInError` into a refusal. Any other error is a bug, and
+ * is thrown.
+ */
 export async function orRefused<T>(run: () => Promise<T>): Promise<T | SignInRefused> {
   try {
     return await run();

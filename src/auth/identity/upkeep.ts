@@ -1,4 +1,7 @@
-/** What is kept of a sign-in to ask its provider again: a text that holds a secret. */
+/**
+ * The stored data with which the provider of a sign-in is asked again: a text that contains a
+ * secret.
+ */
 
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject } from "../../protocol/json-rpc.ts";
@@ -6,7 +9,7 @@ import { isObject } from "../../protocol/json-rpc.ts";
 export interface Upkeep {
   readonly refreshToken?: string;
   readonly accessToken: string;
-  /** In seconds since 1970; without it, the access token ends when the provider says so. */
+  /** In seconds since 1970; without it, only the provider knows when the access token ends. */
   readonly accessExpiresAt?: number;
 }
 
