@@ -1,4 +1,7 @@
-/** Lets somebody in whom a provider knows: their record, and a session of this browser. */
+/**
+ * Signs a person in whom a provider has identified: their user record, and a session of this
+ * browser.
+ */
 
 import { seal } from "../../lib/seal.ts";
 import { auditLine } from "../../observability/audit.ts";
@@ -16,7 +19,7 @@ export interface Admitted {
   readonly cookies: readonly string[];
 }
 
-/** What the login doctor joins the step with. */
+/** The marks by which the login doctor joins the step to its attempt. */
 export interface AdmitMarks {
   readonly attempt?: string;
   readonly client?: string;
@@ -35,7 +38,10 @@ export async function admit(
   const id = await secrets.userId(identity.issuer, identity.subject);
   const kept = codeMac === undefined ? {} : { codeMac };
   const record: SignedInUser = {
-    ...{ ...known, ...kept, id, provider },
+    ...known,
+    ...kept,
+    id,
+    provider,
     ...(upkeep !== undefined && { upkeep: await seal(secrets.ring, upkeepPurpose(id), upkeep) }),
   };
   const shard = context.store.ofUser(id);
@@ -56,7 +62,7 @@ export async function admit(
   const [secret] = await Promise.all([
     shard.sessions.open(id, { authenticatedAt, agent, ...kept }),
     shard.audit.append(id, "signed_in", { provider, address }),
-    // What the browser had before is worth nothing from now on (session fixation).
+    // The session that the browser had before is ended (session fixation).
     endSession(context, request),
   ]);
   context.trace({ kind: "signed_in", provider, user: id, ...marks });
@@ -72,7 +78,7 @@ const PROBLEMS: Readonly<Partial<Record<string, ProblemKind>>> = {
   "not-fresh": "not-fresh",
 };
 
-/** A refusal of a provider's, as a page tells it: the detail is for the operator. */
+/** A provider's refusal as the page shows it: the detail is for the operator. */
 export function refuseSignIn(
   context: AuthContext,
   request: Request,

@@ -1,8 +1,8 @@
 /**
- * An error of RFC 6749 section 4.1.2.1 on its way to the application: by a redirect where that is
- * safe, and else by a link that a person may follow. Anybody can register an application with an
- * address of their choice; a redirect without a question would make us lead people there
- * (RFC 9700 section 4.11.2).
+ * Sends an error of RFC 6749 section 4.1.2.1 to the application: by a redirect where that is safe,
+ * and otherwise by a link that the person may follow. Anyone can register an application with any
+ * redirect URI; a redirect without a question would make this server an open redirector (RFC 9700
+ * section 4.11.2).
  */
 
 import type { AuthRequest } from "@cloudflare/workers-oauth-provider";
@@ -16,11 +16,14 @@ import { type Redirect, redirect, type ReturnLink } from "./ending.ts";
 export interface ErrorAnswer {
   readonly code: string;
   readonly description: string;
-  /** Of the login doctor's step. */
+  /** The reference of the login doctor's step. */
   readonly reference: string;
 }
 
-/** @param user who is signed in: whoever has approved the application knows where it leads. */
+/**
+ * @param user the signed-in user: a user who has approved the application knows where its redirect
+ *   leads.
+ */
 export async function answerError(
   { store, origin }: AuthContext,
   request: Pick<AuthRequest, "clientId" | "redirectUri" | "state">,
@@ -29,9 +32,11 @@ export async function answerError(
 ): Promise<Redirect | ReturnLink> {
   const { clientId, redirectUri, state } = request;
   const href = errorUrl(redirectUri, {
-    ...{ error: code, error_description: asciiOf(description) },
-    // RFC 9207: whose answer it is.
-    ...{ state, iss: origin },
+    error: code,
+    error_description: asciiOf(description),
+    // RFC 9207: the issuer of the response.
+    state,
+    iss: origin,
   });
   const isTrusted =
     isKnownRedirect(redirectUri) ||
@@ -40,7 +45,7 @@ export async function answerError(
   return isTrusted ? redirect(href) : { kind: "return-link", href, error: code, reference };
 }
 
-/** What the address has under these names already is no word of ours. */
+/** Parameters with these names that the redirect URI already has are not ours: they are replaced or removed. */
 function errorUrl(redirectUri: string, answer: Readonly<Record<string, string>>): string {
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries(answer)) {
@@ -50,7 +55,10 @@ function errorUrl(redirectUri: string, answer: Readonly<Record<string, string>>)
   return url.href;
 }
 
-/** RFC 6749 section 4.1.2.1 has the characters of `error_description`; the library quotes values. */
+/**
+ * RFC 6749 section 4.1.2.1 lists the allowed characters of `error_description`; the library quotes
+ * values.
+ */
 function asciiOf(description: string): string {
   return description.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "").slice(0, 200);
 }

@@ -1,6 +1,6 @@
 /**
- * When the question whether an application may act for somebody need not be asked again, and what
- * has changed when it is.
+ * The rules for when an approval spares the user the consent page, and for what has changed when it
+ * does not.
  */
 
 import { isLoopback } from "../../lib/loopback.ts";
@@ -10,13 +10,13 @@ import type { Approval } from "../store/approvals.ts";
 import type { AskingClient } from "./asking-client.ts";
 import type { AuthorizeContent } from "./attempt.ts";
 
-/** What is not as it was when the person last approved the application. */
+/** The differences since the user last approved the application. */
 export interface Changes {
-  /** What it was called then. */
+  /** The earlier name. */
   readonly earlierName?: string;
-  /** Where it listens, or how it proves who it is. */
+  /** The redirect URIs or the client authentication differ. */
   readonly isOtherwise: boolean;
-  /** Scopes that were not approved before; empty when nothing was. */
+  /** Scopes that were not approved before; empty when there was no approval. */
   readonly newScopes: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export const NO_CHANGES: Changes = { isOtherwise: false, newScopes: [] };
 
 type Asked = Pick<AuthorizeContent, "client" | "request" | "scopes">;
 
-/** A program on a person's machine listens on another port each time: it is the same program. */
+/** A program on the user's machine listens on another port each time: it is the same program. */
 function redirectClass(redirectUri: string): string {
   const url = new URL(redirectUri);
   if (!isLoopback(url.hostname)) return redirectUri;
@@ -33,15 +33,15 @@ function redirectClass(redirectUri: string): string {
 }
 
 /**
- * Whether an approval spares its person the next question. One for a program of their own machine
- * never does: whatever listens there, or opens links of its scheme, may be another one this time
- * (RFC 8252 section 8.6). It is kept to tell what has changed.
+ * @returns whether an approval spares its user the next question. An approval of a program on the
+ *   user's own machine never does: another program may listen there, or open links of its scheme,
+ *   the next time (RFC 8252 section 8.6). It is stored to show what has changed.
  */
 export function isRemembered({ redirectUri }: Pick<Approval, "redirectUri">): boolean {
   return redirectKind(redirectUri) === "https";
 }
 
-/** Whether an approval stands for this request as well. */
+/** @returns whether an approval covers this request too. */
 export function isCovered(
   { client, request, scopes }: Asked,
   approvals: readonly Approval[],
@@ -58,7 +58,10 @@ export function isCovered(
   );
 }
 
-/** Whether somebody has approved an application at this address before, for whatever it was. */
+/**
+ * @returns whether the user has approved an application at this redirect before, whatever the
+ *   scopes.
+ */
 export function isReturning(
   clientId: string,
   redirectUri: string,
@@ -94,7 +97,11 @@ export function approvalOf(
 ): Approval {
   const { id, digest, name }: AskingClient = client;
   return {
-    ...{ client: id, digest, name, scopes, approvedAt },
+    client: id,
+    digest,
+    name,
+    scopes,
+    approvedAt,
     redirectUri: redirectClass(request.redirectUri),
     resource: request.resource,
   };

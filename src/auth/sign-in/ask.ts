@@ -1,4 +1,4 @@
-/** An authorization request, up to the question: may this application act for you? */
+/** Handles an authorization request up to the consent question. */
 
 import { isFresh } from "./browser.ts";
 import type { AuthContext } from "../context/context.ts";
@@ -45,7 +45,7 @@ export async function ask(context: AuthContext, request: Request): Promise<SignI
     user: there.person?.user,
   });
   if (judged.kind !== "authorize") return judged;
-  // Nothing of whoever is to sign in anew belongs on the page.
+  // The page shows nothing about a person who has to sign in anew.
   const person = judged.needsLogin ? undefined : there.person;
   const isAsked = reading.asksForConsent || !isNavigation(request);
   const outcome = await answerOrAsk(context, request, { content: judged, person, isAsked });
@@ -55,7 +55,7 @@ export async function ask(context: AuthContext, request: Request): Promise<SignI
 interface Asking {
   readonly content: AuthorizeContent;
   readonly person: SignedInPerson | undefined;
-  /** Whatever was approved before. */
+  /** The user is asked whatever they approved before. */
   readonly isAsked: boolean;
 }
 
@@ -76,17 +76,26 @@ async function answerOrAsk(
   }
   const { handle, id } = await newHandle();
   const cookies = await openAttempt(context, request, {
-    ...{ handle, id, stage: "consent" },
+    handle,
+    id,
+    stage: "consent",
     content: user === undefined ? content : { ...content, shownTo: user.id },
   });
   context.trace({ kind: "consent_shown", client: client.id, attempt: id });
   return {
-    ...{ kind: "consent", handle, content, cookies, user },
+    kind: "consent",
+    handle,
+    content,
+    cookies,
+    user,
     changes: user === undefined ? NO_CHANGES : changesSince(content, approvals),
   };
 }
 
-/** What a page loads in the background is answered where nobody could read a question. */
+/**
+ * @returns whether the request is a navigation: a page that another page loads in the background
+ *   cannot ask a question.
+ */
 function isNavigation({ headers }: Request): boolean {
   const mode = headers.get("sec-fetch-mode") ?? "navigate";
   return mode === "navigate" && (headers.get("sec-fetch-dest") ?? "document") === "document";

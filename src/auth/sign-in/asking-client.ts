@@ -1,4 +1,7 @@
-/** The application that asks, as its registration or its document says, and who vouches for that. */
+/**
+ * The requesting application, as its registration or its document describes it, and the host that
+ * vouches for it.
+ */
 
 import { hashOf } from "../../lib/random.ts";
 import type { AuthContext } from "../context/context.ts";
@@ -7,18 +10,18 @@ import { isDocumentUrl } from "../clients/client-id-url.ts";
 
 export interface AskingClient {
   readonly id: string;
-  /** What it calls itself: somebody else's words. */
+  /** The name that the application gives itself: untrusted text. */
   readonly name: string;
   /** The host that serves its document; a registered application has none. */
   readonly verifiedHost?: string;
-  /** Of what a person agreed to: its name, where it listens, how it proves who it is. */
+  /** A digest of what a user approves: the name, the redirect URIs, the client authentication. */
   readonly digest: string;
 }
 
 export interface FoundClient {
   readonly kind: "client";
   readonly client: AskingClient;
-  /** Where it may be answered. Of these an attempt keeps the digest alone: there can be many. */
+  /** Its redirect URIs. An attempt stores only their digest, because there can be many. */
   readonly redirectUris: readonly string[];
 }
 
@@ -28,7 +31,9 @@ export type ClientSearch =
   | { readonly kind: "refused"; readonly reason: string; readonly sentence: string }
   | { readonly kind: "busy"; readonly retryAfterSeconds: number };
 
-/** @param asker whom a document is loaded for; without, it has been loaded for somebody already. */
+/**
+ * @param asker the person for whom a document is loaded; without one, it has been loaded already.
+ */
 export async function findClient(
   { store, authority, engine }: AuthContext,
   clientId: string,

@@ -1,4 +1,4 @@
-/** An attempt that cannot go on, and why. */
+/** The answer for an attempt that cannot go on, with the reason. */
 
 import type { AuthContext } from "../context/context.ts";
 import type { AttemptRefusal } from "../trace/trace.ts";

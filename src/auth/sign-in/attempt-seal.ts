@@ -1,8 +1,8 @@
 /**
- * What binds an attempt. Its handle is the only thing that opens it: the form that a person sends
- * has it, and it is the `state` towards a provider. The record is found by the hash of it and sealed
- * with a key made of it; the browser has a cookie beside it, so a handle that got into other hands
- * is worth nothing there.
+ * The seal of an attempt. Only its handle opens it: the form that a person sends contains the
+ * handle, and it is the `state` towards a provider. The record is found by the hash of the handle
+ * and sealed with a key derived from it. The browser also holds a cookie, so a handle that leaks to
+ * another browser is worthless there.
  */
 
 import { importKey, type Keyring, seal, unseal } from "../../lib/seal.ts";
@@ -21,7 +21,7 @@ export function cookieName(id: string): string {
 
 const COOKIE_ID = /^[A-Za-z0-9_-]{8}$/;
 
-/** @returns of each attempt that has a cookie among these, how its id begins. */
+/** @returns the beginning of the id of each attempt that has a cookie among these. */
 export function attemptsIn(cookies: Iterable<string>): readonly string[] {
   const own = [...cookies].filter((name) => name.startsWith(COOKIE));
   return own.map((name) => name.slice(COOKIE.length)).filter((id) => COOKIE_ID.test(id));
@@ -34,7 +34,7 @@ export class AttemptSeal {
     this.#ring = ring;
   }
 
-  /** The handle has 256 bits of chance, so one hash of it is a key that nobody can guess. */
+  /** The handle has 256 random bits, so one hash of it is a key that cannot be guessed. */
   static async of(handle: string): Promise<AttemptSeal> {
     const bytes = new TextEncoder().encode(`edgeway/auth/attempt/1:${handle}`);
     const key = await importKey(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
@@ -49,7 +49,7 @@ export class AttemptSeal {
     return seal(this.#ring, ANSWER, ending);
   }
 
-  /** @throws Error for what this handle did not seal: its own record holds nothing else. */
+  /** @throws Error for data that this handle did not seal: its own record contains nothing else. */
   async openContent(sealed: string): Promise<Content> {
     return (await this.#open(CONTENT, sealed)) as Content;
   }

@@ -1,6 +1,6 @@
 /**
- * An attempt to sign in, as the Worker has it in hand: somebody on the way to an application, or to
- * the gateway's own pages.
+ * An attempt to sign in, as the Worker handles it: a person on the way to an application, or to the
+ * gateway's own pages.
  */
 
 import type { AuthRequest } from "@cloudflare/workers-oauth-provider";
@@ -13,29 +13,31 @@ import type { Ending } from "./ending.ts";
 interface Common {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** A session from before the attempt does not do. */
+  /** A session from before the attempt is not enough. */
   readonly needsLogin: boolean;
-  /** Where the browser was sent to, and what is needed when it comes back. */
+  /**
+   * The provider to which the browser was redirected, and the data that is needed when it returns.
+   */
   readonly departure?: { readonly provider: string; readonly memory: JsonObject };
 }
 
-/** An application wants to act for somebody. */
+/** An application requests access for a user. */
 export interface AuthorizeContent extends Common {
   readonly kind: "authorize";
   readonly request: AuthRequest & { readonly resource: string };
   readonly client: AskingClient;
-  /** What the page offers. */
+  /** The scopes that the page offers. */
   readonly scopes: readonly string[];
-  /** The user whom the page names; a session of somebody else does not do. */
+  /** The user whom the page names; a session of another user is not enough. */
   readonly shownTo?: string;
-  /** What was approved of it; absent before. */
+  /** The approved scopes; absent before the approval. */
   readonly approved?: readonly string[];
 }
 
-/** Somebody comes to the gateway's own pages. */
+/** A person opens the gateway's own pages. */
 export interface VisitContent extends Common {
   readonly kind: "visit";
-  /** A path of ours. */
+  /** A path of this gateway. */
   readonly to: string;
 }
 
@@ -43,22 +45,22 @@ export type Content = AuthorizeContent | VisitContent;
 
 export interface Attempt {
   readonly handle: string;
-  /** Of its record; opens nothing. */
+  /** The id of the record; it opens nothing. */
   readonly id: string;
   readonly stage: Stage;
   readonly content: Content;
 }
 
-/** What joins the steps of an attempt for the login doctor. */
+/** @returns the marks by which the login doctor joins the steps of an attempt. */
 export function marksOf({ id, content }: Pick<Attempt, "id" | "content">) {
   return { attempt: id, ...(content.kind === "authorize" && { client: content.client.id }) };
 }
 
-/** What taking a step led to. */
+/** The result of a step. */
 export interface Settled {
   readonly ending: Ending;
-  /** What the attempt waits for from now on; absent when it is over. */
+  /** The next stage of the attempt; absent when it is over. */
   readonly next?: { readonly stage: Stage; readonly content: Content };
-  /** Nobody is answered the same again, however soon. */
+  /** The answer is not repeated, however soon the request comes again. */
   readonly isOnce?: true;
 }

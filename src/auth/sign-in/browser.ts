@@ -1,6 +1,6 @@
 /**
- * Who sits at a browser: the session in its cookie, and whether what it sends was meant. The cookie
- * counts on pages alone; where tokens are taken, nobody looks at it.
+ * The person at a browser: the session in its cookie, and whether a form was sent on purpose. The
+ * cookie counts on pages alone; endpoints that accept tokens do not read it.
  */
 
 import { readText, TooLargeError } from "../../lib/read-text.ts";
@@ -21,11 +21,11 @@ const HOUR_SECONDS = 3600;
 export interface SignedIn {
   readonly session: BrowserSession;
   readonly user: CurrentUser;
-  /** What every form of this session carries as `csrf`. */
+  /** The value of `csrf` in every form of this session. */
   readonly formToken: string;
 }
 
-/** The secret that a browser holds, if what it sends has the shape of one. */
+/** @returns the secret in the browser's cookie, if it has the shape of one. */
 function sessionSecret(request: Request): string | undefined {
   const secret = readCookies(request).get(SESSION_COOKIE);
   return secret !== undefined && SECRET.test(secret) ? secret : undefined;
@@ -37,7 +37,10 @@ export function sessionCookie(secret: string, { limits }: Pick<AuthContext, "lim
 
 export const NO_SESSION_COOKIE = noCookie(SESSION_COOKIE);
 
-/** @returns who is signed in, if the session lasts and its user is let in today. */
+/**
+ * @returns the signed-in person, if the session lasts and the current configuration admits its
+ *   user.
+ */
 export async function signedIn(
   context: AuthContext,
   request: Request,
@@ -55,8 +58,8 @@ export async function signedIn(
 }
 
 /**
- * Where something in front of the gateway says of each request who sends it, that is the last word:
- * a session that somebody else left behind is not taken up.
+ * Where a proxy in front of the gateway identifies the person of each request, that identity
+ * decides: another person's session in the same browser is not used.
  */
 async function isSomebodyElse(
   context: AuthContext,
@@ -70,13 +73,13 @@ async function isSomebodyElse(
   return identity.issuer !== issuer || identity.subject !== subject;
 }
 
-/** Ends the session of a browser, whoever it is of. */
+/** Ends the session of a browser, of any user. */
 export async function endSession({ store }: AuthContext, request: Request): Promise<void> {
   const secret = sessionSecret(request);
   if (secret !== undefined) await store.ofUser(secret).sessions.end(secret);
 }
 
-/** Whether somebody signed in lately enough for what gives lasting access. */
+/** @returns whether the sign-in is recent enough for actions that give lasting access. */
 export function isFresh(
   { limits }: Pick<AuthContext, "limits">,
   { authenticatedAt }: Pick<BrowserSession, "authenticatedAt">,
@@ -84,16 +87,19 @@ export function isFresh(
   return Date.now() - authenticatedAt < limits.freshSignInMinutes * 60_000;
 }
 
-/** Where to send a browser that has to sign in first. @param to a path of ours, to come back to. */
+/**
+ * @returns the path to which a browser is redirected to sign in. @param to a path of this gateway,
+ *   to return to.
+ */
 export function signInPath(to: string, isFreshNeeded = false): string {
   const query = new URLSearchParams({ to, ...(isFreshNeeded && { fresh: "1" }) });
   return `/login?${query.toString()}`;
 }
 
 /**
- * Whether a form was sent from a page of another origin. Our pages send no referrer, and browsers
- * then write `Origin: null` (Fetch, "append a request Origin header"): that says nothing, and
- * `Sec-Fetch-Site` does. Where neither says anything, the cookie and what the form holds decide.
+ * @returns whether a form was sent from a page of another origin. Our pages send no referrer, and
+ *   browsers then write `Origin: null` (Fetch, "append a request Origin header"): that is no
+ *   evidence, and `Sec-Fetch-Site` is. Where neither is, the cookie and the form token decide.
  */
 export function isForeign(request: Request, origin: string): boolean {
   const from = request.headers.get("origin") ?? "null";
@@ -102,12 +108,12 @@ export function isForeign(request: Request, origin: string): boolean {
   return site !== null && site !== "same-origin" && site !== "none";
 }
 
-/** @returns whether a form has the token of the session that it came with. */
+/** @returns whether a form contains the token of its session. */
 export function hasFormToken(form: URLSearchParams, { formToken }: SignedIn): boolean {
   return isSame(form.get("csrf") ?? "", formToken);
 }
 
-/** @returns `undefined` for a body that is no form, or is larger than any of ours. */
+/** @returns `undefined` for a body that is not a form, or is larger than any form of ours. */
 export async function readForm(request: Request): Promise<URLSearchParams | undefined> {
   const type = mediaType(request.headers.get("content-type"));
   if (type !== "application/x-www-form-urlencoded") return undefined;

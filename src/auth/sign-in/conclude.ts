@@ -1,4 +1,4 @@
-/** What an attempt was for, once it is known who somebody is. */
+/** Concludes an attempt once the person is identified. */
 
 import { isFresh } from "./browser.ts";
 import type { AuthContext } from "../context/context.ts";
@@ -13,13 +13,13 @@ import type { SignedInPerson } from "./signed-in-person.ts";
 
 export interface Arrival {
   readonly attempt: Attempt;
-  /** Who it is, as a provider says. */
+  /** The person, as a provider identifies them. */
   readonly identified: Identified;
-  /** Forgets the attempt in the browser. */
+  /** The `Set-Cookie` that deletes the attempt's cookie. */
   readonly endCookie: string;
 }
 
-/** Lets somebody in, and goes on to what they came for. */
+/** Signs a person in, and continues with what they came for. */
 export async function welcome(
   context: AuthContext,
   request: Request,
@@ -38,7 +38,7 @@ async function end(
 ): Promise<Ending> {
   const { content } = attempt;
   if (content.kind === "visit") {
-    // What they want to do would only ask again for a sign-in that the provider cannot prove.
+    // The action would only demand another sign-in, which the provider cannot prove.
     const isProven = !content.needsLogin || isFresh(context, person);
     return isProven ? redirect(content.to) : notFresh(context, attempt, person);
   }

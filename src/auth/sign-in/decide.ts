@@ -1,4 +1,4 @@
-/** What a person answered to the question whether an application may act for them. */
+/** Handles the person's answer on the consent page. */
 
 import { endSession, isFresh, NO_SESSION_COOKIE, signedIn } from "./browser.ts";
 import type { AuthContext } from "../context/context.ts";
@@ -14,19 +14,19 @@ import { choices, goToLogin } from "./redirect-to-provider.ts";
 import type { SignInOutcome } from "./sign-in-outcome.ts";
 import { whoIsThere } from "./present.ts";
 
-/** What a page offers: what goes without saying, and what can be left out. */
+/** The scopes that a page offers: the fixed ones, and those that the person can leave out. */
 export interface OfferedScopes {
   readonly fixed: readonly string[];
   readonly optional: readonly string[];
 }
 
-/** Whoever may use everything may use each part of it: there is nothing to leave out then. */
+/** A scope for everything includes each part of it: then no scope can be left out. */
 export function offeredScopes(scopes: readonly string[]): OfferedScopes {
   const isWhole = scopes.length === 1 || scopes.includes(USE);
   return isWhole ? { fixed: scopes, optional: [] } : { fixed: [], optional: scopes };
 }
 
-/** @param form of the page of this attempt; nothing in it adds to what the page offered. */
+/** @param form the form of this attempt's page; nothing in it adds to what the page offered. */
 export async function decide(
   context: AuthContext,
   request: Request,
@@ -39,7 +39,7 @@ export async function decide(
   const held = await HeldAttempt.of(context, request, form.get("handle"));
   if (held === undefined) return attemptExpired(context, "other-browser", mark);
   const ending = await held.step("consent", ({ content, ...attempt }) => {
-    // Whoever opens an attempt at this stage gives it this content.
+    // Every attempt at this stage has this content.
     if (content.kind !== "authorize") throw new TypeError("There is nothing to decide");
     const asked = { ...attempt, content, endCookie: held.endCookie };
     return decision === "deny"
@@ -51,7 +51,7 @@ export async function decide(
 
 interface Asked extends Attempt {
   readonly content: AuthorizeContent;
-  /** Forgets the attempt in the browser. */
+  /** The `Set-Cookie` that deletes the attempt's cookie. */
   readonly endCookie: string;
 }
 
@@ -70,7 +70,7 @@ async function approve(
   context.trace({ ...step, attempt: attempt.id });
   const there = await whoIsThere(context, request);
   if (there.kind === "problem") return { ending: there };
-  // The page said who would be acted for, or that somebody would sign in: nobody else will do.
+  // The page named the user who grants access, or required a sign-in: no other user is accepted.
   const person = there.person?.user.id === content.shownTo ? there.person : undefined;
   if (person === undefined || (approved.includes(ADMIN) && !isFresh(context, person))) {
     return goToLogin(context, request, { ...attempt, content: { ...content, approved } });
@@ -94,13 +94,14 @@ async function deny(
   }
   const step = { kind: "answered", decision: "denied", client: client.id } as const;
   const ending = await answerError(context, content.request, somebody?.user, {
-    ...{ code: "access_denied", description: "The person said no" },
+    code: "access_denied",
+    description: "The person said no",
     reference: context.trace({ ...step, attempt: id }),
   });
   return { ending: withCookies(ending, [endCookie]) };
 }
 
-/** "Not you?": ends the session, and asks again as if nobody had been there. */
+/** "Not you?": ends the session, and asks again as for a person who is not signed in. */
 export async function askSomebodyElse(
   context: AuthContext,
   request: Request,
@@ -121,7 +122,11 @@ export async function askSomebodyElse(
   if (shownTo !== undefined)
     await context.store.ofUser(shownTo).audit.append(shownTo, "signed_out");
   return {
-    ...{ kind: "consent", handle, content: anew, user: undefined, changes: NO_CHANGES },
+    kind: "consent",
+    handle,
+    content: anew,
+    user: undefined,
+    changes: NO_CHANGES,
     cookies: [NO_SESSION_COOKIE],
   };
 }

@@ -1,4 +1,4 @@
-/** What a step on the way to a sign-in ends in, when nothing is left to be asked. */
+/** The outcome of a step of a sign-in that ends it without a further question. */
 
 export type ProblemKind =
   | "unreadable"
@@ -26,31 +26,31 @@ interface Common {
   readonly cookies?: readonly string[];
 }
 
-/** Somebody has to be told that it goes no further. */
+/** The person is shown that the sign-in cannot continue. */
 export interface Problem extends Common {
   readonly kind: "problem";
   readonly problem: ProblemKind;
-  /** Under which the operator finds it. */
+  /** The reference under which the operator finds it. */
   readonly reference?: string;
-  /** What happened, in our words, where it can be said more exactly. */
+  /** A more exact sentence of ours on what happened. */
   readonly sentence?: string;
   readonly retryAfterSeconds?: number;
 }
 
 export interface Redirect extends Common {
   readonly kind: "redirect";
-  /** A path of ours, or an address that was checked. */
+  /** A path of this gateway, or a checked URL. */
   readonly location: string;
 }
 
 /**
- * An answer for an application that nobody vouches for: the person is asked to take it there
- * (RFC 9700 section 4.11.2: an authorization server is no open redirector).
+ * An answer for an application for which no trusted host vouches: the person is asked to follow the
+ * link (RFC 9700 section 4.11.2: an authorization server must not be an open redirector).
  */
 export interface ReturnLink extends Common {
   readonly kind: "return-link";
   readonly href: string;
-  /** The OAuth error that the answer carries. */
+  /** The OAuth error code in the answer. */
   readonly error: string;
   readonly reference: string;
 }

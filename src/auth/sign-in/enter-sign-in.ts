@@ -1,4 +1,7 @@
-/** Somebody comes to sign in: on the way to an application, or to the gateway's own pages. */
+/**
+ * Handles `/login`: a person comes to sign in, on the way to an application or to the gateway's own
+ * pages.
+ */
 
 import { logSetupLink } from "../../observability/setup-link.ts";
 import { isFresh } from "./browser.ts";
@@ -9,13 +12,16 @@ import { attemptExpired } from "./attempt-expired.ts";
 import { attemptMark, HeldAttempt } from "./held-attempt.ts";
 import { choices, redirectToProvider, onlyProvider } from "./redirect-to-provider.ts";
 import { mayAsk } from "./sign-in-limits.ts";
-import { localPath } from "./local-path.ts";
 import { newHandle, openAttempt } from "./open-attempt.ts";
 import type { SignInOutcome, SignInQuestion } from "./sign-in-outcome.ts";
 import { setupPath } from "../identity/owner-setup.ts";
 import { whoIsThere } from "./present.ts";
 
-/** @param request GET of `/login`, with `attempt` of one that waits, or with `to` and `fresh`. */
+const HOME = "/account";
+/** Paths that lead back into the sign-in, or abandon the new session. */
+const CIRCULAR = /^\/(?:login|logout|callback|setup|authorize)(?:\/|$)/;
+
+/** @param request a GET of `/login`, with `attempt` for a waiting one, or with `to` and `fresh`. */
 export async function enterSignIn(context: AuthContext, request: Request): Promise<SignInOutcome> {
   const { searchParams: query } = new URL(request.url);
   const handle = query.get("attempt");
@@ -64,7 +70,6 @@ async function begin(
   return withCookies(ending, await openAttempt(context, request, { ...attempt, ...next }));
 }
 
-/** @param isWrong what was given just now. */
 async function askWho(context: AuthContext, attempt: Attempt): Promise<SignInQuestion> {
   const question = { kind: "sign-in", attempt } as const;
   for (const provider of choices(context)) {
@@ -75,8 +80,23 @@ async function askWho(context: AuthContext, attempt: Attempt): Promise<SignInQue
   return question;
 }
 
-/** Where only the operator reads, and once for as long as the link works. */
+/** Logs the setup link where only the operator can read it, once for as long as the link works. */
 async function offerSetup({ setup, origin }: AuthContext): Promise<void> {
   const token = await setup.beginSetup();
   if (token !== undefined) logSetupLink(origin + setupPath(token));
+}
+
+/**
+ * Accepts paths of this gateway alone as the page to go to after a sign-in.
+ *
+ * @param to a value of the query, which anyone can have written.
+ */
+function localPath(to: string | null, origin: string): string {
+  // Browsers read a backslash as a slash, and drop tabs and line breaks.
+  if (to === null || !/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(to)) return HOME;
+  const url = URL.canParse(to, origin) ? new URL(to, origin) : undefined;
+  if (url?.origin !== origin || CIRCULAR.test(url.pathname)) return HOME;
+  // `/.//host` is a local path, but its resolved form `//host` is the address of another host.
+  if (url.pathname.startsWith("//")) return HOME;
+  return url.pathname + url.search;
 }

@@ -1,7 +1,7 @@
 /**
- * A provider sends the browser back. What it brings is looked at only if it belongs to an attempt
- * of this browser that was sent to this very provider (mix-up: RFC 9207, RFC 9700 section 4.4), and
- * once: nobody is asked on behalf of anything else.
+ * Handles the redirect back from a provider. Its parameters are read only if they belong to an
+ * attempt of this browser that was sent to this provider (mix-up: RFC 9207, RFC 9700 section 4.4),
+ * and only once: no provider is asked about anything else.
  */
 
 import type { AuthContext } from "../context/context.ts";
@@ -10,7 +10,7 @@ import { type Ending, problem } from "./ending.ts";
 import { attemptMark, HeldAttempt } from "./held-attempt.ts";
 import { callbackOf } from "./redirect-to-provider.ts";
 
-/** @param name of the provider, of the path. */
+/** @param name the provider's name in the path. */
 export async function handleCallback(
   context: AuthContext,
   request: Request,
@@ -37,7 +37,9 @@ export async function handleCallback(
     });
     const identified = { provider: name, result };
     const settled = await welcome(context, request, {
-      ...{ attempt, identified, endCookie: held.endCookie },
+      attempt,
+      identified,
+      endCookie: held.endCookie,
     });
     return { ...settled, isOnce: true };
   });

@@ -1,4 +1,4 @@
-/** An attempt in the hands of the browser that began it: each of its steps can be taken once. */
+/** An attempt and the browser that began it: each of its steps can be taken once. */
 
 import { hashOf } from "../../lib/random.ts";
 import type { AuthContext } from "../context/context.ts";
@@ -12,16 +12,17 @@ const HANDLE = /^[A-Za-z0-9_-]{43}$/;
 
 interface Names {
   readonly handle: string;
-  /** The hash of the handle, and of the browser's cookie. */
+  /** The hashes of the handle and of the browser's cookie. */
   readonly id: string;
   readonly browser: string;
 }
 
 /**
- * What joins a step to its attempt for the login doctor, whether the attempt is there or not.
+ * Finds the mark by which the login doctor joins a step to its attempt, whether the attempt exists
+ * or not.
  *
- * @returns the id of the attempt that a handle names, or else as much of it as the browser's cookie
- *   tells, if it has one alone.
+ * @returns the id of the attempt that a handle names; otherwise the part of it in the browser's
+ *   cookie, if the browser has one such cookie alone.
  */
 export async function attemptMark(
   request: Request,
@@ -43,7 +44,10 @@ export class HeldAttempt {
     this.#seal = seal;
   }
 
-  /** @returns `undefined` for what is no handle, or without the cookie: nobody is asked for those. */
+  /**
+   * @returns `undefined` for a malformed handle or without the cookie: no object is asked about
+   *   those.
+   */
   static async of(
     { store }: AuthContext,
     request: Request,
@@ -57,12 +61,12 @@ export class HeldAttempt {
     return new HeldAttempt(store, names, await AttemptSeal.of(handle));
   }
 
-  /** What the browser is told when the attempt is over. */
+  /** The `Set-Cookie` for the browser when the attempt is over. */
   get endCookie(): string {
     return noCookie(cookieName(this.#names.id));
   }
 
-  /** @returns the attempt as long as it waits for something. */
+  /** @returns the attempt while it waits for an answer. */
   async find(): Promise<Attempt | undefined> {
     const { id, browser } = this.#names;
     const found = await this.#rows.find(id, browser);
@@ -70,10 +74,10 @@ export class HeldAttempt {
   }
 
   /**
-   * Takes a step of the attempt. Of several who send the same at once, one does the work; the
-   * others are given what came of it, and so is who sends it again within seconds.
+   * Takes a step of the attempt. One of several concurrent requests does the work; the others
+   * receive its result, as does a request that is repeated within seconds.
    *
-   * @returns `undefined` when there is no such step to take, or not any more.
+   * @returns `undefined` when there is no such step to take, or no longer.
    */
   async step(
     stage: Stage,
@@ -93,14 +97,14 @@ export class HeldAttempt {
     }
   }
 
-  /** @returns what came of a step that was taken a moment ago; the step itself is not taken. */
+  /** @returns the result of a step that was taken a moment ago; the step itself is not taken. */
   async again(stage: Stage): Promise<Ending | undefined> {
     const { id, browser } = this.#names;
     const answered = await this.#rows.again(id, browser, stage);
     return answered.kind === "answered" ? this.#seal.openAnswer(answered.answer) : undefined;
   }
 
-  /** Puts other content in its place. @returns whether it still waited for that. */
+  /** Replaces the content. @returns whether the attempt was still at this stage. */
   async change(stage: Stage, content: Content): Promise<boolean> {
     const { id, browser } = this.#names;
     return this.#rows.change(id, browser, { stage, content: await this.#seal.content(content) });

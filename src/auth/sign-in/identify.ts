@@ -1,15 +1,17 @@
-/** Who sends a request, where something in front of the gateway has signed a statement of it. */
+/**
+ * Identifies the sender of a request where a proxy in front of the gateway has signed the identity.
+ */
 
 import type { AuthContext } from "../context/context.ts";
 import type { SignInResult } from "../identity/provider.ts";
 
 export interface Identified {
-  /** The name of the provider that says so. */
+  /** The name of that provider. */
   readonly provider: string;
   readonly result: SignInResult;
 }
 
-/** @returns `undefined` when nobody says anything, which is usual. */
+/** @returns `undefined` when no provider identifies the request, which is usual. */
 export async function identify(
   { providers }: Pick<AuthContext, "providers">,
   { headers }: Request,

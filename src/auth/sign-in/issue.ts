@@ -1,4 +1,4 @@
-/** The end of an authorization: the code, on its way to the application. */
+/** The end of an authorization: sends the code to the application. */
 
 import type { AuthContext } from "../context/context.ts";
 import { ADMIN } from "../scopes.ts";
@@ -12,15 +12,15 @@ import type { AuthorizeContent } from "./attempt.ts";
 import { type Ending, problem, redirect } from "./ending.ts";
 import type { SignedInPerson } from "./signed-in-person.ts";
 
-/** What a person has just approved of what an application asked for. */
+/** The scopes that a person has just approved for an application. */
 export interface Approved {
   readonly content: AuthorizeContent;
   readonly scopes: readonly string[];
-  /** Of the attempt's record. */
+  /** The id of the attempt's record. */
   readonly attempt: string;
 }
 
-/** Keeps the approval, and answers the application with a code. */
+/** Stores the approval, and sends a code to the application. */
 export async function issueApproved(
   context: AuthContext,
   { content, scopes, attempt }: Approved,
@@ -28,7 +28,7 @@ export async function issueApproved(
 ): Promise<Ending> {
   const { client, request } = content;
   const { user } = person;
-  // The person approved what the page said; if that is not so any more, they have to read it again.
+  // The person approved what the page showed; if that has changed, they have to read it again.
   const now = await findClient(context, client.id);
   if (now.kind !== "client" || now.client.digest !== client.digest) {
     const step = { kind: "attempt_refused", reason: "malformed", client: client.id } as const;
@@ -37,13 +37,15 @@ export async function issueApproved(
   const { approvals, audit } = context.store.ofUser(user.id);
   await approvals.save(user.id, approvalOf(content, scopes, Date.now()));
   await audit.append(user.id, "consent_approved", {
-    ...{ application: client.name, client: client.id },
-    ...{ resource: request.resource, scopes: scopes.join(" ") },
+    application: client.name,
+    client: client.id,
+    resource: request.resource,
+    scopes: scopes.join(" "),
   });
   return issueCode(context, { content, scopes, attempt }, person);
 }
 
-/** @param approved what was approved, now or earlier. */
+/** @param approved the approved scopes, approved now or earlier. */
 export async function issueCode(
   context: AuthContext,
   { content, scopes, attempt }: Omit<Approved, "attempt"> & Partial<Pick<Approved, "attempt">>,
@@ -51,13 +53,13 @@ export async function issueCode(
 ): Promise<Ending> {
   const { client, request } = content;
   const marks = { client: client.id, ...(attempt !== undefined && { attempt }) };
-  // The library would send a code to any scheme that the client has listed.
+  // The library would send a code to any scheme that the client lists.
   if (!isUsed(request.redirectUri)) {
     const { redirectUri } = request;
     const step = { kind: "ask_refused", reason: "redirect-mismatch", redirectUri } as const;
     return problem("bad-redirect", { reference: context.trace({ ...step, ...marks }) });
   }
-  // The page is shown to people who are not signed in, so only now it is known who may do what.
+  // The page is also shown to people who are not signed in, so a user's rights are known only now.
   const granted = scopes.filter((scope) => scope !== ADMIN || user.isAdmin);
   if (granted.length === 0) {
     const step = {
@@ -72,20 +74,22 @@ export async function issueCode(
     });
   }
   const metadata: GrantMetadata = {
-    ...{ name: client.name },
+    name: client.name,
     ...(codeMac !== undefined && { codeMac }),
   };
   const { redirectTo } = await context.authority.helpers(context.engine).completeAuthorization({
     ...{ request, metadata, props: {} },
     userId: user.id,
     scope: [...granted],
-    // A link that leads to here must not end what the application has (it may not be its user's).
+    // A link to this page must not end the application's grants (it may come from another person).
     revokeExistingGrants: false,
   });
   const code = new URL(redirectTo).searchParams.get("code") ?? "";
   const grant = subjectOf(code)?.grant;
   context.trace({
-    ...{ kind: "code_issued", user: user.id, ...marks },
+    kind: "code_issued",
+    user: user.id,
+    ...marks,
     ...(grant !== undefined && { grant }),
   });
   return redirect(redirectTo);

@@ -1,6 +1,6 @@
 /**
- * Whether an authorization request can be served. The library looks first, for it says whether the
- * client may be answered there at all: nothing is sent anywhere before that is known.
+ * Judges whether an authorization request can be served. The library checks it first, because it
+ * decides whether the redirect URI is the client's: nothing is sent there before that is known.
  */
 
 import { AuthorizationError, type AuthRequest } from "@cloudflare/workers-oauth-provider";
@@ -20,11 +20,11 @@ type Read = Extract<AuthorizeReading, { readonly kind: "read" }>;
 
 interface Asker {
   readonly found: FoundClient;
-  /** Who is signed in. */
+  /** The signed-in user. */
   readonly user: User | undefined;
 }
 
-/** @returns what the person is to be asked, or what the application or the person is told. */
+/** @returns the question to the person, or the error for the application or the person. */
 export async function judgeAsk(
   context: AuthContext,
   reading: Read,
@@ -39,22 +39,26 @@ export async function judgeAsk(
   }
   const refuse = (
     { code, description, reason }: Objection,
-    // What the library says may repeat what was sent.
+    // The library's message may repeat what was sent.
     detail: { readonly detail?: string } = { detail: description },
   ): Promise<Ending> => {
     const resource = new URL(reading.request.url).searchParams.get("resource");
     const reference = context.trace({
-      ...{ ...step, reason, ...detail },
+      ...step,
+      reason,
+      ...detail,
       ...(resource !== null && { resource }),
     });
     return answerError(context, { clientId, redirectUri, state }, user, {
-      ...{ code, description, reference },
+      code,
+      description,
+      reference,
     });
   };
   if ("reason" in parsed) return refuse(parsed, {});
   if (reading.objection !== undefined) return refuse(reading.objection);
   const { resources } = context.authority;
-  // It is no scope of a resource: every application may refresh.
+  // `offline_access` is not a scope of a resource: every application may refresh.
   const requested = parsed.scope.filter((scope) => scope !== "offline_access");
   const isNamed = new URL(reading.request.url).searchParams.has("resource");
   const resource = isNamed
@@ -67,18 +71,23 @@ export async function judgeAsk(
   }
   const { scopes } = chosen;
   context.trace({
-    ...{ kind: "asked", client: clientId, name: client.name },
-    ...{ redirectUri, resource: resource.id, scopes },
+    kind: "asked",
+    client: clientId,
+    name: client.name,
+    redirectUri,
+    resource: resource.id,
+    scopes,
   });
   return {
-    ...{ kind: "authorize", startedAt: Date.now() },
-    // Where something in front of us says who it is, nobody can sign in anew.
+    kind: "authorize",
+    startedAt: Date.now(),
+    // Where a proxy identifies the person, a new sign-in is impossible.
     needsLogin: reading.asksForLogin && choices(context).length > 0,
     ...{ client, scopes, request: { ...parsed, resource: resource.id } },
   };
 }
 
-/** @returns "homeless" for a request that no answer can be sent to. */
+/** @returns "homeless" for a request without a valid redirect URI. */
 async function parse(
   { authority, engine }: AuthContext,
   { request, objection }: Read,

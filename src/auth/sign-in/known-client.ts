@@ -1,4 +1,4 @@
-/** The application that a request names, or what the person is told when there is none. */
+/** Finds the application that a request names, or the problem page when there is none. */
 
 import type { AuthContext } from "../context/context.ts";
 import { claimedId } from "../trace/mask.ts";
@@ -25,7 +25,7 @@ export async function knownClient(
     }
     case "refused": {
       const { sentence, reason: detail } = found;
-      // Whoever asks is not told what an address answered; the operator is.
+      // Only the operator learns how an address answered.
       const reference = context.trace({ ...step, reason: "document", detail });
       return problem("client-document", { reference, sentence });
     }

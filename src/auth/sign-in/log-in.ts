@@ -1,4 +1,4 @@
-/** What a person answered to the question who they are: a provider to go to, or the owner's code. */
+/** Handles the answer on the sign-in page: a provider to go to, or the owner's code. */
 
 import { addressOf, type AuthContext } from "../context/context.ts";
 import type { CodeProvider } from "../identity/provider.ts";
@@ -10,10 +10,10 @@ import { attemptMark, HeldAttempt } from "./held-attempt.ts";
 import { choices, redirectToProvider } from "./redirect-to-provider.ts";
 import type { Complaint, SignInOutcome } from "./sign-in-outcome.ts";
 
-/** All tries are counted in one place, so that they can be counted together. */
+/** The one key under which all tries are counted together. */
 const TRIES_KEY = "code-tries";
 
-/** @param form of the page of this attempt. */
+/** @param form the form of this attempt's page. */
 export async function logIn(
   context: AuthContext,
   request: Request,
@@ -45,8 +45,8 @@ interface Entry {
 }
 
 /**
- * Looks at the code before it takes the step: a wrong one may be corrected. It is looked at, and
- * counted, for an attempt that waits for it and for nothing else.
+ * Checks the code before it takes the step: a wrong one may be corrected. A code is checked, and
+ * counted, only for an attempt that waits for it.
  */
 async function enter(
   context: AuthContext,

@@ -6,16 +6,18 @@ import { cookie, noCookie, readCookies } from "../cookies.ts";
 import type { Attempt } from "./attempt.ts";
 import { AttemptSeal, COOKIE, cookieName } from "./attempt-seal.ts";
 
-/** A browser that has more than this open has mostly forgotten them, and headers have an end. */
+/**
+ * A browser with more open attempts has mostly forgotten them, and the size of headers is limited.
+ */
 const MAX_COOKIES = 12;
 
-/** A name that nobody has had. */
+/** @returns a new random handle and its id. */
 export async function newHandle(): Promise<Pick<Attempt, "handle" | "id">> {
   const handle = randomSecret();
   return { handle, id: await hashOf(handle) };
 }
 
-/** @returns what to set in the browser, as values of `Set-Cookie`. */
+/** @returns the values of `Set-Cookie` for the browser. */
 export async function openAttempt(
   { store, limits }: AuthContext,
   request: Request,
@@ -25,7 +27,9 @@ export async function openAttempt(
   const [browser, seal] = await Promise.all([hashOf(secret), AttemptSeal.of(handle)]);
   const seconds = limits.attemptMinutes * 60;
   await store.ephemeral(id).attempts.open({
-    ...{ id, browser, stage },
+    id,
+    browser,
+    stage,
     content: await seal.content(content),
     expiresAt: content.startedAt + seconds * 1000,
   });

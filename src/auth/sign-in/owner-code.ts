@@ -1,12 +1,12 @@
 /**
- * The owner's code of a gateway whose operator gave none: made once, by whoever has the link that
- * only the operator can read. What is kept of link and code is their hashes.
+ * The owner's code of a gateway whose operator configured none: it is made once, by the person who
+ * has the link that only the operator can read. Only the hashes of link and code are stored.
  */
 
 import { hashOf, randomName, randomSecret } from "../../lib/random.ts";
 import type { OwnerSetup } from "../identity/owner-setup.ts";
 
-/** The port to a few values; the storage of a Durable Object satisfies it by shape. */
+/** The port to a small key-value store; the storage of a Durable Object satisfies it by shape. */
 export interface SmallStore {
   get(key: string): unknown;
   put(key: string, value: unknown): void;
@@ -26,7 +26,7 @@ const LINK_MS = 30 * 60_000;
 const CODE_CHARS = 32;
 const GROUP = /.{4}(?=.)/g;
 
-/** Hashing comes first in each method: from reading to writing nothing else runs. */
+/** Each method hashes first, so that no other code runs between its read and its write. */
 export class OwnerCode implements OwnerSetup {
   readonly #store: SmallStore;
   readonly #now: () => number;

@@ -1,4 +1,7 @@
-/** Who is there when a page is asked for: by the session, or by what stands in front of us. */
+/**
+ * Identifies the person for whom a page is requested: by the session, or by a proxy in front of the
+ * gateway.
+ */
 
 import { signedIn } from "./browser.ts";
 import type { AuthContext } from "../context/context.ts";
@@ -9,13 +12,13 @@ import type { SignedInPerson } from "./signed-in-person.ts";
 
 export interface Presence {
   readonly kind: "presence";
-  /** Who is signed in. */
+  /** The signed-in person. */
   readonly person?: SignedInPerson;
-  /** Of a session that was opened just now. */
+  /** The cookies of a session that was opened just now. */
   readonly cookies: readonly string[];
 }
 
-/** @returns a problem when it is known who it is, and they may not come in. */
+/** @returns a problem when the person is identified but not admitted. */
 export async function whoIsThere(
   context: AuthContext,
   request: Request,

@@ -1,4 +1,4 @@
-/** To the sign-in: straight to the provider where there is one, or to the page that lets choose. */
+/** Leads to the sign-in: directly to a single provider, or to the page with a choice. */
 
 import type { AuthContext } from "../context/context.ts";
 import type { IdentityProvider, RedirectProvider } from "../identity/provider.ts";
@@ -7,7 +7,9 @@ import { refuseSignIn } from "./admit.ts";
 import { type Attempt, type Content, marksOf, type Settled } from "./attempt.ts";
 import { problem, redirect } from "./ending.ts";
 
-/** Those that a person can go to; the others say of every request who sends it. */
+/**
+ * @returns the providers that a person can choose; the others identify the person of every request.
+ */
 export function choices({
   providers,
 }: Pick<AuthContext, "providers">): readonly Exclude<
@@ -17,13 +19,13 @@ export function choices({
   return [...providers.values()].filter((provider) => provider.kind !== "header");
 }
 
-/** @returns the only one there is, if it is one that a browser is sent to. */
+/** @returns the only provider, if the browser is redirected to it. */
 export function onlyProvider(context: AuthContext): RedirectProvider | undefined {
   const [only, ...others] = choices(context);
   return others.length === 0 && only?.kind === "redirect" ? only : undefined;
 }
 
-/** The page that lets somebody choose, or takes the owner's code. */
+/** @returns the path of the page with the providers, or the field for the owner's code. */
 function loginPath(handle: string): string {
   return `/login?${new URLSearchParams({ attempt: handle }).toString()}`;
 }
@@ -40,7 +42,7 @@ export async function goToLogin(
   return { ending: redirect(loginPath(attempt.handle)), next };
 }
 
-/** Sends the browser to a provider, and keeps what is needed when it comes back. */
+/** Redirects the browser to a provider, and stores what is needed when it returns. */
 export async function redirectToProvider(
   context: AuthContext,
   request: Request,
@@ -70,7 +72,7 @@ export function callbackOf({ origin }: AuthContext, { name }: RedirectProvider):
   return `${origin}/callback/${name}`;
 }
 
-/** What reaches beyond the pages asks for a sign-in of this moment. */
+/** @returns whether the approval includes the operator's pages, which demand a new sign-in. */
 function isLasting(content: Content): boolean {
   return content.kind === "authorize" && content.approved?.includes(ADMIN) === true;
 }

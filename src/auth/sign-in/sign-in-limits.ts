@@ -1,14 +1,14 @@
-/** How often one address may begin to sign in, and make us load documents. */
+/** The limits on how often one address may begin to sign in, and cause loads of documents. */
 
 import { addressOf, type AuthContext } from "../context/context.ts";
 import type { Asker } from "../clients/client-documents.ts";
 
-/** @returns how many seconds to wait; `undefined` when it may go on. */
+/** @returns how many seconds to wait; `undefined` when the request may go on. */
 export function mayAsk(context: AuthContext, request: Request): Promise<number | undefined> {
   return take(context, `attempts:${addressOf(request)}`, context.limits.attemptsPerMinute);
 }
 
-/** Whoever sends the request, as the one for whom a document is loaded. */
+/** The sender of the request, for whom a document is loaded. */
 export function limitKeyOf(context: AuthContext, request: Request): Asker {
   const address = addressOf(request);
   const { documentsPerMinute } = context.limits;
