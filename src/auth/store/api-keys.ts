@@ -1,17 +1,21 @@
 /**
- * Tokens that do not come from an authorization: API keys, which a user makes, and the tokens of
- * service clients. Both are `<prefix>_<kind>_<id>_<secret>`; the id leads to the object that holds the
- * key, and of the secret only a hash is kept. A prefix of its own lets scanners find leaked keys.
+ * Tokens that do not come from an authorization: API keys, which a user creates, and the tokens of
+ * service clients. Both are `<prefix>_<kind>_<id>_<secret>`; the id leads to the object that holds
+ * the key, and only a hash of the secret is stored. The distinct prefix lets scanners find leaked
+ * keys.
  */
 
 import { hashOf, isSame, randomName, randomSecret } from "../../lib/random.ts";
 import type { Sql } from "../../lib/sql.ts";
 import { drawFor, shardName } from "./shards.ts";
 
-/** `edgeway_sk_`: made by a user. `edgeway_cc_`: got by a service client for an hour. */
+/** `edgeway_sk_`: created by a user. `edgeway_cc_`: issued to a service client for an hour. */
 type KeyKind = "sk" | "cc";
 
-/** The administrator who made a service client: it ends with what let them make it. */
+/**
+ * The administrator who created a service client: it ends with the right under which they created
+ * it.
+ */
 export interface Maker {
   readonly user: string;
   readonly codeMac?: string;
@@ -25,15 +29,15 @@ export interface ApiKey {
   readonly label: string;
   readonly scopes: readonly string[];
   readonly resources: readonly string[];
-  /** What its token begins with; absent from keys of before there was a choice. */
+  /** The prefix of its token; absent from keys that are older than the choice of prefix. */
   readonly prefix?: string;
-  /** Milliseconds since 1970, all of them. */
+  /** Milliseconds since 1970, like all times here. */
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly usedAt?: number;
-  /** Of the owner code that it was made under, if it was (`SignInResult.codeMac`). */
+  /** The MAC of the owner code under which it was created, if it was (`SignInResult.codeMac`). */
   readonly codeMac?: string;
-  /** Of the service client that the token is of. */
+  /** The maker of the service client to which the token belongs. */
   readonly maker?: Maker;
 }
 
@@ -57,25 +61,25 @@ type Row = { id: string; owner: string; hash: string; record: string; used: numb
 
 const ID_CHARS = 16;
 const PREFIX = "edgeway";
-/** Of keys that were made before this one; they work until they expire. */
+/** The prefix of keys that were created before this one; they work until they expire. */
 const OLD_PREFIX = "mgw";
 const TOKEN = /^(edgeway|mgw)_(sk|cc)_([a-z0-9]{16})_([A-Za-z0-9_-]{43})$/;
-/** That a key is in use is written down at most once a day. */
+/** The use of a key is recorded at most once a day. */
 const USED_MS = 86_400_000;
 
-/** @returns the object that holds the key which a token claims to be, if it has the shape of one. */
+/** @returns the name of the object that would hold the key, if the token has the shape of one. */
 export function keyShard(token: string): string | undefined {
   const [, , , id] = TOKEN.exec(token) ?? [];
   return id === undefined ? undefined : shardName("u", id);
 }
 
-/** @returns how the token of a key begins: the part that is no secret. */
+/** @returns the beginning of a key's token: the part that is not secret. */
 export function beginningOf({ prefix = OLD_PREFIX, kind, id }: ApiKey): string {
   return `${prefix}_${kind}_${id}`;
 }
 
 export interface ApiKeysOptions {
-  /** Called when it is written down that a key is in use. */
+  /** Called when the use of a key is recorded. */
   readonly onUsed?: (key: ApiKey) => void;
   readonly now?: () => number;
 }
@@ -96,15 +100,16 @@ export class ApiKeys {
     sql.exec("CREATE INDEX IF NOT EXISTS keys_1_owner ON keys_1 (owner)");
   }
 
-  /** @returns the key, and the token that is shown once and kept nowhere. */
+  /** @returns the key, and the token that is shown once and not stored. */
   async create(key: NewKey): Promise<MadeKey> {
     return this.#insert(key, await this.#draw(key));
   }
 
   /**
-   * Between counting and writing nothing else runs, so however many ask at once, no more are made.
+   * Creates a key unless the owner has enough. No other code runs between counting and writing, so
+   * concurrent calls create no more.
    *
-   * @param most how many the owner may have.
+   * @param most the number of keys that the owner may have.
    * @returns `undefined` when the owner has as many already.
    */
   async createWithin(most: number, key: NewKey): Promise<MadeKey | undefined> {
@@ -149,7 +154,7 @@ export class ApiKeys {
     return rows.map(keyOf).filter(({ expiresAt }) => expiresAt > this.#now());
   }
 
-  /** @returns whether the owner had such a key. */
+  /** @returns whether the key existed and was the owner's. */
   revoke(owner: string, id: string): boolean {
     const query = "DELETE FROM keys_1 WHERE id = ? AND owner = ? RETURNING id";
     return [...this.#sql.exec(query, id, owner)].length > 0;
@@ -159,7 +164,7 @@ export class ApiKeys {
     this.#sql.exec("DELETE FROM keys_1 WHERE owner = ?", owner);
   }
 
-  /** Removes what has expired. */
+  /** Deletes expired rows. */
   sweep(): void {
     for (const key of [...this.#sql.exec<Row>("SELECT * FROM keys_1")].map(keyOf)) {
       if (key.expiresAt <= this.#now()) this.revoke(key.owner, key.id);

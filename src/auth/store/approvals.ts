@@ -1,7 +1,7 @@
 /**
- * What a user has approved of which application: by it the consent page can be skipped, seen and
- * taken back. The digest is of what the application said of itself; when that changes, the user is
- * asked again.
+ * The approvals of each user for each application: they let the consent page be skipped, and can be
+ * seen and withdrawn. The digest covers the application's description of itself; when that changes,
+ * the user is asked again.
  */
 
 import type { Sql } from "../../lib/sql.ts";
@@ -12,7 +12,7 @@ export interface Approval {
   readonly resource: string;
   readonly scopes: readonly string[];
   readonly digest: string;
-  /** As the consent page called it. */
+  /** The name on the consent page. */
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly approvedAt: number;
@@ -67,13 +67,13 @@ export class Approvals {
     return [...this.#sql.exec<Row>(query, user)].map(approvalOf);
   }
 
-  /** Forgets all approvals of an application. @returns whether there were any. */
+  /** Deletes all approvals of an application by a user. @returns whether there were any. */
   forget(user: string, client: string): boolean {
     const query = "DELETE FROM approvals_1 WHERE user = ? AND client = ? RETURNING client";
     return [...this.#sql.exec(query, user, client)].length > 0;
   }
 
-  /** Forgets what anybody has approved of an application. */
+  /** Deletes all approvals of an application, of all users. */
   forgetClient(client: string): void {
     this.#sql.exec("DELETE FROM approvals_1 WHERE client = ?", client);
   }
@@ -85,7 +85,12 @@ export class Approvals {
 
 function approvalOf({ client, redirect, resource, scopes, digest, name, at }: Row): Approval {
   return {
-    ...{ client, redirectUri: redirect, resource, digest, name, approvedAt: at },
+    client,
+    redirectUri: redirect,
+    resource,
+    digest,
+    name,
+    approvedAt: at,
     scopes: scopes.split(" "),
   };
 }

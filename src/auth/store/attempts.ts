@@ -1,16 +1,16 @@
 /**
  * Attempts to sign in, while they last. An attempt is found by the hash of its handle and is bound
- * to one browser by the hash of a cookie; what it is about is sealed with a key that is made of the
- * handle, so nobody can read it here.
+ * to one browser by the hash of a cookie; its content is sealed with a key that is derived from the
+ * handle, so it cannot be read here.
  *
- * It goes from the question to the sign-in to its end, each step once: of several who take a step,
- * one gets it. Who sends the same again within seconds, as a double click does, waits for that one,
- * and is given the same answer.
+ * It goes from the question to the sign-in to its end, each step once: of several concurrent
+ * requests for a step, one gets it. A request that is repeated within seconds, as by a double
+ * click, waits for that one and gets the same answer.
  */
 
 import type { Sql } from "../../lib/sql.ts";
 
-/** What an attempt waits for: somebody's decision, or to know who they are. */
+/** The stage of an attempt: it waits for the person's decision, or for their sign-in. */
 export type Stage = "consent" | "login";
 
 export interface NewAttempt {
@@ -27,23 +27,23 @@ export interface NewAttempt {
 
 export type StoredAttempt = Pick<NewAttempt, "stage" | "content">;
 
-/** What came of a step that somebody took. */
+/** The result of a step that another request took. */
 export type Repeated =
-  /** They took it a moment ago; this is what they were answered. Sealed. */
+  /** The step was taken a moment ago; this is its answer. Sealed. */
   | { readonly kind: "answered"; readonly answer: string }
-  /** There is none for this browser, or not any more, or not at this stage. */
+  /** No such attempt of this browser exists, or not at this stage. */
   | { readonly kind: "gone" };
 
 export type Taken =
-  /** The step is the caller's alone, who has to `settle` it. */
+  /** The caller alone has the step, and must `settle` it. */
   { readonly kind: "taken"; readonly content: string } | Repeated;
 
 export interface Settlement {
-  /** What the attempt waits for next; absent when it is over. */
+  /** The next stage of the attempt; absent when it is over. */
   readonly stage?: Stage;
-  /** In place of the earlier one. Sealed. */
+  /** Replaces the earlier content. Sealed. */
   readonly content?: string;
-  /** For who sends the same again. Sealed. Absent when there is none to repeat. */
+  /** The answer for repeated requests. Sealed. Absent when there is none to repeat. */
   readonly answer?: string;
 }
 
@@ -56,10 +56,10 @@ type Row = {
   answer: string | null;
 };
 
-/** While the one who took a step is at it, and when it is over. */
+/** The stage while a step is being taken, and when the attempt is over. */
 const BUSY = "";
 const OVER = "over";
-/** How long an answer is given again: as long as a person clicks who sees nothing happen. */
+/** The time for which an answer is repeated: as long as a person clicks who sees nothing happen. */
 const REPEAT_MS = 10_000;
 
 const GONE: Repeated = { kind: "gone" };
@@ -67,7 +67,7 @@ const GONE: Repeated = { kind: "gone" };
 export class Attempts {
   readonly #sql: Sql;
   readonly #now: () => number;
-  /** Those who wait for an answer, by the attempt. */
+  /** The callers that wait for an answer, by the attempt. */
   readonly #waiting = new Map<string, Set<() => void>>();
 
   constructor(sql: Sql, now: () => number = () => Date.now()) {
@@ -87,21 +87,21 @@ export class Attempts {
     );
   }
 
-  /** @returns the attempt as long as it waits for something. */
+  /** @returns the attempt while it waits for an answer. */
   find(id: string, browser: string): StoredAttempt | undefined {
     const row = this.#row(id, browser);
     if (row === undefined || row.stage === BUSY || row.stage === OVER) return undefined;
     return { stage: row.stage as Stage, content: row.content };
   }
 
-  /** Puts other content in its place. @returns whether it was at that stage. */
+  /** Replaces the content. @returns whether the attempt was at that stage. */
   change(id: string, browser: string, { stage, content }: StoredAttempt): boolean {
     if (this.#row(id, browser)?.stage !== stage) return false;
     this.#sql.exec("UPDATE attempts_1 SET content = ? WHERE id = ?", content, id);
     return true;
   }
 
-  /** Takes a step. Between reading and writing nothing else runs, so one caller gets it. */
+  /** Takes a step. No other code runs between reading and writing, so one caller gets it. */
   async take(id: string, browser: string, stage: Stage): Promise<Taken> {
     const row = this.#row(id, browser);
     if (row === undefined) return GONE;
@@ -115,7 +115,7 @@ export class Attempts {
     return this.again(id, browser, stage);
   }
 
-  /** What came of a step that was taken a moment ago, when it is settled. */
+  /** @returns the result of a step that was taken a moment ago, once it is settled. */
   async again(id: string, browser: string, stage: Stage): Promise<Repeated> {
     const row = this.#row(id, browser);
     const leftMs = (row?.taken_at ?? 0) + REPEAT_MS - this.#now();
@@ -125,7 +125,7 @@ export class Attempts {
     return answer === null ? GONE : { kind: "answered", answer };
   }
 
-  /** Ends the step that the caller took. */
+  /** Ends the step that the caller took, and releases the waiting callers. */
   settle(id: string, { stage, content, answer }: Settlement): void {
     this.#sql.exec(
       `UPDATE attempts_1 SET stage = ?, content = COALESCE(?, content), answer = ?
@@ -135,7 +135,7 @@ export class Attempts {
     for (const wake of this.#waiting.get(id) ?? []) wake();
   }
 
-  /** Removes what has expired. */
+  /** Deletes expired rows. */
   sweep(): void {
     this.#sql.exec("DELETE FROM attempts_1 WHERE expires <= ?", this.#now());
   }
@@ -148,7 +148,7 @@ export class Attempts {
     return row;
   }
 
-  /** Resolves when the step is settled, or when there is no use in waiting any longer. */
+  /** Resolves when the step is settled, or when waiting is of no use any more. */
   async #settled(id: string, ms: number): Promise<void> {
     const waiting = this.#waiting.get(id) ?? new Set();
     this.#waiting.set(id, waiting);

@@ -1,7 +1,7 @@
 /**
- * What was done in a user's name, the last thousand of it: sign-ins, grants, refreshes,
- * revocations, keys, denials. Each goes into the log of the gateway as well. It holds names and
- * addresses, and never a secret.
+ * The audit log of each user, the last thousand entries: sign-ins, grants, refreshes, revocations,
+ * keys, denials. Each entry also goes into the gateway's log. It contains names and addresses, and
+ * never a secret.
  */
 
 import type { Sql } from "../../lib/sql.ts";
@@ -39,7 +39,7 @@ export class AuditLog {
 
   append(user: string, event: AuditEvent, detail: AuditDetail = {}): void {
     auditLine(user, event, detail);
-    // Numbered for each user, so that the line which is one too old is known without counting.
+    // Numbered for each user, so that the oldest surplus entry is known without counting.
     const [row] = this.#sql.exec<{ n: number }>(
       `INSERT INTO audit_1 (user, n, at, event, detail)
        SELECT ?1, COALESCE(MAX(n), 0) + 1, ?2, ?3, ?4 FROM audit_1 WHERE user = ?1
@@ -57,7 +57,8 @@ export class AuditLog {
       ...[user, Math.min(limit, MAX_ENTRIES)],
     );
     return [...rows].map(({ at, event, detail }) => ({
-      ...{ at, event },
+      at,
+      event,
       detail: JSON.parse(detail) as AuditEntry["detail"],
     }));
   }

@@ -1,6 +1,6 @@
 /**
- * Who is signed in at which browser. The browser has a random secret in a cookie, and this has its
- * hash; the secret is drawn so that it leads to the object that holds its user.
+ * The signed-in browsers. The browser has a random secret in a cookie, and this table its hash; the
+ * secret is chosen so that it leads to the object that holds its user.
  */
 
 import { hashOf, randomSecret } from "../../lib/random.ts";
@@ -8,17 +8,19 @@ import type { Sql } from "../../lib/sql.ts";
 import { drawFor, shardName } from "./shards.ts";
 
 export interface BrowserSession {
-  /** Of the record, for lists and for ending it; it opens nothing. */
+  /** The id of the record, for lists and for ending it; it opens nothing. */
   readonly id: string;
   readonly user: string;
-  /** Milliseconds since 1970, all of them. When the user last proved who they are. */
+  /** When the user last authenticated. In milliseconds since 1970, like all times here. */
   readonly authenticatedAt: number;
   readonly createdAt: number;
   readonly seenAt: number;
   readonly expiresAt: number;
-  /** What the browser says it is, cut short. */
+  /** The browser's `User-Agent`, truncated. */
   readonly agent: string;
-  /** Of the owner code that the session began under, if it did (`SignInResult.codeMac`). */
+  /**
+   * The MAC of the owner code under which the session began, if it did (`SignInResult.codeMac`).
+   */
   readonly codeMac?: string;
 }
 
@@ -26,7 +28,7 @@ export type NewBrowserSession = Pick<BrowserSession, "authenticatedAt" | "agent"
 
 type Row = { id: string; user: string; times: string; agent: string };
 
-/** What the column `times` holds. */
+/** The content of the column `times`. */
 interface Kept {
   readonly authenticatedAt: number;
   readonly createdAt: number;
@@ -41,7 +43,7 @@ export interface SessionLifetimes {
 }
 
 const MAX_AGENT_CHARS = 200;
-/** That a session is in use is written down at most this often. */
+/** The use of a session is recorded at most this often. */
 const SEEN_MS = 60_000;
 
 export class BrowserSessions {
@@ -60,8 +62,8 @@ export class BrowserSessions {
   }
 
   /**
-   * Opens a session, and ends the one that the browser had: a secret that was there before the
-   * sign-in is worth nothing after it (session fixation).
+   * Opens a session, and ends the one that the browser had: a secret from before the sign-in does
+   * not work after it (session fixation).
    *
    * @returns the secret for the cookie.
    */
@@ -74,7 +76,10 @@ export class BrowserSessions {
     const now = this.#now();
     const expiresAt = now + this.#lifetimes.absoluteMs;
     const kept: Kept = {
-      ...{ authenticatedAt, createdAt: now, seenAt: now, expiresAt },
+      authenticatedAt,
+      createdAt: now,
+      seenAt: now,
+      expiresAt,
       ...(codeMac !== undefined && { codeMac }),
     };
     this.#sql.exec(
@@ -84,7 +89,7 @@ export class BrowserSessions {
     return secret;
   }
 
-  /** @returns the session of a cookie while it lasts; looking keeps it from going idle. */
+  /** @returns the session of a cookie while it lasts; the look-up counts as use. */
   async find(secret: string): Promise<BrowserSession | undefined> {
     const found = this.#read(await hashOf(secret));
     if (found === undefined) return undefined;
@@ -104,7 +109,7 @@ export class BrowserSessions {
     this.#sql.exec("DELETE FROM browser_1 WHERE id = ?", await hashOf(secret));
   }
 
-  /** @returns whether the user had such a session. */
+  /** @returns whether the session existed and was the user's. */
   endById(user: string, id: string): boolean {
     const query = "DELETE FROM browser_1 WHERE id = ? AND user = ? RETURNING id";
     return [...this.#sql.exec(query, id, user)].length > 0;
@@ -119,7 +124,7 @@ export class BrowserSessions {
     return [...rows].map(sessionOf).filter((session) => this.#lasts(session));
   }
 
-  /** Removes what has expired. */
+  /** Deletes expired rows. */
   sweep(): void {
     for (const session of [...this.#sql.exec<Row>("SELECT * FROM browser_1")].map(sessionOf)) {
       if (!this.#lasts(session)) this.endById(session.user, session.id);

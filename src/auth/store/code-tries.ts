@@ -1,7 +1,7 @@
 /**
- * Wrong owner's codes, counted for each address and for all together. A try is counted before the
- * code is looked at, so that many at once are no more than as many one after the other; and it is
- * written down, so that waiting until this sleeps is no help.
+ * Counts wrong owner's codes, for each address and for all together. A try is counted before the
+ * code is checked, so that concurrent tries are limited like sequential ones; and the count is
+ * stored, so that waiting for this object to hibernate does not help.
  */
 
 import type { Sql } from "../../lib/sql.ts";
@@ -10,14 +10,18 @@ type Row = { since: number; count: number; last: number };
 
 const WINDOW_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
-/** Of all addresses together in an hour, for each that one address has in a quarter of it. */
+/**
+ * The limit of all addresses together in an hour, for each try that one address has in a quarter of
+ * an hour.
+ */
 const ALL_FACTOR = 10;
 /**
- * After that, one try at a time: slow for a guesser, and not the end for the owner. The first try of
- * an address does not wait its turn, for a guesser with many addresses would take each.
+ * After that, one try at a time: slow for a guesser, but the owner is not locked out. The first try
+ * of an address does not wait for this interval, because a guesser with many addresses would take
+ * each one.
  */
 const BACK_OFF_MS = 10_000;
-/** No address. */
+/** The key of the count of all addresses. */
 const ALL = "*";
 
 export class CodeTries {
@@ -35,8 +39,8 @@ export class CodeTries {
   /**
    * Counts a try as a wrong one.
    *
-   * @param most how many an address has.
-   * @returns 0 when the code may be looked at; otherwise how many seconds to wait.
+   * @param most the number of tries of an address.
+   * @returns 0 when the code may be checked; otherwise how many seconds to wait.
    */
   begin(address: string, most: number): number {
     const now = this.#now();
@@ -52,13 +56,13 @@ export class CodeTries {
     return 0;
   }
 
-  /** The code was right: whoever sits there is no guesser. */
+  /** Called after a right code: the address is not a guesser's. */
   forgive(address: string): void {
     this.#sql.exec("DELETE FROM code_tries_1 WHERE key = ?", address);
     this.#sql.exec("UPDATE code_tries_1 SET count = MAX(count - 1, 0) WHERE key = ?", ALL);
   }
 
-  /** Removes what does not count any more. */
+  /** Deletes counts that no longer matter. */
   sweep(): void {
     this.#sql.exec("DELETE FROM code_tries_1 WHERE since <= ?", this.#now() - HOUR_MS);
   }

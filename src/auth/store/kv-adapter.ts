@@ -1,7 +1,7 @@
 /**
- * The storage that `@cloudflare/workers-oauth-provider` is given as its `OAUTH_KV`: exactly the
- * part of Workers KV that version 1.2.3 uses, over rows that are strongly consistent. Whatever
- * else a later version may call throws, so that an upgrade fails in a test and not in production.
+ * The storage for `@cloudflare/workers-oauth-provider` as its `OAUTH_KV`: exactly the part of
+ * Workers KV that version 1.2.3 uses, over rows that are strongly consistent. Any other call of a
+ * later version throws, so that an upgrade fails in a test and not in production.
  */
 
 import { OAuthError } from "@cloudflare/workers-oauth-provider";
@@ -23,11 +23,11 @@ export interface KvBacking {
 export interface KvAdapterOptions {
   /** The rows of a shard, by its name. */
   readonly rowsOf: (shard: string) => KvBacking;
-  /** The record of a client whose id is a URL: it is a document out there, not a row. */
+  /** The record of a client whose id is a URL: it comes from a document, not from a row. */
   readonly documentOf: (clientId: string) => Promise<object | null>;
-  /** How long an authorization code is good for: the library has no setting for it. */
+  /** The lifetime of an authorization code: the library has no setting for it. */
   readonly codeSeconds: number;
-  /** How long a client is kept that has registered and got no token yet. */
+  /** The time for which a registered client is kept before it gets a token. */
   readonly unusedClientSeconds: number;
   readonly now?: () => number;
 }
@@ -52,7 +52,7 @@ function isGrant(key: string): boolean {
   return key.startsWith("grant:");
 }
 
-/** The same rows, where grants that are there are not written: what is issued changes none. */
+/** @returns the same rows without writes to existing grants: tokens that are issued change none. */
 export function keepingGrants(rows: KvBacking): KvBacking {
   return {
     get: (key) => rows.get(key),
@@ -64,7 +64,7 @@ export function keepingGrants(rows: KvBacking): KvBacking {
   };
 }
 
-/** What the library gives a grant whose code was not redeemed yet. */
+/** The lifetime that the library gives a grant whose code was not redeemed yet. */
 const PENDING_GRANT_SECONDS = 600;
 const CLIENT = "client:";
 
@@ -77,7 +77,7 @@ export class KvAdapter {
     this.#now = options.now ?? (() => Date.now());
   }
 
-  /** The same storage for whoever has some of the rows at hand. */
+  /** @returns the same storage, with some of the rows in the same object. */
   with(local: (shard: string) => KvBacking | undefined): KvAdapter {
     const { rowsOf } = this.#options;
     return new KvAdapter({
@@ -86,7 +86,7 @@ export class KvAdapter {
     });
   }
 
-  /** The library asks for everything that it can get here as JSON. */
+  /** The library reads every value here as JSON. */
   async get(key: string, options?: GetOptions): Promise<unknown> {
     if (options?.type !== "json") throw new TypeError("unsupported: get of anything but JSON");
     if (key.startsWith(`${CLIENT}https://`)) {
@@ -95,8 +95,8 @@ export class KvAdapter {
     const value = await this.#rowsOf(key).get(key);
     if (value === null) return null;
     const record = JSON.parse(value) as Record<string, unknown>;
-    // Without it the library renews no registration. It would at every answer that is no error,
-    // and also who revokes a made-up token gets one; here it takes a token that was issued.
+    // Without it the library extends no registration. It would do so with every successful
+    // response, even to the revocation of a made-up token; here only an issued token extends one.
     if (key.startsWith(CLIENT)) delete record["registrationExpiresAt"];
     return record;
   }
@@ -113,7 +113,8 @@ export class KvAdapter {
     const isNew = key.startsWith("grant:") && expirationTtl === PENDING_GRANT_SECONDS;
     const grant = isNew ? undefined : grantOf(key);
     if (grant === undefined) return rows.put(key, value, row);
-    // The library has read the grant, and asked a provider meanwhile. What was ended stays so.
+    // The library read the grant earlier, and a provider was asked meanwhile. A grant that has
+    // ended stays so.
     if (await rows.putWhile(grant, key, value, row)) return undefined;
     throw new OAuthError("invalid_grant", { description: "The grant has ended" });
   }
@@ -138,7 +139,7 @@ export class KvAdapter {
     return this.#options.rowsOf(shardOfKey(key));
   }
 
-  /** How long a record is kept that the library wants to keep for so long. */
+  /** @returns the lifetime of a record for which the library requests this one. */
   #secondsOf(key: string, wanted: number): number {
     const { codeSeconds, unusedClientSeconds } = this.#options;
     if (key.startsWith("grant:") && wanted === PENDING_GRANT_SECONDS) return codeSeconds;
@@ -146,13 +147,13 @@ export class KvAdapter {
   }
 }
 
-/** The key of the grant that a record is part of, or is. */
+/** @returns the key of the grant to which a record belongs, or which it is. */
 function grantOf(key: string): string | undefined {
   const [kind, user = "", grant = ""] = key.split(":");
   return kind === "grant" || kind === "token" ? `grant:${user}:${grant}` : undefined;
 }
 
-/** @throws TypeError for a key that names no owner: finding it would mean to look everywhere. */
+/** @throws TypeError for a key without an owner: finding it would mean searching all objects. */
 export function shardOfKey(key: string): string {
   const [kind = "", owner = ""] = key.split(":");
   if (kind === "client" && key.length > CLIENT.length) {

@@ -1,9 +1,9 @@
 /**
- * Keys and values that expire, in one table: what the authorization server's library keeps of
- * clients, grants and tokens, under the library's own keys and in its own JSON.
+ * Keys and values that expire, in one table: the clients, grants and tokens of the authorization
+ * server's library, under the library's own keys and in its own JSON.
  *
- * The library was written for a store that is eventually consistent and cannot compare and set.
- * Here a read sees every write, and the two reads that must succeed once only are reservations.
+ * The library was written for a store that is eventually consistent and has no compare-and-set.
+ * Here a read sees every write, and the two reads that must succeed only once are reservations.
  */
 
 import type { Sql } from "../../lib/sql.ts";
@@ -27,11 +27,11 @@ export interface RowEntry {
 
 export interface RowPage {
   readonly keys: readonly RowKey[];
-  /** Where to go on; absent on the last page. */
+  /** The key after which the next page begins; absent on the last page. */
   readonly cursor?: string;
 }
 
-/** Above every character that a key may have. */
+/** Greater than every character in a key. */
 const LAST = "\u{10FFFF}";
 const MAX_PAGE = 1000;
 
@@ -48,7 +48,7 @@ export class KvRows {
     sql.exec("CREATE INDEX IF NOT EXISTS kv_1_expires ON kv_1 (expires) WHERE expires IS NOT NULL");
   }
 
-  /** Expiry is honoured here, so no lifetime depends on when the sweeper comes. */
+  /** Expiry is checked here, so no lifetime depends on the sweep. */
   get(key: string): string | null {
     const [row] = this.#sql.exec<{ value: string }>(
       "SELECT value FROM kv_1 WHERE key = ? AND (expires IS NULL OR expires > ?)",
@@ -66,20 +66,20 @@ export class KvRows {
     );
   }
 
-  /** Puts a row as long as another one is there, at one moment. @returns whether it was. */
+  /** Writes a row if another one exists, atomically. @returns whether it existed. */
   putWhile(other: string, key: string, value: string, options?: RowOptions): boolean {
     if (this.get(other) === null) return false;
     this.put(key, value, options);
     return true;
   }
 
-  /** @returns whether there was such a row: of several who delete it, one is told so. */
+  /** @returns whether the row existed: of several concurrent deletions, one returns `true`. */
   delete(key: string): boolean {
     const rows = this.#sql.exec("DELETE FROM kv_1 WHERE key = ? RETURNING key", key);
     return [...rows].length > 0;
   }
 
-  /** @returns whether the key was free: of several who reserve it, one gets it. */
+  /** @returns whether the key was free: of several concurrent reservations, one succeeds. */
   reserve(key: string, expiresAt: number): boolean {
     this.#sql.exec("DELETE FROM kv_1 WHERE key = ? AND expires <= ?", key, this.#seconds());
     const rows = this.#sql.exec(
@@ -90,8 +90,8 @@ export class KvRows {
   }
 
   /**
-   * Puts the end of a row off, if it has one and comes too soon. @param due a row that ends after
-   * this is left as it is, so that asking often costs no writes.
+   * Extends the lifetime of a row, if it has one that ends soon. @param due a row that ends after
+   * this is left as it is, so that frequent calls cost no writes.
    */
   extend(key: string, expiresAt: number, due: number): void {
     this.#sql.exec(
@@ -125,7 +125,7 @@ export class KvRows {
     return [...rows];
   }
 
-  /** Removes everything under a prefix. @returns how many rows that was. */
+  /** Deletes all rows under a prefix. @returns their number. */
   clear(prefix: string): number {
     const rows = this.#sql.exec(
       "DELETE FROM kv_1 WHERE key >= ? AND key < ? RETURNING key",
@@ -134,7 +134,7 @@ export class KvRows {
     return [...rows].length;
   }
 
-  /** Removes what has expired. */
+  /** Deletes expired rows. */
   sweep(): void {
     this.#sql.exec("DELETE FROM kv_1 WHERE expires <= ?", this.#seconds());
   }

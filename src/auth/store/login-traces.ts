@@ -1,8 +1,8 @@
 /**
- * The last attempts to connect, step by step. Most requests of an attempt do not say which attempt
- * they belong to, so steps are joined by what is known of each: the attempt's record, the grant, or
- * else the application, whose newest attempt it then is. What says none of these is joined to
- * nothing, and counted when it comes again.
+ * The last attempts to connect, step by step. Most requests do not name their attempt, so steps are
+ * joined by what is known of each: the attempt's record, the grant, or otherwise the application,
+ * whose newest attempt is taken. A step without any of these is joined to none, and counted when it
+ * is repeated.
  */
 
 import type { Sql } from "../../lib/sql.ts";
@@ -21,13 +21,13 @@ type StepRow = {
 };
 
 const MAX_STEPS = 50;
-/** Of applications, and of addresses as many again: scanners push no attempt out. */
+/** Traces of applications, and as many again of addresses: scanners displace no attempt. */
 const MAX_TRACES = 200;
 const KEPT_MS = 7 * 86_400_000;
-/** An attempt that nothing was heard of for this long is over. */
+/** An attempt without a step for this long is over. */
 const WINDOW_MS = 30 * 60_000;
 
-/** What comes often, and is shown to nobody with a reference: it is counted where it came first. */
+/** Frequent steps whose reference no person sees: they are counted at their first occurrence. */
 const COUNTED: ReadonlySet<StepKind> = new Set([
   ...(["probed", "challenged", "bearer_refused"] as const),
   ...(["token_issued", "token_refused", "used"] as const),
@@ -77,7 +77,7 @@ export class LoginTraces {
     }
   }
 
-  /** The newest of applications, and as many of addresses. */
+  /** The newest traces of applications, and as many of addresses. */
   list(limit: number): readonly LoginTrace[] {
     const query = `SELECT * FROM traces_1 WHERE client = ? AND updated > ?
       ORDER BY updated DESC LIMIT ?`;
@@ -87,7 +87,7 @@ export class LoginTraces {
     return rows.map((row) => this.#traceOf(row));
   }
 
-  /** @param reference of any of its steps. */
+  /** @param reference the reference of any of its steps. */
   find(reference: string): LoginTrace | undefined {
     const query = `SELECT * FROM traces_1 WHERE updated > ? AND id =
       (SELECT trace FROM trace_steps_1 WHERE reference = ?)`;
@@ -103,12 +103,12 @@ export class LoginTraces {
     return steps.filter(({ at, lastAt }) => lastAt >= from && at <= to);
   }
 
-  /** Removes what is too old. */
+  /** Deletes traces that are too old. */
   sweep(): void {
     this.#forget("SELECT id FROM traces_1 WHERE updated <= ?", this.#now() - KEPT_MS);
   }
 
-  /** @returns the trace of a step that came before just as this one does. */
+  /** @returns the trace of an earlier step that is identical to this one. */
   #sameAs({ step, key, at, agent }: NotedStep): number | undefined {
     if (!COUNTED.has(step.kind)) return undefined;
     const [row] = this.#sql.exec<{ id: number }>(
@@ -140,7 +140,7 @@ export class LoginTraces {
     return row === undefined || this.#isFull(row.id) ? undefined : row.id;
   }
 
-  /** That a token is used is worth noting at the end of an attempt, and not ever after. */
+  /** The use of a token is recorded at the end of an attempt, and not from then on. */
   #isUnderWay(trace: number | undefined, at: number): boolean {
     const query = "SELECT id FROM traces_1 WHERE id = ? AND updated > ?";
     return [...this.#sql.exec(query, trace ?? 0, at - WINDOW_MS)].length > 0;

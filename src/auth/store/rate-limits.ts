@@ -1,12 +1,12 @@
 /**
- * How often something may happen: for each key so many times a minute, in memory, where a restart
- * forgives everybody; and so many times a day, which is written down.
+ * Rate limits by key: a number per minute, in memory, where a restart resets all counts; and a
+ * number per day, which is stored.
  */
 
 import type { Sql } from "../../lib/sql.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 
-/** Keys are made of what strangers send. The one that was used the longest ago goes first. */
+/** Keys contain data from strangers. The least recently used one is dropped first. */
 const MAX_BUCKETS = 10_000;
 const DAY_MS = 86_400_000;
 
@@ -23,7 +23,7 @@ export class RateLimits {
     ) WITHOUT ROWID`);
   }
 
-  /** @returns 0 when it may happen, and is counted; otherwise how many seconds to wait. */
+  /** @returns 0 when the event is allowed, and then counted; otherwise how many seconds to wait. */
   take(key: string, perMinute: number): number {
     const bucket = this.#buckets.get(key) ?? new TokenBucket(perMinute, this.#now);
     this.#buckets.delete(key);
@@ -36,7 +36,7 @@ export class RateLimits {
     return bucket.take() ? 0 : Math.max(1, Math.ceil(Math.round(bucket.waitMs) / 1000));
   }
 
-  /** Counts one more. @returns how many that makes since midnight (UTC). */
+  /** Counts one event. @returns the count since midnight (UTC). */
   countOfDay(key: string): number {
     const [row] = this.#sql.exec<{ count: number }>(
       `INSERT INTO days_1 (key, day, count) VALUES (?, ?, 1)
@@ -48,7 +48,7 @@ export class RateLimits {
     return row?.count ?? 0;
   }
 
-  /** Removes the counts of other days. */
+  /** Deletes the counts of other days. */
   sweep(): void {
     this.#sql.exec("DELETE FROM days_1 WHERE day <> ?", this.#day());
   }

@@ -1,6 +1,6 @@
 /**
- * Programs that use the gateway in their own name and not in a user's: an administrator made them,
- * and they get their tokens with a secret or a signature of their own (RFC 6749 section 4.4).
+ * Programs that use the gateway in their own name and not in a user's: an administrator created
+ * them, and they get their tokens with a secret or a signature of their own (RFC 6749 section 4.4).
  */
 
 import { hashOf, isSame, randomName, randomSecret } from "../../lib/random.ts";
@@ -12,11 +12,11 @@ export interface ServiceClient {
   /** Its client id. No user has one like it (RFC 9700 section 4.15). */
   readonly id: string;
   readonly label: string;
-  /** What it may use, at most. */
+  /** The most that it may use. */
   readonly scopes: readonly string[];
-  /** What its tokens may be for, the first one by default. */
+  /** The resources of its tokens, the first one by default. */
   readonly resources: readonly string[];
-  /** The public keys that it signs with. Without them it has a secret. */
+  /** The public keys for its signatures. Without them it has a secret. */
   readonly jwks?: JwkSet;
   /** Served as long as they are an administrator; without one, it is not served. */
   readonly maker?: Maker;
@@ -56,7 +56,7 @@ export class ServiceClients {
     )`);
   }
 
-  /** @returns the client and, unless it has keys, the secret that is shown once and kept nowhere. */
+  /** @returns the client and, unless it has keys, the secret that is shown once and not stored. */
   async create(
     client: NewServiceClient,
   ): Promise<{ readonly client: ServiceClient; readonly secret?: string }> {
@@ -83,12 +83,14 @@ export class ServiceClients {
     return client.isDisabled ? undefined : client;
   }
 
-  /** Of this object, and in no order. */
+  /** The clients of this object, in no order. */
   list(): readonly ServiceClient[] {
     return [...this.#sql.exec<Row>("SELECT hash, record FROM services_1")].map(clientOf);
   }
 
-  /** No more tokens, or tokens again; those that are out are ended where they are kept. */
+  /**
+   * Stops or resumes the issue of tokens; issued tokens are ended in the objects that hold them.
+   */
   setDisabled(id: string, isDisabled: boolean): ServiceClient | undefined {
     const known = this.find(id);
     if (known === undefined) return undefined;
@@ -98,7 +100,7 @@ export class ServiceClients {
     return changed;
   }
 
-  /** @returns whether there was such a client. */
+  /** @returns whether the client existed. */
   remove(id: string): boolean {
     return [...this.#sql.exec("DELETE FROM services_1 WHERE id = ? RETURNING id", id)].length > 0;
   }

@@ -1,19 +1,19 @@
 /**
- * Which object holds a record. The number of objects is fixed: most of these keys come from
- * strangers (a bearer token, a client id), and nobody may call objects to life by making keys up.
- * A record is found by hashing its key, so the counts cannot change without moving every record.
+ * Maps each record to the object that holds it. The number of objects is fixed: most of these keys
+ * come from strangers (a bearer token, a client id), and made-up keys must not create objects. A
+ * record is found by hashing its key, so the counts cannot change without moving every record.
  */
 
 /**
- * - `u`: everything of one user: grants, tokens, browser sessions, API keys, what was done;
+ * - `u`: everything of one user: grants, tokens, browser sessions, API keys, the audit log;
  * - `c`: clients, which belong to no user;
- * - `t`: what lives for minutes: attempts to sign in, rate limits.
+ * - `t`: records that live for minutes: attempts to sign in, rate limits.
  */
 const SHARDS = { u: 32, c: 8, t: 8 } as const;
 
 export type ShardKind = keyof typeof SHARDS;
 
-/** @returns the name of the object that holds what belongs to this key. */
+/** @returns the name of the object that holds the records of this key. */
 export function shardName(kind: ShardKind, key: string): string {
   return `${kind}${hash(key) % SHARDS[kind]}`;
 }
@@ -23,8 +23,8 @@ export function allShards(kind: ShardKind): readonly string[] {
 }
 
 /**
- * A key that leads to the given object, so that a token alone says where its record is. One in as
- * many as there are objects does, so a few dozen are drawn.
+ * Makes a key that leads to the given object, so that a token alone shows where its record is. One
+ * key in as many as there are objects does, so a few dozen are drawn.
  *
  * @param draw makes a new random key each time.
  */

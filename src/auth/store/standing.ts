@@ -1,13 +1,13 @@
 /**
- * Who somebody is today. What is kept of a person says who they were when they signed in; whether
- * they are let in, and as what, the configuration of today decides each time anew. So nobody keeps
- * what an operator has withdrawn.
+ * The current standing of a user. The stored record shows who the person was when they signed in;
+ * the current configuration decides each time whether they are admitted, and with which rights. So
+ * no user keeps a right that the operator has withdrawn.
  */
 
 import type { IdentityProvider, Standing } from "../identity/provider.ts";
 import type { User } from "./users.ts";
 
-/** A user whom today's configuration lets in. */
+/** A user whom the current configuration admits. */
 export type CurrentUser = User & Standing;
 
 export interface StandingContext {
@@ -15,8 +15,8 @@ export interface StandingContext {
 }
 
 /**
- * @param codeMac remembered in the session, grant or key that is judged (`SignInResult.codeMac`).
- * @returns `undefined` for somebody who may not be served. Rejects when nobody can say.
+ * @param codeMac the MAC in the session, grant or key that is judged (`SignInResult.codeMac`).
+ * @returns `undefined` for a user who may not be served. Rejects when that cannot be decided.
  */
 export async function currentUser(
   { providers }: StandingContext,

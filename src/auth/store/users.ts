@@ -1,4 +1,7 @@
-/** Who has signed in: one record a user, written at sign-in and when an administrator acts. */
+/**
+ * The people who have signed in: one record per user, written at sign-in and when an administrator
+ * acts.
+ */
 
 import type { Sql } from "../../lib/sql.ts";
 import type { KnownIdentity } from "../identity/provider.ts";
@@ -6,28 +9,37 @@ import { tryJson } from "../../lib/try-json.ts";
 
 export interface User {
   readonly id: string;
-  /** The name of the provider in the configuration; `issuer` and `subject` are who it says. */
+  /**
+   * The name of the provider in the configuration; `issuer` and `subject` identify the person
+   * there.
+   */
   readonly provider: string;
   readonly issuer: string;
   readonly subject: string;
   readonly name?: string;
   readonly email?: string;
-  /** As the provider said last; what they allow is judged anew each time (`src/auth/store/standing.ts`). */
+  /**
+   * The latest facts from the provider; the rights that follow are judged anew each time
+   * (`src/auth/store/standing.ts`).
+   */
   readonly domain?: string;
   readonly groups?: readonly string[];
   readonly organizations?: readonly string[];
-  /** Of the last sign-in, when that was by the owner code (`SignInResult.codeMac`). */
+  /**
+   * The MAC of the owner code of the last sign-in, when that was by the owner code
+   * (`SignInResult.codeMac`).
+   */
   readonly codeMac?: string;
-  /** Nothing of a disabled user is served any more. */
+  /** A disabled user is not served. */
   readonly isDisabled: boolean;
   /** Milliseconds since 1970, as `seenAt` is. */
   readonly createdAt: number;
   readonly seenAt: number;
-  /** What the provider is asked with whether it still stands by the sign-in; sealed. */
+  /** The data with which the provider is asked whether the sign-in is still valid; sealed. */
   readonly upkeep?: string;
-  /** When the provider last stood by the sign-in; without it, when the person signed in. */
+  /** When the provider last confirmed the sign-in; absent: when the person signed in. */
   readonly provenAt?: number;
-  /** Since when the answer of the provider to a question is missing; absent when none is. */
+  /** Since when an answer of the provider is missing; absent when none is. */
   readonly askedAt?: number;
 }
 
@@ -48,7 +60,7 @@ export class Users {
     return row === undefined ? undefined : (tryJson(row.record) as User);
   }
 
-  /** Takes in who has just signed in. What an administrator decided stays. */
+  /** Records a sign-in. An administrator's decisions stay. */
   signedIn(user: SignedInUser): User {
     const known = this.find(user.id);
     const now = this.#now();
@@ -60,14 +72,16 @@ export class Users {
     });
   }
 
-  /** @returns the user as changed, or `undefined` when there is none of that id. */
+  /** @returns the changed user, or `undefined` when the id is unknown. */
   change(id: string, change: Partial<Omit<User, "id">>): User | undefined {
     const known = this.find(id);
     return known === undefined ? undefined : this.#save({ ...known, ...change });
   }
 
-  /** Takes in what a provider says of somebody now. What it says no more is not so any more. */
-  told(id: string, { email, domain, groups, organizations }: KnownIdentity): void {
+  /**
+   * Updates a user with the provider's facts. Facts that the provider no longer states are removed.
+   */
+  updateIdentity(id: string, { email, domain, groups, organizations }: KnownIdentity): void {
     const known = this.find(id);
     if (known === undefined) return;
     const { email: _, domain: __, groups: ___, organizations: ____, ...rest } = known;
@@ -80,7 +94,7 @@ export class Users {
     });
   }
 
-  /** Writes down that a user's provider is asked, or that its answer is there. */
+  /** Records that a user's provider is being asked, or that its answer has arrived. */
   setAsked(id: string, askedAt: number | undefined): void {
     const known = this.find(id);
     if (known === undefined) return;
@@ -88,7 +102,7 @@ export class Users {
     this.#save(askedAt === undefined ? rest : { ...rest, askedAt });
   }
 
-  /** Of this object, and in no order. */
+  /** The users of this object, in no order. */
   all(): readonly User[] {
     const rows = this.#sql.exec<{ record: string }>("SELECT record FROM users_1");
     return [...rows].map(({ record }) => tryJson(record) as User);
