@@ -1,4 +1,6 @@
-/** Why an application could not register, could not ask for access, or could not go on asking. */
+/**
+ * The causes for which an application could not register, request access, or continue its request.
+ */
 
 import type { DocumentRefusal } from "../clients/document-outcome.ts";
 import type { AskRefusal, AttemptRefusal, StepOf } from "../trace/trace.ts";
@@ -34,7 +36,7 @@ const ASK_CAUSES: Readonly<Record<AskRefusal, string>> = {
   limited: TOO_OFTEN,
 };
 
-/** Why a client's metadata document could not be used. */
+/** The causes for which a client's metadata document could not be used. */
 const DOCUMENT_CAUSES: Readonly<Record<DocumentRefusal, string>> = {
   "bad-url": "The application's client id is not the address of a metadata document.",
   "not-accepted": "Applications of this host are not accepted here.",
@@ -78,14 +80,17 @@ export function askCause({
   if (reason === "unknown-resource" && resource !== undefined) {
     return `The application asked for a resource that is not here: ${resource}.`;
   }
-  // Why it could not be used is known where it was loaded.
+  // The cause is known where the document was loaded.
   if (reason === "document" && detail !== undefined) {
     return new Map(Object.entries(DOCUMENT_CAUSES)).get(detail) ?? detail;
   }
   return ASK_CAUSES[reason];
 }
 
-/** The registered address that was probably meant: of the same path, or of the same host. */
+/**
+ * @returns the registered redirect URI that was probably meant: the one with the same path, or the
+ *   same host.
+ */
 function nearest(asked: string, registered: readonly string[]): string | undefined {
   if (!URL.canParse(asked)) return undefined;
   const { pathname, host } = new URL(asked);

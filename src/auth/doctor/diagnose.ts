@@ -1,12 +1,11 @@
 /**
- * What became of an attempt, and in one sentence why. It is judged by the last thing that happened:
- * an error that was got over is none any more. Pure; the words for each kind of step are in the
- * tables beside this.
+ * Finds the outcome of an attempt, and its cause in one sentence. The last step decides: an error
+ * that was overcome does not count. Pure; the sentences for each kind of step are in the tables
+ * beside this file.
  */
 
 import { askCause, attemptCause, registrationCause } from "./ask-causes.ts";
 import type { EarlierSteps, Diagnosis } from "./diagnosis.ts";
-import { signInCause } from "./sign-in-causes.ts";
 import { tokenCause } from "./token-causes.ts";
 import type { StepKind, StepOf, TracedStep } from "../trace/trace.ts";
 import { PRELIMINARY } from "../trace/trace-key.ts";
@@ -14,7 +13,7 @@ import { PRELIMINARY } from "../trace/trace-key.ts";
 type Judge<K extends StepKind> = (traced: TracedStep<StepOf<K>>, before: EarlierSteps) => Diagnosis;
 
 const MINUTE_MS = 60_000;
-/** What a program does of itself, it does within seconds. */
+/** A program takes its automatic steps within seconds. */
 const PROMPT_MS = 2 * MINUTE_MS;
 
 const JUDGES: { readonly [K in StepKind]: Judge<K> } = {
@@ -100,25 +99,25 @@ const JUDGES: { readonly [K in StepKind]: Judge<K> } = {
         ),
 };
 
-/** @param steps by time. @param now milliseconds since 1970. */
+/** @param steps in order of time. @param now milliseconds since 1970. */
 export function diagnose(
   steps: readonly TracedStep[],
   now: number,
   limits: EarlierSteps["limits"],
 ): Diagnosis {
-  // Look-ups decide where there is nothing else.
+  // Look-ups decide only when there are no other steps.
   const decisive = latest(steps.filter(({ step }) => !PRELIMINARY.has(step.kind))) ?? latest(steps);
   if (decisive === undefined) return { outcome: "open", sentence: "Nothing has happened yet." };
   const before = steps.filter(({ at }) => at <= decisive.lastAt);
   return judge(decisive, { steps: before, age: now - decisive.lastAt, limits });
 }
 
-/** A step that is counted stands where it came first; what matters is when it came last. */
+/** A counted step stands at its first occurrence; its last occurrence matters here. */
 function latest(steps: readonly TracedStep[]): TracedStep | undefined {
   return steps.toSorted((a, b) => a.lastAt - b.lastAt).at(-1);
 }
 
-/** The table has a judge for each kind, which the compiler cannot see through the union. */
+/** The table has a judge for each kind, which the compiler cannot infer through the union. */
 function judge(traced: TracedStep, before: EarlierSteps): Diagnosis {
   const judgeOf = JUDGES[traced.step.kind] as Judge<StepKind>;
   return judgeOf(traced, before);
@@ -142,4 +141,18 @@ function succeeded(sentence: string): Diagnosis {
 function whereTo(steps: readonly TracedStep[]): string {
   const asked = steps.findLast(({ step }) => step.kind === "asked")?.step;
   return asked?.kind === "asked" ? ` to ${asked.redirectUri}` : "";
+}
+
+/** @returns the cause for which a person was not signed in: by the reason, or the detail itself. */
+function signInCause({ provider, reason, detail }: StepOf<"sign_in_refused">): string {
+  switch (reason) {
+    case "not-allowed":
+      return `The person proved who they are with ${provider}, but is not among those who may use this gateway.`;
+    case "disabled":
+      return "The person was disabled by an administrator.";
+    case "limited":
+      return "There were too many tries to sign in: wait a quarter of an hour.";
+    default:
+      return detail === "" ? `${provider} did not sign the person in.` : detail;
+  }
 }

@@ -1,17 +1,17 @@
-/** What the login doctor finds, and what it finds it by. */
+/** The findings of the login doctor, and the steps on which it bases them. */
 
 import type { Limits } from "../../policy/limits.ts";
 import type { TracedStep } from "../trace/trace.ts";
 
 export interface Diagnosis {
-  /** `open`: it may still go on. */
+  /** `open`: the attempt may still continue. */
   readonly outcome: "succeeded" | "failed" | "open";
   readonly sentence: string;
 }
 
-/** What a judge sees beside the step that it judges. */
+/** The data that a judge has beside the step that it judges. */
 export interface EarlierSteps {
-  /** Every step up to this one and with it, by time. */
+  /** Every step up to and including this one, in order of time. */
   readonly steps: readonly TracedStep[];
   /** Milliseconds since the step. */
   readonly age: number;

@@ -1,10 +1,10 @@
-/** Requests for the metadata of sign-in, wherever clients guess that it is. */
+/** Records requests for the sign-in metadata, wherever clients look for it. */
 
 import type { Trace } from "../trace/trace.ts";
 
 const DOCUMENTS = /\/\.well-known\/(?:oauth-[a-z-]{1,40}|openid-configuration)(?:\/|$)/;
 
-/** @param trace called for such a request alone. */
+/** @param trace called only for such a request. */
 export function noteProbe({ url, method }: Request, { ok }: Response, trace: () => Trace): void {
   if (method !== "GET") return;
   const { pathname: path } = new URL(url);

@@ -1,7 +1,7 @@
 /**
- * Attempts as the operator reads them: with an application's steps come those of its attempts that do
- * not say which application they are for, what was said in its name at its address, and what the same
- * program looked up there just before. An address alone joins nothing.
+ * Attempts as the operator reads them. An application's steps are shown with those of its attempts
+ * that do not name an application, with those that claim its client id at its address, and with the
+ * look-ups by the same program there just before. An address alone joins nothing.
  */
 
 import type { AuthStore } from "../context/auth-store.ts";
@@ -16,14 +16,17 @@ import {
   type Sender,
 } from "../trace/trace-key.ts";
 
-/** How long before its first step an application may have looked for how to begin: seconds do. */
+/**
+ * The time before its first step in which an application may have looked up how to begin: usually
+ * seconds.
+ */
 const BEFORE_MS = 2 * 60_000;
-/** And how long after its last one it may have been refused. */
+/** The time after its last step in which it may have been refused. */
 const AFTER_MS = 2 * 60_000;
-/** Of each kind. */
+/** The limit for each kind of key. */
 const MAX_KEYS = 4;
 
-/** @param reference of any step of the attempt, as somebody typed it. */
+/** @param reference the reference of any step of the attempt, as a person entered it. */
 export async function findLogin(
   store: Pick<AuthStore, "ephemeral">,
   reference: string,
@@ -37,7 +40,7 @@ export async function findLogin(
   return joined(trace, found.flat());
 }
 
-/** Newest first: the attempts of applications, and whatever belongs to none of them. */
+/** Newest first: the attempts of applications, and those that belong to none. */
 export async function recentLogins(
   store: Pick<AuthStore, "allEphemeral">,
   limit: number,
@@ -63,12 +66,13 @@ export async function recentLogins(
 function joined(trace: LoginTrace, others: readonly TracedStep[]): LoginTrace {
   const [from] = timeOf(trace);
   const near = others.filter(isOf(trace));
-  // It stands where it came last before the attempt began, not where it was seen an hour ago.
+  // It is placed at its last occurrence before the attempt began, not where it was seen an hour
+  // ago.
   const placed = near.map((other) => (other.at < from ? { ...other, at: other.lastAt } : other));
   return { ...trace, steps: [...placed, ...trace.steps].toSorted((a, b) => a.at - b.at) };
 }
 
-/** Where steps may be that belong to an application's attempt. */
+/** @returns the keys under which further steps of an application's attempt may be stored. */
 function keysBeside({ steps }: LoginTrace): readonly string[] {
   const attempts = steps.flatMap(({ step }) => ("attempt" in step ? (step.attempt ?? []) : []));
   const lookups = steps.flatMap((sender: Sender) => lookupKey(sender) ?? []);
@@ -78,7 +82,7 @@ function keysBeside({ steps }: LoginTrace): readonly string[] {
   );
 }
 
-/** @returns whether a step that is kept beside an attempt belongs to it. */
+/** @returns whether a step that is stored beside an attempt belongs to it. */
 function isOf(trace: LoginTrace): (traced: TracedStep) => boolean {
   const client = clientOf(trace.key);
   const [from, to] = timeOf(trace);
@@ -94,7 +98,7 @@ function timeOf({ startedAt, updatedAt }: LoginTrace): readonly [from: number, t
   return [startedAt - BEFORE_MS, updatedAt + AFTER_MS];
 }
 
-/** Whoever only guesses at addresses is looking for another kind of server. */
+/** A client that only guesses addresses is looking for another kind of server. */
 function isOfNote({ steps }: LoginTrace): boolean {
   return steps.some(({ step }) => step.kind !== "probed" || step.isFound);
 }

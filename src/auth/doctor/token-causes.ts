@@ -1,4 +1,4 @@
-/** Why an application got no token: for its code, or for the token that it had before. */
+/** The cause for which an application got no token: for its code, or for its earlier token. */
 
 import { FORGOTTEN, TOO_OFTEN } from "./ask-causes.ts";
 import type { EarlierSteps } from "./diagnosis.ts";

@@ -1,7 +1,7 @@
 /**
- * Takes the steps of one request to where they are kept, in their order, while the request goes on.
- * What strangers can do as often as they like is taken there once a minute, and no more than so
- * often from one address.
+ * Sends the steps of one request to the objects that store them, in order, while the request
+ * continues. Steps that strangers can cause at will are sent once a minute, and are limited for
+ * each address.
  */
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
@@ -19,16 +19,16 @@ import { traceKey } from "../trace/trace-key.ts";
 export interface TracerOptions {
   readonly store: Pick<AuthStore, "ephemeral">;
   readonly waitUntil: (promise: Promise<unknown>) => void;
-  /** As `addressOf` has it. */
+  /** The address as `addressOf` returns it. */
   readonly address: string;
-  /** What the other side calls itself. */
+  /** The `User-Agent` of the request. */
   readonly agent: string;
 }
 
 const REFERENCE_CHARS = 8;
 const MAX_AGENT_CHARS = 100;
 const NOTES_PER_MINUTE = 120;
-/** Each is noted by one isolate once for so long. */
+/** The interval in which an isolate records the same step once. */
 const REPEAT_MS: Readonly<Partial<Record<StepKind, number>>> = {
   probed: 60_000,
   challenged: 60_000,
@@ -36,9 +36,9 @@ const REPEAT_MS: Readonly<Partial<Record<StepKind, number>>> = {
   used: 3_600_000,
 };
 
-/** Of an isolate; what they forget is noted once more. */
+/** These caches belong to the isolate; a step that they have forgotten is recorded once more. */
 const buckets = new BoundedCache<TokenBucket>({ maxEntries: 1000, ttlMs: 600_000 });
-/** Whose a grant is, of those whose tokens this isolate has issued or found good. */
+/** The clients of grants whose tokens this isolate has issued or accepted. */
 const clientsOfGrants = new BoundedCache<string>({ maxEntries: 10_000, ttlMs: 3_600_000 });
 const noted = new BoundedCache<number>({ maxEntries: 10_000, ttlMs: 3_600_000 });
 
@@ -48,12 +48,17 @@ export function traceInto({ store, waitUntil, address, ...options }: TracerOptio
   return (step) => {
     const cleaned = cleanStep(withProvedGrant(step));
     const key = traceKey(cleaned, { address, agent });
-    // No page shows a reference of these.
+    // No page shows a reference of these steps.
     if (isRepeat(cleaned, key)) return "";
     const reference = drawFor(shardName("t", key), "t", () => randomName(REFERENCE_CHARS));
     if (!bucketOf(address).take()) return reference;
     const note: NotedStep = {
-      ...{ step: cleaned, key, reference, at: Date.now(), address, agent },
+      step: cleaned,
+      key,
+      reference,
+      at: Date.now(),
+      address,
+      agent,
     };
     line = line.then(() => keep(store, note));
     waitUntil(line);
@@ -61,7 +66,9 @@ export function traceInto({ store, waitUntil, address, ...options }: TracerOptio
   };
 }
 
-/** A refused token may name any grant, and asking for each would be what made-up tokens cost. */
+/**
+ * A refused token may name any grant, and a look-up of each would be the price of made-up tokens.
+ */
 function withProvedGrant(step: LoginStepView): LoginStepView {
   if (step.kind === "token_issued" || step.kind === "used") {
     if (step.grant !== undefined) clientsOfGrants.set(step.grant, step.client);

@@ -1,6 +1,7 @@
 /**
- * A step as it may be kept. Much of it was sent by strangers: so texts become short and fit for one
- * line, URIs lose every part that could hold a secret, and what looks like a token is masked.
+ * Cleans a step before it is stored. Much of it was sent by strangers: texts become short single
+ * lines, URIs lose every part that could hold a secret, and anything that looks like a token is
+ * masked.
  */
 
 import { cleanText } from "../../lib/clean-text.ts";
@@ -9,7 +10,7 @@ import type { LoginStepView } from "./trace.ts";
 
 const MAX_CHARS = 300;
 const MAX_ITEMS = 10;
-/** Members that strangers wrote, beside URIs. */
+/** Members with strangers' text, beside URIs. */
 const FOREIGN: ReadonlySet<string> = new Set(["name", "path", "claimed"]);
 /** Members that hold a URI, or a list of them. */
 const URIS: ReadonlySet<string> = new Set([
@@ -41,7 +42,7 @@ function short(text: string): string {
   return cleanText(text, MAX_CHARS);
 }
 
-/** Without query, fragment and user information. */
+/** @returns the URI without query, fragment and user information. */
 function bareUri(text: string): string {
   if (!URL.canParse(text)) return masked(text.replace(/[?#].*/su, ""));
   const url = new URL(text);

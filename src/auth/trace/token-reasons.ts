@@ -1,7 +1,7 @@
 /**
- * Why a request for a token was refused, more exactly than the error's code says: found out by the
- * gateway itself, from the client's record and from the state of the grant. What the library says in
- * its descriptions decides nothing.
+ * The reasons for which a token request was refused, more exact than the error code: the gateway
+ * finds them itself, from the client's record and from the state of the grant. The library's
+ * descriptions decide nothing.
  */
 
 const TOKEN_REASONS = [
@@ -12,7 +12,7 @@ const TOKEN_REASONS = [
 
 export type TokenReason = (typeof TOKEN_REASONS)[number];
 
-/** From the object that holds the grant to the Worker; no client sees it. */
+/** Sent from the object that holds the grant to the Worker; no client receives it. */
 const HEADER = "Edgeway-Token-Reason";
 
 export function withReason(response: Response, reason: TokenReason | undefined): Response {
@@ -22,7 +22,7 @@ export function withReason(response: Response, reason: TokenReason | undefined):
   return new Response(response.body, { status: response.status, headers });
 }
 
-/** @returns the response as a client may see it, and the reason that came with it. */
+/** @returns the response without the header, and the reason that it contained. */
 export function takeReason(response: Response): {
   readonly response: Response;
   readonly reason: TokenReason | undefined;

@@ -1,7 +1,7 @@
 /**
- * Where a step is kept: with the other steps of its application; or of its attempt, while it is not
- * known which application that is for. Look-ups, which name neither, are kept with those of the same
- * program at the same address. An address alone joins nothing: a whole office has one.
+ * The key under which a step is stored: with the other steps of its application; or of its attempt,
+ * while its application is unknown. Look-ups, which name neither, are stored with those of the same
+ * program at the same address. An address alone joins nothing: a whole office shares one.
  */
 
 import type { LoginStepView, StepKind } from "./trace.ts";
@@ -11,13 +11,13 @@ const ATTEMPT = "attempt:";
 const LOOKUP = "lookup:";
 const ADDRESS = "address:";
 
-/** As much of an attempt's id as its cookie tells. */
+/** The length of the part of an attempt's id that is in its cookie. */
 const ATTEMPT_CHARS = 8;
 
-/** What a program does before it says which application it is. */
+/** The steps of a program before it names its application. */
 export const PRELIMINARY: ReadonlySet<StepKind> = new Set(["probed", "challenged"]);
 
-/** What a program calls itself, and where it is. */
+/** The `User-Agent` and the address of a program. */
 export interface Sender {
   readonly address: string;
   readonly agent: string;
@@ -31,37 +31,37 @@ export function traceKey(step: LoginStepView, sender: Sender): string {
   return lookup ?? addressKey(sender.address);
 }
 
-/** @returns the application that a step is said to be of. */
+/** @returns the application that a step claims. */
 export function claimedBy(step: LoginStepView): string | undefined {
   return "client" in step ? step.client : undefined;
 }
 
-/** Anybody can ask for a token in the name of a client; who has a grant of it is that client. */
+/** Anyone can request a token in the name of a client; only the client has a grant of it. */
 function isProved(step: LoginStepView): boolean {
   return step.kind !== "token_refused" || step.grant !== undefined;
 }
 
-/** @param id of the attempt, or as much of it as its cookie tells. */
+/** @param id the id of the attempt, or the part of it in its cookie. */
 export function attemptKey(id: string): string {
   return ATTEMPT + id.slice(0, ATTEMPT_CHARS);
 }
 
-/** @returns `undefined` for a program without a name: it could be any. */
+/** @returns `undefined` for a program without a `User-Agent`: it could be any. */
 export function lookupKey({ address, agent }: Sender): string | undefined {
   return agent === "" ? undefined : `${LOOKUP}${address} ${agent}`;
 }
 
-/** For steps that are joined to no other, but may be said to be of a client. */
+/** The key of steps that are joined to no other, but may claim a client. */
 export function addressKey(address: string): string {
   return ADDRESS + address;
 }
 
-/** @returns whether the steps of a key stand for themselves, each an attempt of its own. */
+/** @returns whether each step of a key is an attempt of its own. */
 export function isAlone(key: string): boolean {
   return key.startsWith(ADDRESS);
 }
 
-/** @returns `undefined` for another key than a client's. */
+/** @returns `undefined` for a key that is not a client's. */
 export function clientOf(key: string): string | undefined {
   return key.startsWith(CLIENT) ? key.slice(CLIENT.length) : undefined;
 }

@@ -1,41 +1,41 @@
 /**
- * What the login doctor is told: the steps of an attempt to connect, from the first look for the
- * metadata to the first request with a token. A step has names, addresses and words of our own in
- * it, and never a code, state, token, handle or secret.
+ * The steps that the login doctor records: an attempt to connect, from the first look-up of the
+ * metadata to the first request with a token. A step contains names, addresses and our own
+ * sentences, and never a code, state, token, handle or secret.
  */
 
 import type { TokenReason } from "./token-reasons.ts";
 
 /**
- * Notes a step, and waits for nothing: what goes wrong with it is nobody's trouble but ours.
+ * Records a step without waiting: a failure to record it does not affect the request.
  *
- * @returns the step's reference. An error page shows it, and with it the operator finds the whole
- *   attempt.
+ * @returns the step's reference. An error page shows it, and the operator finds the whole attempt
+ *   by it.
  */
 export type Trace = (step: LoginStepView) => string;
 
-/** By which steps of one application are told apart when several people use it at once. */
+/** The marks that separate the steps of one application when several people use it at once. */
 interface Marks {
-  /** The record of the attempt; not the handle that opens it. */
+  /** The id of the attempt's record; not the handle that opens it. */
   readonly attempt?: string;
-  /** The grant's id. */
+  /** The id of the grant. */
   readonly grant?: string;
 }
 
-/** Steps of an application that has said which one it is. */
+/** Steps of an application that has named itself. */
 interface OfClient extends Marks {
   readonly client: string;
 }
 
-/** Steps that can be of an application that nobody was found by. */
+/** Steps that may be of an unknown application. */
 interface OfStranger extends Marks {
-  /** Of a client that there is. */
+  /** The id of a known client. */
   readonly client?: string;
-  /** What may be kept of a client id that is none here (`mask.ts`). */
+  /** The part of an unknown client id that may be stored (`mask.ts`). */
   readonly claimed?: string;
 }
 
-/** Steps that can also be about somebody who comes to the gateway's own pages. */
+/** Steps that may also be about a person who comes to the gateway's own pages. */
 interface OfPerson extends Marks {
   readonly client?: string;
 }
@@ -51,17 +51,17 @@ export type AskRefusal =
   | "malformed"
   | "limited";
 
-/** Why an attempt that had begun could not go on. */
+/** The reasons for which an attempt that had begun could not continue. */
 export type AttemptRefusal = "expired" | "used" | "other-browser" | "foreign-origin" | "malformed";
 
 export type LoginStepView =
-  /** Somebody asked for a metadata document. */
+  /** A client requested a metadata document. */
   | { readonly kind: "probed"; readonly path: string; readonly isFound: boolean }
-  /** A request without a token was told where to get one. */
+  /** A request without a token got a challenge with the address of the metadata. */
   | { readonly kind: "challenged"; readonly path: string }
   /**
-   * A request came with a token that is none of ours, or none any more, or is for another endpoint.
-   * Of the grant that it names is kept what the isolate knows to be true, and else nothing.
+   * A request had an invalid token, or one that has ended or is for another endpoint. The grant
+   * that it names is recorded only as far as the isolate knows it to be true.
    */
   | ({ readonly kind: "bearer_refused"; readonly path: string } & OfPerson)
   | ({
@@ -87,16 +87,16 @@ export type LoginStepView =
       readonly kind: "ask_refused";
       readonly reason: AskRefusal;
       readonly redirectUri?: string;
-      /** What it may ask for. */
+      /** The registered redirect URIs of the client. */
       readonly registered?: readonly string[];
       readonly resource?: string;
-      /** A code or a sentence of our own, without anything that is secret. */
+      /** A code or a sentence of ours, without any secret. */
       readonly detail?: string;
     } & OfStranger)
   | ({ readonly kind: "consent_shown" } & OfClient)
   | ({
       readonly kind: "answered";
-      /** `remembered`: the page was not needed. */
+      /** `remembered`: no page was needed. */
       readonly decision: "approved" | "denied" | "remembered";
     } & OfClient)
   | ({ readonly kind: "attempt_refused"; readonly reason: AttemptRefusal } & OfPerson)
@@ -105,15 +105,15 @@ export type LoginStepView =
   | ({
       readonly kind: "sign_in_refused";
       readonly provider: string;
-      /** The provider port's word and sentence. */
+      /** The code and the sentence of the provider port. */
       readonly reason: string;
       readonly detail: string;
     } & OfPerson)
   | ({ readonly kind: "code_issued"; readonly user: string } & OfClient)
-  /** For a code; a refresh that goes well is no step of anything. */
+  /** Issued for a code; a successful refresh is not a step. */
   | ({ readonly kind: "token_issued" } & OfClient)
   | ({
-      /** It has a grant only if that is one of this client's. */
+      /** The step has a grant only if the grant is this client's. */
       readonly kind: "token_refused";
       readonly grantType:
         | "authorization_code"
@@ -121,39 +121,39 @@ export type LoginStepView =
         | "client_credentials"
         | "revocation"
         | "other";
-      /** RFC 6749 section 5.2, or `limited`. */
+      /** An error code of RFC 6749 section 5.2, or `limited`. */
       readonly error: string;
-      /** More exactly, as far as is known (`token-reasons.ts`). */
+      /** The exact reason, if it is known (`token-reasons.ts`). */
       readonly reason?: TokenReason;
     } & OfStranger)
-  /** A request with a good token: served, or refused for its scope. */
+  /** A request with a valid token: served, or refused for its scope. */
   | ({ readonly kind: "used"; readonly path: string; readonly status: 200 | 403 } & OfClient);
 
 export type StepKind = LoginStepView["kind"];
 export type StepOf<K extends StepKind> = Extract<LoginStepView, { readonly kind: K }>;
 
-/** A step as it is kept. */
+/** A step as it is stored. */
 export interface TracedStep<Step extends LoginStepView = LoginStepView> {
   readonly step: Step;
   readonly reference: string;
-  /** Milliseconds since 1970: of the first time, and of the last one. */
+  /** Milliseconds since 1970: of the first and of the last occurrence. */
   readonly at: number;
   readonly lastAt: number;
-  /** How often in a row it came. */
+  /** The number of occurrences in a row. */
   readonly times: number;
   readonly address: string;
   readonly agent: string;
 }
 
-/** What is sent to be kept. */
+/** A step as it is sent to the object that stores it. */
 export interface NotedStep extends Omit<TracedStep, "lastAt" | "times"> {
-  /** Whose trace it goes to (`trace-key.ts`). */
+  /** The key of the trace that it belongs to (`trace-key.ts`). */
   readonly key: string;
 }
 
-/** An attempt: its steps by time. */
+/** An attempt: its steps in order of time. */
 export interface LoginTrace {
-  /** Of its first step. */
+  /** The reference of its first step. */
   readonly reference: string;
   readonly key: string;
   readonly startedAt: number;
