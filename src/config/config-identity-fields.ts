@@ -1,18 +1,18 @@
-/** Single fields of an entry of `IDENTITY`: each is resolved, or its mistake is told. */
+/** Single fields of an entry of `IDENTITY`: each is resolved, or its mistake is reported. */
 
 import { entraIssuer, TENANT } from "../auth/identity/entra.ts";
 import { GOOGLE_ISSUER } from "../auth/identity/google.ts";
 import { isSafe } from "../auth/identity/provider-fetch.ts";
 
-/** What an entry is resolved against, and where its mistakes go. */
+/** The environment of an entry, and the list that receives its mistakes. */
 export interface FieldResolution {
-  /** How sentences name the entry. */
+  /** The name of the entry in sentences. */
   readonly key: string;
   readonly env: Readonly<Record<string, unknown>>;
   readonly problems: string[];
 }
 
-/** `${NAME}` is replaced by that secret. */
+/** Replaces `${NAME}` by that secret. */
 export function secretField(
   field: string,
   template: string,
@@ -26,7 +26,9 @@ export function secretField(
   });
 }
 
-/** Spelt as the provider spells it, which nobody else knows: only what cannot be is refused. */
+/**
+ * Only the provider knows the exact spelling of its issuer, so only impossible values are refused.
+ */
 export function checkIssuer(issuer: string, { key, problems }: FieldResolution): void {
   const url = parseUrl(issuer);
   if (url === undefined || url.search !== "" || url.hash !== "") {
@@ -88,7 +90,7 @@ export function addressField(
   return value.replace(/\/+$/, "");
 }
 
-/** Plain http is for providers on this machine. */
+/** Plain http is allowed only for providers on this machine. */
 function parseUrl(value: string): URL | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url !== undefined && isSafe(url) && url.username + url.password === "" ? url : undefined;

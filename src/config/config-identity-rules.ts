@@ -1,4 +1,4 @@
-/** Whom a provider of `IDENTITY` lets in, as far as it can tell. */
+/** The people whom a provider of `IDENTITY` admits, as far as it knows the facts about them. */
 
 import {
   type AllowList,
@@ -10,7 +10,7 @@ import type { Rules } from "../auth/identity/claims.ts";
 import type { FieldResolution } from "./config-identity-fields.ts";
 import type { IdentityEntry, ProviderName } from "./config-identity-schema.ts";
 
-/** Which lists a provider knows anything about. */
+/** The lists for which a provider has facts. */
 const LISTS: Readonly<Record<Exclude<ProviderName, "owner">, readonly (keyof AllowList)[]>> = {
   oidc: ["emails", "domains", "groups", "subjects"],
   google: ["emails", "domains", "subjects"],

@@ -50,7 +50,7 @@ export const entrySchemas = {
     ...people,
     ...client,
     issuer: text,
-    // A public client has none.
+    // A public client has no secret.
     clientSecret: z.optional(text),
     clientAuth: z.optional(
       z.enum(CLIENT_AUTH, { error: `must be one of "${CLIENT_AUTH.join('", "')}"` }),
@@ -77,7 +77,7 @@ export const entrySchemas = {
   access: table({ ...common, ...people, team: text, audience: text }),
 } satisfies Record<ProviderName, z.ZodMiniType>;
 
-/** A valid entry, told apart by its provider. */
+/** A valid entry, discriminated by its provider. */
 export type IdentityEntry = {
   [Name in ProviderName]: Omit<z.infer<(typeof entrySchemas)[Name]>, "provider"> & {
     readonly provider: Name;

@@ -1,4 +1,7 @@
-/** `IDENTITY`: who signs people in, and whom they let in. One provider, or a list of them. */
+/**
+ * `IDENTITY`: the providers that sign people in, and the people whom they admit. One provider, or a
+ * list of them.
+ */
 
 import { GOOGLE_ISSUER } from "../auth/identity/google.ts";
 import type { IdentityConfig } from "../auth/identity/identity-providers.ts";
@@ -28,9 +31,9 @@ const KEY = "IDENTITY";
 const GITHUB = "https://github.com";
 
 /**
- * Reports every mistake in a sentence, and quotes no secret.
+ * Reports every mistake in a sentence that quotes no secret.
  *
- * @param value a table, a list of tables, or the JSON of either; unset, it is the owner alone.
+ * @param value a table, a list of tables, or the JSON of either; unset, it means the owner alone.
  */
 export function parseIdentity(
   value: unknown,
@@ -86,7 +89,7 @@ function parseEntry(entry: unknown, resolution: FieldResolution): IdentityConfig
   return problems.length === before ? config : undefined;
 }
 
-/** Fills in what is left out, and checks what a schema cannot. What is wrong, is in `problems`. */
+/** Applies the defaults, and checks what a schema cannot. Mistakes go to `problems`. */
 function resolve(entry: IdentityEntry, resolution: FieldResolution): IdentityConfig {
   const { provider } = entry;
   const common = { name: entry.name ?? provider, label: entry.label ?? LABELS[provider] };

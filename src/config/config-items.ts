@@ -1,4 +1,4 @@
-/** What an operator says of a server's tools, prompts and resources: globs and other names. */
+/** The operator's settings for a server's tools, prompts and resources: globs and other names. */
 
 import * as z from "zod/mini";
 
@@ -8,7 +8,7 @@ import type { ItemPolicy } from "../policy/item-policy.ts";
 
 const MAX_ENTRIES = 1000;
 const MAX_CHARS = 256;
-/** What every model API takes, whatever the server has called the thing. */
+/** The names that every model API accepts, whatever name the server uses. */
 const CALLING = /^[A-Za-z0-9_-]{1,64}$/;
 
 const glob = z
@@ -39,7 +39,7 @@ const renames = z
 
 const lists = { allow: z.optional(globs), deny: z.optional(globs) };
 
-/** Of tools and prompts. */
+/** The settings of tools and prompts. */
 export const namedItemsSchema = table({ ...lists, rename: z.optional(renames) });
 
 export const resourcesSchema = table({
@@ -49,7 +49,7 @@ export const resourcesSchema = table({
 
 type ItemsEntry = z.infer<typeof namedItemsSchema> | z.infer<typeof resourcesSchema>;
 
-/** @param key for sentences, like `MCP_SERVERS.a.tools`. */
+/** @param key the name in sentences, like `MCP_SERVERS.a.tools`. */
 export function resolveItems(
   key: string,
   { allow, deny = [], rename = {} }: ItemsEntry = {},

@@ -1,4 +1,4 @@
-/** One entry of `MCP_SERVERS`: the map that MCP clients already use pastes in unchanged. */
+/** One entry of `MCP_SERVERS`: the object that MCP clients already use can be pasted unchanged. */
 
 import * as z from "zod/mini";
 
@@ -9,7 +9,7 @@ import { count } from "../observability/costs.ts";
 import type { Fetch, UpstreamTarget } from "../upstream/target.ts";
 
 export const SLUG = /^[a-z0-9-]{1,24}$/;
-/** Some model APIs take no name that begins with a digit or `-`. */
+/** Some model APIs reject names that begin with a digit or `-`. */
 const PREFIX = /^(?:[A-Za-z_][A-Za-z0-9_-]{0,23})?$/;
 
 const oneOf = <const T extends readonly string[]>(values: T) =>
@@ -57,14 +57,14 @@ const DEFAULT_TIMEOUT_SECONDS = 300;
 /** Service bindings ignore the host; it only has to parse. */
 const SERVICE_ORIGIN = "http://service.internal";
 
-/** Everything that a server's entry is resolved against, and where its mistakes go. */
+/** The environment of a server's entry, and the list that receives its mistakes. */
 export interface ServerResolution {
   readonly env: Readonly<Record<string, unknown>>;
   readonly maxMessageChars: number;
   readonly problems: string[];
 }
 
-/** Checks what a schema cannot, fills in secrets, and binds the server to its way of fetching. */
+/** Checks what a schema cannot, fills in secrets, and binds the server to its fetch. */
 export function resolveServer(
   slug: string,
   entry: ServerEntry,
@@ -96,7 +96,9 @@ function defaultPrefix(slug: string): string {
   return /^[a-z]/.test(slug) ? `${slug}__` : `_${slug}__`;
 }
 
-/** Where several servers meet, a name has to say whose it is. One that is alone has no prefix. */
+/**
+ * With several servers, a prefix shows which one a name belongs to. A single server has no prefix.
+ */
 export function checkPrefixes(servers: Iterable<Server>, problems: string[]): void {
   const owners = new Map<string, string>();
   for (const { slug, prefix } of servers) {
@@ -120,7 +122,7 @@ const overNetwork: Fetch = (url, init) => {
   return fetch(url, init);
 };
 
-/** A service binding, known by its shape: `resolveUrl` has made sure that it is there. */
+/** A service binding, recognised by its shape: `resolveUrl` has checked that it exists. */
 function overBinding(binding: unknown): Fetch {
   const fetcher = binding as Fetcher;
   return (url, init) => {
@@ -159,7 +161,7 @@ function resolveUrl(
   return parsed;
 }
 
-/** `${NAME}` is replaced by that secret. */
+/** Replaces `${NAME}` by that secret. */
 function resolveHeaders(
   key: string,
   headers: Readonly<Record<string, string>>,

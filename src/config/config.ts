@@ -1,5 +1,5 @@
 /**
- * Env -> Config, once per isolate. A mistake is not a crash: it is kept as one plain sentence,
+ * Env -> Config, once per isolate. A mistake does not crash: it is stored as one plain sentence,
  * and every route answers with it. No sentence quotes a value that may be a secret.
  */
 
@@ -22,22 +22,27 @@ import { tryJson } from "../lib/try-json.ts";
 import { defaultLimits, isLimitName, LIMITS, type Limits } from "../policy/limits.ts";
 
 export interface Config {
-  /** `none`: nobody signs in, and loopback hosts alone are served. */
+  /** `none`: there is no sign-in, and only loopback hosts are served. */
   readonly authMode: "oauth" | "none";
-  /** Who signs people in, the default one first. */
+  /** The identity providers, the default one first. */
   readonly identity: readonly IdentityConfig[];
-  /** Of all addresses that are given out. In development, the loopback origin that was asked. */
+  /**
+   * The origin of all URLs that the gateway publishes. In development, the loopback origin of the
+   * request.
+   */
   readonly publicOrigin: string | undefined;
   readonly allowedOrigins: ReadonlySet<string>;
   readonly servers: ReadonlyMap<string, Server>;
   readonly limits: Limits;
-  /** Base64url, newest first. Without them, the gateway makes keys of its own. */
+  /** Base64url, newest first. Without them, the gateway generates its own keys. */
   readonly sessionKeys: readonly string[] | undefined;
-  /** The root of the keys of sign-in, in base64url. Without it, the gateway makes one of its own. */
+  /** The root of the sign-in keys, in base64url. Without it, the gateway generates its own. */
   readonly authSecret: string | undefined;
-  /** What every request carries that came through the launcher of `npm start`, which makes it. */
+  /**
+   * The key in every request that comes through the launcher of `npm start`, which generates it.
+   */
   readonly launcherKey: string | undefined;
-  /** Whether what operations cost may be read: a tool of development. */
+  /** Whether the costs of operations can be read: a development tool. */
   readonly reportsCosts: boolean;
 }
 
@@ -45,7 +50,7 @@ export type ConfigResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** The demo upstream is bound in development only; deployed, the name is absent. */
+/** The demo upstream is bound in development only; a deployed Worker does not have the name. */
 const DEMO_BINDING = "DEMO";
 
 let cached: { env: unknown; result: ConfigResult } | undefined;
@@ -79,7 +84,7 @@ function isUnset(value: unknown): boolean {
   return value === undefined || value === "";
 }
 
-/** A table of wrangler.toml, or the same thing as a JSON string given with `--var`. */
+/** Parses a table of wrangler.toml, or the same table as a JSON string of `--var`. */
 function parseTable(key: string, value: unknown, problems: string[]): unknown {
   if (typeof value !== "string") return value;
   const parsed = tryJson(value);
@@ -111,7 +116,7 @@ function parseOrigin(key: string, value: unknown, problems: string[]): string | 
   return undefined;
 }
 
-/** An authorization server is served over TLS, but on this machine (RFC 8414 section 2). */
+/** An authorization server is served over TLS, except on this machine (RFC 8414 section 2). */
 function parsePublicOrigin(value: unknown, problems: string[]): string | undefined {
   const origin = parseOrigin("PUBLIC_ORIGIN", value, problems);
   if (origin?.startsWith("http:") === true && !isLoopback(new URL(origin).hostname)) {
