@@ -1,4 +1,7 @@
-/** What the forms of `/account` do. Whatever is not the person's own is not there (404). */
+/**
+ * The actions of the forms of `/account`. Anything that is not the person's own does not exist for
+ * them (404).
+ */
 
 import { NO_SESSION_COOKIE } from "../auth/sign-in/browser.ts";
 import { audited } from "./audited.ts";

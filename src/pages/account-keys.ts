@@ -1,4 +1,4 @@
-/** API keys: made by somebody who signed in a moment ago, shown once, and revoked. */
+/** API keys: created by a user who signed in a moment ago, shown once, and revoked. */
 
 import type { Submission } from "./page-guard.ts";
 import type { AuthContext } from "../auth/context/context.ts";
@@ -35,7 +35,11 @@ async function make(
   const { label, scopes, resources, days } = reading.choice;
   const now = Date.now();
   const made = await shard.keys.createWithin(limits.apiKeysPerUser, {
-    ...{ kind: "sk", owner: user.id, label, scopes, resources },
+    kind: "sk",
+    owner: user.id,
+    label,
+    scopes,
+    resources,
     ...(session.codeMac !== undefined && { codeMac: session.codeMac }),
     expiresAt: now + days * DAY_MS,
   });
@@ -48,7 +52,11 @@ async function make(
   const [endpoint = ""] = resources;
   const { expiresAt } = key;
   const view = keyCreatedView({
-    ...{ label, key: token, expiresAt, now, endpoint },
+    label,
+    key: token,
+    expiresAt,
+    now,
+    endpoint,
     isAdmin: user.isAdmin,
   });
   return page(view, { origin });

@@ -1,4 +1,4 @@
-/** `/account`: what somebody has let in, and what was done in their name. */
+/** `/account`: the applications that a user has approved, and the actions in their name. */
 
 import type { SignedIn } from "../auth/sign-in/browser.ts";
 import type { AuthContext } from "../auth/context/context.ts";
@@ -10,7 +10,6 @@ import type { AuditEntry } from "../auth/store/audit-log.ts";
 import type { BrowserSession } from "../auth/store/browser-sessions.ts";
 import type { Grant } from "../auth/oauth/grants/grants.ts";
 import { AUDIT_EVENTS } from "../observability/audit.ts";
-import { browserName } from "./browser-name.ts";
 import { formOf, type Offer, resourcesFor } from "./credential-choice.ts";
 import { shown } from "./page-guard.ts";
 import { noticeOf } from "./page-notices.ts";
@@ -28,13 +27,30 @@ import type { ActivityLine } from "./view/activity.ts";
 import type { CredentialForm } from "./view/credential-form.ts";
 import { redirectTarget } from "./view/redirect-target.ts";
 
+/** In this order: most of them also claim to be the later ones. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg(?:e|A|iOS)?\//, "Edge"],
+  [/\b(?:OPR|Opera)\//, "Opera"],
+  [/\b(?:Firefox|FxiOS)\//, "Firefox"],
+  [/\b(?:Chrome|CriOS|HeadlessChrome)\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+];
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:iPhone|iPad)\b/, "iOS"],
+  [/\bAndroid\b/, "Android"],
+  [/\bWindows\b/, "Windows"],
+  [/\bMac OS X\b/, "macOS"],
+  [/\bCrOS\b/, "ChromeOS"],
+  [/\bLinux\b/, "Linux"],
+];
+
 export const showAccount = shown({}, (context, who, request) =>
   accountPage(context, who, { notice: noticeOf(request) }),
 );
 
 interface Extras {
   readonly notice?: string | undefined;
-  /** The form for a key, when it comes back with an error. */
+  /** The form for a key, when it is shown again with an error. */
   readonly keyForm?: CredentialForm;
   readonly status?: number;
 }
@@ -78,7 +94,7 @@ export async function accountPage(
 
 const KEY_DAYS = [365, 180, 90, 30, 7];
 
-/** The longest time first: it is what the form begins with. */
+/** The longest lifetime first: the form preselects it. */
 export function keyOffer(
   { authority, limits }: Pick<AuthContext, "authority" | "limits">,
   user: { readonly isAdmin: boolean },
@@ -92,19 +108,27 @@ export function keyOffer(
 
 function connectionOf({ name, client, redirectUri, usedAt, ...grant }: Grant): Connection {
   return {
-    ...{ id: grant.id, clientName: name, verifiedHost: verifiedHost(client) },
+    id: grant.id,
+    clientName: name,
+    verifiedHost: verifiedHost(client),
     redirectHost: redirectTarget(redirectUri).place,
-    ...{ resource: grant.resource, scopes: grant.scopes, createdAt: grant.createdAt },
+    resource: grant.resource,
+    scopes: grant.scopes,
+    createdAt: grant.createdAt,
     lastUsedAt: usedAt,
   };
 }
 
-/** All approvals of an application go together, so they have its id. */
+/** All approvals of an application are withdrawn together, so they share its id. */
 function approvalOf({ client, name, redirectUri, ...approval }: Approval): RememberedApproval {
   return {
-    ...{ id: client, clientName: name, verifiedHost: verifiedHost(client) },
+    id: client,
+    clientName: name,
+    verifiedHost: verifiedHost(client),
     redirectHost: redirectTarget(redirectUri).place,
-    ...{ resource: approval.resource, scopes: approval.scopes, approvedAt: approval.approvedAt },
+    resource: approval.resource,
+    scopes: approval.scopes,
+    approvedAt: approval.approvedAt,
   };
 }
 
@@ -125,4 +149,13 @@ function lineOf({ at, event, detail }: AuditEntry): ActivityLine {
   const { meaning: what, ...rest }: { meaning: string; isDenial?: true } = AUDIT_EVENTS[event];
   const about = said.length === 0 ? undefined : said.join(" · ");
   return { at, what, detail: about, isDenial: rest.isDenial ?? false };
+}
+
+/** @returns a name that a person recognises; the given text when it names no known browser. */
+function browserName(agent: string): string {
+  const nameIn = (table: typeof BROWSERS): string | undefined =>
+    table.find(([pattern]) => pattern.test(agent))?.[1];
+  const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
+  if (browser === undefined) return agent;
+  return system === undefined ? browser : `${browser} on ${system}`;
 }

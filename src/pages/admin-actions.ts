@@ -1,4 +1,4 @@
-/** What the forms of `/admin` do, by somebody who signed in a moment ago. */
+/** The actions of the forms of `/admin`, for an administrator who signed in a moment ago. */
 
 import type { AuthContext } from "../auth/context/context.ts";
 import { audited } from "./audited.ts";
@@ -32,14 +32,17 @@ async function setDisabled(
   return done(context.origin, PATHS.admin, isDisabled ? "user-disabled" : "user-enabled");
 }
 
-/** What a disabled administrator made is served no more; its tokens and streams end at once. */
+/**
+ * The service clients of a disabled administrator are no longer served; their tokens and streams
+ * end at once.
+ */
 async function endServicesOf(store: AuthContext["store"], maker: string): Promise<void> {
   const lists = await Promise.all(store.allOfClients().map((shard) => shard.services.list()));
   const made = lists.flat().filter((client) => client.maker?.user === maker);
   await Promise.all(made.map(({ id }) => store.ofUser(id).revokeEverything(id)));
 }
 
-/** Its registration goes, and whatever anybody has let it do. */
+/** Deletes an application: its registration, and all its grants and approvals. */
 export const deleteClient = submitted(
   ADMIN_FORM,
   async (context, { who: { user }, form }, request) => {
@@ -47,8 +50,9 @@ export const deleteClient = submitted(
     const client = form.get("id") ?? "";
     const endAll = (): Promise<readonly number[]> =>
       Promise.all(store.allOfUsers().map((shard) => shard.endClient(client)));
-    // The registration goes last: until then the application is on the page, and can be deleted again
-    // if not everything has ended. What was begun meanwhile ends after it.
+    // The registration is deleted last: until then the application stays on the page, and the
+    // deletion can be repeated if not everything has ended. Grants that began meanwhile end after
+    // it.
     const ended = await endAll();
     const wasRegistered = await store.ofClient(client).rows.delete(`client:${client}`);
     if (wasRegistered) await endAll();

@@ -1,6 +1,6 @@
 /**
- * The applications of everybody, for the operator: those that registered, page by page, and on the
- * first page those that are known by an address and connected to somebody.
+ * The applications of all users, for the operator: the registered ones, page by page, and on the
+ * first page those whose id is a URL and which have a connection.
  */
 
 import { isDocumentUrl, verifiedHost } from "../auth/clients/client-id-url.ts";
@@ -13,21 +13,21 @@ import { redirectTarget } from "./view/redirect-target.ts";
 
 export interface ClientPage {
   readonly list: readonly AdminClient[];
-  /** What the next page begins after. */
+  /** The client id after which the next page begins. */
   readonly next: string | undefined;
 }
 
 const PREFIX = "client:";
 const PAGE = 50;
 
-/** @param after the client id that the page before ended with. */
+/** @param after the last client id of the previous page. */
 export async function listClients(
   store: Pick<AuthStore, "allOfUsers" | "allOfClients">,
   after: string,
 ): Promise<ClientPage> {
   const [uses, lists] = await Promise.all([
     clientsInUse(store),
-    // Each object has the next ones of its own; the first of them all are the page.
+    // Each object returns its own next ones; the first of them all form the page.
     Promise.all(
       store.allOfClients().map(({ rows }) => rows.entries(PREFIX, PAGE + 1, PREFIX + after)),
     ),
@@ -62,7 +62,8 @@ function registeredClient(
   const { clientId, clientName, redirectUris, registrationDate } = record;
   const id = String(clientId);
   return {
-    ...{ id, name: typeof clientName === "string" ? clientName : "" },
+    id,
+    name: typeof clientName === "string" ? clientName : "",
     verifiedHost: undefined,
     redirectHosts: placesOf(Array.isArray(redirectUris) ? redirectUris.map(String) : []),
     registeredAt: typeof registrationDate === "number" ? registrationDate * 1000 : undefined,
@@ -72,7 +73,9 @@ function registeredClient(
 
 function documentClient({ client, name, redirectUri, usedAt }: ClientUse): AdminClient {
   return {
-    ...{ id: client, name, verifiedHost: verifiedHost(client) },
+    id: client,
+    name,
+    verifiedHost: verifiedHost(client),
     ...{ redirectHosts: placesOf([redirectUri]), registeredAt: undefined, lastUsedAt: usedAt },
   };
 }

@@ -1,4 +1,4 @@
-/** Service clients: made by an administrator, their secret shown once, and revoked. */
+/** Service clients: created by an administrator, their secret shown once, and revoked. */
 
 import type { Maker } from "../auth/store/api-keys.ts";
 import { newServiceClientId } from "../auth/store/service-clients.ts";
@@ -29,7 +29,9 @@ export const createService = submitted(ADMIN_FORM, async (context, { who, form }
   const made = await store.ofClient(id).services.create({ id, label, scopes, resources, maker });
   await audited(context, request, who.user.id, ["service_client_created", { client: id, label }]);
   const view = serviceCreatedView({
-    ...{ label, clientId: id, secret: made.secret ?? "" },
+    label,
+    clientId: id,
+    secret: made.secret ?? "",
     tokenEndpoint: `${origin}/token`,
   });
   return page(view, { origin });
@@ -41,7 +43,7 @@ export const revokeService = submitted(
     const { store, origin } = context;
     const id = form.get("id") ?? "";
     if (!(await store.ofClient(id).services.remove(id))) return notFound(context);
-    // The tokens that are out are keys that it owns.
+    // Its issued tokens are keys that it owns.
     await store.ofUser(id).revokeEverything(id);
     await audited(context, request, user.id, ["service_client_revoked", { client: id }]);
     return done(origin, PATHS.admin, "service-revoked");

@@ -1,4 +1,4 @@
-/** `/admin`: how every server is, everybody who has signed in, every application, and the service clients. */
+/** `/admin`: the health of every server, all users, all applications, and the service clients. */
 
 import type { SignedIn } from "../auth/sign-in/browser.ts";
 import type { AuthContext } from "../auth/context/context.ts";
@@ -25,9 +25,9 @@ export const showAdmin = shown({ forAdmins: true }, (context, who, request) =>
 
 interface Extras {
   readonly notice?: string | undefined;
-  /** The application after which the list goes on. */
+  /** The client id after which the list continues. */
   readonly after?: string;
-  /** The form for a service client, when it comes back with an error. */
+  /** The form for a service client, when it is shown again with an error. */
   readonly serviceForm?: CredentialForm;
   readonly status?: number;
 }
@@ -58,7 +58,10 @@ export async function adminPage(
   return page(view, { origin: context.origin, status });
 }
 
-/** A service client may be for anything, the operator's pages too: an administrator makes it. */
+/**
+ * A service client may be for any resource, the operator's pages too, because an administrator
+ * creates it.
+ */
 export function serviceOffer({ authority }: Pick<AuthContext, "authority">): Offer {
   return { resources: authority.resources, days: [] };
 }
@@ -84,9 +87,11 @@ function asAdminSees(
   const known = providers.get(provider);
   return {
     ...{ id, label: personLabel({ id, ...person }), isDisabled, isYou: id === own },
-    ...{ isAdmin: current?.isAdmin ?? false, isLetIn: isDisabled || current !== undefined },
+    isAdmin: current?.isAdmin ?? false,
+    isLetIn: isDisabled || current !== undefined,
     provider: known === undefined ? provider : providerTitle(known),
-    ...{ createdAt, seenAt },
+    createdAt,
+    seenAt,
   };
 }
 
@@ -96,7 +101,7 @@ async function listServices({ store }: AuthContext): Promise<readonly ServiceRow
   return Promise.all(
     services.map(async (client) => {
       const { id, label, scopes, resources, createdAt, maker } = client;
-      // Its tokens tell when it was last here; there are few, and they live for an hour.
+      // Its tokens show when it was last active; they are few, and live for an hour.
       const tokens = await store.ofUser(id).keys.list(id);
       const used = tokens.map((token) => token.usedAt ?? token.createdAt);
       const lastUsedAt = used.length === 0 ? undefined : Math.max(...used);
@@ -105,8 +110,14 @@ async function listServices({ store }: AuthContext): Promise<readonly ServiceRow
         maker && store.ofUser(maker.user).users.find(maker.user),
       ]);
       return {
-        ...{ id, label, scopes, resources, createdAt, lastUsedAt },
-        ...{ isServed: isOn, maker: by && personLabel(by) },
+        id,
+        label,
+        scopes,
+        resources,
+        createdAt,
+        lastUsedAt,
+        isServed: isOn,
+        maker: by && personLabel(by),
       };
     }),
   );

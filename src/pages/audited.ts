@@ -1,4 +1,7 @@
-/** What is done on a page, in the audit log of whom it is done to: with where it came from. */
+/**
+ * Appends an action on a page to the audit log of the affected user, with the address of the
+ * request.
+ */
 
 import { addressOf, type AuthContext } from "../auth/context/context.ts";
 import type { AuditDetail, AuditEvent } from "../observability/audit.ts";

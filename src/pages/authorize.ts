@@ -1,4 +1,4 @@
-/** `/authorize`: an application asks for access, and a person answers. */
+/** `/authorize`: an application requests access, and the person answers. */
 
 import { isForeign, readForm } from "../auth/sign-in/browser.ts";
 import type { AuthContext } from "../auth/context/context.ts";
@@ -19,7 +19,10 @@ type Act = (
   form: URLSearchParams,
 ) => Promise<SignInOutcome>;
 
-/** A form of an attempt: its handle and the attempt's cookie say that it was meant. */
+/**
+ * Handles a form of an attempt: its handle and the attempt's cookie prove that it was sent on
+ * purpose.
+ */
 export function attemptForm(act: Act) {
   return async (context: AuthContext, request: Request): Promise<Response> => {
     if (isForeign(request, context.origin)) {

@@ -1,4 +1,4 @@
-/** `/callback/<provider>`: a sign-in provider sends the browser back. */
+/** `/callback/<provider>`: an identity provider redirects the browser back. */
 
 import type { AuthContext } from "../auth/context/context.ts";
 import { handleCallback } from "../auth/sign-in/handle-callback.ts";

@@ -1,4 +1,7 @@
-/** `/`: how each client is told of this very gateway; for a program, where the endpoints are. */
+/**
+ * `/`: instructions that connect each client to this gateway; for a program, the addresses of the
+ * endpoints.
+ */
 
 import { signedIn } from "../auth/sign-in/browser.ts";
 import type { AuthContext } from "../auth/context/context.ts";
@@ -9,10 +12,10 @@ import { type ConnectSignIn, connectView } from "./view/connect-view.ts";
 
 export interface ConnectContext {
   readonly origin: string;
-  /** Of all upstreams. */
+  /** The slugs of all upstreams. */
   readonly slugs: readonly string[];
   readonly version: string;
-  /** Absent where nobody signs in. */
+  /** Absent where there is no sign-in. */
   readonly auth: AuthContext | undefined;
 }
 
@@ -23,7 +26,7 @@ export async function showConnect(context: ConnectContext, request: Request): Pr
   const view = connectView({
     endpoint: `${origin}/mcp`,
     sseEndpoint: `${origin}/sse`,
-    // One alone is what the default endpoint leads to.
+    // A single server is the one behind the default endpoint.
     servers:
       slugs.length < 2
         ? []

@@ -1,4 +1,4 @@
-/** What the consent page shows of a question. */
+/** The model of the consent page. */
 
 import type { Resource } from "../auth/resources.ts";
 import { ADMIN, USE } from "../auth/scopes.ts";
@@ -9,7 +9,7 @@ import { personLabel } from "./person-title.ts";
 import type { ConsentScope, ConsentView } from "./view/consent-view.ts";
 import { PATHS } from "./view/paths.ts";
 
-/** @param resources of this gateway. */
+/** @param resources the resources of this gateway. */
 export function consentModel(
   { handle, content, user, changes }: ConsentQuestion,
   resources: readonly Resource[],
@@ -18,7 +18,8 @@ export function consentModel(
   const resource = resources.find(({ id }) => id === request.resource);
   const slugs = resources.flatMap(({ slug }) => slug ?? []);
   return {
-    ...{ action: PATHS.authorize, handle },
+    action: PATHS.authorize,
+    handle,
     client: { name: client.name, verifiedHost: client.verifiedHost },
     redirectUri: request.redirectUri,
     resource: {
@@ -40,7 +41,7 @@ function nameOf(scopes: readonly string[]): string {
   return scopes.includes(USE) ? "All servers of this gateway" : "Servers of this gateway";
 }
 
-/** What the application can get at, of everything there is. */
+/** The servers that the application can reach, of all that exist. */
 function upstreamsOf(
   resource: Resource | undefined,
   scopes: readonly string[],
@@ -56,7 +57,7 @@ function scopeRows(
   newScopes: readonly string[],
 ): readonly ConsentScope[] {
   const { fixed, optional } = offeredScopes(scopes);
-  // Everything includes each of its parts; naming them beside it would look like more.
+  // The scope for everything includes each part; listing the parts too would look like more.
   const shown = fixed.includes(USE) ? [USE] : fixed;
   return [...shown.map((id) => row(id, false)), ...optional.map((id) => row(id, true))];
 

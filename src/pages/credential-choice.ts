@@ -1,7 +1,7 @@
 /**
- * What an API key or a service client is to be good for: offered, read back, and checked. What the
- * form sends is a browser's word, so nothing counts that was not offered. Each resource is offered
- * once; its scope follows from it, since with a narrower one nothing there could be used.
+ * The choices of the form for an API key or a service client: offered, read back, and checked. The
+ * form's data comes from a browser, so only offered values count. Each resource is offered once;
+ * its scope follows from it, because a narrower one could use nothing there.
  */
 
 import { cleanText } from "../lib/clean-text.ts";
@@ -10,22 +10,22 @@ import { ADMIN } from "../auth/scopes.ts";
 import type { CredentialField, CredentialForm } from "./view/credential-form.ts";
 
 export interface Offer {
-  /** The default one first. */
+  /** The resources on offer, the default one first. */
   readonly resources: readonly Resource[];
-  /** Empty for what works until it is revoked. */
+  /** The lifetimes in days; empty for a credential that works until it is revoked. */
   readonly days: readonly number[];
 }
 
-/** As it was sent. */
+/** The form as it was sent. */
 interface Draft {
   readonly label: string;
   readonly resources: readonly string[];
-  /** 0 for what works until it is revoked. */
+  /** 0 for a credential that works until it is revoked. */
   readonly days: number;
 }
 
 interface CredentialChoice extends Draft {
-  /** What the resources are acted on with; no browser says it. */
+  /** The scopes for the resources; the browser does not send them. */
   readonly scopes: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export type ChoiceReading =
   | { readonly kind: "choice"; readonly choice: CredentialChoice }
   | { readonly kind: "error"; readonly choice: Draft; readonly error: ChoiceError };
 
-/** Only an administrator has something to give for the operator's pages. */
+/** Only an administrator can grant access to the operator's pages. */
 export function resourcesFor(
   all: readonly Resource[],
   { isAdmin }: { readonly isAdmin: boolean },
@@ -58,7 +58,7 @@ export function readChoice(form: URLSearchParams, offer: Offer): ChoiceReading {
   return { kind: "choice", choice: { ...choice, scopes: [...new Set(chosen.map(scopeOf))] } };
 }
 
-/** A resource is acted on with the scope that stands for the whole of it. */
+/** @returns the scope that covers the whole resource. */
 function scopeOf({ scopes: [whole = ""] }: Resource): string {
   return whole;
 }
@@ -78,7 +78,7 @@ function errorIn(
   return undefined;
 }
 
-/** The form, as it is first shown, or as it comes back with what is wrong with it. */
+/** @returns the form as it is first shown, or with the error of the last try. */
 export function formOf(
   { resources, days }: Offer,
   failed?: { readonly choice: Draft; readonly error: ChoiceError },
@@ -88,8 +88,10 @@ export function formOf(
   return {
     label: failed?.choice.label ?? "",
     resources: resources.map((resource) => ({
-      ...{ value: resource.id, label: resourceLabel(resource) },
-      ...{ scope: scopeOf(resource), isChecked: chosen.includes(resource.id) },
+      value: resource.id,
+      label: resourceLabel(resource),
+      scope: scopeOf(resource),
+      isChecked: chosen.includes(resource.id),
     })),
     days,
     error: failed?.error,

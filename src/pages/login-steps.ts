@@ -30,10 +30,16 @@ const FAILURES: ReadonlySet<StepKind> = new Set([
 ]);
 const NOTED: ReadonlySet<StepKind> = new Set(["probed", "challenged", "consent_shown", "asked"]);
 
-/** What names a step's own fields beside its kind; ids of ours say nothing to anybody. */
-const UNSAID: ReadonlySet<string> = new Set(["kind", "client", "attempt", "grant", "isFound"]);
+/** The members that are not shown as fields of a step: our ids mean nothing to a person. */
+const HIDDEN_MEMBERS: ReadonlySet<string> = new Set([
+  "kind",
+  "client",
+  "attempt",
+  "grant",
+  "isFound",
+]);
 
-/** The word before a field, where its value alone does not say what it is. */
+/** The label of a field whose value alone is not clear. */
 const WORDS: Readonly<Record<string, string>> = {
   redirectUri: "back to ",
   redirectUris: "back to ",
@@ -50,7 +56,7 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Fields whose values are codes. */
 const CODES: ReadonlySet<string> = new Set(["reason", "grantType", "decision"]);
 
-/** @param before the step before, to say only what is new of who sent it. */
+/** @param before the previous step, so that only changes of the sender are shown. */
 export function stepView(traced: TracedStep, before: TracedStep | undefined): StepView {
   const { step, at, times, address, agent } = traced;
   const isElsewhere = before?.address !== address || before.agent !== agent;
@@ -67,12 +73,12 @@ export function stepView(traced: TracedStep, before: TracedStep | undefined): St
 function detailsOf(step: LoginStepView): readonly string[] {
   const isDocument = step.kind === "ask_refused" && step.reason === "document";
   const said = Object.entries(step)
-    .filter(([name]) => !UNSAID.has(name))
-    // The sentence that it stands for is the likely cause.
+    .filter(([name]) => !HIDDEN_MEMBERS.has(name))
+    // The likely cause already has the sentence for it.
     .filter(([name]) => name !== "detail" || !isDocument)
     .map(([name, value]: [string, unknown]) => {
       const text = Array.isArray(value) ? value.join(", ") : String(value);
-      // The one error that no RFC has.
+      // The one error code that no RFC defines.
       if (name === "error" && text === "limited") return wordsFor(text);
       return (WORDS[name] ?? "") + (CODES.has(name) ? wordsFor(text) : text);
     });

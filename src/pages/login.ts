@@ -1,4 +1,4 @@
-/** `/login`: who somebody is, on the way to an application or to the pages of the gateway. */
+/** `/login`: a person signs in, on the way to an application or to the gateway's own pages. */
 
 import type { AuthContext } from "../auth/context/context.ts";
 import { logIn } from "../auth/sign-in/log-in.ts";

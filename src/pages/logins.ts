@@ -1,7 +1,7 @@
 /**
  * `/admin/logins`: the login doctor. A page for an administrator who is signed in; for a program
- * the same as JSON, with a token for the operator's pages. A token opens no page, and a cookie is no
- * token.
+ * the same as JSON, with a token for the operator's pages. A token opens no page, and a cookie is
+ * not accepted as a token.
  */
 
 import { verifiedHost } from "../auth/clients/client-id-url.ts";
@@ -19,7 +19,7 @@ import { PATHS } from "./view/paths.ts";
 
 const SHOWN = 100;
 
-/** `/admin/logins`, and of one attempt `/admin/logins/<reference>`. */
+/** Serves `/admin/logins`, and `/admin/logins/<reference>` for one attempt. */
 export async function showLogins(context: AuthContext, request: Request): Promise<Response> {
   const accept = request.headers.get("accept") ?? "";
   const wantsJson = accept.includes("application/json") && !accept.includes("text/html");
@@ -52,7 +52,10 @@ function tracePage(
   const { steps, startedAt, key } = trace;
   const { outcome, sentence } = diagnose(steps, now, limits);
   return loginTraceView({
-    ...{ now, reference, startedAt, outcome },
+    now,
+    reference,
+    startedAt,
+    outcome,
     clientName: nameOf(trace),
     verifiedHost: verifiedHost(clientOf(key) ?? ""),
     likelyCause: outcome === "failed" ? sentence : undefined,
@@ -61,7 +64,7 @@ function tracePage(
 }
 
 async function asJson(context: AuthContext, request: Request): Promise<Response> {
-  // What only administrators read is not judged from memory.
+  // A page for administrators alone does not use cached checks of tokens.
   const limits = { ...context.limits, bearerCacheSeconds: 0 };
   const authentication = await authenticate({ ...context, limits }, request, PATHS.admin);
   if (authentication.kind === "refused") return authentication.response;
@@ -81,12 +84,17 @@ function summary(trace: LoginTrace, now: number, limits: AuthContext["limits"]):
   const { reference, key, startedAt, updatedAt, steps } = trace;
   const { outcome, sentence } = diagnose(steps, now, limits);
   return {
-    ...{ reference, startedAt, updatedAt, clientId: clientOf(key), clientName: nameOf(trace) },
-    ...{ outcome, summary: sentence },
+    reference,
+    startedAt,
+    updatedAt,
+    clientId: clientOf(key),
+    clientName: nameOf(trace),
+    outcome,
+    summary: sentence,
   };
 }
 
-/** A program reads it where it is; a person may have been told it, and types it in. */
+/** @returns the reference in the path, or in the query for a person who typed it into the form. */
 function referenceIn({ url }: Request): string | undefined {
   const { pathname, searchParams } = new URL(url);
   const [, inPath] = /^\/admin\/logins\/([a-z0-9]{1,40})$/i.exec(pathname) ?? [];

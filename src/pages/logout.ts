@@ -1,6 +1,6 @@
 /**
- * `/logout`: ends the browser's session, and nothing of the applications. It takes a POST, so that
- * no link or image signs anybody out.
+ * `/logout`: ends the browser's session, and nothing of the applications. It requires a POST, so
+ * that no link or image signs a person out.
  */
 
 import { endSession, isForeign, NO_SESSION_COOKIE, signedIn } from "../auth/sign-in/browser.ts";
@@ -20,9 +20,10 @@ const end = submitted({ path: PATHS.account }, async (context, { who: { user } }
 
 export async function signOut(context: AuthContext, request: Request): Promise<Response> {
   if (request.method !== "POST") return seeOther(PATHS.account, context);
-  // Without its cookie, as another site sends it, it has no session; its browser may have one.
+  // A form from another site comes without the cookie, so it has no session; the browser may have
+  // one.
   if (isForeign(request, context.origin)) return foreignForm(context);
-  // Whose session has ended meanwhile has what they want.
+  // A person whose session has ended meanwhile is signed out already.
   return (await signedIn(context, request)) === undefined
     ? signedOut(context)
     : end(context, request);
@@ -31,7 +32,7 @@ export async function signOut(context: AuthContext, request: Request): Promise<R
 function signedOut({ origin }: AuthContext): Response {
   const headers = new Headers({
     "Set-Cookie": NO_SESSION_COOKIE,
-    // Not `cookies`: that would also be those of every other host of the domain.
+    // Not `cookies`: that would also clear those of every other host of the domain.
     "Clear-Site-Data": '"storage"',
   });
   return page(signedOutView(), { origin, headers });

@@ -1,7 +1,7 @@
 /**
- * The way into the pages that belong to somebody: who may see one, and whose form is taken. A page
- * changes nothing when it is looked at; a form has to be sent with POST from a page of ours, with
- * the token that its session was given. Only the browser's session counts here, and no bearer token.
+ * Guards the pages of signed-in users: who may see one, and whose form is accepted. A GET changes
+ * nothing; a form has to be sent with POST from a page of ours, with the token of its session. Only
+ * the browser's session counts here, and no bearer token.
  */
 
 import {
@@ -22,14 +22,14 @@ import { PATHS } from "./view/paths.ts";
 export type Handler = (context: AuthContext, request: Request) => Promise<Response>;
 
 export interface PageGuard {
-  /** Where to come back to after a sign-in. */
+  /** The path to return to after a sign-in. */
   readonly path: string;
   readonly forAdmins?: boolean;
-  /** What gives lasting access, or takes it from others, asks for a new sign-in. */
+  /** An action that gives lasting access, or takes it from others, requires a new sign-in. */
   readonly isFresh?: boolean;
 }
 
-/** What changes something for other people. */
+/** The guard of forms that affect other people. */
 export const ADMIN_FORM: PageGuard = { path: PATHS.admin, forAdmins: true, isFresh: true };
 
 export interface Submission {
@@ -37,20 +37,20 @@ export interface Submission {
   readonly form: URLSearchParams;
 }
 
-/** A page for somebody who is signed in. */
+/** Wraps a page for a signed-in user. */
 export function shown(
-  door: Pick<PageGuard, "forAdmins">,
+  guard: Pick<PageGuard, "forAdmins">,
   show: (context: AuthContext, who: SignedIn, request: Request) => Promise<Response>,
 ): Handler {
   return async (context, request) => {
     const who = await signedIn(context, request);
     if (who === undefined) return signInFirst(context, new URL(request.url).pathname);
-    if (door.forAdmins === true && !who.user.isAdmin) return adminsOnly(context);
+    if (guard.forAdmins === true && !who.user.isAdmin) return adminsOnly(context);
     return show(context, who, request);
   };
 }
 
-/** What a form of such a page does. */
+/** Wraps the action of a form of such a page. */
 export function submitted(
   { path, forAdmins = false, isFresh: needsFresh = false }: PageGuard,
   act: (context: AuthContext, submission: Submission, request: Request) => Promise<Response>,

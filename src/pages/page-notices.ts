@@ -1,4 +1,7 @@
-/** What was just done, in a sentence: a form leads back to its page with a word for it. */
+/**
+ * The sentence for an action that has just succeeded: a form redirects to its page with a word for
+ * it.
+ */
 
 import { seeOther } from "./respond.ts";
 
@@ -19,7 +22,7 @@ export function done(origin: string, path: string, notice: Notice): Response {
   return seeOther(`${path}?done=${notice}`, { origin });
 }
 
-/** @returns one of our sentences, whatever the address says. */
+/** @returns one of our sentences, whatever the query contains. */
 export function noticeOf({ url }: Request): string | undefined {
   const word = new URL(url).searchParams.get("done") ?? "";
   return Object.hasOwn(NOTICES, word) ? NOTICES[word as Notice] : undefined;

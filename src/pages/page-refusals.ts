@@ -1,4 +1,7 @@
-/** Answers to what is not there, not allowed, or was not sent by one of our own pages. */
+/**
+ * Responses to requests for pages that do not exist or are not allowed, and to forms that no page
+ * of ours sent.
+ */
 
 import type { AuthContext } from "../auth/context/context.ts";
 import { page } from "./respond.ts";
@@ -7,7 +10,9 @@ import { problemView } from "./view/problem-view.ts";
 
 type Where = Pick<AuthContext, "origin">;
 
-/** The same for what never was, what is gone, and what is somebody else's. */
+/**
+ * The same response for things that never existed, that are gone, and that belong to another user.
+ */
 export function notFound({ origin }: Where): Response {
   return page(notFoundView(), { origin, status: 404 });
 }

@@ -1,4 +1,4 @@
-/** People and what they sign in with, as pages call them. */
+/** The names of people and of sign-in methods on pages. */
 
 import type { IdentityProvider } from "../auth/identity/provider.ts";
 import type { User } from "../auth/store/users.ts";
@@ -9,7 +9,7 @@ export function personLabel({ name, email, id }: Pick<User, "name" | "email" | "
 
 const BUTTON = /^(?:continue|sign in|log in) with /iu;
 
-/** What people sign in with: what stands on the button, without the button's verb. */
+/** The name of a sign-in method: the button's text without its verb. */
 export function providerTitle(provider: Pick<IdentityProvider, "kind" | "label">): string {
   return provider.kind === "code" ? "the owner code" : provider.label.replace(BUTTON, "");
 }

@@ -1,4 +1,6 @@
-/** What a person is told when a sign-in goes no further: what happened, and what they can do. */
+/**
+ * The problem pages of a sign-in that cannot continue: what happened, and what the person can do.
+ */
 
 import type { ProblemKind } from "../auth/sign-in/ending.ts";
 

@@ -1,4 +1,4 @@
-/** Codes of the gateway's own, as people read them on its pages. Programs are given the codes. */
+/** The wording of the gateway's own codes on its pages. Programs get the codes. */
 
 import type { TokenReason } from "../auth/trace/token-reasons.ts";
 import type { AskRefusal, AttemptRefusal, StepOf } from "../auth/trace/trace.ts";
@@ -61,7 +61,7 @@ const DECISIONS: Readonly<Record<StepOf<"answered">["decision"], string>> = {
 
 const OWN = new Map(Object.entries({ ...REASONS, ...GRANT_TYPES, ...DECISIONS }));
 
-/** @returns what a code means; what is no code of ours stays as it is. */
+/** @returns the meaning of a code; a code that is not ours stays as it is. */
 export function wordsFor(code: string): string {
   return OWN.get(code) ?? code;
 }

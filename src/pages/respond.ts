@@ -1,7 +1,7 @@
 /**
- * The answers that people see. Every page has the same headers, whoever makes it: it is framed by
- * nobody, loads nothing, runs nothing that was not sent with it, is kept nowhere, and tells no other
- * site where its reader comes from.
+ * The responses that people see. Every page has the same headers, whoever requests it: it cannot be
+ * framed, loads nothing, runs only the script that it contains, is not stored, and sends no
+ * referrer to other sites.
  */
 
 import { toBase64Url } from "../lib/base64url.ts";

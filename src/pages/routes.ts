@@ -1,4 +1,4 @@
-/** Every page and form that people see, each with what serves it. */
+/** The route of every page and form that people see. */
 
 import * as account from "./account-actions.ts";
 import { createKey, revokeKey } from "./account-keys.ts";

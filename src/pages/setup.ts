@@ -14,7 +14,7 @@ export async function showSetup(context: AuthContext, request: Request): Promise
   return page(setupView({ action: PATHS.setup, handle: token }), context);
 }
 
-/** What the link brought is what this takes: whoever has it is the owner. */
+/** Accepts the handle from the link: the person who has it is the owner. */
 export async function finishSetup(context: AuthContext, request: Request): Promise<Response> {
   if (isForeign(request, context.origin)) return problemPage(context, { problem: "foreign-form" });
   const form = await readForm(request);

@@ -1,8 +1,10 @@
-/** From what came of a step on the way to a sign-in to what the browser gets. */
+/** Turns the outcome of a step of a sign-in into the browser's response. */
 
 import type { AuthContext } from "../auth/context/context.ts";
+import type { IdentityProvider } from "../auth/identity/provider.ts";
 import type { Problem, ReturnLink } from "../auth/sign-in/ending.ts";
 import type {
+  Complaint,
   ConsentQuestion,
   SignInOutcome,
   SignInQuestion,
@@ -11,10 +13,10 @@ import { consentModel } from "./consent-model.ts";
 import { formActionsFor } from "./form-action.ts";
 import { PROBLEMS } from "./problems.ts";
 import { page, seeOther } from "./respond.ts";
-import { signInModel } from "./sign-in-model.ts";
 import { consentView } from "./view/consent-view.ts";
 import { problemView } from "./view/problem-view.ts";
-import { signInView } from "./view/sign-in-view.ts";
+import { PATHS } from "./view/paths.ts";
+import { type OwnerForm, type SignInView, signInView } from "./view/sign-in-view.ts";
 
 export async function answer(context: AuthContext, outcome: SignInOutcome): Promise<Response> {
   const response = await answerTo(context, outcome);
@@ -43,7 +45,10 @@ export function problemPage(
 ): Response {
   const { status, title, whatHappened, whatToDo } = PROBLEMS[problem];
   const view = problemView({
-    ...{ title, whatToDo, reference, returnTo: undefined },
+    title,
+    whatToDo,
+    reference,
+    returnTo: undefined,
     whatHappened: sentence ?? whatHappened,
   });
   const headers = new Headers();
@@ -51,7 +56,7 @@ export function problemPage(
   return page(view, { origin, status, headers });
 }
 
-/** The application is told by whoever follows the link, and by nobody who does not. */
+/** The application receives the error only when the person follows the link. */
 function returnPage({ origin }: AuthContext, { href, error, reference }: ReturnLink): Response {
   const isDenial = error === "access_denied";
   const view = problemView({
@@ -96,13 +101,16 @@ function statusOf(complaint: "wrong-code" | "wait" | "not-set-up" | undefined): 
 }
 
 /**
- * Applications and providers lead on to pages of theirs ("You can close this window"), and browsers
- * hold the directive against each of these hops too, and block one silently. So any https address
- * may follow; what is left out is the rest of the network, in the clear.
+ * Applications and providers redirect on to pages of theirs ("You can close this window"), and
+ * browsers check the directive for each of these redirects too, and block silently. So any https
+ * address is allowed; only plain http to the rest of the network is not.
  */
 const ONWARD = "https:";
 
-/** Where the answer to a form of these pages may lead: to the application, or to a provider. */
+/**
+ * @returns the possible targets of the response to a form of these pages: the application, or a
+ *   provider.
+ */
 async function formActionsOf(
   { providers }: AuthContext,
   redirectUri: string | undefined,
@@ -112,4 +120,39 @@ async function formActionsOf(
   );
   const target = redirectUri === undefined ? [] : formActionsFor(redirectUri);
   return [...target, ...(await Promise.all(ofProviders)).flat(), ONWARD];
+}
+
+function signInModel(
+  { attempt, complaint }: SignInQuestion,
+  providers: readonly IdentityProvider[],
+): SignInView {
+  const { handle, content } = attempt;
+  const action = PATHS.login;
+  return {
+    client: content.kind === "authorize" ? { name: content.client.name } : undefined,
+    handle,
+    providers: providers
+      .filter(({ kind }) => kind === "redirect")
+      .map(({ name, label }) => ({ name, label, action })),
+    owner: providers.some(({ kind }) => kind === "code")
+      ? { action, ...complaintIn(complaint) }
+      : undefined,
+  };
+}
+
+function complaintIn(complaint: Complaint | undefined): Omit<OwnerForm, "action"> {
+  switch (complaint?.kind) {
+    case "wrong-code":
+      return { error: "That is not the code.", waitSeconds: undefined };
+    case "wait":
+      return { error: undefined, waitSeconds: complaint.seconds };
+    case "not-set-up":
+      return {
+        error:
+          "There is no code yet. Whoever runs this gateway finds a link that makes one in its log.",
+        waitSeconds: undefined,
+      };
+    case undefined:
+      return { error: undefined, waitSeconds: undefined };
+  }
 }

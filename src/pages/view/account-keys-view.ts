@@ -6,7 +6,7 @@ import { actionButton } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
 import {
-  emailAddress,
+  exactText,
   copyable,
   entry,
   foreign,
@@ -27,7 +27,7 @@ export interface ApiKeysModel {
 export interface ApiKeyRow {
   readonly id: string;
   readonly label: string;
-  /** The part that is no secret, e.g. `edgeway_sk_h7k2m4p8r3t5w9xz`. */
+  /** The part that is not secret, e.g. `edgeway_sk_h7k2m4p8r3t5w9xz`. */
   readonly prefix: string;
   readonly scopes: readonly string[];
   readonly resources: readonly string[];
@@ -40,7 +40,7 @@ export interface KeyCreatedView {
   readonly key: string;
   readonly expiresAt: number;
   readonly now: number;
-  /** What the key works at. */
+  /** The endpoint that the key is for. */
   readonly endpoint: string;
   readonly isAdmin: boolean;
 }
@@ -63,9 +63,9 @@ function row(each: ApiKeyRow, now: number, csrf: string): Html {
     title: html`${foreign(each.label, "A key without a name")}
     ${isExpired && html`<span class="badge warn">Expired</span>`}`,
     facts: [
-      ["Begins with", emailAddress(`${each.prefix}…`)],
-      ["Acts on", emailAddress(each.resources.join(", "))],
-      ["Scopes", emailAddress(each.scopes.join(" "))],
+      ["Begins with", exactText(`${each.prefix}…`)],
+      ["Acts on", exactText(each.resources.join(", "))],
+      ["Scopes", exactText(each.scopes.join(" "))],
       [isExpired ? "Expired" : "Expires", when(each.expiresAt, now)],
       lastUse(each.lastUsedAt, now),
     ],
@@ -92,7 +92,7 @@ export function keyCreatedView(model: KeyCreatedView): View {
     ${stop(
       "How a program sends it",
       html`<pre><code>Authorization: Bearer $EDGEWAY_KEY</code></pre>
-        <p class="small">With every request to ${emailAddress(model.endpoint)}</p>`,
+        <p class="small">With every request to ${exactText(model.endpoint)}</p>`,
     )}
     <p class="stop last">
       <a class="button plain" href="${PATHS.account}">Back to your account</a>

@@ -1,4 +1,4 @@
-/** What somebody has let in, and how to end each of it, and all of it. */
+/** The connections of a user, and the forms that end each of them, or all. */
 
 import { actionButton, type HiddenFields } from "./forms.ts";
 import { type Html, html } from "./html.ts";
@@ -6,7 +6,7 @@ import { type ApiKeysModel, apiKeysSection } from "./account-keys-view.ts";
 import { type ActivityLine, activityList } from "./activity.ts";
 import type { View } from "./layout.ts";
 import {
-  emailAddress,
+  exactText,
   clientName,
   entry,
   type Fact,
@@ -30,7 +30,7 @@ export interface AccountView {
   readonly sessions: readonly SignedInBrowser[];
   readonly keys: ApiKeysModel;
   readonly activity: readonly ActivityLine[];
-  /** What was just done, in a sentence. */
+  /** The sentence on the action that has just succeeded. */
   readonly notice: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface RememberedApproval {
 
 export interface SignedInBrowser {
   readonly id: string;
-  /** What the browser says that it is. */
+  /** The name of the browser. */
   readonly agent: string;
   readonly createdAt: number;
   readonly seenAt: number;
@@ -135,9 +135,9 @@ function named(each: Named): Html {
 
 function reach({ redirectHost, resource, scopes }: Reach): readonly Fact[] {
   return [
-    ["Access goes to", emailAddress(redirectHost)],
-    ["Acts on", emailAddress(resource)],
-    ["Scopes", emailAddress(scopes.join(" "))],
+    ["Access goes to", exactText(redirectHost)],
+    ["Acts on", exactText(resource)],
+    ["Scopes", exactText(scopes.join(" "))],
   ];
 }
 
@@ -164,7 +164,7 @@ function browser(each: SignedInBrowser, now: number, csrf: string): Html {
   });
 }
 
-/** Asks once more, without a script: the button is behind a disclosure. */
+/** The confirmation needs no script: the button is behind a disclosure. */
 function revokeAll(csrf: string): Html {
   return html`<section class="stop part warn">
     <h2>Revoke everything</h2>

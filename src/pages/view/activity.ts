@@ -1,4 +1,4 @@
-/** Lines of the audit log, as its person reads them. */
+/** Lines of the audit log, as the user reads them. */
 
 import { type Html, html } from "./html.ts";
 import { foreign } from "./parts.ts";
@@ -8,7 +8,7 @@ export interface ActivityLine {
   readonly at: number;
   /** A sentence of our own, e.g. `Signed in with GitHub`. */
   readonly what: string;
-  /** Who or what it was about, in their own words. */
+  /** The subject of the action, in its own words. */
   readonly detail: string | undefined;
   readonly isDenial: boolean;
 }

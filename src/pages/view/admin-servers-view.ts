@@ -1,4 +1,4 @@
-/** How the servers behind the gateway are: those that are not well are named first. */
+/** The health of the servers behind the gateway: unhealthy ones come first. */
 
 import type { HealthState, ResourceConflict, ServerHealth } from "../../observability/health.ts";
 import { type Html, html } from "./html.ts";
@@ -17,11 +17,11 @@ const KINDS = [
   ["templates", "resource template", "resource templates"],
   ["prompts", "prompt", "prompts"],
 ] as const;
-/** Sentences of ours, with a slug in them. */
+/** Our sentences contain a slug. */
 const MAX_MESSAGE = 400;
 const MAX_URI = 200;
 
-/** @param list as configured. */
+/** @param list the servers in the configured order. */
 export function serversSection(list: readonly ServerHealth[], now: number): Html {
   return part(
     "Servers",
@@ -35,7 +35,7 @@ export function serversSection(list: readonly ServerHealth[], now: number): Html
   );
 }
 
-/** With fifty servers, what one looks for is among the first words. */
+/** With fifty servers, the first words name what a reader looks for. */
 function summary(list: readonly ServerHealth[]): Html {
   const counted = (Object.keys(STATES) as HealthState[]).flatMap((state) => {
     const { length } = list.filter((each) => each.state === state);

@@ -6,7 +6,7 @@ import { actionButton } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
 import {
-  emailAddress,
+  exactText,
   copyable,
   entry,
   foreign,
@@ -32,9 +32,9 @@ export interface ServiceRow {
   readonly resources: readonly string[];
   readonly createdAt: number;
   readonly lastUsedAt: number | undefined;
-  /** Who made it, as pages call them; `undefined` when that is not known. */
+  /** The maker's name on pages; `undefined` when that is not known. */
   readonly maker: string | undefined;
-  /** It ends when its maker is no administrator any more. */
+  /** `false` when its maker is no longer an administrator. */
   readonly isServed: boolean;
 }
 
@@ -62,15 +62,17 @@ function row(each: ServiceRow, now: number, csrf: string): Html {
     title: html`${foreign(each.label, each.id)}
     ${!each.isServed && html`<span class="badge warn">Ended with its maker</span>`}`,
     facts: [
-      ["Client id", emailAddress(each.id)],
-      ["Acts on", emailAddress(each.resources.join(", "))],
-      ["Scopes", emailAddress(each.scopes.join(" "))],
+      ["Client id", exactText(each.id)],
+      ["Acts on", exactText(each.resources.join(", "))],
+      ["Scopes", exactText(each.scopes.join(" "))],
       ["Created", when(each.createdAt, now)],
-      ["Made by", each.maker === undefined ? "nobody who is known" : foreign(each.maker, "")],
+      ["Made by", each.maker === undefined ? "unknown" : foreign(each.maker, "")],
       lastUse(each.lastUsedAt, now),
     ],
     action: actionButton({
-      ...{ action: PATHS.revokeService, label: "Revoke", about: each.label },
+      action: PATHS.revokeService,
+      label: "Revoke",
+      about: each.label,
       ...{ fields: { csrf, id: each.id }, look: "danger" },
     }),
   });
@@ -89,7 +91,7 @@ export function serviceCreatedView(model: ServiceCreatedView): View {
         <p class="small">Click it to select all of it.</p>`,
       "good",
     )}
-    ${stop("Token endpoint", html`<p>${emailAddress(model.tokenEndpoint)}</p>`)}
+    ${stop("Token endpoint", html`<p>${exactText(model.tokenEndpoint)}</p>`)}
     <p class="stop last"><a class="button plain" href="${PATHS.admin}">Back to admin</a></p>
   `;
   const nav = { current: "admin", isAdmin: true } as const;

@@ -1,4 +1,4 @@
-/** The operator's page: how the servers are, who may use them, and with what. */
+/** The operator's page: the health of the servers, the users, and their applications. */
 
 import type { ServerHealth } from "../../observability/health.ts";
 import { serversSection } from "./admin-servers-view.ts";
@@ -7,7 +7,7 @@ import { actionButton } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
 import {
-  emailAddress,
+  exactText,
   clientName,
   entry,
   foreign,
@@ -26,10 +26,10 @@ export interface AdminView {
   readonly servers: readonly ServerHealth[];
   readonly users: readonly AdminUser[];
   readonly clients: readonly AdminClient[];
-  /** The client id after which the list goes on, if it does. */
+  /** The client id after which the list continues, if it does. */
   readonly moreClients: string | undefined;
   readonly services: ServicesModel;
-  /** What was just done, in a sentence. */
+  /** The sentence on the action that has just succeeded. */
   readonly notice: string | undefined;
 }
 
@@ -39,9 +39,9 @@ export interface AdminUser {
   readonly provider: string;
   readonly isAdmin: boolean;
   readonly isDisabled: boolean;
-  /** Whether today's configuration lets them in, unless they are disabled. */
+  /** Whether the current configuration admits them, unless they are disabled. */
   readonly isLetIn: boolean;
-  /** The reader, who is not offered to lock themselves out. */
+  /** The reader, for whom the page has no button to disable themselves. */
   readonly isYou: boolean;
   readonly createdAt: number;
   readonly seenAt: number;
@@ -52,7 +52,7 @@ export interface AdminClient {
   readonly name: string;
   readonly verifiedHost: string | undefined;
   readonly redirectHosts: readonly string[];
-  /** `undefined` for a client that is known by a URL. */
+  /** `undefined` for a client whose id is a URL. */
   readonly registeredAt: number | undefined;
   readonly lastUsedAt: number | undefined;
 }
@@ -94,7 +94,7 @@ function user(each: AdminUser, now: number, csrf: string): Html {
       ["Signs in with", each.provider],
       ["First seen", when(each.createdAt, now)],
       ["Last seen", when(each.seenAt, now)],
-      ["User id", emailAddress(each.id)],
+      ["User id", exactText(each.id)],
     ],
     action: each.isYou
       ? undefined
@@ -128,16 +128,16 @@ function client(each: AdminClient, now: number, csrf: string): Html {
   return entry({
     title: html`${clientName(each.name)} ${verification(each.verifiedHost)}`,
     facts: [
-      ["Access goes to", emailAddress(each.redirectHosts.join(", "))],
+      ["Access goes to", exactText(each.redirectHosts.join(", "))],
       ["Registered", registered],
       lastUse(each.lastUsedAt, now),
-      ["Client id", emailAddress(each.id)],
+      ["Client id", exactText(each.id)],
     ],
     question: deletion(each, csrf),
   });
 }
 
-/** Asks once more, without a script: the button is behind a disclosure. */
+/** The confirmation needs no script: the button is behind a disclosure. */
 function deletion({ id, name }: AdminClient, csrf: string): Html {
   return html`<details class="ask">
     <summary>Delete<span class="unseen"> ${clientName(name)}</span></summary>
@@ -147,7 +147,9 @@ function deletion({ id, name }: AdminClient, csrf: string): Html {
         be undone.
       </p>
       ${actionButton({
-        ...{ action: PATHS.deleteClient, label: "Delete for everybody", about: name },
+        action: PATHS.deleteClient,
+        label: "Delete for everybody",
+        about: name,
         ...{ fields: { csrf, id }, look: "danger" },
       })}
     </div>

@@ -1,33 +1,36 @@
 /**
- * How each MCP client is told of a server, in its own commands and links. Names of menus change
- * more often than URLs do, so the words stay short and the links do the work.
+ * Instructions that connect each MCP client to a server, with the client's own commands and links.
+ * Menu names change more often than URLs do, so the text stays short and the links do the work.
  */
 
 export interface ClientGuide {
-  /** Of its place on the page. */
+  /** The id of its section on the page. */
   readonly id: string;
   readonly name: string;
   /** A link that opens the client with everything filled in. */
   readonly open?: { readonly label: string; readonly href: string };
-  /** What to do first. */
+  /** The first steps. */
   readonly steps?: readonly string[];
   readonly snippets?: readonly Snippet[];
-  /** What to do then. */
+  /** The step after them. */
   readonly after?: string;
-  /** Its servers connect, not the person's machine: a gateway on loopback is out of its reach. */
+  /**
+   * The client connects from its own servers, not from the person's machine: it cannot reach a
+   * gateway on loopback.
+   */
   readonly isHosted?: boolean;
 }
 
 export interface Snippet {
-  /** Where it goes, e.g. `In a terminal`. */
+  /** The place for it, e.g. `In a terminal`. */
   readonly label: string;
   readonly text: string;
 }
 
 export interface ServerToConnect {
-  /** What the client will call it. */
+  /** The name of the gateway in the client. */
   readonly name: string;
-  /** Of the MCP endpoint. */
+  /** The URL of the MCP endpoint. */
   readonly url: string;
   readonly needsSignIn: boolean;
 }

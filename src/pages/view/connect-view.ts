@@ -1,4 +1,4 @@
-/** The front page: how to connect each client to this very gateway. */
+/** The front page: instructions that connect each client to this gateway. */
 
 import { type ClientGuide, clientGuides, type Snippet } from "./client-guides.ts";
 import { COPY_SCRIPT } from "./copy-script.ts";
@@ -14,12 +14,12 @@ export interface ConnectView {
   readonly sseEndpoint: string;
   readonly servers: readonly ConnectServer[];
   readonly signIn: ConnectSignIn;
-  /** Nothing but this machine reaches it. */
+  /** Only this machine can reach the gateway. */
   readonly isLoopback: boolean;
   readonly isAdmin: boolean;
 }
 
-/** One upstream server with an endpoint of its own. */
+/** An upstream server with an endpoint of its own. */
 interface ConnectServer {
   readonly name: string;
   readonly endpoint: string;
@@ -27,7 +27,7 @@ interface ConnectServer {
 
 export type ConnectSignIn =
   | { readonly kind: "none" }
-  /** @param with what people sign in with, e.g. `GitHub` or `the owner code`. */
+  /** @param with the sign-in method, e.g. `GitHub` or `the owner code`. */
   | { readonly kind: "oauth"; readonly with: string };
 
 export function connectView(model: ConnectView): View {

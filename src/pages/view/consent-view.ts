@@ -1,27 +1,28 @@
 /**
- * The question whether an application may act for somebody. It says who asks, as far as that can
- * be known, where the access goes to, for what, and what it allows; and it makes No as easy as Yes.
+ * The question whether an application may act for the user. It shows who asks, as far as that is
+ * known, the target of the access, its resource and its scopes; and it makes No as easy as Yes.
  *
- * Nothing of the application's is loaded, its logo least of all: it would look like somebody else's,
- * and tell a stranger who reads this page. There is nothing here of a person who is not signed in.
+ * Nothing of the application is loaded, its logo least of all: it could imitate another
+ * application, and would reveal the reader to a stranger. The page contains nothing about a person
+ * who is not signed in.
  */
 
 import { cleanText } from "../../lib/clean-text.ts";
 import { actionButton, hidden } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
-import { emailAddress, clientName, foreign, stop } from "./parts.ts";
+import { exactText, clientName, foreign, stop } from "./parts.ts";
 import { redirectTarget } from "./redirect-target.ts";
 
 export interface ConsentView {
   /** Takes the fields `handle`, `scope` (of the optional ones) and `decision`. */
   readonly action: string;
-  /** Of the attempt: whoever sends it has seen this page. */
+  /** The handle of the attempt: only a form from this page contains it. */
   readonly handle: string;
   readonly client: {
-    /** What it calls itself; cleaned here. */
+    /** The name that it gives itself; cleaned here. */
     readonly name: string;
-    /** Of the URL that identifies it, if one does and its document was fetched from there. */
+    /** The host of the URL that identifies it, if its document was fetched from there. */
     readonly verifiedHost: string | undefined;
   };
   readonly redirectUri: string;
@@ -33,7 +34,7 @@ export interface ConsentView {
   };
   readonly scopes: readonly ConsentScope[];
   readonly account: ConsentAccount | undefined;
-  /** What is not as it was when the person last approved; one sentence each. */
+  /** The changes since the person last approved; one sentence each. */
   readonly changes: readonly string[];
 }
 
@@ -41,18 +42,18 @@ export interface ConsentScope {
   readonly id: string;
   readonly label: string;
   readonly description: string;
-  /** Has a box, sent as `scope`. The others go without saying and are not sent. */
+  /** The scope has a checkbox, sent as `scope`. The others are fixed and not sent. */
   readonly isOptional: boolean;
   readonly isChecked: boolean;
-  /** Was not in what the person approved before. */
+  /** The person has not approved it before. */
   readonly isNew: boolean;
-  /** Deserves a second look. */
+  /** The scope deserves a second look. */
   readonly isSensitive: boolean;
 }
 
 interface ConsentAccount {
   readonly label: string;
-  /** Takes `handle`, and lets somebody else sign in. */
+  /** Takes `handle`, and lets another person sign in. */
   readonly switchAction: string;
 }
 
@@ -97,14 +98,14 @@ function changesNote(changes: readonly string[]): Html | undefined {
   </div>`;
 }
 
-/** What is known comes first, and what is only claimed after it. */
+/** Verified facts come first, and claims after them. */
 function whoAsks({ client }: ConsentView): Html {
   const name = clientName(client.name);
   if (client.verifiedHost === undefined) {
     return html`<p class="main-fact">An unverified application</p>
       <p class="small">It calls itself “${name}”. Nobody has checked that.</p>`;
   }
-  return html`<p class="main-fact">${emailAddress(client.verifiedHost)}</p>
+  return html`<p class="main-fact">${exactText(client.verifiedHost)}</p>
     <p class="small">This host was checked. The name “${name}” is the application’s own.</p>`;
 }
 
@@ -114,21 +115,21 @@ function whereTo(redirectUri: string): Html {
     web: undefined,
     loopback: html`An app on <strong>this computer</strong> will receive access. Continue only if
       you just started it.`,
-    application: html`The app on <strong>this device</strong> that opens
-      ${emailAddress(target.place)} links will receive access. Continue only if you just used it.`,
+    application: html`The app on <strong>this device</strong> that opens ${exactText(target.place)}
+      links will receive access. Continue only if you just used it.`,
   }[target.kind];
-  const content = html`<p class="main-fact">${emailAddress(target.place)}</p>
+  const content = html`<p class="main-fact">${exactText(target.place)}</p>
     ${warning !== undefined && html`<p class="note warn">${warning}</p>`}
     <details>
       <summary>Full address</summary>
-      <p class="small">${emailAddress(redirectUri)}</p>
+      <p class="small">${exactText(redirectUri)}</p>
     </details>`;
   return stop("Access goes to", content, warning === undefined ? "plain" : "warn");
 }
 
 function actsOn({ resource }: ConsentView): Html {
   return html`<p class="main-fact">${foreign(resource.name, "This gateway")}</p>
-    <p class="small">${emailAddress(resource.url)}</p>
+    <p class="small">${exactText(resource.url)}</p>
     ${
       resource.upstreams.length > 0 &&
       html`<ul class="chips" aria-label="Servers">

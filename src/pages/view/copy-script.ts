@@ -1,6 +1,6 @@
 /**
- * The one script of all pages: it adds a button to whatever can be copied. Without it, or where the
- * browser has no clipboard for pages, there is no button and nothing is missing.
+ * The one script of all pages: it adds a button to everything that can be copied. Without it, or
+ * without a clipboard in the browser, there is no button and nothing is missing.
  */
 
 export const COPY_SCRIPT = `

@@ -1,17 +1,17 @@
-/** The form for an API key or a service client: its name, and what it acts on. */
+/** The form for an API key or a service client: its name, and its resources. */
 
 import { hidden } from "./forms.ts";
 import { type Html, html } from "./html.ts";
-import { emailAddress } from "./parts.ts";
+import { exactText } from "./parts.ts";
 
 /** Sends `csrf`, `label`, `resource` (one or more), and `days` if it has any. */
 export interface CredentialForm {
-  /** What was typed before, if it is shown again. */
+  /** The earlier input, if the form is shown again. */
   readonly label: string;
   readonly resources: readonly Choice[];
-  /** For how long it may be made to work. */
+  /** The lifetimes on offer, in days. */
   readonly days: readonly number[];
-  /** Why the last try failed, and which field it is about. */
+  /** The error of the last try, and the field that it is about. */
   readonly error: { readonly field: CredentialField; readonly sentence: string } | undefined;
 }
 
@@ -21,12 +21,14 @@ interface Choice {
   /** The identifier of the resource. */
   readonly value: string;
   readonly label: string;
-  /** What the resource is acted on with. */
+  /** The scope for the resource. */
   readonly scope: string;
   readonly isChecked: boolean;
 }
 
-/** @param kind what is made, e.g. `key`; also keeps the ids of two forms on a page apart. */
+/**
+ * @param kind the kind of credential, e.g. `key`; also keeps the ids of two forms on a page apart.
+ */
 export function credentialForm(
   kind: "key" | "client",
   action: string,
@@ -62,7 +64,7 @@ export function credentialForm(
     <button class="primary">Create the ${kind}</button>
   </form>`;
   const summary = html`<summary>Create a ${kind}</summary>`;
-  // A form that failed is open, with its reason in sight.
+  // A form with an error is open, with the error in sight.
   return form.error === undefined
     ? html`<details class="sure">${summary} ${inside}</details>`
     : html`<details class="sure" open>${summary} ${inside}</details>`;
@@ -73,7 +75,7 @@ function checkbox({ value, label, scope, isChecked }: Choice): Html {
     ><input type="checkbox" name="resource" value="${value}" ${isChecked && html`checked`} />
     <span
       >${label}<span class="small resource"
-        >${emailAddress(value)} <span class="nowrap">· scope ${emailAddress(scope)}</span></span
+        >${exactText(value)} <span class="nowrap">· scope ${exactText(scope)}</span></span
       ></span
     ></label
   >`;

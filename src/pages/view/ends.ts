@@ -1,10 +1,10 @@
-/** Pages at which a way ends: nothing is left to do, or there was nothing. */
+/** Pages at which a flow ends: nothing is left to do, or there was nothing. */
 
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
 import { PATHS } from "./paths.ts";
 
-/** @param clients how many applications go on working without the browser. */
+/** @param clients the number of applications that continue to work without the browser. */
 export function signedOutView(): View {
   return {
     title: "Signed out",
@@ -21,7 +21,7 @@ export function signedOutView(): View {
 }
 
 export interface DoneView {
-  /** What is done, e.g. `Claude Code is connected`. */
+  /** The completed action, e.g. `Claude Code is connected`. */
   readonly title: string;
   readonly sentence: string | undefined;
 }

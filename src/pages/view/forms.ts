@@ -8,7 +8,10 @@ export type HiddenFields = Readonly<Record<string, string>>;
 export interface ActionButton {
   readonly action: string;
   readonly label: string;
-  /** What it is done to, for who hears the label alone; cleaned here. */
+  /**
+   * The object of the action, for people to whom a screen reader reads the label alone; cleaned
+   * here.
+   */
   readonly about?: string;
   readonly fields: HiddenFields;
   readonly look?: "primary" | "danger" | "link";

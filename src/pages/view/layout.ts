@@ -2,11 +2,28 @@
 
 import { STYLE } from "./style.ts";
 import { type Html, html } from "./html.ts";
-import { ICON_URL, MARK } from "./mark.ts";
 import { PATHS } from "./paths.ts";
 import { raw } from "hono/html";
 
-/** What a view makes of its model; `page` makes a response of it. */
+/**
+ * The mark: one way in, through an edge, and on to many. Its stem stands on the line that leads
+ * down every page.
+ */
+const EDGE = "M20 4h-7a5 5 0 0 0-5 5v6a5 5 0 0 0 5 5h7";
+const WAY = "M2 12h17";
+
+/** Hidden from screen readers: the name stands beside it. */
+const MARK = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+  <path class="edge" d="${EDGE}" />
+  <path class="way" d="${WAY}" />
+</svg>`;
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke-width="3" stroke-linecap="round"><style>path{stroke:#14211f}.w{stroke:#0b6b6b}@media(prefers-color-scheme:dark){path{stroke:#e7efed}.w{stroke:#6fd0c6}}</style><path d="${EDGE}"/><path class="w" d="${WAY}"/></svg>`;
+
+/** A data URL, so that no page requests another file. */
+const ICON_URL = `data:image/svg+xml,${encodeURIComponent(ICON)}`;
+
+/** The result of a view; `page` turns it into a response. */
 export interface View {
   /** Without the product's name, which is added. */
   readonly title: string;
@@ -60,7 +77,7 @@ export function layout(view: View, nonce: string): Html {
 
 function brand(kind: View["kind"]): Html {
   const name = html`${MARK}<span>Edgeway</span>`;
-  // In the middle of signing in, a link would lead out of it.
+  // During a sign-in, a link would lead out of it.
   if (kind === "login") return html`<p class="brand">${name}</p>`;
   return html`<p class="brand"><a href="${PATHS.connect}">${name}</a></p>`;
 }

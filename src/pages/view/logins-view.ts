@@ -1,4 +1,4 @@
-/** The login doctor: what attempts to sign in there were, and where one of them stopped. */
+/** The login doctor: the attempts to sign in, and the step at which one of them stopped. */
 
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
@@ -9,7 +9,7 @@ import { exactly, when } from "./time.ts";
 export interface LoginsView {
   readonly now: number;
   readonly logins: readonly LoginRow[];
-  /** The reference that was looked for and not found. */
+  /** The reference that was searched for and not found. */
   readonly missing: string | undefined;
 }
 
@@ -20,7 +20,7 @@ interface LoginRow {
   readonly startedAt: number;
   readonly clientName: string;
   readonly outcome: LoginOutcome;
-  /** Where it is now, or why it failed, in a few words. */
+  /** Its current state, or why it failed, in a few words. */
   readonly summary: string;
 }
 
@@ -38,9 +38,9 @@ export interface LoginTraceView {
 
 export interface LoginStepView {
   readonly at: number;
-  /** What happened, e.g. `Registered itself`. */
+  /** The title of the step, e.g. `Registered itself`. */
   readonly title: string;
-  /** Without secrets; others' text is cleaned here. */
+  /** Without secrets; strangers' text is cleaned here. */
   readonly detail: string | undefined;
   readonly outcome: "ok" | "failed" | "noted";
 }
@@ -147,7 +147,7 @@ function outcomeBadge(outcome: LoginOutcome): Html {
   return html`<span class="badge ${look}">${label}</span>`;
 }
 
-/** Since the first step: what took long is what one looks for. */
+/** The time since the first step: a reader looks for the slow steps. */
 function elapsed(ms: number): string {
   if (ms < 1000) return `+${ms} ms`;
   const seconds = ms / 1000;

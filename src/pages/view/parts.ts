@@ -6,7 +6,7 @@ import { when } from "./time.ts";
 
 const MAX_ADDRESS = 2048;
 
-/** A stop on the line: one thing to know, with its name. */
+/** A stop on the line: one fact with its label. */
 export function stop(
   label: string,
   content: Html,
@@ -26,14 +26,14 @@ export function part(title: string, explanation: string | undefined, content: Ht
   </section>`;
 }
 
-/** What was just done, on the page that one is led back to. */
+/** The sentence on the action that has just succeeded, on the page to which its form redirects. */
 export function notice(sentence: string | undefined): Html | undefined {
   return sentence === undefined
     ? undefined
     : html`<p class="note good" role="status">${sentence}</p>`;
 }
 
-/** Somebody else's text: cleaned, and kept from turning the text around it. */
+/** Text from a stranger: cleaned, and isolated so that it cannot reorder the text around it. */
 export function foreign(text: string, fallback: string, maxLength?: number): Html {
   const clean = cleanText(text, maxLength);
   return html`<bdi>${clean === "" ? fallback : clean}</bdi>`;
@@ -43,19 +43,22 @@ export function clientName(name: string): Html {
   return foreign(name, "An application without a name");
 }
 
-/** Who says so: a client known by a URL is as real as that host, and any other is not checked. */
+/**
+ * The verification of a client's identity: that of a client whose id is a URL is as good as that
+ * host, and any other is not checked.
+ */
 export function verification(verifiedHost: string | undefined): Html {
   return verifiedHost === undefined
     ? html`<span class="badge">Unverified application</span>`
-    : html`<span class="badge good">Verified host <b>${emailAddress(verifiedHost)}</b></span>`;
+    : html`<span class="badge good">Verified host <b>${exactText(verifiedHost)}</b></span>`;
 }
 
-/** A host, a URL or an identifier: letter by letter, and none that is not seen. */
-export function emailAddress(text: string): Html {
+/** A host, a URL or an identifier: every character visible. */
+export function exactText(text: string): Html {
   return html`<span class="host">${cleanText(text, MAX_ADDRESS)}</span>`;
 }
 
-/** A list of things that exist, or a sentence that says that there are none. */
+/** A list of entries, or a sentence for an empty list. */
 export function listOf(entries: readonly Html[], empty: string): Html {
   if (entries.length === 0) return html`<p class="empty">${empty}</p>`;
   return html`<ul class="entries">
@@ -67,7 +70,7 @@ export interface DescriptionEntry {
   readonly title: Html;
   readonly facts: readonly Fact[];
   readonly action?: Html | undefined;
-  /** An action that is asked for once more. */
+  /** An action with a confirmation. */
   readonly question?: Html | undefined;
 }
 export type Fact = readonly [label: string, value: Html | string];
@@ -92,15 +95,15 @@ export function lastUse(at: number | undefined, now: number): Fact {
   return ["Last used", at === undefined ? "not yet" : when(at, now)];
 }
 
-/** Something to be copied and kept; a click selects all of it. */
+/** A secret to be copied and stored; a click selects all of it. */
 export function secretValue(label: string, text: string): Html {
   return html`<p class="secret" role="group" aria-label="${label}"><code>${text}</code></p>`;
 }
 
 /**
- * What has a button to copy it, where a page has `COPY_SCRIPT`.
+ * Content with a button to copy it, on a page with `COPY_SCRIPT`.
  *
- * @param what names it for the button.
+ * @param what the name of the content, for the button.
  */
 export function copyable(what: string, content: Html): Html {
   return html`<div class="copyable" data-copy="${what}">${content}</div>`;

@@ -1,4 +1,4 @@
-/** Where the pages' links and forms lead: the routes serve exactly these. */
+/** The paths of the pages' links and forms: the routes serve exactly these. */
 
 export const PATHS = {
   connect: "/",

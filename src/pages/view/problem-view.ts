@@ -1,4 +1,4 @@
-/** Something went wrong on the way, and what the person who reads this can do. */
+/** The page for a failure: what happened, and what the reader can do. */
 
 import { cleanText } from "../../lib/clean-text.ts";
 import { type Html, html } from "./html.ts";
@@ -10,9 +10,9 @@ export interface ProblemView {
   /** One or two sentences of our own; what a stranger sent is not repeated. */
   readonly whatHappened: string;
   readonly whatToDo: readonly string[];
-  /** Under which the operator finds the attempt. */
+  /** The reference under which the operator finds the attempt. */
   readonly reference: string | undefined;
-  /** A redirect that is not trusted enough to be followed without being asked for. */
+  /** A redirect that is not trusted enough to be followed without a question. */
   readonly returnTo: { readonly href: string; readonly host: string } | undefined;
 }
 
@@ -53,7 +53,7 @@ function steps(sentences: readonly string[]): Html {
   </ol>`;
 }
 
-/** Not a `javascript:` link, whoever filled the model. */
+/** Refuses `javascript:` links, wherever the model comes from. */
 function isWeb(href: string): boolean {
   return /^https?:\/\//i.test(href);
 }

@@ -1,15 +1,15 @@
-/** Where an authorization goes to, as a person has to judge it: the host, and what kind it is. */
+/** The target of an authorization, as a person has to judge it: the host, and its kind. */
 
 import { isLoopback } from "../../lib/loopback.ts";
 
 export type RedirectTarget =
   | { readonly kind: "web"; readonly place: string }
-  /** RFC 8252 section 7.3: whatever listens on that port of the person's own machine. */
+  /** RFC 8252 section 7.3: the program that listens on that port of the person's own machine. */
   | { readonly kind: "loopback"; readonly place: string }
-  /** RFC 8252 section 7.1: whatever application has claimed the scheme. */
+  /** RFC 8252 section 7.1: the application that has claimed the scheme. */
   | { readonly kind: "application"; readonly place: string };
 
-/** @param uri validated before; what is none is shown as it is. */
+/** @param uri a validated URI; any other text is shown as it is. */
 export function redirectTarget(uri: string): RedirectTarget {
   if (!URL.canParse(uri)) return { kind: "application", place: uri };
   const { protocol, hostname, host } = new URL(uri);

@@ -7,7 +7,7 @@ import { secretValue, stop } from "./parts.ts";
 import { PATHS } from "./paths.ts";
 
 export interface SetupView {
-  /** Takes `handle`: what the one-time link brought. */
+  /** Takes `handle` from the one-time link. */
   readonly action: string;
   readonly handle: string;
 }

@@ -7,7 +7,9 @@ import type { View } from "./layout.ts";
 import { clientName } from "./parts.ts";
 
 export interface SignInView {
-  /** What the person is on the way to; `undefined` on the way to the pages of the gateway. */
+  /**
+   * The application to which the person is on the way; `undefined` for the pages of the gateway.
+   */
   readonly client: { readonly name: string } | undefined;
   readonly handle: string;
   readonly providers: readonly SignInProvider[];
@@ -15,9 +17,9 @@ export interface SignInView {
 }
 
 interface SignInProvider {
-  /** Distinguishes it, e.g. `github`. */
+  /** The provider's name, e.g. `github`. */
   readonly name: string;
-  /** What the button says, e.g. `Continue with GitHub`. */
+  /** The text of the button, e.g. `Continue with GitHub`. */
   readonly label: string;
   /** Takes `handle` and `provider` (its name). */
   readonly action: string;
@@ -26,9 +28,9 @@ interface SignInProvider {
 export interface OwnerForm {
   /** Takes `handle` and `code`. */
   readonly action: string;
-  /** Why the last try failed. */
+  /** The error of the last try. */
   readonly error: string | undefined;
-  /** Tries are refused for so long. */
+  /** The seconds for which tries are refused. */
   readonly waitSeconds: number | undefined;
 }
 
@@ -78,7 +80,7 @@ function providerButton({ name, label, action }: SignInProvider, fields: HiddenF
   </form>`;
 }
 
-/** @param isAlone so that it is what a person has come for, and may have the focus. */
+/** @param isAlone whether the form is the only one on the page, and may have the focus. */
 function ownerForm(owner: OwnerForm, fields: HiddenFields, isAlone: boolean): Html {
   const error = errorOf(owner);
   const described = error === undefined ? "code-hint" : "code-error code-hint";

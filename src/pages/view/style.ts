@@ -1,7 +1,7 @@
 /**
- * The one stylesheet, sent inside every page. A line leads down from the mark, and what there is to
- * know stands along it as stops; addresses, which a person has to compare, are in a typeface that
- * keeps their letters apart. System typefaces, light and dark, from 320 pixels up.
+ * The one stylesheet, sent inside every page. A line leads down from the mark, and the facts stand
+ * along it as stops; addresses, which a person has to compare, are in a typeface that keeps their
+ * letters apart. System typefaces, light and dark, from 320 pixels up.
  */
 
 export const STYLE = `

@@ -1,4 +1,4 @@
-/** Points in time, in words: how long ago, with the exact time for whoever asks for it. */
+/** Points in time, in words: how long ago, with the exact time in a tooltip. */
 
 import { lazy } from "../../lib/lazy.ts";
 import { type Html, html } from "./html.ts";
@@ -8,10 +8,13 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["hour", 60 * 60],
   ["minute", 60],
 ];
-/** Further away, a date says more. */
+/** At a greater distance, a date is clearer. */
 const MAX_SECONDS = 30 * 24 * 60 * 60;
 
-/** Made on first use: of all that modules would do at every start, to load the words of a language takes longest. */
+/**
+ * Created on first use: loading the words of a language takes longest of all that modules do at
+ * start.
+ */
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
 const date = lazy(() => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" }));
 const exact = lazy(
@@ -19,7 +22,10 @@ const exact = lazy(
     new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" }),
 );
 
-/** @param at milliseconds since the epoch, past or to come. @param now what it is measured from. */
+/**
+ * @param at milliseconds since the epoch, past or future. @param now the time from which it is
+ *   measured.
+ */
 export function inWords(at: number, now: number): string {
   const seconds = Math.round((at - now) / 1000);
   if (Math.abs(seconds) > MAX_SECONDS) return date().format(at);
@@ -29,7 +35,7 @@ export function inWords(at: number, now: number): string {
   return seconds > 0 ? "in less than a minute" : "just now";
 }
 
-/** The time zone of who reads is not known without a script, so it is said which one this is. */
+/** The reader's time zone is not known without a script, so the text names the one that is used. */
 export function inFull(at: number): string {
   return `${exact().format(at)} UTC`;
 }
