@@ -41,7 +41,7 @@ export class OidcPeople {
   /** The provider's facts about the person who has just signed in. */
   async meet({ idToken, accessToken }: Tokens & { readonly idToken: JsonObject }) {
     const { iss: issuer, sub } = idToken;
-    if (typeof issuer !== "string" || !isSubject(sub)) throw nobody();
+    if (typeof issuer !== "string" || !isSubject(sub)) throw noSubject();
     const isComplete = this.#decides(idToken) && this.#names.emailVerified in idToken;
     if (isComplete && "name" in idToken) return { issuer, claims: { idToken, userinfo: {} } };
     const userinfo = await this.#client.userinfo(issuer, accessToken, sub);
@@ -78,7 +78,7 @@ export class OidcPeople {
    */
   identify(issuer: string, claims: Claims, known?: KnownIdentity): Identity {
     const subject = known?.subject ?? this.#traits.subjectOf(claims.idToken);
-    if (!isSubject(subject)) throw nobody();
+    if (!isSubject(subject)) throw noSubject();
     const person = personOf(subject, claims, this.#names);
     const name = claims.idToken["name"] ?? claims.userinfo["name"];
     const whole = this.#withEmail(person, claims, known?.email);
@@ -116,6 +116,6 @@ export class OidcPeople {
   }
 }
 
-function nobody(): SignInError {
+function noSubject(): SignInError {
   return new SignInError("bad-token", "The ID token does not say who signed in.");
 }

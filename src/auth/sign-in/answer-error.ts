@@ -34,8 +34,8 @@ export async function answerError(
   const href = errorUrl(redirectUri, {
     error: code,
     error_description: asciiOf(description),
-    // RFC 9207: the issuer of the response.
     state,
+    // RFC 9207: the issuer of the response.
     iss: origin,
   });
   const isTrusted =
@@ -45,7 +45,10 @@ export async function answerError(
   return isTrusted ? redirect(href) : { kind: "return-link", href, error: code, reference };
 }
 
-/** Parameters with these names that the redirect URI already has are not ours: they are replaced or removed. */
+/**
+ * Replaces or removes parameters with these names that the redirect URI has already: they are not
+ * ours.
+ */
 function errorUrl(redirectUri: string, answer: Readonly<Record<string, string>>): string {
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries(answer)) {

@@ -86,14 +86,14 @@ async function deny(
   { content, id, endCookie }: Asked,
 ): Promise<Settled> {
   const { client } = content;
-  const somebody = await signedIn(context, request);
-  if (somebody !== undefined) {
-    const { user } = somebody;
+  const signedInPerson = await signedIn(context, request);
+  if (signedInPerson !== undefined) {
+    const { user } = signedInPerson;
     const detail = { application: client.name, client: client.id };
     await context.store.ofUser(user.id).audit.append(user.id, "consent_denied", detail);
   }
   const step = { kind: "answered", decision: "denied", client: client.id } as const;
-  const ending = await answerError(context, content.request, somebody?.user, {
+  const ending = await answerError(context, content.request, signedInPerson?.user, {
     code: "access_denied",
     description: "The person said no",
     reference: context.trace({ ...step, attempt: id }),

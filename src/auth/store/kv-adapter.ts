@@ -140,10 +140,10 @@ export class KvAdapter {
   }
 
   /** @returns the lifetime of a record for which the library requests this one. */
-  #secondsOf(key: string, wanted: number): number {
+  #secondsOf(key: string, requested: number): number {
     const { codeSeconds, unusedClientSeconds } = this.#options;
-    if (key.startsWith("grant:") && wanted === PENDING_GRANT_SECONDS) return codeSeconds;
-    return key.startsWith(CLIENT) ? unusedClientSeconds : wanted;
+    if (key.startsWith("grant:") && requested === PENDING_GRANT_SECONDS) return codeSeconds;
+    return key.startsWith(CLIENT) ? unusedClientSeconds : requested;
   }
 }
 
