@@ -1,4 +1,4 @@
-/** `/account`: what somebody has let in, shown to them alone, and ended by them alone. */
+/** `/account`: a user's connections, shown to that user alone, and ended by that user alone. */
 
 import { beforeAll, describe, test } from "vitest";
 
@@ -20,8 +20,8 @@ beforeAll(async () => {
   ann = await Visitor.arrive();
 });
 
-describe("who is let in", () => {
-  test("B83a: nobody without a session, whatever token they bring", async ({ expect }) => {
+describe("access to the page", () => {
+  test("B83a: is refused without a session, whatever token the request has", async ({ expect }) => {
     const { token } = await ann.person.key();
     for (const headers of [{}, as(token), { Cookie: `${SESSION_COOKIE}=${"x".repeat(43)}` }]) {
       const response = await gateway.send(ORIGIN + PATHS.account, { method: "GET", headers });
@@ -37,7 +37,7 @@ describe("who is let in", () => {
     expect(response.status).toBe(401);
   });
 
-  test("nobody who was disabled", async ({ expect }) => {
+  test("is refused to a disabled user", async ({ expect }) => {
     const bob = await Visitor.arrive();
     expect((await bob.visit(PATHS.account)).status).toBe(200);
     await bob.shard.setDisabled(bob.person.id, true);
@@ -67,7 +67,9 @@ describe("B105: a form", () => {
     },
   );
 
-  test("without its token is told to whom it was meant to harm", async ({ expect }) => {
+  test("without its token is recorded for the user whom it was meant to harm", async ({
+    expect,
+  }) => {
     const bob = await Visitor.arrive();
     await bob.post(PATHS.revokeAll, {}, { "cf-connecting-ip": "192.0.2.7" });
     const { text } = await bob.visit(PATHS.account);
@@ -90,7 +92,7 @@ describe("B105: a form", () => {
   });
 });
 
-describe("what is another user's", () => {
+describe("another user's property", () => {
   test("B105: is not there, and stays what it is", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const connection = await bob.person.connect();
@@ -142,7 +144,7 @@ describe("B106: a connected application", () => {
     expect(activityOn(after)).toContain("An application was disconnected · Test client");
   });
 
-  test("whose code nobody has redeemed is not listed", async ({ expect }) => {
+  test("whose code was not redeemed is not listed", async ({ expect }) => {
     const bob = await Visitor.arrive();
     await bob.shard.rows.put(
       `grant:${bob.person.id}:${"g".repeat(16)}`,
@@ -236,7 +238,7 @@ describe("B107: signing out", () => {
     expect(await statusWith(tokens.access_token)).toBe(200);
   });
 
-  test("is nobody else's to do", async ({ expect }) => {
+  test("is refused to other users", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const csrf = await bob.formToken();
     for (const [fields, headers] of [
@@ -257,7 +259,7 @@ describe("B107: signing out", () => {
   });
 });
 
-test("what applications call themselves is nothing but text", async ({ expect }) => {
+test("the names of applications are nothing but text", async ({ expect }) => {
   const bob = await Visitor.arrive();
   const name = `<script>alert(1)</script>\u202eevil`;
   const approval = { client: `"><b>x`, redirectUri: "https://a.example/cb", scopes: ["mcp"] };

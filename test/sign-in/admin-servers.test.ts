@@ -66,7 +66,7 @@ describe("servers", () => {
     expect(html).toContain("tea:&lt;b&gt;menu");
   });
 
-  test("are nobody else's to see", async ({ expect }) => {
+  test("are hidden from all others", async ({ expect }) => {
     const ann = await Visitor.arrive();
     const page = await ann.visit(PATHS.admin);
     expect(page.status).toBe(403);

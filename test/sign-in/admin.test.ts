@@ -1,4 +1,4 @@
-/** `/admin`: for administrators, who see everybody and can end what anybody has. */
+/** `/admin`: for administrators, who see all users and can end everyone's access. */
 
 import { beforeAll, describe, test } from "vitest";
 
@@ -30,7 +30,7 @@ async function statusOf(answer: Promise<Response>): Promise<number> {
   return (await answer).status;
 }
 
-describe("who is let in", () => {
+describe("access to the page", () => {
   test.for([PATHS.admin, PATHS.logins, loginPath("abcdefgh")])(
     "%s is for administrators who are signed in",
     async (path, { expect }) => {
@@ -43,7 +43,7 @@ describe("who is let in", () => {
     },
   );
 
-  test("a token lets nobody in", async ({ expect }) => {
+  test("a token gives no access", async ({ expect }) => {
     const { token } = await root.person.key({ path: "/admin", scopes: ["admin"] });
     for (const path of [PATHS.admin, PATHS.logins]) {
       const headers = { ...as(token), Accept: "text/html" };
@@ -96,7 +96,7 @@ describe("people", () => {
     expect(text).toContain("Was enabled by an administrator");
   });
 
-  test("nobody locks themselves out", async ({ expect }) => {
+  test("an administrator cannot disable themselves", async ({ expect }) => {
     const answer = await act(PATHS.disableUser, { id: root.person.id });
     expect(answer.status).toBe(400);
     expect((await root.visit(PATHS.admin)).status).toBe(200);
@@ -107,7 +107,7 @@ describe("people", () => {
     expect(own).toEqual([]);
   });
 
-  test("who never was is not there", async ({ expect }) => {
+  test("that never existed is not found", async ({ expect }) => {
     for (const path of [PATHS.disableUser, PATHS.enableUser]) {
       expect((await act(path, { id: "u_nobody" })).status).toBe(404);
       expect((await act(path, {})).status).toBe(404);
@@ -123,7 +123,7 @@ async function newClient(clientName: string): Promise<string> {
 }
 
 describe("applications", () => {
-  test("that are deleted lose what anybody gave them, and others nothing", async ({ expect }) => {
+  test("that are deleted lose what any user gave them, and others nothing", async ({ expect }) => {
     const [bob, eve] = [await Visitor.arrive(), await Visitor.arrive()];
     const mine = await bob.person.connect();
     const theirs = await eve.person.connect({ client: mine.client });
@@ -163,7 +163,7 @@ describe("applications", () => {
     expect(made.filter((id) => !listed.includes(id))).toEqual([]);
   });
 
-  test("that have an address for an id are listed while somebody uses them", async ({ expect }) => {
+  test("whose id is a URL are listed while a user uses them", async ({ expect }) => {
     const client = "https://app.example.com/client.json";
     const bob = await Visitor.arrive();
     const id = "d".repeat(16);

@@ -1,4 +1,4 @@
-/** An application that asks for access in somebody's browser, step by step. */
+/** An application that requests access in a user's browser, step by step. */
 
 import type { Browser, Page } from "../support/oauth-browser.ts";
 import { signIn } from "../support/oauth-client.ts";
@@ -100,7 +100,7 @@ export async function ownersBrowser(options: SignInOptions = {}): Promise<Browse
   return browser;
 }
 
-/** What an address says to the application that it leads to. */
+/** The parameters of a redirect to the application. */
 export function answerIn(location: string | URL | null | undefined): Record<string, string> {
   return Object.fromEntries(new URL(location ?? "about:blank").searchParams);
 }

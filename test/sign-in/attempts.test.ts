@@ -59,7 +59,7 @@ describe("the same answer", () => {
     expect(redeemed.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test("B46: for ten seconds, and to nobody after that", async ({ expect }) => {
+  test("B46: for ten seconds, and not after that", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = await ownersBrowser();
     const page = await asking.visit({}, browser);
@@ -149,7 +149,7 @@ describe("an attempt", () => {
     ]);
   });
 
-  test("is kept so that nobody can read it", async ({ expect }) => {
+  test("is stored so that it cannot be read", async ({ expect }) => {
     const content = { kind: "visit", startedAt: 1, needsLogin: false, to: "/account" } as const;
     const [one, other] = [await AttemptSeal.of("one"), await AttemptSeal.of("other")];
     const sealed = await one.content(content);
@@ -216,7 +216,7 @@ describe("the records", () => {
       expect(await other).toEqual({ kind: "gone" });
     }));
 
-  test("who waits is served by another life of the object too", ({ expect }) =>
+  test("a waiting request is also served after a restart of the object", ({ expect }) =>
     withAttempts(async (fixture) => {
       fixture.attempts.open(NEW);
       await fixture.attempts.take("id", "browser", "consent");
@@ -226,7 +226,7 @@ describe("the records", () => {
       expect(await other).toEqual({ kind: "answered", answer: "answer" });
     }));
 
-  test("nobody waits longer than an answer is given again", ({ expect }) =>
+  test("no request waits longer than an answer is repeated", ({ expect }) =>
     withAttempts(async (fixture) => {
       const { attempts } = fixture;
       attempts.open(NEW);
@@ -274,7 +274,7 @@ describe("the records", () => {
       expect(attempts.find("id", "browser")).toEqual({ stage: "consent", content: "y" });
     }));
 
-  test("what has expired is not there, and is swept", ({ expect }) =>
+  test("expired attempts are not found, and are swept", ({ expect }) =>
     withAttempts(async (fixture) => {
       const { attempts, sql } = fixture;
       const rows = () => [...sql.exec("SELECT id FROM attempts_1")].length;

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** What is logged from now on. */
+/** The log entries from now on. */
 function logged(): () => readonly string[] {
   const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
   return () => log.mock.calls.map((values) => values.map(String).join(" "));
@@ -85,7 +85,7 @@ describe("B57: what strangers call themselves", () => {
   });
 });
 
-test("every event is told to the person in a sentence of ours", async ({ expect }) => {
+test("every event is shown to the user in a sentence of ours", async ({ expect }) => {
   logged();
   const ann = await Visitor.arrive();
   const events = Object.keys(AUDIT_EVENTS) as AuditEvent[];

@@ -1,4 +1,4 @@
-/** Authorization requests: which are served, and who is told when one is not. */
+/** Authorization requests: which are served, and who receives the error when one is not. */
 
 import { describe, test } from "vitest";
 
@@ -11,7 +11,7 @@ import { browserOf } from "./sign-in-gateway.ts";
 
 const PHISH = { ...WEB_CLIENT, redirect_uris: ["https://phish.client.example/cb"] };
 
-/** Nobody but the person is told. */
+/** Only the person is shown the error. */
 function isPage({ status, headers, left }: Page): boolean {
   return status === 400 && left === undefined && headers.get("location") === null;
 }
@@ -84,7 +84,7 @@ test("a query over 8 KB is not read", async ({ expect }) => {
   expect([page.status, page.left]).toEqual([414, undefined]);
 });
 
-describe("an error that the application is told", () => {
+describe("an error that the application receives", () => {
   const CONFIDENTIAL = {
     client_name: "Confidential",
     redirect_uris: [REDIRECT_URI],
@@ -170,7 +170,7 @@ describe("the resource that an application means", () => {
   });
 });
 
-describe("an application that nobody vouches for", () => {
+describe("an application for which no host vouches", () => {
   const malformed = { response_type: "x" };
 
   test("B39: is not led to: a link is shown", async ({ expect }) => {
@@ -184,7 +184,7 @@ describe("an application that nobody vouches for", () => {
     });
   });
 
-  test("B39: not when somebody else has approved it, and no more once this person has", async ({
+  test("B39: not when another user has approved it, and no more once this user has", async ({
     expect,
   }) => {
     const asking = await Asking.begin(PHISH);
@@ -215,7 +215,7 @@ describe("an application that nobody vouches for", () => {
 });
 
 describe("scopes", () => {
-  test("B40: what is not to be had is left out", async ({ expect }) => {
+  test("B40: scopes that are not available are left out", async ({ expect }) => {
     const asking = await Asking.begin();
     const page = await asking.visit({ scope: "mcp admin root" }, await ownersBrowser());
     expect(page.text).toContain("Use all servers here");

@@ -1,4 +1,4 @@
-/** What is asked of every request of an MCP endpoint: one token, that is for this endpoint. */
+/** The requirement of every request of an MCP endpoint: one token, for this endpoint. */
 
 import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   narrowKey = (await person.key(part)).token;
   everyKey = (await person.key({ path: "/mcp" })).token;
   operators = (await (await newOwner()).key({ path: "/admin" })).token;
-  // The login doctor is told of refusals once a minute: now, and not while a test counts.
+  // The login doctor records refusals once a minute: now, and not while a test counts.
   await (await initialize("/mcp/alpha", as("garbage"))).text();
   begun = Date.now();
 });
@@ -63,7 +63,7 @@ describe("without a token", () => {
     ["/sse", "mcp"],
     ["/sse/beta", "mcp:beta"],
   ] as const)(
-    "B9: %s says what to get, and that nothing is wrong",
+    "B9: %s gets a challenge with the metadata, and no error",
     async ([path, scope], { expect }) => {
       const asked = { resource_metadata: AT + path, scope };
       for (const method of ["POST", "GET", "DELETE", "PUT"]) {
@@ -138,7 +138,7 @@ describe("with a token that is none", () => {
     { name: "a quoted token", of: () => `Bearer "${alpha}"` },
     { name: "what is far too long", of: () => `Bearer ${"a:".repeat(4000)}` },
   ];
-  test.for(ROWS)("$name: 401, and nobody is asked", async ({ of }, { expect }) => {
+  test.for(ROWS)("$name: 401, and no object is asked", async ({ of }, { expect }) => {
     vi.useFakeTimers({ toFake: ["Date"], now: begun });
     const { objectRequests, outgoingRequests } = readCosts();
     const response = await initialize("/mcp/alpha", { Authorization: of() });
@@ -224,7 +224,7 @@ describe("with a token that is none", () => {
 });
 
 describe("with a token for an endpoint", () => {
-  test("it is served there, in any case of the scheme, and at its other door", async ({
+  test("it is served there, in any case of the scheme, and at its other transport", async ({
     expect,
   }) => {
     for (const Authorization of [`Bearer ${alpha}`, `bearer ${alpha}`, `BEARER   ${alpha}`]) {
@@ -298,7 +298,7 @@ describe("with a token for an endpoint", () => {
     await response.text();
   });
 
-  test("a server that is not there is not there for anybody", async ({ expect }) => {
+  test("an unknown server is not found for any user", async ({ expect }) => {
     const answers = [];
     for (const headers of [{}, as(everything), as("garbage")]) {
       const response = await initialize("/mcp/nobody", headers);

@@ -14,7 +14,7 @@ interface Journey {
   readonly options: SignInOptions;
   readonly asking: Asking;
   readonly browser: Browser;
-  /** Where the browser was sent to: `one`. */
+  /** The provider to which the browser was redirected: `one`. */
   readonly away: URL;
 }
 
@@ -30,7 +30,7 @@ async function journey(): Promise<Journey> {
   return { one, two, options, asking, browser, away: left };
 }
 
-/** Nobody is told, nobody is signed in, and no provider is asked. */
+/** No application gets a response, no user is signed in, and no provider is asked. */
 function isRefused({ status, left, headers }: Page): boolean {
   return status === 400 && left === undefined && headers.getSetCookie().length === 0;
 }
@@ -117,7 +117,7 @@ describe("is refused", () => {
   });
 });
 
-describe("what the provider says is not good", () => {
+describe("the provider's answer is invalid", () => {
   test.for([
     ["bad-state", 400],
     ["bad-token", 400],

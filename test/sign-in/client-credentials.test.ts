@@ -189,7 +189,7 @@ describe("B93: who is refused", () => {
     expect(statuses).toEqual([200, ...Array<number>(7).fill(401)]);
   });
 
-  test("who has registered", async ({ expect }) => {
+  test("a client that has registered", async ({ expect }) => {
     const { client_id, client_secret } = await newClient({
       redirect_uris: [REDIRECT_URI],
       token_endpoint_auth_method: "client_secret_post",
@@ -202,7 +202,7 @@ describe("B93: who is refused", () => {
   });
 });
 
-describe("what it gets", () => {
+describe("its token", () => {
   test("B93: no more scopes than it has", async ({ expect }) => {
     const { form } = await newService();
     for (const scope of ["mcp", "mcp:beta", "mcp:alpha mcp:beta", "admin", "mcp:alpha admin"]) {

@@ -9,7 +9,7 @@ import { ORIGIN } from "./gateway.ts";
 import { isRefused, statusWith } from "./token-use.ts";
 import { SESSION_COOKIE, Visitor } from "./visitor.ts";
 
-test("what a failure has left of an application is on the page still, and goes the next time", async ({
+test("the rest of an application after a failed deletion stays on the page, and goes the next time", async ({
   expect,
 }) => {
   const [root, ann] = [await Visitor.arrive({ isAdmin: true }), await Visitor.arrive()];

@@ -1,4 +1,4 @@
-/** What the gateway has kept of a client that registered; clients see none of it. */
+/** The gateway's stored record of a registered client; clients see none of it. */
 
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";

@@ -18,7 +18,7 @@ import { type Person, records } from "./people.ts";
 
 export type Form = Readonly<Record<string, string | undefined>>;
 
-/** A request of the token endpoint, from an address that nobody has counted failures of. */
+/** A token request from an address for which no failure was counted. */
 export function ask(form: Form, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
   return requestToken(gateway, form, { ...fromElsewhere(), ...headers });
 }
@@ -43,7 +43,7 @@ export interface Code {
   readonly grant: string;
   readonly code: string;
   readonly verifier: string;
-  /** What redeems it. */
+  /** The parameters that redeem it. */
   readonly form: Form;
 }
 
@@ -94,12 +94,12 @@ export async function connect(options: CodeOptions = {}): Promise<Connected> {
   return { ...code, tokens: await tokensIn(await ask(code.form)) };
 }
 
-/** What refreshes. */
+/** The parameters of a refresh. */
 export function refreshing({ client }: Pick<Code, "client">, refreshToken: string): Form {
   return { grant_type: "refresh_token", client_id: client, refresh_token: refreshToken };
 }
 
-/** Whether a token is good at this moment, for the endpoint at this path. */
+/** @returns whether a token is valid at this moment, for the endpoint at this path. */
 export async function isGood(token: string, path = "/mcp"): Promise<boolean> {
   const [user = ""] = token.split(":");
   const { bearers } = records().store.ofUser(user);

@@ -1,4 +1,4 @@
-/** Answers to the question that the person did not give, and how browsers say that they did. */
+/** Forged answers to the consent question, and the headers by which browsers reveal them. */
 
 import { describe, test } from "vitest";
 
@@ -7,7 +7,7 @@ import { Asking, ownersBrowser } from "./asking.ts";
 import { ORIGIN } from "./gateway.ts";
 import { browserOf, signInGateway } from "./sign-in-gateway.ts";
 
-/** Sends the form of a consent page as somebody might who does not use the page. */
+/** Sends the form of a consent page as a client that does not use the page. */
 function postForm(
   browser: Browser,
   page: Page,
@@ -69,12 +69,15 @@ describe("an answer that is not the person's", () => {
     { "Sec-Fetch-Site": "same-origin" },
     { "Sec-Fetch-Site": "none" },
     {},
-  ])("B45: but from the page itself, as browsers say it: %j", async (headers, { expect }) => {
-    const asking = await Asking.begin();
-    const browser = await ownersBrowser();
-    const page = await asking.visit({}, browser);
-    expect((await postForm(browser, page, { headers })).status).toBe(303);
-  });
+  ])(
+    "B45: but from the page itself, with the headers of browsers: %j",
+    async (headers, { expect }) => {
+      const asking = await Asking.begin();
+      const browser = await ownersBrowser();
+      const page = await asking.visit({}, browser);
+      expect((await postForm(browser, page, { headers })).status).toBe(303);
+    },
+  );
 
   test.for([
     ["nothing", "", "application/x-www-form-urlencoded"],
@@ -98,7 +101,7 @@ describe("an answer that is not the person's", () => {
     expect((await postForm(browser, page)).status).toBe(303);
   });
 
-  test("of somebody whom the page did not name", async ({ expect }) => {
+  test("of a user whom the page did not name", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = browserOf();
     const page = await asking.visit({}, browser);

@@ -1,4 +1,4 @@
-/** The question whether an application may act for somebody, and what comes of each answer. */
+/** The question whether an application may act for a user, and the result of each answer. */
 
 import { describe, test } from "vitest";
 
@@ -90,7 +90,7 @@ describe("the page", () => {
     expect(await hitsAt(host)).toEqual([]);
   });
 
-  test("says nothing of anybody to who is not signed in, and who is signed in to who is", async ({
+  test("names no user to a person who is not signed in, and the user to one who is", async ({
     expect,
   }) => {
     const asking = await Asking.begin();
@@ -151,7 +151,7 @@ describe("yes", () => {
 });
 
 describe("no", () => {
-  test("B59a: is told to the application, and ends the attempt", async ({ expect }) => {
+  test("B59a: is sent to the application, and ends the attempt", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = browserOf();
     const page = await asking.visit({}, browser);
@@ -163,7 +163,7 @@ describe("no", () => {
     expect([again.status, again.left]).toEqual([400, undefined]);
   });
 
-  test("B59a: is a link where nobody vouches for the application", async ({ expect }) => {
+  test("B59a: is a link where no host vouches for the application", async ({ expect }) => {
     const asking = await Asking.begin(WEB_CLIENT);
     const browser = browserOf();
     const denied = await browser.submit(await asking.visit({}, browser), { button: "Deny" });

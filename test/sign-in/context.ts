@@ -14,7 +14,7 @@ import { ORIGIN } from "./gateway.ts";
 
 export interface ContextOptions {
   readonly limits?: Partial<Limits>;
-  /** Gets every step that the login doctor is told of. */
+  /** Receives every step that the login doctor records. */
   readonly steps?: LoginStepView[];
 }
 
@@ -56,7 +56,7 @@ export function gatewayWith(options: ContextOptions = {}): Endpoints {
 
 let people = 0;
 
-/** Headers of somebody whom no limit has counted before. */
+/** Headers of a client that no limit has counted before. */
 export function fromElsewhere(): { readonly "cf-connecting-ip": string } {
   people += 1;
   return { "cf-connecting-ip": `198.51.${people >> 8}.${people & 255}` };

@@ -11,7 +11,7 @@ const URI = "http://127.0.0.1:9/cb";
 let count = 0;
 export const newName = (kind: string): string => `${kind}-${(count += 1)}-${crypto.randomUUID()}`;
 
-/** Somebody's requests: what they tell the doctor is kept when `kept` is over. */
+/** Requests of one client: their steps are stored when `kept` is over. */
 export function teller(
   address = newName("address"),
   agent = "test/1",
@@ -22,7 +22,7 @@ export function teller(
   return { trace, kept: () => Promise.all(promises) };
 }
 
-/** Tells it all at once. @returns the references. */
+/** Records all of them at once. @returns the references. */
 export async function tell(
   steps: readonly LoginStepView[],
   from: ReturnType<typeof teller> = teller(),

@@ -148,7 +148,7 @@ describe("a whole attempt", () => {
     expect(kinds(trace)).toEqual(["asked", "consent_shown", "attempt_refused", "attempt_refused"]);
   });
 
-  test("that sends its code twice is told from one that is late", async ({ expect }) => {
+  test("that sends its code twice is distinguished from one that is late", async ({ expect }) => {
     const { client, exchange } = await obtainCode(gateway, { code: OWNER_CODE });
     await requestToken(gateway, exchange);
     await requestToken(gateway, exchange);
@@ -182,7 +182,7 @@ describe("the pages", () => {
     expect(list.text).toContain(one);
     expect(list.text).toContain(sentence);
 
-    // As somebody types what they were told.
+    // As a person types the reference.
     const found = await root.browser.submit(list, {
       fields: { reference: ` ${other.toUpperCase()} ` },
     });
@@ -200,7 +200,7 @@ describe("the pages", () => {
     ]);
   });
 
-  test("say in words what programs are given as codes", async ({ expect }) => {
+  test("show in words what programs get as codes", async ({ expect }) => {
     const client = newName("client");
     const codes: readonly LoginStepView[] = [
       { kind: "attempt_refused", client, reason: "other-browser" },
@@ -262,7 +262,7 @@ describe("the pages", () => {
     expect((await get(loginPath("zzzzzzzz"))).status).toBe(404);
   });
 
-  test("say what strangers said as text", async ({ expect }) => {
+  test("show strangers' input as text", async ({ expect }) => {
     const client = `<script>alert(1)</script>\u202e${newName("x")}`;
     const [one = ""] = await tell([{ ...asked(client), name: `"><img src=x>` } as LoginStepView]);
     const { html } = await root.visit(loginPath(one));
@@ -276,7 +276,7 @@ async function ask(headers: Record<string, string>): Promise<Response> {
 }
 
 describe("B84: the login doctor as JSON", () => {
-  test("without a token says where to get one", async ({ expect }) => {
+  test("without a token gets the address of the metadata", async ({ expect }) => {
     for (const headers of [{}, { Cookie: `${SESSION_COOKIE}=${root.secret}` }]) {
       const response = await ask(headers);
       expect(response.status).toBe(401);
@@ -290,7 +290,7 @@ describe("B84: the login doctor as JSON", () => {
     }
   });
 
-  test("with too small a scope says which one it takes", async ({ expect }) => {
+  test("with too small a scope gets the required scope", async ({ expect }) => {
     const { token } = await root.person.key({ path: "/admin", scopes: ["mcp"] });
     const response = await ask(as(token));
     expect(response.status).toBe(403);

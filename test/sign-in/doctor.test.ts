@@ -151,7 +151,7 @@ describe("steps are one attempt", () => {
     expect(await findLogin(records().store, other ?? "")).toBeUndefined();
   });
 
-  test("with what was said in its name at the same address, and in no other", async ({
+  test("with the steps that claim its id at the same address, and no others", async ({
     expect,
   }) => {
     const [client, other, address] = [newName("client"), newName("client"), newName("address")];
@@ -220,7 +220,7 @@ describe("steps are one attempt", () => {
   });
 });
 
-describe("what is kept", () => {
+describe("stored steps", () => {
   test("of a loop is a count", async ({ expect }) => {
     const [client, from] = [newName("client"), teller()];
     const [one] = await tell(

@@ -1,4 +1,4 @@
-/** Whoever says that they are at an address: which documents are loaded, how often, and which never. */
+/** Clients that claim a URL as their id: which documents are loaded, how often, and which never. */
 
 import { afterEach, describe, test, vi } from "vitest";
 
@@ -25,7 +25,10 @@ function documentOf(client_id: string, members: object = {}): object {
   return { client_id, client_name: "Documented", redirect_uris: [REDIRECT_URI], ...members };
 }
 
-/** What a refusal says, without what is another in each. @throws Error if it is none. */
+/**
+ * @returns the text of a refusal, without the parts that differ between two. @throws Error if the
+ *   response is not a refusal.
+ */
 function wordsOf({ status, left, text }: Page): string {
   if (status !== 400 || left !== undefined) throw new Error(`${status} ${left?.href}: ${text}`);
   return text.replace(/Reference [a-z0-9]+/, "");
@@ -58,7 +61,7 @@ const ANSWERS: readonly (readonly [string, (id: string) => CanaryAnswer])[] = [
   ],
 ];
 
-describe("what is no document is refused in the same words, and asked for once:", () => {
+describe("an invalid document is refused in the same words, and requested once:", () => {
   test.for(ANSWERS)("B56, %s", async ([, answerFor], { expect }) => {
     const host = newHost();
     const id = `https://${host}/x.json`;

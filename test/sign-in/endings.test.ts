@@ -1,4 +1,4 @@
-/** What ends a user's access ends all of it, and what does not, ends nothing. */
+/** The events that end a user's access end all of it, and other events end nothing. */
 
 import { afterEach, describe, test, vi } from "vitest";
 
@@ -19,7 +19,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Whether an API key is good where its record is. */
+/** @returns whether an API key is valid where its record is. */
 async function isKeyGood({ shard }: Person, token: string): Promise<boolean> {
   return (await shard.bearers.check(ORIGIN, `${ORIGIN}/mcp/alpha`, token)) !== undefined;
 }
@@ -58,7 +58,7 @@ describe("a provider that ends the sign-in", () => {
   });
 });
 
-test("who is let in again after being disabled begins anew", async ({ expect }) => {
+test("a user who is enabled again begins anew", async ({ expect }) => {
   const person = await newOwner();
   const connection = await connect({ person });
   const key = await person.key();
@@ -70,7 +70,7 @@ test("who is let in again after being disabled begins anew", async ({ expect }) 
   expect(await told(refused)).toEqual([400, "invalid_grant"]);
 });
 
-test("who signed in with a provider that is no longer configured is out", async ({ expect }) => {
+test("a user of a provider that is no longer configured is signed out", async ({ expect }) => {
   const person = await newOwner();
   const key = await person.key();
   await person.shard.users.change(person.id, { provider: "gone" });
@@ -84,7 +84,7 @@ test("a server named like the way back of HTTP+SSE is asked for as itself", asyn
   expect(response.status).toBe(404);
 });
 
-test("another site signs nobody out", async ({ expect }) => {
+test("another site cannot sign a user out", async ({ expect }) => {
   const answer = await post(`${ORIGIN}/logout`, "", {
     ...{ "Content-Type": "application/x-www-form-urlencoded", Accept: "text/html" },
     ...{ Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site", ...fromElsewhere() },
@@ -93,7 +93,7 @@ test("another site signs nobody out", async ({ expect }) => {
   expect(answer.headers.has("clear-site-data")).toBe(false);
 });
 
-test("a broken Authorization header is read by nobody", async ({ expect }) => {
+test("a broken Authorization header is not read", async ({ expect }) => {
   const { client_id: client } = await newClient();
   const headers = { Authorization: `Basic ${btoa(`${client}:`).slice(0, 4)}\f${btoa("x")}` };
   const response = await ask({ grant_type: "authorization_code", code: "x" }, headers).catch(

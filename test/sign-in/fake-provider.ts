@@ -1,4 +1,4 @@
-/** A sign-in provider that a test plays: it behaves as it is told, and keeps what it was asked. */
+/** An identity provider that a test plays: it follows its script, and records its requests. */
 
 import type {
   Departure,
@@ -32,7 +32,7 @@ export function known(identity: Identity, authTime?: number): SignInResult {
   };
 }
 
-/** Somebody whom no other test knows. */
+/** A person whom no other test knows. */
 export function stranger(change: Partial<Identity> = {}): Identity {
   return { ...ADA, subject: crypto.randomUUID(), ...change };
 }
@@ -78,7 +78,7 @@ export class FakeProvider implements RedirectProvider {
     return Promise.resolve(this.says);
   }
 
-  /** Whoever it names is let in as what it names them. */
+  /** Every person whom it names is admitted with that identity. */
   standing({ subject }: KnownIdentity): Promise<Standing | undefined> {
     const { says } = this;
     const isNamed = says.kind === "identity" && says.identity.subject === subject;
@@ -89,7 +89,7 @@ export class FakeProvider implements RedirectProvider {
     return Promise.resolve({ kind: "alive" });
   }
 
-  /** Where it sends the browser back to, from where that was sent to it. */
+  /** The URL to which it redirects the browser back. */
   wayBack(location: string | URL | undefined): string {
     const { searchParams: query } = new URL(location ?? "about:blank");
     const state = encodeURIComponent(query.get("state") ?? "");

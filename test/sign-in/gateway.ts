@@ -12,7 +12,7 @@ export const gateway: Gateway = {
   send: (url, sent) => exports.default.fetch(new Request(url, { ...sent, redirect: "manual" })),
 };
 
-/** A browser that nobody has used before. */
+/** A new browser without cookies. */
 export function newBrowser(): Browser {
   return new Browser(gateway.origin, gateway.send);
 }

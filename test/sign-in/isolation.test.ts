@@ -112,7 +112,7 @@ const ROWS: readonly {
   { name: "nobody", token: () => Promise.resolve(""), status: 401 },
 ];
 
-describe("the session of an application is there for nobody else:", () => {
+describe("the session of an application does not exist for other applications:", () => {
   test.for(ROWS)("$name: $status", async ({ path = ALPHA, token, status }, { expect }) => {
     const bearer = await token();
     const headers = { "Mcp-Session-Id": session.id, ...(bearer === "" ? {} : as(bearer)) };
@@ -209,7 +209,7 @@ test("a cursor of one user is none to the other, and the upstream is not asked",
   expect(asked).toEqual([undefined, "of-ann"]);
 });
 
-test("what is noted of one user is on no page of the other", async ({ expect }) => {
+test("the records of one user are on no page of the other", async ({ expect }) => {
   const [mine, theirs] = [await Visitor.as(ann), await Visitor.as(bob)];
   const application = crypto.randomUUID();
   await ann.shard.audit.append(ann.id, "denied", { application });

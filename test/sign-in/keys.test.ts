@@ -112,7 +112,7 @@ describe("B91: a key that was good a moment ago is refused", () => {
     await isRefused(tokens.access_token);
   });
 
-  test("nobody else can delete it", async ({ expect }) => {
+  test("no other user can delete it", async ({ expect }) => {
     const { id, token } = await person.key();
     const other = await Person.signIn();
     expect(await person.shard.endKey(other.id, id)).toBe(false);

@@ -169,7 +169,7 @@ test("a revocation before the lease was there is found out with it", async ({ ex
   expect(await stream?.rest()).toEqual([]);
 });
 
-test("the object that would tell may sleep, and be lost", async ({ expect }) => {
+test("the object that would close it may hibernate, and be lost", async ({ expect }) => {
   const person = await Person.signIn();
   const keys = [await person.key(), await person.key()];
   const streams = [];

@@ -153,7 +153,7 @@ describe("a session", () => {
     expect([page.status, page.url.pathname]).toEqual([200, "/login"]);
   });
 
-  test("of somebody who was disabled is none", async ({ expect }) => {
+  test("of a disabled user is none", async ({ expect }) => {
     const provider = new FakeProvider("one");
     const options = { providers: [provider] };
     const browser = browserOf(options);
@@ -166,7 +166,7 @@ describe("a session", () => {
   });
 });
 
-describe("where somebody goes after it", () => {
+describe("the page after it", () => {
   test.for([
     ["/account", "/account"],
     ["/admin?x=1", "/admin?x=1"],
@@ -189,7 +189,9 @@ describe("where somebody goes after it", () => {
 });
 
 describe("a choice of providers", () => {
-  test("one is gone to at once, and forgotten by nobody", async ({ expect }) => {
+  test("the browser goes to a single provider at once, which gets its memory back", async ({
+    expect,
+  }) => {
     const provider = new FakeProvider("one");
     const browser = browserOf({ providers: [provider] });
     const { left, status } = await browser.visit("/login?to=/admin");
@@ -232,7 +234,9 @@ describe("a choice of providers", () => {
     }
   });
 
-  test("that cannot be reached says so, and can be tried again", async ({ expect }) => {
+  test("that cannot be reached causes an error page, and can be tried again", async ({
+    expect,
+  }) => {
     const provider = new FakeProvider("one");
     const browser = browserOf({ providers: [provider, OWNER] });
     const page = await browser.visit("/login");
@@ -258,7 +262,7 @@ describe("a choice of providers", () => {
 });
 
 describe("every page", () => {
-  test("B95: has the same headers, whatever it says", async ({ expect }) => {
+  test("B95: has the same headers, whatever its content", async ({ expect }) => {
     const browser = browserOf();
     const asking = await Asking.begin();
     const pages = [

@@ -52,7 +52,7 @@ describe("10,000 registrations", () => {
     expect((await ask(refreshing(application, refresh_token))).status).toBe(200);
   }, 600_000);
 
-  test("of as many addresses are kept for a day, and stop nobody", async ({ expect }) => {
+  test("of as many addresses are kept for a day, and block no other client", async ({ expect }) => {
     const application = await connect();
     const ids = await inParallel(1000, 50, async () => (await newClient()).client_id);
     expect(new Set(ids).size).toBe(1000);

@@ -1,4 +1,4 @@
-/** What the authorization server says of itself (RFC 8414). */
+/** The authorization server's metadata (RFC 8414). */
 
 import { describe, test } from "vitest";
 

@@ -1,4 +1,4 @@
-/** An MCP endpoint that somebody opens in a browser leads to the page that says how to connect. */
+/** An MCP endpoint that is opened in a browser leads to the page with the instructions. */
 
 import { describe, test } from "vitest";
 

@@ -102,7 +102,7 @@ describe("a page of an origin that is listed", () => {
 });
 
 describe("a host", () => {
-  test("B12: that is not ours is told so, and nothing of it is repeated", async ({ expect }) => {
+  test("B12: that is not ours is refused, and nothing of it is repeated", async ({ expect }) => {
     const paths = ["/.well-known/oauth-authorization-server", METADATA, "/mcp/alpha", "/"];
     // The second as the platform calls every Worker beside its own name.
     for (const host of ["evil.example", "edgeway.account.workers.dev"]) {

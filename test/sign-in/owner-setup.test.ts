@@ -24,7 +24,7 @@ interface New extends SignInOptions {
 
 let registries = 0;
 
-/** A gateway whose registry nobody has used before. */
+/** A gateway with an empty registry. */
 function newGateway(): New {
   registries += 1;
   const name = `setup-${registries}`;

@@ -1,10 +1,10 @@
-/** Users whom the embedded provider stands by, so that their tokens can be refreshed. */
+/** Users of the built-in provider, so that their tokens can be refreshed. */
 
 import { OWNER_ISSUER, OWNER_SUBJECT } from "../../src/auth/identity/owner.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
 import { Person, records, SOMEBODY } from "./people.ts";
 
-/** Somebody whom no other test knows, and whose sign-in lasts. */
+/** A user whom no other test knows, and whose sign-in lasts. */
 export async function newOwner(): Promise<Person> {
   const person = await Person.signIn();
   const provider = records().providers.get("owner");

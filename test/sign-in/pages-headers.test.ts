@@ -125,7 +125,7 @@ describe("a page", () => {
   });
 });
 
-test("a redirect is kept by nobody, and tells nobody where it comes from", async ({ expect }) => {
+test("a redirect is not stored, and sends no referrer", async ({ expect }) => {
   const [hop] = (await newBrowser().visit(PATHS.account)).hops;
   expect(hop?.status).toBe(303);
   for (const [name, value] of [
@@ -138,7 +138,7 @@ test("a redirect is kept by nobody, and tells nobody where it comes from", async
 });
 
 describe("/", () => {
-  test("tells a browser how to connect to this very gateway", async ({ expect }) => {
+  test("shows a browser how to connect to this gateway", async ({ expect }) => {
     const { text } = await newBrowser().visit("/");
     for (const said of [`${ORIGIN}/mcp`, `${ORIGIN}/mcp/alpha`, `${ORIGIN}/sse`, "Claude Code"]) {
       expect(text).toContain(said);
@@ -148,7 +148,7 @@ describe("/", () => {
     expect((await root.visit("/")).text).toContain("Admin");
   });
 
-  test("tells a program in plain text", async ({ expect }) => {
+  test("answers a program in plain text", async ({ expect }) => {
     for (const accept of ["*/*", undefined, "application/json"]) {
       const page = await newBrowser().visit("/", { Accept: accept });
       expect(page.headers.get("content-type")).toBe("text/plain; charset=utf-8");

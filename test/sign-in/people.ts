@@ -30,7 +30,7 @@ export const SOMEBODY = {
   ...{ provider: PEOPLE_PROVIDER.name, issuer: PEOPLE_PROVIDER.team },
   email: "somebody@example.com",
 };
-/** The address of somebody who is an administrator. */
+/** The address of an administrator. */
 export const ROOT_EMAIL = "root@example.com";
 
 export interface TokenOptions {
@@ -61,7 +61,7 @@ export class Person {
     this.codeMac = codeMac;
   }
 
-  /** Somebody whom no other test knows. */
+  /** A person whom no other test knows. */
   static async signIn(): Promise<Person> {
     const subject = crypto.randomUUID();
     const id = await (await records().secrets()).userId(SOMEBODY.issuer, subject);

@@ -34,7 +34,7 @@ function listing(redirectUri: string): Promise<Asking> {
 }
 
 describe("one that is on the list", () => {
-  test("gets a code, for which the page says what will open", async ({ expect }) => {
+  test("gets a code, and the page names the application that will open", async ({ expect }) => {
     const asking = await listing(CURSOR);
     const browser = await ownersBrowser();
     const page = await asking.visit({}, browser);
@@ -66,7 +66,7 @@ describe("one that is on the list", () => {
     expect([again.status, again.left]).toEqual([200, undefined]);
   });
 
-  test("is told what is wrong, so that it does not wait", async ({ expect }) => {
+  test("gets the error, so that it does not wait", async ({ expect }) => {
     const asking = await listing(CURSOR);
     const { left } = await asking.visit({ resource: "https://evil.example/mcp" });
     expect(left?.href).toMatch(new RegExp(`^${CURSOR}\\?error=invalid_target&`));

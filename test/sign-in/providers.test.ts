@@ -1,4 +1,4 @@
-/** What a provider says of somebody, and what that is good for. */
+/** The facts that a provider states about a person, and their effect. */
 
 import { describe, test } from "vitest";
 
@@ -19,7 +19,7 @@ function cameThrough(name: string): Readonly<Record<string, string>> {
   return { "cf-access-jwt-assertion": name };
 }
 
-describe("what a provider says", () => {
+describe("a provider's answer", () => {
   test("becomes a user, with what the provider is asked again kept sealed", async ({ expect }) => {
     const { isAdmin, ...identity } = stranger();
     const provider = new FakeProvider("one", known({ ...identity, isAdmin }));
@@ -52,7 +52,7 @@ describe("what a provider says", () => {
     expect(page.text).toContain("Reference");
   });
 
-  test("B109: of somebody who was disabled opens nothing", async ({ expect }) => {
+  test("B109: about a disabled user opens nothing", async ({ expect }) => {
     const identity = stranger();
     const id = await (await records().secrets()).userId(identity.issuer, identity.subject);
     const provider = new FakeProvider("one", known(identity));
@@ -67,7 +67,9 @@ describe("what a provider says", () => {
     expect(await users.find(id)).toMatchObject({ isDisabled: true });
   });
 
-  test("who is no administrator gets no token for the operator's pages", async ({ expect }) => {
+  test("a user who is not an administrator gets no token for the operator's pages", async ({
+    expect,
+  }) => {
     const provider = new FakeProvider("one", known(stranger()));
     const options = { providers: [provider] };
     const asking = await Asking.begin(undefined, options);
@@ -114,7 +116,7 @@ test("a provider that does not say when somebody signed in proves no fresh sign-
   expect(provider.started).toMatchObject([{ fresh: false }, { fresh: true }]);
 });
 
-describe("what stands in front of the gateway", () => {
+describe("a proxy in front of the gateway", () => {
   const people = {
     ada: known(stranger()),
     bea: known(stranger({ name: "Bea" })),
@@ -122,7 +124,7 @@ describe("what stands in front of the gateway", () => {
   } as const;
   const options = { providers: [new FakeAccess(people)] };
 
-  test("says who it is, without a page", async ({ expect }) => {
+  test("identifies the user without a page", async ({ expect }) => {
     const browser = browserOf(options);
     const { hops } = await browser.visit("/login", cameThrough("ada"));
     expect(hops[0]).toMatchObject({ status: 303 });
@@ -147,7 +149,7 @@ describe("what stands in front of the gateway", () => {
     expect([page.status, sessionIn(browser)]).toEqual([403, undefined]);
   });
 
-  test.for([{}, cameThrough("nobody")])("says nothing: %j", async (headers, { expect }) => {
+  test.for([{}, cameThrough("nobody")])("identifies no user: %j", async (headers, { expect }) => {
     const page = await browserOf(options).visit("/login", headers);
     expect([page.status, page.text]).toEqual([
       403,
@@ -156,7 +158,7 @@ describe("what stands in front of the gateway", () => {
   });
 });
 
-test("nobody is known by an address that two providers say", async ({ expect }) => {
+test("an address that two providers state identifies no user", async ({ expect }) => {
   const one = new FakeProvider("one", known({ ...ADA, issuer: "https://one.example" }));
   const two = new FakeProvider("two", known({ ...ADA, issuer: "https://two.example" }));
   const ids = [];

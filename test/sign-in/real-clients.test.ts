@@ -83,7 +83,7 @@ describe("a document", () => {
     }
   });
 
-  test("that names keys is nobody's who has another one", async ({ expect }) => {
+  test("that names keys rejects a client with another one", async ({ expect }) => {
     const other = await Signer.make("RS256");
     const client = new RealClient({
       ...CLIENTS["a connector of ChatGPT"],

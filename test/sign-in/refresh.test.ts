@@ -1,4 +1,6 @@
-/** Refresh tokens: each is replaced when it is used, and nobody honest is signed out by that. */
+/**
+ * Refresh tokens: each is replaced when it is used, and no honest client loses its sign-in by that.
+ */
 
 import { describe, test } from "vitest";
 
@@ -106,7 +108,7 @@ describe("a refresh", () => {
   });
 });
 
-describe("who may refresh", () => {
+describe("the right to refresh", () => {
   test("B73: the client that the token was issued to, and no other", async ({ expect }) => {
     const application = await connect();
     const { client_id: other } = await newClient();
@@ -118,7 +120,7 @@ describe("who may refresh", () => {
     expect((await ask(refreshing(application, refresh_token))).status).toBe(200);
   });
 
-  test("B73: nobody gets the answer of a client with a secret without that secret", async ({
+  test("B73: no client gets the answer of a client with a secret without that secret", async ({
     expect,
   }) => {
     const { client_id: id, client_secret: secret } = await newClient({

@@ -98,7 +98,7 @@ describe("a registration", () => {
   });
 });
 
-describe("what real clients send", () => {
+describe("the requests of real clients", () => {
   test.for([
     {
       client: "Cursor, with the scheme of its application beside two addresses",
@@ -288,7 +288,7 @@ describe("bad input", () => {
 });
 
 describe("too much of it", () => {
-  test("B28: who has registered signs in, though the address may register nobody more", async ({
+  test("B28: a registered client signs in, though the address may register no more clients", async ({
     expect,
   }) => {
     const address = fromElsewhere();
@@ -360,7 +360,7 @@ describe("too much of it", () => {
     expect((await registering({ ...PUBLIC, redirect_uris }, { via })).status).toBe(201);
   });
 
-  test("the operator is told once that the day is crowded", async ({ expect }) => {
+  test("the log reports once that the limit of the day is reached", async ({ expect }) => {
     const count = await newContext().store.ephemeral("register").limits.countOfDay("register");
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const via = gatewayWith({ limits: { registrationsPerDay: count + 1 } }).send;

@@ -132,7 +132,7 @@ describe("a question that need not be asked again", () => {
     expect([page.status, page.left]).toEqual([200, undefined]);
   });
 
-  test("B49: and when nobody is signed in any more", async ({ expect }) => {
+  test("B49: and when the user is no longer signed in", async ({ expect }) => {
     const { asking, browser } = await approved();
     passTime(2 * HOUR + 1);
     const page = await asking.visit({}, browser);
@@ -140,7 +140,9 @@ describe("a question that need not be asked again", () => {
     expect(page.text).not.toContain("Not you?");
   });
 
-  test("B58: a document that has changed is asked about, and says so", async ({ expect }) => {
+  test("B58: a changed document needs a new answer, and the page shows the change", async ({
+    expect,
+  }) => {
     const url = `https://${newHost()}/client.json`;
     const document = {
       client_id: url,

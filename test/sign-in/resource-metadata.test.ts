@@ -1,4 +1,7 @@
-/** Where a client learns what to get a token for, and from whom (RFC 9728). */
+/**
+ * Protected-resource metadata: the resource to request a token for, and its authorization server
+ * (RFC 9728).
+ */
 
 import { describe, test } from "vitest";
 
@@ -57,7 +60,7 @@ describe("each endpoint has its document", () => {
     }
   });
 
-  test("it says nothing of a request, and may be read by every page", async ({ expect }) => {
+  test("it does not depend on the request, and may be read by every page", async ({ expect }) => {
     const headers = {
       ...{ "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "http", Origin: "null" },
       ...{ Forwarded: "host=evil.example", Authorization: "Bearer garbage" },
@@ -79,7 +82,7 @@ describe("each endpoint has its document", () => {
   });
 });
 
-describe("what a client may guess at is met with JSON, never with a page", () => {
+describe("an address that a client guesses is answered with JSON, never with a page", () => {
   test.for(["openid-configuration", "xyz", "oauth-protected-resources", "", "a/b/c"])(
     "B3: /.well-known/%s",
     async (name, { expect }) => {

@@ -20,7 +20,7 @@ describe("revocation", () => {
     expect(await eventsOf(person)).toEqual(["grant_created", "token_revoked"]);
   });
 
-  test("B76: and is heard of at the endpoint within seconds", async ({ expect }) => {
+  test("B76: and takes effect at the endpoint within seconds", async ({ expect }) => {
     const { client, tokens } = await connect({ path: "/mcp/alpha", scopes: ["mcp:alpha"] });
     expect(await statusWith(tokens.access_token)).toBe(200);
     expect((await ask({ token: tokens.refresh_token, client_id: client })).status).toBe(200);
@@ -51,7 +51,7 @@ describe("revocation", () => {
     expect(await isGood(second.access_token)).toBe(false);
   });
 
-  test("what was answered a moment ago is not answered again", async ({ expect }) => {
+  test("a recent answer is not repeated", async ({ expect }) => {
     const application = await connect();
     const { client, tokens } = application;
     const again = refreshing(application, tokens.refresh_token);
@@ -84,7 +84,9 @@ describe("revocation", () => {
     }
   });
 
-  test("B77: of another client's token changes nothing, and tells nothing", async ({ expect }) => {
+  test("B77: of another client's token changes nothing, and reveals nothing", async ({
+    expect,
+  }) => {
     const application = await connect();
     const { person, tokens } = application;
     const { client_id } = await newClient();
@@ -169,7 +171,7 @@ describe("an end that the user makes", () => {
     expect(await told(await ask(pending.form))).toEqual(REFUSED);
   });
 
-  test("of an application for everybody", async ({ expect }) => {
+  test("of an application for all users", async ({ expect }) => {
     // The second has an address that is too long to be kept beside its grant.
     const [short, long] = [REDIRECT_URI, `https://a.example/${"x".repeat(1500)}`];
     const { client_id: client } = await newClient({

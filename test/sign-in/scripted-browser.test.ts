@@ -105,7 +105,7 @@ describe("forms", () => {
 });
 
 describe("headers", () => {
-  test("are those of Chromium for what somebody types, and for a form", async ({ expect }) => {
+  test("are those of Chromium for a typed address, and for a form", async ({ expect }) => {
     const open: Answer = [200, [], FORMS];
     const { browser, sent } = siteOf({ "/page": PAGE, "/open": open, "/authorize": GONE });
     await browser.submit(await browser.visit("/page"), { button: "Approve" });
@@ -124,7 +124,7 @@ describe("headers", () => {
 });
 
 describe("cookies", () => {
-  test("are kept by name and path, and end when they are told to", async ({ expect }) => {
+  test("are kept by name and path, and end when they are deleted", async ({ expect }) => {
     const host = "Secure; HttpOnly; SameSite=Lax; Path=/";
     const { browser, sent } = siteOf({
       "/set": set(`__Host-a=1; ${host}; Max-Age=600`, "b=2; Path=/deep", "c=3; Max-Age=600"),

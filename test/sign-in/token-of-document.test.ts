@@ -63,7 +63,7 @@ describe("a public client", () => {
     expect((await ask(form)).status).toBe(200);
   });
 
-  test("does not sign, so who signs for it is somebody else", async ({ expect }) => {
+  test("does not sign, so a signed request comes from another client", async ({ expect }) => {
     const { id } = await newDocumentClient();
     const { form } = await newCode({ client: id });
     const signed = await (await Signer.make()).parameters(id);
@@ -80,7 +80,7 @@ describe("a public client", () => {
     expect(await told(await ask(form))).toEqual(REFUSED);
   });
 
-  test("whose document cannot be had for a while gets them all the same", async ({ expect }) => {
+  test("whose document is unavailable for a while gets them all the same", async ({ expect }) => {
     const { id } = await newDocumentClient();
     const application = await connect({ client: id });
     await serveAt(id, { status: 503 });
@@ -107,7 +107,7 @@ describe("a client that has to sign", () => {
     expect(await isGood(tokens.access_token)).toBe(false);
   });
 
-  test("need not say who it is beside the statement", async ({ expect }) => {
+  test("need not send its id beside the assertion", async ({ expect }) => {
     const { id, signer } = await newSigningClient();
     const { form } = await newCode({ client: id });
     const bare = { ...form, client_id: undefined };
@@ -146,7 +146,7 @@ describe("a client that has to sign", () => {
     expect(statuses).toEqual([200, ...Array<number>(7).fill(401)]);
   });
 
-  test("may do without when its document says so, too", async ({ expect }) => {
+  test("may omit it when its document lists `none` too", async ({ expect }) => {
     const { id, signer } = await newSigningClient("none");
     const [one, other] = [await newCode({ client: id }), await newCode({ client: id })];
     expect((await ask(one.form)).status).toBe(200);
@@ -165,7 +165,7 @@ function form(client: string, code: string): Code["form"] {
   };
 }
 
-describe("an address that anybody names", () => {
+describe("an address that anyone can name", () => {
   test("B57a: is not asked for a code that does not exist", async ({ expect }) => {
     const { id, host } = await newDocumentClient();
     for (const code of [CODE, "bogus", "a:b:c"]) {

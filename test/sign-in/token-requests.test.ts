@@ -1,4 +1,4 @@
-/** Requests of the token endpoint that are none, and those of who is not who they say. */
+/** Malformed requests of the token endpoint, and requests of clients with a false identity. */
 
 import { describe, test } from "vitest";
 
@@ -114,7 +114,7 @@ describe("bad requests", () => {
   });
 });
 
-describe("who asks", () => {
+describe("the client of a request", () => {
   test("B69a: an unknown client, and none", async ({ expect }) => {
     const { form } = await newCode();
     for (const client_id of ["nobody0123456789", undefined]) {

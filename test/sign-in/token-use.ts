@@ -1,4 +1,4 @@
-/** What a token is good for at this moment. */
+/** The validity of a token at this moment. */
 
 import { until } from "../integration/bounded.ts";
 import { initializeMessage, post } from "../integration/client.ts";

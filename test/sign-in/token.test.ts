@@ -184,7 +184,7 @@ describe("a code", () => {
     expect(await told(await ask(form))).toEqual([400, "invalid_grant"]);
   });
 
-  test("B113: its access token lasts as long as it says", async ({ expect }) => {
+  test("B113: its access token lasts as long as `expires_in` announces", async ({ expect }) => {
     const { tokens } = await connect();
     later(tokens.expires_in * SECOND - 1500);
     expect(await isGood(tokens.access_token)).toBe(true);

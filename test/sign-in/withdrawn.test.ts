@@ -41,7 +41,7 @@ async function isSignedIn(visitor: Visitor): Promise<boolean> {
   return (await visitor.visit(PATHS.account)).url.pathname === PATHS.account;
 }
 
-describe("what began under an earlier owner code", () => {
+describe("access that began under an earlier owner code", () => {
   test("is good for nothing, beside what began under the one of today", async ({ expect }) => {
     const owner = await newOwner();
     const found = [];
@@ -71,7 +71,7 @@ describe("what began under an earlier owner code", () => {
     expect(await isKeyGood(owner, (await owner.key()).token)).toBe(true);
   });
 
-  test("may be what somebody has who never gave a code", async ({ expect }) => {
+  test("may belong to a user who never entered a code", async ({ expect }) => {
     const owner = await newOwner();
     const unmarked = await Person.signIn();
     const { provider, issuer, subject } = (await owner.shard.users.find(owner.id)) ?? SOMEBODY_ELSE;
@@ -94,7 +94,7 @@ async function grantUnder(
   return [key, JSON.stringify({ ...record, metadata: { ...record.metadata, codeMac } })];
 }
 
-describe("somebody whom the rules let in no more", () => {
+describe("a user whom the rules no longer admit", () => {
   test("has nothing, and has it again when they do", async ({ expect }) => {
     const person = await Person.signIn();
     const [visitor, key] = [await Visitor.as(person), await person.key()];
@@ -226,9 +226,7 @@ describe("a service client", () => {
     expect(await told(await ask(earlier.form))).toEqual([401, "invalid_client"]);
   });
 
-  test("that nobody is known to have made is not served, and administrators see that", async ({
-    expect,
-  }) => {
+  test("whose maker is unknown is not served, and administrators see that", async ({ expect }) => {
     const { id, form } = await made(undefined);
     expect(await told(await ask(form))).toEqual([401, "invalid_client"]);
     const root = await Visitor.arrive({ isAdmin: true });

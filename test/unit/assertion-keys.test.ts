@@ -1,4 +1,4 @@
-/** Where the keys of clients come from, and how often they are asked for. */
+/** The sources of clients' keys, and how often they are loaded. */
 
 import { exportJWK } from "jose";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
@@ -32,7 +32,7 @@ async function by(server: KeyServer, statement: Statement = {}): Promise<Asserti
 }
 
 describe("keys of a client", () => {
-  test("that no key id tells apart are none", async ({ expect }) => {
+  test("that no key id distinguishes are not used", async ({ expect }) => {
     const keys = inline("ES256", "second");
     expect(await verify(await sign({ header: { kid: undefined } }), { keys })).toEqual(
       refused("unknown-key"),

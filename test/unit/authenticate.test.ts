@@ -1,4 +1,7 @@
-/** How often a token is asked about, what is believed meanwhile, and what a failure means. */
+/**
+ * The look-ups of a token: how often they happen, how long a result is cached, and the effect of a
+ * failure.
+ */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -63,7 +66,7 @@ afterEach(() => {
 });
 
 describe("a good token", () => {
-  test("is believed for as long as the limit says, at the one endpoint", async ({ expect }) => {
+  test("is cached for as long as the limit allows, at the one endpoint", async ({ expect }) => {
     const scene = new Scene();
     expect([await scene.outcome(), await scene.outcome("/sse")]).toEqual(["caller", "caller"]);
     vi.setSystemTime(Date.now() + 4999);

@@ -1,4 +1,4 @@
-/** What is looked at in an authorization request before the library reads it. */
+/** The checks of an authorization request before the library reads it. */
 
 import { describe, test } from "vitest";
 
@@ -52,7 +52,7 @@ test("a request comes to the library as it was meant, at the issuer's own addres
   });
 });
 
-test("what has no value is not there", ({ expect }) => {
+test("a parameter without a value counts as absent", ({ expect }) => {
   const reading = readable({ resource: "", state: "", request: "", prompt: "", response_mode: "" });
   expect([...queryOf(reading).keys()].toSorted()).toEqual(
     Object.keys(BASE)
@@ -62,7 +62,7 @@ test("what has no value is not there", ({ expect }) => {
   expect(reading).toMatchObject({ state: "", objection: undefined });
 });
 
-describe("nobody is answered but the person", () => {
+describe("only the person gets the error", () => {
   test.for(Object.keys(BASE))("%s is there twice", (name, { expect }) => {
     expect(read({}, `&${name}=x`)).toMatchObject({ kind: "unreadable", status: 400 });
     expect(read({}, `&${name}=`)).toMatchObject({ kind: "unreadable", status: 400 });
@@ -132,7 +132,7 @@ describe("the application is answered", () => {
   });
 });
 
-test("what the person shall be asked, whatever they answered before", ({ expect }) => {
+test("a question that the person is asked, whatever they answered before", ({ expect }) => {
   expect(readable({ prompt: "consent" })).toMatchObject({
     asksForConsent: true,
     asksForLogin: false,

@@ -21,7 +21,7 @@ describe("a challenge", () => {
     expect(response.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("with a token that is none says so", async ({ expect }) => {
+  test("with an invalid token has that error", async ({ expect }) => {
     const response = challenge.invalidToken(asked, "It is not good");
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([
       401,
@@ -42,7 +42,7 @@ describe("a challenge", () => {
     expect(await response.json()).toMatchObject({ error: "insufficient_scope" });
   });
 
-  test("is not made when nobody can judge: clients would throw their token away", ({ expect }) => {
+  test("is not made when the token cannot be checked: clients would discard it", ({ expect }) => {
     const response = challenge.cannotJudge();
     expect(response.status).toBe(503);
     expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);

@@ -158,7 +158,7 @@ describe("a statement", () => {
     expect(both).toEqual([VERIFIED, VERIFIED]);
   });
 
-  test("tells whom it is about before anything is verified", async ({ expect }) => {
+  test("names its client before anything is verified", async ({ expect }) => {
     expect(claimedClient(await sign({ claims: { exp: 0 } }))).toBe(ID);
     expect(claimedClient(await sign({ claims: { iss: undefined } }))).toBeUndefined();
     expect(claimedClient("x")).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What a metadata document may say, what client it is, and what counts as a change of it. */
+/** Metadata documents: their content, the client that they describe, and which changes count. */
 
 import { OAuthAuthorizationServer } from "@cloudflare/workers-oauth-provider";
 import { describe, test } from "vitest";
@@ -42,7 +42,7 @@ describe("parseClientDocument()", () => {
     });
   });
 
-  test("what this server has no use for is left out", ({ expect }) => {
+  test("members that this server does not use are left out", ({ expect }) => {
     const client = parsed({
       ...{ application_type: "native", scope: "mcp", software_id: "1" },
       grant_types: [

@@ -1,4 +1,4 @@
-/** What serves when a metadata document cannot be loaded. */
+/** The stand-in for a metadata document that cannot be loaded. */
 
 import { describe, test } from "vitest";
 
@@ -87,7 +87,9 @@ describe("a document that cannot be loaded again", () => {
 });
 
 describe("the document of a well-known client", () => {
-  test("is its copy while it cannot be had, and is asked for all the same", async ({ expect }) => {
+  test("is its copy while it is not available, and the document is requested all the same", async ({
+    expect,
+  }) => {
     await withDocuments(async (at) => {
       at.serveStatus(403);
       const outcome = await at.load(CLAUDE);
@@ -120,7 +122,7 @@ describe("the document of a well-known client", () => {
   });
 
   test.for(["gone", "other-client-id"])(
-    "is no copy when its server says %s",
+    "is no copy when its server answers %s",
     async (why, { expect }) => {
       await withDocuments(async (at) => {
         at.play = () =>
@@ -130,7 +132,9 @@ describe("the document of a well-known client", () => {
     },
   );
 
-  test("has the digest of what is served, when that says the same", async ({ expect }) => {
+  test("has the digest of the served document, when that has the same content", async ({
+    expect,
+  }) => {
     await withDocuments(async (at) => {
       at.serveStatus(403);
       const copy = await at.load(CLAUDE);

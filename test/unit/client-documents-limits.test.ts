@@ -1,4 +1,4 @@
-/** How often metadata documents are loaded, and how many are kept. */
+/** The limits on loads of metadata documents, and on how many are kept. */
 
 import { afterEach, describe, test, vi } from "vitest";
 
@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 describe("limits", () => {
-  test("B56: a host that says nothing is waited for ten seconds", async ({ expect }) => {
+  test("B56: a host that does not answer is waited for ten seconds", async ({ expect }) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     await withDocuments(async (at) => {
       at.play = (_, { signal }) =>
@@ -79,7 +79,7 @@ describe("limits", () => {
     },
   );
 
-  test("what is kept for new addresses has an end too", async ({ expect }) => {
+  test("the loads that are reserved for new addresses have a limit too", async ({ expect }) => {
     await withDocuments(async (at) => {
       at.serve();
       for (let n = 0; n < 30; n++) await at.load(id(n), { address: `stranger-${n}` });
@@ -104,7 +104,7 @@ describe("limits", () => {
     });
   });
 
-  test("who comes after somebody has what is there, and nothing unknown is loaded", async ({
+  test("a later request gets the kept document, and no unknown one is loaded", async ({
     expect,
   }) => {
     await withDocuments(async (at) => {
@@ -172,7 +172,7 @@ describe("limits", () => {
     });
   });
 
-  test("whoever waits for a load that is under way is not asked about", async ({ expect }) => {
+  test("a request that waits for a load under way is not counted", async ({ expect }) => {
     await withDocuments(async (at) => {
       const { promise, resolve } = Promise.withResolvers<Response>();
       at.play = () => promise;

@@ -109,7 +109,7 @@ describe("a document", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refused documents", () => {
   test.for([
     [`http://${HOST}/x`, "bad-url"],
     [`https://${HOST}/`, "bad-url"],

@@ -1,4 +1,4 @@
-/** How the address of a metadata document is spelt. */
+/** The spelling of a metadata document's URL. */
 
 import { describe, test } from "vitest";
 

@@ -24,7 +24,7 @@ function withTries<T>(act: (fixture: Fixture) => T): Promise<T> {
   });
 }
 
-/** @returns what each of so many tries was told. */
+/** @returns the result of each of so many tries. */
 function wrong({ tries }: Fixture, times: number, address = "a"): readonly number[] {
   return Array.from({ length: times }, () => tries.begin(address, MOST));
 }
@@ -46,7 +46,7 @@ test("another life of the object counts on", ({ expect }) =>
     expect(next.begin("a", MOST)).toBe(900);
   }));
 
-test("a right one forgives its address, and nobody else", ({ expect }) =>
+test("a right one resets its address, and no other", ({ expect }) =>
   withTries((fixture) => {
     wrong(fixture, 5);
     wrong(fixture, 5, "b");
@@ -72,7 +72,7 @@ test("all together are slowed down after fifty in an hour, and never shut out", 
     expect([wrong(fixture, 1, "c"), wrong(fixture, 1, "d")]).toEqual([[0], [0]]);
   }));
 
-test("what does not count any more is swept", ({ expect }) =>
+test("counts that no longer matter are swept", ({ expect }) =>
   withTries((fixture) => {
     const rows = () => [...fixture.sql.exec("SELECT key FROM code_tries_1")].length;
     wrong(fixture, 1);

@@ -1,4 +1,7 @@
-/** What an operator says of a server's things: prefix, globs and other names. */
+/**
+ * The operator's settings for a server's tools, prompts and resources: prefix, globs and other
+ * names.
+ */
 
 import { describe, test } from "vitest";
 
@@ -63,7 +66,7 @@ describe("the prefix", () => {
   });
 });
 
-describe("what may be seen", () => {
+describe("visible items", () => {
   test("is everything by default, by its own name", ({ expect }) => {
     const { a } = serversOf({ a: {} });
     expect(a).toMatchObject({ tools: OPEN_POLICY, prompts: OPEN_POLICY, resources: OPEN_POLICY });
@@ -96,7 +99,7 @@ describe("what may be seen", () => {
     expect(a?.prompts.rename).toEqual(new Map([["x", "new"]]));
   });
 
-  test("can be said in lists of a bounded length", ({ expect }) => {
+  test("have lists of a bounded length", ({ expect }) => {
     const globs = Array.from({ length: 1000 }, (_, at) => `${at}`.padEnd(256, "x"));
     const rename = Object.fromEntries(globs.map((glob, at) => [glob, `n${at}`]));
     expect(problemsOf({ a: { tools: { allow: globs, deny: globs, rename } } })).toEqual([]);

@@ -1,4 +1,6 @@
-/** A mistake in the configuration is one plain sentence that names its key and tells no secret. */
+/**
+ * A mistake in the configuration is one plain sentence that names its key and reveals no secret.
+ */
 
 import { describe, test } from "vitest";
 
@@ -24,7 +26,9 @@ interface Mistake {
   readonly name: string;
   readonly env: Record<string, unknown>;
   readonly key: string;
-  /** What the sentence must say beside the key: what was found, or what is allowed. */
+  /**
+   * The text that the sentence must contain beside the key: the value found, or the values allowed.
+   */
   readonly says: string;
 }
 
@@ -286,7 +290,7 @@ describe("one sentence for", () => {
   });
 });
 
-test("every mistake is told at once", ({ expect }) => {
+test("all mistakes are reported at once", ({ expect }) => {
   const problems = problemsOf({
     AUTH_MODE: "basic",
     PUBLIC_ORIGIN: "x",

@@ -50,7 +50,7 @@ function missedAt(path: string): LoginStepView {
   return { kind: "probed", path, isFound: false };
 }
 
-describe("what could be a token", () => {
+describe("text that could be a token", () => {
   const TOKENS = [
     "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9",
     "ghp_16C7e42F292c6912E7710c838347Ae178B4a",

@@ -1,4 +1,4 @@
-/** The login doctor: for every way in which an attempt can stop, the sentence that says so. */
+/** The login doctor: for every way in which an attempt can stop, the sentence that names it. */
 
 import { describe, test } from "vitest";
 

@@ -1,4 +1,7 @@
-/** Whether a grant may bring another token: what the user's record and their provider say. */
+/**
+ * The judge of grants: whether a grant may bring another token, from the user's record and their
+ * provider's answer.
+ */
 
 import {
   GrantType,
@@ -18,12 +21,12 @@ import { withSql } from "./sql-fixture.ts";
 
 interface Fixture {
   readonly judge: GrantJudge;
-  /** What judges after a restart: all that it knows is what was written down. */
+  /** The judge after a restart: it knows only what was stored. */
   readonly newLife: () => GrantJudge;
   readonly users: Users;
   readonly audit: AuditLog;
   readonly ring: Keyring;
-  /** What the provider answers next; and what it was asked with, in order. */
+  /** The provider's next answers, and the requests that it got, in order. */
   answer: Recheck | Promise<Recheck>;
   readonly asked: (string | undefined)[];
   /** The users who were signed out by their provider. */
@@ -166,7 +169,7 @@ describe("a refresh", () => {
     });
   });
 
-  test("ends with the sign-in at the provider, and says so in the log", async ({ expect }) => {
+  test("ends with the sign-in at the provider, and is logged", async ({ expect }) => {
     await withJudge(async (fixture) => {
       fixture.answer = { kind: "ended", detail: "x" };
       expect(await refusal(fixture.judge.judge(asking()))).toMatchObject({
@@ -198,7 +201,7 @@ describe("a refresh", () => {
     });
   });
 
-  test("takes the role as the provider says it now", async ({ expect }) => {
+  test("takes the role as the provider states it now", async ({ expect }) => {
     await withJudge(async (fixture) => {
       const { judge, clock } = fixture;
       expect(await judge.judge(asking(["admin"]))).toEqual({ accessTokenScope: ["admin"] });
@@ -286,7 +289,7 @@ describe("a provider that replaces its refresh token, and an answer that is lost
     }
   });
 
-  test("keep nobody in whom the provider shuts out in other words", async ({ expect }) => {
+  test("do not keep a user whom the provider refuses for another reason", async ({ expect }) => {
     await withJudge(async (fixture) => {
       await dieWhileAsking(fixture);
       fixture.answer = { kind: "ended", detail: "Not on the list." };

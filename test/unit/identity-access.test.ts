@@ -1,4 +1,4 @@
-/** Cloudflare Access in front of the pages: its signed statement, and nothing else, names somebody. */
+/** Cloudflare Access in front of the pages: only its signed JWT identifies a person. */
 
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, test, vi } from "vitest";
@@ -68,7 +68,9 @@ describe("AccessProvider.identify()", () => {
     });
   });
 
-  test("knows nobody by the header with the address, or by the cookie", async ({ expect }) => {
+  test("identifies no person by the header with the address, or by the cookie", async ({
+    expect,
+  }) => {
     const headers = new Headers({
       "Cf-Access-Authenticated-User-Email": "ann@example.com",
       Cookie: `CF_Authorization=${await signed(claims())}`,
@@ -105,7 +107,7 @@ describe("AccessProvider.identify()", () => {
     expect(result).toMatchObject({ kind: "refused", reason: "bad-token" });
   });
 
-  test("B109: refuses whoever is not on the list", async ({ expect }) => {
+  test("B109: refuses a person who is not on the list", async ({ expect }) => {
     const provider = providerAt(new FakeAccess(), { domains: ["example.org"] });
     const result = await provider.identify(headersWith(await signed(claims())));
     expect(result).toMatchObject({ kind: "refused", reason: "not-allowed" });

@@ -1,4 +1,4 @@
-/** Who may sign in: what is listed, exactly, and nothing that only looks like it. */
+/** The people who may sign in: exactly those who are listed, and none who only seem so. */
 
 import { describe, test } from "vitest";
 
@@ -45,7 +45,7 @@ describe("isAllowed() lets in by", () => {
   });
 });
 
-describe("isAllowed() lets nobody in by", () => {
+describe("isAllowed() admits no person by", () => {
   const kelvin = { email: "mi\u212Ae@example.com", domain: "example.com" };
   const rows: readonly Row[] = [
     { name: "an empty list", list: {}, person: { ...ann, groups: ["a"], organizations: ["a"] } },
@@ -102,7 +102,7 @@ describe("isAdmin()", () => {
   });
 });
 
-test("isEmptyList() is true of lists that let nobody in", ({ expect }) => {
+test("isEmptyList() is true of lists that admit no person", ({ expect }) => {
   expect(isEmptyList(NO_ONE_ALLOWED)).toBe(true);
   expect(isEmptyList({ ...NO_ONE_ALLOWED, groups: ["a"] })).toBe(false);
 });

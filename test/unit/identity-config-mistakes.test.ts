@@ -1,4 +1,4 @@
-/** `IDENTITY`: one plain sentence for each thing that it may not say. */
+/** `IDENTITY`: one plain sentence for each mistake. */
 
 import { describe, test } from "vitest";
 

@@ -1,4 +1,4 @@
-/** `IDENTITY`: what it may say, and what is filled in. */
+/** `IDENTITY`: its valid content, and its defaults. */
 
 import { describe, test } from "vitest";
 

@@ -1,4 +1,4 @@
-/** GitHub as a function, since the real one cannot be had; its answers are as documented. */
+/** GitHub as a function, because tests cannot use the real one; its answers are as documented. */
 
 import { NO_ONE_ALLOWED } from "../../src/auth/identity/allow-list.ts";
 import { type GitHubConfig, GitHubProvider } from "../../src/auth/identity/github.ts";

@@ -1,4 +1,4 @@
-/** Whether GitHub still stands by a sign-in. */
+/** The recheck of a sign-in at GitHub. */
 
 import { describe, test } from "vitest";
 

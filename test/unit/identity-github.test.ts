@@ -65,7 +65,7 @@ describe("GitHubProvider", () => {
     expect(result).toMatchObject({ authTime: expect.closeTo(now(), -1) });
   });
 
-  test("a login that somebody else took over lets nobody in", async ({ expect }) => {
+  test("a login name that another account took over admits no person", async ({ expect }) => {
     const fake = new FakeGitHub();
     fake.answers.set("/user", () => Response.json({ id: 999, login: "ann", name: "583231" }));
     fake.answers.delete("/user/emails");
@@ -79,7 +79,7 @@ describe("GitHubProvider", () => {
     ["verified in a word", [{ email: "ann@example.com", verified: "true", primary: true }]],
     ["none", []],
   ];
-  test.for(emails)("B109: an address that is %s lets nobody in", async ([, list], { expect }) => {
+  test.for(emails)("B109: an address that is %s admits no person", async ([, list], { expect }) => {
     const fake = new FakeGitHub();
     fake.answers.set("/user/emails", () => Response.json(list));
     const provider = providerAt(fake, { emails: ["ann@example.com"], domains: ["example.com"] });

@@ -203,7 +203,7 @@ describe("the provider's keys", () => {
     expect(reasonOf(await signIn(fake, provider))).toBe("bad-token");
   });
 
-  test("that cannot be fetched let nobody in", async ({ expect }) => {
+  test("that cannot be fetched admit no person", async ({ expect }) => {
     const fake = new FakeOidc();
     fake.answers.set("/jwks", () => new Response("", { status: 503 }));
     expect(reasonOf(await signIn(fake, providerAt(fake)))).toBe("provider-unreachable");

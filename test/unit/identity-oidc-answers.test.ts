@@ -41,7 +41,7 @@ describe("the answer in the browser's address", () => {
     );
   });
 
-  test("for another sign-in says so, and the provider is not even looked up", async ({
+  test("for another sign-in is refused, and the provider is not even looked up", async ({
     expect,
   }) => {
     for (const query of ["state=another", `state=${STATE}&state=another`, "code=code-1"]) {
@@ -80,7 +80,7 @@ describe("the answer in the browser's address", () => {
     expect(one.count("/token")).toBe(0);
   });
 
-  test("with an error says which, and nothing of the provider's words", async ({ expect }) => {
+  test("with an error is reported by its code, without the provider's text", async ({ expect }) => {
     const fake = new FakeOidc();
     const answer = { error: "access_denied", error_description: "<script>Raw</script>" };
     const result = await signIn(fake, providerAt(fake), { answer });

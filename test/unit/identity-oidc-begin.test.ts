@@ -1,4 +1,4 @@
-/** Sign-in by OpenID Connect: what the provider is asked, and what it may say of itself. */
+/** Sign-in by OpenID Connect: the authorization request, and the provider's metadata. */
 
 import { describe, test } from "vitest";
 

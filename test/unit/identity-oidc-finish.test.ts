@@ -97,7 +97,7 @@ describe("OidcProvider.finish()", () => {
     ["null", { email_verified: null }],
   ];
   test.for(unverified)(
-    "B109: an address whose mark is %s lets nobody in",
+    "B109: an address whose mark is %s admits no person",
     async ([, claims], { expect }) => {
       const fake = new FakeOidc();
       fake.claims = claims;
@@ -124,7 +124,7 @@ describe("OidcProvider.finish()", () => {
     expect(reasonOf(await signIn(fake, provider))).toBe("identity");
   });
 
-  test("refuses a userinfo answer about somebody else", async ({ expect }) => {
+  test("refuses a userinfo answer about another person", async ({ expect }) => {
     const fake = new FakeOidc();
     fake.claims = { name: undefined };
     fake.userinfo = { sub: "eve", name: "Eve" };
@@ -138,7 +138,7 @@ describe("OidcProvider.finish()", () => {
     expect(result).toMatchObject({ identity: { name: `Ann ${"x".repeat(95)}…` } });
   });
 
-  test("says when the person proved who they are", async ({ expect }) => {
+  test("reports when the person authenticated", async ({ expect }) => {
     const fake = new FakeOidc();
     const at = now() - 5000;
     fake.claims = { auth_time: at };

@@ -124,7 +124,7 @@ describe("with a refresh token", () => {
     expect(verdict.kind).toBe("unavailable");
   });
 
-  test("whoever is off the list since is refused", async ({ expect }) => {
+  test("a person who is no longer on the list is refused", async ({ expect }) => {
     const lists: readonly (readonly [object, Record<string, unknown>])[] = [
       [{ emails: ["ann@example.com"] }, { email: "ann@other.example" }],
       [{ emails: ["ann@example.com"] }, { email_verified: false }],
@@ -152,9 +152,7 @@ describe("with a refresh token", () => {
     expect(await provider.recheck(upkeep, ann)).toMatchObject({ kind: "alive", identity: ann });
   });
 
-  test("an address that the provider does not know any more lets nobody stay", async ({
-    expect,
-  }) => {
+  test("an address that the provider no longer knows ends the sign-in", async ({ expect }) => {
     const { verdict } = await recheckAfter((fake) => {
       fake.claims = { email: undefined, email_verified: undefined };
       fake.userinfo = { name: "Ann" };
@@ -165,7 +163,7 @@ describe("with a refresh token", () => {
     });
   });
 
-  test("without an ID token, the userinfo endpoint tells who may stay", async ({ expect }) => {
+  test("without an ID token, the userinfo endpoint decides who may stay", async ({ expect }) => {
     const fine = { email: "ann@example.com", email_verified: true };
     expect((await recheckAfter(onlyUserinfo(fine))).verdict).toMatchObject({ kind: "alive" });
     const moved = { email: "ann@other.example", email_verified: true };
@@ -240,7 +238,7 @@ describe("without a refresh token", () => {
   });
 });
 
-describe("what was kept", () => {
+describe("the stored data", () => {
   test.for([undefined, "", "{}", "no JSON", '{"refreshToken":"x"}'])(
     "as %j ends the sign-in",
     async (upkeep, { expect }) => {

@@ -1,4 +1,4 @@
-/** The embedded default: one code, too long to be guessed, and never one that somebody knows. */
+/** The built-in default: one code, too long to be guessed, and never a known one. */
 
 import { describe, test } from "vitest";
 
@@ -57,7 +57,7 @@ describe("OwnerProvider.check()", () => {
   });
 });
 
-/** What a sign-in with the code leaves in all that it begins. */
+/** The MAC that a sign-in with the code leaves in everything that it begins. */
 async function kept(): Promise<string | undefined> {
   const result = await withCode(CODE).check(CODE);
   return result.kind === "identity" ? result.codeMac : undefined;
@@ -74,7 +74,7 @@ describe("OwnerProvider.standing()", () => {
     expect(await provider.standing(owner, await kept())).toEqual(isAdmin);
   });
 
-  test("is nobody's when the code is replaced or removed, or was never given", async ({
+  test("is invalid when the code is replaced or removed, or was never given", async ({
     expect,
   }) => {
     const mac = await kept();
@@ -85,7 +85,7 @@ describe("OwnerProvider.standing()", () => {
     expect(await withCode(CODE).standing({ ...owner, issuer: "x" }, mac)).toBeUndefined();
   });
 
-  test("cannot be told while the enrolment cannot be read", async ({ expect }) => {
+  test("cannot be judged while the enrolment cannot be read", async ({ expect }) => {
     const provider = new OwnerProvider(NAMES, { enrolment: outOfReach, codeMac });
     await expect(provider.standing(owner, await kept())).rejects.toThrow("out of reach");
   });

@@ -136,7 +136,7 @@ describe("Microsoft Entra ID", () => {
     expect(reasonOf(await signIn(fake, provider))).toBe("bad-token");
   });
 
-  test("several tenants share one door, and each is checked as its own", async ({ expect }) => {
+  test("several tenants share one endpoint, and each is checked as its own", async ({ expect }) => {
     const { fake, provider } = entra({ groups: ["g"] }, [ONE, TWO]);
     const { pathname } = new URL((await depart(provider)).location);
     expect(pathname).toBe("/organizations/oauth2/v2.0/authorize");

@@ -63,7 +63,7 @@ describe("a key leads to one object", () => {
   );
 });
 
-describe("what is asked of it", () => {
+describe("its calls", () => {
   test("comes back as JSON", async ({ expect }) => {
     await withAdapter(async ({ adapter, shards }) => {
       expect(await adapter.get("grant:u:g", JSON_TYPE)).toBe(null);
@@ -83,7 +83,7 @@ describe("what is asked of it", () => {
     });
   });
 
-  test("by whoever has some of the rows at hand is read there", async ({ expect }) => {
+  test("by an object that holds some of the rows is read there", async ({ expect }) => {
     await withAdapter(async ({ adapter, rows, shards }) => {
       const own = shardName("u", "me");
       const near = adapter.with((shard) => (shard === own ? rows : undefined));
@@ -140,7 +140,7 @@ function endOf(key: string, options: object): Promise<number | undefined> {
   });
 }
 
-describe("how long it keeps things", () => {
+describe("lifetimes", () => {
   test.for([
     ["a code", "grant:u:g", { expirationTtl: 600, metadata: {} }, SECONDS + 120],
     ["a grant", "grant:u:g", { expiration: SECONDS + 99_999 }, SECONDS + 99_999],
@@ -153,7 +153,7 @@ describe("how long it keeps things", () => {
     expect(await endOf(key, options)).toBe(expected);
   });
 
-  test("a client never says when it ends, so the library renews none", async ({ expect }) => {
+  test("a client record never shows its end, so the library renews none", async ({ expect }) => {
     await withAdapter(async ({ adapter, rows }) => {
       const record = { clientId: "x", registrationExpiresAt: SECONDS + 5 };
       await adapter.put("client:x", JSON.stringify(record), { expirationTtl: 5 });

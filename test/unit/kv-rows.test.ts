@@ -1,4 +1,4 @@
-/** Keys and values that expire: what was written is read, by everybody, until its time is over. */
+/** Keys and values that expire: every reader gets what was written, until it expires. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -98,7 +98,7 @@ describe("a reservation", () => {
 });
 
 describe("an end that is put off", () => {
-  test("is put off when it is due, and never brought nearer", async ({ expect }) => {
+  test("is extended when it is due, and never shortened", async ({ expect }) => {
     await withRows(({ rows, pass }) => {
       rows.put("a", "1", { expiresAt: SECONDS + 100 });
       rows.extend("a", SECONDS + 200, SECONDS + 99);

@@ -141,7 +141,7 @@ describe("a lease", () => {
     },
   );
 
-  test("that cannot be had is tried again for some minutes, less and less often", async ({
+  test("that is not available is tried again for some minutes, less and less often", async ({
     expect,
   }) => {
     const scene = new Scene(10 * HOUR_MS);
@@ -153,7 +153,7 @@ describe("a lease", () => {
     expect([scene.outcome, scene.steps.length]).toEqual(["ended", 10]);
   });
 
-  test("whose token nobody can judge is not held open", async ({ expect }) => {
+  test("whose token cannot be checked is not held open", async ({ expect }) => {
     const scene = new Scene();
     scene.isGood = "unknown";
     await pass(31_000);

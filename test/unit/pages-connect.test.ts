@@ -59,7 +59,7 @@ describe("a guide", () => {
     expect(snippetOf("curl")).toContain(`-H "Authorization: Bearer $EDGEWAY_KEY"`);
   });
 
-  test("speaks of no sign-in where there is none", ({ expect }) => {
+  test("mentions no sign-in where there is none", ({ expect }) => {
     const open = clientGuides({ name: "edgeway", url: URL_OF_SERVER, needsSignIn: false });
     expect(JSON.stringify(open)).not.toMatch(/login|auth |authenticate|Bearer|API key/);
   });

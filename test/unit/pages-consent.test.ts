@@ -1,4 +1,4 @@
-/** What the consent page says, and what it leaves out. */
+/** The content of the consent page, and what it omits. */
 
 import { describe, test } from "vitest";
 
@@ -15,7 +15,7 @@ function render(changes: Partial<ConsentView> = {}): { html: string; text: strin
 }
 
 describe("the consent page", () => {
-  test("B42: says who asks, where access goes to, for what, and as whom", ({ expect }) => {
+  test("B42: shows who asks, the target of the access, its scopes, and the user", ({ expect }) => {
     const { text } = render();
     for (const said of [
       "Connect “Claude Code”?",
@@ -69,7 +69,7 @@ describe("the consent page", () => {
     expect(app).toContain("The app on this device that opens cursor: links will receive access.");
   });
 
-  test("says nothing of a person who is not signed in", ({ expect }) => {
+  test("contains nothing about a person who is not signed in", ({ expect }) => {
     const { html, text } = render({ account: undefined });
     expect(text).toContain("You sign in on the next page.");
     expect(formsOf(html).map(({ action }) => action)).toEqual(["/authorize"]);
@@ -81,7 +81,7 @@ describe("the consent page", () => {
     expect(form?.controls.map(({ name }) => name)).toEqual(["handle"]);
   });
 
-  test("B58: says what has changed, and marks the scopes that are new", ({ expect }) => {
+  test("B58: shows what has changed, and marks the scopes that are new", ({ expect }) => {
     const { text } = render({ changes: ["It has another name."] });
     expect(text).toContain("This application has changed since you approved it.");
     expect(text).toContain("It has another name.");

@@ -83,7 +83,7 @@ describe("hostile text", () => {
   });
 });
 
-describe("a link to where nobody vouches for", () => {
+describe("a link to a target without a trusted host", () => {
   test.for(["javascript:alert(1)", "data:text/html,x", " https://x", "//x", "JaVaScRiPt:x"])(
     "is none for %j",
     async (href, { expect }) => {

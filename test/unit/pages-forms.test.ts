@@ -1,4 +1,4 @@
-/** What is on the forms of the other pages: tokens, names, and words that belong to their fields. */
+/** The forms of the other pages: tokens, names, and texts that belong to their fields. */
 
 import { describe, test } from "vitest";
 
@@ -28,7 +28,7 @@ describe("the account page", () => {
     }
   });
 
-  test("says on each button what it ends", ({ expect }) => {
+  test("names on each button what it ends", ({ expect }) => {
     expect(buttonsOf(forms)).toEqual([
       [PATHS.logout, "Sign out"],
       [PATHS.revokeConnection, "Revoke Claude"],
@@ -53,7 +53,7 @@ describe("the account page", () => {
     ]);
   });
 
-  test("says of each part that it is empty", ({ expect }) => {
+  test("shows of each part that it is empty", ({ expect }) => {
     const keys = { ...account.keys, list: [] };
     const empty = { connections: [], approvals: [], sessions: [], activity: [], keys };
     const text = textOf(accountView({ ...account, ...empty }).body.toString());
@@ -82,7 +82,7 @@ describe("the account page", () => {
 });
 
 describe("the admin page", () => {
-  test("offers nobody to disable themselves", ({ expect }) => {
+  test("has no button to disable oneself", ({ expect }) => {
     const forms = formsOf(adminView(admin).body.toString());
     expect(buttonsOf(forms)).toEqual([
       [PATHS.enableUser, "Enable charles@example.com"],
@@ -125,7 +125,7 @@ describe("the sign-in page", () => {
     [119, "ignored", "Wait 119 seconds, then try again."],
     [120, undefined, "Wait 2 minutes, then try again."],
     [121, undefined, "Wait 3 minutes, then try again."],
-  ] as const)("tells why it did not work: %j", ([waitSeconds, error, sentence], { expect }) => {
+  ] as const)("shows why it did not work: %j", ([waitSeconds, error, sentence], { expect }) => {
     const owner = { action: "/login", error, waitSeconds };
     const html = signInView({ ...signIn, owner }).body.toString();
     expect(/id="code-error"[^>]*>([^<]*)</.exec(html)?.[1]).toContain(sentence);

@@ -104,7 +104,7 @@ describe("page()", () => {
     expect(own.has("Content-Security-Policy")).toBe(false);
   });
 
-  test("B42a: names where a form may lead, or says nothing of it", ({ expect }) => {
+  test("B42a: lists the targets of a form, or omits the directive", ({ expect }) => {
     const formActions = [
       ...formActionsFor("https://claude.ai/api/mcp/auth_callback"),
       ...formActionsFor("https://accounts.google.com/o/oauth2/v2/auth"),

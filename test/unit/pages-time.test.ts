@@ -30,7 +30,7 @@ describe("inWords()", () => {
 });
 
 describe("when()", () => {
-  test("has the exact time for machines, and for whoever asks for it", ({ expect }) => {
+  test("has the exact time for machines, and in its tooltip", ({ expect }) => {
     expect(inFull(NOW)).toBe("21 Nov 2026, 15:30 UTC");
     const html = when(NOW, NOW).toString();
     expect(html).toContain('datetime="2026-11-21T15:30:00.000Z"');

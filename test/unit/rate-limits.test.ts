@@ -1,4 +1,4 @@
-/** How often something may happen, for each key. */
+/** Rate limits by key. */
 
 import { describe, test } from "vitest";
 

@@ -1,4 +1,4 @@
-/** What refreshes were answered a moment ago, for those who ask the same. */
+/** The recent answers to refreshes, for repeated requests. */
 
 import { test, vi } from "vitest";
 
@@ -17,18 +17,18 @@ test("the same request gets the same answer, and another one none", async ({ exp
   expect(replays.find(await tokenHash("r1"), "rest")).toBeUndefined();
 });
 
-test("who comes late gets what has come of it since", async ({ expect }) => {
+test("a late request gets the newest tokens", async ({ expect }) => {
   const replays = new RefreshReplays(30_000);
   for (const n of [0, 1, 2]) await replays.keep(await tokenHash(`r${n}`), "rest", answer(n + 1));
   for (const n of [0, 1, 2]) {
     expect(replays.find(await tokenHash(`r${n}`), "rest")?.body).toBe(answer(3));
   }
-  // Somebody else's refresh is no part of it.
+  // Another client's refresh is not part of it.
   await replays.keep(await tokenHash("r3"), "other", answer(4));
   expect(replays.find(await tokenHash("r0"), "rest")?.body).toBe(answer(3));
 });
 
-test("for as long as is said, and not at all for no time", async ({ expect }) => {
+test("for as long as configured, and not at all for zero", async ({ expect }) => {
   const hash = await tokenHash("r0");
   const [replays, none] = [new RefreshReplays(30_000), new RefreshReplays(0)];
   vi.useFakeTimers({ toFake: ["Date"] });

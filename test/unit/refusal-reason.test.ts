@@ -1,4 +1,7 @@
-/** Why a grant brings no token: found out from its state, whatever anybody says of it in words. */
+/**
+ * The reason for which a grant brings no token: found from its state, whatever any description
+ * says.
+ */
 
 import { describe, test } from "vitest";
 
@@ -48,7 +51,7 @@ describe("a code", () => {
     ["other-client", { state: PENDING, client: "d" }],
     ["verifier", { state: PENDING, params: { code_verifier: VERIFIER.replace("d", "e") } }],
     ["redirect", { state: PENDING, params: { redirect_uri: `${CALLBACK}2` } }],
-    // Made up by somebody who knows the grant: nothing of it is told.
+    // Made up by a client that knows the grant: nothing about it is revealed.
     [undefined, { state: REDEEMED, hash: "made-up" }],
     [undefined, { state: PENDING, hash: "made-up", client: "d" }],
     [undefined, { state: PENDING }],
@@ -81,7 +84,7 @@ describe("the reason", () => {
     expect(await response.json()).toEqual({ error: "invalid_grant" });
   });
 
-  test("is one of our own, whatever a header says", ({ expect }) => {
+  test("is one of our own, whatever a header contains", ({ expect }) => {
     const headers = { "Edgeway-Token-Reason": "a sentence of a library" };
     const { response, reason } = takeReason(new Response("", { headers }));
     expect([reason, response.headers.has("edgeway-token-reason")]).toEqual([undefined, false]);

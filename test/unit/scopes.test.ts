@@ -1,4 +1,4 @@
-/** What a token may be used for: wider scopes stand for the narrower ones that are part of them. */
+/** The scopes of a token: wider scopes cover the narrower ones that are part of them. */
 
 import { describe, test } from "vitest";
 

@@ -1,4 +1,4 @@
-/** What a request for a token is about, read as the library will read it. */
+/** The subject of a token request, read as the library will read it. */
 
 import { describe, test } from "vitest";
 
@@ -18,7 +18,7 @@ function read(form: Record<string, string>, authorization?: string) {
 }
 
 describe("a token", () => {
-  test("says whose it is", ({ expect }) => {
+  test("names its owner", ({ expect }) => {
     expect(subjectOf(token("u_abc"))).toEqual({ user: "u_abc", grant: GRANT });
     expect(subjectOf(token("u".repeat(64)))).toBeDefined();
   });
@@ -70,7 +70,7 @@ describe("a request is about one credential", () => {
 });
 
 describe("the client", () => {
-  test("is said in the form or in the header", ({ expect }) => {
+  test("is in the form or in the header", ({ expect }) => {
     expect(read({ client_id: "a" }).clientId).toBe("a");
     expect(read({}, `Basic ${btoa("b:secret")}`).clientId).toBe("b");
     expect(read({ client_id: "a" }, `Basic ${btoa("b:secret")}`).clientId).toBe("a");
