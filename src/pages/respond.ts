@@ -12,9 +12,9 @@ export interface PageOptions {
   readonly origin: string;
   readonly status?: number;
   /**
-   * Where, beside the gateway itself, the answer to a form of this page may lead: sources from
-   * `formActionsFor`. `omit` leaves the directive out, for an identity provider that leads on to
-   * hosts that nobody knows beforehand.
+   * The possible targets of the response to a form of this page, beside the gateway itself: sources
+   * from `formActionsFor`. `omit` leaves the directive out, for an identity provider that redirects
+   * on to unknown hosts.
    */
   readonly formActions?: readonly string[] | "omit";
   /** More of them, cookies say; those that every page has are not for it to change. */

@@ -6,7 +6,7 @@
 export interface OwnerSetup {
   /** @returns the token of a new link; `undefined` while an earlier one works, or a code exists. */
   beginSetup(): Promise<string | undefined>;
-  /** Whether a link works. */
+  /** @returns whether the link works. */
   isSetupToken(token: string): Promise<boolean>;
   /** Makes the code. @returns `undefined` when the link does not work, or no longer works. */
   finishSetup(token: string): Promise<string | undefined>;

@@ -45,8 +45,9 @@ export async function admit(
     ...(upkeep !== undefined && { upkeep: await seal(secrets.ring, upkeepPurpose(id), upkeep) }),
   };
   const shard = context.store.ofUser(id);
-  // Whoever knew an earlier code may have approved applications of theirs, which nobody who gives the
-  // new one has seen. They are forgotten first: what dies in between is done again.
+  // A person who knew an earlier code may have approved applications of theirs, which the person
+  // with the new code has not seen. They are deleted first: an interrupted sign-in repeats the
+  // deletion.
   if ((await shard.users.find(id))?.codeMac !== codeMac) await shard.approvals.forgetAll(id);
   const user = await shard.users.signedIn(record);
   const address = addressOf(request);

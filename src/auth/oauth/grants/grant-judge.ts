@@ -116,9 +116,9 @@ export class GrantJudge {
   }
 
   /**
-   * Whether a lost answer alone may explain that the provider rejects a refresh token: the provider
-   * was asked with it before, and has perhaps replaced it. The session at the provider may then
-   * still last, so the last proof counts for a while.
+   * @returns whether a lost answer alone may explain that the provider rejects a refresh token: the
+   *   provider was asked with it before, and has perhaps replaced it. The session at the provider
+   *   may then still last, so the last proof counts for a while.
    */
   #isUnproven({ askedAt, provenAt, seenAt }: User): boolean {
     const age = this.#now() - (provenAt ?? seenAt);

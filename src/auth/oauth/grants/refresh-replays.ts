@@ -52,15 +52,15 @@ export class RefreshReplays {
     return successor === undefined ? undefined : (this.newest(successor.hash) ?? successor);
   }
 
-  /** @param body of the answer by which the token was replaced. */
+  /** @param body the body of the answer that replaced the token. */
   async keep(token: string, rest: string, body: string): Promise<void> {
     const successor = await this.#keepAnswer(token, rest, body);
     if (successor !== undefined) this.#successors.set(token, successor);
   }
 
   /**
-   * @param body of an answer that brought a refresh token that was there. The window of the token
-   *   that was presented begins where it was replaced: sent again and again, it opens no other one.
+   * @param body the body of an answer with an existing refresh token. The window of the presented
+   *   token begins when it was replaced: presenting it again opens no further window.
    */
   async keepBeside(token: string, rest: string, body: string): Promise<void> {
     await this.#keepAnswer(token, rest, body);
