@@ -171,7 +171,9 @@ export class CatalogCache {
   #refresh(entry: CatalogEntry): Refresh {
     const { covers, now, waitUntil } = this.#parts;
     const reading: CatalogReading = {
-      ...{ startedAt: now(), brings: entry.outdated, missed: new Set() },
+      startedAt: now(),
+      brings: entry.outdated,
+      missed: new Set(),
       covered: new Set(LIST_TOPICS.filter((topic) => covers(topic))),
     };
     const refresh = { ...reading, done: this.#run(entry, reading) };
@@ -223,8 +225,15 @@ export class CatalogCache {
     const before = { ...entry };
     const facts = storedFactsOf(read);
     const after = {
-      ...{ ...before, facts, readAt: startedAt, outdated: [...missed], outage: undefined, covered },
-      ...{ owesAll: false, gaveOld: false, isDoubted: false },
+      ...before,
+      facts,
+      readAt: startedAt,
+      outdated: [...missed],
+      outage: undefined,
+      covered,
+      owesAll: false,
+      gaveOld: false,
+      isDoubted: false,
     };
     const isOther = before.facts?.version !== facts.version;
     // What cannot be written is not known either: memory and rows say the same.

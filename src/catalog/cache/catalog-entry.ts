@@ -44,9 +44,19 @@ export interface CatalogEntry extends StoredCatalog {
 
 export function newEntry(id: number, client: ClientKind): CatalogEntry {
   return {
-    ...{ id, client, key: clientKey(client), facts: undefined, readAt: 0, outdated: [] },
-    ...{ outage: undefined, savedAt: 0, covered: new Set(), refresh: undefined },
-    ...{ owesAll: false, gaveOld: false, isDoubted: false },
+    id,
+    client,
+    key: clientKey(client),
+    facts: undefined,
+    readAt: 0,
+    outdated: [],
+    outage: undefined,
+    savedAt: 0,
+    covered: new Set(),
+    refresh: undefined,
+    owesAll: false,
+    gaveOld: false,
+    isDoubted: false,
   };
 }
 

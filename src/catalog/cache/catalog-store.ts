@@ -92,9 +92,12 @@ export class CatalogStore {
     this.#sql.exec(
       `INSERT OR REPLACE INTO ${KINDS} (id, endpoint, client, facts, read_at, outdated, outage)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      ...[id, this.#endpoint, clientKey(client)],
+      id,
+      this.#endpoint,
+      clientKey(client),
       facts === undefined ? null : JSON.stringify(facts),
-      ...[readAt, JSON.stringify(outdated)],
+      readAt,
+      JSON.stringify(outdated),
       outage === undefined ? null : JSON.stringify(outage),
     );
   }
@@ -179,7 +182,9 @@ function rowId(catalog: number, part: Part, n: number): number {
 function shelvedFrom({ id, client, facts, read_at: readAt, outdated, outage }: Row): StoredCatalog {
   const [revision, capabilities] = JSON.parse(client) as [Revision, ClientKind["capabilities"]];
   return {
-    ...{ id, client: { revision, capabilities }, readAt },
+    id,
+    client: { revision, capabilities },
+    readAt,
     facts: facts === null ? undefined : (JSON.parse(facts) as Facts),
     outdated: JSON.parse(outdated) as ListTopic[],
     outage: outage === null ? undefined : (JSON.parse(outage) as Outage),

@@ -27,7 +27,10 @@ export function sealMergedCursor(holder: SealScope, place: MergedListPosition): 
   const { list, slug, index, after, told, search } = place;
   const isShort = after !== undefined && after.length <= MAX_NAME_CHARS;
   return sealFor(holder, "cursor", {
-    ...{ list, slug, index, told },
+    list,
+    slug,
+    index,
+    told,
     ...(isShort ? { after } : {}),
     ...(search === undefined ? {} : { search }),
   });

@@ -16,7 +16,9 @@ export async function askLegacy(
   signal: AbortSignal,
 ): Promise<ListSource> {
   const connection = new LegacyConnection({
-    ...{ target, client, unsolicited: NOBODY },
+    target,
+    client,
+    unsolicited: NOBODY,
     save: () => undefined,
   });
   // The server may take its time to say good-bye.

@@ -26,7 +26,10 @@ export async function askModern(
   }
   const ask = async (method: string, params: JsonObject): Promise<Reply> => {
     const { reply } = await sendModern(target, {
-      ...{ call: { method, params }, clientCapabilities, clientInfo: CLIENT_INFO, signal },
+      call: { method, params },
+      clientCapabilities,
+      clientInfo: CLIENT_INFO,
+      signal,
     });
     if ("error" in reply) return reply;
     // A list is nothing that a server may ask questions about first.

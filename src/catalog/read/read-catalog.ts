@@ -92,7 +92,10 @@ async function readFrom(
   room.take(entryWeight(JSON.stringify(about)));
   const bounds = { maxItems: limits.catalogItems, maxPages: limits.catalogPages, room };
   const readings: Record<ListKind, ListReading> = {
-    ...{ tools: NO_LIST, resources: NO_LIST, templates: NO_LIST, prompts: NO_LIST },
+    tools: NO_LIST,
+    resources: NO_LIST,
+    templates: NO_LIST,
+    prompts: NO_LIST,
   };
   const failed: { readonly list: ListKind; readonly error: UpstreamError }[] = [];
   // One after the other: a page may be large, and is held as objects and as text at once.
@@ -102,7 +105,10 @@ async function readFrom(
     const { left } = room;
     try {
       readings[list] = await readList({
-        ...{ slug, list, bounds, isAdvertised: source.advertises(list) },
+        slug,
+        list,
+        bounds,
+        isAdvertised: source.advertises(list),
         ask: (method, params) => askUntil(untilMs, slug, source, method, params),
         isLawful: (thing) => source.isLawful(list, thing),
       });
@@ -126,7 +132,8 @@ async function readFrom(
   }
   const { tools, resources, templates, prompts } = readings;
   const said = {
-    ...{ era: source.era, about },
+    era: source.era,
+    about,
     flaws: [
       ...flaws,
       ...LIST_KINDS.flatMap((list) => readings[list].flaws),

@@ -36,7 +36,10 @@ export class ResourceOwners {
     this.#place = place;
     this.#client = client;
     this.#known = servers.map((server) => ({
-      ...{ server, catalog: undefined, trouble: undefined, freshMs: 0 },
+      server,
+      catalog: undefined,
+      trouble: undefined,
+      freshMs: 0,
     }));
     this.#complete = Promise.all(
       servers.map(async (server, index) => {

@@ -53,7 +53,10 @@ export function sessionDispatch(options: FederatedSessionOptions): FederatedSess
     takesSubscriptions: (slug) => servers.takesSubscriptions(slug),
   });
   const subscriptions = new EndpointSubscriptions({
-    ...{ requestScope, source: options.source, own, attributed: unsolicited },
+    requestScope,
+    source: options.source,
+    own,
+    attributed: unsolicited,
     isSilent: () => !endpoint.isMerged && servers.isSilent(endpoint.servers[0]),
     savedWanted: saved.wanted,
     saveWanted: (wanted) => save({ wanted }),
@@ -61,7 +64,9 @@ export function sessionDispatch(options: FederatedSessionOptions): FederatedSess
     saveInbox: options.saveInbox,
   });
   const servers: ServerSessions = new ServerSessions({
-    ...{ endpoint, unsolicited, saved: saved.upstreams },
+    endpoint,
+    unsolicited,
+    saved: saved.upstreams,
     connect: (server, side) => connect(server, client, side),
     save: (upstreams) => save({ upstreams }),
     onSilent: () => subscriptions.silenced(),
@@ -70,7 +75,9 @@ export function sessionDispatch(options: FederatedSessionOptions): FederatedSess
     subscriptions: (slug) => subscriptions.ownUris(slug),
   });
   const dispatch = new EndpointDispatch({
-    ...{ requestScope, servers, subscriptions },
+    requestScope,
+    servers,
+    subscriptions,
     client: clientKind(client.revision, client.capabilities),
     setLogLevel: (level) => {
       logLevel = level;

@@ -26,7 +26,10 @@ export async function searchServers(
     candidates,
     (server, signal) => callWith({ ...requestContext, signal }, server, call, reading),
     {
-      ...{ uri: call.params?.["uri"], era: "modern", signal: requestContext.signal, waitUntil },
+      uri: call.params?.["uri"],
+      era: "modern",
+      signal: requestContext.signal,
+      waitUntil,
       spare: (server, result) => refuseQuestions(requestContext, server, call, result),
     },
   );

@@ -1,6 +1,6 @@
 /**
- * One branch of the fan-out: hears of all servers for its share of the subscribers, and carries the
- * news to each. Whatever it has to remember is in its rows; a life of it can end at any time.
+ * One branch of the fan-out: receives the news of all servers for its share of the subscribers, and
+ * delivers it to each. All its state is in its rows, because a life of it can end at any time.
  */
 
 import type { Sql } from "../../lib/sql.ts";
@@ -22,40 +22,43 @@ export interface BranchParts<Socket extends ListenerSocket> {
   readonly sql: Sql;
   readonly feeds: Feeds;
   readonly recipients: Recipients;
-  /** The listeners that were there before this life of the branch. */
+  /** The listeners that connected before this life of the branch. */
   readonly found: readonly { readonly socket: Socket; readonly seat: Seat | undefined }[];
   readonly knows: (slug: string) => boolean;
   readonly limits: Pick<Limits, "windowBytes" | "stallSeconds" | "subscribedUrisPerClient">;
   readonly now: () => number;
-  /** Has `wake` called at this time, or before. */
+  /** Schedules a call of `wake` at this time (milliseconds since 1970) or before. */
   readonly scheduleAlarm: (at: number) => void;
-  /** Keeps the holder awake. */
+  /** Keeps the Durable Object awake. */
   readonly keep: (work: Promise<void>) => void;
   readonly times?: Partial<Times>;
 }
 
 interface Times {
-  /** How long a subscriber waits for what one feed says of lists, and of resources. */
+  /** The longest wait of a subscriber for one feed's answer about lists, and about resources. */
   readonly listsMs: number;
   readonly urisMs: number;
-  /** How long a session may take to take news. */
+  /** The longest time a session may need to take news. */
   readonly handMs: number;
-  /** How long nobody moves before those that are called are taken for stuck. */
+  /** Time without progress after which the sessions being called count as stuck. */
   readonly stuckMs: number;
   readonly tickMs: number;
 }
 
 const TIMES: Times = {
-  ...{ listsMs: 3000, urisMs: 6000 },
-  ...{ handMs: 10_000, stuckMs: 1500, tickMs: 250 },
+  listsMs: 3000,
+  urisMs: 6000,
+  handMs: 10_000,
+  stuckMs: 1500,
+  tickMs: 250,
 };
-/** A branch that is lost while it hands out news is woken after this. */
+/** A branch that is lost while it delivers news is woken after this. */
 const WATCHDOG_MS = 30_000;
 const MIN_PAUSE_MS = 1000;
-/** Each is kept for each subscriber. No feed watches one that is longer. */
+/** A topic is stored for each of its subscribers. No feed watches a longer one. */
 const MAX_TOPIC_CHARS = "uri:".length + MAX_URI_CHARS;
 
-/** What a subscriber asks for of one server, and what of it is nothing new. */
+/** The topics of one server that a subscriber asks for, and those it had already. */
 interface Asked {
   readonly topics: readonly Topic[];
   readonly known: ReadonlySet<Topic>;
@@ -69,23 +72,13 @@ export class Branch<Socket extends ListenerSocket> {
   readonly #interests: InterestRegistry;
   readonly #deliveries: Deliveries;
   readonly listeners: Listeners<Socket>;
-  /** What subscribers have asked for, and have had no answer about. */
+  /** Subscriptions whose answer is outstanding. */
   readonly #asking = new Set<string>();
 
   constructor(parts: BranchParts<Socket>) {
     this.#parts = parts;
-    const {
-      number,
-      sql,
-      feeds,
-      recipients,
-      found,
-      knows,
-      limits,
-      now,
-      scheduleAlarm: ring,
-      keep,
-    } = parts;
+    const { number, sql, feeds, recipients, found, knows, limits, now, scheduleAlarm, keep } =
+      parts;
     const { listsMs, urisMs, handMs, stuckMs, tickMs } = { ...TIMES, ...parts.times };
     const deadlines = new Deadlines(tickMs);
     const subscriptions = new SubscriptionTable(sql);
@@ -93,43 +86,52 @@ export class Branch<Socket extends ListenerSocket> {
     this.#outbox = new Outbox(sql);
     this.#retryQueue = new RetryQueue(sql, now);
     this.#interests = new InterestRegistry({
-      ...{
-        branch: number,
-        sql,
-        subscriptions,
-        feeds,
-        deadlines,
-        listsMs,
-        urisMs,
-        knows,
-        now,
-        scheduleAlarm: ring,
-      },
+      branch: number,
+      sql,
+      subscriptions,
+      feeds,
+      deadlines,
+      listsMs,
+      urisMs,
+      knows,
+      now,
+      scheduleAlarm,
     });
     this.listeners = new Listeners({
-      ...{ found, subscriptions, now, windowChars: limits.windowBytes },
+      found,
+      subscriptions,
+      now,
+      windowChars: limits.windowBytes,
       stallMs: limits.stallSeconds * 1000,
       subscribe: (id, interests) => this.#subscribe(id, Kind.Listener, interests),
       onGone: (id) => this.#forget(id),
     });
     this.#deliveries = new Deliveries({
-      ...{ due: this.#outbox, late: this.#retryQueue, recipients, deadlines, handMs, stuckMs },
-      ...{ now, scheduleAlarm: ring, keep, onGone: (session) => this.#forget(session) },
+      outbox: this.#outbox,
+      retryQueue: this.#retryQueue,
+      recipients,
+      deadlines,
+      handMs,
+      stuckMs,
+      now,
+      scheduleAlarm,
+      keep,
+      onGone: (session) => this.#forget(session),
     });
-    this.#ringAgain();
+    this.#rescheduleAlarm();
   }
 
   /**
-   * Adds to what a session hears of.
+   * Adds to the subscriptions of a session.
    *
-   * @returns what the servers will tell of. Other resources are not kept.
+   * @returns the topics that the servers will announce. Other resources are not kept.
    */
   subscribe(session: string, interests: Interests): Promise<Interests> {
     this.#deliveries.renewed(session);
     return this.#subscribe(session, Kind.Session, interests);
   }
 
-  /** No news of it goes out from here on; what is under way may still arrive. */
+  /** Sends no more news of these topics, or of any; news that is under way may still arrive. */
   unsubscribe(session: string, interests?: Interests): void {
     if (interests === undefined) {
       this.#forget(session);
@@ -141,7 +143,7 @@ export class Branch<Socket extends ListenerSocket> {
     }
   }
 
-  /** Takes news: when this returns, it is told to whoever wants it, whatever happens. */
+  /** Accepts news: once this returns, every subscriber receives it, even if this life of the branch ends. */
   publish(news: News): void {
     const { slug } = news;
     if (!this.#outbox.isNew(news)) return;
@@ -159,27 +161,27 @@ export class Branch<Socket extends ListenerSocket> {
     this.#deliveries.start(slug);
   }
 
-  /** The time has come that was rung for. */
+  /** Runs when the alarm fires. */
   async wake(): Promise<void> {
     this.#deliveries.retry();
     await this.#interests.settle();
-    this.#ringAgain();
+    this.#rescheduleAlarm();
   }
 
-  #ringAgain(): void {
-    const { scheduleAlarm: ring, now } = this.#parts;
+  #rescheduleAlarm(): void {
+    const { scheduleAlarm, now } = this.#parts;
     for (const at of [this.#retryQueue.soonest(), this.#interests.soonest()]) {
-      // What is overdue is waiting for something else.
-      if (at !== undefined) ring(Math.max(at, now() + MIN_PAUSE_MS));
+      // An overdue entry is waiting for something else.
+      if (at !== undefined) scheduleAlarm(Math.max(at, now() + MIN_PAUSE_MS));
     }
-    if (!this.#outbox.isEmpty) ring(now() + WATCHDOG_MS);
+    if (!this.#outbox.isEmpty) scheduleAlarm(now() + WATCHDOG_MS);
   }
 
   /**
-   * Of a feed that does not answer in time, the lists count as honoured, and so does what the
-   * subscriber heard of before: the feed is told until it has heard. Another resource does not: it
-   * may not exist, and whoever is told so can ask again. A list that its server does not tell of is
-   * kept, though nothing is promised: the gateway may find out by itself that it has changed.
+   * When a feed does not answer in time, its lists count as honoured, and so do topics to which the
+   * subscriber was subscribed before: the request is repeated until the feed receives it. A new
+   * resource does not: it may not exist, and a refused client can ask again. A list that its server
+   * does not announce is kept without a promise: the gateway may find out by itself that it changed.
    */
   async #subscribe(subscriber: string, kind: Kind, interests: Interests): Promise<Interests> {
     const asked = this.#admit(subscriber, kind, interests);
@@ -198,7 +200,7 @@ export class Branch<Socket extends ListenerSocket> {
     return Object.fromEntries(answers.filter(([, topics]) => topics.length > 0));
   }
 
-  /** Notes what a subscriber wants, before anybody is asked: so no news falls in between. */
+  /** Records the subscriptions before the feeds are asked, so that no news is lost in between. */
   #admit(subscriber: string, kind: Kind, interests: Interests): ReadonlyMap<string, Asked> {
     const { knows, limits } = this.#parts;
     const admitted = new Map<string, Asked>();

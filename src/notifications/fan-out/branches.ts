@@ -1,11 +1,11 @@
 /**
- * Which branch of the fan-out carries the news to a subscriber. Their number is fixed, so nobody has
- * to be asked; it cannot change without moving every subscription.
+ * The assignment of subscribers to the branches of the fan-out. The number of branches is fixed, so the
+ * branch follows from the subscriber alone; it cannot change without moving every subscription.
  */
 
 import { fnv1a64 } from "../../lib/fnv1a.ts";
 
-/** As many objects tell of one update at the same time; a server with one listener wakes one. */
+/** Up to this many objects deliver one update in parallel; a server with one listener wakes one. */
 export const BRANCHES = 32;
 
 /** @returns 0 to `BRANCHES` - 1. */
@@ -13,7 +13,7 @@ export function branchOf(subscriber: string): number {
   return Number(fnv1a64(subscriber) % BigInt(BRANCHES));
 }
 
-/** The name of its object. */
+/** @returns the name of the branch's Durable Object. */
 export function branchName(branch: number): string {
   return `branch ${branch}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Hands news to the legacy sessions: each gets one call at a time, so that it hears of a server in
- * the order of its news, and drops by number what it has had. Whatever a session does, the others do
- * not wait for it: who cannot be reached, or is still busy, has the news set aside (`retry-queue.ts`).
+ * Delivers news to the legacy sessions. Each gets one call at a time, so that the news of a server
+ * arrives in order, and drops by number what it has had. No session waits for another: news for a
+ * session that cannot be reached, or is still busy, goes to `retry-queue.ts`.
  *
- * News is handed out at least once: what an earlier life of the branch may have handed out is handed
- * out again, piece by piece, under the numbers that it had.
+ * News is delivered at least once: news that an earlier life of the branch may have delivered is
+ * delivered again, piece by piece, under the same numbers.
  */
 
 import type { News } from "../../catalog/feeds.ts";
@@ -14,36 +14,36 @@ import type { RetryQueue } from "./retry-queue.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
 
 /**
- * What became of news: the session has it; there is no such session; or nobody reads there, and it
- * subscribes anew when somebody does.
+ * The result of a delivery: the session has the news; there is no such session; or it has no reader,
+ * and subscribes anew when it has one.
  */
 export type Handed = "taken" | "gone" | "parked";
 
 export interface Recipients {
   /**
-   * News of a server comes in order of `seq`, and not from two calls at a time; what is not above
-   * the highest that the session has had, it has had already. A rejection is a failure, and the same
-   * news comes again.
+   * News of a server arrives in order of `seq`, in one call at a time. News whose number is not above
+   * the highest that the session has had is a repetition. After a rejection the same news is
+   * delivered again.
    */
   deliver(session: string, news: News): Promise<Handed>;
 }
 
 export interface DeliveryParts {
-  readonly due: Outbox;
-  readonly late: RetryQueue;
+  readonly outbox: Outbox;
+  readonly retryQueue: RetryQueue;
   readonly recipients: Recipients;
   readonly deadlines: Deadlines;
   readonly handMs: number;
   readonly stuckMs: number;
   readonly now: () => number;
   readonly scheduleAlarm: (at: number) => void;
-  /** Keeps the holder awake. */
+  /** Keeps the Durable Object awake. */
   readonly keep: (work: Promise<void>) => void;
-  /** There is no such session any more, or it sleeps without a reader. */
+  /** Called when there is no such session any more, or it sleeps without a reader. */
   readonly onGone: (session: string) => void;
 }
 
-/** Below all numbers of news. */
+/** A number below all numbers of news. */
 const NOTHING = -1;
 const MIN_PAUSE_MS = 1000;
 const AT_ONCE = 100;
@@ -56,9 +56,9 @@ interface Round {
   isSent: boolean;
 }
 
-/** A session that is being called. */
+/** A call of a session that is under way. */
 interface Flight {
-  /** It subscribed meanwhile: what it answers was said before that. */
+  /** The session subscribed meanwhile, so the answer of this call is out of date. */
   isRenewed: boolean;
 }
 
@@ -68,24 +68,24 @@ export class Deliveries {
   readonly #flights = new Map<string, Flight>();
   readonly #running = new Set<string>();
   #isRetrying = false;
-  /** Up to where news of each server was handed out in this life. */
+  /** The highest number of each server's news that this life has delivered. */
   readonly #passed = new Map<string, number>();
-  /** Up to where an earlier life may have handed it out. */
+  /** The highest number that an earlier life may have delivered. */
   readonly #earlier: ReadonlyMap<string, number>;
-  /** Servers of which that is not on its way again yet. */
+  /** Servers whose earlier news is not on its way again yet. */
   readonly #resuming: Set<string>;
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
     const { stuckMs, deadlines } = parts;
     this.#slots = new Semaphore({ count: AT_ONCE, stuckMs, deadlines });
-    this.#earlier = parts.due.newest();
+    this.#earlier = parts.outbox.newest();
     this.#resuming = new Set(this.#earlier.keys());
     for (const slug of this.#earlier.keys()) this.start(slug);
     this.retry();
   }
 
-  /** Hands out what is due of a server. */
+  /** Delivers the pending news of a server. */
   start(slug: string): void {
     if (this.#running.has(slug)) return;
     this.#running.add(slug);
@@ -93,8 +93,8 @@ export class Deliveries {
   }
 
   /**
-   * Tries those again whose time has come. What an earlier life set aside for a session may come
-   * after something that it was in the middle of handing out: that goes first.
+   * Starts the retries that are due. News that an earlier life queued for a session may follow news
+   * that it was still delivering: that goes first.
    */
   retry(): void {
     if (this.#isRetrying || this.#resuming.size > 0) return;
@@ -102,11 +102,11 @@ export class Deliveries {
     this.#parts.keep(this.#retry().finally(() => (this.#isRetrying = false)));
   }
 
-  /** It subscribes, so it is there. */
+  /** The session subscribes, so it can be reached. */
   renewed(session: string): void {
     const flight = this.#flights.get(session);
     if (flight !== undefined) flight.isRenewed = true;
-    else if (this.#parts.late.revive(session))
+    else if (this.#parts.retryQueue.revive(session))
       this.#parts.scheduleAlarm(this.#parts.now() + MIN_PAUSE_MS);
   }
 
@@ -128,22 +128,22 @@ export class Deliveries {
   }
 
   /**
-   * News that came one after the other goes out together. But where an earlier life may have handed
-   * out some of it, a session that has had one piece and not the next must be able to tell.
+   * News that arrived in sequence is delivered together. But where an earlier life may have delivered
+   * some of it, each piece is delivered by itself, so that a session can drop those it has had.
    */
   #next(slug: string): Range | undefined {
     const above = this.#passed.get(slug) ?? NOTHING;
-    const ends = this.#parts.due.ends(slug, above);
+    const ends = this.#parts.outbox.ends(slug, above);
     if (ends === undefined) return undefined;
     const { first, last } = ends;
     return { slug, above, upTo: first <= (this.#earlier.get(slug) ?? NOTHING) ? first : last };
   }
 
   async #send(round: Round): Promise<void> {
-    const { due } = this.#parts;
+    const { outbox } = this.#parts;
     let after = "";
     for (;;) {
-      const sessions = due.sessions(round.range, after, PAGE);
+      const sessions = outbox.sessions(round.range, after, PAGE);
       for (const session of sessions) await this.#sendTo(session, round);
       if (sessions.length < PAGE) break;
       after = sessions.at(-1) ?? after;
@@ -152,13 +152,13 @@ export class Deliveries {
     this.#endIfOver(round);
   }
 
-  /** Waits for no more than a place among those that are called at the same time. */
+  /** Waits for a free slot at most, never for the session. */
   async #sendTo(session: string, round: Round): Promise<void> {
-    const { due, late, handMs, now } = this.#parts;
-    const isBusy = (): boolean => this.#flights.has(session) || late.has(session);
+    const { outbox, retryQueue, handMs, now } = this.#parts;
+    const isBusy = (): boolean => this.#flights.has(session) || retryQueue.has(session);
     const release = isBusy() ? undefined : await this.#slots.take();
-    // It may have left, or asked for more, while others were called.
-    const news = due.of(session, round.range);
+    // The session may have unsubscribed, or subscribed to more, while others were called.
+    const news = outbox.of(session, round.range);
     if (news !== undefined && release !== undefined && !isBusy()) {
       round.underWay += 1;
       const served = this.#serve(session, release, { news, round });
@@ -167,19 +167,19 @@ export class Deliveries {
     }
     release?.();
     if (news === undefined) return;
-    late.add(session, news, now() + handMs);
+    retryQueue.add(session, news, now() + handMs);
     this.#parts.scheduleAlarm(now() + handMs);
   }
 
   #endIfOver(round: Round): void {
-    if (round.isSent && round.underWay === 0) this.#parts.due.done(round.range);
+    if (round.isSent && round.underWay === 0) this.#parts.outbox.done(round.range);
   }
 
   async #retry(): Promise<void> {
-    const { late } = this.#parts;
+    const { retryQueue } = this.#parts;
     let after = "";
     for (;;) {
-      const sessions = late.ready(after, PAGE);
+      const sessions = retryQueue.ready(after, PAGE);
       for (const session of sessions) {
         if (this.#flights.has(session)) continue;
         const release = await this.#slots.take();
@@ -191,43 +191,43 @@ export class Deliveries {
     }
   }
 
-  /** Calls a session for as long as there is something for it. */
+  /** Calls a session until it has no news left. */
   async #serve(
     session: string,
     release: () => void,
     first?: { readonly news: News; readonly round: Round },
   ): Promise<void> {
-    const { late, now, handMs, scheduleAlarm: ring } = this.#parts;
+    const { retryQueue, now, handMs, scheduleAlarm } = this.#parts;
     const flight: Flight = { isRenewed: false };
     this.#flights.set(session, flight);
     try {
       let isTaken = true;
       if (first !== undefined) {
-        isTaken = await this.#hand(session, first.news, flight);
+        isTaken = await this.#deliver(session, first.news, flight);
         first.round.underWay -= 1;
-        if (!isTaken) late.add(session, first.news, now());
+        if (!isTaken) retryQueue.add(session, first.news, now());
         this.#endIfOver(first.round);
       } else {
-        late.trying(session, now() + 2 * handMs);
+        retryQueue.trying(session, now() + 2 * handMs);
       }
       while (isTaken) {
-        const news = late.next(session);
+        const news = retryQueue.next(session);
         if (news === undefined) return;
-        isTaken = await this.#hand(session, news, flight);
-        if (isTaken) late.taken(session, news);
+        isTaken = await this.#deliver(session, news, flight);
+        if (isTaken) retryQueue.taken(session, news);
       }
-      late.failed(session);
-      // What is overdue waits for a place, and not for the alarm.
-      const next = late.soonest();
-      if (next !== undefined) ring(Math.max(next, now() + MIN_PAUSE_MS));
+      retryQueue.failed(session);
+      // An overdue session waits for a slot, and not for the alarm.
+      const next = retryQueue.soonest();
+      if (next !== undefined) scheduleAlarm(Math.max(next, now() + MIN_PAUSE_MS));
     } finally {
       this.#flights.delete(session);
       release();
     }
   }
 
-  /** @returns `false` when it failed, and has to be tried again if the session still wants it. */
-  async #hand(session: string, news: News, flight: Flight): Promise<boolean> {
+  /** @returns `false` when it failed, and must be repeated if the session is still subscribed. */
+  async #deliver(session: string, news: News, flight: Flight): Promise<boolean> {
     const { recipients, deadlines, handMs, onGone } = this.#parts;
     flight.isRenewed = false;
     const delivered = recipients.deliver(session, news);

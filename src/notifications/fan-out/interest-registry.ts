@@ -1,10 +1,11 @@
 /**
- * What the feeds have been told that a branch wants to hear of. Each life of the branch tells them
- * anew what it is asked for, which wakes feeds after a restart; what nobody wants any more is told
- * after a while, since whoever left is often back at once. What a feed may not have heard is on record
- * until it has.
+ * The interests of a branch as the feeds know them. Each life of the branch sends them anew as they
+ * are asked for, which wakes feeds after a restart. An interest that no subscriber has any more is
+ * withdrawn after a while, since a subscriber that leaves is often back at once. A change that a feed
+ * may not have received stays on record until it has.
  */
 
+import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import type { Sql } from "../../lib/sql.ts";
 import type { Feeds, Topic } from "../../catalog/feeds.ts";
 import { isListTopic } from "../../catalog/topics.ts";
@@ -17,10 +18,10 @@ export interface InterestRegistryParts {
   readonly subscriptions: SubscriptionTable;
   readonly feeds: Feeds;
   readonly deadlines: Deadlines;
-  /** How long a subscriber waits for what one feed says of lists, and of resources. */
+  /** The longest wait of a subscriber for one feed's answer about lists, and about resources. */
   readonly listsMs: number;
   readonly urisMs: number;
-  /** Whether there is such a server. */
+  /** @returns whether the endpoint has this server. */
   readonly knows: (slug: string) => boolean;
   readonly now: () => number;
   readonly scheduleAlarm: (at: number) => void;
@@ -28,20 +29,19 @@ export interface InterestRegistryParts {
 
 const UNTOLD = "untold_1";
 const LEAVE_MS = 30_000;
-/** Lists are taken for honoured meanwhile. */
+/** Pause after a feed did not answer; meanwhile its lists count as honoured. */
 const SILENT_MS = 5000;
-/** A server that does not tell of a list may do so after its next restart. */
-const HEARSAY_MS = 60_000;
-const RETRY_MS = 30_000;
-const MAX_RETRY_MS = 600_000;
+/** A server that does not announce changes of a list may do so after its next restart. */
+const UNANNOUNCED_MS = 60_000;
+const BACKOFF: Backoff = { firstMs: 30_000, maxMs: 600_000 };
 const AT_ONCE = 1000;
 
 const NONE: ReadonlySet<Topic> = new Set();
 
 export interface InterestVerdict {
-  /** What the server will tell of: at least those of the topics asked for. */
+  /** Topics that the server will announce: at least those of the topics asked for. */
   readonly honoured: ReadonlySet<Topic>;
-  /** The feed has not answered for these. It is told of them until it has heard. */
+  /** Topics without an answer of the feed. They are sent again until it has received them. */
   readonly unanswered: ReadonlySet<Topic>;
 }
 
@@ -53,10 +53,10 @@ interface Removal {
 
 export class InterestRegistry {
   readonly #parts: InterestRegistryParts;
-  /** Topics that this life has told of, and that the server will tell of. */
+  /** Topics that this life has sent to the feeds, and that their servers will announce. */
   readonly #interests = new Map<string, Set<Topic>>();
-  /** Lists that a feed knows somebody wants, but whose server does not tell; and until when. */
-  readonly #hearsay = new Map<string, number>();
+  /** Lists that a feed knows are wanted, but whose server does not announce them; and until when. */
+  readonly #unannounced = new Map<string, number>();
   readonly #asked = new Map<string, Answer>();
   readonly #removals = new Map<string, Removal>();
   readonly #tries = new Map<string, number>();
@@ -68,17 +68,19 @@ export class InterestRegistry {
       PRIMARY KEY (slug, topic)) WITHOUT ROWID`);
   }
 
-  /** Has a feed listen for these. Waits for its answer, within a bound. */
+  /** Asks a feed to listen for these topics. Waits for its answer, at most `listsMs` or `urisMs`. */
   async ask(slug: string, topics: readonly Topic[]): Promise<InterestVerdict> {
-    const told = this.#toldOf(slug);
+    const honoured = this.#interestsOf(slug);
     const now = this.#parts.now();
-    const isHearsay = (topic: Topic): boolean =>
-      (this.#hearsay.get(key(slug, topic)) ?? -Infinity) > now;
-    const rest = topics.filter((topic) => !told.has(topic) && !isHearsay(topic));
-    if (rest.length === 0) return { honoured: told, unanswered: NONE };
+    const isUnannounced = (topic: Topic): boolean =>
+      (this.#unannounced.get(key(slug, topic)) ?? -Infinity) > now;
+    const rest = topics.filter((topic) => !honoured.has(topic) && !isUnannounced(topic));
+    if (rest.length === 0) return { honoured, unanswered: NONE };
     const removal = this.#removals.get(slug);
     if (rest.some((topic) => removal?.topics.has(topic))) await removal?.over;
-    const fresh = rest.filter((topic) => !told.has(topic) && !this.#asked.has(key(slug, topic)));
+    const fresh = rest.filter(
+      (topic) => !honoured.has(topic) && !this.#asked.has(key(slug, topic)),
+    );
     if (fresh.length > 0) {
       const answer = this.#watch(slug, fresh);
       for (const topic of fresh) this.#asked.set(key(slug, topic), answer);
@@ -88,25 +90,27 @@ export class InterestRegistry {
     for (const [topic, answer] of answers) {
       if (answer !== undefined && (await answer) === undefined) unanswered.add(topic);
     }
-    return { honoured: told, unanswered };
+    return { honoured, unanswered };
   }
 
-  /** A feed may think otherwise of these than it should. It is told, unless that is settled before. */
+  /** Marks topics about which the feed may be wrong: it is updated after `inMs`. */
   doubt(slug: string, topics: readonly Topic[], inMs = LEAVE_MS): void {
-    const { sql, now, scheduleAlarm: ring } = this.#parts;
+    const { sql, now, scheduleAlarm } = this.#parts;
     if (topics.length === 0) return;
     const at = now() + inMs;
     for (const topic of topics) {
       sql.exec(
         `INSERT INTO ${UNTOLD} VALUES (?, ?, ?)
          ON CONFLICT DO UPDATE SET at = excluded.at WHERE excluded.at < at`,
-        ...[slug, topic, at],
+        slug,
+        topic,
+        at,
       );
     }
-    ring(at);
+    scheduleAlarm(at);
   }
 
-  /** Tells the feeds whatever is due. */
+  /** Sends the feeds every change that is due. */
   async settle(): Promise<void> {
     const { sql, now } = this.#parts;
     const rows = sql.exec<{ slug: string }>(
@@ -116,7 +120,7 @@ export class InterestRegistry {
     await Promise.all([...rows].map(({ slug }) => this.#settle(slug)));
   }
 
-  /** When the next is due. */
+  /** @returns the time at which the next change is due, in milliseconds since 1970. */
   soonest(): number | undefined {
     const [row] = this.#parts.sql.exec<{ at: number | null }>(
       `SELECT min(at) AS at FROM ${UNTOLD}`,
@@ -127,39 +131,41 @@ export class InterestRegistry {
   async #settle(slug: string): Promise<void> {
     const { sql, branch, subscriptions, feeds, deadlines, urisMs, knows, now } = this.#parts;
     if (this.#removals.has(slug)) return;
-    const told = this.#toldOf(slug);
+    const honoured = this.#interestsOf(slug);
     const rows = [
       ...sql.exec<{ topic: Topic; at: number }>(
         `SELECT topic, at FROM ${UNTOLD} WHERE slug = ? AND at <= ? LIMIT ?`,
-        ...[slug, now(), AT_ONCE],
+        slug,
+        now(),
+        AT_ONCE,
       ),
     ];
     const wanted = rows.filter(({ topic }) => subscriptions.isWanted({ slug, topic }));
-    const add = wanted.map(({ topic }) => topic).filter((topic) => !told.has(topic));
+    const add = wanted.map(({ topic }) => topic).filter((topic) => !honoured.has(topic));
     const remove = rows.filter((row) => !wanted.includes(row)).map(({ topic }) => topic);
     for (const topic of remove) {
-      told.delete(topic);
-      this.#hearsay.delete(key(slug, topic));
+      honoured.delete(topic);
+      this.#unannounced.delete(key(slug, topic));
     }
-    let isTold = !knows(slug) || add.length + remove.length === 0;
-    if (!isTold) {
+    let isReceived = !knows(slug) || add.length + remove.length === 0;
+    if (!isReceived) {
       const change = feeds.of(slug).watch(branch, { add, remove });
-      const heard = deadlines.within(change, urisMs).catch(() => undefined);
-      this.#removals.set(slug, { topics: new Set(remove), over: heard });
-      const topics = await heard;
+      const received = deadlines.within(change, urisMs).catch(() => undefined);
+      this.#removals.set(slug, { topics: new Set(remove), over: received });
+      const topics = await received;
       this.#removals.delete(slug);
-      // It may still be carried out, after somebody has asked for the same again.
+      // The feed may still carry it out, after a subscriber has asked for the same again.
       if (topics === undefined)
-        void change.catch(() => []).then(() => this.#tellAgain(slug, remove));
-      for (const topic of topics ?? []) told.add(topic);
-      isTold = topics !== undefined;
+        void change.catch(() => []).then(() => this.#sendAgain(slug, remove));
+      for (const topic of topics ?? []) honoured.add(topic);
+      isReceived = topics !== undefined;
     }
-    const tries = isTold ? 0 : (this.#tries.get(slug) ?? 0) + 1;
+    const tries = isReceived ? 0 : (this.#tries.get(slug) ?? 0) + 1;
     this.#tries.set(slug, tries);
-    const later = now() + Math.min(RETRY_MS * 2 ** (tries - 1), MAX_RETRY_MS);
+    const later = now() + pauseMs(BACKOFF, tries - 1);
     for (const { topic, at } of rows) {
       const same = [slug, topic, at] as const;
-      if (isTold) {
+      if (isReceived) {
         sql.exec(`DELETE FROM ${UNTOLD} WHERE slug = ? AND topic = ? AND at = ?`, ...same);
       } else {
         const update = `UPDATE ${UNTOLD} SET at = ? WHERE slug = ? AND topic = ? AND at = ?`;
@@ -168,9 +174,9 @@ export class InterestRegistry {
     }
   }
 
-  #tellAgain(slug: string, topics: readonly Topic[]): void {
-    const told = this.#toldOf(slug);
-    const again = topics.filter((topic) => told.delete(topic));
+  #sendAgain(slug: string, topics: readonly Topic[]): void {
+    const honoured = this.#interestsOf(slug);
+    const again = topics.filter((topic) => honoured.delete(topic));
     this.doubt(slug, again, 0);
   }
 
@@ -178,23 +184,23 @@ export class InterestRegistry {
     const { branch, feeds, deadlines, listsMs, urisMs, now } = this.#parts;
     const change = feeds.of(slug).watch(branch, { add, remove: [] });
     const ms = add.every(isListTopic) ? listsMs : urisMs;
-    const heard = await deadlines.within(change, ms).catch(() => undefined);
+    const received = await deadlines.within(change, ms).catch(() => undefined);
     for (const topic of add) this.#asked.delete(key(slug, topic));
-    if (heard === undefined) {
+    if (received === undefined) {
       this.doubt(slug, add, SILENT_MS);
-      // It may still be carried out, when nobody wants it any more.
+      // The feed may still carry it out, when no subscriber wants it any more.
       void change.catch(() => []).then(() => this.doubt(slug, add));
       return undefined;
     }
-    const told = this.#toldOf(slug);
-    for (const topic of heard) told.add(topic);
+    const honoured = this.#interestsOf(slug);
+    for (const topic of received) honoured.add(topic);
     for (const topic of add) {
-      if (isListTopic(topic)) this.#hearsay.set(key(slug, topic), now() + HEARSAY_MS);
+      if (isListTopic(topic)) this.#unannounced.set(key(slug, topic), now() + UNANNOUNCED_MS);
     }
-    return new Set(heard);
+    return new Set(received);
   }
 
-  #toldOf(slug: string): Set<Topic> {
+  #interestsOf(slug: string): Set<Topic> {
     const found = this.#interests.get(slug) ?? new Set();
     this.#interests.set(slug, found);
     return found;

@@ -1,14 +1,14 @@
 /**
- * What travels between a branch and the Worker that holds a listener's stream, each a text message.
- * The Worker says first what it wants to hear of, and is answered; then news comes down, and
- * acknowledgements go up: how many characters were taken since the last.
+ * The text messages between a branch and the Worker that holds a listener's stream. The Worker sends
+ * its interests first, and the branch answers. Then the branch sends news, and the Worker sends
+ * acknowledgements: the number of characters taken since the last.
  */
 
 import type { Interests, News } from "../../catalog/feeds.ts";
 
 export interface ListenAnswer {
   readonly honoured: Interests;
-  /** How far the branch runs ahead: the Worker acknowledges half of it at a time. */
+  /** The characters that the branch sends ahead: the Worker acknowledges half of them at a time. */
   readonly windowChars: number;
 }
 

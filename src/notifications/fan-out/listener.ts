@@ -1,8 +1,8 @@
 /**
- * One modern listener: a WebSocket to whoever holds the client's stream, which sleeps beside the
- * branch. Its reader acknowledges what the client took; beyond a window, what changes is put
- * together in memory and sent when there is room again. So a reader that does not read costs a
- * window, and no more than it subscribed to.
+ * One modern listener: a WebSocket to the Worker that holds the client's stream, which hibernates with
+ * the branch. The Worker acknowledges what the client took; beyond a window, changes are collected in
+ * memory and sent when there is room again. So a client that does not read costs a window, and at most
+ * the topics of its subscriptions.
  */
 
 import { count } from "../../observability/costs.ts";
@@ -16,14 +16,14 @@ export interface ListenerSocket {
   serializeAttachment(value: unknown): void;
 }
 
-/** What the platform keeps with the socket while the object sleeps. */
+/** The attachment that the platform keeps with the socket while the object hibernates. */
 export interface Seat {
   readonly id: string;
-  /** `new`: has not said what it wants; `asking`: the feeds are being asked. */
+  /** `new`: has not sent its interests; `asking`: the feeds are being asked. */
   readonly state: "new" | "asking" | "open";
   /** Characters that the reader has not acknowledged yet. */
   readonly ahead: number;
-  /** Something waits in memory. */
+  /** News waits in memory. */
   readonly isBehind: boolean;
 }
 
@@ -52,24 +52,24 @@ export class ListenerConnection {
     return this.#state === "new";
   }
 
-  /** It has been sent more than it has room for, and there is more. */
+  /** The window is full, and more news waits. */
   get isBehind(): boolean {
     return this.#state === "open" && this.#waiting.size > 0;
   }
 
   asks(): void {
     this.#state = "asking";
-    this.#remember();
+    this.#save();
   }
 
-  /** Says what is honoured, and then what has changed since it was asked. */
+  /** Sends the honoured topics, and then the changes since the request. */
   answer(honoured: Interests): void {
     this.#state = "open";
     this.#send(answerLine({ honoured, windowChars: this.#windowChars }));
     this.flush();
   }
 
-  /** To be sent with the next `flush`. */
+  /** Collects a change for the next `flush`. */
   note(slug: string, seq: number, topic: Topic): void {
     const waiting = this.#waiting.get(slug);
     if (waiting === undefined) this.#waiting.set(slug, { seq, topics: new Set([topic]) });
@@ -79,7 +79,7 @@ export class ListenerConnection {
     }
   }
 
-  /** Sends what there is room for. @throws Error when the socket is not open any more. */
+  /** Sends as much as the window allows. @throws Error when the socket is not open any more. */
   flush(): void {
     if (this.#state !== "open") return;
     for (const [slug, { seq, topics }] of this.#waiting) {
@@ -88,7 +88,7 @@ export class ListenerConnection {
       const news: News = { slug, seq, topics: [...topics] };
       this.#send(newsLine(news));
     }
-    this.#remember();
+    this.#save();
   }
 
   acknowledged(chars: number): void {
@@ -102,9 +102,11 @@ export class ListenerConnection {
     this.#socket.send(line);
   }
 
-  #remember(): void {
+  #save(): void {
     const seat: Seat = {
-      ...{ id: this.id, state: this.#state, ahead: this.#ahead },
+      id: this.id,
+      state: this.#state,
+      ahead: this.#ahead,
       isBehind: this.#waiting.size > 0,
     };
     this.#socket.serializeAttachment(seat);

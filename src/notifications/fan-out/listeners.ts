@@ -1,6 +1,6 @@
 /**
- * The modern listeners of a branch. They are told at once, in the same turn in which news is
- * taken: what their sockets have been given, no later life of the branch has to give them again.
+ * The modern listeners of a branch. News is sent to them synchronously when it is accepted: no later
+ * life of the branch has to send again what their sockets were given.
  */
 
 import type { Interests, News } from "../../catalog/feeds.ts";
@@ -9,48 +9,48 @@ import { ListenerConnection, type ListenerSocket, type Seat } from "./listener.t
 import type { SubscriptionTable } from "./subscription-table.ts";
 
 export interface ListenersParts<Socket extends ListenerSocket> {
-  /** Those that were there before this life of the branch. */
+  /** The listeners that connected before this life of the branch. */
   readonly found: readonly { readonly socket: Socket; readonly seat: Seat | undefined }[];
   readonly subscriptions: SubscriptionTable;
   readonly windowChars: number;
-  /** A listener that takes nothing for this long has to come back, and to take all for changed. */
+  /** A listener that takes nothing for this long must reconnect, and treat everything as changed. */
   readonly stallMs: number;
   readonly now: () => number;
   readonly subscribe: (id: string, interests: Interests) => Promise<Interests>;
-  /** It is not there any more. */
+  /** Called when a listener has disconnected. */
   readonly onGone: (id: string) => void;
 }
 
 const PAGE = 1000;
-/** The reader is to come back, and to take everything for changed. */
+/** The Worker must reconnect, and treat everything as changed. */
 const COME_BACK_CODE = 1012;
 
 export class Listeners<Socket extends ListenerSocket> {
   readonly #parts: ListenersParts<Socket>;
   readonly #bySocket = new Map<Socket, ListenerConnection>();
   readonly #sockets = new Map<string, Socket>();
-  /** Those that have no room, and since when. */
+  /** Listeners whose window is full, and since when. */
   readonly #behind = new Map<ListenerConnection, number>();
   #stalling: number | null = null;
 
   constructor(parts: ListenersParts<Socket>) {
     this.#parts = parts;
     for (const { socket, seat } of parts.found) {
-      // Neither the question nor what waited for room has outlived the memory of the branch.
+      // Neither a pending request nor news that waited for room outlived the memory of the branch.
       if (seat === undefined || seat.state === "asking" || seat.isBehind) close(socket);
       else this.#add(socket, new ListenerConnection(socket, parts.windowChars, seat));
     }
     this.#forgetOthers();
   }
 
-  /** @param id drawn by the listener: it leads to this branch. */
+  /** @param id chosen by the listener; it determines this branch. */
   open(socket: Socket, id: string): void {
     const seat: Seat = { id, state: "new", ahead: 0, isBehind: false };
     socket.serializeAttachment(seat);
     this.#add(socket, new ListenerConnection(socket, this.#parts.windowChars, seat));
   }
 
-  /** Its first message says what it wants, the others what it has taken. */
+  /** The first message of a listener has its interests, the others are acknowledgements. */
   async message(socket: Socket, text: string): Promise<void> {
     const listener = this.#bySocket.get(socket);
     if (listener === undefined) return;
@@ -59,7 +59,7 @@ export class Listeners<Socket extends ListenerSocket> {
       const honoured = await this.#parts.subscribe(listener.id, readInterests(text));
       this.#attempt(socket, () => listener.answer(honoured));
     } else {
-      this.#behind.delete(listener); // it moves
+      this.#behind.delete(listener); // it makes progress
       this.#attempt(socket, () => listener.acknowledged(Number(text)));
     }
   }
@@ -75,16 +75,16 @@ export class Listeners<Socket extends ListenerSocket> {
 
   tell({ slug, seq, topics }: News): void {
     const { subscriptions } = this.#parts;
-    const told = new Set<Socket>();
+    const noted = new Set<Socket>();
     for (const topic of topics) {
       for (const id of subscriptions.listenersOf({ slug, topic })) {
         const socket = this.#sockets.get(id);
         if (socket === undefined) continue;
         this.#bySocket.get(socket)?.note(slug, seq, topic);
-        told.add(socket);
+        noted.add(socket);
       }
     }
-    for (const socket of told) this.#attempt(socket, (listener) => listener.flush());
+    for (const socket of noted) this.#attempt(socket, (listener) => listener.flush());
   }
 
   #add(socket: Socket, listener: ListenerConnection): void {
@@ -104,7 +104,7 @@ export class Listeners<Socket extends ListenerSocket> {
     }
   }
 
-  /** Notes since when a listener has no room, and has taken nothing. */
+  /** Notes since when a listener's window is full without an acknowledgement. */
   #watch(listener: ListenerConnection): void {
     if (!listener.isBehind) {
       this.#caughtUp(listener);
@@ -133,7 +133,7 @@ export class Listeners<Socket extends ListenerSocket> {
     this.#stalling = setTimeout(() => this.#closeStalled(), stallMs / 2);
   }
 
-  /** Rows of listeners whose sockets broke while nobody was there to hear it. */
+  /** Removes the rows of listeners whose sockets broke between two lives of the branch. */
   #forgetOthers(): void {
     const { subscriptions, onGone } = this.#parts;
     let after = "";

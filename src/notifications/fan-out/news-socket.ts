@@ -1,4 +1,4 @@
-/** The Worker's end of a listener's way to its branch. */
+/** The Worker's end of a listener's WebSocket to its branch. */
 
 import { CLIENT_GONE_CODE } from "../../sessions/frame.ts";
 import type { Interests, News, NewsSocket } from "../../catalog/feeds.ts";
@@ -6,14 +6,14 @@ import { SocketLines } from "../../lib/socket-lines.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { type ListenAnswer, interestsLine, readAnswer, readNews } from "./listen-wire.ts";
 
-/** The branch gives each feed some seconds, all at the same time. */
+/** Longer than the branch waits for the feeds, which it asks in parallel. */
 const ANSWER_MS = 15_000;
 
 /**
- * Says what is wanted, and waits for what is honoured of it.
+ * Sends the interests, and waits for the answer, which has those that are honoured.
  *
  * @param socket not accepted yet.
- * @throws Error when the branch breaks off before it has answered.
+ * @throws Error when the branch does not answer within `ANSWER_MS`, or closes the socket before.
  */
 export async function openNewsSocket(socket: WebSocket, interests: Interests): Promise<NewsSocket> {
   const lines = new SocketLines(socket, CLIENT_GONE_CODE);

@@ -1,14 +1,14 @@
 /**
- * What was taken from the feeds and has not been handed to every session yet: a row for each topic,
- * with the number of its newest news. It is written before a feed is told that its news was taken,
- * so that whatever happens then, the next life of the branch goes on with it.
+ * News accepted from the feeds and not yet delivered to every session: a row for each topic, with the
+ * number of its newest news. It is written before the feed gets its acknowledgement, so that the next
+ * life of the branch continues with it whatever happens then.
  */
 
 import type { Sql } from "../../lib/sql.ts";
 import type { News, Topic } from "../../catalog/feeds.ts";
 import { Kind, SUBSCRIPTIONS_TABLE } from "./subscription-table.ts";
 
-/** News of one server whose numbers are above one and up to the other. */
+/** The news of one server with numbers greater than `above` and at most `upTo`. */
 export interface Range {
   readonly slug: string;
   readonly above: number;
@@ -37,7 +37,7 @@ export class Outbox {
     return seq > (this.#accepted.get(slug) ?? -Infinity);
   }
 
-  /** @param topics those that a session hears of: without any, nothing has to be written. */
+  /** @param topics those with a subscribed session: without any, nothing has to be written. */
   accept({ slug, seq }: News, topics: readonly Topic[]): void {
     this.#accepted.set(slug, seq);
     if (topics.length === 0) return;
@@ -52,7 +52,7 @@ export class Outbox {
     return found === undefined;
   }
 
-  /** The servers of which there is news, with its highest number. */
+  /** @returns the servers that have pending news, with its highest number. */
   newest(): ReadonlyMap<string, number> {
     const rows = this.#sql.exec<{ slug: string; seq: number }>(
       `SELECT slug, max(seq) AS seq FROM ${DUE} GROUP BY slug`,
@@ -60,36 +60,45 @@ export class Outbox {
     return new Map([...rows].map(({ slug, seq }) => [slug, seq]));
   }
 
-  /** The lowest and the highest number of news above one. */
+  /** @returns the lowest and the highest number of pending news greater than `above`. */
   ends(slug: string, above: number): { readonly first: number; readonly last: number } | undefined {
     const [row] = this.#sql.exec<{ first: number | null; last: number | null }>(
       `SELECT min(seq) AS first, max(seq) AS last FROM ${DUE} WHERE slug = ? AND seq > ?`,
-      ...[slug, above],
+      slug,
+      above,
     );
     const { first, last } = row ?? { first: null, last: null };
     return first === null || last === null ? undefined : { first, last };
   }
 
-  /** @returns some of the sessions that want any of it, in order. */
+  /** @returns up to `limit` sessions subscribed to any topic of the range, in order. */
   sessions({ slug, above, upTo }: Range, after: string, limit: number): readonly string[] {
     const rows = this.#sql.exec<{ subscriber: string }>(
       `SELECT DISTINCT w.subscriber FROM ${DUE} d
        CROSS JOIN ${SUBSCRIPTIONS_TABLE} w ON w.slug = d.slug AND w.topic = d.topic
        WHERE d.slug = ? AND d.seq > ? AND d.seq <= ? AND w.kind = ? AND w.subscriber > ?
        ORDER BY w.subscriber LIMIT ?`,
-      ...[slug, above, upTo, Kind.Session, after, limit],
+      slug,
+      above,
+      upTo,
+      Kind.Session,
+      after,
+      limit,
     );
     return [...rows].map(({ subscriber }) => subscriber);
   }
 
-  /** What of it a session wants now, as one piece of news. */
+  /** @returns the topics of the range to which a session is subscribed now, as one piece of news. */
   of(session: string, { slug, above, upTo }: Range): News | undefined {
     const rows = [
       ...this.#sql.exec<{ topic: Topic; seq: number }>(
         `SELECT d.topic, d.seq FROM ${SUBSCRIPTIONS_TABLE} w
          CROSS JOIN ${DUE} d ON d.slug = w.slug AND d.topic = w.topic
          WHERE w.subscriber = ? AND w.slug = ? AND d.seq > ? AND d.seq <= ?`,
-        ...[session, slug, above, upTo],
+        session,
+        slug,
+        above,
+        upTo,
       ),
     ];
     if (rows.length === 0) return undefined;
@@ -97,11 +106,8 @@ export class Outbox {
     return { slug, seq, topics: rows.map(({ topic }) => topic) };
   }
 
-  /** It was handed to everybody. What has changed again since is another piece of news. */
+  /** Removes delivered news. A topic that has changed again since has a higher number, and stays. */
   done({ slug, above, upTo }: Range): void {
-    this.#sql.exec(
-      `DELETE FROM ${DUE} WHERE slug = ? AND seq > ? AND seq <= ?`,
-      ...[slug, above, upTo],
-    );
+    this.#sql.exec(`DELETE FROM ${DUE} WHERE slug = ? AND seq > ? AND seq <= ?`, slug, above, upTo);
   }
 }

@@ -1,24 +1,24 @@
 /**
- * What single sessions are behind with: those that could not be reached, or were still busy with
- * the news before. It is theirs alone, so nobody else waits for it. They are tried again, less and
- * less often, and for an hour at the most; after that, when there is other news for them, or when
- * they ask for some.
+ * The news that single sessions have not taken, because they could not be reached or were still busy
+ * with earlier news. Each session has its own, so no other session waits for it. Delivery is tried
+ * again at growing intervals, for an hour at most; after that, when there is other news for the
+ * session, or when it subscribes.
  */
 
+import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import type { Sql } from "../../lib/sql.ts";
 import type { News, Topic } from "../../catalog/feeds.ts";
 import { SUBSCRIPTIONS_TABLE } from "./subscription-table.ts";
 
 const LATE = "late_1";
 const WAITING = "waiting_1";
-const FIRST_PAUSE_MS = 1000;
-const MAX_PAUSE_MS = 300_000;
+const BACKOFF: Backoff = { firstMs: 1000, maxMs: 300_000 };
 const MAX_BEHIND_MS = 3_600_000;
 
 export class RetryQueue {
   readonly #sql: Sql;
   readonly #now: () => number;
-  /** Those that have rows: mostly nobody, and then there is nothing to be looked for. */
+  /** Sessions that have rows. It is mostly empty, and then no query is needed. */
   readonly #behind: Set<string>;
 
   constructor(sql: Sql, now: () => number) {
@@ -30,7 +30,7 @@ export class RetryQueue {
     sql.exec(`CREATE TABLE IF NOT EXISTS ${WAITING} (
       session TEXT PRIMARY KEY, since INTEGER NOT NULL, tries INTEGER NOT NULL,
       at INTEGER NOT NULL) WITHOUT ROWID`);
-    // These were about to be tried by the life before.
+    // The previous life of the branch was about to try these.
     sql.exec(`UPDATE ${WAITING} SET at = ? WHERE tries = 0`, now());
     const rows = sql.exec<{ session: string }>(
       `SELECT session FROM ${WAITING} UNION SELECT session FROM ${LATE}`,
@@ -38,26 +38,28 @@ export class RetryQueue {
     this.#behind = new Set([...rows].map(({ session }) => session));
   }
 
-  /** Whether there is news that it has to have before any other. */
+  /** @returns whether the session must take news from this queue before any other. */
   has(session: string): boolean {
     return this.#behind.has(session);
   }
 
-  /** Has it tried again if it was given up. @returns whether it was. */
+  /** Schedules a session whose delivery was given up. @returns whether it was given up. */
   revive(session: string): boolean {
     if (!this.has(session)) return false;
     const [revived] = this.#sql.exec(
       `INSERT OR IGNORE INTO ${WAITING} SELECT session, ?, 0, ? FROM ${LATE}
        WHERE session = ? LIMIT 1 RETURNING 1`,
-      ...[this.#now(), this.#now(), session],
+      this.#now(),
+      this.#now(),
+      session,
     );
     return revived !== undefined;
   }
 
   /**
-   * Sets aside what of it the session still wants.
+   * Queues those topics that the session still subscribes to.
    *
-   * @param at when it is tried, unless it waits for something already.
+   * @param at the time of the next attempt, in milliseconds since 1970, unless one is scheduled already.
    */
   add(session: string, { slug, seq, topics }: News, at: number): void {
     let isAny = false;
@@ -66,7 +68,10 @@ export class RetryQueue {
         `INSERT INTO ${LATE} SELECT subscriber, slug, topic, ? FROM ${SUBSCRIPTIONS_TABLE}
          WHERE subscriber = ? AND slug = ? AND topic = ?
          ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq) RETURNING 1`,
-        ...[seq, session, slug, topic],
+        seq,
+        session,
+        slug,
+        topic,
       );
       isAny ||= added !== undefined;
     }
@@ -74,11 +79,13 @@ export class RetryQueue {
     this.#behind.add(session);
     this.#sql.exec(
       `INSERT OR IGNORE INTO ${WAITING} VALUES (?, ?, 0, ?)`,
-      ...[session, this.#now(), at],
+      session,
+      this.#now(),
+      at,
     );
   }
 
-  /** The first that it has to be told: news of a server go out in their order. */
+  /** The next news for the session: news of a server is delivered in its order. */
   next(session: string): News | undefined {
     if (!this.has(session)) return undefined;
     const [first] = this.#sql.exec<{ slug: string; seq: number }>(
@@ -91,7 +98,9 @@ export class RetryQueue {
     }
     const rows = this.#sql.exec<{ topic: Topic }>(
       `SELECT topic FROM ${LATE} WHERE session = ? AND slug = ? AND seq = ?`,
-      ...[session, first.slug, first.seq],
+      session,
+      first.slug,
+      first.seq,
     );
     return { ...first, topics: [...rows].map(({ topic }) => topic) };
   }
@@ -99,18 +108,20 @@ export class RetryQueue {
   taken(session: string, { slug, seq }: News): void {
     this.#sql.exec(
       `DELETE FROM ${LATE} WHERE session = ? AND slug = ? AND seq = ?`,
-      ...[session, slug, seq],
+      session,
+      slug,
+      seq,
     );
     const back = `UPDATE ${WAITING} SET since = ?, tries = 0 WHERE session = ?`;
     this.#sql.exec(back, this.#now(), session);
   }
 
-  /** It is being tried: nobody else need do so before this time. */
+  /** An attempt is under way: no other is due before this time. */
   trying(session: string, until: number): void {
     this.#sql.exec(`UPDATE ${WAITING} SET at = ? WHERE session = ?`, until, session);
   }
 
-  /** It was tried in vain. */
+  /** The attempt failed. */
   failed(session: string): void {
     const [row] = this.#sql.exec<{ since: number; tries: number }>(
       `SELECT since, tries FROM ${WAITING} WHERE session = ?`,
@@ -120,38 +131,42 @@ export class RetryQueue {
     const { since, tries } = row;
     const now = this.#now();
     if (now - since >= MAX_BEHIND_MS) {
-      // It has missed this, and is not to be told of anything else as if it had not.
+      // The rows of its news stay, so that the session takes them before any other news.
       this.#sql.exec(`DELETE FROM ${WAITING} WHERE session = ?`, session);
       return;
     }
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS);
     this.#sql.exec(
       `UPDATE ${WAITING} SET tries = tries + 1, at = ? WHERE session = ?`,
-      ...[now + pause, session],
+      now + pauseMs(BACKOFF, tries),
+      session,
     );
   }
 
-  /** @returns some of the sessions whose time has come, in order. */
+  /** @returns up to `limit` sessions whose next attempt is due, in order. */
   ready(after: string, limit: number): readonly string[] {
     const rows = this.#sql.exec<{ session: string }>(
       `SELECT session FROM ${WAITING} WHERE at <= ? AND session > ? ORDER BY session LIMIT ?`,
-      ...[this.#now(), after, limit],
+      this.#now(),
+      after,
+      limit,
     );
     return [...rows].map(({ session }) => session);
   }
 
-  /** When the next one's time comes. */
+  /** @returns the time of the earliest attempt, in milliseconds since 1970. */
   soonest(): number | undefined {
     const [row] = this.#sql.exec<{ at: number | null }>(`SELECT min(at) AS at FROM ${WAITING}`);
     return row?.at ?? undefined;
   }
 
-  /** It does not want this any more. */
+  /** The session has unsubscribed from the topic. */
   remove(session: string, slug: string, topic: Topic): void {
     if (!this.has(session)) return;
     this.#sql.exec(
       `DELETE FROM ${LATE} WHERE session = ? AND slug = ? AND topic = ?`,
-      ...[session, slug, topic],
+      session,
+      slug,
+      topic,
     );
     const [left] = this.#sql.exec(`SELECT 1 FROM ${LATE} WHERE session = ? LIMIT 1`, session);
     if (left === undefined) this.forget(session);

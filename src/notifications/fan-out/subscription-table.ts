@@ -1,13 +1,13 @@
 /**
- * Who hears of what in one branch: a row for each topic of each subscriber, found by subscriber and
- * by topic. Legacy sessions and modern listeners are in one table, so that the last of either is seen
- * to be the last.
+ * The subscriptions of one branch: a row for each topic of each subscriber, indexed by subscriber and
+ * by topic. Legacy sessions and modern listeners share one table, so that the last subscriber of a
+ * topic is recognized whichever it is.
  */
 
 import type { Sql } from "../../lib/sql.ts";
 import type { Topic } from "../../catalog/feeds.ts";
 
-/** How a subscriber is told: by a call that is kept until it is taken, or over an open socket. */
+/** The way to a subscriber: a call that is repeated until the news is taken, or an open socket. */
 export const Kind = { Session: 0, Listener: 1 } as const;
 export type Kind = (typeof Kind)[keyof typeof Kind];
 
@@ -20,7 +20,7 @@ type WantRow = { readonly slug: string; readonly topic: Topic };
 type NameRow = { readonly subscriber: string };
 
 export const SUBSCRIPTIONS_TABLE = "wants_1";
-const NOBODY_ELSE = `NOT EXISTS (SELECT 1 FROM ${SUBSCRIPTIONS_TABLE} o WHERE o.slug = w.slug
+const NO_OTHER_SUBSCRIBER = `NOT EXISTS (SELECT 1 FROM ${SUBSCRIPTIONS_TABLE} o WHERE o.slug = w.slug
   AND o.topic = w.topic AND o.subscriber <> w.subscriber)`;
 
 export class SubscriptionTable {
@@ -38,23 +38,28 @@ export class SubscriptionTable {
   add(subscriber: string, kind: Kind, { slug, topic }: Want): void {
     this.#sql.exec(
       `INSERT OR IGNORE INTO ${SUBSCRIPTIONS_TABLE} VALUES (?, ?, ?, ?)`,
-      ...[subscriber, slug, topic, kind],
+      subscriber,
+      slug,
+      topic,
+      kind,
     );
   }
 
-  /** @returns whether nobody here wants it any more. */
+  /** @returns whether the topic has no subscriber left in this branch. */
   remove(subscriber: string, { slug, topic }: Want): boolean {
     const [removed] = this.#sql.exec(
       `DELETE FROM ${SUBSCRIPTIONS_TABLE} WHERE subscriber = ? AND slug = ? AND topic = ? RETURNING 1`,
-      ...[subscriber, slug, topic],
+      subscriber,
+      slug,
+      topic,
     );
     return removed !== undefined && !this.isWanted({ slug, topic });
   }
 
-  /** Everything of a subscriber. @returns what nobody here wants any more. */
+  /** Removes a subscriber. @returns the topics that have no subscriber left in this branch. */
   forget(subscriber: string): readonly Want[] {
     const last = this.#sql.exec<WantRow>(
-      `SELECT slug, topic FROM ${SUBSCRIPTIONS_TABLE} w WHERE subscriber = ? AND ${NOBODY_ELSE}`,
+      `SELECT slug, topic FROM ${SUBSCRIPTIONS_TABLE} w WHERE subscriber = ? AND ${NO_OTHER_SUBSCRIBER}`,
       subscriber,
     );
     const unwanted = [...last];
@@ -65,22 +70,27 @@ export class SubscriptionTable {
   has(subscriber: string, { slug, topic }: Want): boolean {
     const [found] = this.#sql.exec(
       `SELECT 1 FROM ${SUBSCRIPTIONS_TABLE} WHERE subscriber = ? AND slug = ? AND topic = ?`,
-      ...[subscriber, slug, topic],
+      subscriber,
+      slug,
+      topic,
     );
     return found !== undefined;
   }
 
-  /** @param kind by anybody, if not said. */
+  /** @param kind of the subscriber; either kind if omitted. */
   isWanted({ slug, topic }: Want, kind?: Kind): boolean {
     const [from, to] = kind === undefined ? [Kind.Session, Kind.Listener] : [kind, kind];
     const [found] = this.#sql.exec(
       `SELECT 1 FROM ${SUBSCRIPTIONS_TABLE} WHERE slug = ? AND topic = ? AND kind BETWEEN ? AND ? LIMIT 1`,
-      ...[slug, topic, from, to],
+      slug,
+      topic,
+      from,
+      to,
     );
     return found !== undefined;
   }
 
-  /** How many resources a subscriber hears of, at all servers. */
+  /** @returns the number of resources of a subscriber, over all servers. */
   uriCount(subscriber: string): number {
     const [row] = this.#sql.exec<{ n: number }>(
       `SELECT count(*) AS n FROM ${SUBSCRIPTIONS_TABLE} WHERE subscriber = ? AND topic LIKE 'uri:%'`,
@@ -89,21 +99,25 @@ export class SubscriptionTable {
     return row?.n ?? 0;
   }
 
-  /** Row by row, not all at once: nothing may be written until the last was read. */
+  /** Reads row by row: nothing may be written until the last row was read. */
   *listenersOf({ slug, topic }: Want): Generator<string, void, void> {
     const rows = this.#sql.exec<NameRow>(
       `SELECT subscriber FROM ${SUBSCRIPTIONS_TABLE} WHERE slug = ? AND topic = ? AND kind = ?`,
-      ...[slug, topic, Kind.Listener],
+      slug,
+      topic,
+      Kind.Listener,
     );
     for (const { subscriber } of rows) yield subscriber;
   }
 
-  /** @returns some of those that there are, in order. */
+  /** @returns up to `limit` listeners, in order. */
   listeners(after: string, limit: number): readonly string[] {
     const rows = this.#sql.exec<NameRow>(
       `SELECT DISTINCT subscriber FROM ${SUBSCRIPTIONS_TABLE}
        WHERE kind = ? AND subscriber > ? ORDER BY subscriber LIMIT ?`,
-      ...[Kind.Listener, after, limit],
+      Kind.Listener,
+      after,
+      limit,
     );
     return [...rows].map(({ subscriber }) => subscriber);
   }

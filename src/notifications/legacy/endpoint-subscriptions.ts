@@ -1,10 +1,11 @@
 /**
- * What the client of a session is told of changes: by the fan-out, so that a server is watched once
- * for all who want to hear of it. What the session wants is stored with it, and said again whenever
- * the client listens, and in each life of the session's holder: that brings back whatever was
+ * The subscriptions of a session's client, served by the fan-out, so that a server is watched once for
+ * all subscribers. The interests of the session are stored with it, and sent again whenever the client
+ * listens, and in each life of the session's Durable Object: that restores every part that was
  * restarted on the way.
  */
 
+import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { KeyedMutex } from "../../lib/keyed-mutex.ts";
@@ -30,18 +31,18 @@ import { isListTopic, type ListTopic, listToldBy, topicOf } from "../../catalog/
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
 
 const MAX_ATTEMPTS = 6;
-const FIRST_PAUSE_MS = 50;
-/** All of them together: they are kept in one row, which has room for 2 MB. */
+const BACKOFF: Backoff = { firstMs: 50 };
+/** Limit for all URIs of a session together: they are in one row, which has room for 2 MB. */
 const MAX_URI_CHARS = 256 * 1024;
-/** What a client waits at most for its own session to be subscribed too. */
+/** The longest wait of a client for its own session to be subscribed too. */
 const OWN_WAIT_MS = 1000;
-/** … and for it to be opened and subscribed, when nobody else tells of the resource. */
+/** … and for it to be opened and subscribed, when nothing else announces the resource. */
 const BEGIN_WAIT_MS = 10_000;
 
 /** The fan-out, as one session sees it. A call that failed can be made again. */
 export interface NewsSource {
   subscribe(interests: Interests): Promise<Interests>;
-  /** @param interests everything, if not said. */
+  /** @param interests all if omitted. */
   unsubscribe(interests?: Interests): Promise<void>;
 }
 
@@ -49,7 +50,7 @@ export interface EndpointSubscriptionsOptions {
   readonly requestScope: Pick<RequestScope, "endpoint" | "limits" | "waitUntil">;
   readonly source: NewsSource;
   readonly own: OwnSubscriptions;
-  /** The endpoint's only server says nothing in a session of the client's, since there is none. */
+  /** The endpoint's only server announces nothing in a session of the client, since there is none. */
   readonly isSilent: () => boolean;
   readonly attributed: NotificationInboxOptions["unsolicited"];
   readonly savedWanted: SavedWanted | undefined;
@@ -63,11 +64,11 @@ export class EndpointSubscriptions {
   readonly #wanted: SessionSubscriptions;
   readonly #inbox: NotificationInbox;
   readonly #deduplicator = new Deduplicator<"own" | "feed">();
-  readonly #turns = new KeyedMutex();
+  readonly #mutex = new KeyedMutex();
   readonly #over = new AbortController();
   #renewing: Promise<unknown> = Promise.resolve();
-  /** Nobody has been told in this life of the session's holder what the session wants. */
-  #isDue: boolean;
+  /** The fan-out has not received the interests in this life of the session's Durable Object. */
+  #mustRenew: boolean;
 
   constructor(options: EndpointSubscriptionsOptions) {
     const { requestScope, attributed, savedWanted, savedInbox: saved, saveInbox: save } = options;
@@ -75,14 +76,14 @@ export class EndpointSubscriptions {
     this.#options = options;
     this.#wanted = new SessionSubscriptions(requestScope.endpoint, savedWanted);
     this.#inbox = new NotificationInbox({ unsolicited: attributed, saved, save, retentionMs });
-    this.#isDue = !this.#wanted.isEmpty;
+    this.#mustRenew = !this.#wanted.isEmpty;
   }
 
-  /** `resources/subscribe` of a server's: answered once it is known that there will be news. */
+  /** `resources/subscribe` at a server: answered once it is known that there will be news. */
   subscribe({ slug }: Server, params: Params | undefined): Promise<Reply> {
     const uri = params?.["uri"];
     if (typeof uri !== "string") return Promise.resolve(malformed("uri"));
-    return this.#turns.run(uri, () => this.#subscribe(uri, slug));
+    return this.#mutex.run(uri, () => this.#subscribe(uri, slug));
   }
 
   async #subscribe(uri: string, slug: string): Promise<Reply> {
@@ -90,7 +91,7 @@ export class EndpointSubscriptions {
     if (before !== undefined && before !== slug) this.#forget(uri, before);
     const refusal = this.#wanted.ownerOf(uri) === undefined ? this.#refusal(uri) : undefined;
     if (refusal !== undefined) return refusal;
-    // Kept first: there may be news before there is an answer, and another life is to know of it.
+    // Saved first: news may arrive before the answer, and another life must know of the subscription.
     if (before !== slug) {
       this.#wanted.add(uri, slug);
       this.#save();
@@ -99,17 +100,17 @@ export class EndpointSubscriptions {
     const owning = own.subscribe(slug, uri);
     requestScope.waitUntil(owning);
     const topic = topicOf(uri);
-    const honoured = await this.#tellSource({ [slug]: [topic] });
+    const honoured = await this.#subscribeAtSource({ [slug]: [topic] });
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
       await settleWithin(owning, OWN_WAIT_MS);
       return this.#doneAt(slug);
     }
     if (await owning) {
-      // Who could not be told is told when the client is seen again.
-      this.#isDue ||= honoured === undefined;
+      // A fan-out that could not be reached gets the interests when the client is seen again.
+      this.#mustRenew ||= honoured === undefined;
       return this.#doneAt(slug);
     }
-    // What the client was told in `initialize` is true of a session that it has with the server itself.
+    // The capabilities in `initialize` hold for a session that the client has with the server itself.
     if (honoured !== undefined && (await this.#beginOwn(uri, slug))) return { result: {} };
     if (honoured !== undefined || before !== slug) {
       this.#wanted.delete(uri);
@@ -123,21 +124,21 @@ export class EndpointSubscriptions {
     return errorReply(ErrorCode.InvalidParams, message, { uri });
   }
 
-  /** @returns whether the client's own session with the server will tell of the resource. */
+  /** @returns whether the client's own session with the server will announce the resource. */
   async #beginOwn(uri: string, slug: string): Promise<boolean> {
     const { own, requestScope } = this.#options;
-    let isLate = false;
+    let hasTimedOut = false;
     const isWanted = (one: string): boolean =>
       !this.#over.signal.aborted && this.#wanted.ownerOf(one) === slug;
     const beginning = own.begin(slug, uri).then(async (isSubscribed) => {
       if (!isSubscribed) return false;
-      // The client has been told that it hears nothing of it.
-      if (isLate && !isWanted(uri)) await own.unsubscribe(slug, uri);
+      // The client's subscription has been refused.
+      if (hasTimedOut && !isWanted(uri)) await own.unsubscribe(slug, uri);
       return true;
     });
     requestScope.waitUntil(beginning);
     const isSubscribed = await settleWithin(beginning, BEGIN_WAIT_MS);
-    isLate = isSubscribed === undefined;
+    hasTimedOut = isSubscribed === undefined;
     if (isSubscribed !== true) return false;
     const others = this.#wanted.urisOf(slug).filter((one) => one !== uri);
     requestScope.waitUntil(own.subscribeAll(slug, others, isWanted));
@@ -158,8 +159,8 @@ export class EndpointSubscriptions {
   }
 
   /**
-   * A tool of this server is about to be called: what it does may be told in the session alone that
-   * the client has there, so that is subscribed first, unless it takes long.
+   * A tool of this server is about to be called: its effects may be announced only in the client's own
+   * session there, so that is subscribed first, unless it takes longer than `OWN_WAIT_MS`.
    */
   async called({ slug }: Server): Promise<void> {
     const { own, requestScope } = this.#options;
@@ -171,14 +172,14 @@ export class EndpointSubscriptions {
     await settleWithin(subscribed, OWN_WAIT_MS);
   }
 
-  /** What the client's own session with a server is subscribed to, if that is opened anew. */
+  /** @returns the subscriptions of the client's own session with a server, if that is opened anew. */
   ownUris(slug: string): readonly string[] {
     return this.#options.own.isAt(slug) ? this.#wanted.urisOf(slug) : [];
   }
 
   /**
-   * Whether the client is to hear what a server says in the client's own session with it: of
-   * changes only what it wants to hear of, and has not heard by another way.
+   * Decides whether a message in the client's own session with a server reaches the client: a change
+   * does only if the client wants it, and has not received it through the fan-out.
    */
   passes(slug: string, { method, params }: Call): boolean {
     const list = listToldBy(method);
@@ -197,20 +198,20 @@ export class EndpointSubscriptions {
     if (!this.#wanted.isEmpty || hasMissed) this.#renew(hasMissed);
   }
 
-  /** A server turned out to say nothing by itself: what it would have said is told by the fan-out. */
+  /** A server turned out to announce nothing by itself: the fan-out announces its changes instead. */
   silenced(): void {
     if (this.#options.attributed.hasOpenStream()) this.listened();
   }
 
-  /** The client is there, in a life of the session's holder in which it was not seen yet. */
+  /** The client has sent a request, perhaps the first in this life of the session's Durable Object. */
   seen(): void {
-    if (this.#isDue && !this.#inbox.isParked) this.#renew(false);
+    if (this.#mustRenew && !this.#inbox.isParked) this.#renew(false);
   }
 
-  /** Takes news of the fan-out's. */
+  /** Takes news from the fan-out. */
   deliver(news: News): Delivery {
-    // Whoever brings it knows of the session.
-    this.#isDue = false;
+    // The fan-out has the session's interests.
+    this.#mustRenew = false;
     const topics = [...new Set(news.topics)];
     return this.#inbox.take(
       news,
@@ -219,12 +220,12 @@ export class EndpointSubscriptions {
     );
   }
 
-  /** Whether the client hears by the fan-out when a list of a server changes. */
+  /** @returns whether the fan-out announces changes of a server's list to the client. */
   isToldOf(slug: string, topic: ListTopic): boolean {
     return this.#wanted.isToldOf(slug, topic);
   }
 
-  /** Since when nobody has listened, in milliseconds since 1970, as far as that was noted. */
+  /** The time since which the client has not listened, if noted, in milliseconds since 1970. */
   get awaySince(): number | undefined {
     return this.#inbox.awaySince;
   }
@@ -234,17 +235,17 @@ export class EndpointSubscriptions {
     return !this.#wanted.isEmpty && !this.#inbox.isParked;
   }
 
-  /** Nobody listens. @param since in milliseconds since 1970. */
+  /** The client has stopped listening. @param since in milliseconds since 1970. */
   left(since: number): void {
     this.#inbox.left(since);
   }
 
-  /** Nobody has listened for long: nothing is watched for this session until somebody does. */
+  /** The client has not listened for long: nothing is watched for this session until it does. */
   park(): void {
     if (!this.isWatching) return;
     this.#inbox.park();
     this.#renewing = this.#renewing.then(async () => {
-      // Who cannot be told learns it with the next piece of news.
+      // A fan-out that cannot be reached learns it with the next news.
       if (this.#inbox.isParked) await this.#options.source.unsubscribe().catch(() => undefined);
     });
     this.#options.requestScope.waitUntil(this.#renewing);
@@ -254,17 +255,17 @@ export class EndpointSubscriptions {
   async end(): Promise<void> {
     this.#over.abort(new Error("The session is over"));
     if (this.#wanted.isEmpty || this.#inbox.isParked) return;
-    // Who cannot be told now learns it with the next piece of news.
+    // A fan-out that cannot be reached now learns it with the next news.
     await this.#options.source.unsubscribe().catch(() => undefined);
   }
 
   #renew(hasMissed: boolean): void {
-    this.#isDue = false;
+    this.#mustRenew = false;
     this.#renewing = this.#renewing
       .then(async () => {
-        const honoured = await this.#tellSource(this.#wanted.interests());
-        // Who cannot be told now is told when the client is seen again.
-        if (honoured === undefined) this.#isDue = true;
+        const honoured = await this.#subscribeAtSource(this.#wanted.interests());
+        // A fan-out that cannot be reached now gets the interests when the client is seen again.
+        if (honoured === undefined) this.#mustRenew = true;
         else if (this.#wanted.learn(honoured)) this.#save();
         if (hasMissed) this.#inbox.tellAll(this.#wanted.topics());
       })
@@ -272,33 +273,33 @@ export class EndpointSubscriptions {
     this.#options.requestScope.waitUntil(this.#renewing);
   }
 
-  /** @returns what will be told of; `undefined` when nobody can be told. */
-  async #tellSource(interests: Interests): Promise<Interests | undefined> {
+  /** @returns the topics that will be announced; `undefined` when the fan-out cannot be reached. */
+  async #subscribeAtSource(interests: Interests): Promise<Interests | undefined> {
     const { signal } = this.#over;
     for (let attempt = 0; attempt < MAX_ATTEMPTS && !signal.aborted; attempt++) {
       try {
         return await this.#options.source.subscribe(interests);
       } catch {
-        // It is being restarted.
-        await sleep(FIRST_PAUSE_MS * 2 ** attempt, signal).catch(() => undefined); // it is over
+        // The fan-out is being restarted.
+        await sleep(pauseMs(BACKOFF, attempt), signal).catch(() => undefined); // the session is over
       }
     }
     return undefined;
   }
 
-  /** In its turn, so that a later subscription is not undone. */
+  /** Runs under the URI's lock, so that a later subscription is not undone. */
   #forget(uri: string, slug: string): void {
     this.#wanted.delete(uri);
     const renewed = this.#renewing;
-    const told = this.#turns.run(uri, async () => {
+    const removed = this.#mutex.run(uri, async () => {
       await renewed;
       if (this.#wanted.ownerOf(uri) === slug) return;
       const { own, source } = this.#options;
-      // Who cannot be told goes on bringing news, which nobody takes.
+      // A fan-out that cannot be reached goes on delivering news, which the session ignores.
       const left = source.unsubscribe({ [slug]: [topicOf(uri)] }).catch(() => undefined);
       await Promise.all([left, own.unsubscribe(slug, uri)]);
     });
-    this.#options.requestScope.waitUntil(told);
+    this.#options.requestScope.waitUntil(removed);
   }
 
   #doneAt(slug: string): Reply {

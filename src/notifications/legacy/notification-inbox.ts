@@ -1,8 +1,8 @@
 /**
- * What a session has heard of changes, and what its client has. While no stream of the client's is
- * open, changes wait, each thing once; a client that stays away for long is told, when it is back,
- * that everything may have changed. What is written goes into one row, in the turn in which the
- * message goes into the log, so that no life of the session's holder tells it twice.
+ * The changes that a session has received, and those that its client has. While the client has no open
+ * stream, changes wait, each topic once. A client that was away for long is notified on its return
+ * that everything may have changed. The state is one row, written in the same turn as the message in
+ * the log, so that no life of the session's Durable Object sends it twice.
  */
 
 import { logUnexpected } from "../../observability/unexpected.ts";
@@ -14,12 +14,12 @@ import { wordOf } from "../../catalog/topics.ts";
 export interface SavedInbox {
   /** The last piece of news of each server. */
   readonly seqs: Readonly<Record<string, number>>;
-  /** What the client is to be told when it listens, and since when, in milliseconds since 1970. */
+  /** The topics to announce when the client listens, and since when, in milliseconds since 1970. */
   readonly unread?: readonly Topic[];
   readonly unreadSince?: number;
-  /** Since when nobody listens, if that was noted, in milliseconds since 1970. */
+  /** The time since which the client has not listened, if noted, in milliseconds since 1970. */
   readonly awaySince?: number;
-  /** Whoever brings the news was told to forget the session: it has missed something. */
+  /** The fan-out was asked to forget the session, which has missed news since. */
   readonly isParked?: true;
 }
 
@@ -27,14 +27,14 @@ export type Delivery =
   | "taken"
   /** There is no such session. */
   | "gone"
-  /** Its client has been away for long: it is not to be told any more, and asks anew. */
+  /** Its client has been away for long: deliveries are to stop until it subscribes anew. */
   | "parked";
 
 export interface NotificationInboxOptions {
   readonly unsolicited: Pick<Unsolicited, "notify" | "hasOpenStream">;
   readonly saved: SavedInbox | undefined;
   readonly save: (state: SavedInbox) => void;
-  /** How long changes wait for a client that is away. */
+  /** Time for which changes wait for a client that is away, in milliseconds. */
   readonly retentionMs: number;
 }
 
@@ -45,7 +45,7 @@ export class NotificationInbox {
   #unreadSince: number | undefined;
   #awaySince: number | undefined;
   #isParked: boolean;
-  /** The client is back, and is about to be told that it has missed something. */
+  /** The client is back, and is about to be notified that it has missed changes. */
   #isReturning = false;
 
   constructor(options: NotificationInboxOptions) {
@@ -67,18 +67,18 @@ export class NotificationInbox {
   }
 
   /**
-   * @param topics those of the news that the client wants to hear of.
-   * @param isNew asked once of each that did not come before: whether nobody else told of it.
+   * @param topics those of the news that the client wants.
+   * @param isNew called once for each topic of new news: whether no other source announced it.
    */
   take({ slug, seq }: News, topics: readonly Topic[], isNew: (topic: Topic) => boolean): Delivery {
     if (this.isParked) return "parked";
-    // It came before: whoever brings it did not learn that it was taken.
+    // A repetition: the fan-out did not learn that the session took it.
     if (topics.length === 0 || seq <= (this.#seqs.get(slug) ?? -Infinity)) return "taken";
     this.#seqs.set(slug, seq);
-    const untold = topics.filter(isNew);
-    if (this.#options.unsolicited.hasOpenStream()) this.#tell(untold);
-    else if (untold.length > 0) {
-      for (const topic of untold) this.#unread.add(topic);
+    const unsent = topics.filter(isNew);
+    if (this.#options.unsolicited.hasOpenStream()) this.#notify(unsent);
+    else if (unsent.length > 0) {
+      for (const topic of unsent) this.#unread.add(topic);
       const now = Date.now();
       this.#unreadSince ??= now;
       if (now - this.#unreadSince > this.#options.retentionMs) this.#miss();
@@ -88,43 +88,43 @@ export class NotificationInbox {
   }
 
   /**
-   * The client listens: it is told what has waited.
+   * The client listens: it gets the changes that have waited.
    *
-   * @returns whether it has missed more than that: then `tellAll` is to follow.
+   * @returns whether it has missed more than these: then `tellAll` must follow.
    */
   listened(): boolean {
     this.#isReturning = this.#isParked;
     if (this.#unread.size > 0 || this.#awaySince !== undefined) {
       this.#awaySince = undefined;
-      this.#tell([...this.#unread]);
+      this.#notify([...this.#unread]);
       this.#forgetUnread();
       this.#save();
     }
     return this.#isReturning;
   }
 
-  /** The client does not want to hear of this any more. */
+  /** The client has unsubscribed from the topic. */
   forget(topic: Topic): void {
     if (this.#unread.delete(topic)) this.#save();
   }
 
-  /** Tells once that all of this may have changed, to a client that was away for long. */
+  /** Notifies a client that was away for long, once, that all of these may have changed. */
   tellAll(topics: readonly Topic[]): void {
     this.#isReturning = false;
-    // Gone again: it is told when it is back.
+    // The client has left again: it is notified when it is back.
     if (!this.#isParked || !this.#options.unsolicited.hasOpenStream()) return;
     this.#isParked = false;
-    this.#tell(topics);
+    this.#notify(topics);
     this.#save();
   }
 
-  /** Nobody listens since then. */
+  /** The client has not listened since then. @param since in milliseconds since 1970. */
   left(since: number): void {
     this.#awaySince = since;
     this.#save();
   }
 
-  /** It is not told any more, until it listens. */
+  /** The client gets no more changes until it listens. */
   park(): void {
     this.#miss();
     this.#save();
@@ -140,8 +140,8 @@ export class NotificationInbox {
     this.#unreadSince = undefined;
   }
 
-  /** In this very turn it is in the log; a reader that is slow is not waited for. */
-  #tell(topics: readonly Topic[]): void {
+  /** The message is in the log in this same turn; a slow reader is not waited for. */
+  #notify(topics: readonly Topic[]): void {
     for (const topic of topics) {
       this.#options.unsolicited.notify(wordOf(topic)).catch(logUnexpected);
     }

@@ -1,9 +1,9 @@
 /**
- * Subscriptions in the session that a client has at a server itself. Once it has called a tool there,
- * what it did may concern that session alone: some servers tell nobody else of it. So from then on
- * the session is subscribed as well as the feed, which also hears what happens while nobody listens
- * to the session. A client that only listens has no such session, unless the feed cannot tell of what it
- * listens for: a server of both eras may tell legacy sessions alone.
+ * Subscriptions in a client's own session at a server. Some servers announce the effects of a tool call
+ * only in the session that made it. So after a client's first call the session is subscribed as well
+ * as the feed, which also receives changes while the session has no listener. A client that only
+ * listens has no such session, unless the feed cannot announce what it listens for: a server of both
+ * eras may notify legacy sessions only.
  */
 
 import type { Call } from "../../protocol/exchange.ts";
@@ -15,7 +15,7 @@ export interface OwnSubscriptionsOptions {
   /** The servers at which the session is subscribed, as it was saved. */
   readonly saved: readonly string[];
   readonly save: (slugs: readonly string[]) => void;
-  /** Makes a request at a server, for nobody who waits. Never rejects. */
+  /** Makes a request at a server on the gateway's own behalf. Never rejects. */
   readonly request: (slug: string, call: Call) => Promise<Reply>;
   /** Opens the session at a server. @returns whether it takes subscriptions. Never rejects. */
   readonly takesSubscriptions: (slug: string) => Promise<boolean>;
@@ -32,23 +32,23 @@ export class OwnSubscriptions {
     this.#subscribed = new Set(options.saved);
   }
 
-  /** @returns whether that is news. */
+  /** @returns whether this is the first call. */
   called(slug: string): boolean {
     if (this.#called.has(slug)) return false;
     this.#called.add(slug);
     return true;
   }
 
-  /** Whether a session that is opened there anew is to be subscribed. */
+  /** @returns whether a session that is opened there anew is to be subscribed. */
   isAt(slug: string): boolean {
     return this.#subscribed.has(slug);
   }
 
   /**
-   * Subscribes the session to what was wanted before it was used: a few at a time, and no further
-   * once the server has refused as many.
+   * Subscribes the session to the resources wanted before its first call: `AT_ONCE` at a time, and it
+   * stops once the server has refused as many.
    *
-   * @param isWanted whether it still is.
+   * @param isWanted whether the resource is still wanted.
    */
   async subscribeAll(
     slug: string,
@@ -66,12 +66,12 @@ export class OwnSubscriptions {
   }
 
   /**
-   * Uses the session from now on, for a resource that the feed cannot tell of.
+   * Uses the session from now on, for a resource that the feed cannot announce.
    *
    * @returns `false` when the server does not subscribe it; then nothing has changed.
    */
   async begin(slug: string, uri: string): Promise<boolean> {
-    // One that is used already has been asked.
+    // A session that is in use has been asked already.
     if (this.#called.has(slug) || !(await this.#options.takesSubscriptions(slug))) return false;
     if (!(await this.#subscribe(slug, uri))) return false;
     this.#called.add(slug);
@@ -96,7 +96,7 @@ export class OwnSubscriptions {
     return "result" in (await this.#options.request(slug, call));
   }
 
-  /** Once for each server, however many resources it has: which they are is kept elsewhere. */
+  /** Saves each server once, however many resources it has; they are stored elsewhere. */
   #note(slug: string): void {
     if (this.#subscribed.has(slug)) return;
     this.#subscribed.add(slug);

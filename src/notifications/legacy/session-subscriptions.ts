@@ -1,7 +1,7 @@
 /**
- * What a session wants to hear of: the resources that its client has subscribed to, each at the
- * server that has it, and, from the time that the client listens, the lists of all servers, unless
- * there is one alone that tells of them by itself.
+ * The subscriptions of a session: the resources that its client has subscribed to, each at the server
+ * that has it, and, once the client listens, the lists of all servers, unless a single server
+ * announces them by itself.
  */
 
 import { type Endpoint, serverOf } from "../../endpoint/endpoint.ts";
@@ -12,7 +12,7 @@ import { isListTopic, type ListTopic, topicOf, uriOf } from "../../catalog/topic
 /** Plain data. */
 export interface SavedWanted {
   readonly uris: readonly (readonly [uri: string, slug: string])[];
-  /** There once the client listens: by server, those lists that it will tell of. */
+  /** Present once the client listens: by server, the lists that it will announce. */
   readonly lists?: Interests;
 }
 
@@ -24,7 +24,7 @@ export class SessionSubscriptions {
 
   constructor(endpoint: Endpoint, saved: SavedWanted | undefined) {
     this.#endpoint = endpoint;
-    // The configuration may be another one since.
+    // The configuration may have changed since.
     for (const [uri, slug] of saved?.uris ?? []) {
       const server = serverOf(endpoint, slug);
       if (server !== undefined && mayKeep(server.resources, uri)) this.#uris.set(uri, slug);
@@ -36,7 +36,7 @@ export class SessionSubscriptions {
     return this.#uris.size;
   }
 
-  /** How much there is to be kept. */
+  /** The total length of the stored URIs, in characters. */
   get uriChars(): number {
     let chars = 0;
     for (const uri of this.#uris.keys()) chars += uri.length;
@@ -62,8 +62,8 @@ export class SessionSubscriptions {
   /**
    * The client listens.
    *
-   * @param isSilent a server alone mostly tells of its lists in the session that the client has with
-   *   it; this one has none.
+   * @param isSilent a single server mostly announces its lists in the client's own session with it;
+   *   with this one there is no such session.
    */
   listen(isSilent: boolean): void {
     if (this.#endpoint.isMerged || isSilent) this.#lists ??= new Map();
@@ -74,12 +74,12 @@ export class SessionSubscriptions {
     return this.#uris.get(uriOf(topic)) === slug;
   }
 
-  /** Whether a server said that it will tell of a list. */
+  /** @returns whether the server has promised to announce the list. */
   isToldOf(slug: string, topic: ListTopic): boolean {
     return this.#lists?.get(slug)?.includes(topic) === true;
   }
 
-  /** @param honoured what the servers will tell of. @returns whether that is another than before. */
+  /** @param honoured the topics that the servers will announce. @returns whether they have changed. */
   learn(honoured: Interests): boolean {
     if (this.#lists === undefined) return false;
     const before = JSON.stringify([...this.#lists]);
@@ -96,7 +96,7 @@ export class SessionSubscriptions {
     return [...this.#uris].flatMap(([uri, owner]) => (owner === slug ? [uri] : []));
   }
 
-  /** By server, for the fan-out. */
+  /** @returns the wanted topics by server, for the fan-out. */
   interests(): Interests {
     const topics = new Map<string, Topic[]>();
     for (const { slug } of this.#endpoint.servers) {
@@ -106,7 +106,7 @@ export class SessionSubscriptions {
     return Object.fromEntries([...topics].filter(([, wanted]) => wanted.length > 0));
   }
 
-  /** All that there may be news of. */
+  /** @returns every topic of which there may be news. */
   topics(): readonly Topic[] {
     const lists = [...(this.#lists?.values() ?? [])].flat();
     return [...new Set([...lists, ...[...this.#uris.keys()].map(topicOf)])];

@@ -1,6 +1,6 @@
 /**
- * What a listener asks for, and what of it is honoured: the filter of `subscriptions/listen` on one
- * side, topics of servers on the other (2026-07-28, subscriptions).
+ * The subscription of a listener, and its honoured part: translates the filter of
+ * `subscriptions/listen` into topics of servers and back (2026-07-28, subscriptions).
  */
 
 import { isObject, type JsonObject, type Params } from "../../protocol/json-rpc.ts";
@@ -21,7 +21,7 @@ export interface ListenRequest {
   readonly uris: readonly string[];
 }
 
-/** @param params as the front door has judged them (`misshapenMember`). */
+/** @param params already validated by the HTTP handler (`misshapenMember`). */
 export function readFilter(params: Params | undefined): ListenRequest {
   const { notifications } = params ?? {};
   const filter = isObject(notifications) ? notifications : {};
@@ -33,7 +33,7 @@ export function readFilter(params: Params | undefined): ListenRequest {
   };
 }
 
-/** To be told of tasks is for clients that declare the extension alone (tasks, notifications: MUST). */
+/** Task notifications are only for clients that declare the extension (tasks, notifications: MUST). */
 export function asksForTasks(params: Params | undefined): boolean {
   const filter = params?.["notifications"];
   return isObject(filter) && filter["taskIds"] !== undefined;
@@ -41,10 +41,10 @@ export function asksForTasks(params: Params | undefined): boolean {
 
 type Owners = ReadonlyMap<string, Pick<Server, "slug">>;
 
-/** What a listener is told of. */
+/** The lists and resources of which a listener is notified. */
 export class Subscription {
   readonly #lists: readonly ListTopic[];
-  /** By URI: the server that it is heard of from. */
+  /** By URI: the server that announces its changes. */
   readonly #owners: Owners;
   readonly #slugs: ReadonlyMap<Topic, string>;
 
@@ -58,7 +58,7 @@ export class Subscription {
     return this.#lists.length === 0 && this.#owners.size === 0;
   }
 
-  /** By server: the resources that it is heard of. */
+  /** @returns by server: the resources that it announces. */
   urisBySlug(): ReadonlyMap<string, readonly string[]> {
     const uris = new Map<string, string[]>();
     for (const [uri, { slug }] of this.#owners) {
@@ -69,17 +69,19 @@ export class Subscription {
     return uris;
   }
 
-  /** By server: lists of all servers, resources of their owners. */
+  /** @returns by server: lists of all servers, resources of their owners. */
   interests({ servers }: Endpoint): Interests {
     const topics = new Map<string, Topic[]>(servers.map(({ slug }) => [slug, [...this.#lists]]));
     for (const [topic, slug] of this.#slugs) topics.get(slug)?.push(topic);
     return Object.fromEntries([...topics].filter(([, wanted]) => wanted.length > 0));
   }
 
-  /** That part of it which servers will tell of. A list counts if any of them does. */
+  /** @returns the part that servers will announce. A list counts if any server announces it. */
   honoured(by: Interests): Subscription {
-    const topics = new Map(Object.entries(by).map(([slug, told]) => [slug, new Set(told)]));
-    const lists = this.#lists.filter((list) => [...topics.values()].some((told) => told.has(list)));
+    const topics = new Map(Object.entries(by).map(([slug, promised]) => [slug, new Set(promised)]));
+    const lists = this.#lists.filter((list) =>
+      [...topics.values()].some((promised) => promised.has(list)),
+    );
     const owners = [...this.#owners].filter(([uri, { slug }]) =>
       topics.get(slug)?.has(topicOf(uri)),
     );
@@ -103,14 +105,14 @@ export class Subscription {
     };
   }
 
-  /** What of some news is to be told: each thing once, and nothing that was not asked for. */
+  /** @returns the topics of the news to announce: each once, and only those asked for. */
   told({ slug, topics }: News): readonly Topic[] {
     return [...new Set(topics)].filter((topic) =>
       isListTopic(topic) ? this.#lists.includes(topic) : this.#slugs.get(topic) === slug,
     );
   }
 
-  /** That anything may have changed. */
+  /** @returns every topic, for when any may have changed. */
   everything(): readonly Topic[] {
     return [...this.#lists, ...this.#slugs.keys()];
   }

@@ -1,6 +1,6 @@
 /**
- * How many streams each principal listens on, in this isolate, and for how many resources, so that
- * nobody uses up what there is for all.
+ * Counts the streams and resources on which each principal listens in this isolate, so that no
+ * principal uses up the capacity shared by all.
  */
 
 import { TimedLeases } from "../../lib/timed-leases.ts";
@@ -14,21 +14,21 @@ export interface Asking {
   readonly uris: readonly string[];
 }
 
-/** One stream's part of what its principal may have. */
+/** One stream's part of its principal's share. */
 interface Part {
   readonly uriCount: number;
   readonly uriChars: number;
 }
 
 export interface ListenSlot {
-  /** The first of those that were asked for, as far as the principal's part goes. */
+  /** The first of the requested URIs, as far as the principal's share goes. */
   readonly uris: readonly string[];
   readonly leave: () => void;
 }
 
 export interface ListenSlotsOptions {
   readonly limits: Pick<Limits, "listenStreamsPerPrincipal" | "subscribedUrisPerServer">;
-  /** Of all that one server is watched for. */
+  /** The limit for all URIs watched at one server, in characters. */
   readonly maxUrisChars: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -37,7 +37,7 @@ export interface ListenSlotsOptions {
 export class ListenSlots {
   readonly #parts = new TimedLeases<Part>();
 
-  /** @returns `undefined` when the principal has no place left. To be left in any case. */
+  /** @returns `undefined` when the principal has no stream left. Call `leave` in any case. */
   enter({ principal, uris }: Asking, options: ListenSlotsOptions): ListenSlot | undefined {
     const { limits, maxUrisChars, now } = options;
     const parts = this.#parts.held(principal, now);

@@ -1,8 +1,8 @@
 /**
- * `subscriptions/listen`: a stream of what changes at the servers of an endpoint, by way of their
- * feeds, so that no server has a watch for each listener. Acknowledged first, with what is really
- * honoured; nothing but what was asked for; every message tagged with the listener's own id
- * (2026-07-28, subscriptions).
+ * `subscriptions/listen`: a stream of the changes at the servers of an endpoint, through their feeds,
+ * so that no server has a watch for each listener. The acknowledgement comes first, with what is
+ * really honoured. The stream has only what was asked for, and every message carries the listener's
+ * own id (2026-07-28, subscriptions).
  */
 
 import { Meta, metaOf, withMeta } from "../../protocol/envelope.ts";
@@ -31,13 +31,13 @@ import { ListenSlots } from "./listen-slots.ts";
 import { type ListenerEvent, NewsLine } from "./news-line.ts";
 
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
-/** Of all requests that this isolate serves. */
-const places = new ListenSlots();
+/** Shared by all requests that this isolate serves. */
+const slots = new ListenSlots();
 
 /**
- * Listens until the client hangs up.
+ * Listens until the client disconnects.
  *
- * @returns its graceful end, when news cannot be had any more: the client listens anew.
+ * @returns the graceful end of the stream, when news is no longer available: the client listens anew.
  * @throws the reason of `signal`.
  */
 export async function listen(
@@ -49,17 +49,17 @@ export async function listen(
 ): Promise<Reply> {
   const asked = readFilter(params);
   const { limits, principal } = context;
-  // What is beyond the limits is not in the acknowledgement.
+  // URIs beyond the limits are not in the acknowledgement.
   const uris = asked.uris
     .filter((uri) => uri.length <= MAX_URI_CHARS)
     .slice(0, limits.subscribedUrisPerClient);
   const options = { limits, maxUrisChars: MAX_URIS_CHARS, now: () => Date.now() };
-  const place = places.enter({ principal, uris }, options);
-  if (place === undefined) return tooMany(limits.listenStreamsPerPrincipal);
+  const slot = slots.enter({ principal, uris }, options);
+  if (slot === undefined) return tooMany(limits.listenStreamsPerPrincipal);
   try {
-    return await listenAt(place.uris, asked.lists, { context, client, id, peer, signal });
+    return await listenAt(slot.uris, asked.lists, { context, client, id, peer, signal });
   } finally {
-    place.leave();
+    slot.leave();
   }
 }
 
@@ -78,29 +78,29 @@ async function listenAt(
 ): Promise<Reply> {
   const wanted = new Subscription(lists, await ownersOf(context, client, uris));
   const line = new NewsLine(context.fanOut, wanted.interests(context.endpoint), signal);
-  const tell: Tell = (call) => peer.notify({ ...call, params: tag(call.params, id) });
+  const send: Send = (call) => peer.notify({ ...call, params: tag(call.params, id) });
   const over = new AbortController();
   try {
     const honoured = wanted.isEmpty ? {} : await line.open();
     if (honoured === undefined) return unavailable();
     const subscription = wanted.honoured(honoured);
-    await tell({ method: ACKNOWLEDGED, params: { notifications: subscription.filter() } });
+    await send({ method: ACKNOWLEDGED, params: { notifications: subscription.filter() } });
     const deduplicator = new Deduplicator<"own" | "feed">();
     const queue = new CoalescingQueue<Topic>(async (topic) => {
       over.signal.throwIfAborted();
-      await tell(wordOf(topic));
+      await send(wordOf(topic));
     });
-    const hear = (topic: Topic): void => {
+    const onChange = (topic: Topic): void => {
       if (deduplicator.isNew(topic, "own")) queue.add(topic);
     };
-    listenInSessions(subscription, context, client.capabilities, hear, over.signal);
-    // In the session nothing is said of lists, nor of what was missed.
+    listenInSessions(subscription, context, client.capabilities, onChange, over.signal);
+    // The session brings neither changes of lists nor gaps.
     const isNew = (topic: Topic, { kind }: ListenerEvent): boolean =>
       isListTopic(topic) || kind === "gap" || deduplicator.isNew(topic, "feed");
-    const tellOfFeed = async (topic: Topic, heard: ListenerEvent): Promise<void> => {
-      if (isNew(topic, heard)) await tell(wordOf(topic));
+    const sendFromFeed = async (topic: Topic, event: ListenerEvent): Promise<void> => {
+      if (isNew(topic, event)) await send(wordOf(topic));
     };
-    await pass(line, subscription, tellOfFeed, signal);
+    await pass(line, subscription, sendFromFeed, signal);
     return { result: { ...tag({}, id), resultType: "complete" } };
   } finally {
     over.abort(new Error("Nobody listens any more"));
@@ -108,46 +108,46 @@ async function listenAt(
   }
 }
 
-type Tell = (call: Call) => Promise<void>;
+type Send = (call: Call) => Promise<void>;
 
-/** Some servers tell of what a client does in that client's session alone. */
+/** Some servers announce the effects of a client's calls only in that client's session. */
 function listenInSessions(
   subscription: Subscription,
   context: ModernContext,
   capabilities: JsonObject,
-  hear: (topic: Topic) => void,
+  onChange: (topic: Topic) => void,
   signal: AbortSignal,
 ): void {
   for (const [slug, uris] of subscription.urisBySlug()) {
     const server = serverOf(context.endpoint, slug);
     const isAsked = new Set(uris);
-    const hearUri = (uri: string): void => {
-      if (isAsked.has(uri)) hear(topicOf(uri));
+    const onUpdate = (uri: string): void => {
+      if (isAsked.has(uri)) onChange(topicOf(uri));
     };
     if (server === undefined) continue;
-    listenInSession(context, server.target, capabilities, uris, hearUri, signal);
+    listenInSession(context, server.target, capabilities, uris, onUpdate, signal);
   }
 }
 
 async function pass(
   line: NewsLine,
   subscription: Subscription,
-  tell: (topic: Topic, heard: ListenerEvent) => Promise<void>,
+  send: (topic: Topic, event: ListenerEvent) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  // Who asks for nothing that there is has been told so, and is left in peace.
+  // A subscription without any honoured topic was acknowledged as such; its stream stays open.
   if (subscription.isEmpty) {
     line.close();
     return aborted(signal);
   }
   for (;;) {
-    const heard = await line.next();
-    if (heard === undefined) return;
-    const isGap = heard.kind === "gap";
-    // What is not honoured any more cannot be taken back: the client asks anew, and is told.
-    if (isGap && !subscription.honoured(heard.honoured).covers(subscription)) return;
-    const topics = isGap ? subscription.everything() : subscription.told(heard.news);
-    for (const topic of topics) await tell(topic, heard);
+    const event = await line.next();
+    if (event === undefined) return;
+    const isGap = event.kind === "gap";
+    // An acknowledgement cannot be withdrawn: the client listens anew, and gets the current one.
+    if (isGap && !subscription.honoured(event.honoured).covers(subscription)) return;
+    const topics = isGap ? subscription.everything() : subscription.told(event.news);
+    for (const topic of topics) await send(topic, event);
   }
 }
 

@@ -1,8 +1,9 @@
 /**
- * A listener's way to the news, opened again when it breaks. What is said while it is broken is
- * lost, so whoever reads is told of every such gap.
+ * A listener's connection to the fan-out, opened again when it breaks. News sent while it is broken is
+ * lost, so the reader gets an event for every such gap.
  */
 
+import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { sleep } from "../../lib/sleep.ts";
 import type { FanOut, Interests, News, NewsSocket } from "../../catalog/feeds.ts";
 
@@ -12,9 +13,8 @@ export type ListenerEvent =
   | { readonly kind: "gap"; readonly honoured: Interests };
 
 const MAX_ATTEMPTS = 12;
-const FIRST_PAUSE_MS = 50;
-const MAX_PAUSE_MS = 5000;
-/** One that breaks sooner than this is one more attempt that failed. */
+const BACKOFF: Backoff = { firstMs: 50, maxMs: 5000 };
+/** A connection that breaks sooner than this counts as a failed attempt. */
 const MIN_LIFE_MS = 1000;
 
 export class NewsLine {
@@ -25,10 +25,10 @@ export class NewsLine {
   #socket: NewsSocket | undefined;
   #openedAt = 0;
   #failures = 0;
-  /** The last piece of news of each server: what comes twice is told once. */
+  /** The number of the last news of each server: news that arrives twice is passed on once. */
   readonly #seen = new Map<string, number>();
 
-  /** @param signal when it is aborted, the line is closed. */
+  /** @param signal closes the connection when it is aborted. */
   constructor(fanOut: Pick<FanOut, "listen">, interests: Interests, signal: AbortSignal) {
     this.#fanOut = fanOut;
     this.#interests = interests;
@@ -37,21 +37,21 @@ export class NewsLine {
   }
 
   /**
-   * Opens it, however often it takes in about half a minute.
+   * Opens the connection, with as many attempts as fit into about half a minute.
    *
-   * @returns what the servers will tell of, or `undefined` when it cannot be had.
+   * @returns the topics the servers will announce, or `undefined` when the fan-out cannot be reached.
    * @throws the reason of the signal.
    */
   async open(): Promise<Interests | undefined> {
     for (; this.#failures < MAX_ATTEMPTS; this.#failures++) {
-      if (this.#failures > 0) await sleep(this.#pauseMs(), this.#signal);
+      if (this.#failures > 0) await sleep(pauseMs(BACKOFF, this.#failures - 1), this.#signal);
       this.#signal.throwIfAborted();
-      // One that fails is being restarted.
+      // A fan-out that fails is being restarted.
       const socket = await this.#fanOut.listen(this.#interests).catch(() => undefined);
       if (socket === undefined) continue;
       this.#socket = socket;
       this.#openedAt = Date.now();
-      // Who hung up meanwhile found nothing to close.
+      // An abort during the attempt found no socket to close.
       if (this.#signal.aborted) break;
       return socket.honoured;
     }
@@ -61,7 +61,7 @@ export class NewsLine {
   }
 
   /**
-   * @returns `undefined` when nothing is to be heard any more.
+   * @returns `undefined` when no more news can be received.
    * @throws the reason of the signal.
    */
   async next(): Promise<ListenerEvent | undefined> {
@@ -83,9 +83,5 @@ export class NewsLine {
     this.#signal.removeEventListener("abort", this.#hangUp);
     this.#socket?.close();
     this.#socket = undefined;
-  }
-
-  #pauseMs(): number {
-    return Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), MAX_PAUSE_MS);
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The watch on a legacy server: a session of the gateway's own, the stream of what belongs to no
- * request, and a subscription for each resource. The stream comes first, so that no subscription is
- * answered before its updates can be heard. A session that is lost ends the watch; a stream that
- * breaks is opened again in the same session.
+ * The watch on a legacy server: a session of the gateway's own, its standalone GET stream, and a
+ * subscription for each resource. The stream is opened first, so that no subscription is answered
+ * before its updates can be received. The loss of the session ends the watch; a broken stream is
+ * opened again in the same session.
  */
 
 import { abortAfter } from "../../lib/time-out.ts";
@@ -26,7 +26,7 @@ const OPENED_WITHIN_MS = 10_000;
 const LEFT_WITHIN_MS = 5000;
 
 export class LegacyWatch implements OpenWatch {
-  readonly #order: WatchRequest;
+  readonly #request: WatchRequest;
   readonly #events: WatchEvents;
   readonly #peer = noticePeer((notice) => {
     if (!this.#isOver) takeNotice(notice, this.#events);
@@ -34,17 +34,17 @@ export class LegacyWatch implements OpenWatch {
   readonly #recipient = withResumeTokens(this.#peer);
   readonly #exchanges: Exchanges;
   readonly #subscriptions: WatchSubscriptions;
-  /** Aborted when the watch is over. */
+  /** Aborted when the watch has ended. */
   readonly #over = new AbortController();
   #connected: Connected | undefined;
-  /** What the server promises to tell of, once its stream was open. */
+  /** The lists that the server promises to announce, once its stream was open. */
   #lists: ReadonlySet<ListTopic> | undefined;
   #takesSubscriptions = false;
   #isHearing = false;
   #timer: number | null = null;
 
-  constructor(order: WatchRequest, events: WatchEvents) {
-    this.#order = order;
+  constructor(request: WatchRequest, events: WatchEvents) {
+    this.#request = request;
     this.#events = events;
     this.#exchanges = new Exchanges(
       async (response) => {
@@ -52,10 +52,10 @@ export class LegacyWatch implements OpenWatch {
         await this.#connected?.wire.post(response).catch(() => undefined);
         return true;
       },
-      (question) => refusalOf(order.target, question),
+      (question) => refusalOf(request.target, question),
     );
     this.#subscriptions = new WatchSubscriptions({
-      wanted: order.uris,
+      wanted: request.uris,
       ask: (method, uri) => this.#ask(method, uri),
       onJudged: (uri) => events.judged([topicOf(uri)]),
     });
@@ -97,7 +97,7 @@ export class LegacyWatch implements OpenWatch {
   readonly #deliver: Deliver = (parsed) => this.#exchanges.receive(parsed, this.#recipient);
 
   async #open(): Promise<void> {
-    const { target, clientInfo } = this.#order;
+    const { target, clientInfo } = this.#request;
     const client = { revision: REVISION, capabilities: {}, clientInfo } as const;
     try {
       const connected = await connect(target, client, this.#exchanges, this.#deliver);
@@ -117,7 +117,7 @@ export class LegacyWatch implements OpenWatch {
   }
 
   #listen({ wire }: Connected, lists: ReadonlySet<ListTopic>): void {
-    // A stream that does not begin is none: what comes on it later cannot be promised now.
+    // A stream that does not begin counts as none: nothing on it can be promised now.
     this.#timer = setTimeout(() => this.#end("lost"), OPENED_WITHIN_MS);
     wire.listen({
       deliver: this.#deliver,
@@ -140,7 +140,7 @@ export class LegacyWatch implements OpenWatch {
       return;
     }
     this.#lists = lists;
-    const { uris } = this.#order;
+    const { uris } = this.#request;
     const refused = this.#takesSubscriptions ? [] : [...uris].map(topicOf);
     this.#events.judged([...LIST_TOPICS, ...refused]);
     this.revise([...uris]);
@@ -149,7 +149,7 @@ export class LegacyWatch implements OpenWatch {
   async #ask(method: string, uri: string): Promise<boolean> {
     if (this.#connected === undefined) return false;
     const run = {
-      target: this.#order.target,
+      target: this.#request.target,
       exchanges: this.#exchanges,
       wire: this.#connected.wire,
       peer: this.#peer,
@@ -169,13 +169,13 @@ export class LegacyWatch implements OpenWatch {
     if (this.#isOver) return;
     this.#stop();
     const wire = this.#connected?.wire;
-    // The session is of no use any more; a server that still knows it is told to forget it.
+    // The session is not needed any more; a server that still knows it is asked to end it.
     if (isForgotten) wire?.unlisten();
     else void wire?.close();
     if (end === "refused") {
       this.#lists = new Set();
       this.#takesSubscriptions = false;
-      this.#events.judged([...LIST_TOPICS, ...[...this.#order.uris].map(topicOf)]);
+      this.#events.judged([...LIST_TOPICS, ...[...this.#request.uris].map(topicOf)]);
     }
     this.#events.ended(end);
   }

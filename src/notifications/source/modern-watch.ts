@@ -1,8 +1,8 @@
 /**
  * The watch on a modern server: one `subscriptions/listen` stream for all lists and all URIs. A
  * stream cannot be changed, so another set of URIs takes another stream, which is acknowledged
- * before the first is closed: what either brings is told, and nothing in between is lost. A server
- * may refuse them all for one that it does not know: that one is looked for, half by half.
+ * before the first is closed: events of both are accepted, so none in between is lost. A server may
+ * refuse all URIs because of one that it does not know: that one is found by bisection.
  */
 
 import type { Topic } from "../../catalog/feeds.ts";
@@ -13,7 +13,7 @@ import type { OpenWatch, WatchEnd, WatchEvents, WatchRequest } from "./watch-por
 
 /** Subscriptions come in bursts: one client brings many. */
 const COLLECT_MS = 50;
-/** All of them are sent again with each one that is new, so many are sent less often. */
+/** Every new URI sends all of them again, so a larger set is sent less often. */
 const COLLECT_MS_PER_URI = 0.1;
 /** Of streams, until it is asked to try again: four culprits are found among ten thousand. */
 const MAX_REFUSALS = 64;
@@ -21,32 +21,32 @@ const MAX_REFUSALS = 64;
 interface Stream {
   readonly asked: ReadonlySet<string>;
   readonly close: () => void;
-  told: AcknowledgedTopics | undefined;
+  acknowledged: AcknowledgedTopics | undefined;
   isOver: boolean;
 }
 
 export class ModernWatch implements OpenWatch {
-  readonly #order: WatchRequest;
+  readonly #request: WatchRequest;
   readonly #events: WatchEvents;
-  /** The one that was acknowledged. */
+  /** The acknowledged stream. */
   #current: Stream | undefined;
-  /** The one that is to take its place. */
+  /** The stream that is to replace it. */
   #next: Stream | undefined;
-  /** Those of a stream that the server would not open, which may be good. */
+  /** URIs of a stream that the server refused; they may be valid. */
   #failed: ReadonlySet<string> = new Set();
-  /** Those that it refused when nothing else was new. */
+  /** URIs that it refused when no other was new. */
   readonly #culprits = new Set<string>();
-  /** Those among which there is a culprit: they are asked for one set after the other. */
+  /** Sets that contain a culprit: they are asked for one set after the other. */
   #suspects: readonly ReadonlySet<string>[] = [];
   #refusals = 0;
   #timer: number | null = null;
   #isRefused = false;
   #isOver = false;
 
-  constructor(order: WatchRequest, events: WatchEvents) {
-    this.#order = order;
+  constructor(request: WatchRequest, events: WatchEvents) {
+    this.#request = request;
     this.#events = events;
-    this.#open(new Set(order.uris));
+    this.#open(new Set(request.uris));
   }
 
   get isHearing(): boolean {
@@ -55,23 +55,23 @@ export class ModernWatch implements OpenWatch {
 
   verdict(topic: Topic): boolean | undefined {
     if (this.#isRefused) return false;
-    const told = this.#current?.told;
-    if (isListTopic(topic)) return told?.lists.has(topic);
+    const acknowledged = this.#current?.acknowledged;
+    if (isListTopic(topic)) return acknowledged?.lists.has(topic);
     const uri = uriOf(topic);
-    if (told?.uris.has(uri) === true) return true;
+    if (acknowledged?.uris.has(uri) === true) return true;
     if (this.#culprits.has(uri) || this.#failed.has(uri)) return false;
     return this.#current?.asked.has(uri) === true ? false : undefined;
   }
 
   revise(): void {
-    // What is not wanted any more may be asked for again.
-    const { uris } = this.#order;
+    // A refused URI that is not wanted any more may be asked for again later.
+    const { uris } = this.#request;
     this.#failed = new Set([...this.#failed].filter((uri) => uris.has(uri)));
     for (const uri of this.#culprits) if (!uris.has(uri)) this.#culprits.delete(uri);
     this.#openLater();
   }
 
-  /** One culprit at a time: together, they would have to be told apart again. */
+  /** One culprit at a time: together, they would have to be separated again. */
   retry(): void {
     const [culprit] = this.#culprits;
     const again = [this.#failed, new Set(culprit === undefined ? [] : [culprit])];
@@ -92,11 +92,11 @@ export class ModernWatch implements OpenWatch {
     return Promise.resolve();
   }
 
-  /** While a stream waits for its acknowledgement, what comes meanwhile waits for that. */
+  /** While a stream waits for its acknowledgement, further changes wait too. */
   #openLater(): void {
     if (this.#isOver || this.#next !== undefined || this.#timer !== null) return;
     if (this.#openNext() || !this.#isStale()) return;
-    const delayMs = COLLECT_MS + COLLECT_MS_PER_URI * this.#order.uris.size;
+    const delayMs = COLLECT_MS + COLLECT_MS_PER_URI * this.#request.uris.size;
     this.#timer = setTimeout(() => {
       this.#timer = null;
       if (this.#next !== undefined || this.#openNext()) return;
@@ -108,17 +108,17 @@ export class ModernWatch implements OpenWatch {
   #openNext(): boolean {
     for (let [set, ...rest] = this.#suspects; set !== undefined; [set, ...rest] = this.#suspects) {
       this.#suspects = rest;
-      if (!this.#isStale()) continue; // nobody wants them any more
+      if (!this.#isStale()) continue; // they are not wanted any more
       this.#open(new Set(this.#wanted()));
       return true;
     }
     return false;
   }
 
-  /** Without those that are not to be asked for now. */
+  /** @returns the wanted URIs without those that are not to be asked for now. */
   #wanted(): ReadonlySet<string> {
     const left = [this.#failed, this.#culprits, ...this.#suspects];
-    return left.reduce((uris, others) => without(uris, others), this.#order.uris);
+    return left.reduce((uris, others) => without(uris, others), this.#request.uris);
   }
 
   #isStale(): boolean {
@@ -129,27 +129,28 @@ export class ModernWatch implements OpenWatch {
 
   #open(asked: ReadonlySet<string>): void {
     const close = openListen({
-      ...this.#order,
-      ...{ uris: asked, events: this.#events },
-      onAcknowledged: (told) => this.#acknowledged(stream, told),
+      ...this.#request,
+      uris: asked,
+      events: this.#events,
+      onAcknowledged: (acknowledged) => this.#acknowledged(stream, acknowledged),
       onEnded: (end) => this.#ended(stream, end),
     });
-    const stream: Stream = { asked, close, told: undefined, isOver: false };
+    const stream: Stream = { asked, close, acknowledged: undefined, isOver: false };
     this.#next = stream;
   }
 
-  #acknowledged(stream: Stream, told: AcknowledgedTopics): void {
+  #acknowledged(stream: Stream, acknowledged: AcknowledgedTopics): void {
     const before = this.#current;
-    stream.told = told;
+    stream.acknowledged = acknowledged;
     this.#next = undefined;
     this.#current = stream;
     before?.close();
-    // What the stream before this one has heard until now is known.
-    const heard = before?.isOver === false ? before.told : undefined;
+    // Topics that the previous stream covered until now have missed nothing.
+    const covered = before?.isOver === false ? before.acknowledged : undefined;
     const isNews = (topic: Topic): boolean =>
       isListTopic(topic)
-        ? heard?.lists.has(topic) !== true
-        : heard?.uris.has(uriOf(topic)) !== true;
+        ? covered?.lists.has(topic) !== true
+        : covered?.uris.has(uriOf(topic)) !== true;
     this.#events.judged([...LIST_TOPICS, ...[...stream.asked].map(topicOf)].filter(isNews));
     this.#openLater();
   }
@@ -160,7 +161,7 @@ export class ModernWatch implements OpenWatch {
       this.#next = undefined;
       this.#notOpened(stream, end);
     } else if (this.#next === undefined) {
-      // One that waits for its acknowledgement may still take its place.
+      // A stream that waits for its acknowledgement may still replace it.
       this.#end(end);
     }
   }
@@ -175,16 +176,16 @@ export class ModernWatch implements OpenWatch {
     if (end === "refused") this.#suspect(added);
     else this.#failed = new Set([...this.#failed, ...added]);
     if (standing === undefined) {
-      // The lists do without resources.
+      // The lists are watched without the resources.
       this.#open(new Set());
       return;
     }
-    // What stands is better than nothing; only what is new has failed.
+    // The acknowledged stream stays; only the new one has failed.
     this.#events.judged([...this.#failed, ...this.#culprits].map(topicOf));
     this.#openNext();
   }
 
-  /** The server takes offence at one of these, or at their number. */
+  /** The server refuses one of these, or their number. */
   #suspect(uris: ReadonlySet<string>): void {
     const all = [...uris];
     this.#refusals += 1;
@@ -210,7 +211,7 @@ export class ModernWatch implements OpenWatch {
     clearTimeout(this.#timer);
     if (end === "refused") {
       this.#isRefused = true;
-      this.#events.judged([...LIST_TOPICS, ...[...this.#order.uris].map(topicOf)]);
+      this.#events.judged([...LIST_TOPICS, ...[...this.#request.uris].map(topicOf)]);
     }
     this.#events.ended(end);
   }

@@ -1,12 +1,12 @@
 /**
- * Numbers the news of a server, over all lives of whoever holds its desk: they grow, and one row is
- * written in each life that has news. Whoever has had news knows the last number, and may know it
- * for longer than that row is kept: so lives are counted in seconds, and never begin again at one.
+ * Numbers the news of a server. The numbers grow over all lives of the watch manager's Durable Object,
+ * and one row is written in each life that has news. A receiver may remember the last number for
+ * longer than that row is kept: so lives are numbered by the clock in seconds, and never restart at one.
  */
 
 import type { Sql } from "../../lib/sql.ts";
 
-/** Of one life; with the seconds until the year 2242, they fit into what a double holds. */
+/** Numbers in one life; with the seconds until the year 2242, they fit into a double. */
 const PER_LIFE = 2 ** 20;
 
 export class NewsNumbers {

@@ -1,23 +1,23 @@
 /**
- * Carries what has changed to the branches that want to know of it. What changes often is told once
- * in a while; each branch has its own pace and its own trouble, and what waits for it is a set of
- * topics, however much has happened.
+ * Publishes changes to the branches that subscribed to them. Frequent changes are collected and sent
+ * together. Each branch has its own queue and its own failures; its queue is a set of topics, so it does
+ * not grow with the number of changes.
  */
 
+import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import type { News, Topic } from "../../catalog/feeds.ts";
 import { isListTopic, type ListTopic } from "../../catalog/topics.ts";
 
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 30_000;
-/** A branch that says nothing for this long has failed. */
+const BACKOFF: Backoff = { firstMs: 100, maxMs: 30_000 };
+/** A branch that does not answer for this long has failed. */
 const PATIENCE_MS = 30_000;
-/** Each list is told of so often at most: everybody who hears of it reads all of it again. */
+/** The shortest interval between two announcements of a list: each subscriber reads all of it again. */
 const LIST_PAUSE_MS = 1000;
 
 export interface PublisherOptions {
   readonly slug: string;
-  /** How long what has changed is collected before it is told, in milliseconds. */
+  /** Time for which changes are collected before they are sent, in milliseconds. */
   readonly collectMs: number;
   readonly wanted: {
     has(topic: Topic): boolean;
@@ -26,15 +26,15 @@ export interface PublisherOptions {
   };
   /** The next number for news. */
   readonly nextSeq: () => number;
-  /** Rejects when the branch cannot be had. */
+  /** Rejects when the branch cannot be reached. */
   readonly publish: (branch: number, news: News) => Promise<void>;
-  /** Called before anybody is told. */
+  /** Called before any branch receives the news. */
   readonly outdated: (lists: readonly ListTopic[]) => void;
   readonly now: () => number;
 }
 
-/** What a branch is still to be told. */
-interface Line {
+/** The news that a branch has not taken yet. */
+interface BranchQueue {
   readonly due: Set<Topic>;
   /** Being sent, or to be sent again as it was: a branch may have it already. */
   news: News | undefined;
@@ -47,10 +47,10 @@ export class Publisher {
   readonly #options: PublisherOptions;
   readonly #due = new Set<Topic>();
   readonly #dueLists = new Set<ListTopic>();
-  /** When each was told of last. */
-  readonly #listsToldAt = new Map<ListTopic, number>();
+  /** The time of the last announcement of each list. */
+  readonly #listsAnnouncedAt = new Map<ListTopic, number>();
   readonly #outdated = new Set<ListTopic>();
-  readonly #lines = new Map<number, Line>();
+  readonly #queues = new Map<number, BranchQueue>();
   #flushedAt = -Infinity;
   #timer: number | null = null;
   #timerAt = Infinity;
@@ -60,9 +60,9 @@ export class Publisher {
   }
 
   /**
-   * Whoever wants to know of these topics is told.
+   * Announces these topics to the branches that subscribed to them.
    *
-   * @param outdated what is known of these is no longer good, whoever wants to hear of it.
+   * @param outdated lists whose cached content is no longer valid, whether or not a branch subscribed.
    */
   tell(topics: readonly Topic[], outdated: readonly ListTopic[] = []): void {
     const { wanted } = this.#options;
@@ -75,14 +75,14 @@ export class Publisher {
     this.#flushSoon();
   }
 
-  /** The branch does not want to hear of it any more. */
+  /** The branch has unsubscribed from the topic. */
   forget(branch: number, topic: Topic): void {
-    const line = this.#lines.get(branch);
-    if (line === undefined) return;
-    line.due.delete(topic);
-    // What is being sent cannot be taken back, but need not be sent again.
-    if (line.timer !== null) this.#prune(branch, line);
-    this.#dropIfIdle(branch, line);
+    const queue = this.#queues.get(branch);
+    if (queue === undefined) return;
+    queue.due.delete(topic);
+    // News that is being sent cannot be taken back, but it need not be sent again.
+    if (queue.timer !== null) this.#prune(branch, queue);
+    this.#dropIfIdle(branch, queue);
   }
 
   #flushSoon(): void {
@@ -101,7 +101,7 @@ export class Publisher {
     }, leftMs);
   }
 
-  /** Until there is something to be told; `Infinity` without anything. */
+  /** @returns the milliseconds until there is something to send; `Infinity` when nothing waits. */
   #leftMs(): number {
     const collectMs = this.#restOf(this.#options.collectMs, this.#flushedAt);
     if (this.#due.size + this.#outdated.size > 0) return collectMs;
@@ -111,13 +111,13 @@ export class Publisher {
   }
 
   #listMs(list: ListTopic): number {
-    return this.#restOf(LIST_PAUSE_MS, this.#listsToldAt.get(list) ?? -Infinity);
+    return this.#restOf(LIST_PAUSE_MS, this.#listsAnnouncedAt.get(list) ?? -Infinity);
   }
 
-  /** Of a pause that began at some time. It is over if the clock was set back. */
-  #restOf(pauseMs: number, since: number): number {
+  /** @returns the rest of an interval, in milliseconds; 0 if the clock was set back. */
+  #restOf(intervalMs: number, since: number): number {
     const passedMs = this.#options.now() - since;
-    return passedMs < 0 ? 0 : Math.max(0, pauseMs - passedMs);
+    return passedMs < 0 ? 0 : Math.max(0, intervalMs - passedMs);
   }
 
   #flush(): void {
@@ -131,50 +131,56 @@ export class Publisher {
     this.#due.clear();
     for (const list of ready) {
       this.#dueLists.delete(list);
-      this.#listsToldAt.set(list, this.#flushedAt);
+      this.#listsAnnouncedAt.set(list, this.#flushedAt);
     }
     if (lists.length > 0) outdated(lists);
     const touched = new Set<number>();
     for (const topic of topics) {
       for (const branch of wanted.branchesOf(topic)) {
-        this.#lineOf(branch).due.add(topic);
+        this.#queueOf(branch).due.add(topic);
         touched.add(branch);
       }
     }
-    for (const branch of touched) void this.#send(branch, this.#lineOf(branch));
+    for (const branch of touched) void this.#send(branch, this.#queueOf(branch));
     if (this.#dueLists.size > 0) this.#flushSoon();
   }
 
-  #lineOf(branch: number): Line {
-    const found = this.#lines.get(branch);
+  #queueOf(branch: number): BranchQueue {
+    const found = this.#queues.get(branch);
     if (found !== undefined) return found;
-    const line: Line = { due: new Set(), news: undefined, isBusy: false, failures: 0, timer: null };
-    this.#lines.set(branch, line);
-    return line;
+    const queue: BranchQueue = {
+      due: new Set(),
+      news: undefined,
+      isBusy: false,
+      failures: 0,
+      timer: null,
+    };
+    this.#queues.set(branch, queue);
+    return queue;
   }
 
-  /** One at a time, and while a branch fails not before its pause is over. */
-  async #send(branch: number, line: Line): Promise<void> {
-    if (line.isBusy || line.timer !== null) return;
-    line.isBusy = true;
-    while ((line.news ??= this.#nextNews(line)) !== undefined) {
-      const isTaken = await this.#publish(branch, line.news);
+  /** Sends one piece of news at a time, and to a failing branch only after its pause. */
+  async #send(branch: number, queue: BranchQueue): Promise<void> {
+    if (queue.isBusy || queue.timer !== null) return;
+    queue.isBusy = true;
+    while ((queue.news ??= this.#nextNews(queue)) !== undefined) {
+      const isTaken = await this.#publish(branch, queue.news);
       if (!isTaken) {
-        this.#pause(branch, line);
+        this.#pause(branch, queue);
         break;
       }
-      line.news = undefined;
-      line.failures = 0;
+      queue.news = undefined;
+      queue.failures = 0;
     }
-    line.isBusy = false;
-    this.#dropIfIdle(branch, line);
+    queue.isBusy = false;
+    this.#dropIfIdle(branch, queue);
   }
 
-  #nextNews(line: Line): News | undefined {
-    if (line.due.size === 0) return undefined;
+  #nextNews(queue: BranchQueue): News | undefined {
+    if (queue.due.size === 0) return undefined;
     const { slug, nextSeq } = this.#options;
-    const news: News = { slug, seq: nextSeq(), topics: [...line.due] };
-    line.due.clear();
+    const news: News = { slug, seq: nextSeq(), topics: [...queue.due] };
+    queue.due.clear();
     return news;
   }
 
@@ -191,29 +197,29 @@ export class Publisher {
     );
   }
 
-  /** The same piece of news goes again, under its number: who has had it knows it by that. */
-  #pause(branch: number, line: Line): void {
-    this.#prune(branch, line);
-    if (line.news === undefined && line.due.size === 0) return;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** line.failures, MAX_PAUSE_MS);
-    line.failures += 1;
-    line.timer = setTimeout(() => {
-      line.timer = null;
-      void this.#send(branch, line);
-    }, pauseMs);
+  /** The same news is sent again under its number, by which a branch that has it recognizes it. */
+  #pause(branch: number, queue: BranchQueue): void {
+    this.#prune(branch, queue);
+    if (queue.news === undefined && queue.due.size === 0) return;
+    const ms = pauseMs(BACKOFF, queue.failures);
+    queue.failures += 1;
+    queue.timer = setTimeout(() => {
+      queue.timer = null;
+      void this.#send(branch, queue);
+    }, ms);
   }
 
-  /** Takes out of what is to be sent again what is not wanted any more. */
-  #prune(branch: number, line: Line): void {
-    if (line.news === undefined) return;
+  /** Removes topics that the branch no longer wants from the news to be sent again. */
+  #prune(branch: number, queue: BranchQueue): void {
+    if (queue.news === undefined) return;
     const { wanted } = this.#options;
-    const topics = line.news.topics.filter((topic) => wanted.isWantedBy(branch, topic));
-    line.news = topics.length === 0 ? undefined : { ...line.news, topics };
+    const topics = queue.news.topics.filter((topic) => wanted.isWantedBy(branch, topic));
+    queue.news = topics.length === 0 ? undefined : { ...queue.news, topics };
   }
 
-  #dropIfIdle(branch: number, line: Line): void {
-    if (line.isBusy || line.news !== undefined || line.due.size > 0) return;
-    clearTimeout(line.timer);
-    this.#lines.delete(branch);
+  #dropIfIdle(branch: number, queue: BranchQueue): void {
+    if (queue.isBusy || queue.news !== undefined || queue.due.size > 0) return;
+    clearTimeout(queue.timer);
+    this.#queues.delete(branch);
   }
 }

@@ -1,17 +1,17 @@
 /**
- * The watch on a server as its desk knows it: while it is to run, one is opened in the place of
- * each that has ended. A server is never hammered, however its streams end; and one that tells of
- * nothing is believed for a while.
+ * The watch on a server as its manager sees it: while it is to run, a new one replaces each that has
+ * ended. Pauses protect the server however its streams end. A server that refuses to announce
+ * anything is not asked again for a while.
  */
 
+import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import type { Topic } from "../../catalog/feeds.ts";
 import type { OpenWatch, WatchEnd, WatchEvents } from "./watch-port.ts";
 
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 30_000;
-/** A watch that stood for this long was a good one. */
+const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
+/** A watch that stood for this long counts as steady. */
 const STEADY_MS = 10_000;
-/** Somebody new is waiting: the server may be back, and is asked so often at most. */
+/** A new subscriber may open the watch early, because the server may be back, but not sooner than this. */
 const HURRY_MS = 1000;
 const BELIEVED_MS = 300_000;
 
@@ -26,18 +26,18 @@ export interface WatchOptions {
 }
 
 export type WatchVerdict =
-  /** The server will tell of it. */
+  /** The server will announce it. */
   | "told"
   | "untold"
   /** It has not answered yet. */
   | "pending"
-  /** It is not to be had; it is asked when it is back. */
+  /** It cannot be reached; it is asked when it is back. */
   | "away";
 
 /** One watch, from its opening to its end. */
 interface Attempt {
   readonly startedAt: number;
-  /** `undefined` while it is found out how the server is to be spoken to. */
+  /** `undefined` while the server's era is being determined. */
   watch: OpenWatch | undefined;
   stoodAt: number | undefined;
 }
@@ -55,7 +55,7 @@ export class Watch {
     this.#options = options;
   }
 
-  /** It stands, and what the server tells is heard. */
+  /** The watch stands, and receives the server's notifications. */
   get isHearing(): boolean {
     return this.#standing?.isHearing === true;
   }
@@ -72,18 +72,18 @@ export class Watch {
     return this.#attempt === undefined ? "away" : "pending";
   }
 
-  /** Whether it was opened, so that what is pending is being asked for. */
+  /** The watch is open, so the server is being asked about pending topics. */
   get hasStood(): boolean {
     return this.#standing !== undefined;
   }
 
-  /** Runs from now on. Harmless when it does, or waits to be opened again. */
+  /** Starts the watch, unless it runs already or waits to be opened again. */
   start(): void {
     if (this.#attempt !== undefined || this.#timer !== null) return;
     if (!this.#isRefused()) this.#begin();
   }
 
-  /** Runs, and is asked for by somebody new. */
+  /** Opens a waiting watch early, for a new subscriber. */
   hurry(): void {
     if (this.#timer === null || this.#options.now() - this.#lastStart < HURRY_MS) return;
     if (!this.#isRefused()) this.#begin();
@@ -98,13 +98,13 @@ export class Watch {
     this.#move();
   }
 
-  /** These have become wanted, or are no longer. */
+  /** @param uris resources that have become wanted, or are no longer wanted. */
   revise(uris: readonly string[]): void {
     this.#attempt?.watch?.revise(uris);
     this.#move();
   }
 
-  /** Asks again for what the server did not answer. */
+  /** Repeats the requests that the server did not answer. */
   retry(): void {
     this.#attempt?.watch?.retry();
   }
@@ -133,7 +133,7 @@ export class Watch {
     );
   }
 
-  /** What a watch says that was given up is not heard. */
+  /** Events of an abandoned watch are ignored. */
   #eventsOf(attempt: Attempt): WatchEvents {
     const { events, now } = this.#options;
     const ifCurrent =
@@ -169,12 +169,9 @@ export class Watch {
 
   #pause(end: WatchEnd): void {
     const { random } = this.#options;
-    const fullMs =
-      end === "refused"
-        ? BELIEVED_MS
-        : Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
+    const fullMs = end === "refused" ? BELIEVED_MS : pauseMs(BACKOFF, this.#failures);
     this.#failures += 1;
-    // Not all gateways that have lost a server are to be back at once.
+    // Jitter keeps gateways that lost the same server from reconnecting at once.
     this.#timer = setTimeout(() => this.#begin(), fullMs * (1 - random() / 2));
   }
 

@@ -1,7 +1,7 @@
 /**
- * Which branch wants to hear of what, on record. A branch was either promised that it will be told
- * of a topic, or it is told of what the gateway finds out by itself: that is so of the lists of a
- * server that does not tell. What was asked for and has no answer yet is not on record.
+ * The stored interests of the branches. A topic is either promised to a branch, or the branch gets only
+ * the changes that the gateway finds out by itself: that is so of the lists of a server that does not
+ * announce them. A request without an answer yet is not stored.
  */
 
 import type { Sql } from "../../lib/sql.ts";
@@ -16,7 +16,7 @@ export class TopicInterest {
   readonly #uris = new Set<string>();
   #uriChars = 0;
   readonly #uriCounts = new Map<number, number>();
-  /** Those of a topic that its server is to be watched for. */
+  /** Topics that the server is to be watched for. */
   readonly #atStake = new Set<Topic>();
 
   constructor(sql: Sql) {
@@ -35,27 +35,27 @@ export class TopicInterest {
     }
   }
 
-  /** The resources that anybody wants; it changes with every change of these. */
+  /** The resources that any branch wants. This set is live. */
   get uris(): ReadonlySet<string> {
     return this.#uris;
   }
 
-  /** All of these together, in characters. */
+  /** The total length of `uris`, in characters. */
   get uriChars(): number {
     return this.#uriChars;
   }
 
-  /** How many resources a branch wants. */
+  /** @returns the number of resources that a branch wants. */
   uriCountOf(branch: number): number {
     return this.#uriCounts.get(branch) ?? 0;
   }
 
-  /** How many topics anybody wants, promised or not. */
+  /** The number of topics that any branch wants, promised or not. */
   get count(): number {
     return this.#topics.size;
   }
 
-  /** How many topics the server is to be watched for. */
+  /** The number of topics that the server is to be watched for. */
   get countAtStake(): number {
     return this.#atStake.size;
   }
@@ -77,28 +77,30 @@ export class TopicInterest {
     return [...standings].includes("promised");
   }
 
-  /** Everything that anybody was promised. */
+  /** @returns the topics that are promised to any branch. */
   promised(): Topic[] {
     return [...this.#atStake].filter((topic) => this.isPromised(topic));
   }
 
-  /** The branch wants it; what it was promised before is good still. */
+  /** Records that the branch wants the topic; an earlier promise stays valid. */
   ask(branch: number, topic: Topic): void {
     if (this.#topics.get(topic)?.get(branch) !== "promised") this.#set(topic, branch, "asked");
   }
 
-  /** The answer to what was asked for; to what is not wanted any more, there is none. */
+  /** Records the answer to a request; ignored if the branch does not want the topic any more. */
   answer(branch: number, topic: Topic, standing: "promised" | "hearsay"): void {
     const before = this.#topics.get(topic)?.get(branch);
     if (before === undefined || before === standing) return;
     this.#set(topic, branch, standing);
     this.#sql.exec(
       "INSERT OR REPLACE INTO wanted_1 (topic, branch, is_promised) VALUES (?, ?, ?)",
-      ...[topic, branch, standing === "promised" ? 1 : 0],
+      topic,
+      branch,
+      standing === "promised" ? 1 : 0,
     );
   }
 
-  /** The server turns out not to tell of it: nobody is promised it any longer. */
+  /** Withdraws all promises of a topic, because its server does not announce it. */
   demote(topic: Topic): void {
     for (const [branch, standing] of this.#topics.get(topic) ?? []) {
       if (standing === "promised") this.answer(branch, topic, "hearsay");

@@ -1,6 +1,6 @@
 /**
- * One `subscriptions/listen` stream of a modern server, from the request to its end. Read leniently:
- * the stream is one subscription, whatever id and content type the server gives it.
+ * One `subscriptions/listen` stream of a modern server, from the request to its end. It is
+ * read leniently: the stream is one subscription, whatever id and content type the server gives it.
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -24,23 +24,23 @@ const FILTER: Readonly<Record<ListTopic, string>> = {
   resources: "resourcesListChanged",
 };
 
-/** What a server agreed to tell of. */
+/** The topics that a server agreed to announce. */
 export interface AcknowledgedTopics {
   readonly lists: ReadonlySet<ListTopic>;
   readonly uris: ReadonlySet<string>;
 }
 
 export interface ListenOptions extends Omit<WatchRequest, "uris"> {
-  /** All that is asked for, beside every list. */
+  /** The resources asked for, beside every list. */
   readonly uris: ReadonlySet<string>;
   readonly events: Pick<WatchEvents, "changed" | "updated">;
-  /** Comes once, or never. */
-  readonly onAcknowledged: (told: AcknowledgedTopics) => void;
-  /** Comes once, unless the stream was closed from here. */
+  /** Called at most once. */
+  readonly onAcknowledged: (acknowledged: AcknowledgedTopics) => void;
+  /** Called once, unless the gateway closed the stream. */
   readonly onEnded: (end: WatchEnd) => void;
 }
 
-/** @returns what closes the stream, which is how it is unsubscribed. */
+/** @returns a function that closes the stream, which is how it is unsubscribed. */
 export function openListen(options: ListenOptions): () => void {
   const { uris, events, onAcknowledged, onEnded } = options;
   const controller = new AbortController();
@@ -53,7 +53,7 @@ export function openListen(options: ListenOptions): () => void {
   const onNotice = (notice: Call): void => {
     if (isClosed) return;
     if (notice.method !== ACKNOWLEDGED) {
-      // Nothing may come before the acknowledgement; if it does, it is as true as what comes later.
+      // No notification may precede the acknowledgement; one that does is accepted like later ones.
       takeNotice(notice, events);
       return;
     }
@@ -95,7 +95,8 @@ async function send(
     {
       call: { method: "subscriptions/listen", params: { notifications } },
       clientCapabilities: {},
-      ...{ clientInfo, signal },
+      clientInfo,
+      signal,
       isLongLived: true,
       peer: noticePeer(onNotice),
     },
@@ -104,7 +105,7 @@ async function send(
 }
 
 function judgeEnd({ target }: ListenOptions, reply: Reply, isAcknowledged: boolean): WatchEnd {
-  // A verdict on the era that turns out stale: the server is asked again what it is.
+  // The known era turns out stale: the server's era is determined again.
   if (looksLegacy(reply)) forgetVerdict(target);
   if ("result" in reply) return isAcknowledged ? "closed" : "refused";
   const isTrouble = isAcknowledged || reply.error.code === ErrorCode.InternalError;

@@ -1,8 +1,8 @@
 /**
- * Who wants to hear of one server, and the one watch on it that they share. The watch runs while
- * anybody was promised anything. What is wanted is on record, so that nobody has to ask again when
- * the desk's holder has lost its memory; what changed meanwhile is not known then, and everything
- * that was promised is told as changed.
+ * The branches' interests in one server, and the one watch on it that they share. The watch runs while
+ * any topic is asked for or promised. Interests are stored, so that no branch has to ask again when the
+ * Durable Object has lost its memory; changes in between are unknown then, and every promised topic is
+ * announced as changed.
  */
 
 import type { Sql } from "../../lib/sql.ts";
@@ -21,36 +21,34 @@ import { isListTopic, uriOf, topicOf } from "../../catalog/topics.ts";
 import type { OpenWatch, WatchEvents } from "./watch-port.ts";
 import { Watch } from "./server-watch.ts";
 
-/** How long somebody who wants to hear of a server waits for it to be reached. */
+/** The longest wait of a branch for the server to be reached. */
 const REACHED_WITHIN_MS = 2000;
-/** And, where it was, for its answers; ten thousand resources take a legacy server a while. */
+/** The longest wait for its answers after that; ten thousand resources take a legacy server a while. */
 const ANSWERED_WITHIN_MS = 10_000;
-/** Of the resources that a server is watched for. */
+/** The share of one branch in the resources that a server is watched for. */
 const BRANCH_SHARE = 1 / 4;
 
-/** What a feed's holder gives to its desk. */
-interface NewsDeskEvents {
-  /**
-   * Hands a branch its news. Rejects when it cannot be had: it is tried again.
-   */
+/** The callbacks of the Durable Object that holds the watch manager. */
+interface WatchManagerEvents {
+  /** Delivers news to a branch. Rejects when the branch cannot be reached; it is tried again. */
   readonly publish: (branch: number, news: News) => Promise<void>;
-  /** Called before anybody is told: what is known of these lists is no longer good. */
+  /** Called before any branch receives the news: the cached content of these lists is outdated. */
   readonly outdated: (topics: readonly Topic[]) => void;
 }
 
-/** What the holder asks of it. */
+/** The operations that the Durable Object uses. */
 export interface ManagedWatch {
   watch(branch: number, change: TopicChange): Promise<readonly Topic[]>;
-  /** Whether the server would tell if this changed: the watch stands, and it promised to. */
+  /** @returns whether the server would announce a change: the watch stands, and it promised to. */
   covers(topic: Topic): boolean;
-  /** Tells whoever wants to know of these topics. */
+  /** Announces these topics to the branches that want them. */
   announce(topics: readonly Topic[]): void;
-  /** How many topics the server is watched for, or is to be. */
+  /** The number of topics the server is watched for, or is to be. */
   readonly wantedCount: number;
-  /** Whether anybody wants to hear of anything, if only of what the gateway finds out itself. */
+  /** Any branch wants any topic, if only for the changes that the gateway finds out itself. */
   readonly isWanted: boolean;
   readonly isWatching: boolean;
-  /** To be called when the alarm rings: brings back a watch that is not there. */
+  /** To be called when the alarm fires: opens the watch again if it is not running. */
   wake(): void;
 }
 
@@ -58,12 +56,12 @@ export interface WatchManagerOptions {
   readonly target: UpstreamTarget;
   readonly sql: Sql;
   readonly limits: Pick<Limits, "subscribedUrisPerServer" | "newsMilliseconds">;
-  readonly events: NewsDeskEvents;
+  readonly events: WatchManagerEvents;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Who watches, as the server is told; the gateway, if not said. */
+  /** The client information sent to the server; the gateway's if omitted. */
   readonly clientInfo?: JsonObject;
-  /** Opens a watch; in the era that the server is of, if not said. */
+  /** Opens a watch; in the server's own era if omitted. */
   readonly open?: (uris: ReadonlySet<string>, events: WatchEvents) => Promise<OpenWatch>;
 }
 
@@ -72,25 +70,29 @@ export class WatchManager implements ManagedWatch {
   readonly #wanted: TopicInterest;
   readonly #publisher: Publisher;
   readonly #watch: Watch;
-  /** How many wait for the server's answer on a topic, by branch and topic. */
+  /** The number of requests that wait for the server's answer, by branch and topic. */
   readonly #asking = new Map<string, number>();
 
-  /** Begins to watch, if anything is wanted. */
+  /** Starts the watch if any topic is wanted. */
   constructor({ target, sql, limits, events, now, clientInfo, open }: WatchManagerOptions) {
     this.#maxUris = limits.subscribedUrisPerServer;
     const wanted = new TopicInterest(sql);
     this.#wanted = wanted;
     const numbers = new NewsNumbers(sql, now);
     this.#publisher = new Publisher({
-      ...{ slug: target.slug, collectMs: limits.newsMilliseconds, wanted, now },
+      slug: target.slug,
+      collectMs: limits.newsMilliseconds,
+      wanted,
+      now,
       nextSeq: () => numbers.next(),
       publish: events.publish,
       outdated: events.outdated,
     });
-    const order = { target, clientInfo: clientInfo ?? CLIENT_INFO, uris: wanted.uris };
+    const request = { target, clientInfo: clientInfo ?? CLIENT_INFO, uris: wanted.uris };
     this.#watch = new Watch({
-      open: (heard) => open?.(wanted.uris, heard) ?? openWatch(order, heard),
-      ...{ now, random: Math.random },
+      open: (watchEvents) => open?.(wanted.uris, watchEvents) ?? openWatch(request, watchEvents),
+      now,
+      random: Math.random,
       events: {
         changed: (list) => this.#publisher.tell([list], [list]),
         updated: (uri) => this.#updated(uri),
@@ -102,13 +104,12 @@ export class WatchManager implements ManagedWatch {
   }
 
   /**
-   * Makes these the topics that a branch wants to hear of. Waits for a server that is not to be
-   * reached for two seconds: then its lists are promised, since the gateway itself tells when it is
-   * back, and none of its resources that nobody was promised before. The lists of a server that
-   * does not tell stay wanted until they are removed: what the gateway finds out of them itself
-   * is told (`announce`).
+   * Changes the topics of a branch. Waits two seconds for a server that cannot be reached: then its
+   * lists are promised, since the gateway itself announces them when the server is back, and those
+   * resources that any branch was promised before. Lists that the server does not announce stay
+   * wanted until they are removed: the gateway announces the changes it finds out itself (`announce`).
    *
-   * @returns those of `add` that will be told of.
+   * @returns those of `add` that will be announced.
    */
   async watch(branch: number, { add, remove }: TopicChange): Promise<readonly Topic[]> {
     for (const topic of remove) this.#remove(branch, topic);
@@ -157,7 +158,7 @@ export class WatchManager implements ManagedWatch {
   #isTaken(branch: number, topic: Topic): boolean {
     const uri = uriOf(topic);
     if (uri === undefined || this.#wanted.isWantedBy(branch, topic)) return true;
-    // Those of one branch, whoever they are, leave room for the others.
+    // The resources of one branch leave room for those of the others.
     if (this.#wanted.uriCountOf(branch) >= this.#maxUris * BRANCH_SHARE) return false;
     if (this.#wanted.has(topic)) return true;
     const { uris, uriChars } = this.#wanted;
@@ -169,7 +170,7 @@ export class WatchManager implements ManagedWatch {
     if (this.#wanted.remove(branch, topic)) this.#publisher.forget(branch, topic);
   }
 
-  /** @param topics that somebody began to want, or wants no more. */
+  /** @param topics that a branch has begun to want, or no longer wants. */
   #follow(topics: readonly Topic[]): void {
     if (this.#wanted.countAtStake === 0) {
       this.#watch.stop();
@@ -201,7 +202,7 @@ export class WatchManager implements ManagedWatch {
     await settleWithin(settled(), ms);
   }
 
-  /** @returns how many are waiting now. */
+  /** @returns the number of requests that wait now. */
   #countAsking(branch: number, topic: Topic, by: 1 | -1): number {
     const key = `${branch} ${topic}`;
     const count = (this.#asking.get(key) ?? 0) + by;
@@ -214,14 +215,14 @@ export class WatchManager implements ManagedWatch {
   #conclude(branch: number, topic: Topic): boolean {
     const isLast = this.#countAsking(branch, topic, -1) === 0;
     if (!this.#wanted.isWantedBy(branch, topic)) return false; // removed meanwhile
-    const isPromised = this.#isToBeTold(topic);
+    const isPromised = this.#canPromise(topic);
     if (isPromised) this.#wanted.answer(branch, topic, "promised");
     else if (isListTopic(topic)) this.#wanted.answer(branch, topic, "hearsay");
     else if (isLast) this.#remove(branch, topic);
     return isPromised;
   }
 
-  #isToBeTold(topic: Topic): boolean {
+  #canPromise(topic: Topic): boolean {
     const verdict = this.#watch.verdict(topic);
     if (verdict === "told" || verdict === "untold") return verdict === "told";
     return (isListTopic(topic) && !this.#watch.hasStood) || this.#wanted.isPromised(topic);
@@ -232,20 +233,20 @@ export class WatchManager implements ManagedWatch {
     if (wanted !== undefined) this.#publisher.tell([topicOf(wanted)]);
   }
 
-  /** Whoever was promised these before has not heard of them since the last watch was lost. */
+  /** Branches that were promised these topics have had no news of them since the last watch was lost. */
   #judged(topics: readonly Topic[]): void {
     const lists = topics.filter(isListTopic);
-    const isTold = (topic: Topic): boolean => this.#watch.verdict(topic) === "told";
-    // A resource that the server refuses now is told of when it takes it again.
-    const missed = topics.filter((topic) => isListTopic(topic) || isTold(topic));
+    const isAnnounced = (topic: Topic): boolean => this.#watch.verdict(topic) === "told";
+    // A resource that the server refuses now is announced when the server accepts it again.
+    const missed = topics.filter((topic) => isListTopic(topic) || isAnnounced(topic));
     this.#publisher.tell(
       missed.filter((topic) => this.#wanted.isPromised(topic)),
-      lists.filter(isTold),
+      lists.filter(isAnnounced),
     );
-    const untold = lists.filter((list) => !isTold(list));
-    for (const list of untold) this.#wanted.demote(list);
-    // The watch may have no use any more, and is in the middle of saying so.
-    if (untold.length > 0) queueMicrotask(() => this.#follow([]));
+    const unannounced = lists.filter((list) => !isAnnounced(list));
+    for (const list of unannounced) this.#wanted.demote(list);
+    // The watch may not be needed any more, and must not be stopped inside its own callback.
+    if (unannounced.length > 0) queueMicrotask(() => this.#follow([]));
   }
 
   #missed(): void {

@@ -1,4 +1,4 @@
-/** What a watch takes of all that a server says: changes of lists and of resources, nothing else. */
+/** The notifications that a watch accepts from a server: changes of lists and of resources, no others. */
 
 import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -22,7 +22,7 @@ export function takeNotice(
   if (list !== undefined) events.changed(list);
 }
 
-/** Listens, and has nobody to ask: the gateway declared no capabilities. */
+/** Accepts notifications and refuses requests: the gateway declared no capabilities. */
 export function noticePeer(onNotice: (notice: Call) => void): Peer {
   return {
     notify(notice) {

@@ -7,16 +7,16 @@ import { LegacyWatch } from "./legacy-watch.ts";
 import { ModernWatch } from "./modern-watch.ts";
 import type { OpenWatch, WatchEvents, WatchRequest } from "./watch-port.ts";
 
-/** Of what a watch asks. A call may take minutes; nothing that is asked here does anything. */
+/** Timeout of a watch's requests. A call may take minutes, but these requests have no effects. */
 const TIMEOUT_MS = 15_000;
 
 /**
- * @returns a watch that has begun, and may be given up at once: nothing of it is to be waited for.
- * @throws UpstreamError when the era of the server cannot be known now, or is none of ours.
+ * @returns a watch that has begun, and may be closed at once: its caller need not wait for it.
+ * @throws UpstreamError when the era of the server cannot be determined, or is not supported.
  */
-export async function openWatch(order: WatchRequest, events: WatchEvents): Promise<OpenWatch> {
-  const timeoutMs = Math.min(order.target.timeoutMs, TIMEOUT_MS);
-  const hasty: WatchRequest = { ...order, target: { ...order.target, timeoutMs } };
+export async function openWatch(request: WatchRequest, events: WatchEvents): Promise<OpenWatch> {
+  const timeoutMs = Math.min(request.target.timeoutMs, TIMEOUT_MS);
+  const hasty: WatchRequest = { ...request, target: { ...request.target, timeoutMs } };
   const { era } = await eraOf(hasty.target);
   switch (era) {
     case "modern":
@@ -25,7 +25,7 @@ export async function openWatch(order: WatchRequest, events: WatchEvents): Promi
       return new LegacyWatch(hasty, events);
     case "unknown-modern": {
       const sentence = "speaks no revision that the gateway knows";
-      throw new UpstreamError(order.target.slug, "other-era", sentence);
+      throw new UpstreamError(request.target.slug, "other-era", sentence);
     }
   }
 }

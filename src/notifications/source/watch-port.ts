@@ -1,6 +1,6 @@
 /**
- * The port between a desk and the one watch on its server. A watch is opened once and ends once;
- * what is brought back after its end is another one.
+ * The port between a watch manager and the one watch on its server. A watch is opened once and ends
+ * once; after its end a new one is opened.
  */
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
@@ -8,45 +8,45 @@ import type { UpstreamTarget } from "../../upstream/target.ts";
 import type { Topic } from "../../catalog/feeds.ts";
 import type { ListTopic } from "../../catalog/topics.ts";
 
-/** What is to be watched, and as whom. */
+/** The server and resources to watch, and the client information to send. */
 export interface WatchRequest {
   readonly target: UpstreamTarget;
   readonly clientInfo: JsonObject;
-  /** The resources that are wanted at this moment; whoever gave it goes on changing it. */
+  /** The resources that are wanted at this moment. The owner of this set goes on changing it. */
   readonly uris: ReadonlySet<string>;
 }
 
-/** Said when a server has spoken: never in the turn that a watch is opened in. */
+/** Called when a server has sent something: never in the turn in which the watch is opened. */
 export interface WatchEvents {
-  /** The server says that a list of its has changed. */
+  /** The server announces that one of its lists has changed. */
   changed(list: ListTopic): void;
-  /** The server says that a resource has changed, or a part of one that is watched. */
+  /** The server announces that a resource has changed, or a part of a watched one. */
   updated(uri: string): void;
-  /** The server has answered whether it will tell of these; what they were before is not known. */
+  /** The server has answered whether it will announce these; their earlier changes are not known. */
   judged(topics: readonly Topic[]): void;
-  /** The watch stands, but has not heard everything since it was opened. */
+  /** The watch stands, but has missed notifications since it was opened. */
   missed(): void;
-  /** It is over. Said once, and nothing after it. */
+  /** The watch has ended. Called once, and no event follows. */
   ended(end: WatchEnd): void;
 }
 
 export type WatchEnd =
   /** The server ended it as it should. */
   | "closed"
-  /** It broke, or never came to be. */
+  /** It broke, or could not be opened. */
   | "lost"
-  /** The server tells of nothing, and said so. */
+  /** The server answered that it announces nothing. */
   | "refused";
 
 export interface OpenWatch {
-  /** Whether the server will tell of this; `undefined` while it has not answered. */
+  /** @returns whether the server will announce this; `undefined` while it has not answered. */
   verdict(topic: Topic): boolean | undefined;
-  /** Whether what it tells at this moment is heard. */
+  /** The server's notifications are being received. */
   readonly isHearing: boolean;
-  /** These have become wanted, or are no longer. */
+  /** @param uris resources that have become wanted, or are no longer wanted. */
   revise(uris: readonly string[]): void;
-  /** Asks again for what could not be asked for. */
+  /** Repeats the requests that failed. */
   retry(): void;
-  /** Leaves the server. Nothing is said after it was called; it never rejects. */
+  /** Disconnects from the server. No event follows the call; it never rejects. */
   close(): Promise<void>;
 }

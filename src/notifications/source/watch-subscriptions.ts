@@ -1,12 +1,12 @@
 /**
- * The resources that one session at a legacy server is subscribed to: made to be those that are
- * wanted, a few requests at a time, and each asked for once.
+ * The resources that one session at a legacy server is subscribed to: made equal to the wanted set, a
+ * few requests at a time, with one request for each.
  */
 
 const AT_ONCE = 4;
 
 export interface WatchSubscriptionsOptions {
-  /** What is wanted at this moment. */
+  /** The resources that are wanted at this moment. */
   readonly wanted: ReadonlySet<string>;
   /**
    * Asks the server.
@@ -14,7 +14,7 @@ export interface WatchSubscriptionsOptions {
    * @returns whether it agreed. Rejects when there was no answer.
    */
   readonly ask: (method: Method, uri: string) => Promise<boolean>;
-  /** There is a verdict on one that was asked for. */
+  /** Called when the server has answered for a resource. */
   readonly onJudged: (uri: string) => void;
 }
 
@@ -22,11 +22,11 @@ type Method = "resources/subscribe" | "resources/unsubscribe";
 
 export class WatchSubscriptions {
   readonly #options: WatchSubscriptionsOptions;
-  /** By what the server said to each. */
+  /** The server's answers, by URI. */
   readonly #verdicts = new Map<string, boolean>();
-  /** Those that had no answer. */
+  /** Resources without an answer. */
   readonly #failed = new Set<string>();
-  /** Those that may be other than they should. */
+  /** Resources whose subscription may differ from the wanted state. */
   readonly #doubtful = new Set<string>();
   readonly #asking = new Set<string>();
   #isOver = false;
@@ -45,25 +45,25 @@ export class WatchSubscriptions {
     this.#work();
   }
 
-  /** Asks again for what had no answer. */
+  /** Repeats the requests that had no answer. */
   retry(): void {
     const failed = [...this.#failed];
     for (const uri of failed) this.#forget(uri);
     this.revise(failed);
   }
 
-  /** Asks for nothing more. */
+  /** Makes no more requests. */
   end(): void {
     this.#isOver = true;
   }
 
-  /** Gives back all there are, as far as there is time. */
+  /** Unsubscribes from all resources, as far as there is time. */
   async giveBack(signal: AbortSignal): Promise<void> {
     this.#isOver = true;
     const held = [...this.#verdicts].filter(([, isHeld]) => isHeld).map(([uri]) => uri);
     const next = async (): Promise<void> => {
       for (let uri = held.pop(); uri !== undefined && !signal.aborted; uri = held.pop()) {
-        await this.#options.ask("resources/unsubscribe", uri).catch(() => undefined); // it is left
+        await this.#options.ask("resources/unsubscribe", uri).catch(() => undefined); // the session is abandoned
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, next));
@@ -77,7 +77,7 @@ export class WatchSubscriptions {
   #work(): void {
     for (const uri of this.#doubtful) {
       if (this.#isOver || this.#asking.size >= AT_ONCE) return;
-      // What is being asked for is looked at again when there is an answer.
+      // A resource with a request under way is checked again when that is answered.
       if (this.#asking.has(uri)) continue;
       this.#doubtful.delete(uri);
       void this.#settle(uri);
@@ -94,7 +94,7 @@ export class WatchSubscriptions {
     this.#asking.add(uri);
     try {
       if (verdict === true) {
-        // Whatever it says to that: nobody wants to hear of it.
+        // The answer does not matter: the resource is not wanted any more.
         this.#forget(uri);
         await ask("resources/unsubscribe", uri).catch(() => false);
         return;
