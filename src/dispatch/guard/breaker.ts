@@ -1,14 +1,14 @@
 /**
- * A circuit breaker: after so many requests in a row without a sign of life from a server, callers
- * are told at once for a while; then one request is let through to see. It knows of one server.
- * What may be the fault of a request is believed when two principals have met it, so nobody can
- * have a server paused for others; the price is that one alone waits for each timeout.
+ * A circuit breaker for one server: after a number of consecutive requests without a sign of life,
+ * requests are refused at once for a while; then one probe is let through. A failure that may be the
+ * request's own fault counts when two principals have met it, so no principal can have a server paused
+ * for others; the price is that a single principal waits for each timeout.
  */
 
 /** The longest pause, unless the first one is longer. */
 const MAX_PAUSE_MS = 60_000;
 
-/** A request that was let through. */
+/** The pass of a request that was let through. */
 export interface Pass {
   readonly isProbe: boolean;
 }
@@ -31,7 +31,7 @@ export class Breaker {
   /** Not only of one principal's requests is it known that the server does not answer. */
   #isProven = false;
   #pauseMs: number;
-  /** `undefined` when everything passes. */
+  /** `undefined` when all requests pass. */
   #pausedUntil: number | undefined;
   #probe: Pass | undefined;
 
@@ -46,14 +46,14 @@ export class Breaker {
     if (this.#pausedUntil === undefined) return { kind: "passed", pass: { isProbe: false } };
     const waitMs = this.#pausedUntil - this.#now();
     if (waitMs > 0) return { kind: "paused", waitMs };
-    // The others go on waiting while it is on its way. It may be a call that takes minutes, and
+    // The other requests are refused while the probe runs. It may be a call that takes minutes, and
     // then the next pause has its own probe.
     this.#pausedUntil = this.#now() + this.#pauseMs;
     this.#probe = { isProbe: true };
     return { kind: "passed", pass: this.#probe };
   }
 
-  /** The server has answered, whatever it said. */
+  /** The server has answered, whatever the answer. */
   answered(): BreakerTransition {
     this.#failures = 0;
     this.#forgetSuspect();
@@ -67,7 +67,7 @@ export class Breaker {
   /**
    * The server gave no sign of life.
    *
-   * @param suspect whose request it was, when the request itself may be to blame.
+   * @param suspect the principal of the request, when the request itself may be to blame.
    */
   failed(pass: Pass, suspect?: string): BreakerTransition {
     if (this.#pausedUntil === undefined) {
@@ -94,7 +94,7 @@ export class Breaker {
     return undefined;
   }
 
-  /** The client no longer wants the answer, so nobody knows how the server is. */
+  /** The client cancelled the request, so the server's state stays unknown. */
   abandoned(pass: Pass): void {
     if (pass !== this.#probe) return;
     this.#probe = undefined;

@@ -1,7 +1,7 @@
 /**
- * What an isolate knows of its traffic with one server: how much there is, and whether the server
- * answers. It is lost with the isolate, and other isolates have their own: a limit that all share
- * would cost every call a request to whoever counts.
+ * An isolate's record of its traffic with one server: its amount, and whether the server answers. It is
+ * lost with the isolate, and other isolates have their own: a shared limit would cost every call a
+ * request to a counter.
  */
 
 import { TokenBucket } from "../../lib/token-bucket.ts";
@@ -54,7 +54,7 @@ export class Gate {
     });
   }
 
-  /** Whoever enters must leave, with what was given here. */
+  /** A caller that enters must leave, with the entry that it got here. */
   enter(): GateDecision {
     this.#sweep();
     if (this.#places.size >= this.#maxInFlight) {
@@ -83,7 +83,7 @@ export class Gate {
   }
 }
 
-/** More servers than anybody configures; the oldest go. */
+/** More servers than any operator configures; the oldest gates are dropped. */
 const MAX_GATES = 1000;
 const gates = new Map<string, Gate>();
 

@@ -1,6 +1,6 @@
 /**
- * What stands between a routed request and its server, in both eras: the caps on concurrency and
- * rate, the circuit breaker, the size of results, and the line in the log.
+ * Guards every routed request to a server, in both eras: the caps on concurrency and rate, the circuit
+ * breaker, the size of results, and the line in the log.
  */
 
 import type { Call } from "../../protocol/exchange.ts";
@@ -46,8 +46,8 @@ export function guarded(
     } finally {
       gate.leave(entry);
     }
-    const turn = turnedBy(reply, gate.breaker, entry.pass, principal);
-    if (turn !== undefined) tell(context, slug, turn, now());
+    const transition = reportToBreaker(reply, gate.breaker, entry.pass, principal);
+    if (transition !== undefined) announce(context, slug, transition, now());
     return measured(slug, call, settled(context.endpoint, server, call, reply), limits.resultBytes);
   };
   return logged({ principal, server: slug, call }, act, now);
@@ -73,11 +73,11 @@ function measured(slug: string, call: Call, reply: Reply, limit: number): Answer
 const INTERNAL_SERVER_ERROR = 500;
 
 /**
- * Tells the breaker how the server is. A tool that crashes behind a proxy is a 502 or 504, and one
- * that is slow a timeout: a call's own fault may look like a server that is gone, but for one that
- * cannot be connected to.
+ * Reports the outcome of a request to the breaker. A tool that crashes behind a proxy is a 502 or 504,
+ * and a slow one a timeout: only a failure to connect proves that the server is away; any other may be
+ * the call's own fault.
  */
-function turnedBy(
+function reportToBreaker(
   reply: Reply,
   breaker: Breaker,
   pass: Pass,
@@ -91,15 +91,15 @@ function turnedBy(
 }
 
 /** Whoever keeps the catalogs of the server has it marked, or looks whether it has changed. */
-function tell(
+function announce(
   { feeds, waitUntil }: Context,
   slug: string,
-  turn: BreakerTransition,
+  transition: BreakerTransition,
   now: number,
 ): void {
   const message = `Upstream "${slug}" is not answering`;
   const trouble: Trouble | undefined =
-    turn === "opened" ? { reason: "unreachable", message, since: now } : undefined;
+    transition === "opened" ? { reason: "unreachable", message, since: now } : undefined;
   const report = async (): Promise<void> => feeds.of(slug).report(trouble);
   // It finds out by itself, later.
   waitUntil(report().catch(() => undefined));

@@ -1,4 +1,4 @@
-/** Runs a call and writes its line, however it ends. */
+/** Runs a call and writes its line in the log, however it ends. */
 
 import { jsonBytes } from "../../lib/json-bytes.ts";
 import {

@@ -1,10 +1,10 @@
-/** What becomes of a request in a session: it goes to its server, or is answered for all of them. */
+/** Answers a request in a session: it goes to its server, or is answered for all of them. */
 
 import { settleWithin } from "../../lib/time-out.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 import { metaOf } from "../../protocol/envelope.ts";
-import { noSuchLevel } from "../../protocol/log-levels.ts";
+import { isLogLevel, noSuchLevel } from "../../protocol/log-levels.ts";
 import { logged, loggedForAll } from "../guard/logged.ts";
 import { asLegacyList } from "../../catalog/lists/legacy-list.ts";
 import { listPage } from "../../catalog/lists/list-page.ts";
@@ -13,7 +13,6 @@ import { firstFound } from "../../catalog/routing/first-found.ts";
 import { listServer } from "../../catalog/lists/list-server.ts";
 import { route } from "../../catalog/routing/route.ts";
 import { callServerInSession, type Caller } from "./call-server-in-session.ts";
-import { levelIn } from "./log-level.ts";
 import type { SessionContext } from "./session-context.ts";
 
 const SEARCH = "edgeway/search";
@@ -81,14 +80,15 @@ async function answerList(
   return "error" in reply ? reply : { result: asLegacyList(reply.result) };
 }
 
-/** `logging/setLevel` for several servers: those that are in use are told, others when they are. */
+/** `logging/setLevel` for several servers: servers in use get it now, others on their first use. */
 async function setLogLevel(context: SessionContext, call: Call): Promise<Reply> {
   const { requestScope, servers, setLogLevel: keep } = context;
-  const level = levelIn(call.params);
-  if (level === undefined) return noSuchLevel();
+  const level = call.params?.["level"];
+  // 2025-11-25, logging: -32602.
+  if (!isLogLevel(level)) return noSuchLevel();
   keep(level);
-  const told = servers.tellLogLevel(level);
-  // What follows finds it done; but not at the cost of a server that is slow.
-  await settleWithin(told, requestScope.limits.catalogWaitMilliseconds);
+  const sent = servers.tellLogLevel(level);
+  // Later requests find the level set; but a slow server is not waited for longer than this.
+  await settleWithin(sent, requestScope.limits.catalogWaitMilliseconds);
   return { result: {} };
 }

@@ -1,6 +1,6 @@
 /**
- * The progress token of a question, so marked that what the client tells of its progress goes to
- * whoever asked. The client itself sees another token: the session's own.
+ * The progress token of a server's request, marked with the server, so that the client's progress
+ * notifications go to the server that asked. The client itself sees the session's own token.
  */
 
 import { tryJson } from "../../lib/try-json.ts";
@@ -9,7 +9,7 @@ import type { Call } from "../../protocol/exchange.ts";
 import { isRequestId, type RequestId } from "../../protocol/json-rpc.ts";
 import { replaceProgressToken } from "../../protocol/progress-token.ts";
 
-/** @returns the question as it was when its asker wants to hear of no progress. */
+/** @returns the request unchanged when its server gave no progress token. */
 export function markToken(question: Call, slug: string): Call {
   const token = metaOf(question.params)["progressToken"];
   if (!isRequestId(token)) return question;

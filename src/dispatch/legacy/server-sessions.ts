@@ -1,7 +1,6 @@
 /**
- * The sessions that one client's session has at its servers: each made when it is used first, and
- * known again after a restart by what was saved of it. To a server that is never called there is
- * none.
+ * The sessions of one client's session at its servers: each is opened on first use, and restored after
+ * a restart from its saved state. A server that is never called has none.
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -51,7 +50,7 @@ export class ServerSessions {
 
   constructor(options: ServerSessionsOptions) {
     this.#options = options;
-    // What was saved of a server that is no longer configured is dropped.
+    // The saved state of a server that is no longer configured is dropped.
     const { endpoint, saved } = options;
     const known = Object.entries(saved).filter(([slug]) => serverOf(endpoint, slug) !== undefined);
     this.#saved = new Map(known);
@@ -85,7 +84,7 @@ export class ServerSessions {
     await Promise.all(opened.map(({ slug }) => this.requestFor(slug, call)));
   }
 
-  /** Makes a request of the gateway's own. Never rejects. */
+  /** Makes a request on the gateway's own behalf. Never rejects. */
   async requestFor(slug: string, call: Call): Promise<Reply> {
     const { unsolicited, passes } = this.#options;
     const attributed: Peer = {

@@ -1,5 +1,5 @@
 /**
- * Tells a server that its questions were put to nobody, so that it does not keep a call for their
+ * Cancels questions that no client received, so that the server does not keep a call for their
  * answers. Only a dialog can be closed (2026-07-28, elicitation: `cancel`); what asks for anything else
  * is left to the time that its server gives it.
  */

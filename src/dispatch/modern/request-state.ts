@@ -1,7 +1,7 @@
 /**
- * The state that a server gives along with its questions, on its way through a client: sealed, so
- * that it comes back to the server and the method that it was given for, from whoever got it, and
- * to nobody else (2026-07-28, MRTR). What the server gets back is what it gave, byte for byte.
+ * The `requestState` of a server, on its way through a client: sealed, so that it comes back only from
+ * the client that got it, to the server and for the method that it was given for (2026-07-28, MRTR).
+ * The server gets it back byte for byte.
  */
 
 import type { Call } from "../../protocol/exchange.ts";
