@@ -41,6 +41,7 @@ class Server {
       },
       {
         changed: () => undefined,
+        outdated: () => undefined,
         updated: () => undefined,
         judged: () => undefined,
         missed: () => undefined,

@@ -11,7 +11,13 @@ import { Watch } from "../../src/notifications/source/server-watch.ts";
 import { FakeServer } from "./fake-watch.ts";
 
 const MINUTE_MS = 60_000;
-const HEARD = { changed: nothing, updated: nothing, judged: nothing, missed: nothing };
+const HEARD = {
+  changed: nothing,
+  outdated: nothing,
+  updated: nothing,
+  judged: nothing,
+  missed: nothing,
+};
 
 function nothing(): void {
   // Nobody listens.

@@ -1,26 +1,31 @@
 /**
  * The watch on a modern server: one `subscriptions/listen` stream for all lists and all URIs. A
  * stream cannot be changed, so another set of URIs takes another stream, which is acknowledged
- * before the first is closed: events of both are accepted, so none in between is lost. A server may
- * refuse all URIs because of one that it does not know: that one is found by bisection.
+ * before the first is closed: events of both are accepted, so none in between is lost. The server
+ * announces on both that a list has changed, which is announced once. A server may refuse all URIs
+ * because of one that it does not know: that one is found by bisection.
  */
 
 import type { Topic } from "../../catalog/feeds.ts";
 import { LIST_TOPICS } from "../../catalog/feeds.ts";
 import { openListen, type AcknowledgedTopics } from "./watch-listen.ts";
-import { isListTopic, uriOf, topicOf } from "../../catalog/topics.ts";
+import { isListTopic, type ListTopic, uriOf, topicOf } from "../../catalog/topics.ts";
 import type { OpenWatch, WatchEnd, WatchEvents, WatchRequest } from "./watch-port.ts";
 
 /** Subscriptions come in bursts: one client brings many. */
 const COLLECT_MS = 50;
 /** Every new URI sends all of them again, so a larger set is sent less often. */
 const COLLECT_MS_PER_URI = 0.1;
+/** A stream that was just acknowledged has brought within this what its predecessor brought too. */
+const CAUGHT_UP_MS = 100;
 /** Of streams, until it is asked to try again: four culprits are found among ten thousand. */
 const MAX_REFUSALS = 64;
 
 interface Stream {
   readonly asked: ReadonlySet<string>;
   readonly close: () => void;
+  /** Lists that its predecessor announced as changed: announced once this stream has done so too. */
+  readonly awaited: Set<ListTopic>;
   acknowledged: AcknowledgedTopics | undefined;
   isOver: boolean;
 }
@@ -40,6 +45,7 @@ export class ModernWatch implements OpenWatch {
   #suspects: readonly ReadonlySet<string>[] = [];
   #refusals = 0;
   #timer: number | null = null;
+  #catchUpTimer: number | null = null;
   #isRefused = false;
   #isOver = false;
 
@@ -87,6 +93,7 @@ export class ModernWatch implements OpenWatch {
   close(): Promise<void> {
     this.#isOver = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#catchUpTimer);
     this.#next?.close();
     this.#current?.close();
     return Promise.resolve();
@@ -131,12 +138,36 @@ export class ModernWatch implements OpenWatch {
     const close = openListen({
       ...this.#request,
       uris: asked,
-      events: this.#events,
+      events: {
+        changed: (list) => this.#changed(list),
+        updated: (uri) => this.#events.updated(uri),
+      },
       onAcknowledged: (acknowledged) => this.#acknowledged(stream, acknowledged),
       onEnded: (end) => this.#ended(stream, end),
     });
-    const stream: Stream = { asked, close, acknowledged: undefined, isOver: false };
+    const awaited = new Set<ListTopic>();
+    const stream: Stream = { asked, close, awaited, acknowledged: undefined, isOver: false };
     this.#next = stream;
+  }
+
+  /**
+   * A change that one stream brings while another is opened comes on both, or on the first alone. No
+   * one can tell which, so it is announced when the second can have brought it.
+   */
+  #changed(list: ListTopic): void {
+    if (this.#current?.awaited.has(list) === true) return; // about to be announced
+    if (this.#current === undefined || this.#next === undefined) {
+      this.#events.changed(list);
+      return;
+    }
+    this.#next.awaited.add(list);
+    this.#events.outdated(list);
+  }
+
+  #announceAwaited({ awaited }: Stream): void {
+    const lists = [...awaited];
+    awaited.clear();
+    for (const list of lists) this.#events.changed(list);
   }
 
   #acknowledged(stream: Stream, acknowledged: AcknowledgedTopics): void {
@@ -145,6 +176,11 @@ export class ModernWatch implements OpenWatch {
     this.#next = undefined;
     this.#current = stream;
     before?.close();
+    clearTimeout(this.#catchUpTimer);
+    if (before !== undefined) this.#announceAwaited(before);
+    if (stream.awaited.size > 0) {
+      this.#catchUpTimer = setTimeout(() => this.#announceAwaited(stream), CAUGHT_UP_MS);
+    }
     // Topics that the previous stream covered until now have missed nothing.
     const covered = before?.isOver === false ? before.acknowledged : undefined;
     const isNews = (topic: Topic): boolean =>
@@ -157,6 +193,7 @@ export class ModernWatch implements OpenWatch {
 
   #ended(stream: Stream, end: WatchEnd): void {
     stream.isOver = true;
+    this.#announceAwaited(stream);
     if (stream === this.#next) {
       this.#next = undefined;
       this.#notOpened(stream, end);
@@ -209,6 +246,7 @@ export class ModernWatch implements OpenWatch {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#catchUpTimer);
     if (end === "refused") {
       this.#isRefused = true;
       this.#events.judged([...LIST_TOPICS, ...[...this.#request.uris].map(topicOf)]);

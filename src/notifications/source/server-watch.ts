@@ -18,7 +18,7 @@ const BELIEVED_MS = 300_000;
 export interface WatchOptions {
   /** Rejects when the server cannot be asked. */
   readonly open: (events: WatchEvents) => Promise<OpenWatch>;
-  readonly events: Pick<WatchEvents, "changed" | "updated" | "judged" | "missed">;
+  readonly events: Pick<WatchEvents, "changed" | "outdated" | "updated" | "judged" | "missed">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** From 0 up to 1. */
@@ -143,6 +143,7 @@ export class Watch {
       };
     return {
       changed: ifCurrent(events.changed),
+      outdated: ifCurrent(events.outdated),
       updated: ifCurrent(events.updated),
       missed: ifCurrent(events.missed),
       judged: ifCurrent((topics) => {

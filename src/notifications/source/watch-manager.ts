@@ -95,6 +95,7 @@ export class WatchManager implements ManagedWatch {
       random: Math.random,
       events: {
         changed: (list) => this.#publisher.tell([list], [list]),
+        outdated: (list) => this.#publisher.tell([], [list]),
         updated: (uri) => this.#updated(uri),
         judged: (topics) => this.#judged(topics),
         missed: () => this.#missed(),

@@ -20,6 +20,8 @@ export interface WatchRequest {
 export interface WatchEvents {
   /** The server announces that one of its lists has changed. */
   changed(list: ListTopic): void;
+  /** The server has announced it, and `changed` follows: the list as it is known is no longer good. */
+  outdated(list: ListTopic): void;
   /** The server announces that a resource has changed, or a part of a watched one. */
   updated(uri: string): void;
   /** The server has answered whether it will announce these; their earlier changes are not known. */
