@@ -3,7 +3,9 @@
 import { beforeAll, describe, test } from "vitest";
 
 import type { Json, Recorded, Script } from "../support/scripted-upstream-script.ts";
+import { until } from "./bounded.ts";
 import { MODERN, modern, Session } from "./client.ts";
+import { feedOf } from "./feed-object.ts";
 import { EventReader, type Message, responseIn } from "./event-reader.ts";
 import {
   always,
@@ -163,6 +165,25 @@ const HEARD = SERVERS.flatMap((server) => [
 ]);
 
 describe("of each server hears", () => {
+  /**
+   * Somebody else listens before, so that each server is watched already: a watch that comes to stand
+   * only after its lists were promised tells that they may have changed, and these tests count what
+   * the servers say.
+   */
+  beforeAll(async () => {
+    const notifications = Object.fromEntries(LISTS.map((list) => [`${list}ListChanged`, true]));
+    const listen = await modern(MERGED, "subscriptions/listen", { notifications }, { id: "first" });
+    const stream = new EventReader(listen);
+    stream.collect();
+    for (const upstream of upstreams) {
+      await until(
+        async () => (await feedOf(upstream).health()).isWatching || undefined,
+        `"${upstream.slug}" to be watched`,
+      );
+    }
+    return () => stream.cancel();
+  });
+
   test("a legacy client on its GET stream, and opens no session for it", async ({ expect }) => {
     const session = await Session.open(MERGED.mcp);
     const stream = await session.listen();
