@@ -41,8 +41,6 @@ interface IdleStream {
   isOver: boolean;
 }
 
-/** Sessions of an earlier test: their streams may come and go still. */
-const earlier = new Set<string>();
 /** What came on any stream, by `keyOf`. */
 const delivered = new Set<string>();
 
@@ -67,9 +65,8 @@ test(`${STREAMS} idle streams cost nothing, and deliver`, { timeout: TIMEOUT_MS 
   const ids = await inParallel(STREAMS, AT_ONCE, () => openRawSession(`${gateway.url}/mcp/one`));
   const memoryBefore = await memoryOf("workerd", gateway.pid);
   const streams = await Promise.all(ids.map(async (session) => listenTo(await getFrom(session))));
-  await until(() => upstream.listeners.length === STREAMS, "every stream is heard at the upstream");
+  await allAreHeard(() => upstream.listeners, STREAMS);
   const sessions = upstream.listeners;
-  for (const id of sessions) earlier.add(id);
   const settled = await settledCosts();
   await pause(IDLE_MS);
   const idle = await readCosts(gateway.url);
@@ -99,14 +96,14 @@ test(
     timeout: TIMEOUT_MS,
   },
   async () => {
+    // The streams of sessions that were there before may come and go still.
+    const earlier = new Set(upstream.received.map(({ session }) => session));
+    const own = (): readonly string[] => upstream.listeners.filter((id) => !earlier.has(id));
     const streams = await inParallel(DROWSY_STREAMS, AT_ONCE, async () =>
       listenTo(await getFrom(await openRawSession(`${gateway.url}/mcp/one`))),
     );
-    await until(
-      () => newSessions().length === DROWSY_STREAMS,
-      "every stream is heard at the upstream",
-    );
-    const sessions = newSessions();
+    await allAreHeard(own, DROWSY_STREAMS);
+    const sessions = own();
 
     const dice = seeded(4);
     await Promise.all(
@@ -123,8 +120,10 @@ test(
   },
 );
 
-function newSessions(): readonly string[] {
-  return upstream.listeners.filter((id) => !earlier.has(id));
+/** Waits until so many sessions of the upstream have somebody who listens. */
+async function allAreHeard(listened: () => readonly string[], count: number): Promise<void> {
+  const what = (): string => `${count} streams are heard at the upstream, not ${listened().length}`;
+  await until(() => listened().length === count, what);
 }
 
 function listenTo(response: Response): IdleStream {
