@@ -82,10 +82,9 @@ function legacyStreams(world: World, dice: Seeded, name: string): SoakClient {
       const script = { call, events, intervalMs: dice.int(0, 20), bytes: dice.int(1, 3000) };
       const params = { name: "stream", arguments: script, _meta: { progressToken: call } };
       const request = { jsonrpc: "2.0", id: call, method: "tools/call", params };
-      const resumable = new ResumableCall(await session(), request, {
-        maxKeepAlives: MAX_KEEP_ALIVES,
-      });
-      await finish(world, resumable, call, cutFor(dice, events * script.bytes + 500));
+      const own = await session();
+      const resumable = new ResumableCall(own, request, { maxKeepAlives: MAX_KEEP_ALIVES });
+      await finish(world, own, resumable, call, cutFor(dice, events * script.bytes + 500));
       if (!resumable.isAnswered) return;
       const { taken } = resumable;
       if ("error" in (taken.at(-1) ?? {})) return;
@@ -107,6 +106,7 @@ function cutFor(dice: Seeded, bytes: number): Cut | undefined {
 /** Sends a call, and comes back for its answer as often as it takes. */
 async function finish(
   world: World,
+  session: RawSession,
   call: ResumableCall,
   name: string,
   cut: Cut | undefined,
@@ -121,13 +121,27 @@ async function finish(
     else if (call.isResumable) {
       await call.resumeUntilAnswered();
       world.count("legacy calls answered after a resume");
-    } else world.count("legacy calls lost before an event id");
+    } else {
+      world.count("legacy calls lost before an event id");
+      await cancel(session, name);
+    }
   } catch (error) {
     if (!(error instanceof Stalled)) throw error;
     throw new Error(`${name} (${JSON.stringify(cut)}) has stalled`, { cause: error });
   } finally {
     answer?.close();
   }
+}
+
+/**
+ * Says that nobody waits for a call any more. A lost connection does not say so: a server that asked
+ * its client something would wait for the answer as long as the gateway lets it, and the heap would
+ * show these calls. A gateway that was killed runs none.
+ */
+async function cancel(session: RawSession, requestId: string): Promise<void> {
+  const method = "notifications/cancelled";
+  const sending = postTo(session, { jsonrpc: "2.0", method, params: { requestId } });
+  await (await sending.catch(() => undefined))?.body?.cancel();
 }
 
 function numberOf({ params }: Json): unknown {
@@ -151,7 +165,7 @@ function legacyQuestions(world: World, dice: Seeded, name: string): SoakClient {
           if (method === "elicitation/create") void tell(own, id);
         },
       });
-      await finish(world, resumable, call, cutFor(dice, QUESTION_BYTES));
+      await finish(world, own, resumable, call, cutFor(dice, QUESTION_BYTES));
     },
     close: none,
   };

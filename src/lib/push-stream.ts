@@ -32,7 +32,7 @@ export class PushStream {
           this.#release();
           onRoom?.();
         },
-        cancel: () => this.abandon(),
+        cancel: () => this.#cancelled(),
       },
       { highWaterMark: windowBytes },
     );
@@ -63,11 +63,14 @@ export class PushStream {
     while (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The reader has gone; also called where the stream itself does not notice. */
+  /**
+   * The reader has gone, also where the stream itself does not notice. The stream ends for whatever
+   * still reads it: the platform reads on to carry it over RPC, and would otherwise keep it, with all
+   * of its buffers, for as long as its holder lives.
+   */
   abandon(): void {
-    if (this.#controller === undefined) return;
-    this.#controller = undefined;
-    this.#release();
+    if (!this.isOpen) return;
+    this.close();
     this.#onCancel?.();
   }
 
@@ -78,6 +81,13 @@ export class PushStream {
     controller?.close();
     // A BYOB reader gets its buffer back; otherwise it would wait for ever.
     controller?.byobRequest?.respond(0);
+  }
+
+  #cancelled(): void {
+    if (!this.isOpen) return;
+    this.#controller = undefined;
+    this.#release();
+    this.#onCancel?.();
   }
 
   #release(): void {

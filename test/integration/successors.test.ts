@@ -56,10 +56,14 @@ function read(instance: SessionObject, request: StreamRequest): Reader {
   return reader;
 }
 
-async function callOn(instance: SessionObject, claims: SessionClaims): Promise<Opened> {
+/** @param holder the session's object, or a stub of it: then the answer's stream is carried over RPC. */
+async function callOn(
+  holder: Pick<SessionObject, "receive"> | DurableObjectStub<SessionObject>,
+  claims: SessionClaims,
+): Promise<Opened> {
   const params = { name: "work", arguments: {}, _meta: { progressToken: "p" } };
   const call = parseMessage({ jsonrpc: "2.0", id: "mine", method: "tools/call", params });
-  const outcome = call === undefined ? undefined : await instance.receive(claims, [call], false);
+  const outcome = call === undefined ? undefined : await holder.receive(claims, [call], false);
   if (outcome?.kind !== "stream") throw new Error(`No stream: ${JSON.stringify(outcome)}`);
   return outcome;
 }
@@ -108,6 +112,21 @@ describe("the reader that a call's answer has at first", () => {
     await upstream.open("end");
     await expect.poll(() => successor.data).toEqual(WHOLE);
     await expect.poll(() => successor.closedWith).toBe(OVER_CODE);
+  });
+
+  test("takes the answer's stream with it when it is said to be gone", async ({ expect }) => {
+    const { upstream, session, claims } = await openForCall();
+    const object = await objectOf(session);
+    const { body, reader, start } = await callOn(object, claims);
+    // What carries the stream over RPC waits for more, and would hold the object for ever.
+    const carried = body.pipeTo(new WritableStream());
+    await object.detach(reader);
+    await carried;
+    const successor = await runInDurableObject(object, (instance) =>
+      read(instance, { claims, lastEventId: start }),
+    );
+    await upstream.open("end");
+    await expect.poll(() => successor.data).toEqual(WHOLE);
   });
 
   test("was lost, and is back after its successor came, which reads on", async ({ expect }) => {

@@ -89,6 +89,26 @@ describe("the end", () => {
     expect(cancels).toBe(1);
   });
 
+  test("by a reader that is said to be gone ends the stream for what still reads for it", async ({
+    expect,
+  }) => {
+    let cancels = 0;
+    const stream = new PushStream({ windowBytes: 1, onCancel: () => (cancels += 1) });
+    const reader = stream.body.getReader();
+    const write = watch(stream.write("taken"));
+    await reader.read();
+    const read = reader.read();
+    const ended = watch(reader.closed);
+    stream.abandon();
+    await settle();
+    expect([ended, write, stream.isOpen]).toEqual([{ isDone: true }, { isDone: true }, false]);
+    expect((await read).done).toBe(true);
+    stream.abandon();
+    stream.close();
+    await stream.write("to nobody");
+    expect(cancels).toBe(1);
+  });
+
   test("by the writer frees every writer, and what was written still arrives", async ({
     expect,
   }) => {
