@@ -1,6 +1,6 @@
 /**
- * Tells the eras apart on one URL: the body decides, the headers confirm. Pure: it is given a
- * parsed body and three headers, and returns a route or a rejection, in the order of checks that
+ * Distinguishes the eras on one URL: the body decides, the headers confirm. The function is pure: it
+ * takes a parsed body and three headers, and returns a route or a rejection. The order of its checks
  * lets a probing client learn the supported revisions first.
  * (2026-07-28, versioning and Streamable HTTP; the order is the official SDK's.)
  */
@@ -132,8 +132,8 @@ function classifyRequest(message: JsonRpcRequest, headers: MirroredHeaders): Cla
   const { id, method } = message;
   const reading = readEnvelope(message.params);
 
-  // `initialize` selects the legacy era unless it carries a valid modern envelope; then it is
-  // a method that the modern era does not have.
+  // `initialize` selects the legacy era. With a valid modern envelope it is a method that the
+  // modern era does not have.
   if (method === "initialize" && !isModernEnvelope(reading)) {
     return isModernHeader(headers)
       ? reject(
@@ -196,7 +196,8 @@ function checkModern(
       requested,
     });
   }
-  // Only here: a later revision may have other shapes, and a client of one is to learn which are served.
+  // After the revision check: a later revision may have other shapes, and its client must learn
+  // which revisions are served.
   const misshapen = misshapenMember(method, message.params);
   if (misshapen !== undefined) return reject(400, id, ErrorCode.InvalidParams, misshapen);
   if (headers.protocolVersion === null) {

@@ -11,16 +11,16 @@ export const ErrorCode = {
   InternalError: -32603,
   /** The implementation's own area: receivers assume no meaning (2026-07-28, basic, error codes). */
   Transport: -32000,
-  /** What the official SDKs send with 404 for a session they do not know. */
+  /** The official SDKs send it with 404 for an unknown session. */
   SessionNotFound: -32001,
-  /** Before 2026-07-28, which has `InvalidParams` for it. */
+  /** Only before 2026-07-28, which uses `InvalidParams`. */
   ResourceNotFound: -32002,
   HeaderMismatch: -32020,
   MissingRequiredClientCapability: -32021,
   UnsupportedProtocolVersion: -32022,
 } as const;
 
-/** Codes that only a server of 2026-07-28 sends: proof of its era. */
+/** Codes that only a server of 2026-07-28 sends: they prove its era. */
 const MODERN_CODES: ReadonlySet<number> = new Set([
   ErrorCode.HeaderMismatch,
   ErrorCode.MissingRequiredClientCapability,
@@ -33,7 +33,7 @@ export function isModernErrorCode(code: number): boolean {
 
 /**
  * The HTTP status of an error that ends a modern request before anything was streamed
- * (2026-07-28, Streamable HTTP: the four MUSTs). What a handler decides itself travels with 200.
+ * (2026-07-28, Streamable HTTP: the four MUSTs). Errors of a handler have status 200.
  */
 export function modernHttpStatus(code: number): 200 | 400 | 404 {
   if (MODERN_CODES.has(code)) return 400;

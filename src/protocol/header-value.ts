@@ -1,11 +1,11 @@
 /**
  * The sentinel encoding of mirrored header values (2026-07-28, Streamable HTTP, value encoding):
- * a value that an HTTP header cannot carry as it is travels as `=?base64?<base64 of UTF-8>?=`.
+ * a value that an HTTP header cannot carry unchanged is sent as `=?base64?<base64 of UTF-8>?=`.
  */
 
 const PREFIX = "=?base64?";
 const SUFFIX = "?=";
-// Visible ASCII with inner spaces and tabs; nothing that a hop may trim or refuse.
+// Visible ASCII with inner spaces and tabs: no hop may trim or refuse it.
 const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -17,7 +17,7 @@ function isSentinel(value: string): boolean {
   );
 }
 
-/** By hand, since a regular expression for the end takes quadratic time on a hostile header. */
+/** A loop, because a regular expression for the end takes quadratic time on a hostile header. */
 function trimWhitespace(text: string): string {
   let start = 0;
   let end = text.length;
@@ -30,7 +30,7 @@ function isWhitespace(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Encodes any string for a header; what is plain and cannot be mistaken stays as it is. */
+/** Encodes any string for a header; a plain value that is no sentinel stays unchanged. */
 export function encodeHeaderValue(value: string): string {
   if (PLAIN.test(value) && !isSentinel(value)) return value;
   const bytes = new TextEncoder().encode(value);
@@ -43,7 +43,7 @@ export function encodeHeaderValue(value: string): string {
  * Decodes a header value after trimming optional whitespace (RFC 9110, 5.5).
  *
  * @returns the string, or `undefined` for a well-formed sentinel whose base64 or UTF-8 is not
- *   valid. Anything that is no whole sentinel is a literal: the markers are case-sensitive.
+ *   valid. Any value that is not a whole sentinel is a literal: the markers are case-sensitive.
  */
 export function decodeHeaderValue(raw: string): string | undefined {
   const value = trimWhitespace(raw);

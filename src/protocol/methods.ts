@@ -1,6 +1,6 @@
 /**
- * The methods of every revision in one table. A method that is absent from a wire is refused
- * there by absence from its column, not by a special case.
+ * The methods of every revision in one table. Each era refuses the methods that do not list
+ * it; there are no special cases.
  */
 
 import type { Era } from "./revisions.ts";
@@ -13,11 +13,11 @@ interface MethodFacts {
   readonly mirroredName?: MirroredName;
   /** Complete results carry `ttlMs` and `cacheScope` (2026-07-28, caching: MUST). */
   readonly isCacheable?: true;
-  /** May be answered with questions first; no other may (2026-07-28, MRTR: MUST NOT). */
+  /** A server may answer with questions first; no other method allows it (2026-07-28, MRTR: MUST NOT). */
   readonly mayHaveRounds?: true;
-  /** May be answered with a task (the extension for tasks, supported methods). */
+  /** A server may answer with a task (the extension for tasks, supported methods). */
   readonly mayBecomeTask?: true;
-  /** Of the extension for tasks, so for clients that declare it alone. */
+  /** The method belongs to the extension for tasks: only clients that declare it may use it. */
   readonly isOfTasks?: true;
 }
 
@@ -41,13 +41,13 @@ const CLIENT_REQUESTS: Readonly<Record<string, MethodFacts>> = {
   "completion/complete": { eras: BOTH },
   "logging/setLevel": { eras: LEGACY },
   "subscriptions/listen": { eras: MODERN },
-  // Namesakes of 2025-11-25 are between a server and clients of its own era.
+  // The methods of the same names in 2025-11-25 exist only between a server and clients of its own era.
   "tasks/get": { eras: MODERN, mirroredName: "taskId", isOfTasks: true },
   "tasks/update": { eras: MODERN, mirroredName: "taskId", isOfTasks: true },
   "tasks/cancel": { eras: MODERN, mirroredName: "taskId", isOfTasks: true },
 };
 
-// Names come off the wire: `constructor` must not be found.
+// Method names come from clients: `constructor` must not be found.
 function factsOf(method: string): MethodFacts | undefined {
   return Object.hasOwn(CLIENT_REQUESTS, method) ? CLIENT_REQUESTS[method] : undefined;
 }
@@ -57,8 +57,8 @@ export function isServed(method: string, era: Era): boolean {
 }
 
 /**
- * Whether 2026-07-28 has the method and no session does. The extension for tasks does not count: methods
- * of 2025-11-25 have the same names.
+ * True when 2026-07-28 has the method and no legacy revision does. The extension for tasks does not
+ * count: methods of 2025-11-25 have the same names.
  */
 export function isOfModernEraAlone(method: string): boolean {
   const facts = factsOf(method);

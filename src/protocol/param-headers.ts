@@ -11,10 +11,10 @@ export const PARAM_HEADER_PREFIX = "mcp-param-";
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110, 5.6.2
 // The text allows integer, string and boolean; the official suite annotates numbers too.
 const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "number", "boolean"]);
-/** Schemas come from outside and may nest without end; what lies deeper is not looked at. */
+/** Schemas come from outside and may nest without end; deeper levels are ignored. */
 const MAX_DEPTH = 100;
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** Keywords whose value is data, not a schema: an annotation in there is only a word. */
+/** Keywords whose value is data, not a schema: `x-mcp-header` has no meaning in there. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
 export interface ParamBinding {

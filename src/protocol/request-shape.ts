@@ -14,7 +14,7 @@ interface Shape {
   readonly name: string;
   readonly members: readonly (readonly [key: string, shape: Shape])[];
   readonly required: readonly string[];
-  /** Of every element of an array, and of every member of a map. */
+  /** The shape of every element of an array, or of every member of a map. */
   readonly each?: Shape;
 }
 
@@ -83,14 +83,14 @@ const LISTEN_FILTER = object({
   promptsListChanged: BOOLEAN,
   resourcesListChanged: BOOLEAN,
   resourceSubscriptions: arrayOf(STRING),
-  // Of the extension for tasks.
+  // A member of the extension for tasks.
   taskIds: arrayOf(STRING),
 });
 
 /**
- * Judges a request of 2026-07-28 before anything of it is acted on.
+ * Checks the shape of a request of 2026-07-28 before any part of it is used.
  *
- * @returns what is wrong with the first member that has another shape, as one sentence that names it.
+ * @returns one sentence that names the first member of a wrong shape, and the problem.
  */
 export function misshapenMember(method: string, params: Params | undefined): string | undefined {
   const inEnvelope = misfit(params?.["_meta"], ENVELOPE);
@@ -100,7 +100,7 @@ export function misshapenMember(method: string, params: Params | undefined): str
   return inFilter === undefined ? undefined : `params.notifications${inFilter}`;
 }
 
-/** @returns the rest of the path to what does not fit, and what it must be. */
+/** @returns the rest of the path to the first misfit, and the problem. */
 function misfit(
   value: unknown,
   { fits, name, members, required, each }: Shape,

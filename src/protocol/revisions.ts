@@ -1,5 +1,5 @@
 /**
- * The five revisions and what each changes on the wire. Revision strings are ISO dates, so
+ * The five revisions and the changes of each on the wire. Revision strings are ISO dates, so
  * plain string comparison orders them.
  */
 
@@ -32,8 +32,8 @@ export function claimsModernEra(value: string): boolean {
 }
 
 /**
- * The revision that answers `initialize`: the requested one if it is served, else the newest
- * legacy one. 2026-07-28 is never offered here: it has no `initialize`.
+ * The revision for the answer to `initialize`: the requested one if it is a served legacy revision,
+ * else the newest legacy one. 2026-07-28 is never offered: it has no `initialize`.
  */
 export function negotiate(requested: unknown): LegacyRevision {
   return isLegacyRevision(requested) ? requested : LATEST_LEGACY;
@@ -45,8 +45,8 @@ export function allowsBatches(revision: LegacyRevision): boolean {
 }
 
 /**
- * Priming events (empty data) and `retry`: clients older than 2025-11-25 parse the empty
- * data as JSON and fail.
+ * True when a stream may have priming events (empty data) and `retry`: clients older than
+ * 2025-11-25 parse the empty data as JSON and fail.
  */
 export function allowsPriming(revision: LegacyRevision): boolean {
   return revision >= "2025-11-25";

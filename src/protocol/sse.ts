@@ -1,4 +1,4 @@
-/** Writes server-sent events (HTML Living Standard, 9.2). Reading them is a library's. */
+/** Writes server-sent events (HTML Living Standard, 9.2). A library reads them. */
 
 export interface SseEvent {
   readonly event?: string;
@@ -18,13 +18,13 @@ export function encodeEvent({ event, id, retry, data }: SseEvent): string {
   if (event !== undefined) text += `event: ${singleLine("event", event)}\n`;
   if (id !== undefined) text += `id: ${singleLine("id", id)}\n`;
   if (retry !== undefined) text += `retry: ${retry}\n`;
-  // JSON on one line is the rule; only other data needs to be taken apart.
+  // Data is usually JSON on one line; only other data is split.
   const lines = /[\r\n]/.test(data) ? data.split(/\r\n|[\r\n]/) : [data];
   for (const line of lines) text += `data: ${line}\n`;
   return `${text}\n`;
 }
 
-/** A comment that keeps proxies and half-open connections honest; clients ignore it. */
+/** A comment that keeps proxies from closing the stream, and reveals dead connections. */
 export const KEEP_ALIVE = ": keepalive\n\n";
 
 /** The response headers of every stream: no cache and no proxy may hold an event back. */

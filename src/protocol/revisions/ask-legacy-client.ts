@@ -1,7 +1,7 @@
 /**
- * A server's question, of either era, as a legacy client of some revision can be asked it. Some
- * cannot be: then the server's call fails with the reason, for an answer that nobody gave must not
- * be made up.
+ * Translates the question of a server of either era for a legacy client's revision. Some questions
+ * have no translation: then the server's call fails with the reason, because the gateway must not
+ * invent an answer.
  */
 
 import type { Call } from "../exchange.ts";
@@ -15,11 +15,11 @@ import { withoutEnvelope, withoutEnvelopeAndTasks, withoutProgressToken } from "
 import { plainMessages, withObjectOutputs } from "./sampling.ts";
 
 /**
- * For a modern server, which asks in a result: it cannot be told how far the answer is, or be handed
- * a task, and a client cannot refuse it by itself. So it is judged here what the client has
- * declared.
+ * Translates the question of a modern server, which asks in a result: it cannot receive progress or a
+ * task, and a client cannot refuse the question itself. So the client's declared capabilities are
+ * checked here.
  *
- * @param makeId makes the id that 2025-11-25 wants of an elicitation by URL.
+ * @param makeId makes the id that 2025-11-25 requires of an elicitation by URL.
  */
 export function askLegacyClient(
   { method, params = {} }: Call,
@@ -30,13 +30,13 @@ export function askLegacyClient(
   const declared = legacyClientToModernServer(client);
   const lacking = lackingFor({ method, params: asked }, declared);
   if (lacking !== undefined) return lacks(lacking);
-  // Where it has to be declared it is deprecated; before, every client knew it.
+  // 2025-11-25 deprecates context and has it declared; every client of an earlier revision knows it.
   const hasContext = client.revision < "2025-11-25" || canDo(declared, "sampling.context");
   const known = hasContext ? asked : withoutContext(asked);
   return rephrase({ method, params: known }, client.revision, makeId);
 }
 
-/** Puts a question in the words of a revision, whatever the client that reads them can do. */
+/** Translates a question to a revision, regardless of the client's capabilities. */
 export function rephrase(
   { method, params }: Call,
   revision: LegacyRevision,
@@ -85,7 +85,7 @@ function rephraseSampling(params: Params, revision: LegacyRevision): Askable {
     : asks({ method, params: { ...rest, messages } });
 }
 
-/** Without it nothing is included (2025-11-25, sampling). */
+/** Without `includeContext` no context is included (2025-11-25, sampling). */
 function withoutContext(params: Params): Params {
   const { includeContext, ...rest } = params;
   return includeContext === "none" ? params : rest;

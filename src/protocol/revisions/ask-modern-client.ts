@@ -1,7 +1,7 @@
 /**
- * A legacy server's question, as it stands in a result that asks a modern client for input. The
- * forms and messages of every legacy revision are good in 2026-07-28; what goes is what a request
- * of its own would have had.
+ * Translates a legacy server's question for a result that asks a modern client for input. The forms
+ * and messages of every legacy revision are valid in 2026-07-28; only the members that belong to a
+ * separate request are removed.
  */
 
 import type { Call } from "../exchange.ts";
@@ -13,16 +13,16 @@ import { mapMember } from "./map-member.ts";
 import { withoutEnvelopeAndTasks, withoutProgressToken } from "./reserved-meta.ts";
 import { toModernTool } from "./tool.ts";
 
-/** @param capabilities of the request that is to be answered with the question. */
+/** @param capabilities of the client's request that the result answers. */
 export function askModernClient(call: Call, capabilities: JsonObject): Askable {
   const lacking = lackingFor(call, capabilities);
   if (lacking !== undefined) return lacks(lacking);
   const { method, params = {} } = call;
-  // It goes out in a result, as a part of it: nobody can be told how far it is, or hand out a task.
+  // A question in a result has no progress notifications, and the client cannot answer with a task.
   const { task: _, ...asked } = withoutProgressToken(withoutEnvelopeAndTasks(params));
   switch (method) {
     case "elicitation/create": {
-      // The answer is known by its place (2026-07-28, elicitation).
+      // The key in the result identifies the answer (2026-07-28, elicitation).
       const { elicitationId: _, ...rest } = asked;
       return asks({ method, params: rest });
     }
@@ -41,10 +41,10 @@ function toModernSampling(params: Params, capabilities: JsonObject): Params {
 }
 
 /**
- * The pages that a legacy server wants to have visited before it meets a request, as questions
+ * The pages that the user must visit before a legacy server serves a request, as questions
  * (2025-11-25, elicitation, -32042).
  *
- * @returns `undefined` for any other error, or one that names no page.
+ * @returns `undefined` for any other error, and for one that names no page.
  */
 export function pagesToVisit({ code, data }: ErrorObject): readonly Call[] | undefined {
   const elicitations = isObject(data) ? data["elicitations"] : undefined;

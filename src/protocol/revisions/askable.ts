@@ -4,14 +4,14 @@ import type { Call } from "../exchange.ts";
 
 export type Askable =
   | { readonly kind: "ask"; readonly call: Call }
-  /** What the client lacks, as it can stand in a sentence: "elicitation of several choices". */
+  /** `lacking` is a phrase for a sentence: "elicitation of several choices". */
   | { readonly kind: "unsupported"; readonly lacking: string };
 
 export function asks(call: Call): Askable {
   return { kind: "ask", call };
 }
 
-/** @param lacking in our own words: what a server sends is quoted to nobody. */
+/** @param lacking in the gateway's own words: text from a server is never quoted. */
 export function lacks(lacking: string): Askable {
   return { kind: "unsupported", lacking };
 }

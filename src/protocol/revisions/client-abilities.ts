@@ -1,12 +1,12 @@
 /**
- * The questions that a client of either era has declared to support: a server asks for nothing else
+ * The questions that a client of either era has declared to support: a server must ask no others
  * (2026-07-28, multi round-trip requests: MUST NOT; 2025-11-25, lifecycle).
  */
 
 import type { Call } from "../exchange.ts";
 import { isObject, type JsonObject, type Params } from "../json-rpc.ts";
 
-/** The abilities that a question may need, as they stand in a sentence. */
+/** The abilities that a question may need, as phrases for a sentence. */
 const WORDS = {
   roots: "roots",
   sampling: "sampling",
@@ -21,7 +21,7 @@ type Ability = keyof typeof WORDS;
 
 /**
  * True when a client has declared an ability. An `elicitation` without a mode means forms
- * (2025-11-25, elicitation: MUST, for the sake of 2025-06-18, which has no modes).
+ * (2025-11-25, elicitation: MUST, because 2025-06-18 has no modes).
  */
 export function canDo(capabilities: JsonObject, ability: Ability): boolean {
   const [name = "", part] = ability.split(".");
@@ -31,7 +31,7 @@ export function canDo(capabilities: JsonObject, ability: Ability): boolean {
   return ability === "elicitation.form" && !isObject(declared["url"]);
 }
 
-/** @returns what a client of these capabilities lacks for a question; `undefined` for nothing. */
+/** @returns the first ability that a question needs and the client lacks; `undefined` for none. */
 export function lackingFor(
   { method, params = {} }: Call,
   capabilities: JsonObject,
@@ -42,7 +42,7 @@ export function lackingFor(
   return lacking === undefined ? undefined : WORDS[lacking];
 }
 
-/** @returns `undefined` for a question that no client is asked. */
+/** @returns `undefined` for a question that clients are never asked. */
 function neededFor(method: string, params: Params): readonly Ability[] | undefined {
   switch (method) {
     case "elicitation/create":
@@ -78,7 +78,7 @@ export function hasTools({ tools, toolChoice, messages }: Params): boolean {
 /**
  * The capabilities that a server requires and the client has not declared (2026-07-28, -32021).
  *
- * @param required as the server sent it, so only what is known here is named.
+ * @param required as the server sent it; only known abilities are named.
  */
 export function lackingOf(required: unknown, declared: JsonObject): readonly string[] {
   if (!isObject(required)) return [];
@@ -88,7 +88,7 @@ export function lackingOf(required: unknown, declared: JsonObject): readonly str
     const isAsked = isObject(asked) && (part === undefined || isObject(asked[part]));
     return isAsked && !canDo(declared, ability as Ability);
   });
-  // "sampling with tools" says it all.
+  // "sampling with tools" implies "sampling".
   const parts = lacking.filter(([ability]) => ability.includes("."));
   const isSaid = (ability: string): boolean =>
     parts.some(([part]) => part.startsWith(`${ability}.`));

@@ -1,14 +1,14 @@
 /**
- * Content that an older client does not know. A reader that tells content apart by its `type` fails
- * on one that it has never heard of, so it gets what it can read, with nothing lost that it could
- * use. What no revision knows stays as it is: nobody here could put it into better words.
+ * Translates content that an older client does not know. A client that distinguishes content by its
+ * `type` fails on an unknown one, so it gets a block that it can read, and nothing that it could use
+ * is lost. A type that no revision knows stays unchanged.
  */
 
 import { isObject, type JsonObject } from "../json-rpc.ts";
 import type { LegacyRevision } from "../revisions.ts";
 
 /**
- * @param place of the block in its message: resources are told apart by it.
+ * @param place of the block in its message: it makes the resource's URI unique there.
  * @returns the block as a client of this revision can read it.
  */
 export function contentFor(revision: LegacyRevision, block: unknown, place = 0): unknown {
@@ -23,7 +23,7 @@ export function contentFor(revision: LegacyRevision, block: unknown, place = 0):
   }
 }
 
-/** A blob of any type can be embedded in every revision; its URI leads nowhere. */
+/** Every revision can embed a blob of any type; its URI cannot be read. */
 function audioAsResource(audio: JsonObject, place: number): JsonObject {
   const { type: _, data: blob, mimeType, ...rest } = audio;
   const uri = `edgeway:audio/${place}`;
@@ -31,7 +31,7 @@ function audioAsResource(audio: JsonObject, place: number): JsonObject {
   return { ...rest, type: "resource", resource };
 }
 
-/** What a person would be shown of it, and the URI, which can be read as before. */
+/** The text has the title, the description, and the URI, which the client can still read. */
 function linkAsText({ uri, name, title, description, annotations, _meta }: JsonObject): JsonObject {
   const words = [title ?? name, description].filter(isFilled).join(": ");
   return {

@@ -1,11 +1,11 @@
-/** Errors that are spelt differently in the two eras. */
+/** Translates errors whose codes differ between the two eras. */
 
 import { ErrorCode } from "../error-codes.ts";
 import { type ErrorObject, isObject } from "../json-rpc.ts";
 
-/** Of 2025-11-25: the user has to visit a page before the request can be met. */
+/** A code of 2025-11-25: the user must visit a page before the server can serve the request. */
 export const URL_ELICITATION_REQUIRED = -32_042;
-/** Codes that mean something on the modern wire, and there alone (2026-07-28, basic, error codes). */
+/** Codes that have a meaning on the modern wire only (2026-07-28, basic, error codes). */
 const RESERVED = { from: -32_099, to: -32_020 } as const;
 
 /** A modern server's error, for a legacy client. */
@@ -21,7 +21,7 @@ export function toLegacyError(method: string, error: ErrorObject): ErrorObject {
 /**
  * A legacy server's error, for a modern client.
  *
- * @param uri that was to be read, for a server that does not repeat it.
+ * @param uri of the resource requested, for a server that does not repeat it.
  */
 export function toModernError(method: string, error: ErrorObject, uri?: unknown): ErrorObject {
   const { code, data } = error;
@@ -32,7 +32,7 @@ export function toModernError(method: string, error: ErrorObject, uri?: unknown)
     const isNameless = method !== "resources/read" || named.uri === undefined;
     return { ...error, code: ErrorCode.InvalidParams, ...(isNameless ? {} : { data: named }) };
   }
-  // It would be taken for something that this server knows nothing of.
+  // A modern client would read a meaning into the code that a legacy server cannot intend.
   const isReserved = code >= RESERVED.from && code <= RESERVED.to;
   return isReserved ? { ...error, code: ErrorCode.InternalError } : error;
 }

@@ -16,9 +16,9 @@ export interface Introduced {
 }
 
 /**
- * A modern server's discovery, for the answer to `initialize`.
+ * Translates a modern server's discovery for the answer to `initialize`.
  *
- * @param name of a server that does not name itself: here it MUST (2025-11-25, lifecycle).
+ * @param name for a server that does not name itself: `initialize` needs one (2025-11-25, lifecycle: MUST).
  */
 export function introducedTo(
   revision: LegacyRevision,
@@ -35,10 +35,10 @@ export function introducedTo(
 }
 
 /**
- * A legacy server's handshake, as the answer to `server/discover`. The revisions are the gateway's
- * own to state, and so is how long the answer is good: a handshake says nothing of it.
+ * Translates a legacy server's handshake to the answer to `server/discover`. The gateway states its own
+ * revisions and time to live: a handshake has no time to live.
  *
- * @param isWatched changes of the server come to be known here.
+ * @param isWatched true when the gateway learns of the server's changes.
  */
 export function discoveryOf(
   { capabilities, serverInfo, instructions }: Introduced,

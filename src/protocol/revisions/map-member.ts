@@ -1,8 +1,6 @@
-/** A list in a result, item by item. */
-
 import { isObject, type JsonObject } from "../json-rpc.ts";
 
-/** What is no list stays as it is, and so do items that are no objects. */
+/** Maps each object in a list of a result. Any other member or item stays unchanged. */
 export function mapMember(
   result: JsonObject,
   member: string,

@@ -1,21 +1,21 @@
 /**
- * Structured output that is no object. 2026-07-28 has any JSON there; before it, the value and its
- * schema must be objects (2025-06-18, tools). So a value `v` becomes `{ "result": v }`, and its
- * schema the schema of that, as the official SDK does.
+ * Wraps structured output that is no object. 2026-07-28 allows any JSON; before it, the value must be an
+ * object and its schema must describe one (2025-06-18, tools). So a value `v` becomes
+ * `{ "result": v }`, and its schema describes that object, as in the official SDK.
  */
 
 import { isObject, type JsonObject } from "../json-rpc.ts";
 
 const MOVED_TO = "#/properties/result";
 
-/** Keywords whose members are schemas by names that are not keywords. */
+/** Keywords whose members are schemas under names that are not keywords. */
 const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   ...["properties", "patternProperties", "dependentSchemas", "dependencies"],
   ...["$defs", "definitions"],
 ]);
-/** Keywords whose values are data, where a `$ref` is a word like any other. */
+/** Keywords whose values are data: a `$ref` in there has no meaning. */
 const DATA: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
-/** 2019-09 alone has a reference that is not written as a pointer. */
+/** Only 2019-09 has a reference that is not a pointer: `$recursiveRef`. */
 const DRAFT_2019 = /^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/;
 
 /** True for a schema that an older client may get unchanged. A root without a type may be anything. */
@@ -23,7 +23,7 @@ export function isObjectSchema(schema: unknown): schema is JsonObject {
   return isObject(schema) && schema["type"] === "object";
 }
 
-/** @param schema one that describes something else than an object. */
+/** @param schema that does not describe an object. */
 export function wrapSchema(schema: unknown): JsonObject {
   const { $schema, ...rest } = asObject(schema);
   const mover = new ReferenceMover(typeof $schema === "string" && DRAFT_2019.test($schema));
@@ -39,15 +39,15 @@ export function wrapValue(value: unknown): JsonObject {
   return { result: value };
 }
 
-/** `true` and `false` are schemas too, but where MCP has schemas of properties, they are objects. */
+/** `true` and `false` are schemas too, but MCP requires objects for the schemas of properties. */
 export function asObject(schema: unknown): JsonObject {
   if (isObject(schema)) return schema;
   return schema === false ? { not: {} } : {};
 }
 
 /**
- * Local references move with what they are in; those into a resource of its own stay. As deep as the
- * schema goes: whoever read it off the wire has set a limit to that.
+ * Rewrites the local references of a schema that moves; an embedded schema resource keeps its own. The
+ * depth is not limited here: the reader of the message has limited it.
  */
 class ReferenceMover {
   readonly #isRecursive: boolean;
@@ -76,12 +76,12 @@ class ReferenceMover {
   }
 }
 
-/** Where references begin anew. One that is a fragment is an anchor by an older name (draft 7). */
+/** True for a schema that is the base of its references. A fragment as `$id` is an anchor (draft 7). */
 function isResource({ $id }: JsonObject): boolean {
   return typeof $id === "string" && !$id.startsWith("#");
 }
 
-/** `#name` is an anchor, which moves along by itself; anything else is another document's. */
+/** `#name` is an anchor and needs no rewriting; any other reference is to another document. */
 function moveReference(reference: unknown): unknown {
   if (reference === "") return MOVED_TO;
   const isLocal =

@@ -1,10 +1,10 @@
-/** The form of an elicitation in the words of 2025-06-18. */
+/** Translates the form of an elicitation to 2025-06-18. */
 
 import { isObject, type JsonObject } from "../json-rpc.ts";
 
 export type PlainForm =
   | { readonly kind: "form"; readonly schema: unknown }
-  /** It lets several things be chosen, for which there was no word. */
+  /** The form has a field of several choices, which 2025-06-18 does not have. */
   | { readonly kind: "unsayable" };
 
 export function plainForm(schema: unknown): PlainForm {
@@ -18,7 +18,7 @@ export function plainForm(schema: unknown): PlainForm {
   return { kind: "form", schema: { ...schema, properties } };
 }
 
-/** Choices with titles were two lists before they were one. */
+/** 2025-06-18 has choices with titles as two lists: `enum` and `enumNames`. */
 function plainField(field: unknown): unknown {
   if (!isObject(field)) return field;
   const { oneOf, ...rest } = field;

@@ -1,11 +1,11 @@
-/** A client's request for a server of the other era: without what means nothing there. */
+/** Removes from a client's request the members that have no meaning for a server of the other era. */
 
 import type { Call } from "../exchange.ts";
 import { withoutBaggage, withoutEnvelope, withoutEnvelopeAndTasks } from "./reserved-meta.ts";
 
 /**
- * For a modern server. A task that was asked for is none: the call is run as any other, as it is by
- * every server that has not offered tasks (2025-11-25, tasks: MUST ignore).
+ * For a modern server. A requested task is ignored, as by every server that has
+ * not offered tasks (2025-11-25, tasks: MUST ignore).
  */
 export function toModernRequest({ method, params }: Call): Call {
   if (params === undefined) return { method };
@@ -13,14 +13,14 @@ export function toModernRequest({ method, params }: Call): Call {
   return { method, params: rest };
 }
 
-/** For a legacy server: it has one round, and what the request says of itself was said at its start. */
+/** For a legacy server: it has one round, and got the envelope's facts in its handshake. */
 export function toLegacyRequest({ method, params }: Call): Call {
   return params === undefined
     ? { method }
     : { method, params: withoutRounds(withoutBaggage(withoutEnvelope(params))) };
 }
 
-/** What belongs to the rounds of 2026-07-28 is the gateway's to say here. */
+/** Only the gateway sets the members for the rounds of 2026-07-28 here. */
 function withoutRounds(params: NonNullable<Call["params"]>): NonNullable<Call["params"]> {
   const { inputResponses: _, requestState: __, ...rest } = params;
   return rest;

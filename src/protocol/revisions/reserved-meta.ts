@@ -1,11 +1,11 @@
-/** Keys of `_meta` that belong to one wire, and mean nothing, or something else, on another. */
+/** Keys of `_meta` that belong to one wire, and have no meaning, or another one, on the other. */
 
 import { Meta, metaOf, withMeta } from "../envelope.ts";
 import type { JsonObject } from "../json-rpc.ts";
 
 /** The keys of the envelope of 2026-07-28, in requests, results and notifications. */
 const ENVELOPE: ReadonlySet<string> = new Set(Object.values(Meta));
-/** Of the tasks of 2025-11-25, which no other revision has. */
+/** The keys of the tasks of 2025-11-25, which no other revision has. */
 const TASKS: ReadonlySet<string> = new Set([
   "io.modelcontextprotocol/related-task",
   "io.modelcontextprotocol/model-immediate-response",
@@ -16,17 +16,17 @@ export function withoutEnvelope(value: JsonObject): JsonObject {
   return without(value, (key) => ENVELOPE.has(key));
 }
 
-/** Also without what tasks of 2025-11-25 put there. */
+/** Removes the envelope and the keys of the tasks of 2025-11-25. */
 export function withoutEnvelopeAndTasks(value: JsonObject): JsonObject {
   return without(value, (key) => ENVELOPE.has(key) || TASKS.has(key));
 }
 
-/** Without what tasks of 2025-11-25 put there alone. */
+/** Removes only the keys of the tasks of 2025-11-25. */
 export function withoutOlderTasks(value: JsonObject): JsonObject {
   return without(value, (key) => TASKS.has(key));
 }
 
-/** For questions in a result, which have no progress notifications. */
+/** Questions in a result have no progress notifications. */
 export function withoutProgressToken(value: JsonObject): JsonObject {
   return without(value, (key) => key === "progressToken");
 }

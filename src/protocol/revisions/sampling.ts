@@ -1,4 +1,4 @@
-/** The messages and tools of a sampling request, in the words of legacy revisions. */
+/** Translates the messages and tools of a sampling request to legacy revisions. */
 
 import { isObject, type JsonObject, type Params } from "../json-rpc.ts";
 import type { LegacyRevision } from "../revisions.ts";
@@ -7,10 +7,10 @@ import { wrapValue } from "./output.ts";
 import { toLegacyTool } from "./tool.ts";
 
 /**
- * For clients before 2025-11-25, where a message has one part: one of several becomes several, one
- * after the other, of the same role.
+ * Translates messages for clients before 2025-11-25, where a message has one part: a message of several
+ * parts becomes several messages of the same role.
  *
- * @returns `undefined` for what these clients cannot be sent at all.
+ * @returns `undefined` for messages that these clients cannot receive.
  */
 export function plainMessages(
   messages: unknown,
@@ -33,7 +33,7 @@ function isPlain(part: unknown, revision: LegacyRevision): boolean {
   return type === "text" || type === "image" || (type === "audio" && revision >= "2025-03-26");
 }
 
-/** For 2025-11-25, where the output of tools is an object, also of those that were used before. */
+/** For 2025-11-25, where tool output is an object, also in messages about earlier calls. */
 export function withObjectOutputs(params: Params): Params {
   const reader = { revision: "2025-11-25", era: "modern", hasTasks: true } as const;
   const plain = mapMember(params, "tools", (tool) => toLegacyTool(tool, reader));

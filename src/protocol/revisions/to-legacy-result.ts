@@ -1,8 +1,7 @@
 /**
- * A result on its way to a legacy client, from a server of either era: what belongs to the wire of
- * 2026-07-28 is taken off, and what the client's revision does not know is put into words that it
- * does. Display fields that are merely newer stay: legacy objects are open, and each filter is a
- * chance to lose something.
+ * Translates the result of a server of either era for a legacy client: removes the members of the
+ * 2026-07-28 wire, and replaces what the client's revision does not know. Newer display fields stay:
+ * legacy objects are open, and each filter may lose something.
  */
 
 import { isObject, type JsonObject } from "../json-rpc.ts";
@@ -13,9 +12,8 @@ import { withoutEnvelope } from "./reserved-meta.ts";
 import { type LegacyReader, toLegacyTool } from "./tool.ts";
 
 /**
- * @param outputSchema of the tool that was called, as its modern server gave it, where it is known:
- *   a value that happens to be an object is wrapped all the same where the client was shown a
- *   wrapped schema.
+ * @param outputSchema of the called tool, as its modern server gave it, if known: a value that happens
+ *   to be an object is still wrapped when the client got a wrapped schema.
  */
 export function toLegacyResult(
   method: string,
@@ -35,14 +33,14 @@ export function toLegacyResult(
     case "resources/subscribe":
     case "resources/unsubscribe":
     case "logging/setLevel":
-      // Strict clients take nothing but an empty object.
+      // Strict clients accept only an empty object.
       return {};
     default:
       return rest;
   }
 }
 
-/** What only the newer wire has; `resultType` says nothing that the client could not see. */
+/** Removes the members that only the newer wire has; the client needs no `resultType`. */
 function withoutStamps(result: JsonObject): JsonObject {
   const { resultType: _, ttlMs: __, cacheScope: ___, ...rest } = withoutEnvelope(result);
   return rest;

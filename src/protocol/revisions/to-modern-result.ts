@@ -1,6 +1,6 @@
 /**
- * A legacy server's result on its way to a modern client. Members of 2026-07-28 in such a result have
- * no meaning: it is complete, it may not be reused, and it asks no questions.
+ * Translates a legacy server's result for a modern client. Members of 2026-07-28 in such a result have
+ * no meaning: the result is complete, may not be cached, and asks no questions.
  */
 
 import { Meta, metaOf, withMeta } from "../envelope.ts";
@@ -29,7 +29,7 @@ export function toModernResult(
   };
 }
 
-/** One without a name and a version would make the whole result invalid. */
+/** A `serverInfo` without a name and a version would make the whole result invalid. */
 function isNamed(serverInfo: JsonObject | undefined): boolean {
   return (
     isObject(serverInfo) &&

@@ -1,16 +1,16 @@
-/** One listed tool, for a client of another revision or era than its server's. */
+/** Translates a listed tool for a client of another revision or era than its server's. */
 
 import { isObject, type JsonObject } from "../json-rpc.ts";
 import { hasLawfulBindings } from "../param-headers.ts";
 import type { Era, LegacyRevision } from "../revisions.ts";
 import { asObject, isObjectSchema, wrapSchema } from "./output.ts";
 
-/** A legacy client, and what it reads. */
+/** A legacy client, and the server whose messages it reads. */
 export interface LegacyReader {
   readonly revision: LegacyRevision;
-  /** Of the server that it reads. */
+  /** The era of the server. */
   readonly era: Era;
-  /** Whether the client may use tasks of 2025-11-25 at this server. */
+  /** True when the client may use tasks of 2025-11-25 at this server. */
   readonly hasTasks: boolean;
 }
 
@@ -30,10 +30,10 @@ function toLegacyOutput(schema: unknown, { era }: LegacyReader): unknown {
 }
 
 /**
- * The output of a legacy server is an object, whatever its schema leaves open: so it may say so, and
- * the values need not be wrapped.
+ * The output of a legacy server is an object, even where its schema leaves that open. So the schema may
+ * require an object, and the values need no wrapping.
  *
- * @returns `undefined` for a schema that says it is something else.
+ * @returns `undefined` for a schema that excludes objects.
  */
 function narrowed(schema: unknown): unknown {
   const { type, ...rest } = asObject(schema);
@@ -41,7 +41,7 @@ function narrowed(schema: unknown): unknown {
   return types.includes("object") ? withPlainProperties({ ...rest, type: "object" }) : undefined;
 }
 
-/** Before 2026-07-28 the schemas of properties are objects: a whole list fails on one that is not. */
+/** Before 2026-07-28 the schemas of properties are objects: one that is not makes the whole list fail. */
 function withPlainProperties(schema: unknown): unknown {
   const properties = isObject(schema) ? schema["properties"] : undefined;
   if (!isObject(schema) || !isObject(properties)) return schema;
@@ -49,12 +49,12 @@ function withPlainProperties(schema: unknown): unknown {
   return { ...schema, properties: Object.fromEntries(plain) as JsonObject };
 }
 
-/** @returns the tool without what only 2025-11-25 has. */
+/** @returns the tool without `execution`, which only 2025-11-25 has. */
 export function toModernTool(tool: JsonObject): JsonObject {
   const { execution: _, ...rest } = tool;
   if (hasLawfulBindings(rest)) return rest;
-  // A client MUST drop a tool with annotations that break the rules (2026-07-28, tools). Its server
-  // knows nothing of them, so it is not to be lost for their sake.
+  // A client MUST drop a tool whose annotations break the rules (2026-07-28, tools). A legacy server does
+  // not know these rules, so only the annotations are dropped.
   return { ...rest, inputSchema: withoutAnnotations(rest["inputSchema"]) };
 }
 

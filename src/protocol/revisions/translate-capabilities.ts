@@ -1,7 +1,7 @@
 /**
- * Capabilities that cross from one era to the other. Only what is known here does: what is
- * advertised is owed, and of anything else nobody knows what that would be. Tasks are two things in
- * the two eras, and neither crosses.
+ * Translates capabilities between the eras. Only known ones cross: the gateway must honour what it
+ * advertises, and cannot know what another capability requires. Tasks differ between the eras, and
+ * neither kind crosses.
  */
 
 import { toOtherEra } from "../capabilities.ts";
@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from "../json-rpc.ts";
 import type { LegacyRevision } from "../revisions.ts";
 import { canDo } from "./client-abilities.ts";
 
-/** A legacy client as `initialize` found it. */
+/** A legacy client's revision and capabilities, from `initialize`. */
 export interface DeclaringClient {
   readonly revision: LegacyRevision;
   readonly capabilities: JsonObject;
@@ -19,20 +19,20 @@ const OF_SERVERS = [
   ...["tools", "prompts", "resources", "completions", "logging", "extensions"],
 ] as const;
 
-/** A modern server's, as a legacy client of this revision may see them. */
+/** Translates a modern server's capabilities for a legacy client of this revision. */
 export function modernServerToLegacyClient(
   capabilities: JsonObject,
   revision: LegacyRevision,
 ): JsonObject {
   const { completions, ...rest } = knownOfServers(capabilities);
-  // The method is older than the word for it.
+  // 2024-11-05 has the method, but no capability for it.
   return revision === "2024-11-05" || completions === undefined ? rest : { ...rest, completions };
 }
 
 /**
- * A legacy server's, as a modern client may see them.
+ * Translates a legacy server's capabilities for a modern client.
  *
- * @param isWatched changes of the server come to be known here; else none is promised.
+ * @param isWatched true when the gateway learns of the server's changes; else none are promised.
  */
 export function legacyServerToModernClient(
   capabilities: JsonObject,
@@ -50,7 +50,7 @@ function withoutChanges(value: unknown): unknown {
   return rest;
 }
 
-/** An object, by the letter; some servers say `true`. */
+/** A capability must be an object, but some servers send `true`. */
 function knownOfServers(capabilities: JsonObject): JsonObject {
   const routed = toOtherEra(capabilities);
   const known = OF_SERVERS.flatMap((name) => {
@@ -61,8 +61,8 @@ function knownOfServers(capabilities: JsonObject): JsonObject {
 }
 
 /**
- * A legacy client's, as they are declared to a modern server with each request: what the client can
- * be asked, and nothing that cannot be put to it in its revision.
+ * Translates a legacy client's capabilities for each request to a modern server, without those that
+ * the client's revision does not have.
  */
 export function legacyClientToModernServer({
   revision,
@@ -80,7 +80,7 @@ export function legacyClientToModernServer({
   };
 }
 
-/** A modern client's, as they are declared to a legacy server for a whole session. */
+/** Translates a modern client's capabilities for a whole session at a legacy server. */
 export function modernClientToLegacyServer(capabilities: JsonObject): JsonObject {
   return legacyClientToModernServer({ revision: "2025-11-25", capabilities });
 }
@@ -88,7 +88,7 @@ export function modernClientToLegacyServer(capabilities: JsonObject): JsonObject
 const SAMPLING = ["sampling.tools", "sampling.context"] as const;
 const ELICITATION = ["elicitation.form", "elicitation.url"] as const;
 
-/** What else is said of a part is kept: it is the client's own, and means the same in both eras. */
+/** The members of a part are kept: they are the client's, and have the same meaning in both eras. */
 function partsOf(
   capabilities: JsonObject,
   abilities: typeof SAMPLING | typeof ELICITATION,

@@ -5,11 +5,11 @@ import type { Call } from "../exchange.ts";
 import type { LegacyRevision } from "../revisions.ts";
 import { withoutEnvelope, withoutEnvelopeAndTasks } from "./reserved-meta.ts";
 
-/** Notifications of this revision alone. */
+/** Notifications that only 2025-11-25 has. */
 const OF_2025_11_25: ReadonlySet<string> = new Set([
   ...["notifications/elicitation/complete", "notifications/tasks/status"],
 ]);
-/** Notifications of subscription streams, or between the two ends of a hop. */
+/** Notifications of subscription streams, or for one hop only. */
 const OF_THE_MODERN_WIRE: ReadonlySet<string> = new Set([
   ...["notifications/subscriptions/acknowledged", "notifications/cancelled", "notifications/tasks"],
 ]);
@@ -24,7 +24,7 @@ export function toLegacyNotice(
   return params === undefined ? { method } : { method, params: withoutEnvelope(params) };
 }
 
-/** @returns `undefined` for a notification that a modern client does not have, or not on this stream. */
+/** @returns `undefined` for a notification that a modern client does not get, or not on this stream. */
 export function toModernNotice({ method, params }: Call): Call | undefined {
   if (OF_2025_11_25.has(method) || isChangeNotice(method)) return undefined;
   return params === undefined ? { method } : { method, params: withoutEnvelopeAndTasks(params) };
