@@ -1,6 +1,6 @@
 /**
- * Shows the client which server asks: in words where a person reads them, and for programs in
- * `_meta`. What a model is to read is the server's own, and stays as it is.
+ * Names the asking server to the client: in the text that a person reads, and for programs in
+ * `_meta`. The text for a model is the server's own, and stays unchanged.
  */
 
 import { SERVER_KEY } from "../../endpoint/attribution.ts";
@@ -14,7 +14,7 @@ export function namingAsker({ method, params }: Call, slug: string): Call {
   return { method, params: method === "elicitation/create" ? prefixed(named, slug) : named };
 }
 
-/** The questions in a result that asks for input (2026-07-28, MRTR); any other stays as it is. */
+/** Names the asker in a result that asks for input (2026-07-28, MRTR); other results stay unchanged. */
 export function namingInputRequests(result: JsonObject, slug: string): JsonObject {
   const requests = result["inputRequests"];
   if (!isObject(requests)) return result;
@@ -25,7 +25,7 @@ export function namingInputRequests(result: JsonObject, slug: string): JsonObjec
   return { ...result, inputRequests: Object.fromEntries(named) };
 }
 
-/** The questions in an error that asks for visits to pages (2025-11-25, -32042). */
+/** Names the asker in an error that asks for visits to pages (2025-11-25, -32042). */
 export function namingElicitations(error: ErrorObject, slug: string): ErrorObject {
   const data = isObject(error.data) ? error.data : {};
   const elicitations: unknown = data["elicitations"];
@@ -36,7 +36,7 @@ export function namingElicitations(error: ErrorObject, slug: string): ErrorObjec
   return { ...error, data: { ...data, elicitations: named } };
 }
 
-/** One that is none is the server's mistake, for the client to judge. */
+/** An invalid request is the server's mistake, and stays unchanged. */
 function namingRequest(request: unknown, slug: string): unknown {
   if (!isObject(request) || typeof request["method"] !== "string") return request;
   const { method, params } = request;

@@ -1,8 +1,8 @@
 /**
  * A circuit breaker for one server: after a number of consecutive requests without a sign of life,
- * requests are refused at once for a while; then one probe is let through. A failure that may be the
- * request's own fault counts when two principals have met it, so no principal can have a server paused
- * for others; the price is that a single principal waits for each timeout.
+ * requests are refused at once for a while; then one probe passes. Failures that may be the request's
+ * own fault open the breaker only when two principals have them, so no principal can have a server
+ * paused for others. The price: a single principal waits for each timeout.
  */
 
 /** The longest pause, unless the first one is longer. */
@@ -15,10 +15,10 @@ export interface Pass {
 
 export type Admission =
   | { readonly kind: "passed"; readonly pass: Pass }
-  /** How long the pause still is. */
+  /** `waitMs` is the rest of the pause. */
   | { readonly kind: "paused"; readonly waitMs: number };
 
-/** What a request's end has changed, for those who are to know. */
+/** The change of state that the end of a request caused. */
 export type BreakerTransition = "opened" | "closed" | undefined;
 
 export class Breaker {
@@ -26,9 +26,9 @@ export class Breaker {
   readonly #firstPauseMs: number;
   readonly #now: () => number;
   #failures = 0;
-  /** Whose requests alone have failed in a way that may be their own fault. */
+  /** The first principal whose request has failed in a way that may be its own fault. */
   #suspect: string | undefined;
-  /** Not only of one principal's requests is it known that the server does not answer. */
+  /** True when the failures cannot all be the fault of one principal's requests. */
   #isProven = false;
   #pauseMs: number;
   /** `undefined` when all requests pass. */
@@ -46,14 +46,14 @@ export class Breaker {
     if (this.#pausedUntil === undefined) return { kind: "passed", pass: { isProbe: false } };
     const waitMs = this.#pausedUntil - this.#now();
     if (waitMs > 0) return { kind: "paused", waitMs };
-    // The other requests are refused while the probe runs. It may be a call that takes minutes, and
-    // then the next pause has its own probe.
+    // Other requests are refused while the probe runs. A probe may take minutes: then the next pause
+    // has its own probe.
     this.#pausedUntil = this.#now() + this.#pauseMs;
     this.#probe = { isProbe: true };
     return { kind: "passed", pass: this.#probe };
   }
 
-  /** The server has answered, whatever the answer. */
+  /** The server has answered, with a result or an error. */
   answered(): BreakerTransition {
     this.#failures = 0;
     this.#forgetSuspect();
@@ -78,11 +78,11 @@ export class Breaker {
       this.#pausedUntil = this.#now() + this.#pauseMs;
       return "opened";
     }
-    // What was on its way when the pause began tells nothing new.
+    // A request from before the pause proves nothing new.
     if (pass !== this.#probe) return undefined;
     this.#believe(suspect);
     if (!this.#isProven) {
-      // It tells no more than one that was cancelled; somebody else's will.
+      // It proves no more than a cancelled probe; a probe of another principal will.
       this.abandoned(pass);
       return undefined;
     }

@@ -1,7 +1,6 @@
 /**
- * An isolate's record of its traffic with one server: its amount, and whether the server answers. It is
- * lost with the isolate, and other isolates have their own: a shared limit would cost every call a
- * request to a counter.
+ * An isolate's limits on its traffic with one server, and its circuit breaker. They are lost with the
+ * isolate, and each isolate has its own: a shared limit would cost every call a request to a counter.
  */
 
 import { TokenBucket } from "../../lib/token-bucket.ts";
@@ -9,7 +8,7 @@ import type { Limits } from "../../policy/limits.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { Breaker, type Pass } from "./breaker.ts";
 
-/** A place at the server. */
+/** A place among the server's requests in flight. */
 interface Entered {
   readonly kind: "entered";
   readonly pass: Pass;
@@ -20,15 +19,15 @@ export type GateDecision =
   | {
       readonly kind: "refused";
       readonly why: "concurrency" | "rate" | "paused";
-      /** When to come back. */
+      /** The time until the client should retry. */
       readonly waitMs: number;
     };
 
-/** Nobody knows when one of those will end that run. */
+/** A guess: the end of a running request cannot be predicted. */
 const CROWD_WAIT_MS = 1000;
 /**
- * In timeouts of one call: how long a place is counted. Whoever holds it may be dropped without a
- * word by the platform; one that really runs for longer, with progress, is not counted any more.
+ * The time for which a place is counted, in timeouts of one call. The platform may drop the holder of
+ * a place without notice. A request that runs longer, with progress, is not counted.
  */
 const PLACE_TIMEOUTS = 4;
 
@@ -38,7 +37,7 @@ export class Gate {
   readonly #rate: TokenBucket;
   readonly #now: () => number;
   readonly #placeMs: number;
-  /** Since when each is held; the oldest first. */
+  /** The time at which each place was taken; the oldest first. */
   readonly #places = new Map<Entered, number>();
 
   /** @param timeoutMs for one call without progress. */
@@ -54,7 +53,7 @@ export class Gate {
     });
   }
 
-  /** A caller that enters must leave, with the entry that it got here. */
+  /** A caller that enters must call `leave` with the entry that it got here. */
   enter(): GateDecision {
     this.#sweep();
     if (this.#places.size >= this.#maxInFlight) {
@@ -87,7 +86,7 @@ export class Gate {
 const MAX_GATES = 1000;
 const gates = new Map<string, Gate>();
 
-/** @param now the clock of a gate that is not there yet. */
+/** @param now the clock for a new gate. */
 export function gateOf({ slug, target }: Server, limits: Limits, now: () => number): Gate {
   const key = `${slug} ${target.endpoint.href}`;
   let gate = gates.get(key);

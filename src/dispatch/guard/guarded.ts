@@ -1,6 +1,6 @@
 /**
- * Guards every routed request to a server, in both eras: the caps on concurrency and rate, the circuit
- * breaker, the size of results, and the line in the log.
+ * Guards every routed request to a server, in both eras: with limits on concurrency, rate and result
+ * size, the circuit breaker, and the line in the log.
  */
 
 import type { Call } from "../../protocol/exchange.ts";
@@ -20,7 +20,7 @@ type Context = Pick<RequestScope, "endpoint" | "principal" | "feeds" | "limits" 
 /**
  * Runs one request of a client at its server.
  *
- * @param run rejects with the reason of its signal alone, when the client cancelled; an upstream's
+ * @param run rejects only when the client cancelled, with the reason of its signal; an upstream's
  *   failure is an error reply (`failureReply`).
  * @param now the clock, in milliseconds since 1970.
  */
@@ -69,13 +69,13 @@ function measured(slug: string, call: Call, reply: Reply, limit: number): Answer
   return { reply: tooLarge(slug, call, bytes, limit), refusal: "result_size", bytes };
 }
 
-/** What servers say whose tool has failed: they answer. */
+/** Some servers send this status when a tool fails: it proves that they answer. */
 const INTERNAL_SERVER_ERROR = 500;
 
 /**
- * Reports the outcome of a request to the breaker. A tool that crashes behind a proxy is a 502 or 504,
- * and a slow one a timeout: only a failure to connect proves that the server is away; any other may be
- * the call's own fault.
+ * Reports the outcome of a request to the breaker. A tool that crashes behind a proxy causes a 502 or
+ * 504, and a slow one a timeout: only a failure to connect proves that the server is unreachable; any
+ * other may be the call's own fault.
  */
 function reportToBreaker(
   reply: Reply,
@@ -90,7 +90,7 @@ function reportToBreaker(
   return isConnected ? breaker.failed(pass, principal) : breaker.failed(pass);
 }
 
-/** Whoever keeps the catalogs of the server has it marked, or looks whether it has changed. */
+/** Reports the transition to the server's feed: it marks the server, or looks for changes. */
 function announce(
   { feeds, waitUntil }: Context,
   slug: string,
@@ -101,6 +101,6 @@ function announce(
   const trouble: Trouble | undefined =
     transition === "opened" ? { reason: "unreachable", message, since: now } : undefined;
   const report = async (): Promise<void> => feeds.of(slug).report(trouble);
-  // It finds out by itself, later.
+  // Without the report the feed finds out later.
   waitUntil(report().catch(() => undefined));
 }

@@ -1,4 +1,4 @@
-/** Runs a call and writes its line in the log, however it ends. */
+/** Runs a call and writes its line in the log, also when it fails or is cancelled. */
 
 import { jsonBytes } from "../../lib/json-bytes.ts";
 import {
@@ -13,9 +13,9 @@ import { isObject, type Reply } from "../../protocol/json-rpc.ts";
 
 export interface Answered {
   readonly reply: Reply;
-  /** Why the reply is the gateway's and not the server's. */
+  /** The reason why the gateway replied in place of the server. */
   readonly refusal?: Refusal;
-  /** Of what the server answered, when that is known already. */
+  /** The size of the server's reply, if it is known already. */
   readonly bytes?: number;
 }
 
@@ -26,7 +26,7 @@ interface Logged {
   readonly call: Call;
 }
 
-/** @param act rejects only when the client no longer wants the answer. */
+/** @param act rejects only when the client has cancelled. */
 export async function logged(
   { principal, server, call }: Logged,
   act: () => Promise<Answered>,
@@ -54,7 +54,7 @@ export async function logged(
   return reply;
 }
 
-/** The same for what all servers answer together, or the gateway in their place. */
+/** Logs a call that all servers answer together, or the gateway in their place. */
 export function loggedForAll(
   principal: string,
   call: Call,
@@ -64,7 +64,7 @@ export function loggedForAll(
   return logged({ principal, server: EVERY_SERVER, call }, act);
 }
 
-/** How long what a reply carries is as JSON. */
+/** The size of a reply's result or error as JSON. */
 export function replyBytes(reply: Reply): number {
   return jsonBytes("error" in reply ? reply.error : reply.result);
 }

@@ -1,4 +1,4 @@
-/** What a server's answer becomes before a client sees it, where the gateway has promised something. */
+/** Replaces a server's error where it would break a promise of the gateway. */
 
 import { isOpen } from "../../policy/item-policy.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -9,7 +9,7 @@ import { noCompletions, resourceNotFound } from "../../catalog/routing/routing-r
 import type { Server } from "../../endpoint/server.ts";
 import { eraOfCall } from "./guard-refusals.ts";
 
-/** 2026-07-28, and before it; servers on the SDKs use the former in every revision. */
+/** The codes of 2026-07-28 and of earlier revisions; servers on the SDKs use the former in all. */
 const NOT_FOUND: ReadonlySet<number> = new Set([
   ErrorCode.InvalidParams,
   ErrorCode.ResourceNotFound,
@@ -22,7 +22,7 @@ export function settled({ isMerged }: Endpoint, server: Server, call: Call, repl
   if (method === "completion/complete" && isMerged && code === ErrorCode.MethodNotFound) {
     return noCompletions(eraOfCall(call));
   }
-  // What is not there must look like what is forbidden, and that never came to the server.
+  // A missing resource must look like a forbidden one, and a forbidden one never reaches the server.
   if (method === "resources/read" && !isOpen(server.resources) && NOT_FOUND.has(code)) {
     return resourceNotFound(eraOfCall(call), params?.["uri"]);
   }

@@ -1,4 +1,4 @@
-/** How several servers introduce themselves as one. */
+/** Introduces several servers as one. */
 
 import { toModern, toOtherEra } from "../../protocol/capabilities.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
@@ -13,7 +13,7 @@ import { conflictsAmong } from "../../catalog/routing/conflicts.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 
 export interface Introduction {
-  /** As 2026-07-28 spells them. */
+  /** In the form of 2026-07-28. */
   readonly capabilities: JsonObject;
   readonly serverInfo: JsonObject;
   readonly instructions: string | undefined;
@@ -21,8 +21,8 @@ export interface Introduction {
 }
 
 /**
- * Waits for no server longer than `catalogWaitMilliseconds`, and two seconds more where its feed does
- * not answer in time.
+ * Waits for each server at most `catalogWaitMilliseconds`, plus two seconds if its feed does not answer
+ * in time.
  */
 export async function introduceEndpoint(
   requestScope: RequestScope,
@@ -31,7 +31,7 @@ export async function introduceEndpoint(
   const all = await Promise.all(
     requestScope.endpoint.servers.map((server) => knownCatalog(requestScope, server, client)),
   );
-  // What is wrong is in the log once clients begin to come.
+  // Conflicts are in the log as soon as the first client comes.
   conflictsAmong(all);
   return {
     capabilities: jointCapabilities(all.map(({ catalog }) => catalog)),
@@ -42,8 +42,8 @@ export async function introduceEndpoint(
 }
 
 /**
- * What any of them has. A server that is not known yet counts as having everything that is listed:
- * clients read this once, and would never ask for what comes later.
+ * The capabilities that any server has. A server that is not known yet counts as having every list:
+ * clients read the capabilities once, and would never request a list that is added later.
  */
 function jointCapabilities(catalogs: readonly (Catalog | undefined)[]): JsonObject {
   const said = catalogs.map(saidBy);
@@ -57,7 +57,7 @@ function jointCapabilities(catalogs: readonly (Catalog | undefined)[]): JsonObje
     said.some(({ resources }) => isObject(resources) && resources["subscribe"] === true);
   const extensions = said.map((one) => one["extensions"]).filter(isObject);
   return {
-    // The feeds tell of changes, whether the server does or not.
+    // The feeds announce changes even if the server does not.
     ...(anyLists("tools") ? { tools: { listChanged: true } } : {}),
     ...(anyLists("prompts") ? { prompts: { listChanged: true } } : {}),
     ...(anyLists("resources", "templates")
@@ -65,7 +65,7 @@ function jointCapabilities(catalogs: readonly (Catalog | undefined)[]): JsonObje
       : {}),
     ...(anySays("completions") ? { completions: {} } : {}),
     ...(anySays("logging") ? { logging: {} } : {}),
-    // Of two that say something of one extension, the first is heard.
+    // If two servers declare one extension, the first server's declaration counts.
     ...(extensions.length === 0
       ? {}
       : { extensions: Object.assign({}, ...extensions.toReversed()) as JsonObject }),
@@ -75,11 +75,11 @@ function jointCapabilities(catalogs: readonly (Catalog | undefined)[]): JsonObje
 function saidBy(catalog: Catalog | undefined): JsonObject {
   if (catalog === undefined) return {};
   const { era, about } = catalog;
-  // What is of the newer era alone is nothing that an older server could mean.
+  // A legacy server cannot mean a capability that only the modern era has.
   return era === "modern" ? toModern(about.capabilities) : toOtherEra(about.capabilities);
 }
 
-/** Some servers have what they do not say that they have. */
+/** Some servers have lists that they do not advertise. */
 function hasList({ about, lists }: Catalog, list: ListKind): boolean {
   return advertises(about.capabilities, list) || lists[list].length > 0;
 }

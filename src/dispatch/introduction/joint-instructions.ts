@@ -1,6 +1,6 @@
 /**
- * What a model is told of several servers at once: how to tell from a name whose it is, and what
- * each server says itself. A server's words stand quoted under its slug, so that none can speak for
+ * The instructions of several servers in one text: it explains the prefixes of names, and quotes each
+ * server's own instructions. Each quotation is under its server's slug, so that no server can speak for
  * another.
  */
 

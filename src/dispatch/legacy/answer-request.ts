@@ -1,4 +1,4 @@
-/** Answers a request in a session: it goes to its server, or is answered for all of them. */
+/** Answers a request in a session: relays it to its server, or answers it for all servers. */
 
 import { settleWithin } from "../../lib/time-out.ts";
 import type { Call } from "../../protocol/exchange.ts";
@@ -24,7 +24,7 @@ export async function answerRequest(
 ): Promise<Reply> {
   const { requestScope, client, subscriptions } = context;
   const { principal, waitUntil } = requestScope;
-  // Also of what is nobody's any more.
+  // Also for a resource that no server has any more.
   if (call.method === "resources/unsubscribe") {
     return loggedForAll(principal, call, () =>
       Promise.resolve(subscriptions.unsubscribe(call.params)),
@@ -80,7 +80,7 @@ async function answerList(
   return "error" in reply ? reply : { result: asLegacyList(reply.result) };
 }
 
-/** `logging/setLevel` for several servers: servers in use get it now, others on their first use. */
+/** `logging/setLevel` for several servers: those in use get the level now, others on their first use. */
 async function setLogLevel(context: SessionContext, call: Call): Promise<Reply> {
   const { requestScope, servers, setLogLevel: keep } = context;
   const level = call.params?.["level"];
@@ -88,7 +88,7 @@ async function setLogLevel(context: SessionContext, call: Call): Promise<Reply> 
   if (!isLogLevel(level)) return noSuchLevel();
   keep(level);
   const sent = servers.tellLogLevel(level);
-  // Later requests find the level set; but a slow server is not waited for longer than this.
+  // Later requests find the level set, but a slow server delays the answer no longer than this.
   await settleWithin(sent, requestScope.limits.catalogWaitMilliseconds);
   return { result: {} };
 }

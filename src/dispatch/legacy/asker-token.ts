@@ -17,7 +17,7 @@ export function markToken(question: Call, slug: string): Call {
   return params === undefined ? question : { ...question, params };
 }
 
-/** @returns whose it is, and their own token with its type. */
+/** @returns the server that gave the token, and its own token with its type. */
 export function readToken(
   token: unknown,
 ): { readonly slug: string; readonly token: RequestId } | undefined {

@@ -1,4 +1,4 @@
-/** One request of a session's that is a server's: through the guard, and under the asker's name. */
+/** Sends a session's request to one server: through the guard, and names the server to the client. */
 
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
@@ -10,7 +10,7 @@ import type { SessionContext } from "./session-context.ts";
 import { attributedPeer } from "./server-attribution.ts";
 import { serverResumeToken } from "./server-resume-token.ts";
 
-/** Who waits for the answer, and until when. */
+/** The client that waits for the reply. */
 export interface Caller {
   readonly peer: Peer;
   /** Aborted when the client cancels. */
@@ -26,7 +26,7 @@ export async function callServerInSession(
 ): Promise<Reply> {
   const { slug } = server;
   const { isMerged } = requestScope.endpoint;
-  // A server alone is found without.
+  // The only server of an endpoint is found without a token.
   if (isMerged) peer.routed?.(serverResumeToken(slug));
   const speaking = attributedPeer(peer, servers.attribution(slug));
   const reply = await guarded(requestScope, server, call, async () => {
@@ -36,7 +36,7 @@ export async function callServerInSession(
   return isMerged ? namingServer(reply, slug) : reply;
 }
 
-/** Whose a result is, and who asks for visits to pages in an error. */
+/** Names the server in a result, and in an error that asks for visits to pages. */
 export function namingServer(reply: Reply, slug: string): Reply {
   return "result" in reply
     ? { result: attributed(reply.result, slug) }

@@ -1,7 +1,6 @@
 /**
- * The other side of a session's gateway: all servers of its endpoint, be it one or fifty. What a
- * client says goes to the server that it is meant for; what servers say comes back under tickets
- * that lead to whoever said it.
+ * A session's way to all servers of its endpoint, one or many. A client's messages go to the server that
+ * they are for; a server's messages come back with resume tokens that lead to the server.
  */
 
 import { logUnexpected } from "../../observability/unexpected.ts";
@@ -77,13 +76,13 @@ export class EndpointDispatch implements Dispatch {
     } else if (!requestScope.endpoint.isMerged) {
       await servers.at(requestScope.endpoint.servers[0]).notify(call);
     } else {
-      // To whoever is called later it is no news.
+      // A server that is opened later does not need the notification.
       const opened = [...servers.opened()];
       await Promise.allSettled(opened.map(({ dispatch }) => dispatch.notify(call)));
     }
   }
 
-  /** What a client says of a question's progress is for whoever asked it. */
+  /** Sends a client's progress on a question to the server that asked it. */
   async #notifyAsker({ method, params }: Call): Promise<void> {
     const asker = readToken(params?.["progressToken"]);
     if (asker === undefined) return;
@@ -118,7 +117,7 @@ export class EndpointDispatch implements Dispatch {
       }),
     );
     const handedOver = orders.filter((order) => order !== undefined);
-    // With nothing to hand over, what is left to be done is done here.
+    // With nothing to hand over, the streams stay open here.
     return handedOver.length === 0 && listened.some(({ dispatch }) => dispatch.isSilent !== true)
       ? undefined
       : Object.fromEntries(handedOver);
@@ -144,7 +143,7 @@ export class EndpointDispatch implements Dispatch {
     await Promise.allSettled([...closing, subscriptions.end()]);
   }
 
-  /** Those that may say something unasked. To listen is no reason to open sessions with fifty. */
+  /** The servers that may send messages on their own. With several, listening opens no session. */
   #listened(): readonly { readonly slug: string; readonly dispatch: Dispatch }[] {
     const { requestScope, servers } = this.#context;
     const [only] = requestScope.endpoint.servers;

@@ -1,4 +1,4 @@
-/** How an endpoint introduces itself to a legacy client: as its only server does, or as one of many. */
+/** Introduces an endpoint to a legacy client: as its only server does, or as several servers in one. */
 
 import { toLegacyClient } from "../../protocol/capabilities.ts";
 import type { ClientFacts, Opening } from "../../sessions/dispatch.ts";
@@ -7,7 +7,7 @@ import { clientKind } from "../../endpoint/client-kind.ts";
 import { introduceEndpoint } from "../introduction/introduction.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 
-/** How one server does: the bridge's. */
+/** Gets the introduction of one server. */
 export type IntroduceServer = (
   target: UpstreamTarget,
   client: ClientFacts,

@@ -1,6 +1,6 @@
 /**
- * How one server speaks to the client of a session: as if it were the only one, but that the client
- * is shown who asks, and that whatever comes back, now or after a restart, finds the way to it.
+ * Marks the messages of one server to the client of a session: the client sees which server asks, and
+ * each reply, now or after a restart, finds the way back to the server.
  */
 
 import type { Call, Peer } from "../../protocol/exchange.ts";
@@ -12,13 +12,13 @@ import { resumeTokensIn, resumeTokenAmong, serverResumeToken } from "./server-re
 
 export interface ServerAttribution {
   readonly slug: string;
-  /** Where it is the only one, everybody knows who asks. */
+  /** False for the only server of an endpoint: the client knows which server asks. */
   readonly isNamed: boolean;
-  /** Whether the client is to hear this: of a change it may hear by another way, or not want to. */
+  /** False for a change that the client does not want, or receives through the fan-out. */
   readonly passes: (notice: Call) => boolean;
 }
 
-/** For what a server says while it runs a request. @param peer waits for that request. */
+/** For the messages of a server while it runs a request. @param peer waits for that request. */
 export function attributedPeer(peer: Peer, attribution: ServerAttribution): Peer {
   const { slug } = attribution;
   const resumeToken = (ticket: string | undefined): string | undefined =>
@@ -33,7 +33,7 @@ export function attributedPeer(peer: Peer, attribution: ServerAttribution): Peer
   };
 }
 
-/** For what belongs to no request. */
+/** For the messages that belong to no request. */
 export function attributedUnsolicited(
   unsolicited: Unsolicited,
   attribution: ServerAttribution,

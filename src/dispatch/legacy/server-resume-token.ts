@@ -1,7 +1,7 @@
 /**
- * Tickets of several servers in one log: whose a message is, and, for what belongs to no request,
- * where every other server can be taken up as well. The newest one says all, so nothing of it has
- * to be kept in memory.
+ * Resume tokens of several servers in one log. A token names the server of a message. On the standalone
+ * stream it also has the place at which every other server can be resumed, so the newest token has all
+ * places, and none is kept in memory.
  */
 
 import { tryJson } from "../../lib/try-json.ts";
@@ -9,26 +9,26 @@ import { isObject } from "../../protocol/json-rpc.ts";
 
 interface Led {
   readonly slug: string;
-  /** The server's own. */
+  /** The server's own resume token. */
   readonly ticket: string | undefined;
 }
 
-/** The server's ticket by its slug. */
+/** Each server's own resume token, by its slug. */
 type Places = ReadonlyMap<string, string>;
 
-/** @param ticket the server's own; without one it leads to the server and no further. */
+/** @param ticket the server's own token; without one the result leads to the server only. */
 export function serverResumeToken(slug: string, ticket?: string): string {
   return JSON.stringify(ticket === undefined ? { s: slug } : { s: slug, t: ticket });
 }
 
-/** @param before the newest ticket of what belongs to no request. */
+/** @param before the newest resume token of the standalone stream. */
 export function resumeTokenAmong(before: string | undefined, slug: string, ticket: string): string {
   const others = [...resumeTokensIn(before)].filter(([other]) => other !== slug);
   const places = others.length === 0 ? {} : { p: Object.fromEntries(others) };
   return JSON.stringify({ s: slug, t: ticket, ...places });
 }
 
-/** @returns `undefined` for what is none of these tickets. */
+/** @returns `undefined` for a text that is no such token. */
 export function readServerResumeToken(text: string | undefined): Led | undefined {
   const value = tryJson(text ?? "");
   if (!isObject(value) || typeof value["s"] !== "string") return undefined;
@@ -36,7 +36,7 @@ export function readServerResumeToken(text: string | undefined): Led | undefined
   return { slug, ticket: typeof ticket === "string" ? ticket : undefined };
 }
 
-/** Where each server can be taken up. @param text the newest ticket of what belongs to no request. */
+/** The place to resume each server from. @param text the newest resume token of the standalone stream. */
 export function resumeTokensIn(text: string | undefined): Places {
   const value = tryJson(text ?? "");
   const led = readServerResumeToken(text);

@@ -14,19 +14,19 @@ import { type ServerAttribution, attributedUnsolicited } from "./server-attribut
 
 export type SavedServers = Readonly<Record<string, SavedServer>>;
 
-/** What a session at a server is made with. */
+/** The arguments for a session at a server. */
 export interface ServerSide {
   readonly unsolicited: Unsolicited;
   readonly saved: SavedServer | undefined;
   /** Called with the new state whenever it changes. */
   readonly save: (state: SavedServer) => void;
-  /** What the client wants to have logged, once it has said so to all servers. */
+  /** The log level that the client has set for all servers, if any. */
   readonly logLevel: () => string | undefined;
-  /** What it is to be subscribed to whenever it is opened anew. */
+  /** The resources to subscribe to whenever the session is opened anew. */
   readonly subscriptions: () => readonly string[];
 }
 
-/** Makes the way to one server. */
+/** Makes the dispatch to one server. */
 type ConnectServer = (server: Server, side: ServerSide) => Dispatch;
 
 export interface ServerSessionsOptions {
@@ -35,10 +35,10 @@ export interface ServerSessionsOptions {
   readonly unsolicited: Unsolicited;
   readonly saved: SavedServers;
   readonly save: (saved: SavedServers) => void;
-  /** A server turned out to be one that says nothing unasked. */
+  /** Called when a server turns out to send nothing but replies to requests. */
   readonly onSilent: () => void;
   readonly logLevel: () => string | undefined;
-  /** Whether the client is to hear what a server says. */
+  /** True when the client gets a server's notification. */
   readonly passes: (slug: string, notice: Call) => boolean;
   readonly subscriptions: (slug: string) => readonly string[];
 }
@@ -69,7 +69,7 @@ export class ServerSessions {
     return server === undefined ? undefined : this.at(server);
   }
 
-  /** Those that were opened, in this life of the session's holder or before. */
+  /** The servers that were opened, before or after a restart of the session's holder. */
   *opened(): Generator<{ readonly slug: string; readonly dispatch: Dispatch }, void, void> {
     for (const server of this.#options.endpoint.servers) {
       const { slug } = server;
@@ -77,7 +77,7 @@ export class ServerSessions {
     }
   }
 
-  /** Tells those that were opened, and log, what the client wants to have logged. Never rejects. */
+  /** Sends the log level to all opened servers that have logging. Never rejects. */
   async tellLogLevel(level: string): Promise<void> {
     const call = { method: "logging/setLevel", params: { level } };
     const opened = [...this.opened()].filter(({ slug }) => this.#hasLogging(slug));
@@ -96,19 +96,19 @@ export class ServerSessions {
     return reply ?? errorReply(ErrorCode.InternalError, `There is no upstream "${slug}" any more`);
   }
 
-  /** Nothing is ever said by this server but in an answer. */
+  /** True for a server that sends nothing but replies to requests. */
   isSilent({ slug }: Server): boolean {
     const saved = this.#saved.get(slug);
     return saved !== undefined && isSavedModern(saved);
   }
 
-  /** How a server speaks to the client. */
+  /** The marks on a server's messages to the client. */
   attribution(slug: string): ServerAttribution {
     const { endpoint, passes } = this.#options;
     return { slug, isNamed: endpoint.isMerged, passes: (notice) => passes(slug, notice) };
   }
 
-  /** Opens the session at a server, if there is none: only its handshake says what it takes. Never rejects. */
+  /** Opens the session at a server, if there is none, since its handshake has the answer. Never rejects. */
   async takesSubscriptions(slug: string): Promise<boolean> {
     if (!this.#saved.has(slug)) await this.requestFor(slug, { method: "ping" });
     const resources = this.#capabilitiesOf(slug)["resources"];
@@ -119,15 +119,15 @@ export class ServerSessions {
     return this.#capabilitiesOf(slug)["logging"] !== undefined;
   }
 
-  /** By the handshake of a session at a legacy server; a modern one is told all with each request. */
+  /** From the handshake of a legacy server; a modern server gets everything with each request. */
   #capabilitiesOf(slug: string): JsonObject {
     const saved = this.#saved.get(slug);
     return saved === undefined || isSavedModern(saved) ? {} : saved.handshake.capabilities;
   }
 
-  /** Those in use, opened or not. */
+  /** The dispatch of every server in use, opened or not. */
   all(): Iterable<Dispatch> {
-    for (const { dispatch } of this.opened()) void dispatch; // made, so that they can be ended
+    for (const { dispatch } of this.opened()) void dispatch; // made, so that they can be closed
     return this.#made.values();
   }
 

@@ -1,4 +1,4 @@
-/** What the parts of a federated session share. */
+/** The objects that the parts of a session's dispatch share. */
 
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
@@ -10,6 +10,6 @@ export interface SessionContext {
   readonly client: ClientKind;
   readonly servers: ServerSessions;
   readonly subscriptions: EndpointSubscriptions;
-  /** Keeps what the client wants to have logged, for servers that are called later. */
+  /** Keeps the client's log level for servers that are called later. */
   readonly setLogLevel: (level: string) => void;
 }

@@ -1,4 +1,4 @@
-/** Puts together what stands between one client's session and the servers of its endpoint. */
+/** Assembles the dispatch between one client's session and the servers of its endpoint. */
 
 import type { ClientFacts, Dispatch, Unsolicited } from "../../sessions/dispatch.ts";
 import { clientKind } from "../../endpoint/client-kind.ts";
@@ -14,13 +14,13 @@ import {
 } from "../../notifications/legacy/endpoint-subscriptions.ts";
 import type { SavedWanted } from "../../notifications/legacy/session-subscriptions.ts";
 
-/** What outlives the holder's memory; plain data. Written when it changes, and that is rarely. */
+/** The state that outlives the holder's memory; plain data. It is written on change, which is rare. */
 export interface FederatedState {
   readonly upstreams: SavedServers;
   readonly wanted?: SavedWanted;
-  /** The servers at which the client's own sessions are subscribed to what it wants, too. */
+  /** The servers at which the client's own sessions are subscribed, as well as the feeds. */
   readonly own?: readonly string[];
-  /** What the client wants to have logged, where that is said to all servers. */
+  /** The log level that the client has set for all servers. */
   readonly logLevel?: string;
 }
 
@@ -28,7 +28,7 @@ export interface FederatedSessionOptions {
   readonly requestScope: RequestScope;
   readonly client: ClientFacts;
   readonly unsolicited: Unsolicited;
-  /** Makes the way to one server, for this client. */
+  /** Makes the dispatch to one server, for this client. */
   readonly connect: (server: Server, client: ClientFacts, side: ServerSide) => Dispatch;
   readonly source: NewsSource;
   readonly saved: FederatedState;

@@ -1,4 +1,4 @@
-/** One request that is a server's: relayed, with what the gateway adds on the way there and back. */
+/** Relays a request to its server, with the gateway's changes to the request and its result. */
 
 import { toolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -26,7 +26,7 @@ export async function callServer(
   return callWith(requestContext, server, call, reading);
 }
 
-/** @param reading a state of this server's, or none. */
+/** @param reading a state of this server, or none. */
 export async function callWith(
   requestContext: RequestContext,
   server: Server,
@@ -44,7 +44,7 @@ export async function callWith(
   return { result: await sealState(context, server.slug, call.method, result) };
 }
 
-/** Nothing of such a call reaches a server. */
+/** Such a call reaches no server. */
 export function foreignState(): Reply {
   return errorReply(
     ErrorCode.InvalidParams,
@@ -52,7 +52,7 @@ export function foreignState(): Reply {
   );
 }
 
-/** Relays as it is, guarded. Where there are several servers, the result says which it is of. */
+/** Relays a call unchanged, through the guard. With several servers, the result names its server. */
 export async function relayTo(
   { context, client, inbound, peer, signal }: RequestContext,
   server: Server,

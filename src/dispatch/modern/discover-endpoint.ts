@@ -1,4 +1,4 @@
-/** `server/discover`: one server says what it says itself; several introduce themselves as one. */
+/** `server/discover`: one server answers itself; several are introduced as one. */
 
 import { toModern } from "../../protocol/capabilities.ts";
 import { Meta } from "../../protocol/envelope.ts";
@@ -10,7 +10,7 @@ import { relayTo } from "./call-server.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
 
 const METHOD = "server/discover";
-/** What servers are there is the operator's to change, without a word to any client. */
+/** The operator may change the set of servers, and no client is notified. */
 const MAX_TTL_MS = 3_600_000;
 
 export async function discoverEndpoint(requestContext: RequestContext): Promise<Reply> {

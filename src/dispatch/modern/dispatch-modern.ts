@@ -1,4 +1,4 @@
-/** One modern request at an endpoint: routed to its server, or answered from all of them. */
+/** Routes a modern request at an endpoint to its server, or answers it for all servers. */
 
 import { logUnexpected } from "../../observability/unexpected.ts";
 import { metaOf } from "../../protocol/envelope.ts";
@@ -21,7 +21,7 @@ import { listForModern } from "./list-for-modern.ts";
 import { searchServers } from "./search-servers.ts";
 import { serveTask } from "./serve-task.ts";
 
-/** Never rejects but with the reason of `signal`. */
+/** @throws only the reason of `signal`. */
 export async function dispatchModern(
   context: ModernContext,
   inbound: ReceivedRequest,
@@ -76,14 +76,14 @@ async function answer(
       );
     }
     case "all":
-      // This era has nothing that is said to all servers.
+      // The modern era has no method that goes to all servers.
       return loggedForAll(context.principal, message, () =>
         Promise.resolve(errorReply(ErrorCode.MethodNotFound, "Method not found")),
       );
   }
 }
 
-/** Its line is written when it is acknowledged, or ends before: it may stay for days. */
+/** Logs the request on its acknowledgement or an earlier end: the stream may stay open for days. */
 async function listenLogged({
   context,
   client,
@@ -97,12 +97,12 @@ async function listenLogged({
     ...peer,
     notify: async (notice) => {
       await peer.notify(notice);
-      // Nothing comes before the acknowledgement.
+      // The first notification is the acknowledgement.
       resolve({ result: {} });
     },
   };
-  // Who may be told of tasks is told of none: servers may leave it out of what they acknowledge, and
-  // a feed, which all listeners share, cannot ask for what is one client's own. There is polling.
+  // No client gets notifications of tasks: servers may omit them from the acknowledgement, and a feed,
+  // which all listeners share, cannot request those of one client. Clients can poll.
   const lacksThem =
     asksForTasks(message.params) && !declaresTasks(inbound.envelope.clientCapabilities);
   const listening = lacksThem

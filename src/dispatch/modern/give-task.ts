@@ -1,4 +1,4 @@
-/** A call that a server answered with a task: the client gets it under an id of the gateway's. */
+/** Gives a client the task with which a server answered, under an id of the gateway. */
 
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { failureReply, UpstreamError } from "../../upstream/upstream-error.ts";
@@ -8,7 +8,7 @@ import { isTaskId } from "../../protocol/tasks-extension.ts";
 import { sealTaskId } from "../tasks/task-id.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
 
-/** @param task a result of the type `task`. The server has begun it, whatever is done with it here. */
+/** @param task a result of the type `task`. The server has begun it, even if the client gets an error. */
 export async function giveTask(
   requestContext: RequestContext,
   server: Server,
@@ -24,7 +24,7 @@ export async function giveTask(
   return { result: showTask(task, sealed, askerOf(requestContext, server)) };
 }
 
-/** @returns who asks, said where several could. */
+/** @returns the slug of the asking server, if the endpoint has several. */
 export function askerOf({ context }: RequestContext, { slug }: Server): string | undefined {
   return context.endpoint.isMerged ? slug : undefined;
 }

@@ -1,4 +1,4 @@
-/** A list of the one server of an endpoint, as a modern client may keep it. */
+/** Lists the items of an endpoint's only server, with the cache scope for a modern client. */
 
 import type { Reply } from "../../protocol/json-rpc.ts";
 import type { ListKind } from "../../catalog/catalog.ts";
@@ -18,7 +18,7 @@ export async function listForModern(
   );
   if ("error" in reply) return reply;
   const { result } = reply;
-  // Its cursors are nobody else's, and all pages of a list say the same of it (caching: MUST).
+  // A cursor belongs to one client, and all pages of a list have the same cache scope (caching: MUST).
   const isPaged = message.params?.["cursor"] !== undefined || result["nextCursor"] !== undefined;
   return isPaged ? { result: { ...result, cacheScope: "private" } } : reply;
 }

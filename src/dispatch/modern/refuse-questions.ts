@@ -1,7 +1,7 @@
 /**
  * Cancels questions that no client received, so that the server does not keep a call for their
- * answers. Only a dialog can be closed (2026-07-28, elicitation: `cancel`); what asks for anything else
- * is left to the time that its server gives it.
+ * answers. Only an elicitation can be cancelled (2026-07-28, elicitation: `cancel`); a call with any
+ * other question waits for its server's timeout.
  */
 
 import type { Call } from "../../protocol/exchange.ts";
@@ -10,7 +10,7 @@ import type { Server } from "../../endpoint/server.ts";
 import { callServer } from "./call-server.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
 
-/** @param result of the call, for its client: its state is sealed. Other results are let be. */
+/** @param result of the call, for its client: its state is sealed. Other results are ignored. */
 export async function refuseQuestions(
   requestContext: RequestContext,
   server: Server,
@@ -21,7 +21,7 @@ export async function refuseQuestions(
   const questions = Object.entries(inputRequests);
   if (!questions.every(([, question]) => isDialog(question))) return;
   const inputResponses = Object.fromEntries(questions.map(([key]) => [key, { action: "cancel" }]));
-  // The client waits for somebody else's answer, or for none any more.
+  // The client waits for another server's answer, or for none any more.
   const peer = { ...requestContext.peer, notify: () => Promise.resolve() };
   const { signal } = new AbortController();
   const refusal = { ...params, inputResponses, requestState };

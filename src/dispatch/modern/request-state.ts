@@ -1,7 +1,7 @@
 /**
- * The `requestState` of a server, on its way through a client: sealed, so that it comes back only from
- * the client that got it, to the server and for the method that it was given for (2026-07-28, MRTR).
- * The server gets it back byte for byte.
+ * Seals the `requestState` of a server for its way through a client: it is accepted only from the
+ * client that got it, and only for the same server and method (2026-07-28, MRTR). The server gets it
+ * back byte for byte.
  */
 
 import type { Call } from "../../protocol/exchange.ts";
@@ -12,27 +12,27 @@ import type { RequestScope } from "../../catalog/request-scope.ts";
 type Holder = Pick<RequestScope, "endpoint" | "keys" | "principal" | "route">;
 
 export type StateReading =
-  /** A first round; or the server gave none, and then it wants none back. */
+  /** A first round, or the server gave no state. */
   | { readonly kind: "none" }
-  /** @see Call#params for the rest: this is the server's own, if it gave one. */
+  /** `state` is the server's own, if it gave one. */
   | { readonly kind: "state"; readonly slug: string; readonly state?: string }
   /**
-   * Answers without the state that is given with every question here: they belong to no known question, and
-   * no server gets them. The request is a first one, and its server asks (SEP-2322: SHOULD).
+   * Answers without the state that every question here has: they belong to no known question, and no
+   * server gets them. The request counts as a first one, and its server asks again (SEP-2322: SHOULD).
    */
   | { readonly kind: "unasked" }
-  /** It was not given to this client, at this endpoint, for this method. */
+  /** The state was not given to this client, at this endpoint, for this method. */
   | { readonly kind: "foreign" };
 
 /**
- * Whose a resource is may change from one round to the next, or is only found out by asking: there
- * the gateway gives a state also where the server has none, so that nobody else gets the answers.
+ * The server of a resource may change between rounds, or may be known only by asking. There the gateway
+ * gives a state even if the server has none, so that no other server gets the answers.
  */
 function isAlwaysLed({ endpoint }: Holder, method: string): boolean {
   return endpoint.isMerged && method === "resources/read";
 }
 
-/** Opens what a call brings back. */
+/** Opens the sealed state of a call. */
 export async function readState(holder: Holder, { method, params }: Call): Promise<StateReading> {
   const sent = params?.["requestState"];
   if (sent === undefined) {
@@ -48,7 +48,7 @@ export async function readState(holder: Holder, { method, params }: Call): Promi
   return typeof state === "string" ? { kind: "state", slug, state } : { kind: "foreign" };
 }
 
-/** The call with the state as its server gave it, or with none. */
+/** @returns the call with the state as its server gave it, or without one. */
 export function withState({ method, params }: Call, reading: StateReading): Call {
   if (params === undefined) return { method };
   if (reading.kind === "unasked") {
@@ -61,7 +61,7 @@ export function withState({ method, params }: Call, reading: StateReading): Call
   return { method, params: state === undefined ? rest : { ...rest, requestState: state } };
 }
 
-/** Seals the state of a result that asks for input. One without any mostly stays without. */
+/** Seals the state of a result that asks for input. A result without a state mostly gets none. */
 export async function sealState(
   holder: Holder,
   slug: string,
@@ -69,7 +69,7 @@ export async function sealState(
   result: JsonObject,
 ): Promise<JsonObject> {
   const { requestState: state, ...rest } = result;
-  // Nothing but text could come back.
+  // A state must be a string.
   const own = typeof state === "string" ? { v: state } : undefined;
   if (own === undefined && !isAlwaysLed(holder, method)) return rest;
   const sealed = await sealFor(holder, "request-state", { s: slug, m: method, ...own });

@@ -1,4 +1,4 @@
-/** A resource that nobody lists, for a modern client: a state leads back to the server that asked. */
+/** Finds a resource that no server lists, for a modern client: a state leads back to the asking server. */
 
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
@@ -9,7 +9,7 @@ import type { RequestContext } from "../../relay/modern-context.ts";
 import { refuseQuestions } from "./refuse-questions.ts";
 import { readState } from "./request-state.ts";
 
-/** @returns the first result; else what a server had to say that knows the resource. */
+/** @returns the first result; else the error of a server that knows the resource. */
 export async function searchServers(
   requestContext: RequestContext,
   servers: readonly Server[],
@@ -18,7 +18,7 @@ export async function searchServers(
   const { waitUntil } = requestContext.context;
   const reading = await readState(requestContext.context, call);
   if (reading.kind === "foreign") return foreignState();
-  // Whoever gave a state is who asked.
+  // The server that gave the state is the one that asked.
   const candidates =
     reading.kind === "state" ? servers.filter(({ slug }) => slug === reading.slug) : servers;
   if (reading.kind === "state" && candidates.length === 0) return foreignState();

@@ -1,7 +1,7 @@
 /**
- * What a client says of a task: `tasks/get`, `tasks/update`, `tasks/cancel`. It goes to the server
- * whose task it is, under the server's own id; the gateway's says which server that is, and says it
- * to nobody but whoever the task was given to.
+ * Serves a client's requests for a task: `tasks/get`, `tasks/update`, `tasks/cancel`. Each goes to the
+ * task's server, under the server's own id. The gateway's id names the server, and only the client that
+ * got the task can use it.
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -21,7 +21,7 @@ export async function serveTask(requestContext: RequestContext): Promise<Reply> 
   const { method, params = {} } = message;
   const refuse = (reply: Reply): Promise<Reply> =>
     loggedForAll(context.principal, message, () => Promise.resolve(reply));
-  // Before the id is looked at: who does not know of tasks has none.
+  // This check comes before the id: a client without the extension has no tasks.
   if (!declaresTasks(envelope.clientCapabilities)) return refuse(lacksTasks());
   const { taskId: sent } = params;
   const place = await openTaskId(context, sent);
@@ -35,7 +35,7 @@ export async function serveTask(requestContext: RequestContext): Promise<Reply> 
   return { result: showTask(reply.result, sent, askerOf(requestContext, server)) };
 }
 
-/** Forged, foreign and forgotten get the same bytes (tasks, errors: MUST be this code). */
+/** Forged, foreign and forgotten ids get the same bytes (tasks, errors: MUST be this code). */
 function unknownTask(): Reply {
   const message = "Unknown task: params.taskId was not given to this client at this endpoint";
   return errorReply(ErrorCode.InvalidParams, message);

@@ -1,7 +1,7 @@
 /**
- * What is said of a task, as it crosses: under the id that its reader knows, and without what has no
- * place beside a task. There is no state in the flow of a task, and an id of the server's own in
- * `_meta`, as tasks of 2025-11-25 have it, would say again what the task says of itself.
+ * Translates the messages about a task: they get the id that the receiver knows, and lose the members
+ * that a task does not have. Tasks have no `requestState`, and the server's own id in `_meta`, as tasks
+ * of 2025-11-25 have it, would repeat the task's id.
  */
 
 import type { Peer } from "../../protocol/exchange.ts";
@@ -11,9 +11,9 @@ import { attributed } from "../../endpoint/attribution.ts";
 import { namingInputRequests } from "../guard/asker.ts";
 
 /**
- * @param task a result that is a task, or acknowledges something of one.
- * @param taskId as the client knows it.
- * @param asker the server, where several could ask.
+ * @param task a result that is a task, or acknowledges a request for one.
+ * @param taskId the id that the client knows.
+ * @param asker the server's slug, if the endpoint has several.
  */
 export function showTask(task: JsonObject, taskId: string, asker: string | undefined): JsonObject {
   const { requestState: _, ...rest } = withoutOlderTasks(task);
@@ -27,7 +27,7 @@ export function showTask(task: JsonObject, taskId: string, asker: string | undef
   };
 }
 
-/** What the call came to. */
+/** The result of the call that became the task. */
 function shownResult(result: JsonObject, asker: string | undefined): JsonObject {
   const shown = withoutOlderTasks(result);
   return asker === undefined ? shown : attributed(shown, asker);
@@ -38,14 +38,14 @@ function showQuestion(question: JsonObject): JsonObject {
   return isObject(params) ? { ...question, params: withoutOlderTasks(params) } : question;
 }
 
-/** The answers of a client, for the server. */
+/** Removes the keys of older tasks from a client's answers. */
 export function withPlainAnswers(params: JsonObject): JsonObject {
   const { inputResponses } = params;
   if (!isObject(inputResponses)) return params;
   return { ...params, inputResponses: mapValues(inputResponses, withoutOlderTasks) };
 }
 
-/** A client that hears of no task but by asking for it. */
+/** Removes the keys of older tasks from notifications: a client learns of a task only by request. */
 export function hearingNoTasks(peer: Peer): Peer {
   return {
     ...peer,
@@ -57,7 +57,7 @@ export function hearingNoTasks(peer: Peer): Peer {
   };
 }
 
-/** What is no object is somebody's mistake, for its reader to judge. */
+/** A value that is no object is the sender's mistake, and stays unchanged. */
 function mapValues(values: JsonObject, map: (value: JsonObject) => JsonObject): JsonObject {
   const mapped = Object.entries(values).map(([key, value]) => [
     key,

@@ -1,8 +1,8 @@
 /**
- * The ids of tasks on their way through a client: the gateway's own, sealed, so that a task is found
- * again at the server that has it, by whoever it was given to, where it was given, and by nobody else
- * (the extension for tasks, security). Nothing is kept, and how long a task lasts is the server's to
- * say. Sealed twice it is two texts, so a client is answered with the id that it used.
+ * Seals the ids of tasks for their way through a client. A sealed id has the server and its own id,
+ * and only the client that got it can use it, at the same endpoint (the extension for tasks,
+ * security). The gateway stores nothing, and the server decides how long a task lasts. Each sealing
+ * gives another text, so replies repeat the id that the client used.
  */
 
 import { isTaskId } from "../../protocol/tasks-extension.ts";
@@ -22,7 +22,7 @@ export function sealTaskId(holder: Holder, { slug, taskId }: TaskPlace): Promise
   return sealFor(holder, "task", { s: slug, t: taskId });
 }
 
-/** @returns `undefined` for what was not given to this client at this endpoint. */
+/** @returns `undefined` for an id that was not given to this client at this endpoint. */
 export async function openTaskId(holder: Holder, sealed: unknown): Promise<TaskPlace | undefined> {
   const opened = typeof sealed === "string" ? await unsealFor(holder, "task", sealed) : undefined;
   if (!isObject(opened)) return undefined;
