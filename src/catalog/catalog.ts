@@ -1,6 +1,6 @@
 /**
- * What one server has to offer to one kind of client, as plain data that travels between objects.
- * Things are kept as text: ten thousand tools are a few megabytes of it, and several times that as
+ * The catalog of one server for one kind of client: plain data that travels between objects. Items
+ * are kept as text: ten thousand tools are a few megabytes of text, and several times that as
  * objects.
  */
 
@@ -12,9 +12,9 @@ export type ListKind = "tools" | "resources" | "templates" | "prompts";
 
 interface ListFacts {
   readonly method: string;
-  /** The member of the result that has the list. */
+  /** The member of the result that holds the list. */
   readonly member: string;
-  /** The member of a listed thing that it is known by. */
+  /** The member that identifies a listed item. */
   readonly name: "name" | "uri" | "uriTemplate";
 }
 
@@ -32,67 +32,67 @@ export const LISTS: Readonly<Record<ListKind, ListFacts>> = {
 export const LIST_KINDS = Object.keys(LISTS) as readonly ListKind[];
 
 export interface Item {
-  /** The server's own: a name, a URI or a URI template. Unique in its list. */
+  /** The server's own name, URI or URI template. Unique in its list. */
   readonly name: string;
-  /** The thing as JSON, as the server gave it. */
+  /** The item as JSON, as the server sent it. */
   readonly text: string;
 }
 
-/** What a server says of itself. */
+/** A server's description of itself. */
 export interface About {
   readonly capabilities: JsonObject;
   readonly serverInfo: JsonObject | undefined;
   readonly instructions: string | undefined;
 }
 
-/** Why a server is not to be had, or was not when it was asked last. */
+/** The reason why a server is unavailable, or was at the last request. */
 export interface Trouble {
   readonly reason: string;
-  /** A sentence that names the slug, and quotes nothing of the server's. */
+  /** A sentence that names the slug and never quotes the server. */
   readonly message: string;
   /** Milliseconds since 1970. */
   readonly since: number;
 }
 
-/** A list that the server did not give, though it gave others. */
+/** A list that the server did not return, though it returned others. */
 export interface ListFault extends Trouble {
   readonly list: ListKind;
 }
 
 export interface Catalog {
-  /** Another one whenever anything in the catalog is. */
+  /** Changes whenever anything in the catalog changes. */
   readonly version: string;
-  /** That the server was asked in, and whose words it answered in. */
+  /** The era in which the server was asked and answered. */
   readonly era: Era;
   readonly about: About;
-  /** In the server's order, without duplicates and what may not be passed on. */
+  /** In the server's order, without duplicates and items that may not be passed on. */
   readonly lists: Readonly<Record<ListKind, readonly Item[]>>;
-  /** Sentences on what was left out, for the user; empty for nearly every server. */
+  /** Sentences for the user about omitted items; empty for nearly every server. */
   readonly flaws: readonly string[];
-  /** Each of these lists is the last one that the server gave; empty if it never gave any. */
+  /** Each of these lists is the last one that the server returned, or empty if there was none. */
   readonly faults: readonly ListFault[];
   readonly isPublic: boolean;
 }
 
 export interface CatalogQuestion {
   readonly client: ClientKind;
-  /** The version that the asker has. */
+  /** The version that the caller has. */
   readonly known?: string | undefined;
-  /** How long the asker waits for a newer one if what is there is not fresh, in milliseconds. */
+  /** Milliseconds that the caller waits for a newer catalog if the stored one is not fresh. */
   readonly waitMs: number;
-  /** The server has refused what the known one says: it is read anew, however fresh it is. */
+  /** The server's behaviour contradicted the known version: it is read again even if fresh. */
   readonly isDoubted?: boolean;
 }
 
 interface Judged {
-  /** Milliseconds for which nothing else is to be expected. */
+  /** Milliseconds for which no change is expected. */
   readonly freshMs: number;
-  /** It is the last good one: the server is not to be had at the moment. */
+  /** The server is unavailable at the moment, and this is its last good catalog. */
   readonly trouble?: Trouble;
 }
 
 export type CatalogAnswer =
   | ({ readonly kind: "same" } & Judged)
   | ({ readonly kind: "catalog"; readonly catalog: Catalog } & Judged)
-  /** There never was one, or it is too old to be shown. */
+  /** No catalog was ever read, or it is too old to be shown. */
   | { readonly kind: "none"; readonly trouble: Trouble };

@@ -1,13 +1,13 @@
 /**
- * The ports to what the gateway knows of one upstream, and to those who want to hear of it.
- * Durable Objects satisfy them; every call may fail when its object is restarted, and may then be
- * made anew: each can be made twice without harm.
+ * The ports to the gateway's knowledge of one upstream, and to the receivers of its notifications.
+ * Durable Objects implement them. A call may fail when its object restarts, and may then be
+ * repeated: all calls are idempotent.
  */
 
 import type { ServerHealth } from "../observability/health.ts";
 import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "./catalog.ts";
 
-/** A list of a server that may change, or a resource. */
+/** A list of a server, or one of its resources, that may change. */
 export type Topic = "tools" | "prompts" | "resources" | `uri:${string}`;
 
 export const LIST_TOPICS = ["tools", "prompts", "resources"] as const satisfies readonly Topic[];
@@ -18,24 +18,24 @@ export type Interests = Readonly<Record<string, readonly Topic[]>>;
 /** Something has changed at a server. */
 export interface News {
   readonly slug: string;
-  /** Grows with every piece of news of a server, over restarts too. */
+  /** Grows with each change at a server, across restarts too. */
   readonly seq: number;
   readonly topics: readonly Topic[];
 }
 
-/** What the gateway knows of one upstream, for all its users. */
+/** The gateway's knowledge of one upstream, shared by all users. */
 export interface Feed {
   catalog(question: CatalogQuestion): Promise<CatalogAnswer>;
   /**
-   * Makes these the topics that a branch of the fan-out wants to hear of.
+   * Changes the topics that a branch of the fan-out watches.
    *
-   * @returns those of `add` that the server will tell of.
+   * @returns the topics of `add` whose changes the server will announce.
    */
   watch(branch: number, change: TopicChange): Promise<readonly Topic[]>;
-  /** A caller found that the server is not to be had, or that it is again. */
+  /** A caller reports that the server is unavailable (`trouble`), or available again. */
   report(trouble: Trouble | undefined): Promise<void>;
   health(): Promise<ServerHealth>;
-  /** What is known of its resources, without asking the server (`resourcesOf`). */
+  /** The known part of the catalog about resources (`resourcesOf`), without asking the server. */
   resources(): Promise<Catalog | undefined>;
 }
 
@@ -48,25 +48,25 @@ export interface Feeds {
   of(slug: string): Feed;
 }
 
-/** The branches of the fan-out: each carries the news of all servers to a share of the listeners. */
+/** The branches of the fan-out: each sends all servers' changes to a share of the listeners. */
 export interface FanOut {
   /**
-   * Adds to what a legacy session hears of.
+   * Adds to the topics of a legacy session.
    *
    * @param session the id of its object.
-   * @returns those topics that the servers will tell of.
+   * @returns the topics whose changes the servers will announce.
    */
   subscribe(session: string, interests: Interests): Promise<Interests>;
-  /** @param interests everything, if not said. */
+  /** @param interests everything by default. */
   unsubscribe(session: string, interests?: Interests): Promise<void>;
-  /** Opens a modern listener's way to its branch. It is closed by whoever is done with it. */
+  /** Connects a modern listener to its branch. The caller closes the socket. */
   listen(interests: Interests): Promise<NewsSocket>;
 }
 
 export interface NewsSocket {
-  /** What the servers will tell of. */
+  /** The topics whose changes the servers will announce. */
   readonly honoured: Interests;
-  /** @returns `undefined` when the way is broken: what was said meanwhile is lost. */
+  /** @returns `undefined` when the connection is broken: changes in the meantime are lost. */
   next(): Promise<News | undefined>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** What everything here works with, passed as one value. A front door's context satisfies it. */
+/** The context of one request, passed as one value. A front door's context satisfies it. */
 
 import type { Limits } from "../policy/limits.ts";
 import type { SessionKeys } from "../endpoint/keyring.ts";
@@ -9,11 +9,11 @@ export interface RequestScope {
   readonly endpoint: Endpoint;
   /** The path of the endpoint. */
   readonly route: string;
-  /** Who is calling. What is sealed for one is nothing to another. */
+  /** The caller. Another principal cannot open a value that is sealed for this one. */
   readonly principal: string;
   readonly feeds: Feeds;
   readonly keys: SessionKeys;
   readonly limits: Limits;
-  /** Keeps the Worker running for what outlives the response. */
+  /** Keeps the Worker running for work that outlives the response. */
   readonly waitUntil: (promise: Promise<unknown>) => void;
 }

@@ -1,4 +1,4 @@
-/** What there may be news of, the lists of a server and its resources, and how a change is told. */
+/** The topics of change notifications: a server's lists and its resources. */
 
 import { LIST_CHANGED, RESOURCE_UPDATED } from "../protocol/change-notices.ts";
 import type { Call } from "../protocol/exchange.ts";
@@ -29,7 +29,7 @@ export function wordOf(topic: Topic): Call {
   return { method: RESOURCE_UPDATED, params: { uri: uriOf(topic) } };
 }
 
-/** @returns the list that a notification says has changed, if it says that of one. */
+/** @returns the list that a notification reports as changed; `undefined` for other methods. */
 export function listToldBy(method: string): ListTopic | undefined {
   return LIST_TOPICS.find((topic) => LIST_CHANGED[topic] === method);
 }

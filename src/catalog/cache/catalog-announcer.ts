@@ -1,6 +1,6 @@
 /**
- * Tells of changes that nobody but the gateway has seen: at once, and then not again for a while. A
- * server that lists something else each time it is asked would have all its clients ask all the time.
+ * Announces changes that only the gateway has noticed: at once, and then not again for a while. If
+ * a server lists something else at each request, its clients would otherwise list all the time.
  */
 
 import type { ListTopic } from "../topics.ts";
@@ -18,7 +18,7 @@ export class CatalogAnnouncer {
     this.#now = now;
   }
 
-  /** When there is something to be told that has to wait. */
+  /** The time when waiting topics are due; `undefined` when none wait. */
   get dueAt(): number | undefined {
     return this.#waiting.size === 0 ? undefined : this.#toldAt + PAUSE_MS;
   }
@@ -28,10 +28,10 @@ export class CatalogAnnouncer {
     this.flush();
   }
 
-  /** Tells what is due. */
+  /** Announces the waiting topics if they are due. */
   flush(): void {
     const now = this.#now();
-    // A clock that was set back holds nothing up.
+    // A clock that was set back delays no announcement.
     const isEarly = now >= this.#toldAt && now < this.#toldAt + PAUSE_MS;
     if (this.#waiting.size === 0 || isEarly) return;
     const topics = [...this.#waiting];

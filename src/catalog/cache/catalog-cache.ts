@@ -1,8 +1,8 @@
 /**
  * The catalogs of one server: one for each kind of client, kept over restarts, refreshed two at a
- * time, and never replaced by a failure. Whoever asks waits for no longer than they want to; a
- * refresh goes on without them. What one kind of client cannot have, others may: each has its own
- * outage, and its own pauses between attempts.
+ * time, and never replaced by a failure. A caller chooses how long it waits; a refresh goes on
+ * without it. A server may fail for one kind of client and work for others, so each kind has its
+ * own outage and its own pauses between attempts.
  */
 
 import { settleWithin } from "../../lib/time-out.ts";
@@ -26,7 +26,7 @@ import { LIST_TOPICS, type Topic } from "../feeds.ts";
 
 export interface KeeperParts {
   readonly slug: string;
-  /** Where the server is: what was read elsewhere is forgotten. */
+  /** The server's URL: catalogs that were read from another URL are deleted. */
   readonly endpoint: string;
   readonly storage: ShelfStorage;
   readonly limits: Pick<
@@ -34,18 +34,18 @@ export interface KeeperParts {
     "catalogFreshSeconds" | "catalogSeconds" | "keptCatalogsPerServer" | "staleCatalogHours"
   >;
   readonly now: () => number;
-  /** @param last the catalog that is known: a list that is not given stays as it was there. */
+  /** @param last the known catalog: a list that the server does not return is taken from it. */
   readonly read: (
     client: ClientKind,
     signal: AbortSignal,
     last: () => Catalog | undefined,
   ) => Promise<ReadCatalog>;
-  /** Whether the server would tell of a change. */
+  /** The server would announce a change of the topic. */
   readonly covers: (topic: Topic) => boolean;
   readonly announce: (topics: readonly Topic[]) => void;
-  /** Whether anybody wants to hear of changes. */
+  /** Some client has subscribed to changes. */
   readonly isWanted: () => boolean;
-  /** Keeps the holder for what outlives its asker. */
+  /** Keeps the holding object alive for work that outlives the request. */
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** `dueAt` may have changed. */
   readonly onDue: () => void;
@@ -58,7 +58,7 @@ export class CatalogCache {
   readonly #entries: CatalogEntries;
   readonly #announcer: CatalogAnnouncer;
   readonly #readings = new PrioritySemaphore();
-  /** What a caller told of last, where nothing was tried since. */
+  /** The last report of a caller, if there was no attempt since. */
   #reported: Trouble | undefined;
   #noted: Condition;
 
@@ -70,7 +70,7 @@ export class CatalogCache {
     this.#noted = this.condition();
   }
 
-  /** Whatever is wrong with the server is in the answer. */
+  /** The answer carries any trouble with the server. */
   async catalog(question: CatalogQuestion): Promise<CatalogAnswer> {
     const { client, waitMs } = question;
     const entry = this.#entries.of(client);
@@ -78,12 +78,12 @@ export class CatalogCache {
     const askedAt = now();
     if (isDoubted(entry, question, askedAt)) entry.isDoubted = true;
     let had: Catalog | undefined;
-    // What changed before the question is in its answer: a reading that is older is not enough.
+    // The answer includes every change before the question: an older reading is not enough.
     for (let isEnough = false; !isEnough;) {
       const refresh = this.#freshen(entry);
       if (refresh === undefined) break;
       isEnough = refresh.missed.size === 0;
-      // Of a server that is failing, only the beginning of an attempt is waited for.
+      // For a failing server, the wait counts from the start of the attempt.
       const since = entry.outage === undefined ? askedAt : refresh.startedAt;
       const leftMs = since + waitMs - now();
       const ended = leftMs > 0 ? await settleWithin(refresh.done, leftMs) : undefined;
@@ -93,13 +93,13 @@ export class CatalogCache {
     return this.#answer(entry, question, had);
   }
 
-  /** These are no longer as they were: the server said so, and so it is there. */
+  /** The server announced that these topics changed, so it is also available. */
   outdated(topics: readonly Topic[]): void {
     this.#entries.outdate(topics.filter(isListTopic));
     this.#hurry();
   }
 
-  /** A caller found the server gone, or there again. */
+  /** A caller found the server unavailable, or available again (`undefined`). */
   report(trouble: Trouble | undefined): void {
     this.#reported = trouble;
     if (trouble === undefined) {
@@ -114,7 +114,7 @@ export class CatalogCache {
     this.#parts.onDue();
   }
 
-  /** When `wake` is to be called: never, while nobody wants to hear of changes. */
+  /** The time to call `wake`: never, while no client has subscribed to changes. */
   get dueAt(): number | undefined {
     if (!this.#parts.isWanted()) return undefined;
     const retries = this.#entries
@@ -125,7 +125,7 @@ export class CatalogCache {
     return first === Infinity ? undefined : first;
   }
 
-  /** Looks whether the server is back, so that this is noticed although nobody asks. */
+  /** Retries failing servers, so that a recovery is noticed without a request. */
   wake(): void {
     if (!this.#parts.isWanted()) return;
     this.#announcer.flush();
@@ -136,13 +136,13 @@ export class CatalogCache {
     }
   }
 
-  /** How the server is, as far as is known. */
+  /** The known condition of the server. */
   condition(): Condition {
     const isServable = (entry: CatalogEntry): boolean => this.#isServable(entry);
     return conditionOf(this.#entries.all(), this.#reported, isServable);
   }
 
-  /** The catalog that was read last, while it may be shown. */
+  /** The catalog that was read last, if it may still be shown. */
   newest(): Catalog | undefined {
     const servable = this.#entries.all().filter((entry) => this.#isServable(entry));
     const [newest] = servable.toSorted((a, b) => b.readAt - a.readAt);
@@ -159,7 +159,7 @@ export class CatalogCache {
     return facts !== undefined && now() - readAt <= limits.staleCatalogHours * HOUR_MS;
   }
 
-  /** The refresh that it needs; `undefined` when it needs none, or the server is left alone. */
+  /** @returns the running refresh; `undefined` when none is needed or the server is in a pause. */
   #freshen(entry: CatalogEntry): Refresh | undefined {
     if (entry.refresh !== undefined) return entry.refresh;
     if (this.#freshness(entry).isFresh) return undefined;
@@ -190,7 +190,7 @@ export class CatalogCache {
     const turn = this.#readings.take(entry.facts !== undefined);
     if (turn !== undefined) await turn;
     try {
-      // It had to make room while it waited.
+      // The entry was evicted while it waited.
       if (turn !== undefined && !this.#entries.has(entry)) return { catalog: undefined };
       const { catalogSeconds } = limits;
       const last = (): Catalog | undefined => this.#entries.load(entry);
@@ -202,7 +202,7 @@ export class CatalogCache {
     } catch (error) {
       const now = this.#parts.now();
       this.#reported = undefined;
-      // Once for each outage: it is tried again as long as it lasts.
+      // Logged once for each outage: the attempts go on as long as it lasts.
       if (entry.outage === undefined && error instanceof UpstreamError) logFailure(error, slug);
       const outage = afterFailure(entry.outage, troubleFrom(slug, error), now);
       this.#entries.save(entry, { outage });
@@ -236,7 +236,7 @@ export class CatalogCache {
       isDoubted: false,
     };
     const isOther = before.facts?.version !== facts.version;
-    // What cannot be written is not known either: memory and rows say the same.
+    // A failed write leaves memory unchanged too: memory and rows stay equal.
     const changed = isOther ? this.#entries.replace(after, read.catalog) : new Set<ListTopic>();
     Object.assign(entry, after);
     if (before.facts === undefined) this.#entries.makeRoom();
@@ -245,7 +245,7 @@ export class CatalogCache {
 
     const wasTold = (topic: ListTopic): boolean => brings.includes(topic) && !before.gaveOld;
     const found = before.facts === undefined ? [] : [...changed].filter((each) => !wasTold(each));
-    // Other kinds of clients are told now as well, so their catalogs are looked at again first.
+    // Clients of other kinds receive the announcement as well, so their catalogs become outdated.
     if (found.length > 0) this.#entries.outdate(found, entry);
     const isRecovered = before.owesAll || (before.outage?.failures ?? 0) > 0;
     this.#announcer.announce(isRecovered ? LIST_TOPICS : found);
@@ -255,7 +255,7 @@ export class CatalogCache {
     return this.#entries.all().filter(({ outage }) => outage !== undefined);
   }
 
-  /** There is a sign of life. What is well for one kind of client may be so for the others. */
+  /** The server has shown a sign of life, so it may work for the other kinds of clients too. */
   #hurry(): void {
     const failing = this.#failing();
     for (const entry of failing) entry.outage &&= hurried(entry.outage);
@@ -267,7 +267,7 @@ export class CatalogCache {
     { known, waitMs }: CatalogQuestion,
     had: Catalog | undefined,
   ): CatalogAnswer {
-    // It had to make room meanwhile, so nothing else is known of it.
+    // The entry was evicted meanwhile, so nothing else is known about it.
     if (had !== undefined && !this.#entries.has(entry)) {
       return { kind: "catalog", catalog: had, freshMs: 0 };
     }
@@ -277,7 +277,7 @@ export class CatalogCache {
     if (shown === undefined || facts === undefined) return this.#none(entry, waitMs);
     const { isFresh, freshMs } = this.#freshness(entry);
     if (outage !== undefined) entry.owesAll = true;
-    // Who does not wait takes what is there, and knows that it may be old.
+    // A caller that does not wait accepts an old catalog.
     else if (!isFresh && refresh !== undefined && waitMs > 0) entry.gaveOld = true;
     const judged = { freshMs, ...(outage === undefined ? {} : { trouble: outage.trouble }) };
     if (known === facts.version) return { kind: "same", ...judged };
@@ -287,7 +287,7 @@ export class CatalogCache {
       : { kind: "catalog", catalog, ...judged };
   }
 
-  /** While the server is in trouble, nearly the same is better than nothing. */
+  /** During an outage, the catalog of a similar client is better than none. */
   #shown(entry: CatalogEntry): CatalogEntry | undefined {
     if (this.#isServable(entry)) return entry;
     const isServable = (other: CatalogEntry): boolean => this.#isServable(other);
@@ -303,7 +303,7 @@ export class CatalogCache {
     return { kind: "none", trouble: { reason: "slow", message, since } };
   }
 
-  /** One line in the log for each change, and none for what stays as it was. */
+  /** Logs one line for each change of the condition. */
   #note(): void {
     const before = this.#noted;
     const now = this.condition();

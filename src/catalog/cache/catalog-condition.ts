@@ -1,4 +1,4 @@
-/** How a server is, by what came of asking for its catalogs: the last attempt says it. */
+/** The condition of a server, as the last attempt to read its catalogs shows it. */
 
 import type { HealthState, ServerHealth } from "../../observability/health.ts";
 import type { ListFault, Trouble } from "../catalog.ts";
@@ -9,8 +9,8 @@ export type Condition = Pick<ServerHealth, "state" | "trouble" | "seenAt" | "cou
 const NOTHING: Condition["counts"] = { tools: 0, resources: 0, templates: 0, prompts: 0 };
 
 /**
- * @param reported what a caller told of, where nothing was tried since.
- * @param isServable whether a catalog is there, and young enough to be shown.
+ * @param reported the report of a caller, if there was no attempt since.
+ * @param isServable whether an entry has a catalog that is young enough to be shown.
  */
 export function conditionOf(
   entries: readonly CatalogEntry[],
@@ -39,7 +39,7 @@ function stateOf(
   return hasServable ? "failing" : "down";
 }
 
-/** A server that does not give all of its lists is there, and is not well. */
+/** A server that does not return all of its lists is available but not healthy. */
 function faultOf(fault: ListFault | undefined): Trouble | undefined {
   if (fault === undefined) return undefined;
   const { reason, message, since } = fault;
@@ -49,7 +49,7 @@ function faultOf(fault: ListFault | undefined): Trouble | undefined {
 function lastTrouble(entries: readonly CatalogEntry[], seenAt: number): Trouble | undefined {
   const outages = entries
     .flatMap(({ outage }) => outage ?? [])
-    // That it does not speak an era is how it is, and no illness.
+    // A server that does not speak an era is not in trouble.
     .filter(({ trouble, failedAt }) => trouble.reason !== "other-era" && failedAt >= seenAt);
   return outages.toSorted((a, b) => b.failedAt - a.failedAt)[0]?.trouble;
 }

@@ -1,4 +1,4 @@
-/** The catalogs of one server, by kind of client: in memory what is small, on the shelf the rest. */
+/** The catalogs of one server by kind of client: small ones in memory, the rest in the store. */
 
 import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
 import type { Catalog } from "../catalog.ts";
@@ -15,7 +15,7 @@ export class CatalogEntries {
   readonly #store: CatalogStore;
   readonly #max: number;
   readonly #held = new HeldCatalogs();
-  /** The one that was asked for the longest ago is the first. */
+  /** The least recently requested entry is the first. */
   readonly #entries = new Map<string, CatalogEntry>();
   #nextId = 1;
 
@@ -33,7 +33,7 @@ export class CatalogEntries {
     return [...this.#entries.values()];
   }
 
-  /** Makes room for it if it is new, among those without a catalog. */
+  /** @returns the entry of this kind of client; a new one may evict entries without a catalog. */
   of(client: ClientKind): CatalogEntry {
     const key = clientKey(client);
     const entry = this.#entries.get(key) ?? newEntry(this.#nextId++, client);
@@ -44,8 +44,8 @@ export class CatalogEntries {
   }
 
   /**
-   * The ones that were asked for the longest ago go. Those without a catalog have room of their own:
-   * whoever makes up kinds of clients must not push out what is good.
+   * Evicts the least recently requested entries. Entries without a catalog have a limit of their
+   * own: a caller that invents kinds of clients must not evict good catalogs.
    */
   makeRoom(): void {
     for (const isKnown of [true, false]) {
@@ -58,7 +58,7 @@ export class CatalogEntries {
     }
   }
 
-  /** The newest good one of a kind of its era: servers list nearly the same to all of these. */
+  /** The newest good entry of the same era: a server lists nearly the same to all its clients. */
   nearest(
     { client }: CatalogEntry,
     isGood: (entry: CatalogEntry) => boolean,
@@ -68,7 +68,7 @@ export class CatalogEntries {
     return alike.filter(isGood).toSorted((a, b) => b.readAt - a.readAt)[0];
   }
 
-  /** `false` once it had to make room. */
+  /** @returns `false` once the entry was evicted. */
   has(entry: CatalogEntry): boolean {
     return this.#entries.get(entry.key) === entry;
   }
@@ -79,7 +79,7 @@ export class CatalogEntries {
     if (this.has(entry)) this.#store.save(entry);
   }
 
-  /** @returns the lists that are not as they were. */
+  /** @returns the lists that changed. */
   replace(entry: CatalogEntry, catalog: Catalog): ReadonlySet<ListTopic> {
     const changed = topicsOf(this.#store.replace(entry, catalog));
     entry.savedAt = entry.readAt;
@@ -95,7 +95,7 @@ export class CatalogEntries {
     return read;
   }
 
-  /** These lists have changed; written down, for memory may go before they are read again. */
+  /** Marks lists as changed, also in the store: memory may go before they are read again. */
   outdate(topics: readonly ListTopic[], butFor?: CatalogEntry): void {
     for (const entry of this.all()) {
       if (entry === butFor) continue;

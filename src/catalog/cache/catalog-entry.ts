@@ -1,4 +1,4 @@
-/** What a keeper knows of the catalog of one kind of client, and how good that still is. */
+/** The known facts about the catalog of one kind of client, and their freshness. */
 
 import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
 import { type Catalog, type CatalogQuestion, LIST_KINDS } from "../catalog.ts";
@@ -8,19 +8,19 @@ import type { Facts, StoredCatalog } from "./catalog-store.ts";
 import type { ListTopic } from "../topics.ts";
 import { topicsHad } from "./catalog-topics.ts";
 
-/** One reading of a catalog, as it was when it began. */
+/** One reading of a catalog, in its state at the beginning. */
 export interface CatalogReading {
   readonly startedAt: number;
-  /** What was known to have changed: it brings that. */
+  /** The topics known to have changed before the reading: it includes these changes. */
   readonly brings: readonly ListTopic[];
-  /** What the server would have told of, from the beginning on. */
+  /** The topics whose changes the server would have announced from the beginning on. */
   readonly covered: ReadonlySet<ListTopic>;
-  /** What has changed since: it may not have seen that. */
+  /** The topics that have changed since: the reading may not include these changes. */
   readonly missed: Set<ListTopic>;
 }
 
 export interface Refresh extends CatalogReading {
-  /** Never rejects. Has the catalog, if it was had. */
+  /** Never rejects. Resolves with the catalog if it was read. */
   readonly done: Promise<{ readonly catalog: Catalog | undefined }>;
 }
 
@@ -30,15 +30,15 @@ export interface CatalogEntry extends StoredCatalog {
   readAt: number;
   outdated: readonly ListTopic[];
   outage: Outage | undefined;
-  /** When it was last written as it is. */
+  /** The `readAt` of the entry when it was last stored. */
   savedAt: number;
   covered: ReadonlySet<ListTopic>;
   refresh: Refresh | undefined;
-  /** Somebody was told that it is not to be had, or is the last good one. */
+  /** A caller received no catalog, or only the last good one. */
   owesAll: boolean;
-  /** Somebody got it although a newer one was on its way. */
+  /** A caller received the old catalog although a newer one was being read. */
   gaveOld: boolean;
-  /** A caller found that it does not say what the server does. */
+  /** A caller found that the server behaves differently from its catalog. */
   isDoubted: boolean;
 }
 
@@ -65,7 +65,7 @@ export function entryFrom(shelved: StoredCatalog): CatalogEntry {
     ...newEntry(shelved.id, shelved.client),
     ...shelved,
     savedAt: shelved.readAt,
-    // Whoever was told of it is not known any more.
+    // It is no longer known which callers learned of the outage.
     owesAll: shelved.outage !== undefined,
   };
 }
@@ -85,22 +85,22 @@ export function storedFactsOf({ catalog, ttlMs }: ReadCatalog): Facts {
   };
 }
 
-/** While the server tells of changes, its lists are looked at again after this all the same. */
+/** Even while the server announces changes, its lists are read again after this time. */
 const COVERED_MS = 10 * 60_000;
-/** No word of a server is believed for longer. */
+/** The upper limit for a server's `ttlMs`. */
 const MAX_FRESH_MS = 24 * 3_600_000;
 
 export interface Freshness {
   readonly isFresh: boolean;
-  /** For how long nothing else is to be expected, as far as the server lets one say. */
+  /** Milliseconds for which no change is expected, as far as the server indicates it. */
   readonly freshMs: number;
 }
 
 const STALE: Freshness = { isFresh: false, freshMs: 0 };
 
 /**
- * @param covers whether the server would tell of a change. A server that tells is believed: its
- *   catalog is then as good as if it had been read just now.
+ * @param covers whether the server would announce a change. If it would, its catalog counts as
+ *   read just now.
  */
 export function freshness(
   { facts, readAt, outdated, outage, covered, isDoubted }: CatalogEntry,
@@ -111,10 +111,10 @@ export function freshness(
   if (facts === undefined || outage !== undefined || isDoubted) return STALE;
   if (outdated.length > 0) return STALE;
   const age = now - readAt;
-  // A clock that was set back.
+  // The clock was set back.
   if (age < 0) return STALE;
   const { ttlMs = defaultMs, topics, fault } = facts;
-  // A list that was not given is asked for again, whatever the server says of the others.
+  // A list that the server did not return is read again, whatever the TTL of the others.
   const lifeMs = Math.min(ttlMs, fault === undefined ? MAX_FRESH_MS : defaultMs);
   const isCovered =
     fault === undefined &&
@@ -126,17 +126,17 @@ export function freshness(
 
 const DOUBT_MS = 1000;
 
-/** Whoever doubts what was read just now is to ask again later: it would be read for each of them. */
+/** Ignores a doubt about a catalog that was just read: each doubt would cause another reading. */
 export function isDoubted(entry: CatalogEntry, question: CatalogQuestion, now: number): boolean {
   const { facts, readAt } = entry;
   const isKnown = facts !== undefined && question.known === facts.version;
   return question.isDoubted === true && isKnown && now - readAt >= DOUBT_MS;
 }
 
-/** That a catalog is still good is written down this often. */
+/** An unchanged catalog's `readAt` is stored this often. */
 const SAVE_MS = 3_600_000;
 
-/** That it is as it was is not worth a row each time. */
+/** An unchanged catalog is not worth a write each time. */
 export function isWorthSaving(before: CatalogEntry, { facts, readAt }: CatalogEntry): boolean {
   return (
     before.outage !== undefined ||
@@ -146,10 +146,10 @@ export function isWorthSaving(before: CatalogEntry, { facts, readAt }: CatalogEn
   );
 }
 
-/** What is missing of a server that is there is asked for this often while nobody lists. */
+/** The pause before the missing lists of an available server are read again without a request. */
 const FAULT_PAUSE_MS = 60_000;
 
-/** When the server is to be asked again though nobody lists; `undefined` while it is well. */
+/** @returns the time of the next attempt without a request; `undefined` for a healthy server. */
 export function retryAt({ outage, facts, readAt }: CatalogEntry): number | undefined {
   if (outage !== undefined) return outage.retryAt;
   return facts?.fault === undefined ? undefined : readAt + FAULT_PAUSE_MS;

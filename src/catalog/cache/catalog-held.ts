@@ -1,6 +1,6 @@
 /**
  * Catalogs in memory, up to a size: many feeds may share the memory of one isolate. A large catalog
- * is read from its rows each time, which is seldom: whoever has it already is told so.
+ * is read from its rows each time, which is seldom: a caller that has it receives only `same`.
  */
 
 import type { Catalog } from "../catalog.ts";
@@ -13,7 +13,7 @@ interface Held {
 }
 
 export class HeldCatalogs {
-  /** The one that was used the longest ago is the first. */
+  /** The least recently used catalog is the first. */
   readonly #held = new Map<number, Held>();
   #chars = 0;
 
@@ -25,7 +25,7 @@ export class HeldCatalogs {
     return found.catalog;
   }
 
-  /** @param chars roughly what it takes. */
+  /** @param chars the approximate size of the catalog. */
   keep(id: number, catalog: Catalog, chars: number): void {
     this.forget(id);
     if (chars > MAX_CHARS) return;

@@ -35,7 +35,7 @@ export function isOverdue({ failedAt, retryAt }: Outage, now: number): boolean {
   return now >= retryAt || now < failedAt;
 }
 
-/** A caller reports that the server is away. */
+/** The outage after a caller reports that the server is unavailable. */
 export function afterReport(trouble: Trouble, now: number): Outage {
   return { trouble, failures: 0, failedAt: now, retryAt: now + FIRST_PAUSE_MS };
 }

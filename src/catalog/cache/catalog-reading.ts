@@ -1,4 +1,4 @@
-/** One reading of a catalog, with an end; and what became of one that failed, for the user. */
+/** One reading of a catalog within a time limit, and its failure in words for the user. */
 
 import { logUnexpected } from "../../observability/unexpected.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
@@ -6,7 +6,7 @@ import type { Trouble } from "../catalog.ts";
 import type { ReadCatalog } from "../read/read-catalog.ts";
 
 /**
- * Ends within its time, also when what reads does not heed the signal.
+ * Ends in time even if `read` ignores the signal.
  *
  * @throws UpstreamError as `read` does, and when the time is over.
  */

@@ -1,7 +1,7 @@
 /**
- * Where the catalogs of one server outlive memory: a row for each kind of client with what is known
- * of its catalog, and rows with the catalog itself. The tables are made with the first row, and their
- * names end in the number of their layout: a later layout is another table.
+ * The stored catalogs of one server: a row for each kind of client with facts about its catalog,
+ * and rows with the catalog itself. The tables are created with the first row. Their names end in
+ * the number of their layout: a later layout is another table.
  */
 
 import type { Sql } from "../../lib/sql.ts";
@@ -12,13 +12,13 @@ import type { Outage } from "./catalog-outage.ts";
 import { catalogFrom, type Part, PARTS, rowsOf } from "./catalog-text.ts";
 import type { ListTopic } from "../topics.ts";
 
-/** What is known of a catalog without reading it. */
+/** Facts about a catalog that are known without loading it. */
 export interface Facts {
   readonly version: string;
   /** As the server states it. */
   readonly ttlMs?: number;
   readonly counts: Readonly<Record<ListKind, number>>;
-  /** The first of the lists that the server did not give. */
+  /** The first of the lists that the server did not return. */
   readonly fault?: ListFault;
   /** The topics of the lists that the server has. */
   readonly topics: readonly ListTopic[];
@@ -32,14 +32,14 @@ export interface StoredCatalog {
   readonly facts: Facts | undefined;
   /** When the server was last found to have this catalog; milliseconds since 1970. */
   readonly readAt: number;
-  /** What has changed since. */
+  /** The topics that have changed since. */
   readonly outdated: readonly ListTopic[];
   readonly outage: Outage | undefined;
 }
 
 export interface ShelfStorage {
   readonly sql: Sql;
-  /** Runs synchronous work whole or not at all. */
+  /** Runs synchronous work as one transaction. */
   readonly transaction: <T>(work: () => T) => T;
 }
 
@@ -54,9 +54,9 @@ type Row = {
 
 const KINDS = "catalogs_1";
 const ROWS = "catalog_rows_1";
-/** Rows that a part of a catalog has room for. */
+/** The number of row ids reserved for a part of a catalog. */
 const PART_ROWS = 2 ** 20;
-/** Parts that a catalog has room for. */
+/** The number of parts that row ids reserve for a catalog. */
 const MAX_PARTS = 8;
 
 export class CatalogStore {
@@ -65,7 +65,7 @@ export class CatalogStore {
   readonly #endpoint: string;
   #exists: boolean;
 
-  /** @param endpoint where the server is: what was read elsewhere is forgotten. */
+  /** @param endpoint the server's URL: catalogs read from another URL are deleted. */
   constructor({ sql, transaction }: ShelfStorage, endpoint: string) {
     this.#sql = sql;
     this.#transaction = transaction;
@@ -74,7 +74,7 @@ export class CatalogStore {
     this.#exists = [...sql.exec(query, KINDS)].length > 0;
   }
 
-  /** Everything that is here, the oldest first. */
+  /** All stored entries, the oldest first. */
   load(): readonly StoredCatalog[] {
     if (!this.#exists) return [];
     const elsewhere = `SELECT id FROM ${KINDS} WHERE endpoint <> ?`;
@@ -86,7 +86,7 @@ export class CatalogStore {
     return Array.from(this.#sql.exec<Row>(query), shelvedFrom);
   }
 
-  /** Writes what is known of a catalog: one row. */
+  /** Writes the facts about a catalog: one row. */
   save({ id, client, facts, readAt, outdated, outage }: StoredCatalog): void {
     this.#create();
     this.#sql.exec(
@@ -103,9 +103,9 @@ export class CatalogStore {
   }
 
   /**
-   * Puts a catalog in the place of the one that was there.
+   * Replaces the stored catalog.
    *
-   * @returns its parts that are not as they were; only these are written.
+   * @returns the parts that changed; only these are written.
    */
   replace(shelved: StoredCatalog, catalog: Catalog): readonly Part[] {
     return this.#transaction(() => {
@@ -137,7 +137,7 @@ export class CatalogStore {
     this.#exists = true;
   }
 
-  /** @returns whether anything had to be written. */
+  /** @returns whether anything changed. */
   #write(catalog: number, part: Part, rows: Iterable<string>): boolean {
     let n = 0;
     let isOther = false;
@@ -152,7 +152,7 @@ export class CatalogStore {
     return isOther || this.#cut(catalog, part, n);
   }
 
-  /** What is there is as good as what is to be written, or makes room for it. */
+  /** Deletes the rows from this place on unless the row here equals `data`. */
   #cutWhereOther(catalog: number, part: Part, n: number, data: string): boolean {
     const query = `SELECT data = ? AS same FROM ${ROWS} WHERE id = ?`;
     const [row] = this.#sql.exec<{ same: number }>(query, data, rowId(catalog, part, n));
@@ -161,7 +161,7 @@ export class CatalogStore {
     return true;
   }
 
-  /** @returns whether there was anything from this place on. */
+  /** @returns whether there were rows from this place on. */
   #cut(catalog: number, part: Part, n: number): boolean {
     const query = `DELETE FROM ${ROWS} WHERE id BETWEEN ? AND ? RETURNING id`;
     const [from, to] = [rowId(catalog, part, n), rowId(catalog, part, PART_ROWS - 1)];

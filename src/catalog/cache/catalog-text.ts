@@ -1,6 +1,6 @@
 /**
- * How a catalog lies in a table: each of its lists is a text with one line for each thing, cut into
- * rows. Neither way is a catalog in memory as a whole text: one may have tens of megabytes.
+ * The format of a catalog in a table: each list is a text with one line for each item, cut into
+ * rows. Neither direction holds a whole catalog as one text: it may have tens of megabytes.
  */
 
 import { cutIntoRows } from "../../lib/cut-into-rows.ts";
@@ -14,11 +14,11 @@ import {
   type ListKind,
 } from "../catalog.ts";
 
-/** What is kept apart: a change of one leaves the rows of the others as they are. */
+/** The parts are stored separately: a change of one leaves the rows of the others as they are. */
 export const PARTS = ["about", ...LIST_KINDS] as const satisfies readonly ("about" | ListKind)[];
 export type Part = (typeof PARTS)[number];
 
-/** Lines share a row up to this; a longer one has rows of its own. */
+/** Lines share a row up to this length; a longer line has rows of its own. */
 const MAX_ROW_CHARS = 256 * 1024;
 
 type AboutLine = readonly [
@@ -26,12 +26,12 @@ type AboutLine = readonly [
   flaws: readonly string[],
   isPublic: boolean,
   era: Era,
-  /** Rows that were written before there were any have none. */
+  /** Absent from rows that were written before this member existed. */
   faults?: readonly ListFault[],
 ];
 type ItemLine = readonly [name: string, text: string];
 
-/** The same rows for the same part, each of a size that the table takes. */
+/** Yields the same rows for the same part, each of a size that the table accepts. */
 export function* rowsOf(catalog: Catalog, part: Part): Generator<string, void, void> {
   let row = "";
   for (const line of linesOf(catalog, part)) {
@@ -46,7 +46,7 @@ export function* rowsOf(catalog: Catalog, part: Part): Generator<string, void, v
   if (row !== "") yield row;
 }
 
-/** JSON has no line breaks of its own, and spells half characters so that every store keeps them. */
+/** JSON text has no line breaks and escapes lone surrogates, so that every store keeps them. */
 function* linesOf(catalog: Catalog, part: Part): Generator<string, void, void> {
   if (part === "about") {
     const { about, flaws, isPublic, era, faults } = catalog;

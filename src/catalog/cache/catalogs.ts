@@ -1,6 +1,6 @@
 /**
- * The catalogs that this isolate knows. A call is routed by what is here, however old; a list is
- * told only after the feed of each server was asked whether it still is so.
+ * The catalogs that this isolate knows. A call is routed by the known catalog; a list is returned
+ * only after the feed of each server was asked whether its catalog is still current.
  */
 
 import { settleWithin } from "../../lib/time-out.ts";
@@ -16,7 +16,7 @@ import { type Kept, KeptCatalogs } from "./kept-catalogs.ts";
 export interface Known {
   readonly server: Server;
   readonly catalog: Catalog | undefined;
-  /** The server is not to be had, or was not when it was asked last. */
+  /** The server is unavailable, or was at the last request. */
   readonly trouble: Trouble | undefined;
   readonly freshMs: number;
 }
@@ -28,12 +28,12 @@ const FIVE_MINUTES_MS = 300_000;
 const MAX_WEIGHT = 32 * 1024 * 1024;
 const catalogs = new KeptCatalogs({ maxWeight: MAX_WEIGHT, ttlMs: HOUR_MS });
 
-/** How much longer than it was told to wait a feed may take. */
+/** Milliseconds that a feed may take beyond the wait in the question. */
 const GRACE_MS = 1000;
-/** Clocks tick apart: who waited for this part of the time has waited for all of it. */
+/** Clocks differ: a wait of at least this part of the time counts as all of it. */
 const IN_VAIN = 0.9;
 
-/** For routing: what is known here, and the feed's only where nothing is. Never rejects. */
+/** For routing: the catalog known here, or the feed's if that is missing or old. Never rejects. */
 export async function knownCatalog(
   context: Context,
   server: Server,
@@ -41,18 +41,18 @@ export async function knownCatalog(
 ): Promise<Known> {
   const { limits } = context;
   const kept = catalogs.get(keyOf(server, client));
-  // A server without a catalog may have one soon; but not every call has to wait for it.
+  // A server without a catalog may have one soon, but not every call has to wait for it.
   const goodMs = kept?.catalog === undefined ? limits.pauseSeconds * 1000 : FIVE_MINUTES_MS;
   if (kept !== undefined && Date.now() - kept.askedAt < goodMs) return knownFrom(server, kept);
-  // Anything will do, so nobody waits for something newer where there is something.
+  // Any catalog will do, so no call waits for a newer one if there is one.
   const atOnce = await ask(context, server, { client, waitMs: 0 });
   return atOnce.catalog === undefined ? currentCatalog(context, server, client) : atOnce;
 }
 
 /**
- * For lists: as new as can be had in `catalogWaitMilliseconds`. Never rejects.
+ * For lists: the newest catalog available within `catalogWaitMilliseconds`. Never rejects.
  *
- * @param isDoubted the server has refused what is known here.
+ * @param isDoubted the server's behaviour contradicted the catalog known here.
  */
 export function currentCatalog(
   context: Context,
@@ -67,7 +67,7 @@ export function currentCatalog(
 }
 
 /**
- * For the later pages of a list: what its first page was made of, if that was a moment ago. Never
+ * For the later pages of a list: the catalog of its first page, if that was a moment ago. Never
  * rejects.
  */
 export async function recentCatalog(
@@ -106,17 +106,17 @@ async function ask(
   const now = Date.now();
   const isInVain = waitMs > 0 && now - startedAt >= waitMs * IN_VAIN;
   const hastyUntil = isInVain ? now + limits.pauseSeconds * 1000 : (before?.hastyUntil ?? 0);
-  // Others may have learned something meanwhile.
+  // Another request may have updated the entry meanwhile.
   const latest = catalogs.get(key);
   const told = keptFrom(answer, before, { server, now, hastyUntil, latest, limits });
   const isOvertaken = answer?.kind !== "catalog" && latest !== before;
-  // Who did not wait has learned nothing by an empty answer.
+  // An empty answer says nothing if the request did not wait.
   const isNothing = waitMs === 0 && told.catalog === undefined && before?.catalog === undefined;
   if (!isOvertaken && !isNothing) catalogs.set(key, told);
   return knownFrom(server, told);
 }
 
-/** Objects restart; a question can be put again without harm. @returns `undefined` if both failed. */
+/** Objects restart; a question can be repeated without harm. @returns `undefined` if both fail. */
 async function askTwice(
   feed: () => Feed,
   question: CatalogQuestion,
@@ -124,7 +124,7 @@ async function askTwice(
   try {
     return await feed().catalog(question);
   } catch {
-    // The second failure says it.
+    // Only the second failure is logged.
   }
   try {
     return await feed().catalog(question);
@@ -138,7 +138,7 @@ interface Circumstances {
   readonly server: Server;
   readonly now: number;
   readonly hastyUntil: number;
-  /** What is kept by now. */
+  /** The entry that is kept by now. */
   readonly latest: Kept | undefined;
   readonly limits: Pick<Limits, "staleCatalogHours">;
 }
@@ -151,7 +151,7 @@ function keptFrom(
   const told = { askedAt: now, hastyUntil, seenAt: before?.seenAt ?? 0 };
   if (answer?.kind === "none") {
     const { trouble } = answer;
-    // The feed may have had to forget what is known here; but of what is too old, nobody tells.
+    // The feed may have evicted a catalog that is known here; one that is too old is not shown.
     const isServable =
       now - told.seenAt <= limits.staleCatalogHours * HOUR_MS && trouble.reason !== "unconfigured";
     const catalog = isServable ? before?.catalog : undefined;
@@ -161,7 +161,7 @@ function keptFrom(
     const since = before?.trouble?.reason === "gateway" ? before.trouble.since : now;
     const message = `The gateway cannot tell at the moment what upstream "${server.slug}" has`;
     const trouble = { reason: "gateway", message, since };
-    // Nobody has said that what is here still is so.
+    // The feed has not confirmed the catalog that is known here.
     const askedAt = before?.askedAt ?? now;
     return { ...told, askedAt, catalog: before?.catalog, trouble, freshUntil: now };
   }
@@ -170,7 +170,7 @@ function keptFrom(
   if (answer.kind === "same") {
     return { ...told, seenAt, catalog: before?.catalog, trouble, freshUntil: now + freshMs };
   }
-  // What is derived from a catalog is kept beside it, so that one object stands for a version.
+  // Derived values are kept by catalog object, so one object stands for each version.
   const isThere = latest?.catalog?.version === answer.catalog.version;
   const catalog = isThere ? latest.catalog : answer.catalog;
   return { ...told, seenAt, catalog, trouble, freshUntil: now + freshMs };

@@ -1,6 +1,6 @@
 /**
- * The catalogs that an isolate holds, within a weight: whichever was set longest ago goes first, for a
- * feed tells anew of what is in use. Values only, and each may be forgotten at any time.
+ * The catalogs that an isolate holds, within a weight. The catalog that was set longest ago goes
+ * first: a catalog in use is set again with each answer of its feed. Any may be dropped anytime.
  */
 
 import { type Catalog, LIST_KINDS, type Trouble } from "../catalog.ts";
@@ -9,13 +9,13 @@ import { entryWeight } from "../read/room.ts";
 export interface Kept {
   readonly catalog: Catalog | undefined;
   readonly trouble: Trouble | undefined;
-  /** Nothing else is to be expected until then. Times are in milliseconds since 1970. */
+  /** No change is expected until then. Times are in milliseconds since 1970. */
   readonly freshUntil: number;
-  /** When the feed said last that it is so. */
+  /** The time when the feed last confirmed it. */
   readonly askedAt: number;
-  /** When the server was last known to have the catalog; without one, it says nothing. */
+  /** The time when the server was last known to have the catalog; without one, meaningless. */
   readonly seenAt: number;
-  /** It was waited for in vain: until then, nobody waits for it again. */
+  /** A wait for the catalog failed: until this time, no request waits for it again. */
   readonly hastyUntil: number;
 }
 

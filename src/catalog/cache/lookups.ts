@@ -1,6 +1,6 @@
 /**
- * What a catalog is asked for again and again. Each answer is worked out once for a catalog and kept
- * beside it, for as long as the catalog itself is kept.
+ * Lookups in a catalog. Each index is computed once for a catalog and kept for as long as the
+ * catalog itself.
  */
 
 import { tryJson } from "../../lib/try-json.ts";
@@ -11,11 +11,11 @@ import type { NamedKind, Naming } from "../names/naming.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { Catalog, Item, ListKind } from "../catalog.ts";
 
-/** Of what may be seen; the rest has no public name. */
+/** The names of the visible items; the others have no public name. */
 export interface PublicIndex {
-  /** The server's name → what it is called at the endpoint. */
+  /** The server's name → the name at the endpoint. */
   readonly toPublic: ReadonlyMap<string, string>;
-  /** And back. */
+  /** The name at the endpoint → the server's name. */
   readonly toServer: ReadonlyMap<string, string>;
 }
 
@@ -36,7 +36,7 @@ function derived(catalog: Catalog): Derived {
   return made;
 }
 
-/** Where a thing stands in its list. @param name the server's own. */
+/** The index of an item in its list. @param name the server's own. */
 export function placeOf(catalog: Catalog, list: ListKind, name: string): number | undefined {
   const { places } = derived(catalog);
   const known = (places[list] ??= new Map(
@@ -51,12 +51,12 @@ export function itemNamed(catalog: Catalog, list: ListKind, name: string): Item 
   return place === undefined ? undefined : catalog.lists[list][place];
 }
 
-/** Resources and their templates are judged by one policy. */
+/** Resources and their templates have one policy. */
 export function policyOf(server: Server, list: ListKind): ItemPolicy {
   return server[list === "templates" ? "resources" : list];
 }
 
-/** Whether a server lists a thing that may be seen. */
+/** @returns whether a server lists an item that may be seen. */
 export function shows(server: Server, catalog: Catalog, list: ListKind, name: string): boolean {
   return placeOf(catalog, list, name) !== undefined && isAllowed(policyOf(server, list), name);
 }
@@ -74,7 +74,7 @@ export function publicIndex(
 }
 
 function makeIndex(naming: Naming, server: Server, kind: NamedKind, catalog: Catalog): PublicIndex {
-  // What may not be seen has its part in what the others are called.
+  // Hidden names take part too: they affect the names of the others.
   const names = catalog.lists[kind].map(({ name }) => name);
   const policy = server[kind];
   const seen = [...naming.publicNames(server, kind, names)].filter(([name]) =>
@@ -86,11 +86,11 @@ function makeIndex(naming: Naming, server: Server, kind: NamedKind, catalog: Cat
   };
 }
 
-/** What has to be known of a tool to call it, and to read what comes of it. */
+/** The facts about a tool that a call and its result need. */
 export interface ToolFacts {
-  /** Which arguments its server wants mirrored into headers. */
+  /** The arguments that its server wants mirrored into headers. */
   readonly bindings: readonly ParamBinding[];
-  /** As the server gave it. */
+  /** As the server sent it. */
   readonly outputSchema?: unknown;
 }
 

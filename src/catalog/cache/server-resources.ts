@@ -1,9 +1,9 @@
 /**
- * Which URIs a server speaks for: those that it lists, those that its tools point at, and those that
- * fit its templates. A template that begins with an expression names no place of its own, so it
- * claims nothing, and is given what nobody else speaks for. Made once for each catalog, and gone with it. Servers choose how many templates
- * they have and what they look like, so most of that is kept as text, and not all is looked at: what
- * is beyond is listed, and can be completed, but no request finds its server by it.
+ * The URIs that a server owns: those that it lists, those that its tools point at, and those that
+ * fit its templates. A template that begins with an expression claims nothing; it gets URIs that
+ * no other server claims. The index is made once for each catalog. Servers choose the number and
+ * form of their templates, so most are kept as text, and templates beyond a limit are not matched:
+ * clients can list and complete them, but no request is routed by them.
  */
 
 import { tryJson } from "../../lib/try-json.ts";
@@ -17,10 +17,10 @@ import type { Steps } from "../uris/steps.ts";
 import { matched } from "../uris/matched-templates.ts";
 import { UriTemplate } from "../uris/uri-template.ts";
 
-/** Steps for each character of a URI that is judged. */
+/** The cost in steps of judging each character of a URI. */
 const JUDGING = 2;
 
-/** Templates that begin alike. */
+/** Templates with the same prefix. */
 interface Family {
   readonly prefix: string;
   /** As RFC 6570 expands it. */
@@ -32,9 +32,9 @@ export class ServerResources {
   readonly #server: Server;
   readonly #catalog: Catalog;
   readonly #uris: ReadonlySet<string>;
-  /** Those that begin with a text of their own. */
+  /** Templates that begin with a literal. */
   readonly #families: readonly Family[];
-  /** Those that begin with an expression. */
+  /** Templates that begin with an expression. */
   readonly #openFamilies: readonly Family[];
   readonly #parsed = new Map<string, UriTemplate | undefined>();
 
@@ -42,7 +42,7 @@ export class ServerResources {
     const { resources, tools, templates } = catalog.lists;
     this.#server = server;
     this.#catalog = catalog;
-    // What may not be called points at nothing.
+    // A tool that may not be called claims no URI.
     const callable = tools.filter(({ name }) => isAllowed(server.tools, name));
     this.#uris = new Set([...resources.map(({ name }) => name), ...callable.flatMap(urisOfTool)]);
     const families = familiesOf(templates);
@@ -60,7 +60,7 @@ export class ServerResources {
     return made;
   }
 
-  /** It is in a list, and may be seen there. */
+  /** The URI is listed or a tool points at it, and it may be seen. */
   lists(uri: string): boolean {
     return this.#uris.has(uri) && isAllowed(this.#server.resources, uri);
   }
@@ -69,30 +69,30 @@ export class ServerResources {
     return this.#server.slug;
   }
 
-  /** Those that are in a list and may be seen, and those that its tools point at. */
+  /** The visible URIs that the server lists or that its tools point at. */
   get uris(): readonly string[] {
     return [...this.#uris].filter((uri) => isAllowed(this.#server.resources, uri));
   }
 
-  /** The texts of those that may be seen. */
+  /** The texts of the templates that may be seen. */
   get templates(): readonly string[] {
     return this.#catalog.lists.templates
       .map(({ name }) => name)
       .filter((text) => isAllowed(this.#server.resources, text));
   }
 
-  /** A template that may be seen, by its own text. */
+  /** The server lists a template with this text, and it may be seen. */
   listsTemplate(text: string): boolean {
     return shows(this.#server, this.#catalog, "templates", text);
   }
 
-  /** It lists it, or a template that claims it fits. */
+  /** The server lists the URI, or a template that begins with a literal fits it. */
   claims(uri: string, steps: Steps): boolean {
     return this.lists(uri) || this.fits(uri, steps);
   }
 
   /**
-   * Whether a template fits that claims what fits it, and may be used.
+   * A template that begins with a literal fits the URI, and may be used.
    *
    * @returns `false`, too, when there are no steps left to find one.
    */
@@ -100,12 +100,12 @@ export class ServerResources {
     return this.#fitsAny(this.#families, uri, steps);
   }
 
-  /** Whether a template fits that claims nothing, and may be used. */
+  /** A template that begins with an expression fits the URI, and may be used. */
   fitsOpenly(uri: string, steps: Steps): boolean {
     return this.#fitsAny(this.#openFamilies, uri, steps);
   }
 
-  /** Whether a template of another server and one of this have a URI in common, by an example of each. */
+  /** Compares examples: a template of another server and one of this server share a URI. */
   overlaps(text: string, other: ServerResources, steps: Steps): boolean {
     const example = other.#parse(text)?.example;
     if (example === undefined || UriTemplate.beginning(text).prefix === "") return false;
@@ -150,7 +150,7 @@ export class ServerResources {
   }
 }
 
-/** Who forbids a template forbids what comes from it. */
+/** A denied template denies every URI that fits it. */
 function isDenied({ deny }: ItemPolicy, text: string): boolean {
   return deny.some((glob) => glob.matches(text));
 }
@@ -166,7 +166,7 @@ function familiesOf(templates: readonly Item[]): readonly Family[] {
   return [...families.values()];
 }
 
-/** What `ServerResources` looks at: a part of the catalog that is small enough to be sent around. */
+/** The part of the catalog that `ServerResources` reads: small enough to send between objects. */
 export function resourcesOf(catalog: Catalog): Catalog {
   const { tools, resources, templates } = catalog.lists;
   return {
@@ -185,11 +185,11 @@ function named({ name }: Item): Item {
 }
 
 /**
- * What a tool shows its results with (MCP Apps, and its forerunners): such resources are seldom
- * listed, so the tool is what says whose they are.
+ * The resources with which a tool shows its results (MCP Apps and its forerunners): they are seldom
+ * listed, so the tool determines their server.
  */
 function urisOfTool({ text }: Item): readonly string[] {
-  // Few tools have one, and a catalog may have thousands.
+  // Few tools have such a resource, and a catalog may have thousands of tools.
   if (!/resourceUri|outputTemplate/.test(text)) return [];
   const tool = tryJson(text);
   const meta: JsonObject = isObject(tool) && isObject(tool["_meta"]) ? tool["_meta"] : {};

@@ -1,6 +1,6 @@
 /**
- * What has to be known of a tool to call it across the gateway: as the catalog has it, so that a call
- * costs no list.
+ * The facts that a call of a tool needs, taken from the catalog so that a call costs no list
+ * request.
  */
 
 import type { RequestScope } from "../request-scope.ts";
@@ -13,8 +13,8 @@ import { factsOf, type ToolFacts } from "./lookups.ts";
  * Never rejects.
  *
  * @param name the server's own.
- * @param isDoubted what was said before did not fit: the server is asked anew.
- * @returns `undefined` when the tool is not listed, or no list can be had.
+ * @param isDoubted the earlier facts did not fit: the server is asked again.
+ * @returns `undefined` when the tool is not listed, or no list is available.
  */
 export type ToolFactsOf = (name: string, isDoubted: boolean) => Promise<ToolFacts | undefined>;
 

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 
-/** @param result of `listPage`. What it says of servers in `_meta` stays. */
+/** @param result of `listPage`. Its notes on servers in `_meta` stay. */
 export function asLegacyList(result: JsonObject): JsonObject {
   const { resultType: _type, ttlMs: _ttl, cacheScope: _scope, ...rest } = result;
   return rest;

@@ -1,6 +1,6 @@
 /**
- * One page of a merged list: the servers in the operator's order, and the things of each in the
- * server's. All servers are asked at once, and a page that is full waits for no other.
+ * One page of a merged list: the servers in the operator's order, and the items of each in the
+ * server's. All servers are asked at once, and a full page waits for no further server.
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -23,11 +23,11 @@ export interface PageQuestion {
   readonly list: ListKind;
   /** As the client sent it. */
   readonly cursor?: unknown;
-  /** A part of the name that is looked for (`params._meta["edgeway/search"]`). */
+  /** The part of the name to search for (`params._meta["edgeway/search"]`). */
   readonly search?: unknown;
 }
 
-/** The same for every cursor that leads nowhere, whatever is wrong with it. */
+/** The same error for every invalid cursor. */
 export function badCursor(): { readonly error: ErrorObject } {
   return errorReply(ErrorCode.InvalidParams, "Invalid cursor: list again from the beginning");
 }
@@ -53,7 +53,7 @@ function searchFrom(search: unknown): string | undefined {
   return typeof search === "string" && search !== "" ? search.toLowerCase() : undefined;
 }
 
-/** @param place where the page before ended. */
+/** @param place the end of the page before. */
 async function fill(
   requestScope: RequestScope,
   client: ClientKind,
@@ -65,10 +65,10 @@ async function fill(
   const ask = place === undefined ? currentCatalog : recentCatalog;
   const asked = servers.map((server, n) => {
     if (n >= first) return ask(requestScope, server, client);
-    // What they have told is not told again.
+    // The items of these servers were on earlier pages.
     return page.heedsOthers ? knownCatalog(requestScope, server, client) : undefined;
   });
-  // What the page does not wait for is there when the next one asks.
+  // Catalogs that this page does not wait for are ready for the next page.
   for (const asking of asked) if (asking !== undefined) requestScope.waitUntil(asking);
 
   const consulted: Known[] = [];
@@ -106,7 +106,7 @@ function complete(
     [LISTS[list].member]: things,
     ...(nextCursor === undefined ? {} : { nextCursor }),
     ttlMs: freshMsOf(consulted),
-    // All pages of a list say the same (caching: MUST), and a cursor is nobody else's.
+    // All pages have the same scope (caching: MUST), and a cursor is valid for one client only.
     cacheScope: isWhole && isPublic ? "public" : "private",
     ...(meta === undefined ? {} : { _meta: meta }),
   };

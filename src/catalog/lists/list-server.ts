@@ -1,6 +1,6 @@
 /**
- * A list of the one server of an endpoint, page by page as the server gives it. Its cursors are
- * sealed for the client that they are given to; what may not be seen is left out.
+ * A list of the one server of an endpoint, page by page as the server sends it. Its cursors are
+ * sealed for the client that receives them; hidden items are left out.
  */
 
 import type { Call } from "../../protocol/exchange.ts";
@@ -11,7 +11,7 @@ import { BEGINNING, openServerCursor, sealServerCursor } from "../routing/server
 import { filterPage } from "../routing/filter-page.ts";
 import type { RequestScope } from "../request-scope.ts";
 
-/** @param ask puts a request to the server. */
+/** @param ask sends a request to the server. */
 export async function listServer(
   requestScope: RequestScope,
   list: ListKind,
@@ -29,7 +29,7 @@ export async function listServer(
   if ("error" in reply) return reply;
   const { nextCursor, ...page } = filterPage(requestScope, list, reply.result);
   const pages = place.pages + 1;
-  // Nothing is kept between pages, so a list that goes in circles is only known by its length.
+  // Nothing is kept between pages, so only its length reveals a circular list.
   const goesOn =
     typeof nextCursor === "string" &&
     nextCursor !== cursor &&

@@ -1,7 +1,7 @@
 /**
- * Where the next page of a merged list begins: behind a thing of a server. It is all in the cursor,
- * which is sealed, so nothing is kept between pages; what changes in between moves the place along
- * with the thing.
+ * The beginning of the next page of a merged list: behind an item of a server. The sealed cursor
+ * holds all of it, so nothing is kept between pages. If the list changes in between, the place
+ * moves with the item.
  */
 
 import { isObject } from "../../protocol/json-rpc.ts";
@@ -11,13 +11,13 @@ import type { ListKind } from "../catalog.ts";
 export interface MergedListPosition {
   readonly list: ListKind;
   readonly slug: string;
-  /** Of the last thing that was told, in the server's list. */
+  /** The index of the last returned item in the server's list. */
   readonly index: number;
-  /** Its name, the server's own; `undefined` where that is too long to be carried about. */
+  /** The server's own name of that item; `undefined` if it is too long for a cursor. */
   readonly after: string | undefined;
-  /** How many things of the server were told, so that one that goes on changing comes to an end. */
+  /** The number of returned items of the server: it ends a list that keeps changing. */
   readonly told: number;
-  /** What is looked for. */
+  /** The search text. */
   readonly search: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function sealMergedCursor(holder: SealScope, place: MergedListPosition): 
   });
 }
 
-/** @returns `undefined` for whatever is no cursor of this list that this client was given. */
+/** @returns `undefined` unless it is a cursor of this list that was issued to this client. */
 export async function openMergedCursor(
   holder: SealScope,
   list: ListKind,

@@ -1,6 +1,6 @@
 /**
- * The things on one page of a merged list. It is given servers in their order, and takes of each
- * what may be seen, as long as there is room.
+ * The items on one page of a merged list. The caller adds servers in their order; the page takes the
+ * visible items of each, as long as there is room.
  */
 
 import { isAllowed } from "../../policy/item-policy.ts";
@@ -32,7 +32,7 @@ const encoder = new TextEncoder();
 export class MergedPage {
   readonly list: ListKind;
   readonly things: JsonObject[] = [];
-  /** Resources keep their URIs, so several servers may have the same: the first of them has it. */
+  /** Resources keep their URIs, so several servers may list the same: the first one owns it. */
   readonly heedsOthers: boolean;
   readonly #options: PageOptions;
   readonly #passed: Known[] = [];
@@ -47,33 +47,33 @@ export class MergedPage {
     this.#options = options;
   }
 
-  /** There is no room for anything more. */
+  /** The page has no room for another item. */
   get isFull(): boolean {
     const { listPageItems, listPageBytes } = this.#options.limits;
     return this.things.length >= listPageItems || this.#bytes >= listPageBytes;
   }
 
-  /** Something that was given has found no room. */
+  /** An added item found no room. */
   get isCut(): boolean {
     return this.#isCut;
   }
 
-  /** What the servers on the page give up to those before them. */
+  /** The conflicts of the servers on the page with earlier servers. */
   get conflicts(): readonly Conflict[] {
     return this.#conflicts;
   }
 
-  /** Behind the last thing on the page. */
+  /** The position behind the last item on the page. */
   get end(): MergedListPosition | undefined {
     return this.#end;
   }
 
-  /** Takes note of a server whose things were on pages before. */
+  /** Notes a server whose items were on earlier pages. */
   pass(known: Known): void {
     if (this.heedsOthers) this.#passed.push(known);
   }
 
-  /** @param place where the page before ended, if that was in this server. */
+  /** @param place the end of the page before, if that was in this server. */
   add(known: Known, place: MergedListPosition | undefined): void {
     const { server, catalog } = known;
     if (catalog !== undefined) {
@@ -84,7 +84,7 @@ export class MergedPage {
       let told = place?.told ?? 0;
       for (const [index, item, publicName] of this.#seen(known, catalog, place)) {
         if (search !== undefined && !isFound(item, publicName, list, search)) continue;
-        // A server that has something else for every page would have no last one.
+        // A server that returns new items for every page would have no last page.
         if (told >= limits.catalogItems || !this.#take(catalog, item, publicName, added)) break;
         told += 1;
         this.#end = { list, slug: server.slug, index, after: item.name, told, search };
@@ -93,7 +93,7 @@ export class MergedPage {
     this.pass(known);
   }
 
-  /** What may be seen of a server, behind the place. */
+  /** Yields the visible items of a server behind the place. */
   *#seen(
     known: Known,
     catalog: Catalog,
@@ -117,13 +117,13 @@ export class MergedPage {
     }
   }
 
-  /** What is listed is what will be read: nothing that requests for it lead elsewhere. */
+  /** Lists an item only if requests for it go to this server. */
   #ownName(known: Known, { name }: Item): string | undefined {
     const isSeen = isAllowed(policyOf(known.server, this.list), name);
     return isSeen && !isTaken(this.#passed, known, this.list, name) ? name : undefined;
   }
 
-  /** @returns `false` when there is no room. One thing finds room, however large. */
+  /** @returns `false` when there is no room. The first item always fits. */
   #take({ era }: Catalog, { text }: Item, publicName: string, added: JsonObject): boolean {
     const bytes = encoder.encode(text).length;
     const { listPageItems, listPageBytes } = this.#options.limits;
@@ -140,7 +140,7 @@ export class MergedPage {
   }
 }
 
-/** Behind the thing that was told last; if that is gone, where it was. */
+/** The index behind the last returned item; if that item is gone, its old index. */
 function startOf(catalog: Catalog, place: MergedListPosition | undefined): number {
   if (place === undefined) return 0;
   const { list, index, after } = place;
@@ -149,13 +149,13 @@ function startOf(catalog: Catalog, place: MergedListPosition | undefined): numbe
   return found === undefined ? index : found + 1;
 }
 
-/** A catalog has nothing but texts of JSON objects. */
+/** Every text in a catalog is a JSON object. */
 function read(text: string): JsonObject {
   return JSON.parse(text) as JsonObject;
 }
 
 function named(thing: JsonObject, name: string | undefined, added: JsonObject): JsonObject {
-  // What a server says there of its state is not what the gateway says.
+  // Only the gateway may set the state, so a server's own value is removed.
   const { [STATE_KEY]: _, ...own } = metaOf(thing);
   return {
     ...thing,

@@ -1,4 +1,4 @@
-/** What users are told of servers that are not whole, in the `_meta` of a list. */
+/** Notes for users on incomplete servers, in the `_meta` of a list. */
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 import type { Conflict } from "../routing/conflicts.ts";
@@ -6,15 +6,15 @@ import { SERVER_KEY } from "../../endpoint/attribution.ts";
 import { type ListKind, LISTS } from "../catalog.ts";
 import type { Known } from "../cache/catalogs.ts";
 
-/** Of a list: who is missing from it, and what. */
+/** The notes on a list: the servers with missing items, and the reasons. */
 const SERVERS_KEY = "edgeway/servers";
-/** Of a thing in a list: that it is the last that was heard of it. */
+/** The note on an item: it comes from the last list that the server returned. */
 export const STATE_KEY = "edgeway/state";
 
-/** After what is wrong was asked about, it is worth asking again this soon. */
+/** A list with trouble is worth another request after this time. */
 const TROUBLED_FRESH_MS = 5000;
 
-/** @returns the `_meta` of a list of these servers' things; `undefined` when all is well. */
+/** @returns the `_meta` of a list of these servers' items; `undefined` when all is well. */
 export function metaOfServers(
   servers: readonly Known[],
   conflicts: readonly Conflict[],
@@ -38,17 +38,17 @@ function notesOn({ server, catalog, trouble }: Known): JsonObject[] {
   return notes;
 }
 
-/** What is added to the `_meta` of each thing of a list of a server. */
+/** The members that are added to the `_meta` of each item of a server's list. */
 export function metaOfItems({ server, catalog, trouble }: Known, list: ListKind): JsonObject {
   const failing = trouble ?? catalog?.faults.find((fault) => fault.list === list);
   return {
     [SERVER_KEY]: server.slug,
-    // It is shown from the last list that was had.
+    // The item comes from the last list that the server returned.
     ...(failing === undefined ? {} : { [STATE_KEY]: { state: "failing", since: failing.since } }),
   };
 }
 
-/** For how long what was said of these servers is good, in whole milliseconds. */
+/** The time for which a list of these servers is fresh, in whole milliseconds. */
 export function freshMsOf(servers: readonly Known[]): number {
   const each = servers.map(({ freshMs, catalog, trouble }) => {
     const isWell = trouble === undefined && (catalog?.faults.length ?? 0) === 0;

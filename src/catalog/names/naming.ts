@@ -1,7 +1,7 @@
 /**
- * What tools and prompts are called at an endpoint, and whose a name is. A name is told from the
- * configuration and itself alone, so that it outlives restarts and needs no list to be understood.
- * The price: a name that cannot be given out as it is becomes one that a list has to be asked for.
+ * The public names of tools and prompts at an endpoint, and the server of each name. The name and
+ * the configuration alone determine the server, so names outlive restarts and need no list. The
+ * price: a name that cannot be published unchanged is shortened and then needs a list.
  */
 
 import { DistinctNumbers } from "../../lib/distinct-numbers.ts";
@@ -15,24 +15,24 @@ import { shortName, spellTag, TAGS, tagIn } from "./short-name.ts";
 export type NamedKind = "tools" | "prompts";
 
 export type LocatedName =
-  /** The name alone says whose it is and what it is called there. */
+  /** The name alone determines the server and the server's own name. */
   | { readonly kind: "plain"; readonly server: Server; readonly name: string }
-  /** The name was shortened: the catalog of the server has the whole one. */
+  /** The name was shortened: the catalog of the server has the full name. */
   | { readonly kind: "short"; readonly server: Server }
   | { readonly kind: "nobody" };
 
-/** What the API of every model takes; some take nothing else at the beginning. */
+/** The names that the API of every model accepts; some restrict the first character. */
 const FITS_MODELS = /^[A-Za-z_][A-Za-z0-9_-]*$/;
-/** Nothing that is longer is looked at. */
+/** Longer names are unknown. */
 const MAX_ASKED_CHARS = 1024;
 const HASHES = 2n ** 64n;
 const NOBODY: LocatedName = { kind: "nobody" };
 
-/** What is known of one server here. */
+/** The naming of one server. */
 interface Part {
   readonly server: Server;
   readonly prefix: string;
-  /** The server in the tail of a short name. */
+  /** Identifies the server in the tail of a short name. */
   readonly tag: string;
   readonly renames: Readonly<Record<NamedKind, Renames>>;
 }
@@ -47,7 +47,7 @@ export class Naming {
   readonly #tagged = new Map<string, Part>();
   readonly #prefixes: Prefixes | undefined;
 
-  /** @param hash up to 64 bits. The same for all time. */
+  /** @param hash up to 64 bits. It must never change. */
   constructor(endpoint: Endpoint, maxChars: number, hash: (text: string) => bigint = fnv1a64) {
     const { servers, isMerged, keepsNames } = endpoint;
     this.#isMerged = isMerged;
@@ -73,10 +73,10 @@ export class Naming {
   }
 
   /**
-   * What the things of one list are called here, by the server's own names. No two are called the
-   * same, and what a thing is called does not depend on the order of the list.
+   * The public names of the items of one list, by the server's own names. They are unique and do
+   * not depend on the order of the list.
    *
-   * @param names all of the server's list, also what may not be seen: when two hashes are the same,
+   * @param names all names of the server's list, including hidden ones: when two hashes are equal,
    *   one of them gives way.
    */
   publicNames(
@@ -94,7 +94,7 @@ export class Naming {
     }
     const hashes = new DistinctNumbers(HASHES);
     for (const name of others.toSorted(compare)) {
-      // Slugs and kinds have no space in them, so no two are written alike. What follows the name
+      // Slugs and kinds contain no space, so no two texts are equal. The text after the name
       // spreads its last letters over the whole hash.
       const hash = hashes.take(this.#hash(`${name} ${kind} ${server.slug}`));
       const readable = `${part.prefix}${part.renames[kind].callingOf(name) ?? name}`;
@@ -104,8 +104,8 @@ export class Naming {
   }
 
   /**
-   * Looks at no list. A prefix says whose a name is, also where the name is too long to be given out:
-   * whoever knows it may use it. Else, what was never given out is nobody's, or is found in no list.
+   * Reads no list. A prefix determines the server, even of a name that is too long to be published:
+   * a client that knows it may use it. Other unpublished names have no server, or are in no list.
    */
   locate(kind: NamedKind, publicName: string): LocatedName {
     if (!this.#canBeAskedFor(publicName)) return NOBODY;
@@ -120,7 +120,7 @@ export class Naming {
     return { kind: "plain", server: part.server, name };
   }
 
-  /** @returns `undefined` when `locate` would not find the thing by such a name. */
+  /** @returns `undefined` when `locate` would not find the item by such a name. */
   #plainName(part: Part, kind: NamedKind, name: string): string | undefined {
     const calling = part.renames[kind].callingOf(name);
     if (calling === undefined) return undefined;
@@ -129,7 +129,7 @@ export class Naming {
     return tagIn(plain) !== undefined && this.#hasShortNames(kind) ? undefined : plain;
   }
 
-  /** A server alone keeps its names, whatever is in them. */
+  /** The only server of an endpoint keeps its names, whatever they contain. */
   #canBeGivenOut(name: string): boolean {
     return !this.#isMerged || (name.length <= this.#maxChars && FITS_MODELS.test(name));
   }
@@ -138,7 +138,7 @@ export class Naming {
     return !this.#isMerged || (name.length <= MAX_ASKED_CHARS && FITS_MODELS.test(name));
   }
 
-  /** A server alone has them only for what lost its name to another thing. */
+  /** An only server has short names just for items that lost their name to another item. */
   #hasShortNames(kind: NamedKind): boolean {
     return (
       this.#isMerged || [...this.#parts.values()].some(({ renames }) => renames[kind].mayClash)
@@ -151,7 +151,7 @@ export class Naming {
     return server && this.#parts.get(server.slug);
   }
 
-  /** @throws Error when the server is none of the endpoint's: a bug of the caller. */
+  /** @throws Error when the server is not of this endpoint: a bug of the caller. */
   #partOf(server: Server): Part {
     const part = this.#parts.get(server.slug);
     if (part === undefined) throw new Error(`no server of this endpoint: ${server.slug}`);
@@ -159,7 +159,7 @@ export class Naming {
   }
 }
 
-/** By UTF-16 code units, which no locale and no version of Unicode changes. */
+/** Compares UTF-16 code units, which do not depend on the locale or the version of Unicode. */
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
@@ -167,7 +167,7 @@ function compare(a: string, b: string): number {
 
 const made = new WeakMap<Endpoint, Naming>();
 
-/** @param maxChars the longest name that is given out; the same for the life of an isolate. */
+/** @param maxChars the length of the longest published name; constant in an isolate. */
 export function namingOf(endpoint: Endpoint, maxChars: number): Naming {
   let naming = made.get(endpoint);
   if (naming === undefined) made.set(endpoint, (naming = new Naming(endpoint, maxChars)));

@@ -1,4 +1,4 @@
-/** Whose prefix a name has: the longest one counts, since one may begin with another. */
+/** Finds the server of a name by the longest prefix, since a prefix may begin with another. */
 
 import type { Server } from "../../endpoint/server.ts";
 
@@ -14,7 +14,7 @@ export class Prefixes {
     this.#lengths = [...lengths].toSorted((a, b) => b - a);
   }
 
-  /** Takes a look-up for each length that prefixes have, however many servers there are. */
+  /** Takes one look-up for each length of a prefix, however many servers there are. */
   ownerOf(name: string): Server | undefined {
     for (const length of this.#lengths) {
       const server = this.#servers.get(name.slice(0, length));

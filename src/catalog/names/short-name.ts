@@ -1,17 +1,17 @@
 /**
- * The form of a name that cannot be given out as it is: what of it can be read, and a tail that says
- * which server it is of and which of its names. Whose it is stands in the tail alone, so that the
- * rest can be cut wherever there is no more room.
+ * The form of a name that cannot be published unchanged: a readable part, and a tail that
+ * identifies the server and the name. Only the tail identifies the item, so the readable part can
+ * be cut at any length.
  *
  *     github__list_all_pull_requ _0 k3f9 b2a7d11f0c4e5   (without the spaces)
- *     what can be read, the mark, the server, the name
+ *     the readable part, the mark, the server, the name
  *
- * Nothing else ends like this: a name that does is given out in this form itself.
+ * No other name ends like this: a name that does is itself published in this form.
  */
 
 const MARK = "_0";
 const TAG_CHARS = 4;
-/** 64 bits, 5 in each. */
+/** 64 bits, 5 in each character. */
 const HASH_CHARS = 13;
 const TAIL_CHARS = MARK.length + TAG_CHARS + HASH_CHARS;
 const TAIL = /^_0[0-9a-v]{17}$/;
@@ -30,7 +30,7 @@ export function spellTag(tag: bigint): string {
 }
 
 /**
- * Letters, digits, `_` and `-`, and no digit or `-` at the beginning.
+ * Returns letters, digits, `_` and `-`, with no digit or `-` at the beginning.
  *
  * @param readable cut and cleaned here.
  * @param maxChars more than a tail has.
@@ -42,7 +42,7 @@ export function shortName(readable: string, tag: string, hash: bigint, maxChars:
   return `${head.slice(0, maxChars - TAIL_CHARS).replace(/[_-]+$/, "")}${tail}`;
 }
 
-/** Only letters whose marks will never be taken apart in another way: names outlive runtimes. */
+/** Converts only letters whose decomposition never changes: names outlive runtimes. */
 function ascii(text: string): string {
   return text
     .replace(/[\u00c0-\u017f]/g, (letter) => letter.normalize("NFD").charAt(0))

@@ -1,4 +1,4 @@
-/** What a server says of itself, kept in bounds: it is carried with every catalog. */
+/** Bounds a server's description of itself: every catalog includes it. */
 
 import type { About } from "../catalog.ts";
 import { flawed } from "./flaws.ts";

@@ -1,4 +1,4 @@
-/** Asks a server of the legacy era: in a session of its own, which is closed afterwards. */
+/** Asks a legacy server in a session of its own, which is closed afterwards. */
 
 import { nullPeer } from "../../protocol/null-peer.ts";
 import { LegacyConnection } from "../../upstream/legacy/connection.ts";
@@ -6,10 +6,10 @@ import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import { advertises, type ListSource } from "./list-source.ts";
 
-/** Nobody is behind this session who could be asked anything. */
+/** No client is behind this session to answer requests of the server. */
 const NOBODY = nullPeer("Nobody is here to answer: only lists are read");
 
-/** @throws UpstreamError `other-era` when the server has no legacy era; or why it is not to be had. */
+/** @throws UpstreamError `other-era` when the server has no legacy era; or why it is unavailable. */
 export async function askLegacy(
   target: UpstreamTarget,
   client: LegacyClient,
@@ -21,11 +21,11 @@ export async function askLegacy(
     unsolicited: NOBODY,
     save: () => undefined,
   });
-  // The server may take its time to say good-bye.
+  // The server may be slow to answer the DELETE request.
   const close = (): void => void connection.close();
   try {
     const { capabilities, serverInfo, instructions } = await connection.open();
-    // Before anything is asked (lifecycle).
+    // Required before any request (lifecycle).
     await connection.notify({ method: "notifications/initialized" });
     return {
       era: "legacy",

@@ -1,4 +1,4 @@
-/** Asks a server of the modern era: every request by itself, so nothing is opened or closed. */
+/** Asks a modern server: its requests are independent, so nothing is opened or closed. */
 
 import { serverInfoOf } from "../../protocol/envelope.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
@@ -12,7 +12,7 @@ import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import type { About } from "../catalog.ts";
 import { advertises, type ListSource } from "./list-source.ts";
 
-/** @throws UpstreamError `other-era` when the server has no modern era; or why it is not to be had. */
+/** @throws UpstreamError `other-era` when the server has no modern era; or why it is unavailable. */
 export async function askModern(
   target: UpstreamTarget,
   clientCapabilities: JsonObject,
@@ -32,7 +32,7 @@ export async function askModern(
       signal,
     });
     if ("error" in reply) return reply;
-    // A list is nothing that a server may ask questions about first.
+    // A server may not ask for input before it returns a list.
     if (completeModernResult(method, reply.result)?.["resultType"] !== "complete") {
       throw new UpstreamError(slug, "malformed", `answered ${method} with a wrong type of result`);
     }
@@ -50,7 +50,7 @@ export async function askModern(
     era: "modern",
     about,
     advertises: (list) => advertises(about.capabilities, list),
-    // Servers have lists that their discovery says nothing of.
+    // Some servers have lists that `server/discover` does not advertise.
     mayHave: () => true,
     isLawful: (list, thing) => list !== "tools" || hasLawfulBindings(thing),
     ask,

@@ -1,6 +1,6 @@
 /**
- * Asks a server what it has, for clients of one kind: in their own era where the server has it, else
- * in the other, as a client of that era that can be asked for the same.
+ * Prepares to read a server's lists for one kind of client: in the client's era if the server has
+ * it, else in the other era, as a client with the same capabilities.
  */
 
 import {
@@ -19,7 +19,7 @@ import { askModern } from "./ask-modern.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import type { ListSource } from "./list-source.ts";
 
-/** @throws UpstreamError when the server is not to be had; the reason of the signal. */
+/** @throws UpstreamError when the server is unavailable; the reason of the signal. */
 export async function askServer(
   target: UpstreamTarget,
   { revision, capabilities }: ClientKind,
@@ -36,7 +36,7 @@ export async function askServer(
   return askEither(target, client, legacyClientToModernServer(client), signal);
 }
 
-/** @param declared as the client, to a server that turns out to be of the newer era. */
+/** @param declared the client's capabilities for a server that turns out to be modern. */
 async function askEither(
   target: UpstreamTarget,
   client: LegacyClient,
@@ -47,7 +47,7 @@ async function askEither(
     return await askLegacy(target, client, signal);
   } catch (error) {
     if (!isOtherEra(error)) throw error;
-    // What is known of it may be an hour old.
+    // The known era may be an hour old.
     if ((await discover(target)).era === "legacy") forgetVerdict(target);
     return askModern(target, declared, signal);
   }

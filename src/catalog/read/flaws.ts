@@ -1,4 +1,4 @@
-/** What was left out of a catalog, in sentences for the user. They quote nothing of the server's. */
+/** Sentences for the user about omissions from a catalog. They never quote the server. */
 
 import { LISTS, type ListKind } from "../catalog.ts";
 

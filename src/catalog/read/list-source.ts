@@ -1,4 +1,4 @@
-/** A server that is ready to be asked what it has, in one era. */
+/** A server whose lists can be read, in one era. */
 
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import type { Era } from "../../protocol/revisions.ts";
@@ -7,13 +7,13 @@ import type { About, ListKind } from "../catalog.ts";
 export interface ListSource {
   readonly era: Era;
   readonly about: About;
-  /** The server says that it has such things. */
+  /** The server advertises such items. */
   advertises(list: ListKind): boolean;
-  /** It may be asked for them. */
+  /** The server may be asked for the list. */
   mayHave(list: ListKind): boolean;
-  /** Whether a thing may be passed on to clients of this era. */
+  /** The item may be passed on to clients. */
   isLawful(list: ListKind, thing: JsonObject): boolean;
-  /** @throws UpstreamError when no answer can be had. */
+  /** @throws UpstreamError when no answer is available. */
   ask(method: string, params: JsonObject): Promise<Reply>;
   /** Ends what was opened. Nothing waits for it. */
   close(): void;

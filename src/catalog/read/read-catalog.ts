@@ -28,11 +28,10 @@ type Readings = Readonly<Record<ListKind, ListReading>>;
 const NO_LIST: ListReading = { items: [], flaws: [], ttlMs: undefined, isPublic: undefined };
 
 /**
- * It is for the caller to end it in time. What was opened at the server is closed in every case, in
- * the background.
+ * The caller limits the time. A session at the server is closed in every case, in the background.
  *
- * @param last the catalog that was had before: a list that is not given stays as it was there.
- * @throws UpstreamError when the server, or every list that it says it has, is not to be had; the
+ * @param last the previous catalog: a list that the server does not return is taken from it.
+ * @throws UpstreamError when the server, or every list that it may have, is unavailable; the
  *   reason of `signal` when it is aborted.
  */
 export async function readCatalog(
@@ -182,7 +181,7 @@ async function askUntil(
   throw new UpstreamError(slug, "timeout", `did not answer ${method} in time`);
 }
 
-/** What a server does that is there. A server whose tool list crashes answers with the status 500. */
+/** The failures of an available server: one whose tool list crashes answers with the status 500. */
 function isOfOneList(error: unknown): error is UpstreamError {
   if (!(error instanceof UpstreamError)) return false;
   const { failure, status } = error;
@@ -200,14 +199,14 @@ function faultFrom(
   return { list, reason: failure, message, since: earlier?.since ?? Date.now() };
 }
 
-/** What of an earlier list still has room beside the others. */
+/** The part of an earlier list that still has room beside the others. */
 function keptList(slug: string, list: ListKind, items: readonly Item[], room: Room): ListReading {
   const isFull = items.findIndex(({ name, text }) => !room.take(entryWeight(name, text)));
   if (isFull === -1) return { ...NO_LIST, items };
   return { ...NO_LIST, items: items.slice(0, isFull), flaws: [flawed.tooLong(slug, list, isFull)] };
 }
 
-/** Everything that is told, in one order. */
+/** All texts of the catalog in a fixed order. */
 function* textsOf(said: object, readings: Readings): Generator<string, void, void> {
   yield JSON.stringify(said);
   for (const list of LIST_KINDS) {

@@ -39,7 +39,7 @@ export interface ListReading {
   readonly isPublic: boolean | undefined;
 }
 
-/** A list that brings nothing new for so many pages has no end that is worth waiting for. */
+/** The reading stops after this many pages in a row without a new item. */
 const MAX_BARREN_PAGES = 25;
 
 /** @throws UpstreamError when the server has the list, but does not give it. */

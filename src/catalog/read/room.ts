@@ -1,6 +1,6 @@
 /**
- * How much of a catalog still fits. All lists of a server share it, since what travels between
- * objects in one piece is the whole catalog.
+ * The bytes that a catalog may still take. All lists of a server share them, since the whole catalog
+ * travels between objects in one piece.
  */
 
 /** Of an entry: the members' names and lengths, as a structured clone writes them. */

@@ -1,4 +1,4 @@
-/** A short name for a content: another one whenever the content is. */
+/** A short name for a content: it changes whenever the content does. */
 
 import { toBase64Url } from "../../lib/base64url.ts";
 

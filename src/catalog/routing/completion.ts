@@ -1,4 +1,4 @@
-/** Whose a completion is: that of the prompt, the template or the resource that it belongs to. */
+/** Routes a completion to the server of its prompt, template or resource. */
 
 import type { Call } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
@@ -30,7 +30,7 @@ export async function routeCompletion(
   if (type === "ref/resource" && typeof uri === "string") {
     const server = (await ownersOf(place, client, [uri], true)).get(uri);
     if (server === undefined) return { kind: "reply", reply: unknownReference(uri) };
-    // What would be offered are the names of what is there, also of what is forbidden.
+    // The server would also offer the names of forbidden items.
     return mayMeetDeny(server.resources, uri)
       ? noneOf(place, client, server)
       : routeTo(place, client, server, call);
@@ -55,8 +55,8 @@ function noneOf({ endpoint }: RoutingScope, { revision }: ClientKind, { slug }: 
 }
 
 /**
- * Servers of 2024-11-05 could not say it, and servers of 2026-07-28 in the field do not, so these
- * are asked (`settled` is for those that have none).
+ * Servers of 2024-11-05 could not advertise completions, and servers of 2026-07-28 in the field do
+ * not, so these are asked (`settled` is for those that have none).
  */
 async function lacksCompletions(
   place: RoutingScope,

@@ -1,7 +1,7 @@
 /**
- * Resources that two servers of an endpoint speak for. The one that is configured earlier has them,
- * and nobody is to find that out by surprise: each conflict is told to whoever lists, in the log and
- * to the operator.
+ * Resources that two servers of an endpoint claim. The server that is configured earlier owns them.
+ * Each conflict is reported to clients that list, in the log and to the operator, so that it
+ * surprises no user.
  */
 
 import { Recent } from "../../lib/recent.ts";
@@ -18,26 +18,26 @@ export interface Conflict {
   readonly with: string;
   /** Quotes nothing of either server. */
   readonly message: string;
-  /** The first of the URIs and templates that it is about. */
+  /** The first of the URIs and templates in conflict. */
   readonly uris: readonly string[];
 }
 
-/** Of one conflict: as many as tell an operator what to look for. */
+/** The number of URIs of one conflict that are shown to the operator. */
 const MAX_URIS = 5;
-/** A longer one is counted and not shown. */
+/** A longer URI is counted and not shown. */
 const MAX_URI_CHARS = 1024;
-/** What comparing two servers may cost: about two milliseconds. */
+/** The limit for comparing two servers: about two milliseconds. */
 const MAX_STEPS = 200_000;
 
 interface Comparison {
-  /** What the later one has, and gives up: by list. */
+  /** The items that the later server lists and gives up, by list. */
   readonly taken: Readonly<Record<"resources" | "templates", ReadonlySet<string>>>;
   readonly conflicts: readonly Conflict[];
 }
 
 const made = new WeakMap<ServerResources, WeakMap<ServerResources, Comparison>>();
 
-/** Worked out once for two catalogs, and gone with them. */
+/** Computed once for two catalogs, and kept as long as they are. */
 function compare(earlier: ServerResources, later: ServerResources): Comparison {
   const known = made.get(later) ?? new WeakMap<ServerResources, Comparison>();
   made.set(later, known);
@@ -112,14 +112,14 @@ function isOrAre({ length }: readonly string[]): string {
   return length === 1 ? "is" : "are";
 }
 
-/** Each conflict has one line in the life of an isolate. */
+/** Each conflict is logged once in the life of an isolate. */
 const logged = new Recent(1000);
 
 function log(conflict: Conflict): void {
   if (logged.add(JSON.stringify(conflict))) logConflict(conflict);
 }
 
-/** What is known of a server. */
+/** A server and its known catalog. */
 interface Part {
   readonly server: Server;
   readonly catalog: Catalog | undefined;
@@ -134,7 +134,7 @@ export function conflictsWith(earlier: readonly Part[], part: Part): readonly Co
   return earlier.flatMap((other) => comparisonOf(other, part)?.conflicts ?? []);
 }
 
-/** Whether requests for what a server lists go to one that is configured earlier. */
+/** @returns whether requests for an item go to a server that is configured earlier. */
 export function isTaken(
   earlier: readonly Part[],
   part: Part,

@@ -1,4 +1,4 @@
-/** A page of a list as the one server of an endpoint gave it, made fit to be shown here. */
+/** Filters and renames a page of a list from the one server of an endpoint. */
 
 import { isAllowed, isOpen } from "../../policy/item-policy.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
@@ -7,7 +7,7 @@ import { policyOf } from "../cache/lookups.ts";
 import { namingOf } from "../names/naming.ts";
 import type { RequestScope } from "../request-scope.ts";
 
-/** @returns the result without what the policy forbids, and with the operator's names. */
+/** @returns the result without forbidden items, and with the operator's names. */
 export function filterPage(
   { endpoint, limits }: Pick<RequestScope, "endpoint" | "limits">,
   list: ListKind,
@@ -22,7 +22,7 @@ export function filterPage(
     const name = isObject(item) ? item[key] : undefined;
     return typeof name === "string" ? name : undefined;
   };
-  // What has no name can be judged by none.
+  // The policy cannot judge an item without a name.
   const allowed = items.filter((item: unknown) => {
     const name = nameOf(item);
     return name === undefined ? isOpen(policy) : isAllowed(policy, name);

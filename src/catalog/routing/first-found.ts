@@ -1,6 +1,6 @@
 /**
- * A resource that nobody lists: the servers that may have it are asked all at once, so that one that
- * stalls holds up nobody. The price is a read at each of them.
+ * Finds a resource that no server lists: all servers that may have it are asked at once, so that a
+ * stalled one does not delay the others. The price is a read at each of them.
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -14,30 +14,30 @@ import type { Era } from "../../protocol/revisions.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { resourceNotFound } from "./routing-refusals.ts";
 
-/** As 2026-07-28 says it, and as it was said before; and a server without resources. */
+/** The codes of 2026-07-28, of earlier revisions, and of a server without resources. */
 const NOT_FOUND: ReadonlySet<number> = new Set([
   ErrorCode.InvalidParams,
   ErrorCode.ResourceNotFound,
   ErrorCode.MethodNotFound,
 ]);
 
-/** The first in the operator's order is waited for so long, when another has the resource too. */
+/** The wait for servers earlier in the operator's order when a later one has the resource. */
 const HEAD_START_MS = 1000;
 
 interface Search {
   readonly uri: unknown;
-  /** Of the client. */
+  /** The client's era. */
   readonly era: Era;
   /** Aborted when the client cancels. */
   readonly signal: AbortSignal;
   readonly waitUntil: (promise: Promise<unknown>) => void;
-  /** Takes what another server had to give: it may wait for more of the client. */
+  /** Takes the unused result of another server: it may wait for more input of the client. */
   readonly spare?: (server: Server, result: JsonObject) => Promise<void>;
 }
 
 /**
- * @param ask rejects with the reason of its signal alone; that is aborted when another has it.
- * @returns a result; else what the first server had to say that knows the resource.
+ * @param ask rejects only with the reason of its signal, which aborts when another server has it.
+ * @returns a result; else the error of the first server that knows the resource.
  * @throws the reason of the search's signal.
  */
 export async function firstFound(
@@ -66,10 +66,10 @@ export async function firstFound(
       found.reject(error);
     }
   });
-  // Those who are no longer wanted have something to give back.
+  // Cancelled requests still have something to release.
   waitUntil(Promise.all(asking));
   try {
-    decide(); // there may be nobody to ask
+    decide(); // there may be no server to ask
     taken = await found.promise;
     return taken;
   } finally {
@@ -101,7 +101,7 @@ function decision(asked: readonly Asked[], isInOrder: boolean): Reply | "nobody"
   return isOpen ? undefined : (objection ?? "nobody");
 }
 
-/** It does not have the resource, or is not to be had itself. */
+/** The server does not have the resource, or is unavailable itself. */
 function isAbsence({ code, data }: ErrorObject, slug: string): boolean {
   return NOT_FOUND.has(code) || (isObject(data) && data["upstream"] === slug);
 }

@@ -1,4 +1,4 @@
-/** Whose a tool or a prompt is, and what it is called there. */
+/** Finds the server of a tool or prompt, and its name there. */
 
 import { isAllowedUnlisted } from "../../policy/item-policy.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
@@ -13,12 +13,12 @@ import type { RoutingScope } from "./routed.ts";
 
 export type FoundName =
   | { readonly kind: "found"; readonly server: Server; readonly name: string }
-  /** It is not there, or it is forbidden. */
+  /** The item does not exist, or is forbidden. */
   | { readonly kind: "reply"; readonly reply: Reply };
 
 /**
- * What is forbidden goes the way of what is not there, to its end: neither the answer nor the time
- * that it takes tells them apart.
+ * Forbidden and unknown names take the same path to its end: neither the answer nor its time
+ * distinguishes them.
  *
  * @param publicName as the client sent it.
  */

@@ -1,8 +1,8 @@
 /**
- * Whose a resource is. URIs keep their spelling on every way, so it is told from what the servers
- * list: the first in the operator's order that lists it, whose tool points at it, or whose template
- * fits, so that no server takes what one that is configured earlier speaks for. Only a template that
- * begins with an expression, and so fits everything, leaves to others what is theirs.
+ * The owner of a resource. URIs are passed unchanged, so the servers' lists determine the owner: the
+ * first one in the operator's order that lists the URI, whose tool points at it, or whose
+ * template fits. So no server takes a URI that an earlier one claims. Only a template that begins
+ * with an expression, and so may fit everything, yields to other servers.
  */
 
 import { settleWithin } from "../../lib/time-out.ts";
@@ -16,19 +16,19 @@ import { ServerResources } from "../cache/server-resources.ts";
 import { Steps } from "../uris/steps.ts";
 
 /**
- * For servers of which nothing is known yet. Who has not said what it has by then has a part in
- * nothing that another lists: one that stalls must not hold up what the others are asked for.
+ * The wait for servers without a known catalog. A slower server gets no request for a resource that
+ * another lists: a stalled server must not delay requests to the others.
  */
 const HEAD_START_MS = 300;
 
-/** What is known of the resources of an endpoint, for as long as one request takes. */
+/** The known resources of an endpoint, for the duration of one request. */
 export class ResourceOwners {
   readonly #place: RoutingScope;
   readonly #client: ClientKind;
   readonly #steps = new Steps();
   /** In the operator's order. */
   #known: Known[];
-  /** Resolves when those are known too that are late. */
+  /** Resolves when the late servers are known too. */
   readonly #complete: Promise<unknown>;
 
   private constructor(place: RoutingScope, client: ClientKind) {
@@ -50,7 +50,7 @@ export class ResourceOwners {
 
   static async at(place: RoutingScope, client: ClientKind): Promise<ResourceOwners> {
     const owners = new ResourceOwners(place, client);
-    // What the late ones say is there for the next request.
+    // Catalogs that arrive late are ready for the next request.
     place.waitUntil(owners.#complete);
     await settleWithin(owners.#complete, HEAD_START_MS);
     return owners;
@@ -60,7 +60,7 @@ export class ResourceOwners {
     await this.#complete;
   }
 
-  /** Asks some servers anew what they have. */
+  /** Gets the current catalogs of some servers. */
   async refresh(isAsked: (server: Server) => boolean): Promise<void> {
     const known = this.#known.map(async (one) =>
       isAsked(one.server) ? currentCatalog(this.#place, one.server, this.#client) : one,
@@ -81,7 +81,7 @@ export class ResourceOwners {
     return this.#first((its) => its.listsTemplate(text));
   }
 
-  /** Who may have a resource that nobody lists. */
+  /** The servers that may have a resource that none lists. */
   candidatesFor(uri: string): readonly Server[] {
     return this.#known
       .filter(mayHaveResources)
@@ -101,7 +101,7 @@ export class ResourceOwners {
   }
 }
 
-/** Who is not known may; and some have what they do not advertise. */
+/** A server without a known catalog may; some servers have lists that they do not advertise. */
 function mayHaveResources({ catalog }: Known): boolean {
   if (catalog === undefined) return true;
   const { resources, templates } = catalog.lists;
@@ -110,10 +110,10 @@ function mayHaveResources({ catalog }: Known): boolean {
 }
 
 /**
- * The owners of what clients want to hear of, or have completed.
+ * The owners of the resources of subscriptions and completions.
  *
  * @param isReference it may also be the text of a template.
- * @returns by URI. What is nobody's, or may not be seen, is not in it.
+ * @returns by URI, without those that have no owner or may not be seen.
  */
 export async function ownersOf(
   place: RoutingScope,

@@ -1,4 +1,4 @@
-/** Whose a request is: the same for both eras, and for lists and calls. */
+/** Routes a request: the same for both eras, and for lists and calls. */
 
 import { isAllowedUnlisted } from "../../policy/item-policy.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -35,13 +35,13 @@ export async function route(place: RoutingScope, client: ClientKind, call: Call)
       return routeCompletion(place, client, call);
   }
   const { servers, isMerged } = place.endpoint;
-  // What the gateway knows nothing of, a server alone may.
+  // An only server may know a method that the gateway does not.
   if (!isMerged) return { kind: "server", server: servers[0], call };
   if (method === "logging/setLevel" || method.startsWith("notifications/")) return { kind: "all" };
   return { kind: "reply", reply: errorReply(ErrorCode.MethodNotFound, "Method not found") };
 }
 
-/** Whose a resource is. @returns `undefined` when nobody lists it and no template fits it. */
+/** @returns the owner of a resource; `undefined` when none lists it and no template fits it. */
 export async function ownerOf(
   place: RoutingScope,
   client: ClientKind,
@@ -75,7 +75,7 @@ async function routeResource(place: RoutingScope, client: ClientKind, call: Call
   return server === undefined ? notFound(client, uri) : { kind: "server", server, call };
 }
 
-/** Where several servers meet, one of them may have what none of them lists. */
+/** At a merged endpoint, a server may have a resource that none lists. */
 async function routeRead(
   place: RoutingScope,
   client: ClientKind,

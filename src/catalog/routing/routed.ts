@@ -1,4 +1,4 @@
-/** What becomes of a request. */
+/** The outcomes of routing a request. */
 
 import { isOpen } from "../../policy/item-policy.ts";
 import type { Call } from "../../protocol/exchange.ts";
@@ -8,28 +8,28 @@ import type { Server } from "../../endpoint/server.ts";
 import type { RequestScope } from "../request-scope.ts";
 
 export type Routed =
-  /** In the server's own names. */
+  /** The call has the server's own names. */
   | { readonly kind: "server"; readonly server: Server; readonly call: Call }
   /** Merged by `listPage`; where there is one server, its own page, through `filterPage`. */
   | { readonly kind: "list"; readonly list: ListKind }
-  /** A resource that nobody lists: these may have it, in this order, and the first that does answers. */
+  /** A resource that no server lists: these may have it, and the first one that does answers. */
   | { readonly kind: "search"; readonly servers: readonly Server[]; readonly call: Call }
-  /** What is said to all servers: `logging/setLevel`, and notifications. */
+  /** Messages to all servers: `logging/setLevel`, and notifications. */
   | { readonly kind: "all" }
-  /** It is nobody's. */
+  /** No server gets the request. */
   | { readonly kind: "reply"; readonly reply: Reply };
 
-/** Where a request is to be routed. */
+/** The context in which a request is routed. */
 export type RoutingScope = Pick<RequestScope, "endpoint" | "feeds" | "limits" | "waitUntil">;
 
-/** By what the things of a server are judged. */
+/** The policies of a server. */
 export type PolicyKind = "tools" | "prompts" | "resources";
 
 /**
- * A request without the name that the policy would judge. A server alone judges it itself, unless
- * some of what it has is forbidden: it might read a name out of anything.
+ * Routes a request without the name that the policy would judge. An only server judges it itself,
+ * unless some of its items are forbidden: it might derive a name from any value.
  *
- * @param refusal what is wrong with it.
+ * @param refusal the answer if the request is not passed on.
  */
 export function routeNameless(
   { endpoint }: Pick<RequestScope, "endpoint">,

@@ -1,6 +1,6 @@
 /**
- * What is answered in the place of a server. What is forbidden and what is not there get the same
- * bytes, so each is said in one way only.
+ * The gateway's answers in place of a server. Forbidden and unknown items get the same bytes, so
+ * each answer has one form only.
  */
 
 import { cleanText } from "../../lib/clean-text.ts";
@@ -19,18 +19,18 @@ export function unknownName(kind: NamedKind, name: string): Reply {
   return unknown(THINGS[kind], name);
 }
 
-/** For completion: what is completed is a template, or a URI. */
+/** For completion of a template or a URI. */
 export function unknownReference(uri: string): Reply {
   return unknown("resource or template", uri);
 }
 
 function unknown(thing: string, name: string): Reply {
-  // What is cut anyway need not be cleaned.
+  // Text beyond the limit need not be cleaned.
   const shown = cleanText(name.slice(0, 4 * MAX_NAME_CHARS), MAX_NAME_CHARS);
   return errorReply(ErrorCode.InvalidParams, `Unknown ${thing}: ${shown}`);
 }
 
-/** Legacy has a code of its own for it; in 2026-07-28 it MUST be that of bad params. */
+/** Legacy revisions have a code of their own; in 2026-07-28 it MUST be that of invalid params. */
 export function resourceNotFound(era: Era, uri: unknown): Reply {
   const code = era === "modern" ? ErrorCode.InvalidParams : ErrorCode.ResourceNotFound;
   return errorReply(code, "Resource not found", { uri });
@@ -41,12 +41,12 @@ export function malformed(member: string, kind = "a string"): Reply {
   return errorReply(ErrorCode.InvalidParams, `params.${member} must be ${kind}`);
 }
 
-/** The whole name of what was shortened, or whether there is such a thing, is known by a list only. */
+/** Only an unavailable list could show the full name of a short one, or whether the item exists. */
 export function unavailable(slug: string, { message, reason }: Trouble): Reply {
   return errorReply(ErrorCode.InternalError, message, { upstream: slug, reason });
 }
 
-/** Others here have completions, so the client was told that there are some. */
+/** Other servers of the endpoint have completions, so it advertises them to the client. */
 export function noCompletions(era: Era): Reply {
   const completion = { values: [] };
   return { result: era === "modern" ? { completion, resultType: "complete" } : { completion } };

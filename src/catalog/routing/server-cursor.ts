@@ -1,6 +1,6 @@
 /**
- * Cursors of the one server of an endpoint, sealed on their way through a client: for the list that
- * they are of, and for nobody but whoever got them.
+ * Cursors of the one server of an endpoint, sealed on their way through a client: each is valid
+ * only for its list and for the client that received it.
  */
 
 import { isObject } from "../../protocol/json-rpc.ts";
@@ -9,7 +9,7 @@ import { type SealScope, sealFor, unsealFor } from "../../endpoint/sealed.ts";
 
 /** A place in a list of a server. */
 export interface ServerListPosition {
-  /** How many pages come before it. */
+  /** The number of pages before it. */
   readonly pages: number;
   /** The server's own; empty is legal (2026-07-28, pagination). Absent at the beginning. */
   readonly cursor: string | undefined;
@@ -26,7 +26,7 @@ export function sealServerCursor(
   return sealFor(holder, "cursor", { s: slug, l: list, n: pages, c: cursor });
 }
 
-/** @returns `undefined` for what was not given to this client for this list. */
+/** @returns `undefined` unless the cursor was issued to this client for this list. */
 export async function openServerCursor(
   holder: SealScope,
   slug: string,

@@ -1,5 +1,5 @@
 /**
- * What a policy says of a URI that is in no list. Names are compared, URIs are read: a server may
+ * The verdict of a policy on a URI that is in no list. Names are compared, URIs are read: a server may
  * take several spellings for one place, so what is forbidden is forbidden in all of them, and what
  * is allowed must be so as a reader of URLs takes it. The price: a URI that is nearly one that is
  * forbidden, by its case for example, cannot be had by a template.
@@ -72,7 +72,7 @@ function hrefOf(text: string): readonly string[] {
   return URL.canParse(text) ? [new URL(text).href] : [];
 }
 
-/** It has steps up or on the spot: no pattern can tell where it ends. */
+/** The text has `.` or `..` segments: no pattern can determine where it leads. */
 function climbs(text: string): boolean {
   return /(?:^|[\\/])\.{1,2}(?:[\\/?#]|$)/.test(text);
 }

@@ -5,7 +5,7 @@ import { MAX_EXPRESSIONS, UriTemplate } from "./uri-template.ts";
 
 /** Of one server, the first in its order. */
 const MAX_TEMPLATES = 1000;
-/** A longer one is looked at by nobody. */
+/** Longer templates are not matched. */
 const MAX_TEMPLATE_CHARS = 2048;
 
 export function matched(templates: readonly Item[]): readonly Item[] {

@@ -1,13 +1,13 @@
 /**
- * How much one request may have looked through, of all servers and for all of its URIs together.
- * Servers write the templates and clients the URIs, so time is counted and not hoped for.
+ * Limits the matching that one request causes, for all servers and all of its URIs together.
+ * Servers write the templates and clients the URIs, so the time is counted.
  */
 
 import type { Server } from "../../endpoint/server.ts";
 
 /** About ten milliseconds. */
 const MAX_STEPS = 1_000_000;
-/** What one server's templates may cost: the others are to have something left. */
+/** The limit for one server's templates: the others need steps too. */
 const MAX_STEPS_OF_SERVER = MAX_STEPS / 2;
 
 export class Steps {

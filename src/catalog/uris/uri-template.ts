@@ -5,7 +5,7 @@
  * servers choose the templates and clients the URIs: time is the product of both lengths at most.
  */
 
-/** Of one template; what has more is written to cost time. */
+/** The limit for one template: more are written to cost time. */
 export const MAX_EXPRESSIONS = 8;
 
 interface Literal {
@@ -37,7 +37,7 @@ const OPERATORS: Readonly<Record<string, Omit<Wild, "kind">>> = {
 
 export class UriTemplate {
   readonly #parts: readonly Part[];
-  /** How many steps each character of a URI takes at the worst. */
+  /** The steps that each character of a URI takes at worst. */
   readonly #weight: number;
 
   private constructor(parts: readonly Part[]) {
@@ -78,7 +78,7 @@ export class UriTemplate {
       .join("");
   }
 
-  /** How many steps a match of such a URI takes at the worst. */
+  /** The steps that a match of the URI takes at worst. */
   costOf(uri: string): number {
     return this.#weight * uri.length;
   }
