@@ -1,7 +1,8 @@
 /** Every route and the order of middleware. */
 
-import type { Context } from "hono";
-import { Hono } from "hono/tiny";
+import type { Context, Hono } from "hono";
+import { HonoBase } from "hono/hono-base";
+import { TrieRouter } from "hono/router/trie-router";
 
 import { addressOf, type AuthBacking, type AuthContext } from "./auth/context/context.ts";
 import { noteProbe } from "./auth/doctor/note-probe.ts";
@@ -52,7 +53,8 @@ const LOCAL = "local";
 
 /** @param backingOf called for each request; it caches longer-lived parts itself. */
 export function createApp(backingOf: (env: Env, config: Config) => Backing): Hono<App> {
-  const app = new Hono<App>();
+  // One router: the default brings a second one, and chooses. The small preset takes `/path/` for `/path`.
+  const app = new HonoBase<App>({ router: new TrieRouter() });
 
   app.use(async (c, next) => {
     const loaded = loadConfig(c.env);
