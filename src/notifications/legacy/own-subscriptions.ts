@@ -6,6 +6,7 @@
  * eras may notify legacy sessions only.
  */
 
+import { eachLimited } from "../../lib/map-limited.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 
@@ -55,13 +56,11 @@ export class OwnSubscriptions {
     uris: readonly string[],
     isWanted: (uri: string) => boolean,
   ): Promise<void> {
-    const rest = uris.values();
-    const work = async (): Promise<void> => {
-      for (const uri of rest) {
-        if (isWanted(uri) && !(await this.#subscribe(slug, uri))) return;
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, uris.length) }, work));
+    await eachLimited(
+      uris,
+      AT_ONCE,
+      async (uri) => !isWanted(uri) || (await this.#subscribe(slug, uri)),
+    );
     if (uris.some(isWanted)) this.#note(slug);
   }
 

@@ -3,6 +3,8 @@
  * few requests at a time, with one request for each.
  */
 
+import { mapLimited } from "../../lib/map-limited.ts";
+
 const AT_ONCE = 4;
 
 export interface WatchSubscriptionsOptions {
@@ -61,12 +63,10 @@ export class WatchSubscriptions {
   async giveBack(signal: AbortSignal): Promise<void> {
     this.#isOver = true;
     const held = [...this.#verdicts].filter(([, isHeld]) => isHeld).map(([uri]) => uri);
-    const next = async (): Promise<void> => {
-      for (let uri = held.pop(); uri !== undefined && !signal.aborted; uri = held.pop()) {
-        await this.#options.ask("resources/unsubscribe", uri).catch(() => undefined); // the session is abandoned
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, next));
+    // A failure does not matter: the session is abandoned.
+    const leave = (uri: string): Promise<boolean> =>
+      this.#options.ask("resources/unsubscribe", uri).catch(() => false);
+    await mapLimited(held, AT_ONCE, leave, signal).catch(() => undefined);
   }
 
   #forget(uri: string): void {

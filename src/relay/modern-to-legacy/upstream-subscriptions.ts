@@ -3,6 +3,7 @@
  * requests at a time, which end once the server has refused as many.
  */
 
+import { eachLimited } from "../../lib/map-limited.ts";
 import type { Call } from "../../protocol/exchange.ts";
 
 const AT_ONCE = 4;
@@ -52,7 +53,7 @@ export class UpstreamSubscriptions {
     const { wanted, request } = this.#options;
     const isOver = (uri: string): boolean => !wanted().has(uri);
     for (const uri of this.#asked) if (isOver(uri)) this.#asked.delete(uri);
-    await eachOf([...this.#granted].filter(isOver), async (uri) => {
+    await eachLimited([...this.#granted].filter(isOver), AT_ONCE, async (uri) => {
       if (!isOver(uri)) return true;
       this.#granted.delete(uri);
       return request({ method: "resources/unsubscribe", params: { uri } });
@@ -63,23 +64,11 @@ export class UpstreamSubscriptions {
     const { wanted, request } = this.#options;
     const fresh = [...wanted()].filter((uri) => !this.#asked.has(uri));
     for (const uri of fresh) this.#asked.add(uri);
-    await eachOf(fresh, async (uri) => {
+    await eachLimited(fresh, AT_ONCE, async (uri) => {
       if (!wanted().has(uri)) return true;
       const isGranted = await request({ method: "resources/subscribe", params: { uri } });
       if (isGranted) this.#granted.add(uri);
       return isGranted;
     });
   }
-}
-
-/** Runs `ask` for a few URIs at a time. @param ask resolves to `false` when the server refuses. */
-async function eachOf(
-  uris: readonly string[],
-  ask: (uri: string) => Promise<boolean>,
-): Promise<void> {
-  const rest = uris.values();
-  const work = async (): Promise<void> => {
-    for (const uri of rest) if (!(await ask(uri))) return;
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, uris.length) }, work));
 }

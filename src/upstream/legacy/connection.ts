@@ -7,6 +7,7 @@
  */
 
 import { type Backoff, pauseMs } from "../../lib/backoff.ts";
+import { mapLimited } from "../../lib/map-limited.ts";
 import { Recent } from "../../lib/recent.ts";
 import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
 import { notification, type Parsed, type Reply, respond } from "../../protocol/json-rpc.ts";
@@ -355,14 +356,9 @@ export class LegacyConnection {
       await this.#restore(connected, { method: "logging/setLevel", params: { level } });
     }
     const uris = this.#keptSubscriptions?.() ?? [...this.#subscriptions];
-    for (let first = 0; first < uris.length; first += RESTORED_AT_ONCE) {
-      const some = uris.slice(first, first + RESTORED_AT_ONCE);
-      await Promise.all(
-        some.map((uri) =>
-          this.#restore(connected, { method: "resources/subscribe", params: { uri } }),
-        ),
-      );
-    }
+    await mapLimited(uris, RESTORED_AT_ONCE, (uri) =>
+      this.#restore(connected, { method: "resources/subscribe", params: { uri } }),
+    );
     // Before the failed call runs again, because it may cause messages on the standalone stream.
     if (this.#hasListener) this.#listenOn(connected);
     this.#onReopened?.();
