@@ -6,8 +6,8 @@ import { ModernServer } from "../../src/relay/legacy-to-modern/modern-server.ts"
 import type { ToolFactsOf } from "../../src/catalog/cache/tool-facts.ts";
 import type { UpstreamTarget } from "../../src/upstream/target.ts";
 import type { Reaction } from "../support/scripted-upstream-script.ts";
-import { AskedPeer } from "../unit/asked-peer.ts";
-import { failureOf } from "../unit/fake-target.ts";
+import { AskedPeer } from "../unit/protocol/revisions/asked-peer.ts";
+import { failureOf } from "../unit/upstream/fake-target.ts";
 import { until } from "./bounded.ts";
 import {
   event,

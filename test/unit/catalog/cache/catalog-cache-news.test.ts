@@ -1,0 +1,102 @@
+/** Changes that nobody tells of: the keeper finds them when it reads, and has them told. */
+
+import { describe, test } from "vitest";
+
+import type { Catalog, ListKind } from "../../../../src/catalog/catalog.ts";
+import { ask, catalogOf, LEGACY, MODERN, serves, short, withScene } from "./catalog-fixture.ts";
+
+const BEFORE = { tools: ["a"], prompts: ["a"], resources: ["a"], templates: ["a"] };
+const about: Catalog["about"] = {
+  ...{ capabilities: { tools: {} }, serverInfo: undefined, instructions: "Others" },
+};
+
+describe("a change that is found", () => {
+  test.for<{ list: string; after: Catalog; told: readonly string[] }>([
+    ...(["tools", "prompts", "resources"] as const).map((list) => ({
+      ...{ list, after: catalogOf({ ...BEFORE, [list]: ["a", "b"] }), told: [list] },
+    })),
+    { list: "templates", after: catalogOf({ ...BEFORE, templates: [] }), told: ["resources"] },
+    {
+      list: "two lists",
+      after: catalogOf({ ...BEFORE, tools: [], prompts: ["b"] }),
+      told: ["prompts", "tools"],
+    },
+    { list: "the instructions", after: catalogOf(BEFORE, { about }), told: [] },
+  ])("in $list is told of as $told", async ({ after, told }, { expect }) => {
+    await withScene(async (scene) => {
+      for (const isNextLife of [false, true]) {
+        const keeper = scene.keeper();
+        serves(scene, catalogOf(BEFORE));
+        await ask(keeper);
+        scene.now += 10_000;
+        scene.announced.length = 0;
+        serves(scene, after);
+        await ask(isNextLife ? scene.keeper() : keeper);
+        expect(scene.announced).toEqual(told.length === 0 ? [] : [told]);
+        scene.now += 10_000;
+      }
+    });
+  });
+
+  test("is not told of when the server has told of it", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      serves(scene, catalogOf(BEFORE), 60_000);
+      await ask(keeper);
+      keeper.outdated(["tools"]);
+      serves(scene, catalogOf({ ...BEFORE, tools: ["b"], prompts: ["b"] }), 60_000);
+      await ask(keeper);
+      expect(scene.announced).toEqual([["prompts"]]);
+    });
+  });
+
+  test("is told of again to those who were told, and got the old one", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      serves(scene, catalogOf(BEFORE), 60_000);
+      await ask(keeper);
+      keeper.outdated(["tools"]);
+      scene.server = undefined;
+      expect(short(await ask(keeper, { waitMs: 1 }))).toBe("a");
+      scene.attempts[1]?.answer(catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+      await Promise.all(scene.kept);
+      expect(scene.announced).toEqual([["tools"]]);
+    });
+  });
+
+  test("is looked for again for other kinds of clients, and told of once", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      serves(scene, catalogOf(BEFORE), 60_000);
+      await ask(keeper, { client: MODERN });
+      serves(scene, catalogOf(BEFORE), 1000);
+      await ask(keeper, { client: LEGACY });
+      scene.now += 1000;
+      serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
+      expect(short(await ask(keeper, { client: LEGACY }))).toBe("b");
+      expect(short(await ask(keeper, { client: MODERN }))).toBe("b");
+      expect(short(await ask(keeper, { client: LEGACY }))).toBe("b");
+      expect(scene.attempts).toHaveLength(4);
+      expect(scene.announced).toEqual([["tools"]]);
+    });
+  });
+
+  test("each time that it reads is told of every five seconds", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      scene.isWanted = true;
+      const change = async (list: ListKind, n: number): Promise<void> => {
+        serves(scene, catalogOf({ ...BEFORE, [list]: [`${n}`] }), 0);
+        await ask(keeper);
+      };
+      for (let n = 0; n < 10; n++) await change("tools", n);
+      expect(scene.announced).toEqual([["tools"]]);
+      scene.now += 4999;
+      await change("prompts", 10);
+      expect([keeper.dueAt, scene.announced.length]).toEqual([scene.now + 1, 1]);
+      scene.now += 1;
+      keeper.wake();
+      expect(scene.announced).toEqual([["tools"], ["prompts", "tools"]]);
+    });
+  });
+});

@@ -1,0 +1,349 @@
+/** A server that is back: how that is noticed, who is told, and what callers have to say of it. */
+
+import { describe, test, vi } from "vitest";
+
+import { UpstreamError } from "../../../../src/upstream/upstream-error.ts";
+import {
+  ALL_LISTS,
+  ask,
+  catalogOf,
+  failing,
+  fails,
+  ONE,
+  serves,
+  short,
+  withScene,
+} from "./catalog-fixture.ts";
+import { START } from "../../lib/sql-fixture.ts";
+
+const trouble = (since: number) => ({ reason: "unreachable", message: "It is gone", since });
+
+describe("recovery", () => {
+  test("is told to whoever wants to know", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = await failing(scene);
+      expect(scene.announced).toEqual([]);
+      scene.now += 1000;
+      serves(scene, ONE);
+      expect(short(await ask(keeper))).toBe("one");
+      expect(scene.announced).toEqual([ALL_LISTS]);
+      expect(keeper.condition().state).toBe("healthy");
+    });
+  });
+
+  test("of one that was only slow is told to those who went without", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      await ask(keeper, { waitMs: 1 });
+      scene.attempts[0]?.answer(ONE);
+      await scene.kept[0];
+      expect(scene.announced).toEqual([ALL_LISTS]);
+    });
+  });
+
+  test("is told also if nobody had asked meanwhile", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      fails(scene);
+      await ask(keeper, { waitMs: 0 });
+      await Promise.all(scene.kept);
+      scene.isWanted = true;
+      scene.now += 1000;
+      serves(scene, ONE);
+      keeper.wake();
+      await Promise.all(scene.kept);
+      expect(scene.announced).toEqual([ALL_LISTS]);
+    });
+  });
+
+  test("is told by the next life of the object", async ({ expect }) => {
+    await withScene(async (scene) => {
+      await failing(scene);
+      scene.now += 1000;
+      serves(scene, ONE);
+      await ask(scene.keeper());
+      expect(scene.announced).toEqual([ALL_LISTS]);
+      expect(scene.keeper().condition().state).toBe("healthy");
+    });
+  });
+
+  test("over and over is not told all the time, but in the end", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = await failing(scene);
+      scene.isWanted = true;
+      for (let n = 0; n < 4; n++) {
+        scene.now += 1000;
+        serves(scene, ONE, 0);
+        await ask(keeper);
+        fails(scene);
+        await ask(keeper);
+      }
+      expect(scene.announced).toEqual([ALL_LISTS]);
+      serves(scene, ONE, 60_000);
+      scene.now += 1000;
+      await ask(keeper);
+      expect(keeper.dueAt).toBe(scene.now + 1000);
+      scene.now += 1000;
+      keeper.wake();
+      expect(scene.announced).toEqual([ALL_LISTS, ALL_LISTS]);
+      expect(keeper.dueAt).toBeUndefined();
+    });
+  });
+});
+
+describe("a server that does not give one of its lists", () => {
+  const message = 'Upstream "docs" answered resources/list without a list';
+  const fault = { list: "resources", reason: "malformed", message, since: START } as const;
+  const partly = catalogOf({ tools: ["one"] }, { faults: [fault] });
+
+  test("is failing, and says so once", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const log = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+      const keeper = scene.keeper();
+      serves(scene, partly, 86_400_000);
+      expect(await ask(keeper)).toMatchObject({ kind: "catalog", catalog: partly });
+      const trouble = { reason: "malformed", message, since: START };
+      expect(keeper.condition()).toMatchObject({ state: "failing", trouble });
+      // Whatever it says of how long the others are good.
+      scene.now += 10_000;
+      await ask(keeper);
+      expect(scene.attempts).toHaveLength(2);
+      // The next life of the object knows it, too.
+      expect(scene.keeper().condition()).toMatchObject({ state: "failing", trouble });
+      expect(log.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown)).toEqual([
+        { event: "server", server: "docs", state: "failing", reason: "malformed" },
+      ]);
+      log.mockRestore();
+    });
+  });
+
+  test("is asked again while anybody wants to hear of it, and told of", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      serves(scene, partly);
+      for (const topic of ["tools", "prompts", "resources"] as const) scene.covered.add(topic);
+      await ask(keeper);
+      expect(keeper.dueAt).toBeUndefined();
+      scene.isWanted = true;
+      expect(keeper.dueAt).toBe(START + 60_000);
+      scene.now += 59_999;
+      keeper.wake();
+      expect(scene.attempts).toHaveLength(1);
+      scene.now += 1;
+      serves(scene, catalogOf({ tools: ["one"], resources: ["r:1"] }));
+      keeper.wake();
+      await Promise.all(scene.kept);
+      expect(scene.announced).toEqual([["resources"]]);
+      expect(keeper.condition().state).toBe("healthy");
+      expect(keeper.dueAt).toBeUndefined();
+    });
+  });
+
+  test("has the catalog that is known at hand when it is read", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const known: unknown[] = [];
+      const keeper = scene.keeper({
+        read: (_client, _signal, last) => {
+          known.push(last());
+          return Promise.resolve({ catalog: partly, ttlMs: 0 });
+        },
+      });
+      await ask(keeper);
+      await ask(keeper);
+      expect(known).toEqual([undefined, partly]);
+    });
+  });
+});
+
+describe("a failing server is looked at without being asked for", () => {
+  test("while anybody wants to hear of it", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = await failing(scene);
+      const attempts = scene.attempts.length;
+      expect(keeper.dueAt).toBeUndefined();
+      scene.now += 5000;
+      keeper.wake();
+      expect(scene.attempts).toHaveLength(attempts);
+
+      scene.isWanted = true;
+      const dueCalls = scene.dueCalls;
+      expect(keeper.dueAt).toBe(START + 11_000);
+      keeper.wake();
+      // It is under way.
+      expect(keeper.dueAt).toBeUndefined();
+      await Promise.all(scene.kept);
+      expect(scene.dueCalls).toBe(dueCalls + 1);
+      expect(keeper.dueAt).toBe(scene.now + 2000);
+      keeper.wake();
+      expect(scene.attempts).toHaveLength(attempts + 1);
+      scene.now += 2000;
+      serves(scene, ONE);
+      keeper.wake();
+      await Promise.all(scene.kept);
+      expect(scene.announced).toEqual([ALL_LISTS]);
+      expect(keeper.dueAt).toBeUndefined();
+    });
+  });
+
+  test("by the next life of the object, also one that never was well", async ({ expect }) => {
+    await withScene(async (scene) => {
+      fails(scene);
+      await ask(scene.keeper());
+      scene.isWanted = true;
+      const next = scene.keeper();
+      expect(next.dueAt).toBe(START + 1000);
+      scene.now += 1000;
+      serves(scene, ONE);
+      next.wake();
+      await Promise.all(scene.kept);
+      expect(scene.announced).toEqual([ALL_LISTS]);
+      expect(short(await ask(next, { waitMs: 0 }))).toBe("one");
+    });
+  });
+});
+
+describe("what callers tell", () => {
+  test("of a server that is gone holds until it is looked at", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      serves(scene, ONE, 60_000);
+      await ask(keeper);
+      keeper.report(trouble(START - 5));
+      keeper.report(trouble(START + 5));
+      expect(keeper.condition()).toMatchObject({
+        state: "failing",
+        trouble: { reason: "unreachable" },
+      });
+      const answer = await ask(keeper);
+      expect(answer.trouble).toEqual(trouble(START - 5));
+      expect(scene.attempts).toHaveLength(1);
+      scene.now += 1000;
+      expect(short(await ask(keeper))).toBe("one");
+      expect(scene.attempts).toHaveLength(2);
+      // Somebody was told.
+      expect(scene.announced).toEqual([ALL_LISTS]);
+    });
+  });
+
+  test("and was told to somebody is put right by the next life of the object, too", async ({
+    expect,
+  }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      serves(scene, ONE, 60_000);
+      await ask(keeper);
+      keeper.report(trouble(START));
+      await ask(keeper);
+      scene.now += 1000;
+      await ask(scene.keeper());
+      expect(scene.announced).toEqual([ALL_LISTS]);
+    });
+  });
+
+  test("and what nobody was told of needs no correction", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      serves(scene, ONE, 60_000);
+      await ask(keeper);
+      keeper.report(trouble(START));
+      scene.now += 1000;
+      await ask(keeper);
+      expect([scene.attempts.length, scene.announced]).toEqual([2, []]);
+    });
+  });
+
+  test("of one that is back has it looked at soon", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = await failing(scene);
+      for (const seconds of [1, 2, 4]) {
+        scene.now += seconds * 1000;
+        await ask(keeper);
+      }
+      const attempts = scene.attempts.length;
+      scene.now += 999;
+      serves(scene, ONE);
+      keeper.report(undefined);
+      expect(scene.attempts).toHaveLength(attempts);
+      scene.now += 1;
+      keeper.report(undefined);
+      await Promise.all(scene.kept);
+      expect(scene.attempts).toHaveLength(attempts + 1);
+      expect(short(await ask(keeper, { waitMs: 0 }))).toBe("one");
+      expect(scene.announced).toEqual([ALL_LISTS]);
+    });
+  });
+
+  test("is heard of the server itself, too", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = await failing(scene);
+      for (const seconds of [1, 2, 4]) {
+        scene.now += seconds * 1000;
+        await ask(keeper);
+      }
+      scene.isWanted = true;
+      expect(keeper.dueAt).toBe(scene.now + 8000);
+      const dueCalls = scene.dueCalls;
+      keeper.outdated(["tools"]);
+      expect([keeper.dueAt, scene.dueCalls]).toEqual([scene.now + 1000, dueCalls + 1]);
+    });
+  });
+
+  test("is all there is to know of one whose lists nobody asked for", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      expect(keeper.condition().state).toBe("unknown");
+      keeper.report(trouble(START));
+      expect(keeper.condition()).toMatchObject({ state: "down", trouble: trouble(START) });
+      keeper.report(undefined);
+      expect(keeper.condition().state).toBe("unknown");
+      keeper.report(trouble(START));
+      serves(scene, ONE);
+      await ask(keeper);
+      expect(keeper.condition().state).toBe("healthy");
+      expect(scene.attempts).toHaveLength(1);
+    });
+  });
+
+  test("gives way to what is found here", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const keeper = scene.keeper();
+      keeper.report(trouble(START));
+      fails(scene, new UpstreamError("docs", "malformed", "answered something that is not MCP"));
+      await ask(keeper);
+      expect(keeper.condition().trouble?.reason).toBe("malformed");
+    });
+  });
+});
+
+describe("the log", () => {
+  test("has a line for each change, and none for what stays", async ({ expect }) => {
+    await withScene(async (scene) => {
+      const lines: unknown[] = [];
+      const take = (line: unknown) => void lines.push(JSON.parse(String(line)));
+      const spies = [
+        vi.spyOn(console, "warn").mockImplementation(take),
+        vi.spyOn(console, "log").mockImplementation(take),
+      ];
+      const keeper = await failing(scene);
+      for (let n = 0; n < 3; n++) {
+        scene.now += 60_000;
+        await ask(keeper);
+      }
+      const next = scene.keeper();
+      scene.now += 60_000;
+      fails(scene, new UpstreamError("docs", "malformed", "answered something that is not MCP"));
+      await ask(next);
+      scene.now += 60_000;
+      serves(scene, ONE);
+      await ask(next);
+      expect(lines).toEqual([
+        // Why, once for the outage, however often it is tried again.
+        { event: "upstream_failed", server: "docs", reason: "unreachable" },
+        { event: "server", server: "docs", state: "failing", reason: "unreachable" },
+        { event: "server", server: "docs", state: "failing", reason: "malformed" },
+        { event: "server", server: "docs", state: "healthy" },
+      ]);
+      for (const spy of spies) spy.mockRestore();
+    });
+  });
+});

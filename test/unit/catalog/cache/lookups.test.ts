@@ -1,0 +1,111 @@
+/** What a catalog is asked for again and again: names both ways, places, and header bindings. */
+
+import { describe, test, vi } from "vitest";
+
+import {
+  itemNamed,
+  factsOf,
+  placeOf,
+  publicIndex,
+  shows,
+} from "../../../../src/catalog/cache/lookups.ts";
+import { Naming } from "../../../../src/catalog/names/naming.ts";
+import { Glob } from "../../../../src/policy/glob.ts";
+import { OPEN_POLICY } from "../../../../src/policy/item-policy.ts";
+import { catalogOf, things, tools } from "../../notifications/source/fake-feeds.ts";
+import { fakeServer } from "../../endpoint/fake-server.ts";
+
+const denying = { ...OPEN_POLICY, deny: [new Glob("secret*")] };
+const [first, second] = [
+  fakeServer("one", { tools: denying, resources: denying }),
+  fakeServer("two"),
+];
+const naming = new Naming({ servers: [first, second], isMerged: true, keepsNames: false }, 45);
+
+test("itemNamed() and placeOf() find things by the server's names", ({ expect }) => {
+  const catalog = catalogOf({
+    lists: { tools: tools("a", "__proto__", "b"), resources: things("uri", ["a"]) },
+  });
+  expect(itemNamed(catalog, "tools", "b")).toBe(catalog.lists.tools[2]);
+  expect(itemNamed(catalog, "resources", "a")).toBe(catalog.lists.resources[0]);
+  expect(placeOf(catalog, "tools", "__proto__")).toBe(1);
+  for (const name of ["c", "constructor", "toString"]) {
+    expect([itemNamed(catalog, "tools", name), placeOf(catalog, "tools", name)]).toEqual([
+      ...[undefined, undefined],
+    ]);
+  }
+  expect(itemNamed(catalog, "prompts", "a")).toBeUndefined();
+});
+
+test("shows() tells what is listed and may be seen", ({ expect }) => {
+  const lists = {
+    tools: tools("a", "secret"),
+    templates: things("uriTemplate", ["secret:{x}", "x:{x}"]),
+  };
+  const catalog = catalogOf({ lists });
+  const seen = (server: typeof first) =>
+    (["tools", "templates"] as const).map((list) =>
+      lists[list].map(({ name }) => shows(server, catalog, list, name)),
+    );
+  expect(seen(first)).toEqual([
+    [true, false],
+    [false, true],
+  ]);
+  expect(seen(second)).toEqual([
+    [true, true],
+    [true, true],
+  ]);
+  expect(shows(second, catalog, "tools", "b")).toBe(false);
+});
+
+describe("publicIndex()", () => {
+  test("has the names of what may be seen, both ways", ({ expect }) => {
+    const long = "a_very_long_name_".repeat(10);
+    const catalog = catalogOf({
+      lists: { tools: tools("a", "secret", long), prompts: tools("p") },
+    });
+    const { toPublic, toServer } = publicIndex(naming, first, "tools", catalog);
+    expect([...toPublic.keys()].toSorted()).toEqual(["a", long].toSorted());
+    expect(toPublic.get("a")).toBe("one__a");
+    expect(toPublic.get(long)).toHaveLength(45);
+    expect([...toServer]).toEqual([...toPublic].map(([name, publicName]) => [publicName, name]));
+    expect(publicIndex(naming, first, "prompts", catalog).toPublic.get("p")).toBe("one__p");
+  });
+
+  test("is made once for a catalog at an endpoint", ({ expect }) => {
+    const catalog = catalogOf({ lists: { tools: tools("a") } });
+    const making = vi.spyOn(Naming.prototype, "publicNames");
+    const index = publicIndex(naming, first, "tools", catalog);
+    expect(publicIndex(naming, first, "tools", catalog)).toBe(index);
+    expect(making).toHaveBeenCalledTimes(1);
+    const alone = new Naming({ servers: [first], isMerged: false, keepsNames: true }, 45);
+    expect(publicIndex(alone, first, "tools", catalog).toPublic.get("a")).toBe("a");
+    expect(publicIndex(naming, first, "tools", catalog)).toBe(index);
+    making.mockRestore();
+  });
+});
+
+const schema = (annotation: unknown) => ({
+  inputSchema: {
+    type: "object",
+    properties: { q: { type: "string", "x-mcp-header": annotation } },
+  },
+});
+
+describe("factsOf()", () => {
+  test("reads which arguments are mirrored, once", ({ expect }) => {
+    const catalog = catalogOf({
+      lists: { tools: [...things("name", ["a"], schema("Query")), ...tools("b")] },
+    });
+    const facts = factsOf(catalog, "a");
+    expect(facts).toEqual({ bindings: [{ header: "mcp-param-query", path: ["q"] }] });
+    expect(factsOf(catalog, "a")).toBe(facts);
+    expect(factsOf(catalog, "b")).toEqual({ bindings: [] });
+  });
+
+  test("knows nothing of what is not listed, or breaks the rules", ({ expect }) => {
+    const catalog = catalogOf({ lists: { tools: things("name", ["a"], schema("not a token")) } });
+    expect(factsOf(catalog, "a")).toBeUndefined();
+    expect(factsOf(catalog, "c")).toBeUndefined();
+  });
+});

@@ -1,0 +1,313 @@
+/**
+ * A mistake in the configuration is one plain sentence that names its key and reveals no secret.
+ */
+
+import { describe, test } from "vitest";
+
+import { parseConfig } from "../../../src/config/config.ts";
+
+const URL_A = "https://a.example.com/mcp";
+const SECRET = "hunter2-SECRET";
+const SESSION_KEY = `${"_".repeat(42)}A`;
+
+function problemsOf(env: Record<string, unknown>): readonly string[] {
+  const parsed = parseConfig({
+    AUTH_MODE: "none",
+    KEY: SECRET,
+    BAD_KEY: `${SECRET}\r\nX: y`,
+    ...env,
+  });
+  return parsed.ok ? [] : parsed.problems;
+}
+
+const server = (entry: unknown): Record<string, unknown> => ({ MCP_SERVERS: { a: entry } });
+
+interface Mistake {
+  readonly name: string;
+  readonly env: Record<string, unknown>;
+  readonly key: string;
+  /**
+   * The text that the sentence must contain beside the key: the value found, or the values allowed.
+   */
+  readonly says: string;
+}
+
+const mistakes: readonly Mistake[] = [
+  { name: "AUTH_MODE basic", env: { AUTH_MODE: "basic" }, key: "AUTH_MODE", says: '"oauth"' },
+  {
+    name: "AUTH_SECRET short",
+    env: { AUTH_SECRET: "A".repeat(42) },
+    key: "AUTH_SECRET",
+    says: "32",
+  },
+  {
+    name: "AUTH_SECRET padded",
+    env: { AUTH_SECRET: `${"A".repeat(43)}=` },
+    key: "AUTH_SECRET",
+    says: "base64url",
+  },
+  {
+    name: "PUBLIC_ORIGIN in the clear",
+    env: { PUBLIC_ORIGIN: "http://m.example.com" },
+    key: "PUBLIC_ORIGIN",
+    says: "https://",
+  },
+  { name: "AUTH_MODE in capitals", env: { AUTH_MODE: "NONE" }, key: "AUTH_MODE", says: '"NONE"' },
+  ...[
+    "m.example.com",
+    "https://m.example.com/path",
+    "https://m.example.com/?q",
+    "https://m.example.com/#f",
+    `https://u:${SECRET}@m.example.com`,
+    "ftp://m.example.com",
+    "file:///",
+    "null",
+    5,
+    null,
+    ["https://m.example.com"],
+  ].map((value) => ({
+    name: `PUBLIC_ORIGIN ${JSON.stringify(value)}`,
+    env: { PUBLIC_ORIGIN: value },
+    key: "PUBLIC_ORIGIN",
+    says: "https://mcp.example.com",
+  })),
+  {
+    name: "ALLOWED_ORIGINS a word",
+    env: { ALLOWED_ORIGINS: "https://b.example" },
+    key: "ALLOWED_ORIGINS",
+    says: "list",
+  },
+  {
+    name: "ALLOWED_ORIGINS a table",
+    env: { ALLOWED_ORIGINS: { a: 1 } },
+    key: "ALLOWED_ORIGINS",
+    says: "list",
+  },
+  {
+    name: "ALLOWED_ORIGINS with a path in it",
+    env: { ALLOWED_ORIGINS: ["https://b.example", "https://b.example/x"] },
+    key: "ALLOWED_ORIGINS[1]",
+    says: "origin",
+  },
+  {
+    name: "ALLOWED_ORIGINS with *",
+    env: { ALLOWED_ORIGINS: ["*"] },
+    key: "ALLOWED_ORIGINS[0]",
+    says: "origin",
+  },
+  { name: "LIMITS no JSON", env: { LIMITS: "maxJsonDepth=8" }, key: "LIMITS", says: "JSON" },
+  { name: "LIMITS a list", env: { LIMITS: [1] }, key: "LIMITS", says: "table" },
+  { name: "LIMITS a number", env: { LIMITS: 5 }, key: "LIMITS", says: "table" },
+  { name: "LIMITS JSON null", env: { LIMITS: "null" }, key: "LIMITS", says: "table" },
+  {
+    name: "LIMITS of an unknown name",
+    env: { LIMITS: { maxTools: 5 } },
+    key: "LIMITS.maxTools",
+    says: "maxJsonDepth",
+  },
+  {
+    name: "LIMITS of a name by birth",
+    env: { LIMITS: { constructor: 5 } },
+    key: "LIMITS.constructor",
+    says: "unknown",
+  },
+  ...[
+    SECRET,
+    `${SESSION_KEY},${SECRET}`,
+    `${SESSION_KEY},`,
+    `,${SESSION_KEY}`,
+    `${SESSION_KEY};${SESSION_KEY}`,
+    `${SESSION_KEY}=`,
+    SESSION_KEY.slice(1),
+    `A${SESSION_KEY}`,
+    SESSION_KEY.replace("_", "/"),
+    // The last character has bits that no byte takes.
+    `${SESSION_KEY.slice(0, -1)}B`,
+    " ",
+    5,
+    [SESSION_KEY],
+  ].map((value) => ({
+    name: `SESSION_KEYS ${JSON.stringify(value)}`,
+    env: { SESSION_KEYS: value },
+    key: "SESSION_KEYS",
+    says: "32 bytes in base64url",
+  })),
+  {
+    name: "MCP_SERVERS no JSON",
+    env: { MCP_SERVERS: `{a: ${SECRET}}` },
+    key: "MCP_SERVERS",
+    says: "JSON",
+  },
+  { name: "MCP_SERVERS a list", env: { MCP_SERVERS: "[]" }, key: "MCP_SERVERS", says: "table" },
+  {
+    name: "MCP_SERVERS JSON null",
+    env: { MCP_SERVERS: "null" },
+    key: "MCP_SERVERS",
+    says: "table",
+  },
+  { name: "MCP_SERVERS a number", env: { MCP_SERVERS: 5 }, key: "MCP_SERVERS", says: "table" },
+  ...["My_Server", "a b", "UPPER", "a__b", "", "a".repeat(25), "a/b"].map((slug) => ({
+    name: `the slug ${JSON.stringify(slug)}`,
+    env: { MCP_SERVERS: { [slug]: { url: URL_A } } },
+    key: `MCP_SERVERS.${slug}`,
+    says: "a-z",
+  })),
+  { name: "a server that is a string", env: server(URL_A), key: "MCP_SERVERS.a", says: "table" },
+  { name: "a server that is null", env: server(null), key: "MCP_SERVERS.a", says: "table" },
+  { name: "a server without a way to it", env: server({}), key: "MCP_SERVERS.a", says: '"url"' },
+  {
+    name: "a URL that is a number",
+    env: server({ url: 5 }),
+    key: "MCP_SERVERS.a.url",
+    says: "string",
+  },
+  {
+    name: "a URL that is relative",
+    env: server({ url: "/mcp" }),
+    key: "MCP_SERVERS.a.url",
+    says: "http",
+  },
+  {
+    name: "a URL of another scheme",
+    env: server({ url: "ftp://a.example" }),
+    key: "MCP_SERVERS.a.url",
+    says: "http",
+  },
+  {
+    name: "a URL with a password",
+    env: server({ url: `https://u:${SECRET}@a.example/` }),
+    key: "MCP_SERVERS.a.url",
+    says: "headers",
+  },
+  {
+    name: "a URL with a user",
+    env: server({ url: `https://${SECRET}@a.example/` }),
+    key: "MCP_SERVERS.a.url",
+    says: "headers",
+  },
+  {
+    name: "a service that is not bound",
+    env: server({ service: "NOPE" }),
+    key: "MCP_SERVERS.a.service",
+    says: "NOPE",
+  },
+  {
+    name: "a service that is a number",
+    env: server({ service: 5 }),
+    key: "MCP_SERVERS.a.service",
+    says: "string",
+  },
+  {
+    name: "a service that is a secret",
+    env: server({ service: "KEY" }),
+    key: "MCP_SERVERS.a.service",
+    says: "KEY",
+  },
+  {
+    name: "an unknown transport",
+    env: server({ url: URL_A, transport: "stdio" }),
+    key: "MCP_SERVERS.a.transport",
+    says: '"streamable-http"',
+  },
+  {
+    name: "an unknown type",
+    env: server({ url: URL_A, type: "stdio" }),
+    key: "MCP_SERVERS.a.type",
+    says: '"sse"',
+  },
+  {
+    name: "an unknown era",
+    env: server({ url: URL_A, era: "new" }),
+    key: "MCP_SERVERS.a.era",
+    says: '"modern"',
+  },
+  {
+    name: "an unknown auth",
+    env: server({ url: URL_A, auth: "basic" }),
+    key: "MCP_SERVERS.a.auth",
+    says: '"headers"',
+  },
+  ...[0, -1, 86_401, "60", null].map((timeoutSeconds) => ({
+    name: `timeoutSeconds ${JSON.stringify(timeoutSeconds)}`,
+    env: server({ url: URL_A, timeoutSeconds }),
+    key: "MCP_SERVERS.a.timeoutSeconds",
+    says: "must be",
+  })),
+  {
+    name: "an unknown key",
+    env: server({ url: URL_A, command: "npx", args: [SECRET] }),
+    key: "MCP_SERVERS.a",
+    says: "command, args",
+  },
+  {
+    name: "headers that are a list",
+    env: server({ url: URL_A, headers: [SECRET] }),
+    key: "MCP_SERVERS.a.headers",
+    says: "table of strings",
+  },
+  {
+    name: "a header that is a number",
+    env: server({ url: URL_A, headers: { "X-Key": 5 } }),
+    key: "MCP_SERVERS.a.headers.X-Key",
+    says: "string",
+  },
+  {
+    name: "a secret that is not set",
+    env: server({ url: URL_A, headers: { "X-Key": "${NOPE}" } }),
+    key: "MCP_SERVERS.a.headers.X-Key",
+    says: '"NOPE"',
+  },
+  {
+    name: "a secret that is no string",
+    env: { ...server({ url: URL_A, headers: { "X-Key": "${OBJ}" } }), OBJ: {} },
+    key: "MCP_SERVERS.a.headers.X-Key",
+    says: '"OBJ"',
+  },
+  {
+    name: "a header name with a space",
+    env: server({ url: URL_A, headers: { "X Key": "${KEY}" } }),
+    key: "MCP_SERVERS.a.headers.X Key",
+    says: "HTTP header",
+  },
+  {
+    name: "a secret with a line break",
+    env: server({ url: URL_A, headers: { "X-Key": "${BAD_KEY}" } }),
+    key: "MCP_SERVERS.a.headers.X-Key",
+    says: "HTTP header",
+  },
+];
+
+describe("one sentence for", () => {
+  test.for(mistakes)("$name", ({ env, key, says }, { expect }) => {
+    const problems = problemsOf(env);
+    expect(problems).toHaveLength(1);
+    const [sentence = ""] = problems;
+    expect(sentence.startsWith(key), sentence).toBe(true);
+    expect(sentence).toContain(says);
+    expect(sentence).toMatch(/^[^\n]+\.$/);
+    expect(sentence).not.toContain(SECRET);
+    expect(sentence).not.toContain(SESSION_KEY.slice(1, -1));
+  });
+});
+
+test("all mistakes are reported at once", ({ expect }) => {
+  const problems = problemsOf({
+    AUTH_MODE: "basic",
+    PUBLIC_ORIGIN: "x",
+    ALLOWED_ORIGINS: ["x", "y"],
+    LIMITS: { a: 1, maxJsonDepth: 1 },
+    MCP_SERVERS: { A: {}, b: { url: 5, era: 5 }, c: {} },
+  });
+  expect(problems.map((sentence) => sentence.split(/[ :]/, 1)[0])).toEqual([
+    "LIMITS.a",
+    "LIMITS.maxJsonDepth",
+    "AUTH_MODE",
+    "PUBLIC_ORIGIN",
+    "ALLOWED_ORIGINS[0]",
+    "ALLOWED_ORIGINS[1]",
+    "MCP_SERVERS.A",
+    "MCP_SERVERS.b.url",
+    "MCP_SERVERS.b.era",
+    "MCP_SERVERS.c",
+  ]);
+});

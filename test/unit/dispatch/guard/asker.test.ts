@@ -1,0 +1,107 @@
+/** Which server asks: what a client is shown of it, and what stays as it was. */
+
+import { describe, test } from "vitest";
+
+import {
+  namingAsker,
+  namingElicitations,
+  namingInputRequests,
+} from "../../../../src/dispatch/guard/asker.ts";
+
+const META = { "edgeway/server": "docs" };
+
+describe("a question", () => {
+  test("of a form names its server in the words of it", ({ expect }) => {
+    const params = { message: "Your name?", requestedSchema: { type: "object" } };
+    expect(namingAsker({ method: "elicitation/create", params }, "docs")).toEqual({
+      method: "elicitation/create",
+      params: { message: "[docs] Your name?", requestedSchema: { type: "object" }, _meta: META },
+    });
+  });
+
+  test("for a visit to a page does too, and the page stays", ({ expect }) => {
+    const params = { mode: "url", url: "https://a/?b", elicitationId: "1", message: "Sign in" };
+    expect(namingAsker({ method: "elicitation/create", params }, "docs").params).toEqual({
+      ...{ ...params, message: "[docs] Sign in", _meta: META },
+    });
+  });
+
+  test("for a model leaves every word of the prompt", ({ expect }) => {
+    const params = {
+      ...{ messages: [{ role: "user", content: { type: "text", text: "Say it" } }] },
+      ...{ systemPrompt: "Be kind", maxTokens: 9, message: "mine" },
+    };
+    expect(namingAsker({ method: "sampling/createMessage", params }, "docs").params).toEqual({
+      ...{ ...params, _meta: META },
+    });
+  });
+
+  test("without params gets them", ({ expect }) => {
+    expect(namingAsker({ method: "roots/list" }, "docs")).toEqual({
+      ...{ method: "roots/list", params: { _meta: META } },
+    });
+  });
+
+  test("keeps what its _meta says, but not who it claims to be", ({ expect }) => {
+    const params = { _meta: { progressToken: 1, "edgeway/server": "bank" } };
+    expect(namingAsker({ method: "roots/list", params }, "docs").params).toEqual({
+      _meta: { progressToken: 1, ...META },
+    });
+  });
+
+  test("whose message is none is left to the client to judge", ({ expect }) => {
+    const params = { message: ["x"] };
+    const named = namingAsker({ method: "elicitation/create", params }, "docs");
+    expect(named.params).toEqual({ message: ["x"], _meta: META });
+  });
+});
+
+describe("the questions in a result", () => {
+  test("are named one by one", ({ expect }) => {
+    const result = {
+      resultType: "input_required",
+      inputRequests: {
+        a: { method: "elicitation/create", params: { message: "A?" } },
+        b: { method: "roots/list" },
+      },
+      requestState: "s",
+    };
+    expect(namingInputRequests(result, "docs")).toEqual({
+      ...result,
+      inputRequests: {
+        a: { method: "elicitation/create", params: { message: "[docs] A?", _meta: META } },
+        b: { method: "roots/list", params: { _meta: META } },
+      },
+    });
+  });
+
+  test.for([
+    { content: [] },
+    { resultType: "input_required", requestState: "s" },
+    { inputRequests: ["x"] },
+    { inputRequests: { a: 1, b: { method: 2 }, c: { method: "roots/list", params: [] } } },
+  ])("that are none stay as they are: %j", (result, { expect }) => {
+    expect(namingInputRequests(result, "docs")).toEqual(result);
+  });
+});
+
+describe("an error that asks for visits", () => {
+  test("names the server in each", ({ expect }) => {
+    const data = { elicitations: [{ mode: "url", url: "https://a", message: "A" }, 1], more: 2 };
+    const error = { code: -32042, message: "Go there", data };
+    expect(namingElicitations(error, "docs")).toEqual({
+      ...error,
+      data: {
+        ...{ elicitations: [{ mode: "url", url: "https://a", message: "[docs] A" }, 1], more: 2 },
+      },
+    });
+  });
+
+  test.for([undefined, null, 1, {}, { elicitations: {} }])(
+    "without any stays as it is: %j",
+    (data, { expect }) => {
+      const error = { code: -32042, message: "Go there", data };
+      expect(namingElicitations(error, "docs")).toEqual(error);
+    },
+  );
+});

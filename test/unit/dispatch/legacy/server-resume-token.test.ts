@@ -1,0 +1,78 @@
+/** Tickets and tokens that lead back to the server that something came from. */
+
+import * as fc from "fast-check";
+import { describe, test } from "vitest";
+
+import { markToken, readToken } from "../../../../src/dispatch/legacy/asker-token.ts";
+import {
+  resumeTokensIn,
+  readServerResumeToken,
+  resumeTokenAmong,
+  serverResumeToken,
+} from "../../../../src/dispatch/legacy/server-resume-token.ts";
+
+// A slug may be what every object has.
+const slug = fc.oneof(
+  fc.constantFrom("a", "b", "constructor"),
+  fc.stringMatching(/^[a-z0-9-]{1,24}$/),
+);
+const said = fc.array(fc.tuple(slug, fc.string()), { maxLength: 20, size: "max" });
+
+describe("a ticket", () => {
+  test("leads to its server, with the server's own", ({ expect }) => {
+    fc.assert(
+      fc.property(slug, fc.option(fc.string(), { nil: undefined }), (slug, ticket) => {
+        expect(readServerResumeToken(serverResumeToken(slug, ticket))).toEqual({ slug, ticket });
+      }),
+    );
+  });
+
+  test("of what belongs to no request has the last place of every server", ({ expect }) => {
+    fc.assert(
+      fc.property(said, (said) => {
+        let newest: string | undefined;
+        const last = new Map<string, string>();
+        for (const [slug, ticket] of said) {
+          newest = resumeTokenAmong(newest, slug, ticket);
+          last.set(slug, ticket);
+          expect(readServerResumeToken(newest)).toEqual({ slug, ticket });
+        }
+        expect(Object.fromEntries(resumeTokensIn(newest))).toEqual(Object.fromEntries(last));
+      }),
+    );
+  });
+
+  test.for([undefined, "", "{", "[]", "7", '"a"', '{"t":"x"}', '{"s":1}', '{"request":"1-1"}'])(
+    "%j is none",
+    (text, { expect }) => {
+      expect(readServerResumeToken(text)).toBeUndefined();
+      expect([...resumeTokensIn(text)]).toEqual([]);
+    },
+  );
+});
+
+describe("a progress token", () => {
+  test.for(["t", "", 0, -7, '["a",1]'])(
+    "%j comes back to its asker, with its type",
+    (token, { expect }) => {
+      const question = { method: "m", params: { a: 1, _meta: { progressToken: token, b: 2 } } };
+      const marked = markToken(question, "constructor");
+      const meta = marked.params?.["_meta"] as { progressToken: unknown; b: unknown };
+      expect(meta).toMatchObject({ b: 2 });
+      expect(readToken(meta.progressToken)).toEqual({ slug: "constructor", token });
+    },
+  );
+
+  test("is not put where there is none", ({ expect }) => {
+    for (const question of [{ method: "m" }, { method: "m", params: { _meta: { a: 1 } } }]) {
+      expect(markToken(question, "a")).toBe(question);
+    }
+  });
+
+  test.for([undefined, 7, "x", "[]", '["a"]', '["a",null]', "[1,2]", "{}"])(
+    "%j is nobody's",
+    (token, { expect }) => {
+      expect(readToken(token)).toBeUndefined();
+    },
+  );
+});

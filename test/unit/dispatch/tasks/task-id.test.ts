@@ -1,0 +1,77 @@
+/** The ids of tasks: what they lead to, for whom, and that they fit into a header. */
+
+import * as fc from "fast-check";
+import { describe, test } from "vitest";
+
+import { sealFor } from "../../../../src/endpoint/sealed.ts";
+import { openTaskId, sealTaskId } from "../../../../src/dispatch/tasks/task-id.ts";
+import { isTaskId } from "../../../../src/protocol/tasks-extension.ts";
+import { decodeHeaderValue, encodeHeaderValue } from "../../../../src/protocol/header-value.ts";
+import { keysOf } from "../../catalog/lists/merged-world.ts";
+
+const holder = { keys: keysOf(1), principal: "alice", route: "/mcp" };
+const place = { slug: "docs", taskId: "786512e2-9e0d-44bd-8f29-789f320fe840" };
+
+test("leads back to the server and its own id, as plain text of a header", async ({ expect }) => {
+  const ids = fc.string({ unit: "binary", minLength: 1, maxLength: 200 });
+  await fc.assert(
+    fc.asyncProperty(ids, async (taskId) => {
+      const sealed = await sealTaskId(holder, { slug: "docs", taskId });
+      expect(encodeHeaderValue(sealed)).toBe(sealed);
+      expect(decodeHeaderValue(sealed)).toBe(sealed);
+      expect(await openTaskId(holder, sealed)).toEqual({ slug: "docs", taskId });
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("tells nothing of what it leads to, not even that two are one", async ({ expect }) => {
+  const sealed = await sealTaskId(holder, place);
+  expect(sealed).not.toContain(place.taskId);
+  expect(sealed).not.toBe(await sealTaskId(holder, place));
+});
+
+test("is short enough for every server's headers, however long the server's own", async ({
+  expect,
+}) => {
+  const usual = await sealTaskId(holder, place);
+  expect(usual.length).toBeLessThan(256);
+  const longest = await sealTaskId(holder, { slug: "s".repeat(24), taskId: "é".repeat(2048) });
+  expect(longest.length).toBeLessThan(8 * 1024);
+});
+
+test.for([
+  { name: "another principal", other: { principal: "bob" } },
+  { name: "another endpoint", other: { route: "/mcp/docs" } },
+  { name: "another gateway", other: { keys: keysOf(2) } },
+])("is nothing to $name", async ({ other }, { expect }) => {
+  const sealed = await sealTaskId(holder, place);
+  expect(await openTaskId({ ...holder, ...other }, sealed)).toBeUndefined();
+});
+
+describe("nothing else is one", () => {
+  test.for<[name: string, forged: () => Promise<unknown>]>([
+    ["a server's own", () => Promise.resolve(place.taskId)],
+    ["a cursor", () => sealFor(holder, "cursor", { s: "docs", t: "t" })],
+    ["without a server", () => sealFor(holder, "task", { t: "t" })],
+    ["without an id", () => sealFor(holder, "task", { s: "docs" })],
+    ["with an empty id", () => sealFor(holder, "task", { s: "docs", t: "" })],
+    ["sealed text", () => sealFor(holder, "task", "docs")],
+    ["cut", async () => (await sealTaskId(holder, place)).slice(0, -1)],
+    ["no text", () => Promise.resolve({ slug: "docs" })],
+    ["none", () => Promise.resolve(undefined)],
+  ])("%s", async ([, forged], { expect }) => {
+    expect(await openTaskId(holder, await forged())).toBeUndefined();
+  });
+
+  test.for([undefined, null, 7, {}, [], "", "x".repeat(2049)])(
+    "of a server: %j",
+    (id, { expect }) => {
+      expect(isTaskId(id)).toBe(false);
+    },
+  );
+
+  test.for(["x", "é", " ", "x".repeat(2048)])("but %j is", (id, { expect }) => {
+    expect(isTaskId(id)).toBe(true);
+  });
+});

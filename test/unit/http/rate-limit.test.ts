@@ -1,0 +1,112 @@
+/** How often a person may call: each for itself, and in bounded memory. */
+
+import { describe, test } from "vitest";
+
+import { limitRate } from "../../../src/http/rate-limit.ts";
+import { linesOf } from "../dispatch/guard/guarded-fixture.ts";
+
+interface Scene {
+  now: number;
+  /** @returns in how many seconds to come back, or 0 for a request that may pass. */
+  readonly call: (person: string, method?: string, principal?: string) => number;
+}
+
+let scenes = 0;
+
+function sceneOf(requestsPerMinute: number): Scene {
+  // What is counted is kept for as long as the isolate lives.
+  const salt = ++scenes;
+  const scene: Scene = {
+    now: 1_000_000,
+    call: (person, method = "POST", principal = person) => {
+      const request = new Request("http://localhost/mcp", { method });
+      const limits = { requestsPerMinute };
+      const refusal = limitRate(
+        request,
+        { person: `${salt}.${person}`, principal },
+        limits,
+        () => scene.now,
+      );
+      return refusal === undefined ? 0 : Number(refusal.headers.get("retry-after"));
+    },
+  };
+  return scene;
+}
+
+describe("a person", () => {
+  test("may call so often in a minute, and is told when to come back", ({ expect }) => {
+    const scene = sceneOf(3);
+    const { call } = scene;
+    expect([call("a"), call("a"), call("a"), call("a"), call("a")]).toEqual([0, 0, 0, 20, 20]);
+    scene.now += 19_001;
+    expect(call("a")).toBe(1);
+    scene.now += 999;
+    expect([call("a"), call("a")]).toEqual([0, 20]);
+  });
+
+  test("is counted by every method, and for itself", ({ expect }) => {
+    const { call } = sceneOf(3);
+    expect([call("a", "GET"), call("a", "DELETE"), call("a"), call("a", "GET")]).toEqual([
+      ...[0, 0, 0, 20],
+    ]);
+    expect(call("b")).toBe(0);
+  });
+
+  test("is counted over all of their applications", ({ expect }) => {
+    const { call } = sceneOf(2);
+    expect(["one", "two", "three"].map((app) => call("a", "POST", `a.${app}`))).toEqual([0, 0, 30]);
+    expect(call("b", "POST", "b.one")).toBe(0);
+  });
+
+  test("is told at once to wait a second, when it is less", ({ expect }) => {
+    const { call } = sceneOf(600);
+    for (let n = 0; n < 600; n++) call("a");
+    expect(call("a")).toBe(1);
+  });
+
+  test("is told in a way that programs read, and quotes nothing of the request", async ({
+    expect,
+  }) => {
+    const request = new Request("http://localhost/mcp", { method: "POST", body: "SECRET" });
+    const limits = { requestsPerMinute: 1 };
+    const told = { person: "told", principal: "told.app" };
+    limitRate(request, told, limits);
+    const refusal = limitRate(request, told, limits);
+    expect(refusal?.status).toBe(429);
+    expect(refusal?.headers.get("content-type")).toBe("application/json");
+    expect(await refusal?.json()).toEqual({
+      jsonrpc: "2.0",
+      error: {
+        ...{ code: -32000, message: "More than 1 requests in a minute; come back in 60 s" },
+        data: { retryAfter: 60 },
+      },
+    });
+    expect(request.bodyUsed).toBe(false);
+  });
+
+  test("is in the log once for each time that it begins", async ({ expect }) => {
+    const scene = sceneOf(1);
+    const lines = await linesOf(async () => {
+      for (let n = 0; n < 5; n++) scene.call("a", "GET");
+      scene.now += 60_000;
+      for (let n = 0; n < 5; n++) scene.call("a");
+    });
+    expect(lines.map(({ outcome, method, server }) => [outcome, method, server])).toEqual([
+      ["refused:rate", "GET", "*"],
+      ["refused:rate", "POST", "*"],
+    ]);
+  });
+});
+
+describe("very many people", () => {
+  test("are forgotten, and who was here last is not", ({ expect }) => {
+    const { call } = sceneOf(1);
+    call("old");
+    call("used");
+    for (let n = 0; n < 10_000; n++) {
+      if (n === 5000) expect(call("used")).toBe(60);
+      call(`k${n}`);
+    }
+    expect([call("used"), call("old")]).toEqual([60, 0]);
+  });
+});

@@ -1,0 +1,79 @@
+/** Those that a branch of the fan-out has to do with: sessions, feeds and sockets of a test's. */
+
+import type { Handed } from "../../../../src/notifications/fan-out/deliveries.ts";
+import type { ListenerSocket, Seat } from "../../../../src/notifications/fan-out/listener.ts";
+import type { Interests, News, Topic, TopicChange } from "../../../../src/catalog/feeds.ts";
+
+/** What becomes of calls: `lost` and `deaf` fail, before and after they were carried out. */
+export type Mode = "ok" | "lost" | "deaf" | "hangs" | "gone" | "parked";
+
+export class FakeSession {
+  mode: Mode = "ok";
+  readonly seqs = new Map<string, number>();
+  /** What it took, without what it had had. */
+  readonly taken: News[] = [];
+  calls = 0;
+
+  take(news: News): Handed {
+    this.calls += 1;
+    if (this.mode === "gone" || this.mode === "parked") return this.mode;
+    if (news.seq <= (this.seqs.get(news.slug) ?? -Infinity)) return "taken";
+    this.seqs.set(news.slug, news.seq);
+    this.taken.push(news);
+    return "taken";
+  }
+}
+
+/** A list that servers do not tell of. */
+export const UNTOLD: Topic = "resources";
+
+export class FakeFeed {
+  mode: Mode = "ok";
+  /** What it was told to listen for. */
+  readonly watched = new Set<Topic>();
+  readonly changes: TopicChange[] = [];
+
+  watch(change: TopicChange): readonly Topic[] {
+    this.changes.push(change);
+    for (const topic of change.remove) this.watched.delete(topic);
+    const known = change.add.filter((topic) => topic !== "uri:unknown");
+    for (const topic of known) this.watched.add(topic);
+    return known.filter((topic) => topic !== UNTOLD);
+  }
+}
+
+export class FakeSocket implements ListenerSocket {
+  readonly lines: string[] = [];
+  seat: Seat | undefined;
+  isBroken = false;
+  /** The code that the branch closed it with. */
+  closed: number | undefined;
+  /** Characters that were read, and not acknowledged. */
+  unread = 0;
+
+  send(text: string): void {
+    if (this.isBroken || this.closed !== undefined) throw new TypeError("The socket is closed");
+    this.lines.push(text);
+    this.unread += text.length;
+  }
+
+  close(code: number): void {
+    if (this.closed !== undefined) throw new TypeError("The socket is closed");
+    this.closed = code;
+  }
+
+  serializeAttachment(value: unknown): void {
+    this.seat = structuredClone(value) as Seat;
+  }
+
+  get honoured(): Interests | undefined {
+    const [first] = this.lines;
+    return first === undefined
+      ? undefined
+      : (JSON.parse(first) as { honoured: Interests }).honoured;
+  }
+
+  get news(): readonly News[] {
+    return this.lines.slice(1).map((line) => JSON.parse(line) as News);
+  }
+}

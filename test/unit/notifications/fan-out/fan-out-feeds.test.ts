@@ -1,0 +1,247 @@
+/** What a branch tells the feeds: what its subscribers want, no more often than it has to. */
+
+import { describe, test } from "vitest";
+
+import type { Interests, Topic } from "../../../../src/catalog/feeds.ts";
+import { UNTOLD } from "./fan-out-fakes.ts";
+import { useWorldTime, withWorld, type World } from "./fan-out-world.ts";
+
+useWorldTime();
+
+/** What a feed was told. */
+function told(world: World, slug = "a"): readonly (readonly [Topic[], Topic[]])[] {
+  return world.feed(slug).changes.map(({ add, remove }) => [[...add], [...remove]] as const);
+}
+
+/** The answer to a subscription, when everything has arrived. */
+async function answer(world: World, name: string, interests: Interests): Promise<Interests> {
+  const subscribed = world.branch.subscribe(name, interests);
+  await world.allArrive();
+  return subscribed;
+}
+
+describe("a topic", () => {
+  test("is told of when somebody wants it, once in a life of the branch", async ({ expect }) => {
+    await withWorld(async (world) => {
+      const names = Array.from({ length: 50 }, (_, n) => `s${n}`);
+      await world.subscribed({ a: ["tools"] }, ...names);
+      await world.subscribed({ a: ["tools"] }, "later");
+      world.listen("l", { a: ["tools", "uri:x"] });
+      await world.allArrive();
+      expect(told(world)).toEqual([
+        [["tools"], []],
+        [["uri:x"], []],
+      ]);
+      world.evict();
+      await world.subscribed({ a: ["tools"] }, ...names);
+      expect(told(world).slice(2)).toEqual([[["tools"], []]]);
+    });
+  });
+
+  test("that the server does not tell of is not kept, and asked for again", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      const interests: Interests = { a: ["uri:unknown", "tools"], b: ["uri:unknown"] };
+      expect(await answer(world, "s", interests)).toEqual({ a: ["tools"] });
+      expect(rowsIn("wants_1")).toBe(1);
+      await answer(world, "s", { b: ["uri:unknown"] });
+      expect(told(world, "b")).toHaveLength(2);
+    });
+  });
+
+  test("that is a list is kept all the same, and its feed asked once in a while", async ({
+    expect,
+  }) => {
+    await withWorld(async (world) => {
+      const names = ["s1", "s2", "s3"];
+      await world.subscribed({ a: [UNTOLD] }, ...names);
+      expect(await answer(world, "s4", { a: [UNTOLD, "tools"] })).toEqual({ a: ["tools"] });
+      expect(told(world)).toEqual([
+        [[UNTOLD], []],
+        [["tools"], []],
+      ]);
+      world.branch.publish({ slug: "a", seq: 1, topics: [UNTOLD] }); // found out by the gateway
+      await world.allArrive();
+      for (const name of [...names, "s4"]) expect(world.session(name).taken).toHaveLength(1);
+      await world.pass(61_000);
+      await answer(world, "s4", { a: [UNTOLD] });
+      expect(told(world)).toHaveLength(3);
+      for (const name of [...names, "s4"]) world.branch.unsubscribe(name);
+      await world.pass(31_000, () => world.allArrive());
+      expect([...world.feed("a").watched]).toEqual([]);
+    });
+  });
+
+  test("of a server that there is not is nobody's", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      expect(await answer(world, "s", { unknown: ["tools"] })).toEqual({});
+      expect([world.feeds.size, rowsIn("wants_1")]).toEqual([0, 0]);
+    });
+  });
+
+  test("that nobody wants any more is told so after a while", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      await world.subscribed({ a: ["tools", "uri:x"] }, "s1", "s2");
+      world.listen("l", { a: ["uri:x"] });
+      await world.allArrive();
+      world.branch.unsubscribe("s1");
+      expect(rowsIn("untold_1")).toBe(0);
+      world.branch.unsubscribe("s2", { a: ["tools", "uri:x"] });
+      expect(rowsIn("untold_1")).toBe(1);
+      await world.pass(31_000, () => world.allArrive());
+      expect(told(world).slice(1)).toEqual([[[], ["tools"]]]);
+      world.hangUp("l");
+      await world.pass(31_000, () => world.allArrive());
+      expect(told(world).slice(2)).toEqual([[[], ["uri:x"]]]);
+      expect([rowsIn("wants_1"), rowsIn("untold_1")]).toEqual([0, 0]);
+      expect(world.alarmAt).toBe(Infinity);
+    });
+  });
+
+  test("that is wanted again before that is not spoken of", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      await world.subscribed({ a: ["tools"] }, "s");
+      world.branch.unsubscribe("s");
+      await world.pass(20_000);
+      await world.subscribed({ a: ["tools"] }, "s");
+      await world.pass(60_000, () => world.allArrive());
+      expect(told(world)).toEqual([[["tools"], []]]);
+      expect(rowsIn("untold_1")).toBe(0);
+    });
+  });
+
+  test("that is wanted again while its end is told is told after that", async ({ expect }) => {
+    await withWorld(async (world) => {
+      await world.subscribed({ a: ["tools"] }, "s");
+      world.branch.unsubscribe("s");
+      await world.pass(31_000); // the call is under way
+      expect(world.calls).toHaveLength(1);
+      const again = world.branch.subscribe("s", { a: ["tools"] });
+      await world.pass(0);
+      expect(world.calls).toHaveLength(1); // two could overtake each other
+      await world.allArrive();
+      expect(await again).toEqual({ a: ["tools"] });
+      expect(told(world).slice(1)).toEqual([
+        [[], ["tools"]],
+        [["tools"], []],
+      ]);
+    });
+  });
+
+  test("whose end is carried out much too late is told again", async ({ expect }) => {
+    await withWorld(async (world) => {
+      await world.subscribed({ a: ["tools"] }, "s");
+      world.branch.unsubscribe("s");
+      await world.pass(31_000);
+      const [removal] = world.calls.splice(0);
+      await world.pass(7000); // nobody waits for it any more
+      await world.subscribed({ a: ["tools"] }, "s");
+      removal?.arrive();
+      expect([...world.feed("a").watched]).toEqual([]);
+      await world.pass(60_000, () => world.allArrive());
+      expect([...world.feed("a").watched]).toEqual(["tools"]);
+    });
+  });
+});
+
+describe("a feed that does not answer", () => {
+  test("delays nobody at the others, and itself for seconds only", async ({ expect }) => {
+    await withWorld(async (world) => {
+      world.feed("a").mode = "hangs";
+      const startedAt = Date.now();
+      let endedAt = 0;
+      const both = world.branch.subscribe("s1", { a: ["tools"], b: ["tools"] });
+      void both.then(() => (endedAt = Date.now()));
+      expect(await answer(world, "s2", { b: ["tools", "uri:x"] })).toEqual({
+        b: ["tools", "uri:x"],
+      });
+      expect(Date.now()).toBe(startedAt);
+      await world.pass(10_000, () => world.allArrive());
+      expect(await both).toEqual({ a: ["tools"], b: ["tools"] });
+      expect(endedAt - startedAt).toBeLessThan(4000);
+    });
+  });
+
+  test.for(["hangs", "lost"] as const)(
+    "(%s) is believed to tell of its lists, and is told until it has heard",
+    async (mode, { expect }) => {
+      await withWorld(async (world, { rowsIn }) => {
+        world.feed("a").mode = mode;
+        const subscribed = world.branch.subscribe("s", { a: ["tools", "prompts", "uri:x"] });
+        await world.pass(7000, () => world.allArrive());
+        expect(await subscribed).toEqual({ a: ["tools", "prompts"] });
+        expect(rowsIn("wants_1")).toBe(2);
+        await world.pass(100_000, () => world.allArrive());
+        expect([...world.feed("a").watched]).toEqual([]);
+        world.kill();
+        world.feed("a").mode = "ok";
+        await world.pass(600_000, () => world.allArrive());
+        expect([...world.feed("a").watched].toSorted()).toEqual(["prompts", "tools"]);
+        expect(rowsIn("untold_1")).toBe(0);
+      });
+    },
+  );
+
+  test("and hears much too late of what was given up is told so", async ({ expect }) => {
+    await withWorld(async (world) => {
+      const subscribed = world.branch.subscribe("s", { a: ["uri:x"] });
+      await world.pass(7000);
+      expect(await subscribed).toEqual({});
+      const [asked] = world.calls.splice(0);
+      await world.pass(10_000, () => world.allArrive());
+      asked?.arrive();
+      expect([...world.feed("a").watched]).toEqual(["uri:x"]);
+      await world.pass(60_000, () => world.allArrive());
+      expect([...world.feed("a").watched]).toEqual([]);
+    });
+  });
+
+  test("is asked for a resource twice at once: neither is promised it", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      world.feed("a").mode = "hangs";
+      const both = [1, 2].map(() => world.branch.subscribe("s", { a: ["uri:x"] }));
+      await world.pass(7000);
+      expect(await Promise.all(both)).toEqual([{}, {}]);
+      expect(rowsIn("wants_1")).toBe(0);
+    });
+  });
+
+  test("leaves a subscriber the resource that it had", async ({ expect }) => {
+    await withWorld(async (world) => {
+      await world.subscribed({ a: ["uri:x"] }, "s");
+      world.kill();
+      world.feed("a").mode = "lost";
+      expect(await answer(world, "s", { a: ["uri:x", "uri:y"] })).toEqual({ a: ["uri:x"] });
+      world.feed("a").mode = "ok";
+      world.branch.publish({ slug: "a", seq: 1, topics: ["uri:x"] });
+      await world.allArrive();
+      expect(world.session("s").taken).toHaveLength(1);
+    });
+  });
+});
+
+describe("of resources", () => {
+  test("a subscriber has so many, at all servers", async ({ expect }) => {
+    await withWorld(
+      async (world, { rowsIn }) => {
+        const uris = ["uri:1", "uri:2"] as const;
+        await world.subscribed({ a: uris }, "s", "another");
+        const more: Interests = { a: ["uri:2", "uri:3", "tools"], b: ["uri:4", "prompts"] };
+        expect(await answer(world, "s", more)).toEqual({
+          a: ["uri:2", "uri:3", "tools"],
+          b: ["prompts"],
+        });
+        expect(rowsIn("wants_1")).toBe(7);
+        world.branch.unsubscribe("s", { a: ["uri:1"] });
+        expect(await answer(world, "s", { b: ["uri:4"] })).toEqual({ b: ["uri:4"] });
+      },
+      { urisPerClient: 3 },
+    );
+  });
+
+  test("none has an address that nobody would keep a thousand times", async ({ expect }) => {
+    await withWorld(async (world) => {
+      const long = `uri:${"x".repeat(10_000)}` as const;
+      expect(await answer(world, "s", { a: [long, "tools"] })).toEqual({ a: ["tools"] });
+    });
+  });
+});

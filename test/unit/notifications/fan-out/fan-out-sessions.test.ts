@@ -1,0 +1,184 @@
+/** How a branch hands news to legacy sessions: one call at a time each, and nobody waits for another. */
+
+import { describe, test } from "vitest";
+
+import type { Interests } from "../../../../src/catalog/feeds.ts";
+import { HAND_MS, named, seqsOf, useWorldTime, withWorld } from "./fan-out-world.ts";
+
+useWorldTime();
+
+const TOOLS: Interests = { a: ["tools"] };
+
+describe("news", () => {
+  test("goes to every session that wants it, once, and no more than 100 at a time", async ({
+    expect,
+  }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      const names = named(450);
+      await world.subscribed(TOOLS, ...names);
+      await world.subscribed({ b: ["tools"] }, "other");
+      world.branch.publish({ slug: "a", seq: 1, topics: ["tools"] });
+      await world.pass(0);
+      expect(world.calls).toHaveLength(100);
+      expect(rowsIn("due_1")).toBe(1);
+      let most = 0;
+      while (world.calls.length > 0) {
+        most = Math.max(most, world.calls.length);
+        for (let n = 0; n < 7; n += 1) world.arrive(n);
+        await world.pass(0);
+      }
+      expect(most).toBe(100);
+      for (const name of names) expect(seqsOf(world, name)).toEqual([1]);
+      expect(world.session("other").calls).toBe(0);
+      expect(rowsIn("due_1")).toBe(0);
+    });
+  });
+
+  test("is due until the last session has been called, and has answered", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      const names = named(250);
+      await world.subscribed(TOOLS, ...names);
+      world.branch.publish({ slug: "a", seq: 1, topics: ["tools"] });
+      for (await world.pass(0); world.calls.length > 0; await world.pass(0)) {
+        expect(rowsIn("due_1")).toBe(1);
+        for (const call of world.calls.splice(0)) call.arrive();
+      }
+      expect(rowsIn("due_1")).toBe(0);
+      for (const name of names) expect(seqsOf(world, name)).toEqual([1]);
+    });
+  });
+
+  test("says only what a session wants, in one call", async ({ expect }) => {
+    await withWorld(async (world) => {
+      await world.subscribed({ a: ["tools", "uri:x"] }, "s");
+      world.branch.publish({ slug: "a", seq: 5, topics: ["prompts", "uri:x", "tools", "uri:y"] });
+      await world.allArrive();
+      expect(world.session("s").taken).toEqual([{ slug: "a", seq: 5, topics: ["tools", "uri:x"] }]);
+      expect(world.session("s").calls).toBe(1);
+    });
+  });
+
+  test.for([4, 5])("that is not newer is dropped: %i after 5", async (seq, { expect }) => {
+    await withWorld(async (world) => {
+      await world.subscribed(TOOLS, "s");
+      world.branch.publish({ slug: "a", seq: 5, topics: ["tools"] });
+      await world.allArrive();
+      world.branch.publish({ slug: "a", seq, topics: ["tools"] });
+      world.evict();
+      world.branch.publish({ slug: "a", seq, topics: ["tools"] });
+      world.branch.publish({ slug: "b", seq, topics: ["tools"] });
+      await world.allArrive();
+      expect(world.session("s").calls).toBe(1);
+    });
+  });
+
+  test("that nobody wants is not written down, and its feed is told to save the trouble", async ({
+    expect,
+  }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      await world.subscribed(TOOLS, "s");
+      world.feed("a").watched.add("prompts");
+      world.branch.publish({ slug: "a", seq: 1, topics: ["prompts"] });
+      expect([rowsIn("due_1"), rowsIn("accepted_1")]).toEqual([0, 0]);
+      await world.pass(31_000, () => world.allArrive());
+      expect([...world.feed("a").watched]).toEqual(["tools"]);
+    });
+  });
+});
+
+describe("a session that is busy", () => {
+  test("gets one call at a time, and what changed meanwhile once", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      await world.subscribed({ a: ["tools", "uri:x"] }, "s");
+      world.branch.publish({ slug: "a", seq: 1, topics: ["tools"] });
+      for (let seq = 2; seq < 8; seq += 1) {
+        await world.pass(0);
+        world.branch.publish({
+          slug: "a",
+          seq,
+          topics: seq === 3 ? ["uri:x", "tools"] : ["tools"],
+        });
+      }
+      await world.pass(0);
+      expect(world.calls).toHaveLength(1);
+      await world.allArrive();
+      expect(world.session("s").taken).toEqual([
+        { slug: "a", seq: 1, topics: ["tools"] },
+        { slug: "a", seq: 3, topics: ["uri:x"] },
+        { slug: "a", seq: 7, topics: ["tools"] },
+      ]);
+      expect([rowsIn("due_1"), rowsIn("late_1"), rowsIn("waiting_1")]).toEqual([0, 0, 0]);
+    });
+  });
+
+  test("does not hold up what is next for the others", async ({ expect }) => {
+    await withWorld(async (world) => {
+      world.session("slow").mode = "hangs";
+      await world.subscribed(TOOLS, "slow", ...named(10));
+      for (let seq = 1; seq < 4; seq += 1) {
+        world.branch.publish({ slug: "a", seq, topics: ["tools"] });
+        await world.allArrive(); // no time passes
+      }
+      for (const name of named(10)) expect(seqsOf(world, name)).toEqual([1, 2, 3]);
+    });
+  });
+
+  test("and many of them hold up nobody for more than moments", async ({ expect }) => {
+    await withWorld(async (world) => {
+      // In order of their names: those that hang come first.
+      const [hanging, others] = [named(300, "a"), named(50, "b")];
+      for (const name of hanging) world.session(name).mode = "hangs";
+      await world.subscribed(TOOLS, ...hanging, ...others);
+      world.branch.publish({ slug: "a", seq: 1, topics: ["tools"] });
+      for (let waited = 0; waited < 6; waited += 1) {
+        await world.allArrive();
+        await world.pass(1000);
+      }
+      for (const name of others) expect(seqsOf(world, name)).toEqual([1]);
+      await world.pass(HAND_MS);
+      // They are known to hang now.
+      world.branch.publish({ slug: "a", seq: 2, topics: ["tools"] });
+      await world.allArrive();
+      for (const name of others) expect(seqsOf(world, name)).toEqual([1, 2]);
+    });
+  });
+});
+
+describe.for(["gone", "parked"] as const)("a session that is %s", (mode) => {
+  test("is forgotten, and not called again", async ({ expect }) => {
+    await withWorld(async (world, { rowsIn }) => {
+      await world.subscribed({ a: ["tools", "uri:x"], b: ["tools"] }, "s");
+      await world.subscribed(TOOLS, "other");
+      world.session("s").mode = mode;
+      world.branch.publish({ slug: "a", seq: 1, topics: ["tools"] });
+      await world.allArrive();
+      expect([rowsIn("wants_1"), rowsIn("late_1"), rowsIn("due_1")]).toEqual([1, 0, 0]);
+      world.branch.publish({ slug: "a", seq: 2, topics: ["tools"] });
+      await world.allArrive();
+      expect(world.session("s").calls).toBe(1);
+      // Nobody else wanted these.
+      await world.pass(31_000, () => world.allArrive());
+      expect([...world.feed("a").watched]).toEqual(["tools"]);
+      expect([...world.feed("b").watched]).toEqual([]);
+    });
+  });
+
+  test("and subscribes while it says so is not forgotten", async ({ expect }) => {
+    await withWorld(async (world) => {
+      await world.subscribed(TOOLS, "s");
+      const session = world.session("s");
+      session.mode = mode;
+      world.branch.publish({ slug: "a", seq: 1, topics: ["tools"] });
+      await world.pass(0);
+      const subscribed = world.branch.subscribe("s", TOOLS);
+      world.arrive(0);
+      session.mode = "ok";
+      await subscribed;
+      await world.pass(2000, () => world.allArrive());
+      expect(seqsOf(world, "s")).toEqual([1]);
+      world.branch.publish({ slug: "a", seq: 2, topics: ["tools"] });
+      await world.allArrive();
+      expect(seqsOf(world, "s")).toEqual([1, 2]);
+    });
+  });
+});

@@ -1,0 +1,619 @@
+/**
+ * What a session is told of changes, under any order of subscribing, listening, news that comes
+ * twice, and deaths of the session's holder: each change once, and nothing that was not asked for.
+ */
+
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
+
+import type { Endpoint } from "../../../../src/endpoint/endpoint.ts";
+import {
+  type Interests,
+  LIST_TOPICS,
+  type News,
+  type Topic,
+} from "../../../../src/catalog/feeds.ts";
+import { OwnSubscriptions } from "../../../../src/notifications/legacy/own-subscriptions.ts";
+import type { SavedInbox } from "../../../../src/notifications/legacy/notification-inbox.ts";
+import {
+  type NewsSource,
+  EndpointSubscriptions,
+} from "../../../../src/notifications/legacy/endpoint-subscriptions.ts";
+import type { SavedWanted } from "../../../../src/notifications/legacy/session-subscriptions.ts";
+import { defaultLimits } from "../../../../src/policy/limits.ts";
+import type { Call } from "../../../../src/protocol/exchange.ts";
+import { errorReply } from "../../../../src/protocol/json-rpc.ts";
+import { fakeServer } from "../../endpoint/fake-server.ts";
+import { policy } from "../../catalog/routing/route-fixture.ts";
+
+const MINUTE_MS = 60_000;
+const A = fakeServer("a");
+const B = fakeServer("constructor"); // a slug that every object has
+const MERGED: Endpoint = { servers: [A, B], isMerged: true, keepsNames: false };
+const ALONE: Endpoint = { servers: [A], isMerged: false, keepsNames: true };
+const LIST = { method: "notifications/tools/list_changed" };
+
+const updated = (uri: string): Call => ({
+  method: "notifications/resources/updated",
+  params: { uri },
+});
+
+function interests(...entries: readonly (readonly [string, readonly Topic[]])[]): Interests {
+  return Object.fromEntries(entries);
+}
+
+/** One session, whose holder may die, and what its client was told. */
+/** Where several servers meet, a result says which of them it is of. */
+const DONE_AT_A = { result: { _meta: { "edgeway/server": "a" } } };
+
+class Scene implements NewsSource {
+  readonly told: Call[] = [];
+  readonly asked: Interests[] = [];
+  readonly left: (Interests | undefined)[] = [];
+  honour: (interests: Interests) => Interests = (interests) => interests;
+  /** What the client's own sessions are subscribed to: none, until it has called a tool. */
+  readonly ownUris = new Set<string>();
+  readonly own = new OwnSubscriptions({
+    saved: [],
+    save: (slugs) => this.ownSaves.push(slugs),
+    takesSubscriptions: () => Promise.resolve(this.canOwn),
+    request: async (slug, { method, params }) => {
+      const uri = String(params?.["uri"]);
+      this.atOnce.push(++this.running);
+      await this.ownWait;
+      this.running -= 1;
+      if (method === "resources/unsubscribe") this.ownUris.delete(`${slug} ${uri}`);
+      else if (this.canOwn) this.ownUris.add(`${slug} ${uri}`);
+      return this.canOwn ? { result: {} } : errorReply(-32_601, "No");
+    },
+  });
+  readonly ownSaves: (readonly string[])[] = [];
+  readonly atOnce: number[] = [];
+  running = 0;
+  ownWait: Promise<unknown> = Promise.resolve();
+  canOwn = true;
+  most = 3;
+  failures = 0;
+  isHeard = false;
+  wanted: SavedWanted | undefined;
+  inbox: SavedInbox | undefined;
+  subscriptions: EndpointSubscriptions;
+  readonly #endpoint: Endpoint;
+  #waiting: Promise<unknown>[] = [];
+
+  constructor(endpoint: Endpoint = MERGED) {
+    this.#endpoint = endpoint;
+    this.subscriptions = this.revive();
+  }
+
+  /** Another life of the holder, which knows what was saved. */
+  revive(): EndpointSubscriptions {
+    const waitUntil = (work: Promise<unknown>): void => void this.#waiting.push(work);
+    this.subscriptions = new EndpointSubscriptions({
+      requestScope: {
+        ...{ endpoint: this.#endpoint, waitUntil },
+        limits: { ...defaultLimits(), subscribedUrisPerClient: this.most },
+      },
+      source: this,
+      own: this.own,
+      isSilent: () => false,
+      attributed: {
+        hasOpenStream: () => this.isHeard,
+        notify: (call) => {
+          this.told.push(call);
+          return Promise.resolve();
+        },
+      },
+      savedWanted: structuredClone(this.wanted),
+      saveWanted: (wanted) => (this.wanted = structuredClone(wanted)),
+      savedInbox: structuredClone(this.inbox),
+      saveInbox: (inbox) => (this.inbox = structuredClone(inbox)),
+    });
+    return this.subscriptions;
+  }
+
+  subscribe(interests: Interests): Promise<Interests> {
+    if (this.failures-- > 0) return Promise.reject(new Error("It is being restarted"));
+    this.asked.push(interests);
+    return Promise.resolve(this.honour(interests));
+  }
+
+  unsubscribe(interests?: Interests): Promise<void> {
+    this.left.push(interests);
+    return Promise.resolve();
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all(this.#waiting.splice(0));
+  }
+
+  async listen(): Promise<void> {
+    this.isHeard = true;
+    this.subscriptions.listened();
+    await this.settle();
+  }
+
+  news(slug: string, seq: number, ...topics: readonly Topic[]): string {
+    return this.subscriptions.deliver({ slug, seq, topics });
+  }
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe("once a tool of a server was called", () => {
+  test("the session there is subscribed too, and the feed goes on", async ({ expect }) => {
+    const scene = new Scene();
+    scene.isHeard = true;
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    await scene.subscriptions.subscribe(B, { uri: "z:" });
+    await scene.subscriptions.called(A);
+    await scene.settle();
+    expect([...scene.ownUris]).toEqual(["a x:"]);
+    expect(scene.left).toEqual([]);
+    scene.news("a", 1, "uri:x:");
+    expect(scene.told).toEqual([updated("x:")]);
+  });
+
+  test("what is subscribed to later is so at both, until it ends", async ({ expect }) => {
+    const scene = new Scene();
+    await scene.subscriptions.called(A);
+    expect(await scene.subscriptions.subscribe(A, { uri: "x:" })).toEqual(DONE_AT_A);
+    expect(scene.asked).toEqual([{ a: ["uri:x:"] }]);
+    expect([...scene.ownUris]).toEqual(["a x:"]);
+    expect(scene.subscriptions.ownUris("a")).toEqual(["x:"]);
+    expect(scene.subscriptions.ownUris("constructor")).toEqual([]);
+    scene.subscriptions.unsubscribe({ uri: "x:" });
+    await scene.settle();
+    expect([...scene.ownUris]).toEqual([]);
+    expect(scene.left).toEqual([{ a: ["uri:x:"] }]);
+  });
+
+  test("a change that both tell of is told once, and two changes are two", async ({ expect }) => {
+    const scene = new Scene();
+    scene.isHeard = true;
+    const { subscriptions } = scene;
+    await subscriptions.subscribe(A, { uri: "x:" });
+    const own = (): boolean => subscriptions.passes("a", updated("x:"));
+    expect([own(), own()]).toEqual([true, true]);
+    scene.news("a", 1, "uri:x:");
+    scene.news("a", 1, "uri:x:"); // it comes again
+    expect(scene.told).toEqual([]);
+    scene.news("a", 2, "uri:x:");
+    expect(scene.told).toEqual([]);
+    scene.news("a", 3, "uri:x:");
+    expect(scene.told).toHaveLength(1);
+    scene.news("a", 3, "uri:x:");
+    expect([own(), own()]).toEqual([false, true]);
+    vi.advanceTimersByTime(1000);
+    scene.news("a", 4, "uri:x:");
+    expect(scene.told).toHaveLength(2);
+  });
+
+  test("it passes on no change but what is wanted of it", async ({ expect }) => {
+    const scene = new Scene();
+    const { subscriptions } = scene;
+    await scene.listen();
+    await subscriptions.subscribe(A, { uri: "x:" });
+    expect(subscriptions.passes("a", updated("y:"))).toBe(false);
+    expect(subscriptions.passes("constructor", updated("x:"))).toBe(false);
+    expect(subscriptions.passes("a", { method: updated("").method })).toBe(false);
+    expect(subscriptions.passes("a", LIST)).toBe(false);
+    expect(subscriptions.passes("unheard", LIST)).toBe(true);
+    expect(subscriptions.passes("a", { method: "notifications/message" })).toBe(true);
+  });
+
+  test("all of it is subscribed four at a time, kept in one write, and not waited for long", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    scene.most = 9;
+    scene.revive();
+    for (let n = 0; n < 9; n++) await scene.subscriptions.subscribe(A, { uri: `${n}:` });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    scene.ownWait = promise;
+    const called = scene.subscriptions.called(A);
+    await vi.advanceTimersByTimeAsync(1000);
+    await called;
+    expect(scene.ownUris.size).toBe(0);
+    resolve();
+    await scene.settle();
+    expect(scene.ownUris.size).toBe(9);
+    expect(Math.max(...scene.atOnce)).toBe(4);
+    expect(scene.ownSaves).toEqual([["a"]]);
+  });
+
+  test("a server that does not subscribe it is heard by the fan-out", async ({ expect }) => {
+    const scene = new Scene();
+    scene.isHeard = true;
+    scene.canOwn = false;
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    await scene.subscriptions.called(A);
+    await scene.settle();
+    expect(scene.left).toEqual([]);
+    scene.news("a", 1, "uri:x:");
+    expect(scene.told).toEqual([updated("x:")]);
+  });
+});
+
+test("a session that nobody has listened to for long is parked, and comes back", async ({
+  expect,
+}) => {
+  const scene = new Scene();
+  await scene.listen();
+  await scene.subscriptions.subscribe(A, { uri: "x:" });
+  scene.isHeard = false;
+  scene.subscriptions.left(7);
+  scene.revive();
+  expect(scene.subscriptions.awaySince).toBe(7);
+  scene.subscriptions.park();
+  await scene.settle();
+  expect(scene.left).toEqual([undefined]);
+  expect(scene.revive().isWatching).toBe(false);
+  expect(scene.news("a", 1, "uri:x:")).toBe("parked");
+  scene.asked.length = 0;
+  await scene.listen();
+  expect(scene.asked).toEqual([{ a: [...LIST_TOPICS, "uri:x:"], constructor: [...LIST_TOPICS] }]);
+  expect(scene.told).toContainEqual(updated("x:"));
+  expect(scene.revive().awaySince).toBeUndefined();
+});
+
+describe("resources/subscribe", () => {
+  test("is answered once it is known that there will be news, and stored before", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    scene.honour = (interests) => {
+      expect(scene.wanted).toEqual({ uris: [["x:", "a"]] });
+      // News that is faster than the answer is not lost.
+      scene.news("a", 1, "uri:x:");
+      return interests;
+    };
+    expect(await scene.subscriptions.subscribe(A, { uri: "x:" })).toEqual(DONE_AT_A);
+    await scene.listen();
+    expect(scene.told).toEqual([updated("x:")]);
+  });
+
+  test("of what nobody will tell of is refused, and forgotten", async ({ expect }) => {
+    const scene = new Scene();
+    scene.canOwn = false;
+    scene.honour = () => ({});
+    const reply = await scene.subscriptions.subscribe(B, { uri: "x:" });
+    expect(reply).toMatchObject({ error: { code: -32602, data: { uri: "x:" } } });
+    expect(JSON.stringify(reply)).toContain('Upstream \\"constructor\\"');
+    expect(scene.wanted).toEqual({ uris: [] });
+  });
+
+  test("of what the feed cannot tell of is kept in the client's own session", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    await scene.subscriptions.subscribe(B, { uri: "w:" });
+    scene.honour = () => ({});
+    expect(await scene.subscriptions.subscribe(B, { uri: "x:" })).toEqual({ result: {} });
+    await scene.settle();
+    // From now on that session is used, for all that is wanted of the server.
+    expect([...scene.ownUris].toSorted()).toEqual(["constructor w:", "constructor x:"]);
+    expect(scene.ownSaves).toEqual([["constructor"]]);
+    expect(scene.subscriptions.ownUris("constructor")).toEqual(["w:", "x:"]);
+    expect(scene.subscriptions.passes("constructor", updated("x:"))).toBe(true);
+    scene.subscriptions.unsubscribe({ uri: "x:" });
+    await scene.settle();
+    expect([...scene.ownUris]).toEqual(["constructor w:"]);
+  });
+
+  test("that the client's own session is too slow for is refused, and not kept there", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    scene.honour = () => ({});
+    const { promise: slow, resolve: answer } = Promise.withResolvers<void>();
+    scene.ownWait = slow;
+    const reply = scene.subscriptions.subscribe(B, { uri: "x:" });
+    await vi.runAllTimersAsync();
+    expect(await reply).toMatchObject({ error: { code: -32602 } });
+    answer();
+    await scene.settle();
+    expect([...scene.ownUris]).toEqual([]);
+    expect(scene.wanted).toEqual({ uris: [] });
+  });
+
+  test("is tried again while the fan-out is being restarted, but not for ever", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    scene.failures = 3;
+    const late = scene.subscriptions.subscribe(A, { uri: "x:" });
+    await vi.runAllTimersAsync();
+    expect(await late).toEqual(DONE_AT_A);
+    scene.failures = 1000;
+    const never = scene.subscriptions.subscribe(A, { uri: "y:" });
+    await vi.runAllTimersAsync();
+    expect(await never).toMatchObject({ error: { code: -32603 } });
+    expect(scene.wanted?.uris).toEqual([["x:", "a"]]);
+  });
+
+  test("moves with the resource when another server has it", async ({ expect }) => {
+    const scene = new Scene();
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    await scene.subscriptions.subscribe(B, { uri: "x:" });
+    await scene.settle();
+    expect(scene.left).toEqual([{ a: ["uri:x:"] }]);
+    scene.isHeard = true;
+    scene.news("a", 1, "uri:x:");
+    scene.news("constructor", 1, "uri:x:");
+    expect(scene.told).toEqual([updated("x:")]);
+  });
+
+  test("that moves back while it moves stays where it is at last", async ({ expect }) => {
+    const scene = new Scene();
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    const both = [B, A].map((server) => scene.subscriptions.subscribe(server, { uri: "x:" }));
+    await Promise.all(both);
+    await scene.settle();
+    expect(scene.left).toEqual([{ constructor: ["uri:x:"] }]);
+    expect(scene.wanted).toEqual({ uris: [["x:", "a"]] });
+  });
+
+  test("has a limit, and one of all characters together", async ({ expect }) => {
+    const scene = new Scene();
+    for (const uri of ["1:", "2:"]) await scene.subscriptions.subscribe(A, { uri });
+    const long = await scene.subscriptions.subscribe(A, { uri: "x".repeat(262_144) });
+    expect(long).toMatchObject({ error: { code: -32602 } });
+    await scene.subscriptions.subscribe(A, { uri: "3:" });
+    expect(await scene.subscriptions.subscribe(A, { uri: "4:" })).toMatchObject({
+      error: { code: -32602, data: { uri: "4:" } },
+    });
+    expect(await scene.subscriptions.subscribe(A, { uri: "3:" })).toEqual(DONE_AT_A);
+  });
+});
+
+test("an unsubscription does not undo the subscription that follows it", async ({ expect }) => {
+  const scene = new Scene();
+  const { subscriptions } = scene;
+  await subscriptions.subscribe(A, { uri: "x:" });
+  subscriptions.unsubscribe({ uri: "x:" });
+  await subscriptions.subscribe(A, { uri: "x:" });
+  await scene.settle();
+  const order = scene.asked.length * 10 + scene.left.length;
+  expect(order).toBe(21);
+  scene.isHeard = true;
+  scene.news("a", 1, "uri:x:");
+  expect(scene.told).toEqual([updated("x:")]);
+});
+
+describe("who wants something", () => {
+  test("says so again when the client listens, and when it is seen in another life", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    scene.asked.length = 0;
+    await scene.listen();
+    const lists = [...LIST_TOPICS];
+    const all = { a: [...lists, "uri:x:"], constructor: lists };
+    expect(scene.asked).toEqual([all]);
+    scene.subscriptions.seen();
+    await scene.settle();
+    expect(scene.asked).toHaveLength(1);
+    scene.revive().seen();
+    scene.subscriptions.seen();
+    await scene.settle();
+    expect(scene.asked).toEqual([all, all]);
+    // Whoever brings news knows of the session.
+    scene.revive();
+    scene.news("a", 1, "tools");
+    scene.subscriptions.seen();
+    await scene.settle();
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  test("and has one server is told by that of its lists", async ({ expect }) => {
+    const scene = new Scene(ALONE);
+    await scene.listen();
+    expect(scene.asked).toEqual([]);
+    scene.news("a", 1, "tools");
+    expect(scene.told).toEqual([]);
+    expect(scene.subscriptions.isToldOf("a", "tools")).toBe(false);
+  });
+
+  test("knows, over lives, which servers will tell", async ({ expect }) => {
+    const scene = new Scene();
+    scene.honour = () => interests(["constructor", ["tools"]]);
+    await scene.listen();
+    for (const subscriptions of [scene.subscriptions, scene.revive()]) {
+      expect(subscriptions.isToldOf("constructor", "tools")).toBe(true);
+      expect(subscriptions.isToldOf("constructor", "prompts")).toBe(false);
+      expect(subscriptions.isToldOf("a", "tools")).toBe(false);
+    }
+  });
+
+  test("and ends says so, unless there is nothing", async ({ expect }) => {
+    const idle = new Scene();
+    await idle.subscriptions.end();
+    expect(idle.left).toEqual([]);
+    const scene = new Scene();
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    await scene.revive().end();
+    expect(scene.left).toEqual([undefined]);
+  });
+});
+
+describe("a client that is away", () => {
+  test("for long is parked, and told once, when it is back, that all may have changed", async ({
+    expect,
+  }) => {
+    const scene = new Scene();
+    await scene.listen();
+    await scene.subscriptions.subscribe(B, { uri: "x:" });
+    scene.isHeard = false;
+    expect(scene.news("a", 1, "tools")).toBe("taken");
+    const { retentionMinutes } = defaultLimits();
+    vi.setSystemTime(Date.now() + retentionMinutes * MINUTE_MS);
+    expect(scene.news("a", 2, "tools")).toBe("taken");
+    vi.setSystemTime(Date.now() + MINUTE_MS);
+    scene.revive();
+    expect(scene.news("a", 3, "prompts")).toBe("parked");
+    scene.revive();
+    expect(scene.news("constructor", 1, "uri:x:")).toBe("parked");
+    // Only calling is not listening: nobody is asked for news that cannot be told.
+    scene.asked.length = 0;
+    scene.subscriptions.seen();
+    expect(scene.asked).toEqual([]);
+    scene.honour = () => interests(["a", ["tools"]], ["constructor", ["tools", "uri:x:"]]);
+    await scene.listen();
+    expect(scene.told).toEqual([LIST, updated("x:")]);
+    expect(scene.news("a", 4, "tools")).toBe("taken");
+    expect(scene.told).toHaveLength(3);
+    await scene.listen();
+    scene.revive();
+    await scene.listen();
+    expect(scene.told).toHaveLength(3);
+  });
+
+  test("is not told that it is parked while it comes back", async ({ expect }) => {
+    const scene = new Scene();
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    scene.inbox = { seqs: {}, isParked: true };
+    scene.revive();
+    scene.honour = (interests) => {
+      // The news is of after the subscription: whoever brings it must not forget it.
+      expect(scene.news("a", 5, "uri:x:")).toBe("taken");
+      return interests;
+    };
+    await scene.listen();
+    expect(scene.inbox).not.toHaveProperty("isParked");
+  });
+
+  test("and leaves again before it was told is told when it is back", async ({ expect }) => {
+    const scene = new Scene(ALONE);
+    await scene.subscriptions.subscribe(A, { uri: "x:" });
+    scene.inbox = { seqs: {}, isParked: true };
+    scene.revive();
+    scene.honour = (interests) => {
+      scene.isHeard = false;
+      return interests;
+    };
+    await scene.listen();
+    expect(scene.told).toEqual([]);
+    scene.honour = (interests) => interests;
+    await scene.listen();
+    expect(scene.told).toEqual([updated("x:")]);
+  });
+});
+
+test("what is forbidden since is not told of in another life", async ({ expect }) => {
+  const resources = policy(["x:*", "db:{table}", "y:1"], ["x:secret/*"]);
+  const scene = new Scene({ ...MERGED, servers: [{ ...A, resources }, B] });
+  scene.isHeard = true;
+  scene.wanted = {
+    uris: ["x:secret/1", "x:secret//1", "x:SECRET/1?", "z:1", "x:1", "db:users", "y:1"].map(
+      (uri) => [uri, "a"] as const,
+    ),
+  };
+  scene.revive();
+  for (const [index, [uri]] of scene.wanted.uris.entries()) scene.news("a", index, `uri:${uri}`);
+  expect(scene.told).toEqual(["x:1", "db:users", "y:1"].map(updated));
+});
+
+type Step =
+  | { readonly do: "subscribe" | "unsubscribe"; readonly uri: string }
+  | { readonly do: "news"; readonly slug: string; readonly topics: readonly Topic[] }
+  | { readonly do: "again"; readonly back: number }
+  | { readonly do: "listen" | "leave" | "die" };
+
+const uri = fc.constantFrom("x:", "y:");
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ do: fc.constantFrom("subscribe" as const, "unsubscribe" as const), uri }),
+  fc.record({
+    do: fc.constant("news" as const),
+    slug: fc.constantFrom("a", "constructor"),
+    topics: fc.subarray<Topic>(["tools", "uri:x:", "uri:y:"], { minLength: 1 }),
+  }),
+  fc.record({ do: fc.constant("again" as const), back: fc.nat(3) }),
+  fc.record({
+    do: fc.constantFrom("listen" as const, "leave" as const, "die" as const),
+  }),
+);
+
+/** What a session is to do, as simply as can be said. */
+class Model {
+  readonly wanted = new Set<Topic>();
+  hasListened = false;
+  isHeard = false;
+  readonly waiting = new Set<Topic>();
+  readonly told: Topic[] = [];
+  readonly #had = new Map<string, number>();
+
+  take({ slug, seq, topics }: News): void {
+    const wanted = topics.filter((topic) =>
+      topic === "tools" ? this.hasListened : slug === "a" && this.wanted.has(topic),
+    );
+    if (wanted.length === 0 || seq <= (this.#had.get(slug) ?? 0)) return;
+    this.#had.set(slug, seq);
+    for (const topic of wanted) {
+      if (this.isHeard) this.told.push(topic);
+      else this.waiting.add(topic);
+    }
+  }
+
+  listen(): void {
+    this.hasListened = true;
+    this.isHeard = true;
+    this.told.push(...this.waiting);
+    this.waiting.clear();
+  }
+}
+
+function saidAs({ params }: Call): string {
+  return params === undefined ? "tools" : `uri:${String(params["uri"])}`;
+}
+
+async function act(scene: Scene, model: Model, sent: News[], one: Step): Promise<void> {
+  const { subscriptions } = scene;
+  switch (one.do) {
+    case "subscribe":
+      await subscriptions.subscribe(A, one);
+      model.wanted.add(`uri:${one.uri}`);
+      return;
+    case "unsubscribe":
+      subscriptions.unsubscribe(one);
+      model.wanted.delete(`uri:${one.uri}`);
+      model.waiting.delete(`uri:${one.uri}`);
+      return;
+    case "news":
+    case "again": {
+      // Whoever brings news brings it again, until it has learned that it was taken.
+      const news = one.do === "news" ? { ...one, seq: sent.length + 1 } : sent.at(-1 - one.back);
+      if (news === undefined) return;
+      if (one.do === "news") sent.push(news);
+      subscriptions.deliver(news);
+      model.take(news);
+      return;
+    }
+    case "listen":
+      await scene.listen();
+      model.listen();
+      return;
+    case "leave":
+      scene.isHeard = false;
+      model.isHeard = false;
+      return;
+    case "die":
+      await scene.settle();
+      scene.revive();
+  }
+}
+
+test("in any order of things each change is told once, and nothing else", async ({ expect }) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), async (steps) => {
+      const scene = new Scene();
+      const model = new Model();
+      const sent: News[] = [];
+      for (const one of steps) await act(scene, model, sent, one);
+      expect(scene.told.map(saidAs)).toEqual(model.told);
+    }),
+    { numRuns: 300 },
+  );
+});

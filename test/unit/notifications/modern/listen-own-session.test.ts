@@ -1,0 +1,185 @@
+/** What a listener hears in its own session with a server, beside the news of the feed. */
+
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
+
+import type { ResourceUpdates } from "../../../../src/relay/modern-to-legacy/bridge.ts";
+import type { ModernContext } from "../../../../src/relay/modern-context.ts";
+import { listen } from "../../../../src/notifications/modern/listen.ts";
+import { defaultLimits } from "../../../../src/policy/limits.ts";
+import type { Reply } from "../../../../src/protocol/json-rpc.ts";
+import { SessionKeys } from "../../../../src/endpoint/keyring.ts";
+import { FakeFanOut } from "../fan-out/fake-fan-out.ts";
+import { fakeServer } from "../../endpoint/fake-server.ts";
+import { fakeTarget, html } from "../../upstream/fake-target.ts";
+
+const URI = "x:/1";
+const CLIENT = { revision: "2026-07-28", capabilities: { roots: {} } } as const;
+
+function unused(): never {
+  throw new Error("A listener has no use for this");
+}
+
+class Listener {
+  readonly fanOut = new FakeFanOut();
+  /** The URIs that it was told of, or methods. */
+  readonly told: unknown[] = [];
+  readonly attended: { readonly slug: string; readonly able: unknown; readonly uris: unknown }[] =
+    [];
+  readonly reply: Promise<Reply>;
+  /** Says in the session that this has changed. */
+  say: (uri: string) => void = unused;
+  isListening = false;
+  /** Room for what is told. */
+  room: Promise<void> = Promise.resolve();
+  readonly #cancel = new AbortController();
+
+  constructor(uris: readonly string[] = [URI]) {
+    const server = fakeServer("a", {
+      target: fakeTarget(() => html(500), { slug: "a", era: "legacy" }),
+    });
+    const context: ModernContext = {
+      endpoint: { servers: [server], isMerged: false, keepsNames: true },
+      ...{ route: "/mcp/a", principal: "me", limits: defaultLimits() },
+      waitUntil: () => undefined,
+      ...{ feeds: { of: unused }, keys: new SessionKeys(unused) },
+      bridges: {
+        at: (_principal, { slug }, able) => ({
+          run: unused,
+          listenForResources: (uris) => Promise.resolve(this.#listenInSession(slug, able, uris)),
+        }),
+      },
+      fanOut: {
+        listen: (asked) => this.fanOut.listen(asked),
+        ...{ subscribe: unused, unsubscribe: unused },
+      },
+    };
+    const params = { notifications: { resourceSubscriptions: uris } };
+    this.reply = listen(
+      context,
+      CLIENT,
+      { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params },
+      {
+        notify: ({ method, params }) => {
+          this.told.push(params?.["uri"] ?? method);
+          return this.room;
+        },
+        ask: unused,
+      },
+      this.#cancel.signal,
+    );
+    this.reply.catch(() => undefined); // a test that wants it looks itself
+  }
+
+  #listenInSession(slug: string, able: unknown, uris: unknown): ResourceUpdates {
+    this.attended.push({ slug, able, uris });
+    this.isListening = true;
+    const said: string[] = [];
+    let wake: (() => void) | undefined;
+    this.say = (uri) => {
+      said.push(uri);
+      wake?.();
+    };
+    return {
+      next: async () => {
+        if (this.isListening && said.length === 0) {
+          await new Promise<void>((resolve) => (wake = resolve));
+        }
+        return said.shift();
+      },
+      close: () => {
+        this.isListening = false;
+        wake?.();
+      },
+    };
+  }
+
+  /** News of the feed. */
+  news(seq: number, uri = URI): void {
+    this.fanOut.newest.say({ slug: "a", seq, topics: [`uri:${uri}`] });
+  }
+
+  hangUp(): void {
+    this.#cancel.abort(new Error("gone"));
+  }
+}
+
+const settle = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+
+async function begin(uris?: readonly string[]): Promise<Listener> {
+  const listener = new Listener(uris);
+  await settle();
+  listener.told.shift(); // the acknowledgement
+  return listener;
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe("a listener", () => {
+  test("is heard for in its session where it is honoured", async ({ expect }) => {
+    const listener = await begin();
+    const { roots } = CLIENT.capabilities;
+    expect(listener.attended).toEqual([{ slug: "a", able: { roots }, uris: [URI] }]);
+    listener.say(URI);
+    listener.say("x:/unasked");
+    await settle();
+    expect(listener.told).toEqual([URI]);
+    listener.hangUp();
+  });
+
+  test("is heard for nowhere when it listens for no resource", async ({ expect }) => {
+    const listener = await begin([]);
+    expect(listener.attended).toEqual([]);
+    listener.hangUp();
+  });
+
+  test("is told once of what both tell", async ({ expect }) => {
+    const listener = await begin();
+    listener.say(URI);
+    listener.news(1);
+    await settle();
+    expect(listener.told).toEqual([URI]);
+    await settle(2000);
+    listener.news(2);
+    await settle();
+    listener.say(URI);
+    await settle();
+    expect(listener.told).toEqual([URI, URI]);
+    listener.hangUp();
+  });
+
+  test("is told of what it may have missed, whatever it was told before", async ({ expect }) => {
+    const listener = await begin();
+    await settle(5000);
+    listener.say(URI);
+    await settle();
+    listener.fanOut.newest.breakOff();
+    await settle();
+    expect(listener.told).toEqual([URI, URI]);
+    listener.hangUp();
+  });
+
+  test("is heard for no longer than it listens", async ({ expect }) => {
+    const listener = await begin();
+    expect(listener.isListening).toBe(true);
+    listener.hangUp();
+    await settle();
+    expect(listener.isListening).toBe(false);
+  });
+
+  test("is told nothing more after its end", async ({ expect }) => {
+    const listener = await begin(["x:/1", "x:/2"]);
+    await settle(5000);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    listener.room = promise;
+    listener.say("x:/1");
+    listener.say("x:/2");
+    listener.fanOut.isDown = true;
+    listener.fanOut.newest.breakOff();
+    await settle(60_000);
+    expect(await listener.reply).toHaveProperty("result");
+    resolve();
+    await settle();
+    expect([listener.told, listener.isListening]).toEqual([["x:/1"], false]);
+  });
+});

@@ -1,0 +1,103 @@
+/** A modern server that refuses a whole listen for one URI: the others do not suffer for it. */
+
+import { describe, test } from "vitest";
+
+import { ModernWatch } from "../../../../src/notifications/source/modern-watch.ts";
+import { topicOf } from "../../../../src/catalog/topics.ts";
+import { until } from "../../../support/until.ts";
+import { fakeTarget } from "../../upstream/fake-target.ts";
+
+interface Asked {
+  readonly id: number;
+  readonly params: { readonly notifications: { readonly resourceSubscriptions?: string[] } };
+}
+
+class Server {
+  readonly bad = new Set<string>();
+  listens = 0;
+  readonly #target = fakeTarget(({ body }) => {
+    const { id, params } = body as unknown as Asked;
+    this.listens += 1;
+    const { notifications } = params;
+    if (notifications.resourceSubscriptions?.some((uri) => this.bad.has(uri)) === true) {
+      const error = { code: -32602, message: "No such resource" };
+      return Response.json({ jsonrpc: "2.0", id, error }, { status: 400 });
+    }
+    const method = "notifications/subscriptions/acknowledged";
+    const message = { jsonrpc: "2.0", method, params: { notifications } };
+    const stream = new ReadableStream({
+      start: (controller) =>
+        controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(message)}\n\n`)),
+    });
+    return new Response(stream, { headers: { "Content-Type": "text/event-stream" } });
+  });
+
+  watch(uris: ReadonlySet<string>): ModernWatch {
+    return new ModernWatch(
+      {
+        target: { ...this.#target, era: "modern" },
+        clientInfo: { name: "x", version: "1" },
+        uris,
+      },
+      {
+        changed: () => undefined,
+        outdated: () => undefined,
+        updated: () => undefined,
+        judged: () => undefined,
+        missed: () => undefined,
+        ended: () => undefined,
+      },
+    );
+  }
+}
+
+/** Those that have a verdict. */
+function judged(watch: ModernWatch, uris: Iterable<string>): readonly boolean[] {
+  return [...uris]
+    .map((uri) => watch.verdict(topicOf(uri)))
+    .filter((verdict) => verdict !== undefined);
+}
+
+describe("a server that refuses all for one", () => {
+  test("is found to refuse just that one, and is asked for it again", async ({ expect }) => {
+    const uris = new Set(Array.from({ length: 100 }, (_, n) => `file:///${n}`));
+    const server = new Server();
+    server.bad.add("file:///37").add("file:///38");
+    const watch = server.watch(uris);
+    await until(() => judged(watch, uris).length === 100, "there is a verdict on each");
+    for (const uri of uris) expect(watch.verdict(topicOf(uri))).toBe(!server.bad.has(uri));
+    expect(server.listens).toBeLessThan(40);
+    server.bad.clear();
+    watch.retry();
+    await until(() => watch.verdict("uri:file:///37") === true, "it is there");
+    watch.retry();
+    await until(() => watch.verdict("uri:file:///38") === true, "the other is there");
+    expect(judged(watch, uris)).not.toContain(false);
+    await watch.close();
+  });
+
+  test("is found when it comes later, and takes none of those that stand", async ({ expect }) => {
+    const uris = new Set(["file:///a"]);
+    const server = new Server();
+    server.bad.add("file:///gone");
+    const watch = server.watch(uris);
+    await until(() => watch.verdict("uri:file:///a") === true, "it stands");
+    uris.add("file:///gone").add("file:///b");
+    watch.revise();
+    await until(() => watch.verdict("uri:file:///b") === true, "the good one is told of");
+    await until(() => watch.verdict("uri:file:///gone") === false, "the bad one is not");
+    expect(watch.verdict("uri:file:///a")).toBe(true);
+    await watch.close();
+  });
+
+  test("for many is not asked without end", async ({ expect }) => {
+    const uris = new Set(Array.from({ length: 500 }, (_, n) => `file:///${n}`));
+    const server = new Server();
+    for (const uri of uris) server.bad.add(uri);
+    const watch = server.watch(uris);
+    await until(() => judged(watch, uris).length === 500, "there is a verdict on each");
+    expect(judged(watch, uris)).not.toContain(true);
+    expect(server.listens).toBeLessThan(70);
+    await watch.close();
+  });
+});

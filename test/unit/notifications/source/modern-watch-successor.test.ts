@@ -1,0 +1,138 @@
+/**
+ * A listen stream and its successor are open at the same time for a moment: a server tells of a
+ * change on both, and it is one change.
+ */
+
+import { test } from "vitest";
+
+import { ModernWatch } from "../../../../src/notifications/source/modern-watch.ts";
+import type { WatchEnd } from "../../../../src/notifications/source/watch-port.ts";
+import { until } from "../../../support/until.ts";
+import { fakeTarget } from "../../upstream/fake-target.ts";
+
+const TOOLS_CHANGED = { method: "notifications/tools/list_changed" };
+const PROMPTS_CHANGED = { method: "notifications/prompts/list_changed" };
+const updated = (uri: string): object => ({
+  method: "notifications/resources/updated",
+  params: { uri },
+});
+
+/** One listen stream, as its server holds it. */
+interface Stream {
+  acknowledge(): void;
+  tell(message: object): void;
+  close(): void;
+}
+
+/** A server that acknowledges when the test says so, and its watch with what that has brought. */
+class Watched {
+  readonly streams: Stream[] = [];
+  readonly changed: string[] = [];
+  readonly outdated: string[] = [];
+  readonly updated: string[] = [];
+  readonly ends: WatchEnd[] = [];
+  readonly watch: ModernWatch;
+  readonly #uris = new Set<string>();
+
+  constructor() {
+    const target = fakeTarget(({ body }) => {
+      const { params } = body as unknown as { params: { notifications: object } };
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      const writer = writable.getWriter();
+      const tell = (message: object): void => {
+        const text = `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
+        writer.write(new TextEncoder().encode(text)).catch(() => undefined); // nobody reads it any more
+      };
+      this.streams.push({
+        acknowledge: () =>
+          tell({
+            method: "notifications/subscriptions/acknowledged",
+            params: { notifications: params.notifications },
+          }),
+        tell,
+        close: () => void writer.close().catch(() => undefined),
+      });
+      return new Response(readable, { headers: { "Content-Type": "text/event-stream" } });
+    });
+    this.watch = new ModernWatch(
+      {
+        target: { ...target, era: "modern" },
+        clientInfo: { name: "x", version: "1" },
+        uris: this.#uris,
+      },
+      {
+        changed: (list) => void this.changed.push(list),
+        outdated: (list) => void this.outdated.push(list),
+        updated: (uri) => void this.updated.push(uri),
+        judged: () => undefined,
+        missed: () => undefined,
+        ended: (end) => void this.ends.push(end),
+      },
+    );
+  }
+
+  /** @returns the stream that stands, and its successor, which is not acknowledged yet. */
+  async succeeded(): Promise<readonly [Stream, Stream]> {
+    const first = await this.stream(0);
+    first.acknowledge();
+    await until(() => this.watch.isHearing, "the watch stands");
+    this.#uris.add("file:///a");
+    this.watch.revise();
+    return [first, await this.stream(1)];
+  }
+
+  async stream(index: number): Promise<Stream> {
+    await until(() => this.streams.length > index, `listen stream ${index}`);
+    const stream = this.streams[index];
+    if (stream === undefined) throw new Error(`No stream ${index}`);
+    return stream;
+  }
+
+  /** Everything that was told on this stream before has been read. */
+  async read(stream: Stream, uri: string): Promise<void> {
+    stream.tell(updated(uri));
+    await until(() => this.updated.includes(uri), `the update of ${uri}`);
+  }
+}
+
+test("a change that both streams bring is told once", async ({ expect }) => {
+  const watched = new Watched();
+  const [first, second] = await watched.succeeded();
+  first.tell(TOOLS_CHANGED);
+  await watched.read(first, "file:///first");
+  // Whoever lists the tools meanwhile is not shown the old ones.
+  expect(watched.outdated).toEqual(["tools"]);
+  second.acknowledge();
+  second.tell(TOOLS_CHANGED);
+  await watched.read(second, "file:///second");
+  await until(() => watched.changed.length > 0, "the tools have changed");
+  expect(watched.changed).toEqual(["tools"]);
+  await watched.watch.close();
+});
+
+test("a change that the first stream alone brings is told", async ({ expect }) => {
+  const watched = new Watched();
+  const [first, second] = await watched.succeeded();
+  first.tell(TOOLS_CHANGED);
+  await watched.read(first, "file:///first");
+  second.acknowledge();
+  await until(() => watched.changed.length > 0, "the tools have changed");
+  expect(watched.changed).toEqual(["tools"]);
+  // And the next is another one.
+  second.tell(TOOLS_CHANGED);
+  await until(() => watched.changed.length > 1, "the tools have changed again");
+  await watched.watch.close();
+});
+
+test("a change is told though the successor fails, or the server goes", async ({ expect }) => {
+  const watched = new Watched();
+  const [first, second] = await watched.succeeded();
+  first.tell(TOOLS_CHANGED);
+  await watched.read(first, "file:///first");
+  second.close();
+  await until(() => watched.changed.length > 0, "the tools have changed");
+  first.tell(PROMPTS_CHANGED);
+  first.close();
+  await until(() => watched.ends.length > 0, "the watch is over");
+  expect(watched.changed).toEqual(["tools", "prompts"]);
+});

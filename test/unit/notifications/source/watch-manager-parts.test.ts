@@ -1,0 +1,293 @@
+/** What a desk is made of: numbers, what is wanted, which URI is meant, and who is subscribed to what. */
+
+import * as fc from "fast-check";
+import { describe, test } from "vitest";
+
+import { NewsNumbers } from "../../../../src/notifications/source/news-numbers.ts";
+import { TopicInterest } from "../../../../src/notifications/source/topic-interest.ts";
+import { wantedUriOf } from "../../../../src/notifications/source/wanted-uri.ts";
+import { WatchSubscriptions } from "../../../../src/notifications/source/watch-subscriptions.ts";
+import { withSql } from "../../lib/sql-fixture.ts";
+
+describe("the numbers of news", () => {
+  test("grow within a life and from one to the next, and take a row a life", async ({ expect }) => {
+    await withSql(({ sql, rowsIn }) => {
+      const numbers: number[] = [];
+      let written = 0;
+      const counted: typeof sql = {
+        exec: (query, ...bindings) => {
+          if (query.includes("INSERT")) written += 1;
+          return sql.exec(query, ...bindings);
+        },
+      };
+      for (let life = 0; life < 3; life++) {
+        const source = new NewsNumbers(counted, () => 5000);
+        for (let n = 0; n < 100; n++) numbers.push(source.next());
+      }
+      // One that has no news takes none.
+      void new NewsNumbers(counted, () => 5000);
+      expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+      expect(numbers.every(Number.isSafeInteger)).toBe(true);
+      expect([written, rowsIn("news_lives_1"), numbers[0]]).toEqual([3, 1, 5 * 2 ** 20 + 1]);
+    });
+  });
+
+  test("grow although all that was kept was dropped between two lives", async ({ expect }) => {
+    await withSql(({ sql }) => {
+      let last = 0;
+      for (const ms of [1_000_000, 1_000_000, 1_000_000]) {
+        last = new NewsNumbers(sql, () => ms).next();
+      }
+      // The server was out of the configuration.
+      sql.exec("DROP TABLE news_lives_1");
+      const next = new NewsNumbers(sql, () => 1_060_000).next();
+      expect(next).toBeGreaterThan(last);
+      // And grow when the clock was set back.
+      expect(new NewsNumbers(sql, () => 0).next()).toBeGreaterThan(next);
+      expect(Number.isSafeInteger(new NewsNumbers(sql, () => Date.UTC(2240, 0)).next())).toBe(true);
+    });
+  });
+
+  test("go on in another life when those of one are used up", async ({ expect }) => {
+    await withSql(({ sql }) => {
+      const numbers = new NewsNumbers(sql, () => 5000);
+      let last = 0;
+      let isGrowing = true;
+      for (let n = 0; n < 2 ** 20 + 1; n++) {
+        const next = numbers.next();
+        isGrowing &&= next > last;
+        last = next;
+      }
+      expect([isGrowing, last]).toEqual([true, 6 * 2 ** 20 + 2]);
+    });
+  });
+});
+
+describe("what is wanted", () => {
+  test("is on record once it has an answer, and gone when it is taken back", async ({ expect }) => {
+    await withSql(({ sql, rowsIn }) => {
+      const wanted = new TopicInterest(sql);
+      wanted.ask(1, "uri:a");
+      wanted.ask(2, "uri:a");
+      wanted.ask(1, "tools");
+      expect([rowsIn("wanted_1"), wanted.countAtStake, wanted.uris.has("a")]).toEqual([0, 2, true]);
+      wanted.answer(1, "uri:a", "promised");
+      wanted.answer(1, "tools", "hearsay");
+      expect([rowsIn("wanted_1"), wanted.countAtStake]).toEqual([2, 1]);
+      const next = new TopicInterest(sql);
+      // What had no answer is asked for again by whoever wants it.
+      expect([...next.branchesOf("uri:a")]).toEqual([1]);
+      expect([next.countAtStake, next.has("tools"), next.isPromised("tools")]).toEqual([
+        1,
+        true,
+        false,
+      ]);
+      expect(next.promised()).toEqual(["uri:a"]);
+      expect([next.remove(1, "uri:a"), next.remove(1, "uri:a"), next.remove(2, "tools")]).toEqual([
+        true,
+        false,
+        false,
+      ]);
+      expect([next.countAtStake, next.uris.size, rowsIn("wanted_1")]).toEqual([0, 0, 1]);
+      expect([...new TopicInterest(sql).branchesOf("tools")]).toEqual([1]);
+    });
+  });
+
+  test("is promised no longer when it is found not to be told", async ({ expect }) => {
+    await withSql(({ sql }) => {
+      const wanted = new TopicInterest(sql);
+      for (const branch of [1, 2]) {
+        wanted.ask(branch, "tools");
+        wanted.answer(branch, "tools", "promised");
+      }
+      // Asking again for what is promised does not put it in doubt.
+      wanted.ask(1, "tools");
+      expect(wanted.isPromised("tools")).toBe(true);
+      wanted.demote("tools");
+      for (const found of [wanted, new TopicInterest(sql)]) {
+        expect([found.isPromised("tools"), found.countAtStake]).toEqual([false, 0]);
+        expect([...found.branchesOf("tools")]).toEqual([1, 2]);
+      }
+    });
+  });
+});
+
+function counts(of: TopicInterest): readonly number[] {
+  return [of.uriChars, of.uriCountOf(1), of.uriCountOf(2)];
+}
+
+describe("what is wanted of resources", () => {
+  test("is counted by branch, and by character", async ({ expect }) => {
+    await withSql(({ sql }) => {
+      const wanted = new TopicInterest(sql);
+      wanted.ask(1, "uri:abc");
+      wanted.ask(1, "uri:abc");
+      wanted.ask(2, "uri:abc");
+      wanted.ask(1, "tools");
+      wanted.ask(1, "uri:de");
+      wanted.answer(1, "uri:abc", "promised");
+      expect(counts(wanted)).toEqual([5, 2, 1]);
+      expect(counts(new TopicInterest(sql))).toEqual([3, 1, 0]);
+      wanted.remove(1, "uri:abc");
+      wanted.remove(1, "uri:de");
+      expect(counts(wanted)).toEqual([3, 0, 1]);
+      wanted.remove(2, "uri:abc");
+      wanted.remove(2, "uri:abc");
+      expect(counts(wanted)).toEqual([0, 0, 0]);
+    });
+  });
+});
+
+describe("wantedUriOf()", () => {
+  const WANTED = new Set(["file:///a", "file:///a/b", "file:///dir/", "x://", "file:///a?q"]);
+  test.for([
+    ["file:///a", "file:///a"],
+    ["file:///a/", "file:///a"],
+    ["file:///a/c", "file:///a"],
+    ["file:///a/b/c/d", "file:///a/b"],
+    ["file:///a#part", "file:///a"],
+    ["file:///a?q", "file:///a?q"],
+    ["file:///a?other", "file:///a"],
+    ["file:///dir/x/y", "file:///dir/"],
+    ["file:///dir", undefined],
+    ["file:///ab", undefined],
+    ["file:///", undefined],
+    ["x://anything", "x://"],
+    ["", undefined],
+    ["/".repeat(100_000), undefined],
+    [`file:///a${"/b".repeat(100)}`, undefined],
+  ] as const)("finds for %s: %s", ([uri, found], { expect }) => {
+    expect(wantedUriOf(uri, WANTED)).toBe(found);
+  });
+
+  test("never finds what is not wanted, or what the URI does not begin with", ({ expect }) => {
+    const part = fc.constantFrom("a", "b", "/", "#", "?", "://");
+    const uri = fc.array(part, { maxLength: 12 }).map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(uri, fc.array(uri, { maxLength: 6 }), (said, list) => {
+        const wanted = new Set(list);
+        const found = wantedUriOf(said, wanted);
+        if (found === undefined) {
+          expect(wanted.has(said)).toBe(false);
+          return;
+        }
+        expect(wanted.has(found) && said.startsWith(found)).toBe(true);
+        if (wanted.has(said)) expect(found).toBe(said);
+      }),
+    );
+  });
+});
+
+/** Whatever is to happen by itself has happened. */
+async function settled(): Promise<void> {
+  for (let n = 0; n < 10; n++) await Promise.resolve();
+}
+
+describe("subscriptions", () => {
+  test("come to be what is wanted, a few at a time, in any order of answers", async ({
+    expect,
+  }) => {
+    const uris = ["a", "b", "c", "d", "e", "f", "g", "h"] as const;
+    const uri = fc.constantFrom(...uris);
+    const moves = fc.array(
+      fc.oneof(
+        fc.record({ do: fc.constantFrom("want", "leave"), uri }),
+        fc.record({ do: fc.constantFrom("answer"), uri, isLast: fc.boolean() }),
+      ),
+      { maxLength: 60 },
+    );
+    await fc.assert(
+      fc.asyncProperty(moves, fc.subarray([...uris]), async (moves, refused) => {
+        const wanted = new Set<string>();
+        /** What the server has. */
+        const held = new Set<string>();
+        const open: { run: () => void }[] = [];
+        const asking = new Set<string>();
+        const subscriptions = new WatchSubscriptions({
+          wanted,
+          ask: (method, uri) => {
+            expect(asking.has(uri)).toBe(false);
+            expect(asking.size).toBeLessThan(4);
+            expect(method === "resources/subscribe" ? held.has(uri) : !held.has(uri)).toBe(false);
+            asking.add(uri);
+            const { promise, resolve } = Promise.withResolvers<boolean>();
+            open.push({
+              run: () => {
+                asking.delete(uri);
+                const isAgreed =
+                  method === "resources/unsubscribe" || !refused.includes(uri as "a");
+                if (method === "resources/unsubscribe") held.delete(uri);
+                else if (isAgreed) held.add(uri);
+                resolve(isAgreed);
+              },
+            });
+            return promise;
+          },
+          onJudged: (uri) => expect(subscriptions.verdict(uri)).not.toBe(undefined),
+        });
+        const settle = async (isLast: boolean): Promise<void> => {
+          (isLast ? open.pop() : open.shift())?.run();
+          await settled();
+        };
+        for (const move of moves) {
+          if (move.do === "want") wanted.add(move.uri);
+          else if (move.do === "leave") wanted.delete(move.uri);
+          if ("isLast" in move) await settle(move.isLast);
+          else subscriptions.revise([move.uri]);
+        }
+        while (open.length > 0) await settle(false);
+        expect([...held].toSorted()).toEqual(
+          [...wanted].filter((uri) => !refused.includes(uri as "a")).toSorted(),
+        );
+        for (const uri of wanted) expect(subscriptions.verdict(uri)).toBe(held.has(uri));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("without an answer are asked for again, when it is time", async ({ expect }) => {
+    const wanted = new Set(["a", "b"]);
+    const asked: string[] = [];
+    let isUp = false;
+    const subscriptions = new WatchSubscriptions({
+      wanted,
+      ask: async (_, uri) => {
+        asked.push(uri);
+        if (!isUp) throw new Error("no answer");
+        return uri !== "b";
+      },
+      onJudged: () => undefined,
+    });
+    subscriptions.revise(wanted);
+    await settled();
+    expect([subscriptions.verdict("a"), subscriptions.verdict("b")]).toEqual([false, false]);
+    isUp = true;
+    subscriptions.retry();
+    await settled();
+    expect([subscriptions.verdict("a"), subscriptions.verdict("b")]).toEqual([true, false]);
+    // A refusal is an answer.
+    subscriptions.retry();
+    await settled();
+    expect(asked).toEqual(["a", "b", "a", "b"]);
+  });
+
+  test("are given back, as far as there is time", async ({ expect }) => {
+    const wanted = new Set([...Array(20).keys()].map(String));
+    const given: string[] = [];
+    const controller = new AbortController();
+    const subscriptions = new WatchSubscriptions({
+      wanted,
+      ask: async (method, uri) => {
+        if (method === "resources/unsubscribe" && given.push(uri) === 10) controller.abort();
+        return true;
+      },
+      onJudged: () => undefined,
+    });
+    subscriptions.revise(wanted);
+    for (let n = 0; n < 200; n++) await Promise.resolve();
+    await subscriptions.giveBack(controller.signal);
+    expect(given.length).toBeGreaterThanOrEqual(10);
+    expect(given.length).toBeLessThan(15);
+    expect(new Set(given).size).toBe(given.length);
+  });
+});

@@ -1,0 +1,246 @@
+/** How news reach the branches, by a fake clock: together, one at a time, and each at its own pace. */
+
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
+
+import type { News, Topic } from "../../../../src/catalog/feeds.ts";
+import { Publisher } from "../../../../src/notifications/source/publisher.ts";
+
+interface Told {
+  readonly branch: number;
+  readonly seq: number;
+  readonly topics: readonly Topic[];
+  readonly at: number;
+  readonly done: (isTaken: boolean) => void;
+}
+
+/** Which branch wants what; its calls are settled by the test, or at once. */
+class Fixture {
+  readonly told: Told[] = [];
+  readonly outdated: (readonly Topic[])[] = [];
+  readonly wants: Map<Topic, Set<number>>;
+  /** Branches whose calls the test settles. */
+  readonly slow = new Set<number>();
+  readonly publisher: Publisher;
+  readonly #startedAt = Date.now();
+  #seq = 0;
+
+  constructor(wants: Readonly<Partial<Record<Topic, readonly number[]>>>) {
+    this.wants = new Map(
+      Object.entries(wants).map(([topic, branches]) => [topic as Topic, new Set(branches)]),
+    );
+    this.publisher = new Publisher({
+      slug: "one",
+      collectMs: 100,
+      wanted: {
+        has: (topic) => this.wants.has(topic),
+        branchesOf: (topic) => this.wants.get(topic) ?? [],
+        isWantedBy: (branch, topic) => this.wants.get(topic)?.has(branch) === true,
+      },
+      nextSeq: () => ++this.#seq,
+      publish: (branch, news) => this.#publish(branch, news),
+      outdated: (lists) => void this.outdated.push(lists),
+      now: Date.now,
+    });
+  }
+
+  /** What was told since this was asked last. */
+  take(): readonly (readonly [branch: number, seq: number, ...topics: Topic[]])[] {
+    return this.told.splice(0).map(({ branch, seq, topics }) => [branch, seq, ...topics]);
+  }
+
+  leave(branch: number, topic: Topic): void {
+    this.wants.get(topic)?.delete(branch);
+    this.publisher.forget(branch, topic);
+  }
+
+  #publish(branch: number, { seq, topics }: News): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const done = (isTaken: boolean): void => {
+      if (isTaken) resolve();
+      else reject(new Error("not to be had"));
+    };
+    this.told.push({ branch, seq, topics, at: Date.now() - this.#startedAt, done });
+    if (!this.slow.has(branch)) resolve();
+    return promise;
+  }
+}
+
+const A = "uri:a";
+const B = "uri:b";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("a publisher", () => {
+  test("tells at once what comes after a silence, and the rest together", async ({ expect }) => {
+    const { publisher, told } = new Fixture({ [A]: [0], [B]: [0] });
+    publisher.tell([A]);
+    publisher.tell([A, B]);
+    publisher.tell([B, A]);
+    publisher.tell(["uri:unwanted"]);
+    await vi.advanceTimersByTimeAsync(1000);
+    publisher.tell([B]);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(told.map(({ at, topics }) => [at, ...topics])).toEqual([
+      [0, A],
+      [100, A, B],
+      [1000, B],
+    ]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("tells of a list that changes all the time once a second, and of resources as ever", async ({
+    expect,
+  }) => {
+    const { publisher, told, outdated } = new Fixture({ tools: [0], prompts: [0], [A]: [0] });
+    for (let ms = 0; ms < 2000; ms += 20) {
+      publisher.tell(["tools"], ["tools"]);
+      if (ms === 200) publisher.tell(["prompts"]);
+      if (ms === 500) publisher.tell([A]);
+      await vi.advanceTimersByTimeAsync(20);
+    }
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(told.map(({ at, topics }) => [at, ...topics])).toEqual([
+      [0, "tools"],
+      [300, "prompts"],
+      [600, A],
+      [1000, "tools"],
+      [2000, "tools"],
+    ]);
+    // Whoever asks meanwhile is given what there is now.
+    expect(outdated.length).toBeGreaterThan(15);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("tells each branch what it wants, and of outdated lists before", async ({ expect }) => {
+    const fixture = new Fixture({ tools: [1, 2], [A]: [2, 3] });
+    let toldBefore = -1;
+    vi.spyOn(fixture.outdated, "push").mockImplementation(() => (toldBefore = fixture.told.length));
+    fixture.publisher.tell([]);
+    fixture.publisher.tell(["tools", A, "prompts"], ["tools"]);
+    expect(toldBefore).toBe(0);
+    // At once, and all together.
+    expect(fixture.take()).toEqual([
+      [1, 1, "tools"],
+      [2, 2, "tools", A],
+      [3, 3, A],
+    ]);
+  });
+
+  test("tells of an outdated list that nobody wants, once in a while", async ({ expect }) => {
+    const { publisher, outdated, told } = new Fixture({});
+    for (let n = 0; n < 10; n++) publisher.tell(["tools"], ["tools", "prompts"]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(outdated).toEqual([
+      ["tools", "prompts"],
+      ["tools", "prompts"],
+    ]);
+    expect(told).toEqual([]);
+  });
+
+  test("has one call of a branch under way, and no branch waits for another", async ({
+    expect,
+  }) => {
+    const fixture = new Fixture({ [A]: [0, 1], [B]: [0] });
+    fixture.slow.add(0);
+    for (let n = 0; n < 5; n++) {
+      fixture.publisher.tell([A, B]);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(fixture.told.filter(({ branch }) => branch === 0)).toHaveLength(1);
+    expect(fixture.told.filter(({ branch }) => branch === 1)).toHaveLength(5);
+    const [first] = fixture.told.splice(0);
+    first?.done(true);
+    await vi.advanceTimersByTimeAsync(0);
+    // All that came meanwhile, once.
+    expect(fixture.take()).toEqual([[0, 7, A, B]]);
+  });
+
+  test("tells a branch that fails the same again, and then what came meanwhile", async ({
+    expect,
+  }) => {
+    const fixture = new Fixture({ [A]: [0, 1], [B]: [0] });
+    fixture.slow.add(0);
+    fixture.publisher.tell([A]);
+    const [first] = fixture.told;
+    expect(fixture.take()).toEqual([
+      [0, 1, A],
+      [1, 2, A],
+    ]);
+    first?.done(false);
+    await vi.advanceTimersByTimeAsync(50);
+    fixture.publisher.tell([B, A]);
+    await vi.advanceTimersByTimeAsync(49);
+    expect(fixture.take()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(fixture.told.filter(({ branch }) => branch === 0)).toMatchObject([
+      { seq: 1, topics: [A] },
+    ]);
+    fixture.told.find(({ branch }) => branch === 0)?.done(true);
+    fixture.slow.clear();
+    await vi.advanceTimersByTimeAsync(0);
+    const seqs = fixture.told.filter(({ branch }) => branch === 0);
+    expect(seqs.map(({ topics }) => topics)).toEqual([[A], [B, A]]);
+    expect(seqs[1]?.seq).toBeGreaterThan(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("waits longer each time for a branch that fails, and has it wait for nothing after", async ({
+    expect,
+  }) => {
+    const fixture = new Fixture({ [A]: [0] });
+    fixture.slow.add(0);
+    fixture.publisher.tell([A]);
+    for (let n = 0; n < 12; n++) {
+      fixture.told.at(-1)?.done(false);
+      await vi.advanceTimersByTimeAsync(0);
+      await vi.advanceTimersToNextTimerAsync();
+    }
+    const times = fixture.told.map(({ at }) => at);
+    const pauses = times.slice(1).map((at, n) => at - (times[n] ?? 0));
+    expect(pauses).toEqual([
+      ...[100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000, 30_000],
+    ]);
+    fixture.told.at(-1)?.done(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("gives up on a call that has no end", async ({ expect }) => {
+    const fixture = new Fixture({ [A]: [0] });
+    fixture.slow.add(0);
+    fixture.publisher.tell([A]);
+    await vi.advanceTimersByTimeAsync(30_100);
+    expect(fixture.take()).toEqual([
+      [0, 1, A],
+      [0, 1, A],
+    ]);
+    fixture.leave(0, A);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect([fixture.take(), vi.getTimerCount()]).toEqual([[], 0]);
+  });
+
+  test("tells nobody what is not wanted any more, and has no timer for it", async ({ expect }) => {
+    const fixture = new Fixture({ [A]: [0, 1], [B]: [0] });
+    fixture.slow.add(0);
+    fixture.publisher.tell([A, B]);
+    fixture.told[0]?.done(false);
+    await vi.advanceTimersByTimeAsync(0);
+    fixture.told.splice(0);
+    fixture.leave(0, A);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(fixture.told).toMatchObject([{ branch: 0, seq: 1, topics: [B] }]);
+    fixture.told[0]?.done(false);
+    await vi.advanceTimersByTimeAsync(0);
+    fixture.leave(0, B);
+    expect(vi.getTimerCount()).toBe(0);
+    fixture.publisher.tell([A]);
+    fixture.leave(1, A);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(fixture.told.slice(1)).toMatchObject([{ branch: 1, topics: [A] }]);
+  });
+});

@@ -1,0 +1,183 @@
+/** When a watch is opened again, by a fake clock: soon, and never too often. */
+
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
+
+import type {
+  OpenWatch,
+  WatchEnd,
+  WatchEvents,
+} from "../../../../src/notifications/source/watch-port.ts";
+import { Watch } from "../../../../src/notifications/source/server-watch.ts";
+import { FakeServer } from "./fake-watch.ts";
+
+const MINUTE_MS = 60_000;
+const HEARD = {
+  changed: nothing,
+  outdated: nothing,
+  updated: nothing,
+  judged: nothing,
+  missed: nothing,
+};
+
+function nothing(): void {
+  // Nobody listens.
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+interface Made {
+  readonly server: FakeServer;
+  readonly watch: Watch;
+}
+
+function watchOn(server: FakeServer, random: () => number = () => 0): Watch {
+  const open = (events: WatchEvents): Promise<OpenWatch> => server.open(new Set(), events);
+  return new Watch({ open, events: HEARD, now: Date.now, random });
+}
+
+async function started(server = new FakeServer()): Promise<Made> {
+  const watch = watchOn(server);
+  watch.start();
+  await vi.advanceTimersByTimeAsync(0);
+  return { server, watch };
+}
+
+/** After how many milliseconds the next attempt comes, in each of so many pauses. */
+async function pauses(server: FakeServer, count: number, between: () => void): Promise<number[]> {
+  const found: number[] = [];
+  for (let n = 0; n < count; n++) {
+    const [before, from] = [server.attempts, Date.now()];
+    between();
+    while (server.attempts === before) await vi.advanceTimersToNextTimerAsync();
+    found.push(Date.now() - from);
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  return found;
+}
+
+const DOUBLING = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
+
+describe("a watch", () => {
+  test.for<WatchEnd>(["closed", "lost"])(
+    "that is %s at once each time is opened again less and less often",
+    async (end, { expect }) => {
+      const { server, watch } = await started();
+      expect(await pauses(server, 8, () => server.end(end))).toEqual(DOUBLING);
+      watch.stop();
+    },
+  );
+
+  test("on a server that is down is opened again less and less often", async ({ expect }) => {
+    const server = new FakeServer();
+    server.isUp = false;
+    const { watch } = await started(server);
+    expect(watch.verdict("tools")).toBe("away");
+    expect(await pauses(server, 8, nothing)).toEqual(DOUBLING);
+    server.isUp = true;
+    await vi.advanceTimersByTimeAsync(30_001);
+    expect([watch.verdict("tools"), watch.isHearing]).toEqual(["told", true]);
+    watch.stop();
+  });
+
+  test("that stood for a while begins anew: at once, if it was closed", async ({ expect }) => {
+    const { server, watch } = await started();
+    await pauses(server, 5, () => server.end("lost"));
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    expect(await pauses(server, 1, () => server.end("closed"))).toEqual([0]);
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    expect(await pauses(server, 2, () => server.end("lost"))).toEqual([500, 1000]);
+    watch.stop();
+  });
+
+  test("pauses for a time that is not everybody's", async ({ expect }) => {
+    const server = new FakeServer();
+    server.isUp = false;
+    const watch = watchOn(server, () => 0.999);
+    watch.start();
+    await vi.advanceTimersByTimeAsync(0);
+    const [pause = 0] = await pauses(server, 1, nothing);
+    expect(pause).toBeGreaterThanOrEqual(250);
+    expect(pause).toBeLessThan(260);
+    watch.stop();
+  });
+
+  test("that somebody new waits for is opened at once, but not all the time", async ({
+    expect,
+  }) => {
+    const server = new FakeServer();
+    server.isUp = false;
+    const { watch } = await started(server);
+    await pauses(server, 6, nothing);
+    const before = server.attempts;
+    watch.hurry();
+    await vi.advanceTimersByTimeAsync(900);
+    watch.hurry();
+    expect(server.attempts).toBe(before);
+    await vi.advanceTimersByTimeAsync(100);
+    watch.hurry();
+    expect(server.attempts).toBe(before + 1);
+    expect(watch.verdict("tools")).toBe("pending");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(watch.verdict("tools")).toBe("away");
+    expect(vi.getTimerCount()).toBe(1);
+    watch.stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("on a server that tells of nothing is not opened again for some minutes", async ({
+    expect,
+  }) => {
+    const { server, watch } = await started();
+    server.end("refused");
+    expect(watch.verdict("tools")).toBe("untold");
+    watch.stop();
+    for (let minute = 0; minute < 4; minute++) {
+      watch.start();
+      watch.hurry();
+      await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    }
+    expect([server.attempts, watch.verdict("tools")]).toEqual([1, "untold"]);
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    watch.start();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([server.attempts, watch.verdict("tools")]).toEqual([2, "told"]);
+    watch.stop();
+  });
+
+  test("comes back by itself to a server that told of nothing, if it is to run", async ({
+    expect,
+  }) => {
+    const { server, watch } = await started();
+    server.end("refused");
+    await vi.advanceTimersByTimeAsync(5 * MINUTE_MS + 1);
+    expect([server.attempts, watch.verdict("tools")]).toEqual([2, "told"]);
+    watch.stop();
+  });
+
+  test("that was stopped while it was being opened is closed", async ({ expect }) => {
+    const server = new FakeServer();
+    const watch = watchOn(server);
+    watch.start();
+    watch.stop();
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    expect([server.attempts, server.isWatched, vi.getTimerCount()]).toEqual([1, false, 0]);
+  });
+
+  test("starts once, however often it is told to", async ({ expect }) => {
+    const { server, watch } = await started();
+    watch.start();
+    watch.hurry();
+    await vi.advanceTimersByTimeAsync(MINUTE_MS);
+    expect(server.attempts).toBe(1);
+    server.end("lost");
+    watch.start();
+    expect(server.attempts).toBe(1);
+    watch.stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,95 @@
+/** Hostile text in every place of every page: it stays text, and moves nothing around it. */
+
+import { describe, test } from "vitest";
+
+import { page } from "../../../src/pages/respond.ts";
+import { accountView } from "../../../src/pages/view/account-view.ts";
+import { keyCreatedView } from "../../../src/pages/view/account-keys-view.ts";
+import { adminView } from "../../../src/pages/view/admin-view.ts";
+import { serviceCreatedView } from "../../../src/pages/view/admin-services-view.ts";
+import { connectView } from "../../../src/pages/view/connect-view.ts";
+import { consentView } from "../../../src/pages/view/consent-view.ts";
+import { doneView } from "../../../src/pages/view/ends.ts";
+import type { View } from "../../../src/pages/view/layout.ts";
+import { loginsView, loginTraceView } from "../../../src/pages/view/logins-view.ts";
+import { problemView } from "../../../src/pages/view/problem-view.ts";
+import { setupDoneView, setupView } from "../../../src/pages/view/setup-view.ts";
+import { signInView } from "../../../src/pages/view/sign-in-view.ts";
+import { MODELS } from "../../support/page-models.ts";
+import { HOSTILE } from "../../support/page-samples.ts";
+
+/** What a view takes for a choice between a few words, which no stranger makes. */
+const CHOICES: ReadonlySet<string> = new Set(["kind", "outcome", "field", "state"]);
+
+/** The same model with that text wherever it has one. */
+function withText<T>(model: T, text: string): T {
+  const replace = (value: unknown, key: string): unknown => {
+    if (typeof value === "string") return CHOICES.has(key) ? value : text;
+    if (Array.isArray(value)) return value.map((each: unknown) => replace(each, key));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, replace(v, k)]));
+  };
+  return replace(model, "") as T;
+}
+
+const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] = [
+  ["consent", (text) => consentView(withText(MODELS.consent, text))],
+  ["sign-in", (text) => signInView(withText(MODELS.signIn, text))],
+  ["setup", (text) => setupView(withText(MODELS.setup, text))],
+  ["setup-done", (text) => setupDoneView({ code: text })],
+  ["problem", (text) => problemView(withText(MODELS.problem, text))],
+  ["account", (text) => accountView(withText(MODELS.account, text))],
+  ["key-created", (text) => keyCreatedView(withText(MODELS.keyCreated, text))],
+  ["admin", (text) => adminView(withText(MODELS.admin, text))],
+  ["service-created", (text) => serviceCreatedView(withText(MODELS.serviceCreated, text))],
+  ["logins", (text) => loginsView(withText(MODELS.logins, text))],
+  ["login-trace", (text) => loginTraceView(withText(MODELS.trace, text))],
+  ["connect", (text) => connectView(withText(MODELS.connect, text))],
+  ["done", (text) => doneView({ title: text, sentence: text })],
+];
+
+/** What a browser makes of a page: its elements with the names of their attributes, and its text. */
+async function readPage(view: View): Promise<{ elements: string[]; text: string }> {
+  const elements: string[] = [];
+  let text = "";
+  const reader = new HTMLRewriter()
+    .on("*", {
+      element(element) {
+        const names = Array.from(element.attributes, ([name]) => name);
+        elements.push([element.tagName, ...names].join(" "));
+      },
+    })
+    .on("body, title", {
+      text(chunk) {
+        text += chunk.text;
+      },
+    });
+  await reader.transform(page(view, { origin: "https://mcp.example.com" })).text();
+  return { elements, text };
+}
+
+describe("hostile text", () => {
+  test.for(PAGES)("B29: adds no element and no attribute to %s", async ([, view], { expect }) => {
+    const hostile = await readPage(view(HOSTILE));
+    const harmless = await readPage(view("harmless"));
+    expect(hostile.elements).toEqual(harmless.elements);
+    expect(hostile.text).not.toContain("<");
+    expect(hostile.text.includes("&lt;script&gt;")).toBe(harmless.text.includes("harmless"));
+  });
+
+  test.for(PAGES)("B29: turns no text around on %s", async ([, view], { expect }) => {
+    const { text } = await readPage(view(`a\u202Eb\u2066c`));
+    expect(text).not.toMatch(/[\u202A-\u202E\u2066-\u2069\u200E\u200F]/);
+  });
+});
+
+describe("a link to a target without a trusted host", () => {
+  test.for(["javascript:alert(1)", "data:text/html,x", " https://x", "//x", "JaVaScRiPt:x"])(
+    "is none for %j",
+    async (href, { expect }) => {
+      const returnTo = { href, host: "x" };
+      const { elements } = await readPage(problemView({ ...MODELS.problem, returnTo }));
+      expect(elements.filter((element) => element.startsWith("a "))).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,79 @@
+/** What the tests of `Exchanges` have in common: a peer that listens, and messages to receive. */
+
+import type { Call } from "../../../src/protocol/exchange.ts";
+import {
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+  parseMessage,
+  type Parsed,
+  type Reply,
+  type RequestId,
+} from "../../../src/protocol/json-rpc.ts";
+import { type Exchange, Exchanges } from "../../../src/upstream/legacy/exchanges.ts";
+import type { MessageOrigin, Recipient } from "../../../src/upstream/legacy/recipient.ts";
+
+interface Asked {
+  readonly request: Call;
+  readonly signal: AbortSignal;
+  readonly origin: MessageOrigin;
+  readonly answer: (reply: Reply) => void;
+}
+
+/** A recipient that keeps what it is told, and answers questions when the test says so. */
+export class FakePeer implements Recipient {
+  readonly notices: Call[] = [];
+  /** Where each notice came from. */
+  readonly origins: MessageOrigin[] = [];
+  readonly asked: Asked[] = [];
+
+  notify(notice: Call, origin: MessageOrigin): Promise<void> {
+    this.notices.push(notice);
+    this.origins.push(origin);
+    return Promise.resolve();
+  }
+
+  ask(request: Call, signal: AbortSignal, origin: MessageOrigin): Promise<Reply> {
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    this.asked.push({ request, signal, origin, answer: resolve });
+    return promise;
+  }
+}
+
+/** Addresses a request and starts its exchange, as before sending it. */
+export function start(
+  exchanges: Exchanges,
+  call: Call,
+  recipient: Recipient,
+): Exchange & { readonly message: JsonRpcRequest } {
+  const { message, resumePoint } = exchanges.address(call);
+  return { ...exchanges.start(resumePoint, recipient), message };
+}
+
+/** Every request of a server may be put to the client. */
+export const refuseNothing = (): undefined => undefined;
+
+export function setUp(): { exchanges: Exchanges; answers: JsonRpcResponse[]; peer: FakePeer } {
+  const answers: JsonRpcResponse[] = [];
+  const exchanges = new Exchanges((response) => {
+    answers.push(response);
+    return Promise.resolve(true);
+  }, refuseNothing);
+  return { exchanges, answers, peer: new FakePeer() };
+}
+
+export function message(members: object): Parsed {
+  const parsed = parseMessage({ jsonrpc: "2.0", ...members });
+  if (parsed === undefined) throw new Error("the test made something that is no message");
+  return parsed;
+}
+
+export const result = (id: RequestId, from: unknown): Parsed => message({ id, result: { from } });
+export const progress = (token: unknown): Parsed =>
+  message({ method: "notifications/progress", params: { progressToken: token, progress: 1 } });
+export const question = (id: RequestId): Parsed =>
+  message({ id, method: "elicitation/create", params: { message: `of ${id}` } });
+
+/** Lets everything that waits for nothing but promises happen. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+}

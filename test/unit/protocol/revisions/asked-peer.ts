@@ -1,0 +1,52 @@
+/** A client of a session as the bridge sees it: it keeps what it is told, and answers when it should. */
+
+import type { Call, Peer } from "../../../../src/protocol/exchange.ts";
+import type { Reply } from "../../../../src/protocol/json-rpc.ts";
+
+interface Question {
+  readonly call: Call;
+  readonly ticket: string | undefined;
+  readonly withdrawn: AbortSignal;
+  readonly answer: (reply: Reply) => void;
+}
+
+export class AskedPeer implements Peer {
+  readonly notices: { readonly notice: Call; readonly ticket: string | undefined }[] = [];
+  readonly questions: Question[] = [];
+  /** Of the transport's own events, in order. */
+  readonly events: string[] = [];
+  readonly #onAsked: ((question: Question) => void) | undefined;
+
+  /** @param onAsked answers at once, if it does. */
+  constructor(onAsked?: (question: Question) => void) {
+    this.#onAsked = onAsked;
+  }
+
+  notify(notice: Call, ticket?: string): Promise<void> {
+    this.notices.push({ notice, ticket });
+    return Promise.resolve();
+  }
+
+  /** As a session's does: what is withdrawn is over at once. */
+  ask(call: Call, withdrawn: AbortSignal, ticket?: string): Promise<Reply> {
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    const over = (): void => resolve({ error: { code: -32603, message: "withdrawn" } });
+    withdrawn.addEventListener("abort", over, { once: true });
+    const question = { call, ticket, withdrawn, answer: resolve };
+    this.questions.push(question);
+    this.#onAsked?.(question);
+    return promise;
+  }
+
+  routed(ticket: string): void {
+    this.events.push(`routed ${ticket}`);
+  }
+
+  primed(ticket?: string): void {
+    this.events.push(`primed ${ticket ?? ""}`);
+  }
+
+  released(): void {
+    this.events.push("released");
+  }
+}

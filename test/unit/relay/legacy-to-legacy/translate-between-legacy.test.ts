@@ -1,0 +1,159 @@
+/** A legacy server that speaks a newer revision than its client, or means to. */
+
+import { describe, test } from "vitest";
+
+import {
+  translatedReply,
+  translatingPeer,
+} from "../../../../src/relay/legacy-to-legacy/translating.ts";
+import type { Call } from "../../../../src/protocol/exchange.ts";
+import { LEGACY_REVISIONS } from "../../../../src/protocol/revisions.ts";
+import { AskedPeer } from "../../protocol/revisions/asked-peer.ts";
+
+const never = new AbortController().signal;
+const audio = { type: "audio", data: "aaaa", mimeType: "audio/wav" };
+const embedded = {
+  type: "resource",
+  resource: { uri: "edgeway:audio/0", mimeType: "audio/wav", blob: "aaaa" },
+};
+const link = { type: "resource_link", uri: "a:b", name: "a" };
+
+const OLDEST = { revision: "2024-11-05", hasTasks: false } as const;
+const NEWEST = { revision: "2025-11-25", hasTasks: true } as const;
+
+describe("translatedReply()", () => {
+  const results = [
+    {
+      method: "tools/call",
+      result: { content: [audio], structuredContent: [1] },
+      told: {
+        content: [embedded, { type: "text", text: "[1]" }],
+        structuredContent: { result: [1] },
+      },
+    },
+    { method: "tools/call", result: { content: [audio] }, told: { content: [embedded] } },
+    {
+      method: "tools/call",
+      result: { structuredContent: { n: 1 } },
+      told: { structuredContent: { n: 1 }, content: [{ type: "text", text: '{"n":1}' }] },
+    },
+    {
+      method: "prompts/get",
+      result: { messages: [{ role: "user", content: link }] },
+      told: { messages: [{ role: "user", content: { type: "text", text: "a\na:b" } }] },
+    },
+    {
+      method: "tools/list",
+      result: { tools: [{ name: "a", outputSchema: { anyOf: [] }, execution: {} }] },
+      told: { tools: [{ name: "a", outputSchema: { anyOf: [], type: "object" } }] },
+    },
+    {
+      method: "resources/read",
+      result: { contents: [{ uri: "a:b", text: "t" }], ttlMs: 1 },
+      told: { contents: [{ uri: "a:b", text: "t" }], ttlMs: 1 },
+    },
+  ];
+  test.for(results)("$method $result, for 2024-11-05", ({ method, result, told }, { expect }) => {
+    expect(translatedReply({ result }, OLDEST, method)).toEqual({ result: told });
+    // After a restart it is not known any more what the result is of.
+    expect(translatedReply({ result }, OLDEST, undefined)).toEqual({ result: told });
+  });
+
+  test("at the newest revision nothing that is lawful changes", ({ expect }) => {
+    const tool = { name: "a", outputSchema: { type: "object" }, execution: {} };
+    for (const [method, result] of Object.entries({
+      "tools/call": { content: [audio, link], structuredContent: { n: 1 }, task: { taskId: "t" } },
+      "prompts/get": { messages: [{ role: "user", content: audio }] },
+      "tools/list": { tools: [tool], nextCursor: "n" },
+      "tasks/get": { taskId: "t", ttl: 1 },
+      "com.example/own": { resultType: "mine", content: "no list" },
+    })) {
+      expect(translatedReply({ result }, NEWEST, method)).toEqual({ result });
+    }
+  });
+
+  test("a tool says how it is run as a task where there are tasks", ({ expect }) => {
+    const result = { tools: [{ name: "a", execution: { taskSupport: "required" } }] };
+    expect(translatedReply({ result }, NEWEST, "tools/list")).toEqual({ result });
+    for (const revision of LEGACY_REVISIONS) {
+      const reader = { revision, hasTasks: false };
+      const plain = { result: { tools: [{ name: "a" }] } };
+      expect(translatedReply({ result }, reader, "tools/list")).toEqual(plain);
+    }
+  });
+
+  test("an error stays", ({ expect }) => {
+    const reply = { error: { code: -32042, message: "m", data: { elicitations: [] } } };
+    expect(translatedReply(reply, OLDEST, "tools/call")).toBe(reply);
+  });
+});
+
+describe("translatingPeer()", () => {
+  const form = { message: "?", requestedSchema: { type: "object", properties: {} } };
+
+  test("puts a question in the words of the client, with its ticket", async ({ expect }) => {
+    const client = new AskedPeer(({ answer }) => answer({ result: { action: "decline" } }));
+    const peer = translatingPeer(client, "2025-06-18");
+    const question = { method: "elicitation/create", params: { mode: "form", ...form } };
+    expect(await peer.ask(question, never, "t")).toEqual({ result: { action: "decline" } });
+    const call: Call = { method: "elicitation/create", params: form };
+    expect(client.questions).toMatchObject([{ call, ticket: "t", withdrawn: never }]);
+    expect(client.questions[0]?.call).toEqual(call);
+  });
+
+  test("refuses what the client could not read, and asks nobody", async ({ expect }) => {
+    const client = new AskedPeer();
+    const peer = translatingPeer(client, "2025-06-18");
+    const params = { mode: "url", message: "?", url: "https://x.test/" };
+    expect(await peer.ask({ method: "elicitation/create", params }, never)).toEqual({
+      error: {
+        code: -32602,
+        message: "The client's revision 2025-06-18 has no elicitation by URL",
+      },
+    });
+    expect(client.questions).toEqual([]);
+  });
+
+  test("makes an id for a page that has none", async ({ expect }) => {
+    const client = new AskedPeer(({ answer }) => answer({ result: { action: "accept" } }));
+    const peer = translatingPeer(client, "2025-11-25");
+    const params = { mode: "url", message: "?", url: "https://x.test/" };
+    for (let n = 0; n < 2; n++) await peer.ask({ method: "elicitation/create", params }, never);
+    const ids = client.questions.map(({ call }) => call.params?.["elicitationId"]);
+    expect(ids).toEqual([expect.any(String), expect.any(String)]);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test("tells what the client knows, with its ticket, and nothing else", async ({ expect }) => {
+    const client = new AskedPeer();
+    const peer = translatingPeer(client, "2025-06-18");
+    const log = { method: "notifications/message", params: { level: "info", data: 1 } };
+    await peer.notify(log, "t");
+    await peer.notify({ method: "notifications/elicitation/complete", params: {} }, "u");
+    expect(client.notices).toEqual([{ notice: log, ticket: "t" }]);
+  });
+
+  test("passes on what is said of the stream", ({ expect }) => {
+    const client = new AskedPeer();
+    const peer = translatingPeer(client, "2024-11-05");
+    peer.routed?.("a");
+    peer.primed?.("b");
+    peer.primed?.();
+    peer.released?.();
+    expect(client.events).toEqual(["routed a", "primed b", "primed ", "released"]);
+  });
+
+  test("a peer that hears nothing of the stream is not told", ({ expect }) => {
+    const client = new AskedPeer();
+    const deaf = {
+      notify: (notice: Call) => client.notify(notice),
+      ask: (question: Call, withdrawn: AbortSignal) => client.ask(question, withdrawn),
+    };
+    const peer = translatingPeer(deaf, "2024-11-05");
+    expect(() => {
+      peer.routed?.("a");
+      peer.primed?.("b");
+      peer.released?.();
+    }).not.toThrow();
+  });
+});

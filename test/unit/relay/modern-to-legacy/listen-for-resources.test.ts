@@ -1,0 +1,199 @@
+/** The Worker's side of listening in a session: kept up while somebody listens, and for no longer. */
+
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
+
+import { listenInSession } from "../../../../src/relay/modern-to-legacy/listen-for-resources.ts";
+import type { Bridges, ResourceUpdates } from "../../../../src/relay/modern-to-legacy/bridge.ts";
+import { type Answer, fakeTarget, json } from "../../upstream/fake-target.ts";
+import { legacyServer, modernServer } from "../../catalog/read/listing-server.ts";
+
+const URIS = ["x:/1", "x:/2"];
+const MAX_ATTEMPTS = 12;
+
+/** A way to the session that a test says something on. */
+class Way implements ResourceUpdates {
+  isClosed = false;
+  readonly #said: (string | undefined)[] = [];
+  #wake: (() => void) | undefined;
+
+  say(uri: string | undefined): void {
+    this.#said.push(uri);
+    this.#wake?.();
+  }
+
+  async next(): Promise<string | undefined> {
+    while (this.#said.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
+    return this.#said.shift();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.say(undefined);
+  }
+}
+
+class World {
+  readonly heard: string[] = [];
+  readonly ways: Way[] = [];
+  /** What was wanted, once for each attempt. */
+  readonly wanted: (readonly string[])[] = [];
+  readonly taken: unknown[] = [];
+  isDown = false;
+  gate: Promise<void> | undefined;
+  onOpen: ((way: Way) => void) | undefined;
+  isOver = false;
+  readonly #leaving = new AbortController();
+
+  constructor(answer: Answer) {
+    const bridges: Bridges = {
+      at: (principal, { slug }, capabilities) => {
+        this.taken.push([principal, slug, capabilities]);
+        return {
+          run: () => {
+            throw new Error("Nothing is called here");
+          },
+          listenForResources: (uris) => this.#open(uris),
+        };
+      },
+    };
+    const waitUntil = (promise: Promise<unknown>): void => {
+      void promise.then(() => (this.isOver = true));
+    };
+    const scope = { bridges, principal: "alice", waitUntil };
+    const hear = (uri: string): void => void this.heard.push(uri);
+    listenInSession(scope, fakeTarget(answer), { roots: {} }, URIS, hear, this.#leaving.signal);
+  }
+
+  get newest(): Way {
+    const way = this.ways.at(-1);
+    if (way === undefined) throw new Error("Nobody listens");
+    return way;
+  }
+
+  hangUp(): void {
+    this.#leaving.abort(new Error("gone"));
+  }
+
+  async #open(uris: readonly string[]): Promise<ResourceUpdates> {
+    this.wanted.push(uris);
+    await this.gate;
+    if (this.isDown) throw new Error("The holder is being restarted");
+    const way = new Way();
+    this.ways.push(way);
+    this.onOpen?.(way);
+    return way;
+  }
+}
+
+const settle = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+const LEGACY = legacyServer({}).answer;
+
+async function begin(answer = LEGACY): Promise<World> {
+  const world = new World(answer);
+  await settle();
+  return world;
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe("who listens", () => {
+  test("hears what is told in the session at a legacy server", async ({ expect }) => {
+    const world = await begin();
+    expect(world.taken).toEqual([["alice", "fake", { roots: {} }]]);
+    expect(world.wanted).toEqual([URIS]);
+    world.newest.say("x:/1");
+    world.newest.say("x:/2");
+    await settle();
+    expect(world.heard).toEqual(URIS);
+    world.hangUp();
+  });
+
+  test("has none at a modern server", async ({ expect }) => {
+    const { answer } = modernServer({});
+    const world = await begin(answer);
+    expect([world.taken, world.isOver]).toEqual([[], true]);
+  });
+
+  test("finds out later of what era a server is that is down now", async ({ expect }) => {
+    let isDown = true;
+    const world = await begin((seen) => (isDown ? json({}, { status: 503 }) : LEGACY(seen)));
+    expect(world.wanted).toEqual([]);
+    isDown = false;
+    await settle(100);
+    expect(world.wanted).toEqual([URIS]);
+    world.hangUp();
+  });
+});
+
+describe("a way that breaks", () => {
+  test("is opened again", async ({ expect }) => {
+    const world = await begin();
+    world.newest.say(undefined);
+    await settle(100);
+    expect(world.wanted).toEqual([URIS, URIS]);
+    world.newest.say("x:/1");
+    await settle();
+    expect(world.heard).toEqual(["x:/1"]);
+    world.hangUp();
+  });
+
+  test("now and then is opened again as often", async ({ expect }) => {
+    const world = await begin();
+    for (let n = 1; n <= 3 * MAX_ATTEMPTS; n++) {
+      await settle(60_000);
+      world.newest.say(undefined);
+      await settle(100);
+      expect(world.ways).toHaveLength(n + 1);
+    }
+    world.hangUp();
+  });
+
+  test.for<{ name: string; fail: (world: World) => void }>([
+    { name: "cannot be had", fail: (world) => (world.isDown = true) },
+    { name: "breaks each time", fail: (world) => (world.onOpen = (way) => way.say(undefined)) },
+  ])("is given up when it $name", async ({ fail }, { expect }) => {
+    const world = await begin();
+    fail(world);
+    world.newest.say(undefined);
+    await settle(60_000);
+    expect(world.wanted).toHaveLength(MAX_ATTEMPTS);
+    expect([world.isOver, vi.getTimerCount()]).toEqual([true, 0]);
+  });
+});
+
+describe("who hangs up", () => {
+  test.for<{ name: string; during: (world: World) => void }>([
+    { name: "while nothing is said", during: () => undefined },
+    {
+      name: "while the way is tried again",
+      during: (world) => {
+        world.isDown = true;
+        world.newest.say(undefined);
+      },
+    },
+    {
+      name: "while a way is opened",
+      during: (world) => {
+        world.gate = new Promise((resolve) => setTimeout(resolve, 1000));
+        world.newest.say(undefined);
+      },
+    },
+  ])("$name leaves nothing open", async ({ during }, { expect }) => {
+    const world = await begin();
+    during(world);
+    await settle(60);
+    world.hangUp();
+    await settle(2000);
+    expect([world.isOver, vi.getTimerCount()]).toEqual([true, 0]);
+    expect(world.ways.every(({ isClosed }) => isClosed)).toBe(true);
+  });
+
+  test("hears nothing of what was said just before", async ({ expect }) => {
+    const world = await begin();
+    world.newest.say("x:/1");
+    world.hangUp();
+    await settle();
+    expect(world.heard).toEqual([]);
+  });
+});

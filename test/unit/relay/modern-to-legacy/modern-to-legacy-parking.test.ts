@@ -1,0 +1,447 @@
+/** Calls that outlive the memory of their holder: what is kept of them, for how long, and for whom. */
+
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
+
+import { ParkedCalls } from "../../../../src/relay/modern-to-legacy/parked-calls.ts";
+import { Parking } from "../../../../src/relay/modern-to-legacy/parking.ts";
+import type { RoundResult } from "../../../../src/relay/modern-to-legacy/round-result.ts";
+import type { JsonObject, Reply } from "../../../../src/protocol/json-rpc.ts";
+import { accept, AskingServer, DONE, form, pass, Visitor } from "./bridged-call-world.ts";
+import { type SqlFixture, withSql } from "../../lib/sql-fixture.ts";
+
+const PARKED_MS = 300_000;
+/** A ticket that takes up a stream, and one that only answers. */
+const RESUMABLE = JSON.stringify({ request: "1", lastEventId: "e1", ask: "a1" });
+const BARE = JSON.stringify({ request: "1", ask: "a1" });
+
+/** The lives of one holder, over the same rows. */
+class World {
+  readonly fixture: SqlFixture;
+  /** What the server was sent beside its requests. */
+  readonly sent: unknown[] = [];
+  /** The tickets that calls were taken up by. */
+  readonly resumed: unknown[] = [];
+  server = new AskingServer();
+  maxParked = 10;
+  parking: Parking;
+  readonly #lane = {
+    sessionId: "s",
+    answer: (ticket: string, reply: Reply): Promise<void> => {
+      this.sent.push([ticket, reply]);
+      return Promise.resolve();
+    },
+    abandon: (ticket: string): Promise<void> => {
+      this.sent.push(["forsake", ticket]);
+      return Promise.resolve();
+    },
+  };
+
+  constructor(fixture: SqlFixture) {
+    this.fixture = fixture;
+    this.parking = this.#live();
+  }
+
+  /** The server has forgotten the session, and there is another. */
+  forget(): void {
+    this.#lane.sessionId = "another";
+  }
+
+  /** The memory is lost; the rows are not. */
+  restart(): void {
+    this.server = new AskingServer();
+    this.parking = this.#live();
+  }
+
+  #live(): Parking {
+    return new Parking({
+      slug: "fake",
+      calls: new ParkedCalls(this.fixture.sql),
+      upstreamSession: this.#lane,
+      ...{ maxParked: this.maxParked, parkedMs: PARKED_MS, gatherMs: 50, maxQuestionBytes: 1e6 },
+      now: () => this.fixture.clock.now,
+      onChange: () => undefined,
+    });
+  }
+
+  /** A call that is asked something, and parked. @returns its name. */
+  async park(ticket = RESUMABLE): Promise<string> {
+    const { server, parking } = this;
+    const { exchange, call } = parking.begin(server.run);
+    const turn = call.start(new Visitor());
+    void server.peer.ask(form(), new AbortController().signal, ticket);
+    await pass();
+    const asked = await turn;
+    if (asked.kind !== "asked") throw new Error(`Not asked: ${JSON.stringify(asked)}`);
+    return exchange;
+  }
+
+  back(
+    exchange: string,
+    round: number,
+    responses: JsonObject,
+    visitor = new Visitor(),
+  ): Promise<RoundResult> {
+    return this.parking.resumeRound({
+      ...{ exchange, round, responses, downstream: visitor },
+      resume: (ticket) => {
+        this.resumed.push(ticket);
+        return this.server.run;
+      },
+    }).result;
+  }
+}
+
+function world(act: (world: World) => Promise<void>): Promise<void> {
+  return withSql((fixture) => act(new World(fixture)));
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe("a call that was never parked", () => {
+  test("leaves no row", async ({ expect }) =>
+    world(async ({ parking, server, fixture }) => {
+      const { call } = parking.begin(server.run);
+      const turn = call.start(new Visitor());
+      server.end();
+      await turn;
+      expect([
+        ...fixture.sql.exec("SELECT name FROM sqlite_master WHERE name LIKE 'parked%'"),
+      ]).toEqual([]);
+      expect(parking.dueAt).toBe(Infinity);
+      expect(parking.isIdle).toBe(true);
+    }));
+});
+
+describe("after the memory was lost, a parked call", () => {
+  test("is taken up where its server was, and answered by what the server gave for it", async ({
+    expect,
+  }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      w.restart();
+      const turn = w.back(exchange, 1, { r1: accept({ n: 1 }) });
+      expect(w.resumed).toEqual([RESUMABLE]);
+      expect(w.sent).toEqual([[RESUMABLE, { result: accept({ n: 1 }) }]]);
+      w.server.end();
+      expect(await turn).toEqual({ kind: "over", reply: DONE });
+    }));
+
+  test("is taken up once, however often its client comes back", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      w.restart();
+      const turns = [1, 2, 3].map((n) => w.back(exchange, 1, { r1: accept({ n }) }));
+      w.server.end();
+      for (const turn of turns) expect(await turn).toEqual({ kind: "over", reply: DONE });
+      expect(w.resumed).toHaveLength(1);
+      expect(w.sent).toEqual([[RESUMABLE, { result: accept({ n: 1 }) }]]);
+    }));
+
+  test("asks again what is left out, and can be lost again then", async ({ expect }) =>
+    world(async (w) => {
+      const { server, parking } = w;
+      const { exchange, call } = parking.begin(server.run);
+      const turn = call.start(new Visitor());
+      const { signal } = new AbortController();
+      void server.peer.ask(form("a"), signal, RESUMABLE);
+      void server.peer.ask(form("b"), signal, RESUMABLE.replace("a1", "a2"));
+      await pass();
+      await turn;
+      w.restart();
+      const second = w.back(exchange, 1, { r1: accept() });
+      await pass();
+      expect(await second).toEqual({ kind: "asked", round: 2, questions: { r2: form("b") } });
+      w.restart();
+      // The answers to the first round were taken in an earlier life.
+      expect(await w.back(exchange, 1, { r1: accept() })).toEqual(await second);
+      expect(w.resumed).toHaveLength(1);
+      const third = w.back(exchange, 2, { r2: accept() });
+      w.server.end();
+      expect(await third).toEqual({ kind: "over", reply: DONE });
+      expect(w.sent.map((one) => (one as unknown[])[0])).toEqual([
+        RESUMABLE,
+        RESUMABLE.replace("a1", "a2"),
+      ]);
+    }));
+
+  test("numbers its next question after those that there were", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      w.restart();
+      const turn = w.back(exchange, 1, { r1: accept() });
+      w.server.ask(form("next"));
+      await pass();
+      expect(await turn).toEqual({ kind: "asked", round: 2, questions: { r2: form("next") } });
+    }));
+
+  test("is not mixed up with those that are parked now", async ({ expect }) =>
+    world(async (w) => {
+      const before = await w.park();
+      w.restart();
+      const after = await w.park();
+      const { server } = w;
+      w.server = new AskingServer();
+      const turns = [w.back(before, 1, { r1: accept() }), w.back(after, 1, { r1: accept() })];
+      w.server.end({ result: { of: "before" } });
+      server.end({ result: { of: "after" } });
+      expect(await Promise.all(turns)).toMatchObject([
+        { reply: { result: { of: "before" } } },
+        { reply: { result: { of: "after" } } },
+      ]);
+      w.restart();
+      expect(await w.back(before, 1, {})).toMatchObject({ reply: { result: { of: "before" } } });
+    }));
+
+  test("without a place to take it up is ended with one error, and the server told", async ({
+    expect,
+  }) =>
+    world(async (w) => {
+      const exchange = await w.park(BARE);
+      w.restart();
+      await pass(0);
+      expect(w.sent).toMatchObject([
+        [BARE, { error: { code: -32603 } }],
+        ["forsake", BARE],
+      ]);
+      const turn = await w.back(exchange, 1, { r1: accept() });
+      expect(turn).toMatchObject({
+        kind: "over",
+        reply: { error: { code: -32603, data: { upstream: "fake", reason: "lost" } } },
+      });
+      expect(await w.back(exchange, 1, { r1: accept() })).toEqual(turn);
+      expect(w.resumed).toEqual([]);
+      expect(w.sent).toHaveLength(2);
+    }));
+
+  test("of a session that the server has forgotten is ended with one error", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      w.forget();
+      w.restart();
+      const turn = await w.back(exchange, 1, { r1: accept() });
+      expect(turn).toMatchObject({ kind: "over", reply: { error: { data: { reason: "lost" } } } });
+      expect(w.resumed).toEqual([]);
+    }));
+
+  test("whose answers were taken is brought those again, and no others", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      void w.back(exchange, 1, { r1: accept({ n: 1 }) });
+      w.restart();
+      const turn = w.back(exchange, 1, { r1: accept({ n: 2 }) });
+      w.server.end();
+      expect(await turn).toEqual({ kind: "over", reply: DONE });
+      expect(w.sent).toEqual([[RESUMABLE, { result: accept({ n: 1 }) }]]);
+    }));
+});
+
+describe("what a call came to is kept", () => {
+  const REPLY: Reply = {
+    result: { content: [{ type: "text", text: "é\u0000😀".repeat(400_000) }] },
+  };
+
+  test("for whoever was not there, over a restart, and whatever it is", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      w.server.end(REPLY);
+      await pass(0);
+      expect(w.parking.isIdle).toBe(true);
+      expect(await w.back(exchange, 1, {})).toEqual({ kind: "over", reply: REPLY });
+      w.restart();
+      expect(await w.back(exchange, 1, { r1: accept() })).toEqual({ kind: "over", reply: REPLY });
+    }));
+
+  test("and so is what every round led to", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      for (let round = 1; round < 4; round++) {
+        const turn = w.back(exchange, round, { [`r${round}`]: accept() });
+        w.server.ask(form(`after ${round}`));
+        await pass();
+        await turn;
+      }
+      w.server.end();
+      await pass(0);
+      w.restart();
+      for (let round = 1; round < 4; round++) {
+        expect(await w.back(exchange, round, {})).toEqual({
+          ...{ kind: "asked", round: round + 1 },
+          questions: { [`r${round + 1}`]: form(`after ${round}`) },
+        });
+      }
+      expect(await w.back(exchange, 4, {})).toEqual({ kind: "over", reply: DONE });
+      expect(await w.back(exchange, 5, {})).toMatchObject({ kind: "refused" });
+    }));
+
+  test("until nobody is expected back", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      w.server.end();
+      await pass(0);
+      const { clock, rowsIn } = w.fixture;
+      expect(w.parking.dueAt).toBe(clock.now + PARKED_MS);
+      clock.now += PARKED_MS;
+      expect(await w.back(exchange, 1, {})).toMatchObject({ kind: "refused" });
+      w.parking.wake();
+      expect(w.parking.dueAt).toBe(Infinity);
+      expect([rowsIn("parked_calls_1"), rowsIn("parked_texts_1")]).toEqual([0, 0]);
+    }));
+
+  test("of no more calls than may be parked: the oldest go first", async ({ expect }) =>
+    world(async (w) => {
+      w.maxParked = 2;
+      w.restart();
+      const exchanges: string[] = [];
+      for (let n = 0; n < 3; n++) {
+        w.server = new AskingServer();
+        exchanges.push(await w.park());
+        w.server.end();
+        await pass(0);
+      }
+      const turns = await Promise.all(exchanges.map((exchange) => w.back(exchange, 1, {})));
+      expect(turns.map(({ kind }) => kind)).toEqual(["refused", "over", "over"]);
+    }));
+});
+
+describe("a client that never comes back", () => {
+  test("costs the server an error, and its call", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      const question = w.server.ask(form());
+      w.fixture.clock.now += PARKED_MS - 1;
+      w.parking.wake();
+      expect(w.parking.isIdle).toBe(false);
+      w.fixture.clock.now += 1;
+      w.parking.wake();
+      await pass(1);
+      expect(question.replies).toMatchObject([{ error: { code: -32603 } }]);
+      expect(w.server.cancelled).toBeDefined();
+      expect(w.parking.isIdle).toBe(true);
+      expect(w.fixture.rowsIn("parked_calls_1")).toBe(0);
+      const turn = await w.back(exchange, 1, { r1: accept() });
+      expect(turn).toHaveProperty("sentence", expect.stringContaining("Call again"));
+    }));
+
+  test("also after a restart", async ({ expect }) =>
+    world(async (w) => {
+      await w.park();
+      w.restart();
+      w.fixture.clock.now += PARKED_MS;
+      w.parking.wake();
+      await pass(0);
+      expect(w.sent).toMatchObject([
+        [RESUMABLE, { error: { code: -32603 } }],
+        ["forsake", RESUMABLE],
+      ]);
+      expect(w.parking.dueAt).toBe(Infinity);
+    }));
+
+  test("but one that is there keeps its call for as long as it takes", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      const turn = w.back(exchange, 1, { r1: accept() });
+      w.fixture.clock.now += 10 * PARKED_MS;
+      expect(w.parking.dueAt).toBe(Infinity);
+      w.parking.wake();
+      w.server.end();
+      expect(await turn).toEqual({ kind: "over", reply: DONE });
+      // It may not have heard.
+      w.restart();
+      expect(await w.back(exchange, 1, {})).toEqual({ kind: "over", reply: DONE });
+    }));
+
+  test("and one whose connection went with the memory is waited for anew", async ({ expect }) =>
+    world(async (w) => {
+      const exchange = await w.park();
+      void w.back(exchange, 1, { r1: accept() });
+      w.fixture.clock.now += 10 * PARKED_MS;
+      w.restart();
+      w.parking.wake();
+      const turn = w.back(exchange, 1, { r1: accept() });
+      w.server.end();
+      expect(await turn).toEqual({ kind: "over", reply: DONE });
+    }));
+});
+
+describe("in a session of another call, a call of an earlier one", () => {
+  test("says nothing when it falls due", async ({ expect }) =>
+    world(async (w) => {
+      await w.park();
+      w.restart();
+      w.forget();
+      w.fixture.clock.now += PARKED_MS;
+      w.parking.wake();
+      await pass(0);
+      expect(w.sent).toEqual([]);
+      expect(w.fixture.rowsIn("parked_calls_1")).toBe(0);
+      expect(w.parking.isIdle).toBe(true);
+    }));
+
+  test.for([RESUMABLE, BARE])("says nothing when it is lost: %s", async (ticket, { expect }) =>
+    world(async (w) => {
+      const exchange = await w.park(ticket);
+      w.forget();
+      w.restart();
+      const turn = await w.back(exchange, 1, { r1: accept() });
+      expect(turn).toMatchObject({ reply: { error: { data: { reason: "lost" } } } });
+      await pass(0);
+      expect(w.sent).toEqual([]);
+    }),
+  );
+
+  test("answers none of its questions", async ({ expect }) =>
+    world(async (w) => {
+      const { server, parking } = w;
+      const { exchange, call } = parking.begin(server.run);
+      const turn = call.start(new Visitor());
+      const { signal } = new AbortController();
+      void server.peer.ask(form("a"), signal, RESUMABLE);
+      void server.peer.ask(form("b"), signal, RESUMABLE.replace("a1", "a2"));
+      await pass();
+      await turn;
+      w.restart();
+      const second = w.back(exchange, 1, { r1: accept() });
+      await pass();
+      await second;
+      w.forget();
+      w.sent.splice(0);
+      const third = w.back(exchange, 2, { r2: accept() });
+      w.server.end();
+      expect(await third).toEqual({ kind: "over", reply: DONE });
+      expect(w.sent).toEqual([]);
+    }));
+
+  test("is not withdrawn, though the session turned while it was told", async ({ expect }) =>
+    world(async (w) => {
+      await w.park(BARE);
+      w.restart();
+      w.forget();
+      await pass(0);
+      expect(w.sent).toMatchObject([[BARE, { error: { code: -32603 } }]]);
+    }));
+});
+
+test("no more calls are parked than may be; what is over makes room", async ({ expect }) =>
+  world(async (w) => {
+    w.maxParked = 2;
+    w.restart();
+    const exchanges: string[] = [];
+    const servers: AskingServer[] = [];
+    for (let n = 0; n < 2; n++) {
+      w.server = new AskingServer();
+      servers.push(w.server);
+      exchanges.push(await w.park());
+    }
+    w.server = new AskingServer();
+    await expect(w.park()).rejects.toThrow("has 2 requests of this client waiting");
+    // One of them may ask on.
+    const turn = w.back(exchanges[0] ?? "", 1, { r1: accept() });
+    servers[0]?.ask(form("more"));
+    await pass();
+    expect(await turn).toMatchObject({ kind: "asked", round: 2 });
+    servers[1]?.end();
+    await pass(0);
+    w.server = new AskingServer();
+    await w.park();
+  }));

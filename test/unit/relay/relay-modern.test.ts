@@ -1,0 +1,308 @@
+/** A modern client's request: to the server itself where it is of that era, over the bridge where not. */
+
+import { describe, test } from "vitest";
+
+import type { InboundModern } from "../../../src/relay/modern-to-modern/inbound-modern.ts";
+import type { Bridges, BridgeCommand } from "../../../src/relay/modern-to-legacy/bridge.ts";
+import { digestOf, writeState } from "../../../src/relay/modern-to-legacy/bridge-state.ts";
+import { relayModern } from "../../../src/relay/relay-modern.ts";
+import { errorReply, type JsonObject, type Reply } from "../../../src/protocol/json-rpc.ts";
+import { ownError } from "../../../src/protocol/own-error.ts";
+import type { UpstreamTarget } from "../../../src/upstream/target.ts";
+import { type Answer, failureOf, fakeTarget, html, type Seen } from "../upstream/fake-target.ts";
+import { legacyServer, modernServer, naming, refusing } from "../catalog/read/listing-server.ts";
+
+const RAN = { resultType: "complete", content: [] };
+const BRIDGED: Reply = { result: { resultType: "complete", content: [{ type: "text" }] } };
+const CAPABILITIES = { sampling: {} };
+const PEER = {
+  notify: () => Promise.resolve(),
+  ask: (): Promise<Reply> => Promise.resolve({ result: {} }),
+};
+
+const MODERN = modernServer({ "tools/call": RAN }).answer;
+const LEGACY = legacyServer({ "tools/call": { content: [] } }).answer;
+/** What official servers of the older era say to a request without a session. */
+const wantsSession = refusing(-32000, 400);
+
+interface World {
+  /** What the server was asked. */
+  readonly asked: string[];
+  readonly orders: BridgeCommand[];
+  /** Whose bridges were used. */
+  readonly taken: {
+    readonly principal: string;
+    readonly slug: string;
+    readonly able: JsonObject;
+  }[];
+  answer: Answer;
+  /** What comes over the bridge. */
+  bridged: Reply;
+  readonly relay: (inbound?: Partial<InboundModern>, signal?: AbortSignal) => Promise<Reply>;
+}
+
+function worldOf(answer: Answer, target: Partial<UpstreamTarget> = {}): World {
+  const asked: string[] = [];
+  const orders: BridgeCommand[] = [];
+  const taken: World["taken"] = [];
+  const fake = fakeTarget(
+    (seen: Seen) => {
+      asked.push(String(seen.body["method"]));
+      return world.answer(seen);
+    },
+    { slug: "docs", ...target },
+  );
+  const bridges: Bridges = {
+    at(principal, { slug }, able) {
+      taken.push({ principal, slug, able });
+      return {
+        run(order) {
+          orders.push(order);
+          const outcome = Promise.resolve({ kind: "reply", reply: world.bridged } as const);
+          return { outcome, cancel: () => Promise.resolve() };
+        },
+        listenForResources: () => Promise.reject(new Error("Nobody listens here")),
+      };
+    },
+  };
+  const scope = { bridges, principal: "alice", waitUntil: () => undefined };
+  const world: World = {
+    ...{ asked, orders, taken, answer, bridged: BRIDGED },
+    relay: (inbound = {}, signal = new AbortController().signal) =>
+      relayModern(scope, fake, { ...INBOUND, ...inbound }, PEER, signal),
+  };
+  return world;
+}
+
+const message = (method: string, params: JsonObject): InboundModern["message"] => ({
+  ...{ jsonrpc: "2.0", id: 1, method, params },
+});
+const INBOUND: InboundModern = {
+  message: message("tools/call", { name: "work", arguments: { region: "eu" } }),
+  envelope: { protocolVersion: "2026-07-28", clientCapabilities: CAPABILITIES },
+  headers: new Headers({ "Mcp-Param-Region": "eu" }),
+  toolFacts: () =>
+    Promise.resolve({ bindings: [{ header: "mcp-param-region", path: ["region"] }] }),
+};
+
+const asOf = (answer: Answer): Answer => {
+  return (seen) => (seen.body["method"] === "server/discover" ? answer(seen) : LEGACY(seen));
+};
+
+describe("a call goes", () => {
+  test("to a modern server itself, which is asked once what it is", async ({ expect }) => {
+    const { relay, asked, orders } = worldOf(MODERN);
+    expect(await relay()).toEqual({ result: RAN });
+    expect(await relay()).toEqual({ result: RAN });
+    expect(asked).toEqual(["server/discover", "tools/call", "tools/call"]);
+    expect(orders).toEqual([]);
+  });
+
+  test.for<{ name: string; answer: Answer; target?: Partial<UpstreamTarget>; probes?: number }>([
+    { name: "wants a session", answer: asOf(wantsSession) },
+    { name: "does not know the method", answer: asOf(refusing(-32601)) },
+    { name: "is there for people", answer: asOf(() => html(404)) },
+    { name: "lists older revisions", answer: asOf(naming("2025-11-25")) },
+    {
+      name: "answers with something else",
+      answer: asOf(modernServer({ "server/discover": {} }).answer),
+    },
+    { name: "is configured so", answer: MODERN, target: { era: "legacy" }, probes: 0 },
+    { name: "is reached over HTTP+SSE", answer: MODERN, target: { transport: "sse" }, probes: 0 },
+  ])(
+    "over the bridge, to a server that $name",
+    async ({ answer, target, probes = 1 }, { expect }) => {
+      const { relay, asked, orders, taken } = worldOf(answer, target);
+      expect(await relay()).toEqual(BRIDGED);
+      expect(await relay()).toEqual(BRIDGED);
+      expect(asked).toEqual(Array(probes).fill("server/discover"));
+      expect(taken).toEqual(
+        [1, 2].map(() => ({ principal: "alice", slug: "docs", able: CAPABILITIES })),
+      );
+      expect(orders).toMatchObject(
+        [1, 2].map(() => ({
+          kind: "call",
+          call: { method: "tools/call", params: { name: "work" } },
+        })),
+      );
+    },
+  );
+
+  test("nowhere, where a server speaks what nobody knows yet", async ({ expect }) => {
+    const { relay, asked, taken } = worldOf(naming("2031-01-01"));
+    expect(await relay()).toEqual({
+      error: {
+        ...{ code: -32603, message: 'Upstream "docs" speaks none of this gateway\'s revisions' },
+        data: { upstream: "docs", supported: ["2031-01-01"] },
+      },
+    });
+    expect(asked).toEqual(["server/discover"]);
+    expect(taken).toEqual([]);
+  });
+
+  test.for([401, 403, 429, 500, 503])(
+    "nowhere, where %d says nothing of the era; and is asked about again",
+    async (status, { expect }) => {
+      const world = worldOf(() => html(status));
+      expect(await world.relay()).toMatchObject({
+        error: { code: -32603, data: { upstream: "docs", status } },
+      });
+      expect(world.taken).toEqual([]);
+      world.answer = MODERN;
+      expect(await world.relay()).toEqual({ result: RAN });
+      expect(world.asked).toEqual(["server/discover", "server/discover", "tools/call"]);
+    },
+  );
+});
+
+test("nothing of the bridge's own form is taken from a server", async ({ expect }) => {
+  for (const requestState of [`edgeway:${JSON.stringify({ n: 1e8, d: "d" })}`, "edgeway:"]) {
+    const asks = { resultType: "input_required", inputRequests: {}, requestState };
+    const { relay } = worldOf(modernServer({ "tools/call": asks }).answer);
+    expect(await relay()).toMatchObject({
+      error: { code: -32603, data: { upstream: "docs", reason: "malformed" } },
+    });
+  }
+});
+
+test("of what an unknown server speaks, revisions alone are told, and not many", async ({
+  expect,
+}) => {
+  const many = Array.from({ length: 20 }, (_, n) => `20${n + 31}-01-01`);
+  const { relay } = worldOf(naming("2031-01-01 <SECRET>", ...many));
+  expect(await relay()).toMatchObject({ error: { data: { supported: many.slice(0, 16) } } });
+});
+
+describe("a server that was modern", () => {
+  test("and is not any more gets over the bridge what it refused", async ({ expect }) => {
+    const world = worldOf(MODERN);
+    await world.relay();
+    world.answer = (seen) => wantsSession(seen);
+    expect(await world.relay()).toEqual(BRIDGED);
+    expect(world.orders).toHaveLength(1);
+    expect(world.asked.splice(0)).toEqual([
+      ...["server/discover", "tools/call"],
+      ...["tools/call", "server/discover"],
+    ]);
+    // Known from now on.
+    expect(await world.relay()).toEqual(BRIDGED);
+    expect(world.asked).toEqual([]);
+  });
+
+  test("and still is has its refusal told", async ({ expect }) => {
+    const { relay, taken } = worldOf((seen) =>
+      seen.body["method"] === "tools/call" ? wantsSession(seen) : MODERN(seen),
+    );
+    expect(await relay()).toMatchObject({ error: { code: -32000 } });
+    expect(taken).toEqual([]);
+  });
+
+  test("has an error told that came after it began", async ({ expect }) => {
+    const world = worldOf(MODERN);
+    await world.relay();
+    // In an answer, and not at the door: it may have run.
+    world.answer = (seen) => refusing(-32000, 200)(seen);
+    expect(await world.relay()).toMatchObject({ error: { code: -32000 } });
+    expect(world.taken).toEqual([]);
+  });
+});
+
+test("answers go to the bridge that asked, whatever the server has become", async ({ expect }) => {
+  const { name, arguments: args } = INBOUND.message.params ?? {};
+  const called = { method: "tools/call", params: { name, arguments: args } };
+  const digest = await digestOf(called);
+  const parked = { kind: "parked", object: "o", exchange: "x", round: 1, digest } as const;
+  const inputResponses = { r1: { action: "accept", content: {} } };
+  const params = { ...called.params, requestState: writeState(parked), inputResponses };
+  const { relay, asked, orders } = worldOf(MODERN);
+  expect(await relay({ message: message("tools/call", params) })).toEqual(BRIDGED);
+  expect(orders).toMatchObject([{ kind: "answer", exchange: "x", responses: inputResponses }]);
+  expect(asked).not.toContain("tools/call");
+  // What a server itself gave to be brought back goes back to it.
+  const own = { ...params, requestState: "the server's own" };
+  expect(await relay({ message: message("tools/call", own) })).toEqual({ result: RAN });
+  expect(orders).toHaveLength(1);
+});
+
+/** As the holder of a session says that there can be none. */
+const refused = (reason: string): Reply => ownError(-32603, "no", { upstream: "docs", reason });
+
+describe("a server that was legacy", () => {
+  test("and is not any more gets itself what it was not asked over the bridge", async ({
+    expect,
+  }) => {
+    const world = worldOf(asOf(wantsSession));
+    await world.relay();
+    world.asked.splice(0);
+    world.answer = MODERN;
+    world.bridged = refused("other-era");
+    expect(await world.relay()).toEqual({ result: RAN });
+    expect(world.asked.splice(0)).toEqual(["server/discover", "tools/call"]);
+    // Known from now on.
+    world.orders.splice(0);
+    expect(await world.relay()).toEqual({ result: RAN });
+    expect(world.asked).toEqual(["tools/call"]);
+    expect(world.orders).toEqual([]);
+  });
+
+  test("is not taken for one that says so itself", async ({ expect }) => {
+    const world = worldOf(asOf(wantsSession));
+    await world.relay();
+    world.answer = MODERN;
+    const data = { upstream: "docs", reason: "other-era" };
+    world.bridged = errorReply(-32603, "no", data);
+    expect(await world.relay()).toEqual(world.bridged);
+    expect(world.asked).toEqual(["server/discover"]);
+  });
+
+  test("and still is has told what came over the bridge", async ({ expect }) => {
+    const world = worldOf(asOf(wantsSession));
+    world.bridged = refused("other-era");
+    expect(await world.relay()).toEqual(world.bridged);
+    expect(world.orders).toHaveLength(1);
+    expect(world.asked).not.toContain("tools/call");
+  });
+
+  test.for(["lost", "timeout", "unreachable"])(
+    "is not called itself where the bridge says that it is %s",
+    async (reason, { expect }) => {
+      const world = worldOf(asOf(wantsSession));
+      await world.relay();
+      world.answer = MODERN;
+      world.bridged = refused(reason);
+      expect(await world.relay()).toEqual(world.bridged);
+      expect(world.asked).toEqual(["server/discover"]);
+    },
+  );
+});
+
+describe("arguments in headers", () => {
+  test.for([
+    { name: "missing", headers: {} },
+    { name: "different", headers: { "Mcp-Param-Region": "us" } },
+  ])("that are $name reach neither the bridge nor the server", async ({ headers }, { expect }) => {
+    const { relay, asked, taken } = worldOf(asOf(wantsSession));
+    const reply = await relay({ headers: new Headers(headers as Record<string, string>) });
+    expect(reply).toMatchObject({ error: { code: -32020 } });
+    expect(asked).toEqual(["server/discover"]);
+    expect(taken).toEqual([]);
+  });
+
+  test("are of tools alone", async ({ expect }) => {
+    const { relay, orders } = worldOf(asOf(wantsSession));
+    const get = message("prompts/get", { name: "work", arguments: { region: "eu" } });
+    expect(await relay({ message: get, headers: new Headers() })).toEqual(BRIDGED);
+    expect(orders).toHaveLength(1);
+  });
+});
+
+test("a request that was cancelled ends with that, and nothing else", async ({ expect }) => {
+  const cancelled = new Error("cancelled");
+  const controller = new AbortController();
+  const { relay } = worldOf((seen) => {
+    if (seen.body["method"] !== "tools/call") return MODERN(seen);
+    controller.abort(cancelled);
+    throw new Error("The connection was closed");
+  });
+  expect(await failureOf(relay({}, controller.signal))).toBe(cancelled);
+});

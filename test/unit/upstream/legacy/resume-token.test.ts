@@ -1,0 +1,90 @@
+/** What takes an exchange up again: written as a text, and read from anything. */
+
+import * as fc from "fast-check";
+import { describe, test } from "vitest";
+
+import { withResumeTokens } from "../../../../src/upstream/legacy/recipient.ts";
+import {
+  readResumeToken,
+  type ResumePoint,
+  writeResumeToken,
+} from "../../../../src/upstream/legacy/resume-token.ts";
+
+const id = fc.oneof(fc.string(), fc.integer());
+const tickets: fc.Arbitrary<ResumePoint> = fc.record(
+  { request: id, progressToken: id, lastEventId: fc.string(), ask: id },
+  { requiredKeys: [] },
+);
+
+describe("a ticket", () => {
+  test("is read as it was written, the types of its ids included", ({ expect }) => {
+    fc.assert(
+      fc.property(tickets, (ticket) => {
+        const text = writeResumeToken(ticket);
+        const isUseful = ticket.lastEventId !== undefined || ticket.ask !== undefined;
+        expect(text !== undefined).toBe(isUseful);
+        if (text !== undefined) expect(readResumeToken(text)).toEqual(ticket);
+      }),
+    );
+  });
+
+  test.for(["", "{", "null", "7", "[]", '"e-1"'])(
+    "has nothing to say in %j",
+    (text, { expect }) => {
+      expect(readResumeToken(text)).toEqual({});
+    },
+  );
+
+  test("loses what has the wrong type, and no more", ({ expect }) => {
+    const text = JSON.stringify({ request: {}, progressToken: null, lastEventId: 7, ask: 0, x: 1 });
+    expect(readResumeToken(text)).toEqual({ ask: 0 });
+  });
+});
+
+/** A recipient, and the tickets that its messages got. */
+function taking(base?: ResumePoint): {
+  recipient: ReturnType<typeof withResumeTokens>;
+  taken: (ResumePoint | undefined)[];
+} {
+  const taken: (ResumePoint | undefined)[] = [];
+  const take = (text: string | undefined): void => {
+    taken.push(text === undefined ? undefined : readResumeToken(text));
+  };
+  const recipient = withResumeTokens(
+    {
+      notify: (_notice, ticket) => Promise.resolve(take(ticket)),
+      ask: (_request, _withdrawn, ticket) => {
+        take(ticket);
+        return Promise.resolve({ result: {} });
+      },
+    },
+    base,
+  );
+  return { recipient, taken };
+}
+describe("the messages of an exchange get tickets", () => {
+  const NOTICE = { method: "notifications/message" };
+
+  test("that lead after each, or after the last one that had an id", async ({ expect }) => {
+    const base = { request: "r-1", progressToken: 0 };
+    const { recipient, taken } = taking(base);
+    await recipient.notify(NOTICE, {});
+    await recipient.notify(NOTICE, { lastEventId: "e-1" });
+    await recipient.notify(NOTICE, {});
+    await recipient.ask(NOTICE, new AbortController().signal, { ask: 5 });
+    await recipient.notify(NOTICE, { lastEventId: "e-2" });
+    expect(taken).toEqual([
+      undefined,
+      { ...base, lastEventId: "e-1" },
+      { ...base, lastEventId: "e-1" },
+      { ...base, lastEventId: "e-1", ask: 5 },
+      { ...base, lastEventId: "e-2" },
+    ]);
+  });
+
+  test("that begin where the exchange was taken up", async ({ expect }) => {
+    const { recipient, taken } = taking({ request: "r-1", lastEventId: "e-7" });
+    await recipient.notify(NOTICE, {});
+    expect(taken).toEqual([{ request: "r-1", lastEventId: "e-7" }]);
+  });
+});

@@ -1,0 +1,80 @@
+/** How long a modern server is waited for: what its client does not hear is no sign of life. */
+
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
+
+import type { Call } from "../../../../src/protocol/exchange.ts";
+import type { JsonObject, Reply } from "../../../../src/protocol/json-rpc.ts";
+import { sendModern } from "../../../../src/upstream/modern/send.ts";
+import { bytesOf, failureOf, fakeTarget } from "../fake-target.ts";
+
+const TIMEOUT_MS = 1000;
+const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A call at a server that says this four times, each before its time is over, and then answers. */
+async function callOf(message: object, meta: JsonObject = {}): Promise<[unknown, Call[]]> {
+  let write: ((message: object) => void) | undefined;
+  let id: unknown;
+  const target = fakeTarget(
+    ({ body, signal }) => {
+      id = body["id"];
+      const source = new ReadableStream<Uint8Array>({
+        start(controller) {
+          signal?.addEventListener("abort", () => controller.error(signal.reason));
+          write = (said) => {
+            if (signal?.aborted === true) return;
+            const text = JSON.stringify({ jsonrpc: "2.0", ...said });
+            controller.enqueue(bytesOf(`data: ${text}\n\n`));
+          };
+        },
+      });
+      return new Response(source, { headers: { "Content-Type": "text/event-stream" } });
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
+  const heard: Call[] = [];
+  const sent = sendModern(target, {
+    call: { method: "tools/call", params: { name: "work", _meta: meta } },
+    clientCapabilities: {},
+    peer: {
+      notify: async (notice) => void heard.push(notice),
+      ask: (): Promise<Reply> => Promise.reject(new Error("not asked")),
+    },
+  });
+  const ended = failureOf(sent);
+  for (let n = 0; n < 4; n++) {
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS * 0.75);
+    write?.(message);
+  }
+  await vi.advanceTimersByTimeAsync(1);
+  write?.({ id, result: { resultType: "complete", content: [] } });
+  return [await ended, heard];
+}
+
+const log = { method: "notifications/message", params: { level: "info", data: "working" } };
+
+describe("a server that goes on for longer than its time", () => {
+  test.for<{ name: string; message: object; meta?: JsonObject }>([
+    { name: "logs that nobody asked for", message: log },
+    { name: "answers to somebody else", message: { id: "other", result: {} } },
+    { name: "changes", message: { method: "notifications/tools/list_changed" } },
+    { name: "questions", message: { id: 1, method: "ping" } },
+    {
+      name: "progress of something else",
+      message: { method: "notifications/progress", params: { progressToken: -1, progress: 1 } },
+      meta: { progressToken: "t" },
+    },
+  ])("is given up, when all it sends is $name", async ({ message, meta }, { expect }) => {
+    const [failure, heard] = await callOf(message, meta);
+    expect(failure).toMatchObject({ failure: "timeout" });
+    expect(heard).toEqual([]);
+  });
+
+  test("is waited for, as long as its client hears of it", async ({ expect }) => {
+    const [failure, heard] = await callOf(log, { [LOG_LEVEL]: "info" });
+    expect(failure).toBeUndefined();
+    expect(heard).toEqual([log, log, log, log]);
+  });
+});
