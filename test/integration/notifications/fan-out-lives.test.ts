@@ -1,0 +1,165 @@
+/** A branch of the fan-out is let go, or lost, at the worst moment: what it has taken, it tells. */
+
+import {
+  abortAllDurableObjects,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
+
+import { BRANCHES, branchName, branchOf } from "../../../src/notifications/fan-out/branches.ts";
+import { until, within } from "../bounded.ts";
+import {
+  allTold,
+  atRest,
+  conduct,
+  fanOut,
+  Gate,
+  Listener,
+  type Neighbours,
+  neighbours,
+  publish,
+  rowsOf,
+  standIn,
+  type StandIns,
+  told,
+  truly,
+} from "./fan-out-subscribers.ts";
+import { Upstream } from "../upstream.ts";
+
+let standIns: StandIns;
+
+beforeEach(() => {
+  standIns = standIn();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function subscribed(count: number): Promise<Neighbours> {
+  return neighbours((await Upstream.take({ server: "legacy" })).slug, count);
+}
+
+/** With a bound: an object that has nothing to do is let go at once. */
+async function evict(object: DurableObjectStub): Promise<void> {
+  await runInDurableObject(object, () => undefined); // only one that runs can be
+  await within(evictDurableObject(object), "an idle branch to be let go");
+}
+
+/** The numbers of the news that each was told. */
+function seqsOf(ids: readonly string[]): readonly (readonly number[])[] {
+  return ids.map((id) => (told.get(id) ?? []).map(({ seq }) => seq));
+}
+
+describe("a branch that is lost", () => {
+  test("right after it has taken news tells it when its alarm rings", async ({ expect }) => {
+    const { slug, ids, branch, object } = await subscribed(30);
+    const gate = new Gate();
+    for (const id of ids) conduct.set(id, gate.pass);
+    await branch.publish({ slug, seq: 1, topics: ["tools"] });
+    await abortAllDurableObjects();
+    conduct.clear();
+    told.clear();
+    const alarm = await runInDurableObject(object(), (_, { storage }) => storage.getAlarm());
+    expect(alarm).toBeLessThanOrEqual(Date.now() + 30_000);
+    await runDurableObjectAlarm(object());
+    await atRest(slug);
+    expect(seqsOf(ids)).toEqual(ids.map(() => [1]));
+  });
+
+  test("in the middle of it tells again, under the same number", async ({ expect }) => {
+    const { slug, ids, branch } = await subscribed(30);
+    const gate = new Gate();
+    for (const id of ids.slice(20)) conduct.set(id, gate.pass);
+    await branch.publish({ slug, seq: 7, topics: ["tools"] });
+    await until(async () => allTold(ids), "all to be called");
+    expect(await rowsOf(slug, "due_1")).toBe(1);
+    await abortAllDurableObjects();
+    conduct.clear();
+    // The feed does not know that it was taken.
+    await branch.publish({ slug, seq: 7, topics: ["tools"] });
+    await atRest(slug);
+    expect(seqsOf(ids)).toEqual(ids.map(() => [7, 7]));
+  });
+
+  test("tells the feeds anew what is wanted, once", async ({ expect }) => {
+    const { slug, ids } = await subscribed(3);
+    const [one = ""] = ids;
+    const { watch } = standIns;
+    watch.mockClear();
+    await fanOut.subscribe(one, { [slug]: ["tools"] });
+    expect(watch).not.toHaveBeenCalled();
+    await abortAllDurableObjects();
+    for (const id of ids) await fanOut.subscribe(id, { [slug]: ["tools"] });
+    expect(watch.mock.calls).toEqual([[slug, branchOf(one), { add: ["tools"], remove: [] }]]);
+  });
+
+  test("loses its listeners, who notice, and leaves nothing of them behind", async ({ expect }) => {
+    const { slug } = await Upstream.take({ server: "legacy" });
+    const listeners = await Listener.many(40, { [slug]: ["tools"] });
+    expect(await rowsOf(slug, "wants_1")).toBe(40);
+    await abortAllDurableObjects();
+    await until(async () => truly(listeners.every(({ isOver }) => isOver)), "all to notice");
+    expect(await rowsOf(slug, "wants_1")).toBe(0);
+  });
+});
+
+describe("a listener whose branch is lost", () => {
+  test("before it has answered is not left waiting", async ({ expect }) => {
+    const { slug } = await Upstream.take({ server: "legacy" });
+    standIns.watch.mockImplementation(new Gate().pass as never);
+    const listening = fanOut.listen({ [slug]: ["tools"] }).then(
+      () => "answered",
+      () => "refused",
+    );
+    await until(async () => truly((await rowsOf(slug, "wants_1")) === 1), "it to have asked");
+    await abortAllDurableObjects();
+    expect(await within(listening, "it to notice")).toBe("refused");
+    expect(await rowsOf(slug, "wants_1")).toBe(0);
+  });
+});
+
+describe("a branch that is let go", () => {
+  test("after any news is so at once: nothing is left running", async ({ expect }) => {
+    const { slug, ids, branch, object } = await subscribed(10);
+    const listener = await Listener.open({ [slug]: ["tools"] });
+    for (let seq = 1; seq <= 3; seq += 1) {
+      await publish({ slug, seq, topics: ["tools"] });
+      await atRest(slug);
+      await until(async () => truly(listener.heard.length === seq), "the listener to be told");
+      await evict(object());
+    }
+    expect(seqsOf(ids)).toEqual(ids.map(() => [1, 2, 3]));
+    await branch.publish({ slug, seq: 3, topics: ["tools"] });
+    expect(await rowsOf(slug, "due_1")).toBe(0);
+    expect(listener.isOver).toBe(false);
+    listener.socket.close();
+  });
+
+  test("in the middle of it goes on, and everybody is told", async ({ expect }) => {
+    const { slug, ids, branch, object } = await subscribed(10);
+    const gate = new Gate();
+    conduct.set(ids.at(-1) ?? "", gate.pass);
+    await branch.publish({ slug, seq: 1, topics: ["tools"] });
+    await until(async () => allTold(ids), "all to be called");
+    const evicted = evictDurableObject(object());
+    gate.isOpen = true;
+    await within(evicted, "it to be let go");
+    await atRest(slug);
+    for (const seqs of seqsOf(ids)) expect(new Set(seqs)).toEqual(new Set([1]));
+  });
+
+  test("keeps its listeners, and forgets at once those that leave", async ({ expect }) => {
+    const { slug } = await Upstream.take({ server: "legacy" });
+    const listeners = await Listener.many(64, { [slug]: ["tools", "uri:x"] });
+    for (let n = 0; n < BRANCHES; n += 1) await evict(env.FAN_OUT.getByName(branchName(n)));
+    await publish({ slug, seq: 1, topics: ["uri:x"] });
+    const heard = (): boolean => listeners.every(({ heard }) => heard.length === 1);
+    await until(async () => truly(heard()), "all to hear");
+    for (const { socket } of listeners) socket.close();
+    await until(async () => truly((await rowsOf(slug, "wants_1")) === 0), "them to be forgotten");
+    expect(listeners.every(({ isOver }) => isOver)).toBe(true);
+  });
+});

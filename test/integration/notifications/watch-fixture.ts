@@ -1,0 +1,129 @@
+/** A news desk in an object of its own, with branches that write down what they are told. */
+
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { inject } from "vitest";
+
+import { LIST_TOPICS, type News, type Topic } from "../../../src/catalog/feeds.ts";
+import { WatchManager } from "../../../src/notifications/source/watch-manager.ts";
+import type { UpstreamTarget } from "../../../src/upstream/target.ts";
+import { until } from "../bounded.ts";
+import type { Upstream } from "../upstream.ts";
+
+const BRANCHES = 32;
+
+export interface Published {
+  readonly branch: number;
+  readonly news: News;
+}
+
+export interface BridgeServiceOptions {
+  readonly target?: Partial<UpstreamTarget>;
+  readonly maxUris?: number;
+  readonly newsMilliseconds?: number;
+  /** May reject, as a branch that cannot be had. */
+  readonly publish?: (branch: number, news: News) => Promise<void>;
+}
+
+export class DeskFixture {
+  readonly upstream: Upstream;
+  readonly published: Published[] = [];
+  /** What was told to be outdated, one entry for each time. */
+  readonly outdated: (readonly Topic[])[] = [];
+  readonly #object = env.SESSIONS.newUniqueId();
+  readonly #options: BridgeServiceOptions;
+  #desk: WatchManager | undefined;
+
+  constructor(upstream: Upstream, options: BridgeServiceOptions = {}) {
+    this.upstream = upstream;
+    this.#options = options;
+  }
+
+  /** Runs within the object, with the desk of its present life. */
+  async run<T>(act: (desk: WatchManager) => T | Promise<T>): Promise<T> {
+    const stub = env.SESSIONS.get(this.#object);
+    return runInDurableObject(stub, async (_instance, { storage }) => {
+      this.#desk ??= new WatchManager({
+        target: this.#target(),
+        sql: storage.sql,
+        limits: {
+          subscribedUrisPerServer: this.#options.maxUris ?? 10_000,
+          newsMilliseconds: this.#options.newsMilliseconds ?? 20,
+        },
+        events: {
+          publish: async (branch, news) => {
+            // The platform holds back what leaves an object until what it wrote is safe.
+            await storage.sync();
+            await this.#options.publish?.(branch, news);
+            this.published.push({ branch, news });
+          },
+          outdated: (topics) => void this.outdated.push(topics),
+        },
+        now: Date.now,
+      });
+      const result = await act(this.#desk);
+      await storage.sync();
+      return result;
+    });
+  }
+
+  add(branch: number, ...topics: Topic[]): Promise<readonly Topic[]> {
+    return this.run((desk) => desk.watch(branch, { add: topics, remove: [] }));
+  }
+
+  remove(branch: number, ...topics: Topic[]): Promise<readonly Topic[]> {
+    return this.run((desk) => desk.watch(branch, { add: [], remove: topics }));
+  }
+
+  /** The object's memory goes, and its connections with it. */
+  async lose(): Promise<void> {
+    await abortAllDurableObjects();
+    this.#desk = undefined;
+  }
+
+  /** Everything that a branch was told, in order. */
+  toldTo(branch: number): readonly Topic[] {
+    return this.published.flatMap((told) => (told.branch === branch ? told.news.topics : []));
+  }
+
+  /**
+   * Waits until a branch was told of these.
+   *
+   * @returns all that it was told since this was asked last.
+   */
+  async tells(branch: number, ...topics: readonly Topic[]): Promise<readonly Topic[]> {
+    await until(
+      () =>
+        Promise.resolve(topics.every((topic) => this.toldTo(branch).includes(topic)) || undefined),
+      `branch ${branch} to be told of ${topics.join(", ")}`,
+    );
+    const told = this.toldTo(branch);
+    const others = this.published.filter((each) => each.branch !== branch);
+    this.published.splice(0, Infinity, ...others);
+    return told;
+  }
+
+  /** Nobody wants to hear of anything. */
+  async leave(): Promise<void> {
+    await this.run(async (desk) => {
+      const uris = [...Array(2000).keys()].map((n): Topic => `uri:file:///${n}`);
+      const remove = [...LIST_TOPICS, ...uris, "uri:file:///a", "uri:file:///b"] as const;
+      for (let branch = 0; branch < BRANCHES; branch++)
+        await desk.watch(branch, { add: [], remove });
+    });
+  }
+
+  #target(): UpstreamTarget {
+    return {
+      slug: this.upstream.slug,
+      endpoint: new URL(`${inject("scripted")}/u/${this.upstream.slug}`),
+      fetch: (url, init) => fetch(url, init),
+      headers: {},
+      transport: "auto",
+      era: "auto",
+      timeoutMs: 60_000,
+      maxMessageChars: 65_536,
+      ...this.#options.target,
+    };
+  }
+}

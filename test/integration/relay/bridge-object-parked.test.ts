@@ -1,0 +1,384 @@
+/**
+ * A call that is parked, and what may happen meanwhile: its holder loses its memory, its server dies,
+ * its client never comes back. The call is never sent again, and whoever comes back is told how it is.
+ */
+
+import {
+  abortAllDurableObjects,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
+import { afterEach, describe, test, vi } from "vitest";
+
+import type { Json, Reaction } from "../../support/scripted-upstream-script.ts";
+import { type AskedResult, askedIn, BridgeClient, holderOf } from "./bridge-client.ts";
+import { within } from "../bounded.ts";
+import { setLimits } from "../own-limits.ts";
+import { ANSWER, event, progress, RESULT, streamOf, Upstream } from "../upstream.ts";
+
+const PARKED_MS = 120_000;
+const MAX_PARKED = 5;
+setLimits({ parkedSeconds: PARKED_MS / 1000, parkedCalls: MAX_PARKED, bridgeIdleMinutes: 1 });
+
+const ELICIT = { id: "s1", method: "elicitation/create", params: { message: "Sure?" } };
+const ACCEPT = { action: "accept", content: { ok: true } };
+const NEVER = { gate: "never" } as const;
+
+function calling(...pieces: NonNullable<Reaction["pieces"]>): Promise<Upstream> {
+  return Upstream.take({ server: "legacy", reactions: { "tools/call": [streamOf(...pieces)] } });
+}
+
+/** What the upstream says when the stream of its one call is taken up. */
+async function continueWith(upstream: Upstream, ...messages: readonly Json[]): Promise<void> {
+  const [call] = await upstream.sent("tools/call");
+  const pieces = messages.map((message, n) =>
+    event(message, { id: `r-${n}` }).replaceAll('"{{id}}"', JSON.stringify(call?.body?.id)),
+  );
+  await upstream.script({ server: "legacy", reactions: { GET: [streamOf(...pieces)] } });
+}
+
+/**
+ * The memory of every holder goes, without a warning. None is let go by itself here while a stream is
+ * open, so that is how eviction is seen.
+ */
+const lose = (): Promise<void> => abortAllDurableObjects();
+
+describe("while its holder is lost, a parked call", () => {
+  test("is taken up by its event ids, and answered where it was asked", async ({ expect }) => {
+    const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    await lose();
+    const gets = (await upstream.sent("GET")).length;
+    await continueWith(upstream, ANSWER);
+    const { result } = await client.retry(asked, { r1: ACCEPT });
+    expect(result).toMatchObject({ ...RESULT, resultType: "complete" });
+    expect(await upstream.receivesAnswer("s1")).toMatchObject({ result: ACCEPT });
+    const [resumed] = (await upstream.sent("GET")).slice(gets);
+    const [call] = await upstream.sent("tools/call");
+    expect(resumed?.headers).toMatchObject({
+      ...{ "last-event-id": "e-1", "mcp-session-id": call?.headers["mcp-session-id"] },
+    });
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+    // It is still known what it came to when nothing runs any more.
+    await within(evictDurableObject(holderOf(asked)), "an idle object to be let go");
+    expect((await client.retry(asked, { r1: ACCEPT })).result).toEqual(result);
+    expect(await upstream.sent("POST")).toHaveLength(1);
+  });
+
+  test("is taken up at the level of log messages that it comes back with", async ({ expect }) => {
+    const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    await lose();
+    const log = { method: "notifications/message", params: { level: "info", data: "x" } };
+    await continueWith(upstream, log, ANSWER);
+    const meta = { "io.modelcontextprotocol/logLevel": "info" };
+    const { result, notices } = await client.retry(asked, { r1: ACCEPT }, { meta });
+    expect(result).toMatchObject(RESULT);
+    expect(notices).toEqual([log]);
+    const [told] = await upstream.sent("logging/setLevel");
+    expect(told?.body?.params).toEqual({ level: "info" });
+  });
+
+  test("is let go with its holder before anybody comes back, and taken up all the same", async ({
+    expect,
+  }) => {
+    const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    await lose();
+    for (let n = 0; n < 2; n++) {
+      // Somebody else, who is refused, brings the object back to life.
+      const other = client.retry(asked, { r1: ACCEPT }, { principal: "somebody else" });
+      expect((await other).error).toMatchObject({ code: -32602 });
+      await within(evictDurableObject(holderOf(asked)), "an idle object to be let go");
+    }
+    await continueWith(upstream, ANSWER);
+    expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
+    expect(await upstream.receivesAnswer("s1")).toMatchObject({ result: ACCEPT });
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+  });
+
+  test("is asked on, and is taken up again", async ({ expect }) => {
+    const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
+    const client = new BridgeClient(upstream);
+    const first = await client.asked();
+    await lose();
+    await continueWith(upstream, { ...ELICIT, id: "s2" });
+    const coming = client.retry(first, { r1: ACCEPT });
+    const second = askedIn(await coming);
+    expect(second.inputRequests).toEqual({
+      r2: { method: ELICIT.method, params: ELICIT.params },
+    });
+    await lose();
+    expect(askedIn(await client.retry(first, { r1: ACCEPT }))).toEqual(second);
+    await continueWith(upstream, ANSWER);
+    expect((await client.retry(second, { r2: ACCEPT })).result).toMatchObject(RESULT);
+    expect((await upstream.sent("POST")).map(({ body }) => body?.id)).toEqual(["s1", "s2"]);
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+  });
+
+  test("is taken up in its own stream, wherever it was asked", async ({ expect }) => {
+    const upstream = await calling(event(progress(1), { id: "e-1" }), NEVER);
+    const client = new BridgeClient(upstream, { meta: { progressToken: 1 } });
+    const sent = client.send("tools/call", { name: "work", arguments: {} });
+    await vi.waitFor(() => expect(sent.notices).toHaveLength(1), { timeout: 30_000 });
+    await upstream.send(ELICIT, "g-1");
+    const asked = askedIn(await sent.answered);
+    await lose();
+    await continueWith(upstream, ANSWER);
+    expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
+    expect((await upstream.sent("GET")).at(-1)?.headers["last-event-id"]).toBe("e-1");
+  });
+
+  test("without event ids ends in one error, and its server is told to stop", async ({
+    expect,
+  }) => {
+    const upstream = await calling(event(ELICIT), NEVER);
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    await lose();
+    const { error } = await client.retry(asked, { r1: ACCEPT });
+    expect(error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining("unknown") as string,
+      data: { upstream: upstream.slug, reason: "lost" },
+    });
+    expect(await upstream.receivesAnswer("s1")).toMatchObject({ error: { code: -32603 } });
+    const [cancelled] = await upstream.receives("notifications/cancelled");
+    const [call] = await upstream.sent("tools/call");
+    expect(cancelled?.body?.params?.["requestId"]).toBe(call?.body?.id);
+    expect((await client.retry(asked, { r1: ACCEPT })).error).toEqual(error);
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+    expect(await upstream.sent("POST")).toHaveLength(1);
+  });
+
+  test("of a session that its server has forgotten ends in one error", async ({ expect }) => {
+    const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    await lose();
+    await upstream.forget();
+    const { error } = await client.retry(asked, { r1: ACCEPT });
+    expect(error?.data).toMatchObject({ upstream: upstream.slug });
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+    // Others open a session of their own, and go on.
+    expect((await client.call()).result).toBeDefined();
+  });
+});
+
+describe("a call whose holder is lost in the middle of it", () => {
+  test("and that was not parked ends in one error, and is not sent again", async ({ expect }) => {
+    const upstream = await calling(event(progress(1)), NEVER);
+    const sent = new BridgeClient(upstream, { meta: { progressToken: 5 } }).send("tools/call", {
+      name: "work",
+    });
+    await vi.waitFor(() => expect(sent.notices).toHaveLength(1), { timeout: 30_000 });
+    await abortAllDurableObjects();
+    const { error } = await sent.answered;
+    expect(error).toMatchObject({ code: -32603, data: { reason: "lost" } });
+    expect(error?.message).toContain(`"${upstream.slug}"`);
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+  });
+
+  test("before anything was said ends in the same error", async ({ expect }) => {
+    const upstream = await calling(NEVER);
+    const sent = new BridgeClient(upstream).send("tools/call", { name: "work" });
+    await upstream.receives("tools/call");
+    await abortAllDurableObjects();
+    expect((await sent.answered).error).toMatchObject({ code: -32603, data: { reason: "lost" } });
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+  });
+
+  test("after its questions were answered is taken up for the client that waits", async ({
+    expect,
+  }) => {
+    const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    const coming = client.retry(asked, { r1: ACCEPT });
+    await upstream.receivesAnswer("s1");
+    await continueWith(upstream, ANSWER);
+    await abortAllDurableObjects();
+    expect((await coming).result).toMatchObject(RESULT);
+    // Nobody knows whether they had come to the server; it knows them by their id.
+    const [answer, ...again] = (await upstream.sent("POST")).map(({ body }) => body);
+    expect(again).toEqual([answer]);
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+  });
+});
+
+describe("a server that goes while its call is parked", () => {
+  test.for(["close", "reset"] as const)(
+    "with a %s of its stream leaves one error to the client that comes back",
+    async (end, { expect }) => {
+      const upstream = await Upstream.take({
+        server: "legacy",
+        reactions: { "tools/call": [{ ...streamOf(event(ELICIT), { gate: "go" }), end }] },
+      });
+      const client = new BridgeClient(upstream);
+      const asked = await client.asked();
+      await upstream.open("go");
+      const { error } = await client.retry(asked, { r1: ACCEPT });
+      expect(error).toMatchObject({
+        ...{ code: -32603, data: { upstream: upstream.slug, reason: "lost" } },
+      });
+      expect((await client.retry(asked, { r1: ACCEPT })).error).toEqual(error);
+      expect(await upstream.sent("tools/call")).toHaveLength(1);
+    },
+  );
+
+  test("with its answer leaves that", async ({ expect }) => {
+    const upstream = await calling(event(ELICIT), { gate: "go" }, event(ANSWER));
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    await upstream.open("go");
+    await vi.waitFor(
+      async () => {
+        expect(await storedIn(asked)).toMatchObject({ ended: 1 });
+      },
+      { timeout: 30_000 },
+    );
+    await abortAllDurableObjects();
+    expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
+    expect(await upstream.sent("POST")).toEqual([]);
+  });
+
+  test("for a moment, with event ids, is waited for", async ({ expect }) => {
+    const upstream = await calling(event(ELICIT, { id: "e-1", retry: 10 }), { gate: "go" });
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    const gets = (await upstream.sent("GET")).length;
+    await continueWith(upstream, progress(1), ANSWER);
+    await upstream.open("go");
+    expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
+    const resumed = (await upstream.sent("GET")).slice(gets);
+    expect(resumed.map(({ headers }) => headers["last-event-id"])).toContain("e-1");
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+  });
+});
+
+interface StoredCalls {
+  readonly calls: number;
+  readonly ended: number;
+  readonly alarm: number | null;
+}
+
+/** What the holder of a call has written. */
+function storedIn(asked: AskedResult): Promise<StoredCalls> {
+  return runInDurableObject(holderOf(asked), async (_instance, { storage }) => {
+    const count = (where: string): number =>
+      storage.sql
+        .exec<{ n: number }>(`SELECT count(*) AS n FROM parked_calls_1 WHERE ${where}`)
+        .one().n;
+    const alarm = await storage.getAlarm();
+    return { calls: count("1"), ended: count("is_over = 1"), alarm };
+  });
+}
+
+/** Lets so much time pass as a holder sees it, and rings its alarm. */
+async function later(asked: AskedResult, ms: number): Promise<void> {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.setSystemTime(Date.now() + ms);
+  await runDurableObjectAlarm(holderOf(asked));
+}
+
+afterEach(() => void vi.useRealTimers());
+
+describe("a client that never comes back", () => {
+  test.for([false, true])(
+    "costs its server an error and the call; was the holder lost: %s",
+    async (isLost, { expect }) => {
+      const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
+      const client = new BridgeClient(upstream);
+      const asked = await client.asked();
+      expect((await storedIn(asked)).alarm).toBeLessThanOrEqual(Date.now() + PARKED_MS);
+      if (isLost) await abortAllDurableObjects();
+      await later(asked, PARKED_MS / 2);
+      expect(await upstream.sent("POST")).toEqual([]);
+      await later(asked, PARKED_MS);
+      expect(await upstream.receivesAnswer("s1")).toMatchObject({ error: { code: -32603 } });
+      const [cancelled] = await upstream.receives("notifications/cancelled");
+      const [call] = await upstream.sent("tools/call");
+      expect(cancelled?.body?.params?.["requestId"]).toBe(call?.body?.id);
+      expect(await storedIn(asked)).toMatchObject({ calls: 0 });
+      const { error } = await client.retry(asked, { r1: ACCEPT });
+      expect(error).toMatchObject({ code: -32602 });
+      expect(error?.message).toContain("Call again");
+      expect(await upstream.sent("tools/call")).toHaveLength(1);
+      expect(await upstream.sent("POST")).toHaveLength(1);
+    },
+  );
+
+  test("is told so if it does all the same, before the alarm has rung", async ({ expect }) => {
+    const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    await abortAllDurableObjects();
+    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.setSystemTime(Date.now() + PARKED_MS);
+    expect((await client.retry(asked, { r1: ACCEPT })).error).toMatchObject({ code: -32602 });
+    expect((await upstream.sent("POST")).filter(({ body }) => "result" in (body ?? {}))).toEqual(
+      [],
+    );
+  });
+});
+
+describe("too many calls that wait for their client", () => {
+  test("end the next one in an error for both sides, and the others go on", async ({ expect }) => {
+    const reaction: Reaction = {
+      ...streamOf(event({ ...ELICIT, id: "{{id}}" }), { gate: "go-on" }, event(ANSWER)),
+      isLasting: true,
+    };
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { "tools/call": [reaction] },
+    });
+    const client = new BridgeClient(upstream);
+    const parked = [];
+    for (let n = 0; n < MAX_PARKED; n++) parked.push(await client.asked());
+    const { error } = await client.call();
+    expect(error).toMatchObject({ code: -32603, data: { upstream: upstream.slug } });
+    expect(error?.message).toContain(`${MAX_PARKED} requests`);
+    const [cancelled] = await upstream.receives("notifications/cancelled");
+    const calls = await upstream.sent("tools/call");
+    expect(cancelled?.body?.params?.["requestId"]).toBe(calls.at(-1)?.body?.id);
+    expect(await upstream.receivesAnswer(calls.at(-1)?.body?.id)).toHaveProperty("error");
+    // Another principal's are its own.
+    expect(await client.asked({}, { principal: "somebody else" })).toBeDefined();
+    await upstream.open("go-on");
+    for (const asked of parked) {
+      expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
+    }
+  });
+});
+
+describe("a holder that nobody uses", () => {
+  test("closes its session at the server, and leaves nothing", async ({ expect }) => {
+    const upstream = await calling(event(ELICIT), { gate: "go-on" }, event(ANSWER));
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    await later(asked, PARKED_MS / 2);
+    // Somebody may come back.
+    expect(await upstream.sent("DELETE")).toEqual([]);
+    await upstream.open("go-on");
+    expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
+    await later(asked, PARKED_MS - 1000);
+    // It was not used for longer than it is kept then; but somebody may not have heard.
+    expect(await upstream.sent("DELETE")).toEqual([]);
+    expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
+    await later(asked, 2 * PARKED_MS);
+    await upstream.receives("DELETE");
+    const left = await runInDurableObject(holderOf(asked), async (_instance, { storage }) => [
+      ...storage.kv.list(),
+      ...storage.sql.exec("SELECT name FROM sqlite_master WHERE name LIKE 'parked%'"),
+      await storage.getAlarm(),
+    ]);
+    expect(left).toEqual([null]);
+    // And is there again for whoever comes.
+    expect((await client.call()).result).toBeDefined();
+    expect(await upstream.sent("initialize")).toHaveLength(2);
+  });
+});

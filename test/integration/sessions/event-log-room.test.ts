@@ -1,0 +1,125 @@
+/** What goes when there is no room in the log, and what never does. */
+
+import { describe, test } from "vitest";
+
+import type { Found } from "../../../src/sessions/log/event-log.ts";
+import type { StreamMeta } from "../../../src/sessions/log/stream-meta.ts";
+import { at, kinds, texts, withLog } from "./log-fixture.ts";
+
+describe("where there is no room", () => {
+  test("finished streams go, the acknowledged first, then the oldest, and none that is read", async ({
+    expect,
+  }) => {
+    await withLog(
+      (fixture) => {
+        const { log } = fixture;
+        const heads = [];
+        for (let n = 0; n < 4; n++) {
+          fixture.now += 1;
+          heads.push(fixture.finished("a", "b"));
+        }
+        const [one, two, three, four] = heads as [StreamMeta, StreamMeta, StreamMeta, StreamMeta];
+        log.acknowledge(three, 1); // not its last event
+        log.acknowledge(four, 2);
+        two.isInUse = true;
+        const orders: Found["kind"][][] = [];
+        for (let n = 0; n < 3; n++) {
+          log.openStandalone().isInUse = true;
+          orders.push(kinds(log, one, two, three, four));
+        }
+        expect(orders).toEqual([
+          ["found", "found", "found", "unknown"],
+          ["unknown", "found", "found", "unknown"],
+          ["unknown", "found", "unknown", "unknown"],
+        ]);
+      },
+      { maxStreams: 4 },
+    );
+  });
+
+  test("streams that never said anything go before what nobody has read yet", async ({
+    expect,
+  }) => {
+    await withLog(
+      (fixture) => {
+        const { log } = fixture;
+        const finished = fixture.finished("a");
+        for (let n = 0; n < 100; n++) log.openStandalone();
+        expect(kinds(log, finished)).toEqual(["found"]);
+      },
+      { maxStreams: 4 },
+    );
+  });
+
+  test("what an event is taken up by counts too, in this life and the next", async ({ expect }) => {
+    await withLog(
+      (fixture) => {
+        const { log } = fixture;
+        const head = log.openPost("[1]");
+        expect(log.append(head, "x", { origin: "t".repeat(60) })).toBe(1);
+        expect(log.append(head, "x")).toBeUndefined(); // each row has the ticket that is known
+        const [found] = fixture.again().heads();
+        expect(found?.chars).toBe(head.chars);
+        expect((found?.chars ?? 0) - (found?.trimmedChars ?? 0)).toBe(3 + 1 + 60);
+      },
+      { maxCharsPerStream: 100 },
+    );
+  });
+
+  test("in a live stream, an event is refused, and an answer is taken", async ({ expect }) => {
+    await withLog(
+      (fixture) => {
+        const { log } = fixture;
+        const head = log.openPost("[1]");
+        expect(log.append(head, "x".repeat(60))).toBe(1);
+        expect(log.append(head, "x".repeat(60))).toBeUndefined();
+        expect(log.append(head, "error", { isFinal: true, isForced: true })).toBe(2);
+        expect(texts(fixture.again(), head)).toEqual(["x".repeat(60), "error"]);
+      },
+      { maxCharsPerStream: 100 },
+    );
+  });
+
+  test("in a stream that never ends, the oldest go, and no more than must", async ({ expect }) => {
+    await withLog(
+      (fixture) => {
+        const { log } = fixture;
+        const head = log.openStandalone();
+        for (let n = 1; n <= 12; n++) log.append(head, `${n}`.padStart(10, "-"));
+        expect(log.find(at(head, 1)).kind).toBe("gone");
+        expect(texts(log, head).map((text) => text.replaceAll("-", ""))).toEqual([
+          "3",
+          "4",
+          "5",
+          "6",
+          "7",
+          "8",
+          "9",
+          "10",
+          "11",
+          "12",
+        ]);
+        expect(texts(fixture.again(), head)).toHaveLength(10);
+        log.append(head, "y".repeat(95));
+        expect(texts(log, head)).toEqual(["y".repeat(95)]);
+      },
+      { maxCharsPerStream: 100 },
+    );
+  });
+
+  test("in the session, finished streams go before a live one is refused", async ({ expect }) => {
+    await withLog(
+      (fixture) => {
+        const { log } = fixture;
+        const [old, newer] = [fixture.finished("x".repeat(40)), fixture.finished("x".repeat(30))];
+        const live = log.openPost("[1]");
+        expect(log.append(live, "x".repeat(45))).toBe(1);
+        expect(kinds(log, old, newer)).toEqual(["unknown", "found"]);
+        expect(log.append(live, "x".repeat(50))).toBe(2);
+        expect(kinds(log, newer)).toEqual(["unknown"]);
+        expect(log.append(live, "x".repeat(50))).toBeUndefined();
+      },
+      { maxCharsPerSession: 110 },
+    );
+  });
+});

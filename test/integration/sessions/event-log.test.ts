@@ -1,0 +1,258 @@
+/** The event log on the database of a real object: ids, retention, what a row costs, and moves. */
+
+import { describe, test } from "vitest";
+
+import { formatEventId, parseEventId } from "../../../src/sessions/log/event-id.ts";
+import type { StreamMeta } from "../../../src/sessions/log/stream-meta.ts";
+import { at, kinds, MINUTE, texts, withLog } from "./log-fixture.ts";
+
+describe("an event id", () => {
+  test("tells its stream and its place, and survives being written", ({ expect }) => {
+    const position = {
+      stream: { kind: "post", number: 3, nonce: "7dfc24f525f5" },
+      seq: 2,
+    } as const;
+    expect(formatEventId(position.stream, 2)).toBe("p3.2-7dfc24f525f5");
+    expect(parseEventId("p3.2-7dfc24f525f5")).toEqual(position);
+  });
+
+  test.for([
+    ...["", "p", "p3.2", "3.2-7dfc24f525f5", "b3.2-7dfc24f525f5", "p3.2-7DFC24F525F5"],
+    ...["p3.2-7dfc24f525f", "p3.2-7dfc24f525f51", "p-3.2-7dfc24f525f5", "p3.-1-7dfc24f525f5"],
+    ...[
+      " p3.2-7dfc24f525f5",
+      "p3.2-7dfc24f525f5\n",
+      "p1e3.2-7dfc24f525f5",
+      "p3.999999999-7dfc24f525f5",
+    ],
+  ])("is not read from %j", (text, { expect }) => {
+    expect(parseEventId(text)).toBeUndefined();
+  });
+
+  test("of another session, of another kind, or of the future finds nothing", async ({
+    expect,
+  }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = fixture.finished("a", "b");
+      const other = fixture.again("bbbbbb").openStandalone();
+      expect(log.find(at(other)).kind).toBe("foreign");
+      expect(log.find({ stream: { ...head.id, kind: "standalone" }, seq: 1 }).kind).toBe("unknown");
+      expect(log.find({ stream: { ...head.id, number: 99 }, seq: 1 }).kind).toBe("unknown");
+      expect(log.find({ stream: { ...head.id, nonce: "aaaaaaffffff" }, seq: 1 }).kind).toBe(
+        "unknown",
+      );
+      expect(log.find(at(head, 3)).kind).toBe("unknown");
+      expect(log.find(at(head, 2)).kind).toBe("found");
+    });
+  });
+});
+
+describe("what is past its retention", () => {
+  test("of a finished stream goes whole, counted from its last event", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openPost("[1]");
+      log.append(head, "a");
+      fixture.now += 59 * MINUTE;
+      log.append(head, "b", { isFinal: true });
+      // Deleted a tenth later, so that the alarm rings seldom; gone on time.
+      expect(log.expiresAt()).toBe(fixture.now + 66 * MINUTE);
+      fixture.now += 60 * MINUTE - 1;
+      expect(kinds(log, head)).toEqual(["found"]);
+      fixture.now += 1;
+      expect(kinds(log, head)).toEqual(["unknown"]);
+      expect([...fixture.storage.exec("SELECT id FROM events_1")]).toEqual([]);
+      expect(log.expiresAt()).toBeUndefined();
+    });
+  });
+
+  test("of a live one stays, however old it is", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openPost("[1]");
+      log.append(head, "a");
+      fixture.now += 1000 * MINUTE;
+      expect(log.expiresAt()).toBeUndefined();
+      expect(kinds(log, head)).toEqual(["found"]);
+      expect(texts(fixture.again(), head)).toEqual(["a"]);
+    });
+  });
+
+  test("of a stream that never ends goes event by event; its place stays, and its words do not", async ({
+    expect,
+  }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openStandalone();
+      log.append(head, "secret one");
+      fixture.now += 30 * MINUTE;
+      log.append(head, "secret two");
+      fixture.now += 30 * MINUTE;
+      expect([log.find(at(head)).kind, log.find(at(head, 1)).kind]).toEqual(["gone", "found"]);
+      fixture.now += 30 * MINUTE;
+      expect([log.find(at(head, 1)).kind, log.find(at(head, 2)).kind]).toEqual(["gone", "found"]);
+      const rows = JSON.stringify([...fixture.storage.exec("SELECT * FROM events_1")]);
+      expect(rows).not.toContain("secret");
+      // Another life finds the place, and goes on after it.
+      const again = fixture.again();
+      const found = again.find(at(head, 2));
+      if (found.kind !== "found") throw new Error(found.kind);
+      expect(again.find(at(head, 1)).kind).toBe("gone");
+      expect(again.append(found.head, "three")).toBe(3);
+      expect(texts(again, found.head, 2)).toEqual(["three"]);
+    });
+  });
+});
+
+describe("a row", () => {
+  test("is written for each event, and one to open the stream of a POST", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      fixture.finished("the table is made"); // with the first row of all
+      const standalone = log.openStandalone();
+      let head: StreamMeta | undefined;
+      expect(fixture.written(() => log.openStandalone())).toBe(0);
+      expect(fixture.written(() => (head = log.openPost("[1]")))).toBe(1);
+      const post = head as unknown as StreamMeta;
+      for (const stream of [standalone, post]) {
+        expect(fixture.written(() => log.append(stream, "a"))).toBe(1);
+      }
+      expect(fixture.written(() => log.append(post, "b", { isFinal: true }))).toBe(1);
+      expect(fixture.written(() => log.end(post))).toBe(0);
+      expect(fixture.written(() => texts(log, post))).toBe(0);
+      expect(fixture.written(() => log.find(at(post)))).toBe(0);
+      expect(fixture.written(() => log.acknowledge(post, post.last))).toBe(0);
+      expect(fixture.written(() => fixture.again())).toBe(0);
+    });
+  });
+
+  test("has room for half a million characters; a longer event is cut between characters", async ({
+    expect,
+  }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openStandalone();
+      const long = `${"x".repeat(512 * 1024 - 1)}𝄞${"y".repeat(512 * 1024)}`;
+      log.append(head, "before");
+      expect(fixture.written(() => log.append(head, long))).toBe(3);
+      log.append(head, "after");
+      const again = fixture.again();
+      expect(texts(again, head)).toEqual(["before", long, "after"]);
+      expect(texts(again, head, 1)).toEqual([long, "after"]);
+      expect(texts(again, head, head.last - 1)).toEqual(["after"]);
+    });
+  });
+});
+
+test("what waits for a stream is moved to it once, in order, also by another life", async ({
+  expect,
+}) => {
+  await withLog((fixture) => {
+    fixture.log.appendToBacklog("a", { origin: "ticket a" });
+    fixture.log.appendToBacklog("b", {});
+    const again = fixture.again();
+    const [first, second] = [again.openStandalone(), again.openStandalone()];
+    again.moveBacklog(first);
+    again.moveBacklog(second);
+    expect([texts(again, first), texts(again, second)]).toEqual([["a", "b"], []]);
+    expect(again.read(first, 0, Infinity)[0]?.origin).toBe("ticket a");
+  });
+});
+
+test("the origin of an event is given to a later life only", async ({ expect }) => {
+  await withLog((fixture) => {
+    const { log } = fixture;
+    const head = log.openPost("[1]");
+    log.append(head, "question", { origin: "ticket" });
+    expect(log.inheritedOrigin(at(head, 1))).toBeUndefined();
+    const again = fixture.again();
+    const ofAnother = { ...at(head, 1), stream: { ...head.id, nonce: "aaaaaa000000" } };
+    expect(again.inheritedOrigin(ofAnother)).toBeUndefined();
+    expect(again.inheritedOrigin(at(head, 1))).toBe("ticket");
+  });
+});
+
+describe("the answer to a question", () => {
+  const LONG = "x".repeat(1_200_000);
+
+  test("is taken once, in whatever life, and kept until it is brought", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openPost("[1]");
+      log.append(head, "question", { origin: "ticket" });
+      expect(log.isAnswered(at(head, 1))).toBe(false);
+      expect(log.keepAnswer(at(head, 1), "ticket", LONG)).toBe(true);
+      expect(log.keepAnswer(at(head, 1), "ticket", "another")).toBe(false);
+      const second = fixture.again();
+      expect(second.keepAnswer(at(head, 1), "ticket", "another")).toBe(false);
+      expect([...second.keptAnswers()]).toEqual([
+        { position: at(head, 1), ticket: "ticket", reply: LONG },
+      ]);
+      second.answerBrought(at(head, 1));
+      const third = fixture.again();
+      expect([...third.keptAnswers()]).toEqual([]);
+      expect(third.keepAnswer(at(head, 1), "ticket", "another")).toBe(false);
+      expect(third.isAnswered(at(head, 1))).toBe(true);
+    });
+  });
+
+  test("costs a row when it is taken, and one when it is brought", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openPost("[1]");
+      log.append(head, "first", { origin: "ticket" });
+      log.append(head, "second", { origin: "ticket" });
+      log.keepAnswer(at(head, 1), "ticket", "the table is made");
+      expect(fixture.written(() => log.keepAnswer(at(head, 2), "ticket", "answer"))).toBe(1);
+      expect(fixture.written(() => log.answerBrought(at(head, 2)))).toBe(1);
+    });
+  });
+
+  test("goes with the stream that the question was asked on", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log, storage } = fixture;
+      const [head, other] = [log.openPost("[1]"), log.openPost("[2]")];
+      for (const one of [head, other]) {
+        log.append(one, "question", { origin: "ticket" });
+        log.keepAnswer(at(one, 1), "ticket", "answer");
+      }
+      log.forget(head);
+      const left = storage.exec<{ n: number }>("SELECT count(*) AS n FROM answers_1").one();
+      expect(left.n).toBe(1);
+      expect([...log.keptAnswers()].map(({ position }) => position)).toEqual([at(other, 1)]);
+    });
+  });
+
+  test("to a stream that is no longer kept is not kept either", async ({ expect }) => {
+    await withLog((fixture) => {
+      const { log } = fixture;
+      const head = log.openPost("[1]");
+      log.forget(head);
+      expect(log.keepAnswer(at(head, 1), "ticket", "answer")).toBe(true);
+      log.openPost("[2]");
+      expect([...log.keptAnswers()]).toEqual([]);
+    });
+  });
+});
+
+test("once it is closed nothing is written any more", async ({ expect }) => {
+  await withLog((fixture) => {
+    const { log, storage } = fixture;
+    const [post, standalone] = [log.openPost("[1]"), log.openStandalone()];
+    log.append(post, "a");
+    log.appendToBacklog("b", {});
+    storage.exec("DROP TABLE events_1");
+    log.close();
+    expect(log.append(post, "late", { isFinal: true })).toBe(2);
+    log.note(post, "ticket");
+    log.end(post);
+    log.append(standalone, "late");
+    log.moveBacklog(standalone);
+    log.expire();
+    expect([...storage.exec("SELECT 1 FROM sqlite_master WHERE name = 'events_1'")]).toEqual([]);
+    expect(kinds(log, post, standalone)).toEqual(["unknown", "unknown"]);
+    const begun = fixture.finished("new");
+    expect(kinds(fixture.again(), begun)).toEqual(["unknown"]);
+  });
+});

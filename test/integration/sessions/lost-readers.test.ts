@@ -1,0 +1,58 @@
+/**
+ * A session over HTTP+SSE is its stream. When its object is lost the reader is on its way back:
+ * an alarm that rings just then ends nothing, and one that finds nobody in time does.
+ */
+
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { afterEach, beforeEach, test, vi } from "vitest";
+
+import { NOTHING, objectOf, sseSessionId, storedIn } from "../session-object.ts";
+import { SseSession } from "../sse-client.ts";
+import { LOG, Upstream } from "../upstream.ts";
+
+const LINGER_MS = 1000;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A session whose reader pauses before it comes back: it was lost twice within a second. */
+async function lostTwice(upstream: Upstream): Promise<readonly [SseSession, { id: string }]> {
+  const session = await SseSession.open(upstream.sse);
+  await upstream.receives("GET");
+  await abortAllDurableObjects();
+  await upstream.receives("GET", 2);
+  await abortAllDurableObjects();
+  return [session, { id: sseSessionId(session) }];
+}
+
+test("an alarm that rings while the reader is on its way back ends nothing", async ({ expect }) => {
+  const upstream = await Upstream.take({ server: "legacy" });
+  const [session, named] = await lostTwice(upstream);
+  expect(await runDurableObjectAlarm(await objectOf(named))).toBe(true);
+  await upstream.receives("GET", 3);
+  await upstream.send(LOG);
+  expect(await session.stream.message()).toMatchObject(LOG);
+  expect(await session.request("tools/list")).toMatchObject({ id: 1, result: {} });
+  await session.stream.silence();
+  await session.stream.cancel();
+});
+
+test("an alarm that finds no reader after the linger time ends the session", async ({ expect }) => {
+  const upstream = await Upstream.take({ server: "legacy" });
+  const [session, named] = await lostTwice(upstream);
+  // Nobody tells the object, for there is none.
+  await session.stream.cancel();
+  await runDurableObjectAlarm(await objectOf(named));
+  vi.setSystemTime(Date.now() + LINGER_MS - 1);
+  await runDurableObjectAlarm(await objectOf(named));
+  expect(await storedIn(named)).toMatchObject({ keys: ["session"] });
+  vi.setSystemTime(Date.now() + 1);
+  await runInDurableObject(await objectOf(named), (instance) => instance.alarm());
+  expect(await storedIn(named)).toEqual(NOTHING);
+  expect((await session.post({ id: 1, method: "ping" }))[0]).toBe(404);
+  await upstream.receives("DELETE", 2); // of the introduction, and of the session
+});
