@@ -2,7 +2,7 @@
 
 import { isForeign, readForm } from "../auth/sign-in/browser.ts";
 import type { AuthContext } from "../auth/context/context.ts";
-import { ask } from "../auth/sign-in/ask.ts";
+import { authorize } from "../auth/oauth/endpoints/authorize.ts";
 import { askSomebodyElse, decide } from "../auth/sign-in/decide.ts";
 import { attemptExpired } from "../auth/sign-in/attempt-expired.ts";
 import { attemptMark } from "../auth/sign-in/held-attempt.ts";
@@ -10,7 +10,7 @@ import type { SignInOutcome } from "../auth/sign-in/sign-in-outcome.ts";
 import { answer } from "./sign-in-answers.ts";
 
 export async function showAuthorize(context: AuthContext, request: Request): Promise<Response> {
-  return answer(context, await ask(context, request));
+  return answer(context, await authorize(context, request));
 }
 
 type Act = (

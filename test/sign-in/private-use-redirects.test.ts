@@ -6,9 +6,11 @@
 import { describe, test } from "vitest";
 
 import { issueCode } from "../../src/auth/sign-in/issue.ts";
-import { judgeAsk } from "../../src/auth/sign-in/judge-ask.ts";
-import { knownClient } from "../../src/auth/sign-in/known-client.ts";
-import { readAuthorizeRequest } from "../../src/auth/oauth/endpoints/authorize-request.ts";
+import {
+  judge,
+  knownClient,
+  readAuthorizeRequest,
+} from "../../src/auth/oauth/endpoints/authorize.ts";
 import { PUBLIC_CLIENT, register } from "../support/oauth-requests.ts";
 import { answerIn, Asking, ownersBrowser } from "./asking.ts";
 import { newHost, serveJsonAt } from "./canary.ts";
@@ -114,7 +116,7 @@ describe("any other", () => {
     if (reading.kind !== "read") throw new Error(reading.sentence);
     const found = await knownClient(context, request, reading);
     if (found.kind !== "client") throw new Error(found.problem);
-    const content = await judgeAsk(context, reading, { found, user: undefined });
+    const content = await judge(context, reading, found, undefined);
     if (content.kind !== "authorize") throw new Error(content.kind);
     const { id, shard, codeMac } = await newOwner();
     const user = await shard.currentUser(id, codeMac);

@@ -5,7 +5,7 @@ import { describe, test } from "vitest";
 import {
   type AuthorizeReading,
   readAuthorizeRequest,
-} from "../../../../../src/auth/oauth/endpoints/authorize-request.ts";
+} from "../../../../../src/auth/oauth/endpoints/authorize.ts";
 import { isKnownRedirect } from "../../../../../src/auth/clients/known-hosts.ts";
 
 const ORIGIN = "https://gw.example.com";
