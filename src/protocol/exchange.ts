@@ -44,7 +44,7 @@ export interface Peer {
 /** A question that was put to the client before a restart of the exchange's holder, and is open. */
 export interface OpenQuestion {
   /** The resume token that the question was sent with. */
-  readonly ticket: string;
+  readonly resumeToken: string;
   /** Goes on waiting for the answer, like `Peer.ask`. */
   readonly wait: (signal: AbortSignal, brought: Promise<void>) => Promise<Reply>;
 }

@@ -74,7 +74,7 @@ function openQuestions(
     if (idOfQuestion(data) !== id || resumeToken === undefined || log.isAnswered(position))
       continue;
     open.push({
-      ticket: resumeToken,
+      resumeToken,
       wait: (withdrawn, brought) => asks.resume({ id, resumeToken, brought, carrier, withdrawn }),
     });
   }

@@ -36,13 +36,13 @@ export class EndpointDispatch implements Dispatch {
   }
 
   async resume(
-    place: string | undefined,
+    resumeToken: string | undefined,
     peer: Peer,
     signal: AbortSignal,
     asked: readonly OpenQuestion[] = [],
   ): Promise<Reply> {
     const { servers, isMerged } = this.#context.requestScope.endpoint;
-    const led = readServerResumeToken(place);
+    const led = readServerResumeToken(resumeToken);
     const slug = led?.slug ?? (isMerged ? undefined : servers[0].slug);
     const dispatch = slug === undefined ? undefined : this.#context.servers.find(slug);
     if (slug === undefined || dispatch === undefined) {
@@ -51,22 +51,22 @@ export class EndpointDispatch implements Dispatch {
       return errorReply(ErrorCode.InternalError, message);
     }
     const reply = await dispatch.resume(
-      led?.ticket,
+      led?.resumeToken,
       attributedPeer(peer, this.#context.servers.attribution(slug)),
       signal,
-      asked.flatMap(({ ticket, wait }) => {
-        const own = readServerResumeToken(ticket)?.ticket;
-        return own === undefined ? [] : [{ ticket: own, wait }];
+      asked.flatMap(({ resumeToken, wait }) => {
+        const own = readServerResumeToken(resumeToken)?.resumeToken;
+        return own === undefined ? [] : [{ resumeToken: own, wait }];
       }),
     );
     return isMerged ? namingServer(reply, slug) : reply;
   }
 
-  async answer(ticket: string, reply: Reply): Promise<boolean> {
-    const led = readServerResumeToken(ticket);
+  async answer(resumeToken: string, reply: Reply): Promise<boolean> {
+    const led = readServerResumeToken(resumeToken);
     const dispatch = led === undefined ? undefined : this.#context.servers.find(led.slug);
-    if (led?.ticket === undefined || dispatch === undefined) return true;
-    return dispatch.answer(led.ticket, reply);
+    if (led?.resumeToken === undefined || dispatch === undefined) return true;
+    return dispatch.answer(led.resumeToken, reply);
   }
 
   async notify(call: Call): Promise<void> {
@@ -90,8 +90,8 @@ export class EndpointDispatch implements Dispatch {
     await this.#context.servers.find(asker.slug)?.notify(progress);
   }
 
-  async listen(ticket: string | undefined): Promise<void> {
-    const places = resumeTokensIn(ticket);
+  async listen(resumeToken: string | undefined): Promise<void> {
+    const places = resumeTokensIn(resumeToken);
     await Promise.all(
       this.#listened().map(({ slug, dispatch }) => dispatch.listen(places.get(slug))),
     );
@@ -102,10 +102,10 @@ export class EndpointDispatch implements Dispatch {
   }
 
   async watched(
-    ticket: string | undefined,
+    resumeToken: string | undefined,
     onUnreachable?: () => void,
   ): Promise<object | undefined> {
-    const places = resumeTokensIn(ticket);
+    const places = resumeTokensIn(resumeToken);
     const listened = this.#listened();
     const orders = await Promise.all(
       listened.map(async ({ slug, dispatch }) => {

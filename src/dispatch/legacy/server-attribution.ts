@@ -21,14 +21,14 @@ export interface ServerAttribution {
 /** For the messages of a server while it runs a request. @param peer waits for that request. */
 export function attributedPeer(peer: Peer, attribution: ServerAttribution): Peer {
   const { slug } = attribution;
-  const resumeToken = (ticket: string | undefined): string | undefined =>
-    ticket === undefined ? undefined : serverResumeToken(slug, ticket);
+  const resumeToken = (own: string | undefined): string | undefined =>
+    own === undefined ? undefined : serverResumeToken(slug, own);
   return {
-    notify: (notice, ticket) =>
-      attribution.passes(notice) ? peer.notify(notice, resumeToken(ticket)) : Promise.resolve(),
-    ask: (question, withdrawn, ticket, brought) =>
-      peer.ask(askedBy(attribution, question), withdrawn, resumeToken(ticket), brought),
-    primed: (ticket) => peer.primed?.(resumeToken(ticket)),
+    notify: (notice, own) =>
+      attribution.passes(notice) ? peer.notify(notice, resumeToken(own)) : Promise.resolve(),
+    ask: (question, withdrawn, own, brought) =>
+      peer.ask(askedBy(attribution, question), withdrawn, resumeToken(own), brought),
+    primed: (own) => peer.primed?.(resumeToken(own)),
     released: () => peer.released?.(),
   };
 }
@@ -39,20 +39,16 @@ export function attributedUnsolicited(
   attribution: ServerAttribution,
 ): Unsolicited {
   const { slug } = attribution;
-  const resumeToken = (ticket: string | undefined): string | undefined =>
-    ticket === undefined
-      ? undefined
-      : resumeTokenAmong(unsolicited.lastResumeToken(), slug, ticket);
+  const resumeToken = (own: string | undefined): string | undefined =>
+    own === undefined ? undefined : resumeTokenAmong(unsolicited.lastResumeToken(), slug, own);
   return {
-    notify: (notice: Call, ticket): Promise<void> =>
-      attribution.passes(notice)
-        ? unsolicited.notify(notice, resumeToken(ticket))
-        : Promise.resolve(),
-    ask: (question: Call, withdrawn, ticket, brought): Promise<Reply> =>
-      unsolicited.ask(askedBy(attribution, question), withdrawn, resumeToken(ticket), brought),
-    primed(ticket) {
+    notify: (notice: Call, own): Promise<void> =>
+      attribution.passes(notice) ? unsolicited.notify(notice, resumeToken(own)) : Promise.resolve(),
+    ask: (question: Call, withdrawn, own, brought): Promise<Reply> =>
+      unsolicited.ask(askedBy(attribution, question), withdrawn, resumeToken(own), brought),
+    primed(own) {
       const isFirst = !resumeTokensIn(unsolicited.lastResumeToken()).has(slug);
-      unsolicited.primed(resumeToken(ticket), isFirst);
+      unsolicited.primed(resumeToken(own), isFirst);
     },
     reopened: () => unsolicited.reopened(),
     lastResumeToken: () => resumeTokensIn(unsolicited.lastResumeToken()).get(slug),

@@ -10,30 +10,30 @@ import { isObject } from "../../protocol/json-rpc.ts";
 interface Led {
   readonly slug: string;
   /** The server's own resume token. */
-  readonly ticket: string | undefined;
+  readonly resumeToken: string | undefined;
 }
 
 /** Each server's own resume token, by its slug. */
 type Places = ReadonlyMap<string, string>;
 
-/** @param ticket the server's own token; without one the result leads to the server only. */
-export function serverResumeToken(slug: string, ticket?: string): string {
-  return JSON.stringify(ticket === undefined ? { s: slug } : { s: slug, t: ticket });
+/** @param own the server's own token; without one the result leads to the server only. */
+export function serverResumeToken(slug: string, own?: string): string {
+  return JSON.stringify(own === undefined ? { s: slug } : { s: slug, t: own });
 }
 
 /** @param before the newest resume token of the standalone stream. */
-export function resumeTokenAmong(before: string | undefined, slug: string, ticket: string): string {
+export function resumeTokenAmong(before: string | undefined, slug: string, own: string): string {
   const others = [...resumeTokensIn(before)].filter(([other]) => other !== slug);
   const places = others.length === 0 ? {} : { p: Object.fromEntries(others) };
-  return JSON.stringify({ s: slug, t: ticket, ...places });
+  return JSON.stringify({ s: slug, t: own, ...places });
 }
 
 /** @returns `undefined` for a text that is no such token. */
 export function readServerResumeToken(text: string | undefined): Led | undefined {
   const value = tryJson(text ?? "");
   if (!isObject(value) || typeof value["s"] !== "string") return undefined;
-  const { s: slug, t: ticket } = value;
-  return { slug, ticket: typeof ticket === "string" ? ticket : undefined };
+  const { s: slug, t: own } = value;
+  return { slug, resumeToken: typeof own === "string" ? own : undefined };
 }
 
 /** The place to resume each server from. @param text the newest resume token of the standalone stream. */
@@ -44,6 +44,6 @@ export function resumeTokensIn(text: string | undefined): Places {
   const places = Object.entries(others).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string",
   );
-  if (led?.ticket !== undefined) places.push([led.slug, led.ticket]);
+  if (led?.resumeToken !== undefined) places.push([led.slug, led.resumeToken]);
   return new Map(places);
 }

@@ -49,10 +49,10 @@ export function withPlainAnswers(params: JsonObject): JsonObject {
 export function hearingNoTasks(peer: Peer): Peer {
   return {
     ...peer,
-    notify: ({ method, params }, ticket) =>
+    notify: ({ method, params }, resumeToken) =>
       peer.notify(
         params === undefined ? { method } : { method, params: withoutOlderTasks(params) },
-        ticket,
+        resumeToken,
       ),
   };
 }

@@ -12,7 +12,7 @@ import { discoveryOf } from "../../protocol/revisions/introductions.ts";
 import { failureReply } from "../../upstream/upstream-error.ts";
 import { Answering } from "./answering.ts";
 import type { AnswerCommand, BridgeCommand, BridgeOutcome } from "./bridge.ts";
-import type { BridgedCall, BridgedCallOptions } from "./bridged-call.ts";
+import type { BridgedCall, BridgedCallOptions, RoundResult } from "./bridged-call.ts";
 import type { Downstream } from "./downstream.ts";
 import { finish, inputRequired } from "./finish.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
@@ -23,7 +23,6 @@ import { Parking } from "./parking.ts";
 import { shownInfo } from "./shown-info.ts";
 import { writeState } from "./bridge-state.ts";
 import { TaskTools } from "../tasks/task-tools.ts";
-import type { RoundResult } from "./round-result.ts";
 import { undeclared } from "./undeclared.ts";
 
 export interface BridgeServiceOptions {

@@ -13,7 +13,38 @@ import type { Call, Peer } from "../../protocol/exchange.ts";
 import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { type Downstream, noticeFor } from "./downstream.ts";
 import { lackingForQuestion, OpenQuestions, type Questions } from "./open-questions.ts";
-import type { EarlierLife, Journal, Parked, RoundResult } from "./round-result.ts";
+import type { Answers, Parked } from "./parked-calls.ts";
+
+export type RoundResult =
+  | { readonly kind: "over"; readonly reply: Reply }
+  | { readonly kind: "asked"; readonly round: number; readonly questions: Questions }
+  /** No answer was taken; a sentence on the fault of the answers. */
+  | { readonly kind: "refused"; readonly sentence: string };
+
+/** Stores the state of a call that must outlive memory, before any client receives it. */
+export interface Journal {
+  /** @returns the predicate of a sentence about the server when the call cannot be parked. */
+  park(parked: Parked): string | undefined;
+  /**
+   * Stores the client's answers to the last round.
+   *
+   * @param given the answers, by the keys of the questions; other questions are still open.
+   */
+  answered(given: Answers): void;
+  over(reply: Reply): void;
+}
+
+/** The state of a call that was parked before a restart of the holder. */
+interface EarlierLife {
+  /** The questions, round by round. */
+  readonly rounds: readonly Questions[];
+  /** Of the last round. */
+  readonly last: Pick<Parked, "questionTokens" | "resumeToken" | "asked">;
+  /** The answers to the last round, if its client has answered. */
+  readonly given: Answers;
+  /** Answers a question that was asked before the restart. */
+  readonly answer: (resumeToken: string, reply: Reply) => void;
+}
 
 export interface BridgedCallOptions {
   /** Of the server, for error messages. */
@@ -74,8 +105,8 @@ export class BridgedCall {
     // The server may have received these answers. It matches answers by their ids, and ignores one
     // that it already has.
     for (const [key, result] of Object.entries(given)) {
-      const ticket = last?.tickets[key];
-      if (ticket !== undefined) answer?.(ticket, { result });
+      const resumeToken = last?.questionTokens[key];
+      if (resumeToken !== undefined) answer?.(resumeToken, { result });
     }
   }
 
@@ -133,11 +164,11 @@ export class BridgedCall {
     }
     this.#round = rounds.length;
     this.#asked = last.asked;
-    this.#resumeToken = last.ticket;
+    this.#resumeToken = last.resumeToken;
     for (const [key, call] of Object.entries(this.#shown)) {
-      const ticket = last.tickets[key];
-      if (ticket === undefined || Object.hasOwn(given, key)) continue;
-      this.#open.add(key, { call, ticket, settle: (reply) => answer(ticket, reply) });
+      const resumeToken = last.questionTokens[key];
+      if (resumeToken === undefined || Object.hasOwn(given, key)) continue;
+      this.#open.add(key, { call, resumeToken, settle: (reply) => answer(resumeToken, reply) });
     }
   }
 
@@ -177,7 +208,7 @@ export class BridgedCall {
     if (this.#isOver) return Promise.resolve(gone);
     const key = `r${++this.#asked}`;
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    this.#open.add(key, { call, ticket: resumeToken, settle: resolve });
+    this.#open.add(key, { call, resumeToken, settle: resolve });
     const { maxQuestionBytes } = this.#options;
     if (this.#open.bytes > maxQuestionBytes) {
       this.#giveUp(`asked more than ${maxQuestionBytes} bytes in one request, and was stopped`);
@@ -207,8 +238,8 @@ export class BridgedCall {
     const refusal = this.#write({
       round,
       questions,
-      tickets: this.#open.tickets(),
-      ticket: this.#resumeToken,
+      questionTokens: this.#open.resumeTokens(),
+      resumeToken: this.#resumeToken,
       asked: this.#asked,
     });
     if (refusal !== undefined) {

@@ -14,7 +14,7 @@ export type Questions = Readonly<Record<string, Call>>;
 export interface OpenQuestion {
   readonly call: Call;
   /** The resume token that answers the question after a restart of the holder, if there is one. */
-  readonly ticket: string | undefined;
+  readonly resumeToken: string | undefined;
   readonly settle: (reply: Reply) => void;
 }
 
@@ -70,10 +70,12 @@ export class OpenQuestions {
     return Object.fromEntries(Array.from(this.#open, ([key, { call }]) => [key, call]));
   }
 
-  tickets(): Readonly<Record<string, string>> {
-    const tickets: Record<string, string> = {};
-    for (const [key, { ticket }] of this.#open) if (ticket !== undefined) tickets[key] = ticket;
-    return tickets;
+  resumeTokens(): Readonly<Record<string, string>> {
+    const tokens: Record<string, string> = {};
+    for (const [key, { resumeToken }] of this.#open) {
+      if (resumeToken !== undefined) tokens[key] = resumeToken;
+    }
+    return tokens;
   }
 
   /** True when these are exactly the open questions. */

@@ -6,9 +6,9 @@
 
 import { cutIntoRows } from "../../lib/cut-into-rows.ts";
 import type { Sql } from "../../lib/sql.ts";
-import type { Reply } from "../../protocol/json-rpc.ts";
+import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { isResumable } from "../../upstream/legacy/resume-token.ts";
-import type { Answers, Parked } from "./round-result.ts";
+import type { Questions } from "./open-questions.ts";
 
 const CALLS = "parked_calls_1";
 const TEXTS = "parked_texts_1";
@@ -32,6 +32,28 @@ export interface ParkedCall {
   readonly isOver: boolean;
   /** The time at which the client is no longer waited for, in milliseconds since 1970. */
   readonly due: number;
+}
+
+/** The state of a call after a round of questions, from which it goes on after a restart. */
+export interface Parked {
+  /** From 1 on. */
+  readonly round: number;
+  readonly questions: Questions;
+  /** The resume token that answers each question; a question may have none. */
+  readonly questionTokens: Readonly<Record<string, string>>;
+  /** The resume token of the server's last message. */
+  readonly resumeToken: string | undefined;
+  /** The number of keys given to questions so far. */
+  readonly asked: number;
+}
+
+/** Answers by the keys of their questions. */
+export type Answers = Readonly<Record<string, JsonObject>>;
+
+/** A round as it is stored. */
+interface StoredRound extends Pick<Parked, "round" | "questions" | "asked"> {
+  readonly tickets: Parked["questionTokens"];
+  readonly ticket?: string | undefined;
 }
 
 interface Stay {
@@ -76,9 +98,10 @@ export class ParkedCalls {
   park(exchange: string, parked: Parked, { due, sessionId }: Stay): void {
     this.#create();
     const id = this.#known.get(exchange)?.id ?? ++this.#lastId;
-    const { round } = parked;
+    const { round, questions, questionTokens: tickets, resumeToken: ticket, asked } = parked;
     const session = sessionId === undefined ? {} : { sessionId };
-    this.#write(id, round, JSON.stringify(parked));
+    const stored: StoredRound = { round, questions, tickets, ticket, asked };
+    this.#write(id, round, JSON.stringify(stored));
     this.#save({
       id,
       exchange,
@@ -87,7 +110,7 @@ export class ParkedCalls {
       ...session,
       isOver: false,
       isAnswered: false,
-      isResumable: isResumable(parked.ticket),
+      isResumable: isResumable(parked.resumeToken),
     });
   }
 
@@ -143,7 +166,8 @@ export class ParkedCalls {
   }
 
   #parkedAt(id: number, round: number): Parked {
-    return JSON.parse(this.#read(id, round)) as Parked;
+    const { tickets, ticket, ...rest } = JSON.parse(this.#read(id, round)) as StoredRound;
+    return { ...rest, questionTokens: tickets, resumeToken: ticket };
   }
 
   #create(): void {

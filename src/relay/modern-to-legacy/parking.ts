@@ -7,11 +7,15 @@ import { logUnexpected } from "../../observability/unexpected.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { failureReply, UpstreamError } from "../../upstream/upstream-error.ts";
-import { BridgedCall, type BridgedCallOptions } from "./bridged-call.ts";
+import {
+  BridgedCall,
+  type BridgedCallOptions,
+  type Journal,
+  type RoundResult,
+} from "./bridged-call.ts";
 import type { Downstream } from "./downstream.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
-import type { ParkedCall, ParkedCalls } from "./parked-calls.ts";
-import type { Journal, Parked, RoundResult } from "./round-result.ts";
+import type { Parked, ParkedCall, ParkedCalls } from "./parked-calls.ts";
 
 export interface ParkingOptions {
   readonly slug: string;
@@ -174,7 +178,7 @@ export class Parking {
       return undefined;
     }
     const call = this.#add(exchange, {
-      run: resume(last.ticket),
+      run: resume(last.resumeToken),
       before: {
         rounds: rounds.map(({ questions }) => questions),
         last,
@@ -213,16 +217,22 @@ export class Parking {
   }
 
   /** Never rejects. */
-  async #abandon(call: ParkedCall, { tickets, ticket }: Parked, reason: string): Promise<void> {
+  async #abandon(
+    call: ParkedCall,
+    { questionTokens, resumeToken }: Parked,
+    reason: string,
+  ): Promise<void> {
     const { upstreamSession, onChange } = this.#options;
     if (!this.#isKnown(call)) return;
     this.#abandoning += 1;
-    const answers = Object.values(tickets).map((one) =>
+    const answers = Object.values(questionTokens).map((one) =>
       upstreamSession.answer(one, errorReply(ErrorCode.InternalError, reason)),
     );
     // Answers are dropped once the request is withdrawn, so they go first.
     await Promise.all(answers);
-    if (ticket !== undefined && this.#isKnown(call)) await upstreamSession.abandon(ticket, reason);
+    if (resumeToken !== undefined && this.#isKnown(call)) {
+      await upstreamSession.abandon(resumeToken, reason);
+    }
     this.#abandoning -= 1;
     onChange();
   }

@@ -188,8 +188,8 @@ export class Exchanges {
   }
 
   /** Goes on waiting for the answer to a server request that was open before a restart. */
-  resumeAsk({ ticket, wait }: OpenQuestion, recipient: Recipient): void {
-    const { ask: id } = readResumeToken(ticket);
+  resumeAsk({ resumeToken, wait }: OpenQuestion, recipient: Recipient): void {
+    const { ask: id } = readResumeToken(resumeToken);
     if (id !== undefined && !this.#asks.has(id)) void this.#await(id, recipient, wait);
   }
 

@@ -99,8 +99,12 @@ async function followToEnd(
   };
   let isSent = wasSent;
   const exchange = exchanges.start(resumePoint, recipient);
-  for (const { ticket, wait } of asked) {
-    exchanges.resumeAsk({ ticket, wait: (...until) => withoutDeadline(wait(...until)) }, recipient);
+  for (const { resumeToken, wait } of asked) {
+    const question = {
+      resumeToken,
+      wait: (...until: Parameters<typeof wait>) => withoutDeadline(wait(...until)),
+    };
+    exchanges.resumeAsk(question, recipient);
   }
   const abandoned = rejectOnAbort(ended);
   const receiver: Receiver = {

@@ -18,11 +18,14 @@ const slug = fc.oneof(
 );
 const said = fc.array(fc.tuple(slug, fc.string()), { maxLength: 20, size: "max" });
 
-describe("a ticket", () => {
+describe("a resume token", () => {
   test("leads to its server, with the server's own", ({ expect }) => {
     fc.assert(
-      fc.property(slug, fc.option(fc.string(), { nil: undefined }), (slug, ticket) => {
-        expect(readServerResumeToken(serverResumeToken(slug, ticket))).toEqual({ slug, ticket });
+      fc.property(slug, fc.option(fc.string(), { nil: undefined }), (slug, resumeToken) => {
+        expect(readServerResumeToken(serverResumeToken(slug, resumeToken))).toEqual({
+          slug,
+          resumeToken,
+        });
       }),
     );
   });
@@ -32,10 +35,10 @@ describe("a ticket", () => {
       fc.property(said, (said) => {
         let newest: string | undefined;
         const last = new Map<string, string>();
-        for (const [slug, ticket] of said) {
-          newest = resumeTokenAmong(newest, slug, ticket);
-          last.set(slug, ticket);
-          expect(readServerResumeToken(newest)).toEqual({ slug, ticket });
+        for (const [slug, resumeToken] of said) {
+          newest = resumeTokenAmong(newest, slug, resumeToken);
+          last.set(slug, resumeToken);
+          expect(readServerResumeToken(newest)).toEqual({ slug, resumeToken });
         }
         expect(Object.fromEntries(resumeTokensIn(newest))).toEqual(Object.fromEntries(last));
       }),

@@ -48,8 +48,8 @@ class FakeDispatch implements Dispatch {
     return Promise.resolve(DONE);
   }
 
-  resume(ticket: string | undefined, peer: Peer): Promise<Reply> {
-    this.#note("resume", ticket);
+  resume(resumeToken: string | undefined, peer: Peer): Promise<Reply> {
+    this.#note("resume", resumeToken);
     this.peer = peer;
     return Promise.resolve(DONE);
   }
@@ -58,8 +58,8 @@ class FakeDispatch implements Dispatch {
     this.#note("handedOver");
   }
 
-  answer(ticket: string, reply: Reply): Promise<boolean> {
-    this.#note("answer", ticket, reply);
+  answer(resumeToken: string, reply: Reply): Promise<boolean> {
+    this.#note("answer", resumeToken, reply);
     return Promise.resolve(true);
   }
 
@@ -68,8 +68,8 @@ class FakeDispatch implements Dispatch {
     return Promise.resolve();
   }
 
-  listen(ticket: string | undefined): Promise<void> {
-    this.#note("listen", ticket);
+  listen(resumeToken: string | undefined): Promise<void> {
+    this.#note("listen", resumeToken);
     return Promise.resolve();
   }
 
@@ -77,8 +77,8 @@ class FakeDispatch implements Dispatch {
     this.#note("unlisten");
   }
 
-  watched(ticket: string | undefined): Promise<object | undefined> {
-    this.#note("watched", ticket);
+  watched(resumeToken: string | undefined): Promise<object | undefined> {
+    this.#note("watched", resumeToken);
     const { order } = this;
     return order instanceof Error ? Promise.reject(order) : Promise.resolve(order);
   }
@@ -188,7 +188,7 @@ describe("several servers", () => {
     expect(made.size).toBe(1);
   });
 
-  test("are each taken up again by their own tickets", async ({ expect }) => {
+  test("are each taken up again by their own resume tokens", async ({ expect }) => {
     const { dispatch, made } = sceneOf(["a", "b"]);
     const peer: Peer = { notify: () => Promise.resolve(), ask: () => Promise.resolve(DONE) };
     const { signal } = new AbortController();
@@ -263,7 +263,9 @@ describe("a server alone", () => {
     expect(await dispatch.watched(undefined)).toEqual({});
   });
 
-  test("is taken up again without a ticket, and says itself what is lost", async ({ expect }) => {
+  test("is taken up again without a resume token, and says itself what is lost", async ({
+    expect,
+  }) => {
     const { dispatch, made } = sceneOf(["a"]);
     const peer: Peer = { notify: () => Promise.resolve(), ask: () => Promise.resolve(DONE) };
     await dispatch.resume(undefined, peer, new AbortController().signal);

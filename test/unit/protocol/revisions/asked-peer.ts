@@ -5,13 +5,13 @@ import type { Reply } from "../../../../src/protocol/json-rpc.ts";
 
 interface Question {
   readonly call: Call;
-  readonly ticket: string | undefined;
+  readonly resumeToken: string | undefined;
   readonly withdrawn: AbortSignal;
   readonly answer: (reply: Reply) => void;
 }
 
 export class AskedPeer implements Peer {
-  readonly notices: { readonly notice: Call; readonly ticket: string | undefined }[] = [];
+  readonly notices: { readonly notice: Call; readonly resumeToken: string | undefined }[] = [];
   readonly questions: Question[] = [];
   /** Of the transport's own events, in order. */
   readonly events: string[] = [];
@@ -22,28 +22,28 @@ export class AskedPeer implements Peer {
     this.#onAsked = onAsked;
   }
 
-  notify(notice: Call, ticket?: string): Promise<void> {
-    this.notices.push({ notice, ticket });
+  notify(notice: Call, resumeToken?: string): Promise<void> {
+    this.notices.push({ notice, resumeToken });
     return Promise.resolve();
   }
 
   /** As a session's does: what is withdrawn is over at once. */
-  ask(call: Call, withdrawn: AbortSignal, ticket?: string): Promise<Reply> {
+  ask(call: Call, withdrawn: AbortSignal, resumeToken?: string): Promise<Reply> {
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const over = (): void => resolve({ error: { code: -32603, message: "withdrawn" } });
     withdrawn.addEventListener("abort", over, { once: true });
-    const question = { call, ticket, withdrawn, answer: resolve };
+    const question = { call, resumeToken, withdrawn, answer: resolve };
     this.questions.push(question);
     this.#onAsked?.(question);
     return promise;
   }
 
-  routed(ticket: string): void {
-    this.events.push(`routed ${ticket}`);
+  routed(resumeToken: string): void {
+    this.events.push(`routed ${resumeToken}`);
   }
 
-  primed(ticket?: string): void {
-    this.events.push(`primed ${ticket ?? ""}`);
+  primed(resumeToken?: string): void {
+    this.events.push(`primed ${resumeToken ?? ""}`);
   }
 
   released(): void {

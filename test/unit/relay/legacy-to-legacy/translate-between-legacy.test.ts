@@ -91,13 +91,13 @@ describe("translatedReply()", () => {
 describe("translatingPeer()", () => {
   const form = { message: "?", requestedSchema: { type: "object", properties: {} } };
 
-  test("puts a question in the words of the client, with its ticket", async ({ expect }) => {
+  test("puts a question in the words of the client, with its resume token", async ({ expect }) => {
     const client = new AskedPeer(({ answer }) => answer({ result: { action: "decline" } }));
     const peer = translatingPeer(client, "2025-06-18");
     const question = { method: "elicitation/create", params: { mode: "form", ...form } };
     expect(await peer.ask(question, never, "t")).toEqual({ result: { action: "decline" } });
     const call: Call = { method: "elicitation/create", params: form };
-    expect(client.questions).toMatchObject([{ call, ticket: "t", withdrawn: never }]);
+    expect(client.questions).toMatchObject([{ call, resumeToken: "t", withdrawn: never }]);
     expect(client.questions[0]?.call).toEqual(call);
   });
 
@@ -124,13 +124,15 @@ describe("translatingPeer()", () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test("tells what the client knows, with its ticket, and nothing else", async ({ expect }) => {
+  test("tells what the client knows, with its resume token, and nothing else", async ({
+    expect,
+  }) => {
     const client = new AskedPeer();
     const peer = translatingPeer(client, "2025-06-18");
     const log = { method: "notifications/message", params: { level: "info", data: 1 } };
     await peer.notify(log, "t");
     await peer.notify({ method: "notifications/elicitation/complete", params: {} }, "u");
-    expect(client.notices).toEqual([{ notice: log, ticket: "t" }]);
+    expect(client.notices).toEqual([{ notice: log, resumeToken: "t" }]);
   });
 
   test("passes on what is said of the stream", ({ expect }) => {

@@ -229,7 +229,7 @@ describe("between requests", () => {
     await dispatch.receive({ slug: "fake" });
     await dispatch.forgotten({ slug: "fake" });
     await dispatch.notify({ method: "notifications/roots/list_changed" });
-    await dispatch.answer("ticket", { result: {} });
+    await dispatch.answer("token", { result: {} });
     await dispatch.close();
     expect(sent).toEqual([]);
   });
@@ -237,7 +237,7 @@ describe("between requests", () => {
   test("a call of an earlier life is not sent again", async ({ expect }) => {
     const { server, sent } = behind([completing()]);
     const dispatch: Dispatch = server;
-    expect(await dispatch.resume("ticket", new AskedPeer(), never)).toMatchObject({
+    expect(await dispatch.resume("token", new AskedPeer(), never)).toMatchObject({
       error: {
         code: -32603,
         message:

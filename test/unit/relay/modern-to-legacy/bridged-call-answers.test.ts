@@ -28,8 +28,8 @@ describe("questions", () => {
     expect(asked).toEqual({ kind: "asked", round: 1, questions });
     expect(journal.parked).toEqual([
       {
-        ...{ round: 1, questions, ticket: "t3", asked: 3 },
-        tickets: { r1: "t1", r2: "t2", r3: "t3" },
+        ...{ round: 1, questions, resumeToken: "t3", asked: 3 },
+        questionTokens: { r1: "t1", r2: "t2", r3: "t3" },
       },
     ]);
   });

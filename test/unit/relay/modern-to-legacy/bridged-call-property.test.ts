@@ -7,7 +7,7 @@
 import * as fc from "fast-check";
 import { afterEach, beforeEach, test, vi } from "vitest";
 
-import type { RoundResult } from "../../../../src/relay/modern-to-legacy/round-result.ts";
+import type { RoundResult } from "../../../../src/relay/modern-to-legacy/bridged-call.ts";
 import type { JsonObject } from "../../../../src/protocol/json-rpc.ts";
 import { accept, form, GATHER_MS, pass, startCall, Visitor } from "./bridged-call-world.ts";
 

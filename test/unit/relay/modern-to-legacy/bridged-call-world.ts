@@ -5,17 +5,14 @@ import { vi } from "vitest";
 import {
   BridgedCall,
   type BridgedCallOptions,
+  type Journal,
+  type RoundResult,
 } from "../../../../src/relay/modern-to-legacy/bridged-call.ts";
 import type {
   Downstream,
   RequestDeclarations,
 } from "../../../../src/relay/modern-to-legacy/downstream.ts";
-import type {
-  Answers,
-  Journal,
-  Parked,
-  RoundResult,
-} from "../../../../src/relay/modern-to-legacy/round-result.ts";
+import type { Answers, Parked } from "../../../../src/relay/modern-to-legacy/parked-calls.ts";
 import type { Call, Peer } from "../../../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../../../src/protocol/json-rpc.ts";
 
@@ -37,7 +34,7 @@ export const accept = (content: JsonObject = {}): JsonObject => ({ action: "acce
 
 /** One question of the server's, as the server sees it. */
 export interface Question {
-  readonly ticket: string;
+  readonly resumeToken: string;
   /** What it was answered, as often as it was. */
   readonly replies: Reply[];
   withdraw(): void;
@@ -67,11 +64,11 @@ export class AskingServer {
   }
 
   ask(call: Call): Question {
-    const ticket = `t${this.questions.length + 1}`;
+    const resumeToken = `t${this.questions.length + 1}`;
     const withdrawal = new AbortController();
     const replies: Reply[] = [];
-    this.questions.push({ ticket, replies, withdraw: () => withdrawal.abort() });
-    void this.peer.ask(call, withdrawal.signal, ticket).then((reply) => replies.push(reply));
+    this.questions.push({ resumeToken, replies, withdraw: () => withdrawal.abort() });
+    void this.peer.ask(call, withdrawal.signal, resumeToken).then((reply) => replies.push(reply));
     return this.questions.at(-1) as Question;
   }
 

@@ -4,13 +4,13 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { ParkedCalls } from "../../../../src/relay/modern-to-legacy/parked-calls.ts";
 import { Parking } from "../../../../src/relay/modern-to-legacy/parking.ts";
-import type { RoundResult } from "../../../../src/relay/modern-to-legacy/round-result.ts";
+import type { RoundResult } from "../../../../src/relay/modern-to-legacy/bridged-call.ts";
 import type { JsonObject, Reply } from "../../../../src/protocol/json-rpc.ts";
 import { accept, AskingServer, DONE, form, pass, Visitor } from "./bridged-call-world.ts";
 import { type SqlFixture, withSql } from "../../lib/sql-fixture.ts";
 
 const PARKED_MS = 300_000;
-/** A ticket that takes up a stream, and one that only answers. */
+/** A resume token that takes up a stream, and one that only answers. */
 const RESUMABLE = JSON.stringify({ request: "1", lastEventId: "e1", ask: "a1" });
 const BARE = JSON.stringify({ request: "1", ask: "a1" });
 
@@ -19,19 +19,19 @@ class World {
   readonly fixture: SqlFixture;
   /** What the server was sent beside its requests. */
   readonly sent: unknown[] = [];
-  /** The tickets that calls were taken up by. */
+  /** The resume tokens that calls were taken up by. */
   readonly resumed: unknown[] = [];
   server = new AskingServer();
   maxParked = 10;
   parking: Parking;
   readonly #lane = {
     sessionId: "s",
-    answer: (ticket: string, reply: Reply): Promise<void> => {
-      this.sent.push([ticket, reply]);
+    answer: (resumeToken: string, reply: Reply): Promise<void> => {
+      this.sent.push([resumeToken, reply]);
       return Promise.resolve();
     },
-    abandon: (ticket: string): Promise<void> => {
-      this.sent.push(["forsake", ticket]);
+    abandon: (resumeToken: string): Promise<void> => {
+      this.sent.push(["forsake", resumeToken]);
       return Promise.resolve();
     },
   };
@@ -64,11 +64,11 @@ class World {
   }
 
   /** A call that is asked something, and parked. @returns its name. */
-  async park(ticket = RESUMABLE): Promise<string> {
+  async park(resumeToken = RESUMABLE): Promise<string> {
     const { server, parking } = this;
     const { exchange, call } = parking.begin(server.run);
     const turn = call.start(new Visitor());
-    void server.peer.ask(form(), new AbortController().signal, ticket);
+    void server.peer.ask(form(), new AbortController().signal, resumeToken);
     await pass();
     const asked = await turn;
     if (asked.kind !== "asked") throw new Error(`Not asked: ${JSON.stringify(asked)}`);
@@ -83,8 +83,8 @@ class World {
   ): Promise<RoundResult> {
     return this.parking.resumeRound({
       ...{ exchange, round, responses, downstream: visitor },
-      resume: (ticket) => {
-        this.resumed.push(ticket);
+      resume: (resumeToken) => {
+        this.resumed.push(resumeToken);
         return this.server.run;
       },
     }).result;
@@ -97,6 +97,20 @@ function world(act: (world: World) => Promise<void>): Promise<void> {
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
+
+test("a round is stored under the keys that earlier versions read", async ({ expect }) =>
+  world(async (w) => {
+    await w.park();
+    const { sql } = w.fixture;
+    const [facts] = sql.exec<{ facts: string }>("SELECT facts FROM parked_calls_1");
+    const [text] = sql.exec<{ data: string }>("SELECT data FROM parked_texts_1");
+    expect(Object.keys(JSON.parse(text?.data ?? "") as object)).toEqual([
+      ...["round", "questions", "tickets", "ticket", "asked"],
+    ]);
+    expect(Object.keys(JSON.parse(facts?.facts ?? "") as object).toSorted()).toEqual([
+      ...["exchange", "isAnswered", "isResumable", "round", "sessionId"],
+    ]);
+  }));
 
 describe("a call that was never parked", () => {
   test("leaves no row", async ({ expect }) =>
@@ -378,9 +392,9 @@ describe("in a session of another call, a call of an earlier one", () => {
       expect(w.parking.isIdle).toBe(true);
     }));
 
-  test.for([RESUMABLE, BARE])("says nothing when it is lost: %s", async (ticket, { expect }) =>
+  test.for([RESUMABLE, BARE])("says nothing when it is lost: %s", async (resumeToken, { expect }) =>
     world(async (w) => {
-      const exchange = await w.park(ticket);
+      const exchange = await w.park(resumeToken);
       w.forget();
       w.restart();
       const turn = await w.back(exchange, 1, { r1: accept() });

@@ -11,19 +11,19 @@ import {
 } from "../../../../src/upstream/legacy/resume-token.ts";
 
 const id = fc.oneof(fc.string(), fc.integer());
-const tickets: fc.Arbitrary<ResumePoint> = fc.record(
+const points: fc.Arbitrary<ResumePoint> = fc.record(
   { request: id, progressToken: id, lastEventId: fc.string(), ask: id },
   { requiredKeys: [] },
 );
 
-describe("a ticket", () => {
+describe("a resume token", () => {
   test("is read as it was written, the types of its ids included", ({ expect }) => {
     fc.assert(
-      fc.property(tickets, (ticket) => {
-        const text = writeResumeToken(ticket);
-        const isUseful = ticket.lastEventId !== undefined || ticket.ask !== undefined;
+      fc.property(points, (point) => {
+        const text = writeResumeToken(point);
+        const isUseful = point.lastEventId !== undefined || point.ask !== undefined;
         expect(text !== undefined).toBe(isUseful);
-        if (text !== undefined) expect(readResumeToken(text)).toEqual(ticket);
+        if (text !== undefined) expect(readResumeToken(text)).toEqual(point);
       }),
     );
   });
@@ -41,7 +41,7 @@ describe("a ticket", () => {
   });
 });
 
-/** A recipient, and the tickets that its messages got. */
+/** A recipient, and the resume tokens that its messages got. */
 function taking(base?: ResumePoint): {
   recipient: ReturnType<typeof withResumeTokens>;
   taken: (ResumePoint | undefined)[];
@@ -52,9 +52,9 @@ function taking(base?: ResumePoint): {
   };
   const recipient = withResumeTokens(
     {
-      notify: (_notice, ticket) => Promise.resolve(take(ticket)),
-      ask: (_request, _withdrawn, ticket) => {
-        take(ticket);
+      notify: (_notice, resumeToken) => Promise.resolve(take(resumeToken)),
+      ask: (_request, _withdrawn, resumeToken) => {
+        take(resumeToken);
         return Promise.resolve({ result: {} });
       },
     },
@@ -62,7 +62,7 @@ function taking(base?: ResumePoint): {
   );
   return { recipient, taken };
 }
-describe("the messages of an exchange get tickets", () => {
+describe("the messages of an exchange get resume tokens", () => {
   const NOTICE = { method: "notifications/message" };
 
   test("that lead after each, or after the last one that had an id", async ({ expect }) => {
