@@ -23,8 +23,9 @@ export interface Bundle {
 export const buildGateway = (): Bundle => build(inRoot("wrangler.toml"), "minified");
 export const buildPeer = (name: string): Bundle =>
   build(inBench("peers", `${name}.toml`), "minified");
-/** With the names that its authors gave to things, for a profile. */
-export const buildReadableGateway = (): Bundle => build(inRoot("wrangler.toml"), "readable");
+/** With the names that its authors gave to things. @param checkout another version of the project. */
+export const buildReadableGateway = (checkout = inRoot()): Bundle =>
+  build(join(checkout, "wrangler.toml"), "readable");
 
 /** @throws Error with what wrangler said. */
 function build(config: string, style: "minified" | "readable"): Bundle {
