@@ -4,7 +4,7 @@
  */
 
 import { type Catalog, LIST_KINDS, type Trouble } from "../catalog.ts";
-import { entryWeight } from "../read/room.ts";
+import { entryWeight } from "../read/byte-budget.ts";
 
 export interface Kept {
   readonly catalog: Catalog | undefined;

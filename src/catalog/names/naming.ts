@@ -8,8 +8,6 @@ import { DistinctNumbers } from "../../lib/distinct-numbers.ts";
 import { fnv1a64 } from "../../lib/fnv1a.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Server } from "../../endpoint/server.ts";
-import { Prefixes } from "./prefixes.ts";
-import { Renames } from "./renames.ts";
 import { shortName, spellTag, TAGS, tagIn } from "./short-name.ts";
 
 export type NamedKind = "tools" | "prompts";
@@ -19,14 +17,14 @@ export type LocatedName =
   | { readonly kind: "plain"; readonly server: Server; readonly name: string }
   /** The name was shortened: the catalog of the server has the full name. */
   | { readonly kind: "short"; readonly server: Server }
-  | { readonly kind: "nobody" };
+  | { readonly kind: "unknown" };
 
 /** The names that the API of every model accepts; some restrict the first character. */
 const FITS_MODELS = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 /** Longer names are unknown. */
 const MAX_ASKED_CHARS = 1024;
 const HASHES = 2n ** 64n;
-const NOBODY: LocatedName = { kind: "nobody" };
+const UNKNOWN: LocatedName = { kind: "unknown" };
 
 /** The naming of one server. */
 interface Part {
@@ -45,7 +43,9 @@ export class Naming {
   readonly #parts = new Map<string, Part>();
   /** By tag. */
   readonly #tagged = new Map<string, Part>();
-  readonly #prefixes: Prefixes | undefined;
+  readonly #byPrefix: ReadonlyMap<string, Part>;
+  /** The longest first: a prefix may begin with another. */
+  readonly #prefixLengths: readonly number[];
 
   /** @param hash up to 64 bits. It must never change. */
   constructor(endpoint: Endpoint, maxChars: number, hash: (text: string) => bigint = fnv1a64) {
@@ -53,7 +53,6 @@ export class Naming {
     this.#isMerged = isMerged;
     this.#maxChars = maxChars;
     this.#hash = hash;
-    this.#prefixes = isMerged ? new Prefixes(servers) : undefined;
     const tags = new DistinctNumbers(TAGS);
     for (const server of servers.toSorted((a, b) => compare(a.slug, b.slug))) {
       const tag = spellTag(tags.take(hash(server.slug)));
@@ -70,6 +69,10 @@ export class Naming {
       this.#parts.set(server.slug, part);
       this.#tagged.set(tag, part);
     }
+    // No two servers have the same prefix: such a configuration is refused.
+    this.#byPrefix = new Map([...this.#parts.values()].map((part) => [part.prefix, part]));
+    const lengths = new Set([...this.#byPrefix.keys()].map(({ length }) => length));
+    this.#prefixLengths = [...lengths].toSorted((a, b) => b - a);
   }
 
   /**
@@ -97,7 +100,7 @@ export class Naming {
       // Slugs and kinds contain no space, so no two texts are equal. The text after the name
       // spreads its last letters over the whole hash.
       const hash = hashes.take(this.#hash(`${name} ${kind} ${server.slug}`));
-      const readable = `${part.prefix}${part.renames[kind].callingOf(name) ?? name}`;
+      const readable = `${part.prefix}${part.renames[kind].renamed(name) ?? name}`;
       publicNames.set(name, shortName(readable, part.tag, hash, this.#maxChars));
     }
     return publicNames;
@@ -108,23 +111,23 @@ export class Naming {
    * a client that knows it may use it. Other unpublished names have no server, or are in no list.
    */
   locate(kind: NamedKind, publicName: string): LocatedName {
-    if (!this.#canBeAskedFor(publicName)) return NOBODY;
+    if (!this.#canBeAskedFor(publicName)) return UNKNOWN;
     const tag = tagIn(publicName);
     if (tag !== undefined && this.#hasShortNames(kind)) {
       const part = this.#tagged.get(tag);
-      return part === undefined ? NOBODY : { kind: "short", server: part.server };
+      return part === undefined ? UNKNOWN : { kind: "short", server: part.server };
     }
     const part = this.#ownerOf(publicName);
-    const name = part?.renames[kind].ownNameOf(publicName.slice(part.prefix.length));
-    if (part === undefined || name === undefined) return NOBODY;
+    const name = part?.renames[kind].ownName(publicName.slice(part.prefix.length));
+    if (part === undefined || name === undefined) return UNKNOWN;
     return { kind: "plain", server: part.server, name };
   }
 
   /** @returns `undefined` when `locate` would not find the item by such a name. */
   #plainName(part: Part, kind: NamedKind, name: string): string | undefined {
-    const calling = part.renames[kind].callingOf(name);
-    if (calling === undefined) return undefined;
-    const plain = `${part.prefix}${calling}`;
+    const renamed = part.renames[kind].renamed(name);
+    if (renamed === undefined) return undefined;
+    const plain = `${part.prefix}${renamed}`;
     if (!this.#canBeGivenOut(plain) || this.#ownerOf(plain) !== part) return undefined;
     return tagIn(plain) !== undefined && this.#hasShortNames(kind) ? undefined : plain;
   }
@@ -145,10 +148,13 @@ export class Naming {
     );
   }
 
+  /** Takes one look-up for each length of a prefix, however many servers there are. */
   #ownerOf(name: string): Part | undefined {
-    if (this.#prefixes === undefined) return this.#parts.values().next().value;
-    const server = this.#prefixes.ownerOf(name);
-    return server && this.#parts.get(server.slug);
+    for (const length of this.#prefixLengths) {
+      const part = this.#byPrefix.get(name.slice(0, length));
+      if (part !== undefined) return part;
+    }
+    return undefined;
   }
 
   /** @throws Error when the server is not of this endpoint: a bug of the caller. */
@@ -156,6 +162,31 @@ export class Naming {
     const part = this.#parts.get(server.slug);
     if (part === undefined) throw new Error(`no server of this endpoint: ${server.slug}`);
     return part;
+  }
+}
+
+/** The names of one list of a server, as the operator changed them. */
+class Renames {
+  readonly #publicNames: ReadonlyMap<string, string>;
+  readonly #ownNames: ReadonlyMap<string, string>;
+  /** An operator's name may equal a name that the server uses for another item. */
+  readonly mayClash: boolean;
+
+  /** @param renames the server's own name → the operator's name. The latter are unique. */
+  constructor(renames: ReadonlyMap<string, string>) {
+    this.#publicNames = renames;
+    this.#ownNames = new Map([...renames].map(([own, renamed]) => [renamed, own]));
+    this.mayClash = [...renames.values()].some((renamed) => !renames.has(renamed));
+  }
+
+  /** @returns `undefined` when the operator has given the name to another item. */
+  renamed(own: string): string | undefined {
+    return this.#publicNames.get(own) ?? (this.#ownNames.has(own) ? undefined : own);
+  }
+
+  /** @returns `undefined` when the item with this name was renamed. */
+  ownName(renamed: string): string | undefined {
+    return this.#ownNames.get(renamed) ?? (this.#publicNames.has(renamed) ? undefined : renamed);
   }
 }
 

@@ -38,8 +38,8 @@ export function spellTag(tag: bigint): string {
 export function shortName(readable: string, tag: string, hash: bigint, maxChars: number): string {
   const tail = `${MARK}${tag}${hash.toString(32).padStart(HASH_CHARS, "0")}`;
   const clean = ascii(readable.slice(0, maxChars));
-  const head = /^[\d-]/.test(clean) ? `_${clean}` : clean;
-  return `${head.slice(0, maxChars - TAIL_CHARS).replace(/[_-]+$/, "")}${tail}`;
+  const start = /^[\d-]/.test(clean) ? `_${clean}` : clean;
+  return `${start.slice(0, maxChars - TAIL_CHARS).replace(/[_-]+$/, "")}${tail}`;
 }
 
 /** Converts only letters whose decomposition never changes: names outlive runtimes. */

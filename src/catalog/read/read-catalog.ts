@@ -1,4 +1,4 @@
-/** Reads everything that a server lists, page after page, within bounds. */
+/** Reads everything that a server lists, page by page, within limits. */
 
 import { settleWithin } from "../../lib/time-out.ts";
 import type { Limits } from "../../policy/limits.ts";
@@ -7,19 +7,24 @@ import type { UpstreamTarget } from "../../upstream/target.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
 import { templateFlaws } from "../uris/matched-templates.ts";
 import type { Server } from "../../endpoint/server.ts";
-import { boundAbout } from "./about.ts";
-import { askServer } from "./ask-server.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
-import { type Catalog, type Item, LIST_KINDS, type ListFault, type ListKind } from "../catalog.ts";
+import {
+  type About,
+  type Catalog,
+  type Item,
+  LIST_KINDS,
+  type ListFault,
+  type ListKind,
+} from "../catalog.ts";
+import { ByteBudget, entryWeight } from "./byte-budget.ts";
 import { flawed } from "./flaws.ts";
-import type { ListSource } from "./list-source.ts";
+import { advertises, type ListSource, openListSource } from "./list-source.ts";
 import { type ListReading, readList } from "./read-list.ts";
-import { entryWeight, Room } from "./room.ts";
 import { versionOf } from "./version.ts";
 
 export interface ReadCatalog {
   readonly catalog: Catalog;
-  /** As the server states it, the smallest of all its pages; `undefined` when it says nothing. */
+  /** The smallest `ttlMs` of all pages; `undefined` when the server states none. */
   readonly ttlMs: number | undefined;
 }
 
@@ -48,25 +53,25 @@ export async function readCatalog(
   let source: ListSource | undefined;
   try {
     signal.throwIfAborted();
-    source = await askServer(stoppable(server.target, stopped), client, stopped);
+    source = await openListSource(stoppable(server.target, stopped), client, stopped);
     return await readFrom(slug, source, { limits, last, startedAt, signal });
   } catch (error) {
-    // Whatever it looked like from inside.
+    // The abort may have come out as another error.
     if (signal.aborted) throw signal.reason;
     throw error;
   } finally {
-    // Nothing that is still under way is of use, however the reading ended.
+    // Requests that are still under way are of no use, however the reading ended.
     over.abort(new Error("The catalog is read"));
     source?.close();
   }
 }
 
-/** The connectors open with a clock of their own; here it must not outlive the reading. */
+/** The connectors have a time limit of their own for opening; here it must not outlive the reading. */
 function stoppable(target: UpstreamTarget, stopped: AbortSignal): UpstreamTarget {
   return {
     ...target,
     fetch: (url, init) => {
-      // The end of a session is said whatever happened.
+      // The DELETE request that ends a session is sent in every case.
       if (init.method === "DELETE") return target.fetch(url, init);
       const signals = init.signal ? [stopped, init.signal] : [stopped];
       return target.fetch(url, { ...init, signal: AbortSignal.any(signals) });
@@ -86,10 +91,9 @@ async function readFrom(
   source: ListSource,
   { limits, last, startedAt, signal }: Circumstances,
 ): Promise<ReadCatalog> {
-  const room = new Room(limits.catalogBytes);
+  const budget = new ByteBudget(limits.catalogBytes);
   const { about, flaws } = boundAbout(slug, source.about);
-  room.take(entryWeight(JSON.stringify(about)));
-  const bounds = { maxItems: limits.catalogItems, maxPages: limits.catalogPages, room };
+  budget.take(entryWeight(JSON.stringify(about)));
   const readings: Record<ListKind, ListReading> = {
     tools: NO_LIST,
     resources: NO_LIST,
@@ -97,29 +101,31 @@ async function readFrom(
     prompts: NO_LIST,
   };
   const failed: { readonly list: ListKind; readonly error: UpstreamError }[] = [];
-  // One after the other: a page may be large, and is held as objects and as text at once.
+  // One list after the other: a page may be large, and is held as objects and as text at once.
   for (const [n, list] of LIST_KINDS.entries()) {
     if (!source.mayHave(list)) continue;
     const untilMs = startedAt + listEndsAt(n, limits.catalogSeconds * 1000);
-    const { left } = room;
+    const { left } = budget;
     try {
       readings[list] = await readList({
         slug,
         list,
-        bounds,
-        isAdvertised: source.advertises(list),
+        isAdvertised: advertises(source.about.capabilities, list),
+        maxItems: limits.catalogItems,
+        maxPages: limits.catalogPages,
+        budget,
         ask: (method, params) => askUntil(untilMs, slug, source, method, params),
-        isLawful: (thing) => source.isLawful(list, thing),
+        isLawful: (item) => source.isLawful(list, item),
       });
     } catch (error) {
       if (signal.aborted || !isOfOneList(error)) throw error;
-      room.restore(left);
+      budget.restore(left);
       failed.push({ list, error });
     }
   }
   const all = LIST_KINDS.map((list) => readings[list]);
   const [first] = failed;
-  // Every page says for whom it is.
+  // Every page sets `isPublic`, so no page of any list was read.
   if (first !== undefined && all.every(({ isPublic }) => isPublic === undefined)) throw first.error;
   const faults: ListFault[] = [];
   const before = first === undefined ? undefined : last();
@@ -127,10 +133,10 @@ async function readFrom(
     const fault = faultFrom(list, error, before);
     faults.push(fault);
     const isServable = Date.now() - fault.since <= limits.staleCatalogHours * HOUR_MS;
-    if (isServable) readings[list] = keptList(slug, list, before?.lists[list] ?? [], room);
+    if (isServable) readings[list] = keptList(slug, list, before?.lists[list] ?? [], budget);
   }
   const { tools, resources, templates, prompts } = readings;
-  const said = {
+  const facts = {
     era: source.era,
     about,
     flaws: [
@@ -139,12 +145,12 @@ async function readFrom(
       ...templateFlaws(slug, templates.items),
     ],
     faults,
-    isPublic: faults.length === 0 && isForAll(all),
+    isPublic: faults.length === 0 && areAllPublic(all),
   };
   return {
     catalog: {
-      version: await versionOf(textsOf(said, readings)),
-      ...said,
+      version: await versionOf(textsOf(facts, readings)),
+      ...facts,
       lists: {
         tools: tools.items,
         resources: resources.items,
@@ -156,16 +162,40 @@ async function readFrom(
   };
 }
 
+const MAX_INSTRUCTIONS_CHARS = 16 * 1024;
+const MAX_OBJECT_CHARS = 64 * 1024;
+
+/** Bounds a server's description of itself: every catalog includes it. */
+function boundAbout(
+  slug: string,
+  { capabilities, serverInfo, instructions }: About,
+): { readonly about: About; readonly flaws: readonly string[] } {
+  const about: About = {
+    capabilities: fits(capabilities) ? capabilities : {},
+    serverInfo: serverInfo !== undefined && fits(serverInfo) ? serverInfo : undefined,
+    instructions: instructions?.slice(0, MAX_INSTRUCTIONS_CHARS),
+  };
+  const isWhole =
+    about.capabilities === capabilities &&
+    about.serverInfo === serverInfo &&
+    about.instructions === instructions;
+  return { about, flaws: isWhole ? [] : [flawed.talkative(slug)] };
+}
+
+function fits(value: JsonObject): boolean {
+  return JSON.stringify(value).length <= MAX_OBJECT_CHARS;
+}
+
 const HOUR_MS = 3_600_000;
 /** The part of the time that is kept for each list that is still to be read, and for the end. */
 const KEPT_TIME = 0.1;
 
-/** When a list must be there, so that one that stalls does not take the time of the others. */
+/** The deadline of a list: one that stalls must not take the time of the others. */
 function listEndsAt(index: number, wholeMs: number): number {
   return wholeMs * (1 - KEPT_TIME * (LIST_KINDS.length - index));
 }
 
-/** @throws UpstreamError `timeout` when the page does not come in time; the request is let be. */
+/** @throws UpstreamError `timeout` when the page does not arrive in time; the request goes on. */
 async function askUntil(
   untilMs: number,
   slug: string,
@@ -174,7 +204,7 @@ async function askUntil(
   params: JsonObject,
 ): Promise<Reply> {
   const asking = source.ask(method, params);
-  // It may fail when nobody waits for it any more.
+  // The request may fail after the time-out.
   asking.catch(() => undefined);
   const reply = await settleWithin(asking, Math.max(0, untilMs - Date.now()));
   if (reply !== undefined) return reply;
@@ -189,7 +219,7 @@ function isOfOneList(error: unknown): error is UpstreamError {
   return failure === "malformed" || failure === "timeout" || failure === "lost";
 }
 
-/** Since when: it goes on from one reading to the next. */
+/** The `since` of a fault lasts from one reading to the next. */
 function faultFrom(
   list: ListKind,
   { failure, message }: UpstreamError,
@@ -199,26 +229,31 @@ function faultFrom(
   return { list, reason: failure, message, since: earlier?.since ?? Date.now() };
 }
 
-/** The part of an earlier list that still has room beside the others. */
-function keptList(slug: string, list: ListKind, items: readonly Item[], room: Room): ListReading {
-  const isFull = items.findIndex(({ name, text }) => !room.take(entryWeight(name, text)));
-  if (isFull === -1) return { ...NO_LIST, items };
-  return { ...NO_LIST, items: items.slice(0, isFull), flaws: [flawed.tooLong(slug, list, isFull)] };
+/** The part of an earlier list that fits beside the other lists. */
+function keptList(
+  slug: string,
+  list: ListKind,
+  items: readonly Item[],
+  budget: ByteBudget,
+): ListReading {
+  const end = items.findIndex(({ name, text }) => !budget.take(entryWeight(name, text)));
+  if (end === -1) return { ...NO_LIST, items };
+  return { ...NO_LIST, items: items.slice(0, end), flaws: [flawed.tooLong(slug, list, end)] };
 }
 
 /** All texts of the catalog in a fixed order. */
-function* textsOf(said: object, readings: Readings): Generator<string, void, void> {
-  yield JSON.stringify(said);
+function* textsOf(facts: object, readings: Readings): Generator<string, void, void> {
+  yield JSON.stringify(facts);
   for (const list of LIST_KINDS) {
     yield list;
     for (const { text } of readings[list].items) yield text;
   }
 }
 
-/** Only if every list that there is says so. */
-function isForAll(readings: readonly ListReading[]): boolean {
-  const said = readings.map(({ isPublic }) => isPublic).filter((is) => is !== undefined);
-  return said.length > 0 && said.every(Boolean);
+/** The server has lists, and every one of them is public. */
+function areAllPublic(readings: readonly ListReading[]): boolean {
+  const scopes = readings.map(({ isPublic }) => isPublic).filter((is) => is !== undefined);
+  return scopes.length > 0 && scopes.every(Boolean);
 }
 
 function smallest(values: readonly (number | undefined)[]): number | undefined {

@@ -1,48 +1,43 @@
 /**
- * Reads one list of a server to its end, or to where it is cut: page after page, in bounds, whatever
- * the server makes of its cursors. Things become text as soon as they are there, so one page at a
- * time is held as objects.
+ * Reads one list of a server page by page, to its end or to a limit, whatever the server does with its
+ * cursors. Items become text as soon as they arrive, so only one page at a time is held as objects.
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
 import { type Item, LISTS, type ListKind } from "../catalog.ts";
+import { type ByteBudget, entryWeight, weightOf } from "./byte-budget.ts";
 import { flawed } from "./flaws.ts";
-import { entryWeight, type Room, weightOf } from "./room.ts";
-
-interface ListBounds {
-  readonly maxItems: number;
-  readonly maxPages: number;
-  /** Shared with the other lists of the catalog. */
-  readonly room: Room;
-}
 
 export interface ListQuestion {
   readonly slug: string;
   readonly list: ListKind;
-  /** The server says that it has such things. */
+  /** The server advertises such items. */
   readonly isAdvertised: boolean;
-  readonly bounds: ListBounds;
-  /** Resolves to a result as the server gave it, or to an error. */
+  readonly maxItems: number;
+  readonly maxPages: number;
+  /** Shared with the other lists of the catalog. */
+  readonly budget: ByteBudget;
+  /** Resolves to the server's result or error. */
   readonly ask: (method: string, params: JsonObject) => Promise<Reply>;
-  /** Whether a thing may be passed on at all. */
-  readonly isLawful: (thing: JsonObject) => boolean;
+  /** The item may be passed on to clients. */
+  readonly isLawful: (item: JsonObject) => boolean;
 }
 
 export interface ListReading {
   readonly items: readonly Item[];
   readonly flaws: readonly string[];
-  /** The smallest that a page states. */
+  /** The smallest `ttlMs` of all pages. */
   readonly ttlMs: number | undefined;
-  /** Every page is for everybody; `undefined` when there was no page. */
+  /** Every page has `cacheScope` "public"; `undefined` when there was no page. */
   readonly isPublic: boolean | undefined;
 }
 
 /** The reading stops after this many pages in a row without a new item. */
 const MAX_BARREN_PAGES = 25;
 
-/** @throws UpstreamError when the server has the list, but does not give it. */
+/** @throws UpstreamError when the server has the list but does not return it. */
 export async function readList(question: ListQuestion): Promise<ListReading> {
   return new Reader(question).read();
 }
@@ -70,12 +65,12 @@ class Reader {
       if (page === undefined) break;
       const { length } = this.#items;
       const doubled = this.#doubled;
-      const isWhole = this.#take(page.things);
+      const isWhole = this.#take(page.items);
       barren = this.#items.length === length ? barren + 1 : 0;
       const { nextCursor } = page;
       if (cursor === "" && barren > 0 && (nextCursor ?? "") === "") {
-        // An empty cursor is a cursor (pagination), but some servers end their lists with one. Then
-        // it leads to what was there already.
+        // An empty cursor is a cursor (pagination), but some servers end their lists with one. It then
+        // leads to items that were returned before.
         this.#doubled = doubled;
         break;
       }
@@ -92,22 +87,22 @@ class Reader {
     }
     return {
       items: this.#items,
-      flaws: [...this.#flaws, ...this.#leftOut()],
+      flaws: [...this.#flaws, ...this.#omissions()],
       ttlMs: this.#ttlMs,
       isPublic: this.#isPublic,
     };
   }
 
   #mayGoOn(nextCursor: string, pages: number, barren: number): boolean {
-    const { maxPages, room } = this.#question.bounds;
+    const { maxPages, budget } = this.#question;
     this.#cursors.add(nextCursor);
-    return pages < maxPages && barren < MAX_BARREN_PAGES && room.take(weightOf(nextCursor));
+    return pages < maxPages && barren < MAX_BARREN_PAGES && budget.take(weightOf(nextCursor));
   }
 
   /** @returns `undefined` when there is no such list, or no such page. */
   async #page(
     cursor: string | undefined,
-  ): Promise<{ things: readonly unknown[]; nextCursor: string | undefined } | undefined> {
+  ): Promise<{ items: readonly unknown[]; nextCursor: string | undefined } | undefined> {
     const { slug, list, isAdvertised, ask } = this.#question;
     const { method, member } = LISTS[list];
     const reply = await ask(method, cursor === undefined ? {} : { cursor });
@@ -117,31 +112,30 @@ class Reader {
       if (cursor !== undefined || code !== ErrorCode.MethodNotFound) {
         throw new UpstreamError(slug, "malformed", `answered ${method} with error ${code}`);
       }
-      // Servers with resources have templates or not, and no word for it.
+      // A server with resources may have no templates, and has no capability that would say so.
       if (isAdvertised && list !== "templates") this.#flaws.push(flawed.missing(slug, list));
       return undefined;
     }
-    const { ttlMs, cacheScope, nextCursor, [member]: things } = reply.result;
-    if (!Array.isArray(things)) {
+    const { ttlMs, cacheScope, nextCursor, [member]: items } = reply.result;
+    if (!Array.isArray(items)) {
       throw new UpstreamError(slug, "malformed", `answered ${method} without a list`);
     }
     if (isTtl(ttlMs)) this.#ttlMs = Math.min(this.#ttlMs ?? ttlMs, ttlMs);
     this.#isPublic = cacheScope === "public" && this.#isPublic !== false;
-    return { things, nextCursor: typeof nextCursor === "string" ? nextCursor : undefined };
+    return { items, nextCursor: typeof nextCursor === "string" ? nextCursor : undefined };
   }
 
-  /** @returns `false` when not everything fits. */
-  #take(things: readonly unknown[]): boolean {
-    const { list, bounds, isLawful } = this.#question;
-    for (const thing of things) {
-      const name = isObject(thing) ? thing[LISTS[list].name] : undefined;
-      if (!isObject(thing) || typeof name !== "string") this.#nameless += 1;
+  /** @returns `false` when a limit was reached. */
+  #take(items: readonly unknown[]): boolean {
+    const { list, maxItems, budget, isLawful } = this.#question;
+    for (const item of items) {
+      const name = isObject(item) ? item[LISTS[list].name] : undefined;
+      if (!isObject(item) || typeof name !== "string") this.#nameless += 1;
       else if (this.#names.has(name)) this.#doubled += 1;
-      else if (!isLawful(thing)) this.#unlawful += 1;
+      else if (!isLawful(item)) this.#unlawful += 1;
       else {
-        const text = JSON.stringify(thing);
-        if (this.#items.length >= bounds.maxItems) return false;
-        if (!bounds.room.take(entryWeight(name, text))) return false;
+        const text = JSON.stringify(item);
+        if (this.#items.length >= maxItems || !budget.take(entryWeight(name, text))) return false;
         this.#names.add(name);
         this.#items.push({ name, text });
       }
@@ -149,13 +143,13 @@ class Reader {
     return true;
   }
 
-  #leftOut(): string[] {
+  #omissions(): string[] {
     const { slug, list } = this.#question;
-    return [
-      ...(this.#nameless === 0 ? [] : [flawed.nameless(slug, list, this.#nameless)]),
-      ...(this.#doubled === 0 ? [] : [flawed.doubled(slug, list, this.#doubled)]),
-      ...(this.#unlawful === 0 ? [] : [flawed.unlawful(slug, list, this.#unlawful)]),
-    ];
+    const flaws: string[] = [];
+    if (this.#nameless > 0) flaws.push(flawed.nameless(slug, list, this.#nameless));
+    if (this.#doubled > 0) flaws.push(flawed.doubled(slug, list, this.#doubled));
+    if (this.#unlawful > 0) flaws.push(flawed.unlawful(slug, list, this.#unlawful));
+    return flaws;
   }
 }
 

@@ -1,12 +1,12 @@
-/** A short name for a content: it changes whenever the content does. */
+/** A short digest of a content. */
 
 import { toBase64Url } from "../../lib/base64url.ts";
 
-/** Texts are digested in pieces of about this size, so that no second copy of them all is made. */
+/** Texts are digested in pieces of about this size, so that no second copy of all of them is made. */
 const PIECE_CHARS = 256 * 1024;
 const VERSION_BYTES = 12;
 
-/** @param texts JSON: it has no raw line ends, so they tell where one text ends. */
+/** @param texts JSON: it has no raw line breaks, so these separate the texts. */
 export async function versionOf(texts: Iterable<string>): Promise<string> {
   const digests: string[] = [];
   let piece: string[] = [];

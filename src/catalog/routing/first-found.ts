@@ -51,7 +51,7 @@ export async function firstFound(
   let taken: Reply | undefined;
   const decide = (): void => {
     const reply = decision(asked, isInOrder);
-    if (reply === "nobody") found.resolve(resourceNotFound(era, uri));
+    if (reply === "unknown") found.resolve(resourceNotFound(era, uri));
     else if (reply !== undefined) found.resolve(reply);
   };
   const headStart = setTimeout(() => {
@@ -90,7 +90,7 @@ interface Asked {
 }
 
 /** @returns `undefined` while it is open. */
-function decision(asked: readonly Asked[], isInOrder: boolean): Reply | "nobody" | undefined {
+function decision(asked: readonly Asked[], isInOrder: boolean): Reply | "unknown" | undefined {
   let objection: Reply | undefined;
   let isOpen = false;
   for (const { server, reply } of asked) {
@@ -98,7 +98,7 @@ function decision(asked: readonly Asked[], isInOrder: boolean): Reply | "nobody"
     else if ("result" in reply) return isOpen && isInOrder ? undefined : reply;
     else if (!isAbsence(reply.error, server.slug)) objection ??= reply;
   }
-  return isOpen ? undefined : (objection ?? "nobody");
+  return isOpen ? undefined : (objection ?? "unknown");
 }
 
 /** The server does not have the resource, or is unavailable itself. */

@@ -30,7 +30,7 @@ export async function findNamed(
 ): Promise<FoundName> {
   const naming = namingOf(place.endpoint, place.limits.nameChars);
   const located = naming.locate(kind, publicName);
-  if (located.kind === "nobody") return { kind: "reply", reply: unknownName(kind, publicName) };
+  if (located.kind === "unknown") return { kind: "reply", reply: unknownName(kind, publicName) };
   const { server } = located;
   // Servers hide tools that can be called all the same, so most names need no list.
   if (located.kind === "plain" && isAllowedUnlisted(server[kind], located.name)) {

@@ -136,7 +136,7 @@ describe("for any servers and names", () => {
           for (const [at, server] of endpoint.servers.entries()) {
             for (const [name, publicName] of called[at] ?? []) {
               const located = naming.locate(kind, publicName);
-              const found = located.kind === "nobody" ? undefined : located.server.slug;
+              const found = located.kind === "unknown" ? undefined : located.server.slug;
               expect(found, shown([name, publicName])).toBe(server.slug);
               if (located.kind === "plain") expect(shown(located.name)).toBe(shown(name));
             }

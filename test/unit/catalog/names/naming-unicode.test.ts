@@ -58,7 +58,7 @@ describe("characters of the category", () => {
           const called = publicName(naming, server, name);
           expect(called, shown(name)).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,44}$/);
           const located = naming.locate("tools", called);
-          expect(located.kind === "nobody" ? undefined : located.server.slug).toBe(server.slug);
+          expect(located.kind === "unknown" ? undefined : located.server.slug).toBe(server.slug);
         }
         const single = alone({ slug: "docs" });
         const exact = new Naming(single, 45);

@@ -91,7 +91,7 @@ describe("where several servers meet", () => {
     { why: "one in another alphabet", name: "検索" },
     { why: "one with a line break", name: "docs__search\n" },
   ])("$why is nobody's", ({ name }, { expect }) => {
-    expect(naming.locate("tools", name)).toEqual({ kind: "nobody" });
+    expect(naming.locate("tools", name)).toEqual({ kind: "unknown" });
   });
 
   test("a name that is too long to be given out may be asked for", ({ expect }) => {
@@ -114,7 +114,7 @@ describe("where several servers meet", () => {
   test("without a prefix of nothing, other names are nobody's", ({ expect }) => {
     const naming = new Naming(meeting({ slug: "a" }, { slug: "b" }), 45);
     for (const name of ["search", "a_search", "A__search", "c__search", "_a__x"]) {
-      expect(naming.locate("tools", name)).toEqual({ kind: "nobody" });
+      expect(naming.locate("tools", name)).toEqual({ kind: "unknown" });
     }
   });
 
@@ -221,7 +221,7 @@ describe("a server alone", () => {
     for (const [name, called] of Object.entries(rename)) {
       expect(publicName(naming, server, name)).toBe(called);
       expect(naming.locate("tools", called)).toEqual({ kind: "plain", server, name });
-      expect(naming.locate("tools", name)).toEqual({ kind: "nobody" });
+      expect(naming.locate("tools", name)).toEqual({ kind: "unknown" });
     }
     // What lost its name to another is the only thing that has a short one.
     expect(publicName(naming, server, "new")).toMatch(SHORT);

@@ -4,8 +4,8 @@ import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
 import type { ListKind } from "../../../../src/catalog/catalog.ts";
+import { ByteBudget } from "../../../../src/catalog/read/byte-budget.ts";
 import { type ListReading, readList } from "../../../../src/catalog/read/read-list.ts";
-import { Room } from "../../../../src/catalog/read/room.ts";
 import type { JsonObject, Reply } from "../../../../src/protocol/json-rpc.ts";
 import { UpstreamError } from "../../../../src/upstream/upstream-error.ts";
 import { failureOf } from "../../upstream/fake-target.ts";
@@ -29,7 +29,7 @@ async function read(
   const cursors: unknown[] = [];
   const reading = await readList({
     ...{ slug: "docs", list, isAdvertised: true, isLawful: () => true, ...options },
-    bounds: { maxItems, maxPages, room: new Room(bytes) },
+    ...{ maxItems, maxPages, budget: new ByteBudget(bytes) },
     ask: async (_method, params) => {
       cursors.push(params["cursor"]);
       if (cursors.length > 1000) throw new Error("asked without end");

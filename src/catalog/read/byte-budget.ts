@@ -3,12 +3,12 @@
  * travels between objects in one piece.
  */
 
-/** Of an entry: the members' names and lengths, as a structured clone writes them. */
+/** The members' names and lengths of an entry, as a structured clone writes them. */
 const ENTRY_BYTES = 32;
-// oxlint-disable-next-line eslint/no-control-regex -- what fits into one byte, all of it
+// oxlint-disable-next-line eslint/no-control-regex -- the whole range that fits into one byte
 const WIDE = /[^\u0000-\u00ff]/;
 
-/** Bytes that a text takes in memory and between objects, at the most. */
+/** The largest number of bytes that a text takes in memory and between objects. */
 export function weightOf(text: string): number {
   return WIDE.test(text) ? text.length * 2 : text.length;
 }
@@ -17,7 +17,7 @@ export function entryWeight(...texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + weightOf(text), ENTRY_BYTES);
 }
 
-export class Room {
+export class ByteBudget {
   #left: number;
 
   constructor(bytes: number) {
@@ -28,12 +28,12 @@ export class Room {
     return this.#left;
   }
 
-  /** Gives back what was taken since there were so many bytes left. */
+  /** Gives back everything that was taken since there were `left` bytes. */
   restore(left: number): void {
     this.#left = left;
   }
 
-  /** @returns `false` when there is none for all of it; then nothing is taken. */
+  /** @returns `false` when there are not enough bytes left; then none are taken. */
   take(bytes: number): boolean {
     if (bytes > this.#left) return false;
     this.#left -= bytes;
