@@ -15,41 +15,23 @@ export async function mapLimited<Item, Result>(
   signal?: AbortSignal,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  let index = 0;
-  await eachLimited(items, limit, async (item) => {
-    const place = index++;
-    signal?.throwIfAborted();
-    results[place] = await map(item);
-    return true;
-  });
-  return results;
-}
-
-/**
- * Calls `work` for each item, in the order of the items.
- *
- * @param work resolves to `false` to give up its place: from then on, one call fewer is under way at a
- *   time. After `limit` such results, the rest of the items is left.
- * @throws the first error of a call. No call starts after it.
- */
-export async function eachLimited<Item>(
-  items: Iterable<Item>,
-  limit: number,
-  work: (item: Item) => Promise<boolean>,
-): Promise<void> {
   const rest = each(items);
-  const place = async (): Promise<void> => {
+  let index = 0;
+  const work = async (): Promise<void> => {
     try {
       for (let next = rest.next(); next.done !== true; next = rest.next()) {
-        if (!(await work(next.value))) return;
+        const place = index++;
+        signal?.throwIfAborted();
+        results[place] = await map(next.value);
       }
     } catch (error) {
-      // Ends the loops of the other places, too.
+      // Ends the other loops, too.
       rest.return();
       throw error;
     }
   };
-  await Promise.all(Array.from({ length: limit }, place));
+  await Promise.all(Array.from({ length: limit }, work));
+  return results;
 }
 
 function* each<Item>(items: Iterable<Item>): Generator<Item, void, void> {

@@ -6,7 +6,6 @@ import type { Server } from "../../endpoint/server.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 import { EndpointDispatch } from "./endpoint-dispatch.ts";
 import type { SavedInbox } from "../../notifications/legacy/notification-inbox.ts";
-import { OwnSubscriptions } from "../../notifications/legacy/own-subscriptions.ts";
 import { type SavedServers, ServerSessions, type ServerSide } from "./server-sessions.ts";
 import {
   type NewsSource,
@@ -46,16 +45,15 @@ export function sessionDispatch(options: FederatedSessionOptions): FederatedSess
   const { requestScope, client, unsolicited, connect, saved, save } = options;
   const { endpoint } = requestScope;
   let { logLevel } = saved;
-  const own = new OwnSubscriptions({
-    saved: saved.own ?? [],
-    save: (slugs) => save({ own: slugs }),
-    request: (slug, call) => servers.requestFor(slug, call),
-    takesSubscriptions: (slug) => servers.takesSubscriptions(slug),
-  });
   const subscriptions = new EndpointSubscriptions({
     requestScope,
     source: options.source,
-    own,
+    own: {
+      saved: saved.own ?? [],
+      save: (slugs) => save({ own: slugs }),
+      request: (slug, call) => servers.requestFor(slug, call),
+      takesSubscriptions: (slug) => servers.takesSubscriptions(slug),
+    },
     attributed: unsolicited,
     isSilent: () => !endpoint.isMerged && servers.isSilent(endpoint.servers[0]),
     savedWanted: saved.wanted,

@@ -25,7 +25,7 @@ import {
   type NotificationInboxOptions,
   type SavedInbox,
 } from "./notification-inbox.ts";
-import type { OwnSubscriptions } from "./own-subscriptions.ts";
+import { OwnSubscriptions, type OwnSessions } from "./own-subscriptions.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
 import { isListTopic, type ListTopic, listToldBy, topicOf } from "../../catalog/topics.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
@@ -49,7 +49,7 @@ export interface NewsSource {
 export interface EndpointSubscriptionsOptions {
   readonly requestScope: Pick<RequestScope, "endpoint" | "limits" | "waitUntil">;
   readonly source: NewsSource;
-  readonly own: OwnSubscriptions;
+  readonly own: OwnSessions;
   /** The endpoint's only server announces nothing in a session of the client, since there is none. */
   readonly isSilent: () => boolean;
   readonly attributed: NotificationInboxOptions["unsolicited"];
@@ -62,6 +62,7 @@ export interface EndpointSubscriptionsOptions {
 export class EndpointSubscriptions {
   readonly #options: EndpointSubscriptionsOptions;
   readonly #wanted: SessionSubscriptions;
+  readonly #own: OwnSubscriptions;
   readonly #inbox: NotificationInbox;
   readonly #deduplicator = new Deduplicator<"own" | "feed">();
   readonly #mutex = new KeyedMutex();
@@ -75,6 +76,7 @@ export class EndpointSubscriptions {
     const retentionMs = requestScope.limits.retentionMinutes * 60_000;
     this.#options = options;
     this.#wanted = new SessionSubscriptions(requestScope.endpoint, savedWanted);
+    this.#own = new OwnSubscriptions(options.own, this.#wanted);
     this.#inbox = new NotificationInbox({ unsolicited: attributed, saved, save, retentionMs });
     this.#mustRenew = !this.#wanted.isEmpty;
   }
@@ -96,9 +98,8 @@ export class EndpointSubscriptions {
       this.#wanted.add(uri, slug);
       this.#save();
     }
-    const { own, requestScope } = this.#options;
-    const owning = own.subscribe(slug, uri);
-    requestScope.waitUntil(owning);
+    const owning = this.#own.subscribe(slug, uri);
+    this.#options.requestScope.waitUntil(owning);
     const topic = topicOf(uri);
     const honoured = await this.#subscribeAtSource({ [slug]: [topic] });
     if (honoured !== undefined && new Map(Object.entries(honoured)).get(slug)?.includes(topic)) {
@@ -115,6 +116,8 @@ export class EndpointSubscriptions {
     if (honoured !== undefined || before !== slug) {
       this.#wanted.delete(uri);
       this.#save();
+      // A subscription that took too long may still be granted.
+      this.#options.requestScope.waitUntil(this.#own.unsubscribe(slug, uri));
     }
     if (honoured === undefined) {
       const message = "The gateway cannot tell of changes at the moment; subscribe again later";
@@ -126,23 +129,11 @@ export class EndpointSubscriptions {
 
   /** @returns whether the client's own session with the server will announce the resource. */
   async #beginOwn(uri: string, slug: string): Promise<boolean> {
-    const { own, requestScope } = this.#options;
-    let hasTimedOut = false;
-    const isWanted = (one: string): boolean =>
-      !this.#over.signal.aborted && this.#wanted.ownerOf(one) === slug;
-    const beginning = own.begin(slug, uri).then(async (isSubscribed) => {
-      if (!isSubscribed) return false;
-      // The client's subscription has been refused.
-      if (hasTimedOut && !isWanted(uri)) await own.unsubscribe(slug, uri);
-      return true;
-    });
-    requestScope.waitUntil(beginning);
-    const isSubscribed = await settleWithin(beginning, BEGIN_WAIT_MS);
-    hasTimedOut = isSubscribed === undefined;
-    if (isSubscribed !== true) return false;
-    const others = this.#wanted.urisOf(slug).filter((one) => one !== uri);
-    requestScope.waitUntil(own.subscribeAll(slug, others, isWanted));
-    return true;
+    const begun = this.#own.begin(slug, uri);
+    this.#options.requestScope.waitUntil(
+      begun.then((isBegun) => (isBegun ? this.#own.subscribeAll(slug) : undefined)),
+    );
+    return (await settleWithin(begun, BEGIN_WAIT_MS)) === true;
   }
 
   /** `resources/unsubscribe`. */
@@ -163,18 +154,15 @@ export class EndpointSubscriptions {
    * session there, so that is subscribed first, unless it takes longer than `OWN_WAIT_MS`.
    */
   async called({ slug }: Server): Promise<void> {
-    const { own, requestScope } = this.#options;
-    if (!own.called(slug)) return;
-    const isWanted = (uri: string): boolean =>
-      !this.#over.signal.aborted && this.#wanted.ownerOf(uri) === slug;
-    const subscribed = own.subscribeAll(slug, this.#wanted.urisOf(slug), isWanted);
-    requestScope.waitUntil(subscribed);
+    const subscribed = this.#own.called(slug);
+    if (subscribed === undefined) return;
+    this.#options.requestScope.waitUntil(subscribed);
     await settleWithin(subscribed, OWN_WAIT_MS);
   }
 
   /** @returns the subscriptions of the client's own session with a server, if that is opened anew. */
   ownUris(slug: string): readonly string[] {
-    return this.#options.own.isAt(slug) ? this.#wanted.urisOf(slug) : [];
+    return this.#own.urisAt(slug);
   }
 
   /**
@@ -254,6 +242,7 @@ export class EndpointSubscriptions {
   /** The session is over. */
   async end(): Promise<void> {
     this.#over.abort(new Error("The session is over"));
+    this.#own.end();
     if (this.#wanted.isEmpty || this.#inbox.isParked) return;
     // A fan-out that cannot be reached now learns it with the next news.
     await this.#options.source.unsubscribe().catch(() => undefined);
@@ -294,10 +283,11 @@ export class EndpointSubscriptions {
     const removed = this.#mutex.run(uri, async () => {
       await renewed;
       if (this.#wanted.ownerOf(uri) === slug) return;
-      const { own, source } = this.#options;
       // A fan-out that cannot be reached goes on delivering news, which the session ignores.
-      const left = source.unsubscribe({ [slug]: [topicOf(uri)] }).catch(() => undefined);
-      await Promise.all([left, own.unsubscribe(slug, uri)]);
+      const left = this.#options.source
+        .unsubscribe({ [slug]: [topicOf(uri)] })
+        .catch(() => undefined);
+      await Promise.all([left, this.#own.unsubscribe(slug, uri)]);
     });
     this.#options.requestScope.waitUntil(removed);
   }

@@ -6,13 +6,15 @@
  * eras may notify legacy sessions only.
  */
 
-import { eachLimited } from "../../lib/map-limited.ts";
+import { Reconciler } from "../../lib/reconciler.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
+import type { SessionSubscriptions } from "./session-subscriptions.ts";
 
-const AT_ONCE = 4;
+/** Subscriptions and their ends under way at a time, at one server. */
+const REQUESTS_AT_ONCE = 4;
 
-export interface OwnSubscriptionsOptions {
+export interface OwnSessions {
   /** The servers at which the session is subscribed, as it was saved. */
   readonly saved: readonly string[];
   readonly save: (slugs: readonly string[]) => void;
@@ -23,45 +25,35 @@ export interface OwnSubscriptionsOptions {
 }
 
 export class OwnSubscriptions {
-  readonly #options: OwnSubscriptionsOptions;
+  readonly #sessions: OwnSessions;
+  readonly #wanted: Pick<SessionSubscriptions, "ownerOf" | "urisOf">;
+  /** The servers that the client has called, or whose session is used without a call. */
   readonly #called: Set<string>;
   readonly #subscribed: Set<string>;
+  readonly #reconcilers = new Map<string, Reconciler<string>>();
 
-  constructor(options: OwnSubscriptionsOptions) {
-    this.#options = options;
-    this.#called = new Set(options.saved);
-    this.#subscribed = new Set(options.saved);
+  constructor(sessions: OwnSessions, wanted: Pick<SessionSubscriptions, "ownerOf" | "urisOf">) {
+    this.#sessions = sessions;
+    this.#wanted = wanted;
+    this.#called = new Set(sessions.saved);
+    this.#subscribed = new Set(sessions.saved);
+    for (const slug of sessions.saved) this.#make(slug, wanted.urisOf(slug));
   }
 
-  /** @returns whether this is the first call. */
-  called(slug: string): boolean {
-    if (this.#called.has(slug)) return false;
-    this.#called.add(slug);
-    return true;
-  }
-
-  /** @returns whether a session that is opened there anew is to be subscribed. */
-  isAt(slug: string): boolean {
-    return this.#subscribed.has(slug);
+  /** @returns the subscriptions of the session with a server, if that is opened anew. */
+  urisAt(slug: string): readonly string[] {
+    return this.#subscribed.has(slug) ? this.#wanted.urisOf(slug) : [];
   }
 
   /**
-   * Subscribes the session to the resources wanted before its first call: `AT_ONCE` at a time, and it
-   * stops once the server has refused as many.
+   * Subscribes the session to the resources that were wanted before its first call.
    *
-   * @param isWanted whether the resource is still wanted.
+   * @returns `undefined` for any other call.
    */
-  async subscribeAll(
-    slug: string,
-    uris: readonly string[],
-    isWanted: (uri: string) => boolean,
-  ): Promise<void> {
-    await eachLimited(
-      uris,
-      AT_ONCE,
-      async (uri) => !isWanted(uri) || (await this.#subscribe(slug, uri)),
-    );
-    if (uris.some(isWanted)) this.#note(slug);
+  called(slug: string): Promise<void> | undefined {
+    if (this.#called.has(slug)) return undefined;
+    this.#called.add(slug);
+    return this.subscribeAll(slug);
   }
 
   /**
@@ -71,34 +63,60 @@ export class OwnSubscriptions {
    */
   async begin(slug: string, uri: string): Promise<boolean> {
     // A session that is in use has been asked already.
-    if (this.#called.has(slug) || !(await this.#options.takesSubscriptions(slug))) return false;
-    if (!(await this.#subscribe(slug, uri))) return false;
+    if (this.#called.has(slug) || !(await this.#sessions.takesSubscriptions(slug))) return false;
+    if (!(await this.#at(slug).addAgain(uri))) return false;
     this.#called.add(slug);
     this.#note(slug);
     return true;
   }
 
+  /** Subscribes the session to every wanted resource. */
+  async subscribeAll(slug: string): Promise<void> {
+    await this.#at(slug).check(this.#wanted.urisOf(slug));
+    if (this.#wanted.urisOf(slug).length > 0) this.#note(slug);
+  }
+
   /** @returns `false` where there is no such session, or the server does not subscribe it. */
   async subscribe(slug: string, uri: string): Promise<boolean> {
-    if (!this.#called.has(slug) || !(await this.#subscribe(slug, uri))) return false;
+    if (!this.#called.has(slug) || !(await this.#at(slug).addAgain(uri))) return false;
     this.#note(slug);
     return true;
   }
 
+  /** Ends the subscription to a resource that is no longer wanted. */
   async unsubscribe(slug: string, uri: string): Promise<void> {
-    if (!this.#called.has(slug)) return;
-    await this.#options.request(slug, { method: "resources/unsubscribe", params: { uri } });
+    await this.#reconcilers.get(slug)?.check([uri]);
   }
 
-  async #subscribe(slug: string, uri: string): Promise<boolean> {
-    const call = { method: "resources/subscribe", params: { uri } };
-    return "result" in (await this.#options.request(slug, call));
+  /** The session is over. */
+  end(): void {
+    for (const reconciler of this.#reconcilers.values()) reconciler.end();
+  }
+
+  #at(slug: string): Reconciler<string> {
+    return this.#reconcilers.get(slug) ?? this.#make(slug, []);
+  }
+
+  /** @param unsure the resources that the session was subscribed to before a restart. */
+  #make(slug: string, unsure: readonly string[]): Reconciler<string> {
+    const ask = async (method: string, uri: string): Promise<boolean> =>
+      "result" in (await this.#sessions.request(slug, { method, params: { uri } }));
+    const reconciler = new Reconciler<string>({
+      isWanted: (uri) => this.#wanted.ownerOf(uri) === slug,
+      add: (uri) => ask("resources/subscribe", uri),
+      remove: (uri) => ask("resources/unsubscribe", uri),
+      atOnce: REQUESTS_AT_ONCE,
+      givesUp: true,
+      unsure,
+    });
+    this.#reconcilers.set(slug, reconciler);
+    return reconciler;
   }
 
   /** Saves each server once, however many resources it has; they are stored elsewhere. */
   #note(slug: string): void {
     if (this.#subscribed.has(slug)) return;
     this.#subscribed.add(slug);
-    this.#options.save([...this.#subscribed]);
+    this.#sessions.save([...this.#subscribed]);
   }
 }

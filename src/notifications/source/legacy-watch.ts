@@ -5,6 +5,7 @@
  * opened again in the same session.
  */
 
+import { Reconciler } from "../../lib/reconciler.ts";
 import { abortAfter } from "../../lib/time-out.ts";
 import { notification, isObject } from "../../protocol/json-rpc.ts";
 import { connect, type Connected } from "../../upstream/legacy/connect.ts";
@@ -19,11 +20,12 @@ import { LIST_TOPICS, type Topic } from "../../catalog/feeds.ts";
 import { noticePeer, takeNotice } from "./watch-notices.ts";
 import { isListTopic, type ListTopic, uriOf, topicOf } from "../../catalog/topics.ts";
 import type { OpenWatch, WatchEnd, WatchEvents, WatchRequest } from "./watch-port.ts";
-import { WatchSubscriptions } from "./watch-subscriptions.ts";
 
 const REVISION = "2025-11-25";
 const OPENED_WITHIN_MS = 10_000;
 const LEFT_WITHIN_MS = 5000;
+/** Subscriptions and their ends under way at a time. */
+const REQUESTS_AT_ONCE = 4;
 
 export class LegacyWatch implements OpenWatch {
   readonly #request: WatchRequest;
@@ -33,7 +35,7 @@ export class LegacyWatch implements OpenWatch {
   });
   readonly #recipient = withResumeTokens(this.#peer);
   readonly #exchanges: Exchanges;
-  readonly #subscriptions: WatchSubscriptions;
+  readonly #subscriptions: Reconciler<string>;
   /** Aborted when the watch has ended. */
   readonly #over = new AbortController();
   #connected: Connected | undefined;
@@ -54,10 +56,12 @@ export class LegacyWatch implements OpenWatch {
       },
       (question) => refusalOf(request.target, question),
     );
-    this.#subscriptions = new WatchSubscriptions({
-      wanted: request.uris,
-      ask: (method, uri) => this.#ask(method, uri),
-      onJudged: (uri) => events.judged([topicOf(uri)]),
+    this.#subscriptions = new Reconciler({
+      isWanted: (uri) => request.uris.has(uri),
+      add: (uri) => this.#ask("resources/subscribe", uri),
+      remove: (uri) => this.#ask("resources/unsubscribe", uri),
+      atOnce: REQUESTS_AT_ONCE,
+      onSettled: (uri) => events.judged([topicOf(uri)]),
     });
     void this.#open();
   }
@@ -73,7 +77,7 @@ export class LegacyWatch implements OpenWatch {
   }
 
   revise(uris: readonly string[]): void {
-    if (this.#lists !== undefined && this.#takesSubscriptions) this.#subscriptions.revise(uris);
+    if (this.#lists !== undefined && this.#takesSubscriptions) void this.#subscriptions.check(uris);
   }
 
   retry(): void {
@@ -86,7 +90,7 @@ export class LegacyWatch implements OpenWatch {
     if (wire === undefined) return;
     wire.unlisten();
     // Ending the session ends them too; but not every server has sessions.
-    await abortAfter(LEFT_WITHIN_MS, (signal) => this.#subscriptions.giveBack(signal));
+    await abortAfter(LEFT_WITHIN_MS, (signal) => this.#subscriptions.release(signal));
     await wire.close();
   }
 

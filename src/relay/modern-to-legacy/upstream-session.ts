@@ -4,6 +4,7 @@
  * GET stream that belong to a request.
  */
 
+import { Reconciler } from "../../lib/reconciler.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
@@ -21,11 +22,12 @@ import type {
   SessionRequest,
   SavedUpstreamSession,
 } from "./upstream-session-options.ts";
-import { UpstreamSubscriptions } from "./upstream-subscriptions.ts";
 
 const REVISION = "2025-11-25";
 /** The longest time that a call waits for the subscriptions of its session. */
 const ATTEND_WAIT_MS = 1000;
+/** Subscriptions and their ends under way at a time. */
+const REQUESTS_AT_ONCE = 4;
 /** Of all calls together. */
 const MAX_OPEN_ASKS = 4096;
 /** Of a server's introduction. */
@@ -46,7 +48,7 @@ export class UpstreamSession {
   readonly #returning: () => Promise<void> | undefined;
   readonly #hear: (uri: string) => void;
   readonly #save: (change: SavedUpstreamSession) => void;
-  readonly #subscriptions: UpstreamSubscriptions;
+  readonly #subscriptions: Reconciler<string>;
   /** A tool was called: updates that it causes may come in this session alone. */
   #isCalled: boolean;
 
@@ -69,23 +71,26 @@ export class UpstreamSession {
     this.#hear = hear;
     this.#save = save;
     this.#isCalled = saved?.isCalled ?? false;
-    this.#subscriptions = new UpstreamSubscriptions({
-      wanted: attended,
-      granted: this.#isCalled ? attended() : [],
-      request: (call) => this.#isGranted(call),
+    this.#subscriptions = new Reconciler({
+      isWanted: (uri) => attended().has(uri),
+      unsure: this.#isCalled ? attended() : [],
+      add: (uri) => this.#isGranted({ method: "resources/subscribe", params: { uri } }),
+      remove: (uri) => this.#isGranted({ method: "resources/unsubscribe", params: { uri } }),
+      atOnce: REQUESTS_AT_ONCE,
+      givesUp: true,
     });
     this.#connection = new LegacyConnection({
       target,
       saved: saved?.connection,
       isAttributed: true,
       unsolicited: this.#withUpdates(NO_PEER),
-      subscriptions: () => this.#subscriptions.uris,
+      subscriptions: () => this.#subscriptions.held().filter((uri) => attended().has(uri)),
       save: (connection) => {
         this.#sessionId = connection.sessionId;
         save({ connection });
       },
       onReopened: () => {
-        this.#subscriptions.renew();
+        this.#subscriptions.forgetRefusals();
         void this.#meet();
       },
       client: {
@@ -164,7 +169,7 @@ export class UpstreamSession {
         return; // the next call reports the failure
       }
     } else if (this.#runs === 0) this.#listener.quieten();
-    await this.#subscriptions.follow();
+    await this.#subscriptions.check([...this.#subscriptions.held(), ...this.#attended()]);
   }
 
   async #isGranted(call: Call): Promise<boolean> {

@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { eachLimited, mapLimited } from "../../../src/lib/map-limited.ts";
+import { mapLimited } from "../../../src/lib/map-limited.ts";
 
 const settle = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve));
 
@@ -85,18 +85,5 @@ describe("mapLimited()", () => {
     const aborted = AbortSignal.abort(new Error("too late"));
     await expect(mapLimited([1], 1, calls.map, aborted)).rejects.toThrow("too late");
     expect(calls.started).toEqual([]);
-  });
-});
-
-describe("eachLimited()", () => {
-  test("takes no further item after `limit` calls gave up their place", async ({ expect }) => {
-    const worked: number[] = [];
-    await eachLimited([1, 2, 3, 4, 5, 6, 7], 2, async (item) => {
-      worked.push(item);
-      await settle();
-      return item !== 2 && item !== 5;
-    });
-    // 1 and 2; the place of 1 goes on alone with 3, 4 and 5.
-    expect(worked).toEqual([1, 2, 3, 4, 5]);
   });
 });

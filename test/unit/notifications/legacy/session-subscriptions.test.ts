@@ -13,7 +13,7 @@ import {
   type News,
   type Topic,
 } from "../../../../src/catalog/feeds.ts";
-import { OwnSubscriptions } from "../../../../src/notifications/legacy/own-subscriptions.ts";
+import type { OwnSessions } from "../../../../src/notifications/legacy/own-subscriptions.ts";
 import type { SavedInbox } from "../../../../src/notifications/legacy/notification-inbox.ts";
 import {
   type NewsSource,
@@ -53,7 +53,7 @@ class Scene implements NewsSource {
   honour: (interests: Interests) => Interests = (interests) => interests;
   /** What the client's own sessions are subscribed to: none, until it has called a tool. */
   readonly ownUris = new Set<string>();
-  readonly own = new OwnSubscriptions({
+  readonly own: OwnSessions = {
     saved: [],
     save: (slugs) => this.ownSaves.push(slugs),
     takesSubscriptions: () => Promise.resolve(this.canOwn),
@@ -66,7 +66,7 @@ class Scene implements NewsSource {
       else if (this.canOwn) this.ownUris.add(`${slug} ${uri}`);
       return this.canOwn ? { result: {} } : errorReply(-32_601, "No");
     },
-  });
+  };
   readonly ownSaves: (readonly string[])[] = [];
   readonly atOnce: number[] = [];
   running = 0;

@@ -1,4 +1,4 @@
-/** What a desk is made of: numbers, what is wanted, which URI is meant, and who is subscribed to what. */
+/** The parts of a watch manager: the numbers of news, the stored interests, and whose URI is meant. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -6,7 +6,6 @@ import { describe, test } from "vitest";
 import { NewsNumbers } from "../../../../src/notifications/source/news-numbers.ts";
 import { TopicInterest } from "../../../../src/notifications/source/topic-interest.ts";
 import { wantedUriOf } from "../../../../src/notifications/source/wanted-uri.ts";
-import { WatchSubscriptions } from "../../../../src/notifications/source/watch-subscriptions.ts";
 import { withSql } from "../../lib/sql-fixture.ts";
 
 describe("the numbers of news", () => {
@@ -175,119 +174,5 @@ describe("wantedUriOf()", () => {
         if (wanted.has(said)) expect(found).toBe(said);
       }),
     );
-  });
-});
-
-/** Whatever is to happen by itself has happened. */
-async function settled(): Promise<void> {
-  for (let n = 0; n < 10; n++) await Promise.resolve();
-}
-
-describe("subscriptions", () => {
-  test("come to be what is wanted, a few at a time, in any order of answers", async ({
-    expect,
-  }) => {
-    const uris = ["a", "b", "c", "d", "e", "f", "g", "h"] as const;
-    const uri = fc.constantFrom(...uris);
-    const moves = fc.array(
-      fc.oneof(
-        fc.record({ do: fc.constantFrom("want", "leave"), uri }),
-        fc.record({ do: fc.constantFrom("answer"), uri, isLast: fc.boolean() }),
-      ),
-      { maxLength: 60 },
-    );
-    await fc.assert(
-      fc.asyncProperty(moves, fc.subarray([...uris]), async (moves, refused) => {
-        const wanted = new Set<string>();
-        /** What the server has. */
-        const held = new Set<string>();
-        const open: { run: () => void }[] = [];
-        const asking = new Set<string>();
-        const subscriptions = new WatchSubscriptions({
-          wanted,
-          ask: (method, uri) => {
-            expect(asking.has(uri)).toBe(false);
-            expect(asking.size).toBeLessThan(4);
-            expect(method === "resources/subscribe" ? held.has(uri) : !held.has(uri)).toBe(false);
-            asking.add(uri);
-            const { promise, resolve } = Promise.withResolvers<boolean>();
-            open.push({
-              run: () => {
-                asking.delete(uri);
-                const isAgreed =
-                  method === "resources/unsubscribe" || !refused.includes(uri as "a");
-                if (method === "resources/unsubscribe") held.delete(uri);
-                else if (isAgreed) held.add(uri);
-                resolve(isAgreed);
-              },
-            });
-            return promise;
-          },
-          onJudged: (uri) => expect(subscriptions.verdict(uri)).not.toBe(undefined),
-        });
-        const settle = async (isLast: boolean): Promise<void> => {
-          (isLast ? open.pop() : open.shift())?.run();
-          await settled();
-        };
-        for (const move of moves) {
-          if (move.do === "want") wanted.add(move.uri);
-          else if (move.do === "leave") wanted.delete(move.uri);
-          if ("isLast" in move) await settle(move.isLast);
-          else subscriptions.revise([move.uri]);
-        }
-        while (open.length > 0) await settle(false);
-        expect([...held].toSorted()).toEqual(
-          [...wanted].filter((uri) => !refused.includes(uri as "a")).toSorted(),
-        );
-        for (const uri of wanted) expect(subscriptions.verdict(uri)).toBe(held.has(uri));
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test("without an answer are asked for again, when it is time", async ({ expect }) => {
-    const wanted = new Set(["a", "b"]);
-    const asked: string[] = [];
-    let isUp = false;
-    const subscriptions = new WatchSubscriptions({
-      wanted,
-      ask: async (_, uri) => {
-        asked.push(uri);
-        if (!isUp) throw new Error("no answer");
-        return uri !== "b";
-      },
-      onJudged: () => undefined,
-    });
-    subscriptions.revise(wanted);
-    await settled();
-    expect([subscriptions.verdict("a"), subscriptions.verdict("b")]).toEqual([false, false]);
-    isUp = true;
-    subscriptions.retry();
-    await settled();
-    expect([subscriptions.verdict("a"), subscriptions.verdict("b")]).toEqual([true, false]);
-    // A refusal is an answer.
-    subscriptions.retry();
-    await settled();
-    expect(asked).toEqual(["a", "b", "a", "b"]);
-  });
-
-  test("are given back, as far as there is time", async ({ expect }) => {
-    const wanted = new Set([...Array(20).keys()].map(String));
-    const given: string[] = [];
-    const controller = new AbortController();
-    const subscriptions = new WatchSubscriptions({
-      wanted,
-      ask: async (method, uri) => {
-        if (method === "resources/unsubscribe" && given.push(uri) === 10) controller.abort();
-        return true;
-      },
-      onJudged: () => undefined,
-    });
-    subscriptions.revise(wanted);
-    for (let n = 0; n < 200; n++) await Promise.resolve();
-    await subscriptions.giveBack(controller.signal);
-    expect(given.length).toBeGreaterThanOrEqual(10);
-    expect(given.length).toBeLessThan(15);
-    expect(new Set(given).size).toBe(given.length);
   });
 });
