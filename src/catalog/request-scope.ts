@@ -17,3 +17,6 @@ export interface RequestScope {
   /** Keeps the Worker running for work that outlives the response. */
   readonly waitUntil: (promise: Promise<unknown>) => void;
 }
+
+/** The part of it that decides where a request goes. */
+export type RoutingScope = Pick<RequestScope, "endpoint" | "feeds" | "limits" | "waitUntil">;

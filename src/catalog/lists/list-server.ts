@@ -1,15 +1,13 @@
-/**
- * A list of the one server of an endpoint, page by page as the server sends it. Its cursors are
- * sealed for the client that receives them; hidden items are left out.
- */
+/** A list of the one server of an endpoint, page by page as the server sends it. */
 
+import { isAllowed, isOpen } from "../../policy/item-policy.ts";
 import type { Call } from "../../protocol/exchange.ts";
-import type { Reply } from "../../protocol/json-rpc.ts";
-import type { ListKind } from "../catalog.ts";
-import { badCursor } from "./list-page.ts";
-import { BEGINNING, openServerCursor, sealServerCursor } from "../routing/server-cursor.ts";
-import { filterPage } from "../routing/filter-page.ts";
+import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import { policyOf } from "../cache/lookups.ts";
+import { type ListKind, LISTS } from "../catalog.ts";
+import { namingOf } from "../names/naming.ts";
 import type { RequestScope } from "../request-scope.ts";
+import { badCursor, BEGINNING, openServerCursor, sealServerCursor } from "./list-cursors.ts";
 
 /** @param ask sends a request to the server. */
 export async function listServer(
@@ -21,14 +19,14 @@ export async function listServer(
   const [{ slug }] = requestScope.endpoint.servers;
   const { cursor: sent, ...rest } = params ?? {};
   const isFirst = sent === undefined;
-  const place = isFirst ? BEGINNING : await openServerCursor(requestScope, slug, list, sent);
-  if (place === undefined) return badCursor();
-  const { cursor } = place;
+  const position = isFirst ? BEGINNING : await openServerCursor(requestScope, slug, list, sent);
+  if (position === undefined) return badCursor();
+  const { cursor } = position;
   const own = isFirst ? { ...params } : { ...rest, cursor };
   const reply = await ask(params === undefined ? { method } : { method, params: own });
   if ("error" in reply) return reply;
   const { nextCursor, ...page } = filterPage(requestScope, list, reply.result);
-  const pages = place.pages + 1;
+  const pages = position.pages + 1;
   // Nothing is kept between pages, so only its length reveals a circular list.
   const goesOn =
     typeof nextCursor === "string" &&
@@ -37,4 +35,37 @@ export async function listServer(
   if (!goesOn) return { result: page };
   const next = await sealServerCursor(requestScope, slug, list, { pages, cursor: nextCursor });
   return { result: { ...page, nextCursor: next } };
+}
+
+/** @returns the result without forbidden items, and with the operator's names. */
+export function filterPage(
+  { endpoint, limits }: Pick<RequestScope, "endpoint" | "limits">,
+  list: ListKind,
+  result: JsonObject,
+): JsonObject {
+  const [server] = endpoint.servers;
+  const { member, name: key } = LISTS[list];
+  const items: unknown = result[member];
+  if (!Array.isArray(items)) return result;
+  const policy = policyOf(server, list);
+  const nameOf = (item: unknown): string | undefined => {
+    const name = isObject(item) ? item[key] : undefined;
+    return typeof name === "string" ? name : undefined;
+  };
+  // The policy cannot judge an item without a name.
+  const allowed = items.filter((item: unknown) => {
+    const name = nameOf(item);
+    return name === undefined ? isOpen(policy) : isAllowed(policy, name);
+  });
+  if (list !== "tools" && list !== "prompts") return { ...result, [member]: allowed };
+  const names = allowed.map(nameOf).filter((name) => name !== undefined);
+  const naming = namingOf(endpoint, limits.nameChars);
+  const publicNames = naming.publicNames(server, list, names);
+  const renamed = allowed.map((item: unknown) => {
+    const name = nameOf(item);
+    const publicName = name === undefined ? undefined : publicNames.get(name);
+    if (publicName === undefined || publicName === name || !isObject(item)) return item;
+    return { ...item, name: publicName };
+  });
+  return { ...result, [member]: renamed };
 }

@@ -11,7 +11,7 @@ import type { ClientKind } from "../../endpoint/client-kind.ts";
 import { currentCatalog, type Known, knownCatalog } from "../cache/catalogs.ts";
 import { advertises } from "../read/list-source.ts";
 import type { Server } from "../../endpoint/server.ts";
-import type { RoutingScope } from "./routed.ts";
+import type { RoutingScope } from "../request-scope.ts";
 import { ServerResources } from "../cache/server-resources.ts";
 import { Steps } from "../uris/steps.ts";
 

@@ -1,96 +1,168 @@
 /** Routes a request: the same for both eras, and for lists and calls. */
 
-import { isAllowedUnlisted } from "../../policy/item-policy.ts";
+import { isAllowedUnlisted, isOpen } from "../../policy/item-policy.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
-import { errorReply } from "../../protocol/json-rpc.ts";
+import { errorReply, isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { eraOf } from "../../protocol/revisions.ts";
+import { attributedAt } from "../../endpoint/attribution.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
-import { LIST_KINDS, type ListKind, LISTS } from "../catalog.ts";
-import type { NamedKind } from "../names/naming.ts";
 import type { Server } from "../../endpoint/server.ts";
-import { routeCompletion } from "./completion.ts";
-import { findNamed } from "./named.ts";
-import { malformed, resourceNotFound } from "./routing-refusals.ts";
+import { currentCatalog, knownCatalog } from "../cache/catalogs.ts";
+import { publicIndex, shows } from "../cache/lookups.ts";
+import { type Catalog, LIST_KINDS, type ListKind, LISTS } from "../catalog.ts";
+import { type NamedKind, namingOf } from "../names/naming.ts";
+import type { RoutingScope } from "../request-scope.ts";
+import { mayMeetDeny } from "../uris/judge-uri.ts";
 import { ownersOf, ResourceOwners } from "./resource-owners.ts";
-import { type RoutingScope, type Routed, routeNameless } from "./routed.ts";
+import {
+  malformed,
+  noCompletions,
+  resourceNotFound,
+  unavailable,
+  unknownName,
+  unknownReference,
+} from "./routing-refusals.ts";
+
+export type Routed =
+  /** The call has the server's own names. */
+  | { readonly kind: "server"; readonly server: Server; readonly call: Call }
+  /** Merged by `listPage`; where there is one server, its own page, through `listServer`. */
+  | { readonly kind: "list"; readonly list: ListKind }
+  /** A resource that no server lists: these may have it, and the first one that does answers. */
+  | { readonly kind: "search"; readonly servers: readonly Server[]; readonly call: Call }
+  /** Messages to all servers: `logging/setLevel`, and notifications. */
+  | { readonly kind: "all" }
+  /** No server gets the request. */
+  | { readonly kind: "reply"; readonly reply: Reply };
 
 const LISTED = new Map<string, ListKind>(LIST_KINDS.map((kind) => [LISTS[kind].method, kind]));
 
 /** @param call as the client sent it: a request of either era, or a notification. */
-export async function route(place: RoutingScope, client: ClientKind, call: Call): Promise<Routed> {
+export async function route(scope: RoutingScope, client: ClientKind, call: Call): Promise<Routed> {
   const { method } = call;
   const list = LISTED.get(method);
   if (list !== undefined) return { kind: "list", list };
   switch (method) {
     case "tools/call":
-      return routeNamed(place, client, call, "tools");
+      return routeNamed(scope, client, call, "tools");
     case "prompts/get":
-      return routeNamed(place, client, call, "prompts");
+      return routeNamed(scope, client, call, "prompts");
     case "resources/read":
     case "resources/subscribe":
     case "resources/unsubscribe":
-      return routeResource(place, client, call);
+      return routeResource(scope, client, call);
     case "completion/complete":
-      return routeCompletion(place, client, call);
+      return routeCompletion(scope, client, call);
   }
-  const { servers, isMerged } = place.endpoint;
+  const { servers, isMerged } = scope.endpoint;
   // An only server may know a method that the gateway does not.
   if (!isMerged) return { kind: "server", server: servers[0], call };
   if (method === "logging/setLevel" || method.startsWith("notifications/")) return { kind: "all" };
-  return { kind: "reply", reply: errorReply(ErrorCode.MethodNotFound, "Method not found") };
-}
-
-/** @returns the owner of a resource; `undefined` when none lists it and no template fits it. */
-export async function ownerOf(
-  place: RoutingScope,
-  client: ClientKind,
-  uri: string,
-): Promise<Server | undefined> {
-  return (await ownersOf(place, client, [uri])).get(uri);
+  return reply(errorReply(ErrorCode.MethodNotFound, "Method not found"));
 }
 
 async function routeNamed(
-  place: RoutingScope,
+  scope: RoutingScope,
   client: ClientKind,
   call: Call,
   kind: NamedKind,
 ): Promise<Routed> {
-  const sent = call.params?.["name"];
-  if (typeof sent !== "string") return routeNameless(place, call, [kind], malformed("name"));
-  const found = await findNamed(place, client, kind, sent);
+  const { name: sent } = call.params ?? {};
+  if (typeof sent !== "string") return routeNameless(scope, call, [kind], malformed("name"));
+  const found = await findNamed(scope, client, kind, sent);
   if (found.kind === "reply") return found;
   const { server, name } = found;
   const own = name === sent ? call : { ...call, params: { ...call.params, name } };
   return { kind: "server", server, call: own };
 }
 
-async function routeResource(place: RoutingScope, client: ClientKind, call: Call): Promise<Routed> {
-  const uri = call.params?.["uri"];
-  if (typeof uri !== "string") return routeNameless(place, call, ["resources"], malformed("uri"));
-  if (place.endpoint.isMerged && call.method === "resources/read") {
-    return routeRead(place, client, call, uri);
+type FoundName =
+  | { readonly kind: "found"; readonly server: Server; readonly name: string }
+  /** The item does not exist, or is forbidden. */
+  | { readonly kind: "reply"; readonly reply: Reply };
+
+/**
+ * Finds the server of a tool or prompt, and its name there. Forbidden and unknown names take the same
+ * path to its end: neither the answer nor its time distinguishes them.
+ *
+ * @param publicName as the client sent it.
+ */
+async function findNamed(
+  scope: RoutingScope,
+  client: ClientKind,
+  kind: NamedKind,
+  publicName: string,
+): Promise<FoundName> {
+  const naming = namingOf(scope.endpoint, scope.limits.nameChars);
+  const located = naming.locate(kind, publicName);
+  if (located.kind === "unknown") return reply(unknownName(kind, publicName));
+  const { server } = located;
+  // Servers hide tools that can be called all the same, so most names need no list.
+  if (located.kind === "plain" && isAllowedUnlisted(server[kind], located.name)) {
+    return { kind: "found", server, name: located.name };
   }
-  const server = await ownerOf(place, client, uri);
+
+  const nameIn = (catalog: Catalog): string | undefined => {
+    if (located.kind === "short") {
+      return publicIndex(naming, server, kind, catalog).toServer.get(publicName);
+    }
+    return shows(server, catalog, kind, located.name) ? located.name : undefined;
+  };
+  let refusal = unknownName(kind, publicName);
+  for (const ask of [knownCatalog, currentCatalog]) {
+    const { catalog, trouble } = await ask(scope, server, client);
+    const name = catalog && nameIn(catalog);
+    if (name !== undefined) return { kind: "found", server, name };
+    const isUnavailable = catalog === undefined && trouble !== undefined;
+    refusal = isUnavailable ? unavailable(server.slug, trouble) : unknownName(kind, publicName);
+  }
+  return reply(refusal);
+}
+
+/**
+ * Routes a request without the name that the policy would judge. An only server judges it itself,
+ * unless some of its items are forbidden: it might derive a name from any value.
+ *
+ * @param refusal the answer if the request is not passed on.
+ */
+function routeNameless(
+  { endpoint }: RoutingScope,
+  call: Call,
+  judged: readonly (NamedKind | "resources")[],
+  refusal: Reply,
+): Routed {
+  const [only] = endpoint.servers;
+  const isPassed = !endpoint.isMerged && judged.every((list) => isOpen(only[list]));
+  return isPassed ? { kind: "server", server: only, call } : reply(refusal);
+}
+
+async function routeResource(scope: RoutingScope, client: ClientKind, call: Call): Promise<Routed> {
+  const { uri } = call.params ?? {};
+  if (typeof uri !== "string") return routeNameless(scope, call, ["resources"], malformed("uri"));
+  if (scope.endpoint.isMerged && call.method === "resources/read") {
+    return routeRead(scope, client, call, uri);
+  }
+  const server = (await ownersOf(scope, client, [uri])).get(uri);
   return server === undefined ? notFound(client, uri) : { kind: "server", server, call };
 }
 
 /** At a merged endpoint, a server may have a resource that none lists. */
 async function routeRead(
-  place: RoutingScope,
+  scope: RoutingScope,
   client: ClientKind,
   call: Call,
   uri: string,
 ): Promise<Routed> {
-  const owners = await ResourceOwners.at(place, client);
+  const owners = await ResourceOwners.at(scope, client);
   let server = owners.ownerOf(uri);
   if (server === undefined) {
     await owners.awaitAll();
     server = owners.ownerOf(uri);
   }
-  // Others are simply asked for it; these only for what they list, which may be new.
+  // These are asked only for resources that they list, and the list may be new; others are asked for any.
   const isStrict = ({ resources }: Server): boolean => !isAllowedUnlisted(resources, uri);
-  if (server === undefined && place.endpoint.servers.some(isStrict)) {
+  if (server === undefined && scope.endpoint.servers.some(isStrict)) {
     await owners.refresh(isStrict);
     server = owners.ownerOf(uri);
   }
@@ -99,6 +171,71 @@ async function routeRead(
   return servers.length === 0 ? notFound(client, uri) : { kind: "search", servers, call };
 }
 
+/** A completion goes to the server of its prompt, template or resource. */
+async function routeCompletion(
+  scope: RoutingScope,
+  client: ClientKind,
+  call: Call,
+): Promise<Routed> {
+  const ref = call.params?.["ref"];
+  const { type, name, uri }: JsonObject = isObject(ref) ? ref : {};
+  if (type === "ref/prompt" && typeof name === "string") {
+    const found = await findNamed(scope, client, "prompts", name);
+    if (found.kind === "reply") return found;
+    if (found.name === name) return routeToCompleting(scope, client, found.server, call);
+    const named = { ...call.params, ref: { ...(ref as JsonObject), name: found.name } };
+    return routeToCompleting(scope, client, found.server, { ...call, params: named });
+  }
+  if (type === "ref/resource" && typeof uri === "string") {
+    const server = (await ownersOf(scope, client, [uri], true)).get(uri);
+    if (server === undefined) return reply(unknownReference(uri));
+    // The server would also offer the names of forbidden items.
+    return mayMeetDeny(server.resources, uri)
+      ? noCompletionsOf(scope, client, server)
+      : routeToCompleting(scope, client, server, call);
+  }
+  const refusal = malformed("ref", "a reference to a prompt or a resource");
+  return routeNameless(scope, call, ["prompts", "resources"], refusal);
+}
+
+async function routeToCompleting(
+  scope: RoutingScope,
+  client: ClientKind,
+  server: Server,
+  call: Call,
+): Promise<Routed> {
+  return scope.endpoint.isMerged && (await lacksCompletions(scope, client, server))
+    ? noCompletionsOf(scope, client, server)
+    : { kind: "server", server, call };
+}
+
+/**
+ * Servers of 2024-11-05 could not advertise completions, and servers of 2026-07-28 in the field do
+ * not, so these are asked (`settled` is for those that have none).
+ */
+async function lacksCompletions(
+  scope: RoutingScope,
+  client: ClientKind,
+  server: Server,
+): Promise<boolean> {
+  const { revision } = client;
+  if (eraOf(revision) === "modern" || revision < "2025-03-26") return false;
+  const { catalog } = await knownCatalog(scope, server, client);
+  return catalog !== undefined && catalog.about.capabilities["completions"] === undefined;
+}
+
+function noCompletionsOf(
+  { endpoint }: RoutingScope,
+  { revision }: ClientKind,
+  { slug }: Server,
+): Routed {
+  return reply(attributedAt(endpoint, slug, noCompletions(eraOf(revision))));
+}
+
 function notFound({ revision }: ClientKind, uri: string): Routed {
-  return { kind: "reply", reply: resourceNotFound(eraOf(revision), uri) };
+  return reply(resourceNotFound(eraOf(revision), uri));
+}
+
+function reply(answer: Reply): { readonly kind: "reply"; readonly reply: Reply } {
+  return { kind: "reply", reply: answer };
 }

@@ -3,7 +3,8 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { badCursor, listPage } from "../../../../src/catalog/lists/list-page.ts";
+import { badCursor } from "../../../../src/catalog/lists/list-cursors.ts";
+import { listPage } from "../../../../src/catalog/lists/list-page.ts";
 import { sealFor } from "../../../../src/endpoint/sealed.ts";
 import type { RequestScope } from "../../../../src/catalog/request-scope.ts";
 import type { Reply } from "../../../../src/protocol/json-rpc.ts";

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { LIST_KINDS, type Trouble } from "../../../../src/catalog/catalog.ts";
-import { asLegacyList } from "../../../../src/catalog/lists/legacy-list.ts";
+import { asLegacyList } from "../../../../src/catalog/lists/list-page.ts";
 import { Glob } from "../../../../src/policy/glob.ts";
 import { OPEN_POLICY } from "../../../../src/policy/item-policy.ts";
 import { catalogOf, things, tools } from "../../notifications/source/fake-feeds.ts";

@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { presentTool } from "../../../../src/catalog/lists/present-tool.ts";
+import { presentTool } from "../../../../src/catalog/lists/list-page.ts";
 import { clientKind } from "../../../../src/endpoint/client-kind.ts";
 import type { JsonObject } from "../../../../src/protocol/json-rpc.ts";
 import { type Era, LEGACY_REVISIONS, type Revision } from "../../../../src/protocol/revisions.ts";

@@ -3,8 +3,9 @@
 import type { ClientKind } from "../../../../src/endpoint/client-kind.ts";
 import type { Catalog, CatalogAnswer } from "../../../../src/catalog/catalog.ts";
 import type { Endpoint } from "../../../../src/endpoint/endpoint.ts";
-import { ownerOf, route } from "../../../../src/catalog/routing/route.ts";
-import type { RoutingScope, Routed } from "../../../../src/catalog/routing/routed.ts";
+import type { RoutingScope } from "../../../../src/catalog/request-scope.ts";
+import { ownersOf } from "../../../../src/catalog/routing/resource-owners.ts";
+import { type Routed, route } from "../../../../src/catalog/routing/route.ts";
 import type { Server } from "../../../../src/endpoint/server.ts";
 import { Glob } from "../../../../src/policy/glob.ts";
 import type { ItemPolicy } from "../../../../src/policy/item-policy.ts";
@@ -92,7 +93,7 @@ export function routeScene(
     ...{ place, said, asked, waiting },
     route: (method, params, client = LEGACY) =>
       route(place, client, params === undefined ? { method } : { method, params }),
-    ownerOf: async (uri, client = LEGACY) => (await ownerOf(place, client, uri))?.slug,
+    ownerOf: async (uri, client = LEGACY) => (await ownersOf(place, client, [uri])).get(uri)?.slug,
   };
 }
 

@@ -5,7 +5,7 @@ import { describe, test } from "vitest";
 
 import type { Endpoint } from "../../../../src/endpoint/endpoint.ts";
 import { namingOf } from "../../../../src/catalog/names/naming.ts";
-import { filterPage } from "../../../../src/catalog/routing/filter-page.ts";
+import { filterPage } from "../../../../src/catalog/lists/list-server.ts";
 import { isOpen } from "../../../../src/policy/item-policy.ts";
 import { policy, routeScene } from "./route-fixture.ts";
 

@@ -8,7 +8,7 @@ import {
   BEGINNING,
   openServerCursor,
   sealServerCursor,
-} from "../../../../src/catalog/routing/server-cursor.ts";
+} from "../../../../src/catalog/lists/list-cursors.ts";
 import { toBase64Url } from "../../../../src/lib/base64url.ts";
 import { SessionKeys } from "../../../../src/endpoint/keyring.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";

@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { filterPage } from "../../../../src/catalog/routing/filter-page.ts";
-import { policy, routeScene } from "./route-fixture.ts";
+import { filterPage } from "../../../../src/catalog/lists/list-server.ts";
+import { policy, routeScene } from "../routing/route-fixture.ts";
 
 const TOOLS = {
   tools: [{ name: "open", title: "O" }, { name: "shut" }, { title: "nameless" }, "x"],
