@@ -10,10 +10,13 @@ import type { AuthorityEnv } from "../src/auth/oauth/engine/authority.ts";
 import { type CurrentUser, currentUser, type StandingContext } from "../src/auth/store/standing.ts";
 import { isAdministrator } from "../src/auth/context/auth-store.ts";
 import { keepingGrants, type KvBacking } from "../src/auth/store/kv-adapter.ts";
-import { keepRegistration } from "../src/auth/oauth/endpoints/keep-registration.ts";
+import { keepRegistration } from "../src/auth/oauth/endpoints/register.ts";
 import { Bearers } from "../src/auth/oauth/grants/bearers.ts";
 import { GrantJudge } from "../src/auth/oauth/grants/grant-judge.ts";
-import { GrantTokenEndpoint } from "../src/auth/oauth/grants/grant-token-endpoint.ts";
+import {
+  GrantTokenEndpoint,
+  type TokenAnswer,
+} from "../src/auth/oauth/grants/grant-token-endpoint.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { count } from "../src/observability/costs.ts";
 import { AlarmClock } from "./alarm-clock.ts";
@@ -82,14 +85,12 @@ export class AuthShardObject extends DurableObject<Env> {
       authority: (origin) => auth.authorities.at(origin),
     });
     this.#tokenEndpoint = new GrantTokenEndpoint({
-      rows: parts.rows,
       grants: parts.grants,
       audit: parts.audit,
+      currentUser: currentUserOf,
+      judge: this.#judge,
       answer: (request) => answerWith(request, engine),
       answerBeside: (request) => answerWith(request, engineBeside),
-      isServed: async ({ user, grant }) =>
-        (await this.currentUser(user, parts.grants.codeMacOf(user, grant))) !== undefined,
-      judgedOf: (grant) => this.#judge.refusalOf(grant),
       onIssued: (clientId) => keepRegistration(auth.store, clientId, limits),
       replayMs: limits.refreshReplaySeconds * 1000,
       keptGrants: limits.grantsPerClient,
@@ -110,9 +111,9 @@ export class AuthShardObject extends DurableObject<Env> {
   }
 
   /** The token endpoint for the grants of this shard. */
-  token(request: Request): Promise<Response> {
+  token(origin: string, form: string, authorization: string | null): Promise<TokenAnswer> {
     this.#sweepLater();
-    return this.#tokenEndpoint.answer(request);
+    return this.#tokenEndpoint.answer(origin, form, authorization);
   }
 
   /** Opens a socket that is closed when a grant or key ends (`Leases`). */

@@ -50,7 +50,8 @@ function shardAt(namespace: Namespace, name: string): AuthShard {
   const parts = names.map((part) => [part, partAt(part, stub)] as const);
   return {
     ...(Object.fromEntries(parts) as unknown as Pick<AuthShard, PartName>),
-    token: (request) => stub().token(request),
+    token: (origin, { params, authorization }) =>
+      stub().token(origin, params.toString(), authorization),
     async lease(tags) {
       const { webSocket } = await stub().fetch(leaseRequest(tags));
       if (webSocket === null) throw new Error("The lease was not given");

@@ -128,9 +128,10 @@ export class Person {
   }
 
   /** A request of the token endpoint, where this person's grants are. */
-  askForToken(parameters: Record<string, string>): Promise<Response> {
-    const body = new URLSearchParams(parameters);
-    return this.shard.token(new Request(`${ORIGIN}/token`, { method: "POST", body }));
+  async askForToken(parameters: Record<string, string>): Promise<Response> {
+    const params = new URLSearchParams(parameters);
+    const { response } = await this.shard.token(ORIGIN, { params, authorization: null });
+    return response;
   }
 }
 

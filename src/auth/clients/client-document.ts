@@ -6,6 +6,7 @@
 
 import { hashOf } from "../../lib/random.ts";
 import { isObject } from "../../protocol/json-rpc.ts";
+import { GRANT_TYPES, isLink, isListOfStrings } from "./client-metadata.ts";
 import {
   type AssertionKeys,
   type AuthenticationProblem,
@@ -47,7 +48,6 @@ export type ParsedDocument =
   | { readonly kind: "refused"; readonly problem: DocumentProblem };
 
 const MAX_NAME_CHARS = 256;
-const GRANT_TYPES = ["authorization_code", "refresh_token"];
 const LINKS = {
   clientUri: "client_uri",
   logoUri: "logo_uri",
@@ -58,30 +58,31 @@ const LINKS = {
 /** @param url the address that the document was loaded from, as the client id spells it. */
 export function parseClientDocument(url: string, document: unknown): ParsedDocument {
   if (!isObject(document)) return refused("not-an-object");
+  const { client_id: id, client_name: name, redirect_uris: uris = [] } = document;
+  const { grant_types: grants = ["authorization_code"], response_types: responses = ["code"] } =
+    document;
   // The server of this document speaks for this client id and for no other.
-  if (document["client_id"] !== url) return refused("other-client-id");
-  const name = document["client_name"];
+  if (id !== url) return refused("other-client-id");
   if (typeof name !== "string" || name.trim() === "" || name.length > MAX_NAME_CHARS) {
     return refused("no-name");
   }
-  const redirectUris = strings(document["redirect_uris"]) ?? [];
+  const redirectUris = isListOfStrings(uris) ? uris : [];
   const problem = judgeRedirectUris(redirectUris);
   if (problem !== undefined) return refused(problem);
   const authentication = readAuthentication(document);
   if (typeof authentication === "string") return refused(authentication);
   const { methods, keys } = authentication;
-  const asked = strings(document["grant_types"] ?? ["authorization_code"]) ?? [];
-  const responses = strings(document["response_types"] ?? ["code"]) ?? [];
-  if (!asked.includes("authorization_code") || !responses.includes("code")) {
+  if (!isListOfStrings(grants) || !grants.includes("authorization_code")) {
     return refused("no-code-grant");
   }
+  if (!isListOfStrings(responses) || !responses.includes("code")) return refused("no-code-grant");
   const client: ClientRecord = {
     clientId: url,
     clientName: name,
     redirectUris,
     ...links(document),
     ...(keys?.jwksUri !== undefined && { jwksUri: keys.jwksUri }),
-    grantTypes: GRANT_TYPES.filter((type) => asked.includes(type)),
+    grantTypes: GRANT_TYPES.filter((type) => grants.includes(type)),
     responseTypes: ["code"],
     tokenEndpointAuthMethod: methods[0],
     tokenEndpointAuthMethods: methods,
@@ -119,16 +120,7 @@ export function asVerified(client: ClientRecord): ClientRecord {
 /** The links that may be shown; a value that is not a link is left out. */
 function links(document: Readonly<Record<string, unknown>>): Partial<ClientRecord> {
   const found = Object.entries(LINKS).map(([name, member]) => [name, document[member]] as const);
-  return Object.fromEntries(found.filter(([, value]) => isHttpsUrl(value)));
-}
-
-function isHttpsUrl(value: unknown): boolean {
-  return typeof value === "string" && URL.canParse(value) && new URL(value).protocol === "https:";
-}
-
-function strings(value: unknown): readonly string[] | undefined {
-  const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
-  return isList ? value : undefined;
+  return Object.fromEntries(found.filter(([, value]) => isLink(value, ["https:"])));
 }
 
 function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {

@@ -4,7 +4,9 @@
 
 import type { ClientDocuments } from "../clients/client-documents.ts";
 import type { Bearers } from "../oauth/grants/bearers.ts";
+import type { TokenAnswer } from "../oauth/grants/grant-token-endpoint.ts";
 import type { Grants } from "../oauth/grants/grants.ts";
+import type { TokenRequest } from "../oauth/grants/token-request.ts";
 import type { CurrentUser } from "../store/standing.ts";
 import type { ApiKeys, Maker } from "../store/api-keys.ts";
 import type { Approvals } from "../store/approvals.ts";
@@ -43,8 +45,11 @@ export interface AuthShard {
   readonly attempts: Remote<Attempts>;
   readonly codeTries: Remote<CodeTries>;
   readonly services: Remote<ServiceClients>;
-  /** The token endpoint, for the grants that are here. */
-  token(request: Request): Promise<Response>;
+  /** The token endpoint, for the grants that are here. @param origin the issuer. */
+  token(
+    origin: string,
+    request: Pick<TokenRequest, "params" | "authorization">,
+  ): Promise<TokenAnswer>;
   /** @returns a socket that is closed when a grant, a key or a user of these ends. */
   lease(tags: readonly string[]): Promise<WebSocket>;
   /** @returns the user under the current configuration; `undefined` when it does not admit them. */

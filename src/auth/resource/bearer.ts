@@ -16,7 +16,7 @@ import type { AuthShard } from "../context/auth-store.ts";
 import type { Bearer } from "../oauth/grants/bearers.ts";
 import * as challenge from "./challenge.ts";
 import type { Lease } from "./lease.ts";
-import { subjectOf } from "../oauth/grants/token-form.ts";
+import { subjectOf } from "../oauth/grants/token-request.ts";
 import { presentedToken, shardOf } from "./presented-token.ts";
 import { metadataUrl, resourceAt } from "./resource-metadata.ts";
 

@@ -6,7 +6,7 @@
 
 import type { AuthShard, AuthStore } from "../context/auth-store.ts";
 import { keyShard } from "../store/api-keys.ts";
-import { subjectOf } from "../oauth/grants/token-form.ts";
+import { subjectOf } from "../oauth/grants/token-request.ts";
 
 export type Presented =
   /**

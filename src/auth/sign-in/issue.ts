@@ -3,8 +3,8 @@
 import type { AuthContext } from "../context/context.ts";
 import { ADMIN } from "../scopes.ts";
 import { isUsed } from "../clients/redirect-uris.ts";
-import type { GrantMetadata } from "../oauth/grants/grants.ts";
-import { subjectOf } from "../oauth/grants/token-form.ts";
+import type { GrantMetadata } from "../oauth/grants/grant-record.ts";
+import { subjectOf } from "../oauth/grants/token-request.ts";
 import { answerError } from "./answer-error.ts";
 import { approvalOf } from "./approval-rules.ts";
 import { findClient } from "./asking-client.ts";

@@ -9,12 +9,11 @@ import { canonicalResource } from "../../resources.ts";
 import { covers } from "../../scopes.ts";
 import { type AuthStore, isAdministrator } from "../../context/auth-store.ts";
 import { isServiceClientId, type ServiceClient } from "../../store/service-clients.ts";
-import { basicCredentials } from "../grants/token-form.ts";
+import { basicCredentials, type TokenRequest } from "../grants/token-request.ts";
 import { isDocumentUrl } from "../../clients/client-id-url.ts";
 import { SIGNING_ALGORITHMS } from "../../clients/document-keys.ts";
-import { invalidClient, oauthError, oauthJson, tooManyRequests } from "./oauth-error.ts";
-import { hasAssertion, isSigned } from "./token-assertion.ts";
-import { asRequest, type TokenRequest } from "./token-request.ts";
+import { hasAssertion, isSigned } from "./document-client.ts";
+import { invalidClient, oauthError, oauthJson, tooManyRequests } from "./oauth-http.ts";
 
 /** The longest lifetime, however long other tokens last: no user could be asked again. */
 const MAX_SECONDS = 3600;
@@ -23,8 +22,7 @@ export async function clientCredentials(
   context: AuthContext,
   request: TokenRequest,
 ): Promise<Response> {
-  const { clientId } = request.form;
-  if (!isServiceClientId(clientId)) return refuseOthers(context, request);
+  if (!isServiceClientId(request.clientId)) return refuseOthers(context, request);
   const client = await authenticate(context, request);
   if (client === undefined || !(await isServed(context.store, client))) {
     return invalidClient("Client authentication failed", request.authorization !== null);
@@ -45,7 +43,11 @@ export async function clientCredentials(
   if (wait > 0) return tooManyRequests("Too many tokens were asked for; use one for longer", wait);
   const [{ token, key }] = await Promise.all([
     shard.keys.create({
-      ...{ kind: "cc", owner: id, label, scopes, resources: [resource.id] },
+      kind: "cc",
+      owner: id,
+      label,
+      scopes,
+      resources: [resource.id],
       ...(maker !== undefined && { maker }),
       expiresAt: Date.now() + seconds * 1000,
     }),
@@ -77,9 +79,9 @@ export async function isServed(
 /** Any other client must authenticate first, and is then refused. */
 async function refuseOthers(context: AuthContext, request: TokenRequest): Promise<Response> {
   // The document of a client would have to be loaded, and would change nothing.
-  if (!isDocumentUrl(request.form.clientId)) {
-    const plain = asRequest(request, context.origin);
-    const answer = await context.authority.fetch(plain, context.engine);
+  if (!isDocumentUrl(request.clientId)) {
+    const { authority, engine, origin } = context;
+    const answer = await authority.fetch(request.toHttp(origin), engine);
     if (answer.status === 401) return answer;
   }
   return oauthError("unauthorized_client", "The client may not use this grant type");
@@ -89,15 +91,15 @@ async function authenticate(
   context: AuthContext,
   request: TokenRequest,
 ): Promise<ServiceClient | undefined> {
-  const { form, params, authorization } = request;
-  const { services } = context.store.ofClient(form.clientId);
+  const { clientId, params, authorization } = request;
+  const { services } = context.store.ofClient(clientId);
   const secrets = [basicCredentials(authorization)?.secret, params.get("client_secret")];
   const [secret, ...more] = secrets.filter((one) => typeof one === "string");
   // RFC 6749 section 2.3: MUST NOT use more than one method.
   if (more.length > 0 || (secret !== undefined && hasAssertion(request))) return undefined;
-  if (secret !== undefined) return services.withSecret(form.clientId, secret);
+  if (secret !== undefined) return services.withSecret(clientId, secret);
   if (authorization !== null) return undefined;
-  const client = await services.find(form.clientId);
+  const client = await services.find(clientId);
   if (client?.jwks === undefined || client.isDisabled) return undefined;
   const keys = { jwks: client.jwks, algorithms: SIGNING_ALGORITHMS };
   return (await isSigned(context, request, keys)) ? client : undefined;

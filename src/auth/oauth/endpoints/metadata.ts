@@ -12,7 +12,7 @@
 import type { AuthContext } from "../../context/context.ts";
 import { SIGNING_ALGORITHMS } from "../../clients/document-keys.ts";
 import type { Authority, AuthorityEnv } from "../engine/authority.ts";
-import { oauthMethodNotAllowed } from "./oauth-error.ts";
+import { oauthMethodNotAllowed } from "./oauth-http.ts";
 
 const PATH = "/.well-known/oauth-authorization-server";
 const HEADERS = { "Content-Type": "application/json", "Cache-Control": "public, max-age=300" };

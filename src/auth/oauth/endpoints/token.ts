@@ -1,21 +1,77 @@
 /**
- * The token endpoint in the Worker: it judges what can be judged without a grant, and passes the
- * rest to the object that holds the grant. Revocation (RFC 7009) has the same address.
+ * The token endpoint (RFC 6749 section 3.2) in the Worker. The checks run from top to bottom, and
+ * the first one that finds something ends the request; what is left goes to the grant, in the object
+ * that holds it. Revocation (RFC 7009) has the same address.
+ *
+ * What passes the checks has the parameters that this server knows, each once and in one order, and
+ * nothing else. No two readers can interpret it differently, and the same request has the same text.
  */
 
 import { BoundedCache } from "../../../lib/bounded-cache.ts";
 import { logUnexpected } from "../../../observability/unexpected.ts";
-import { addressOf, type AuthContext } from "../../context/context.ts";
-import { claimedId } from "../../trace/mask.ts";
-import { takeReason, type TokenReason } from "../../trace/token-reasons.ts";
-import type { StepOf } from "../../trace/trace.ts";
-import { isServiceClientId } from "../../store/service-clients.ts";
-import { clientCredentials } from "./client-credentials.ts";
+import { claimedClient } from "../../clients/client-assertion.ts";
 import { isDocumentUrl } from "../../clients/client-id-url.ts";
-import { asOurs, oauthError, tooManyRequests } from "./oauth-error.ts";
-import { tokenOfDocument } from "./token-of-document.ts";
-import type { TokenForm } from "../grants/token-form.ts";
-import { asRequest, readTokenRequest, type TokenRequest } from "./token-request.ts";
+import { addressOf, type AuthContext } from "../../context/context.ts";
+import { canonicalResource } from "../../resources.ts";
+import type { TokenAnswer } from "../grants/grant-token-endpoint.ts";
+import { basicCredentials, TokenRequest } from "../grants/token-request.ts";
+import { type Check, firstFinding } from "./check.ts";
+import { clientCredentials } from "./client-credentials.ts";
+import { tokenOfDocument } from "./document-client.ts";
+import { asOurs, invalidClient, oauthError, readOAuthBody, tooManyRequests } from "./oauth-http.ts";
+import { traceToken } from "./trace-token.ts";
+
+const FORM: readonly Check<SentForm, Response>[] = [
+  rejectQueryParameters, // RFC 6749 section 2.3.1: MUST NOT be included in the request URI
+  rejectRepeatedParameters, // RFC 6749 section 3.2: MUST NOT be included more than once
+  rejectBrokenAuthorization, // RFC 6749 section 2.3.1
+];
+
+const REQUEST: readonly Check<TokenRequest, Response>[] = [
+  checkClientId,
+  requireVerifier, // OAuth 2.1 section 4.1.3: for every client; the library exempts some
+];
+
+export async function token(context: AuthContext, request: Request): Promise<Response> {
+  const tokenRequest = await readTokenRequest(request, context.origin);
+  if (tokenRequest instanceof Response) return tokenRequest;
+  const address = addressOf(request);
+  const caller = `${context.origin} ${address} ${tokenRequest.clientId}`;
+  const pause = Math.ceil(((paused.get(caller) ?? 0) - Date.now()) / 1000);
+  if (pause > 0) return tooManyRequests(TOO_MANY, pause);
+  const answer = await answerSafely(context, tokenRequest);
+  await traceToken(context, tokenRequest, answer);
+  return answer.response.status === 401
+    ? countFailure(context, { address, caller, response: answer.response })
+    : answer.response;
+}
+
+/** Which grant answers, by its type and the kind of its client. */
+async function answerOf(context: AuthContext, request: TokenRequest): Promise<TokenAnswer> {
+  const { authority, engine, origin, store } = context;
+  const { grantType, clientId, subject } = request;
+  if (grantType === "client_credentials") {
+    return { response: await clientCredentials(context, request) };
+  }
+  if (isDocumentUrl(clientId)) return tokenOfDocument(context, request);
+  // Without a grant nothing can be redeemed: the library reports what is wrong with the rest.
+  if (subject === undefined) {
+    return { response: await authority.fetch(request.toHttp(origin), engine) };
+  }
+  return store.ofUser(subject.user).token(origin, request);
+}
+
+/** A failure of an object is temporary, and a refresh may be sent again: no answer was lost. */
+async function answerSafely(context: AuthContext, request: TokenRequest): Promise<TokenAnswer> {
+  try {
+    const { response, ...more } = await answerOf(context, request);
+    return { response: asOurs(response), ...more };
+  } catch (error) {
+    const description = `Something went wrong here (reference ${logUnexpected(error)})`;
+    const options = { status: 503, headers: { "Retry-After": "2" } };
+    return { response: oauthError("temporarily_unavailable", description, options) };
+  }
+}
 
 const TOO_MANY = "Too many requests for tokens failed";
 
@@ -25,125 +81,116 @@ const TOO_MANY = "Too many requests for tokens failed";
  */
 const paused = new BoundedCache<number>({ maxEntries: 10_000, ttlMs: 60_000 });
 
-export async function token(context: AuthContext, request: Request): Promise<Response> {
-  const reading = await readTokenRequest(request, context.origin);
-  if (!reading.ok) return reading.response;
-  const { form } = reading.request;
-  const address = addressOf(request);
-  const caller = `${context.origin} ${address} ${form.clientId}`;
-  const pause = Math.ceil(((paused.get(caller) ?? 0) - Date.now()) / 1000);
-  if (pause > 0) return tooManyRequests(TOO_MANY, pause);
-  const { response, reason } = takeReason(await answerSafely(context, reading.request));
-  await note(context, reading.request, response, reason);
-  if (response.status !== 401) return response;
-  // Failures are counted for each address and stop only the application that fails: all users of a
-  // hosted client come from the same few addresses.
-  const { tokenFailuresPerMinute } = context.limits;
-  const key = `token:${address}`;
-  const wait = await context.store.ephemeral(key).limits.take(key, tokenFailuresPerMinute);
-  if (wait === 0) return response;
-  paused.set(caller, Date.now() + wait * 1000);
+/**
+ * Failures are counted for each address and stop only the application that fails: all users of a
+ * hosted client come from the same few addresses.
+ */
+async function countFailure(
+  { limits, store }: AuthContext,
+  failed: { readonly address: string; readonly caller: string; readonly response: Response },
+): Promise<Response> {
+  const key = `token:${failed.address}`;
+  const wait = await store.ephemeral(key).limits.take(key, limits.tokenFailuresPerMinute);
+  if (wait === 0) return failed.response;
+  paused.set(failed.caller, Date.now() + wait * 1000);
   return tooManyRequests(TOO_MANY, wait);
 }
 
-/** A failure of an object is temporary, and a refresh may be sent again: no answer was lost. */
-async function answerSafely(context: AuthContext, request: TokenRequest): Promise<Response> {
-  try {
-    return asOurs(await answer(context, request));
-  } catch (error) {
-    const description = `Something went wrong here (reference ${logUnexpected(error)})`;
-    const options = { status: 503, headers: { "Retry-After": "2" } };
-    return oauthError("temporarily_unavailable", description, options);
-  }
+interface SentForm {
+  readonly query: URLSearchParams;
+  /**
+   * Those with a value: a parameter without one MUST be treated as if it were not there (RFC 6749
+   * section 3.2).
+   */
+  readonly params: URLSearchParams;
+  /** The `Authorization` header, when the client used HTTP authentication. */
+  readonly authorization: string | null;
 }
 
-function answer(context: AuthContext, request: TokenRequest): Promise<Response> {
-  const { form } = request;
-  if (form.grantType === "client_credentials") return clientCredentials(context, request);
-  if (isDocumentUrl(form.clientId)) return tokenOfDocument(context, request);
-  const plain = asRequest(request, context.origin);
-  // Without a grant nothing can be redeemed: the library reports what is wrong with the rest.
-  if (form.subject === undefined) return context.authority.fetch(plain, context.engine);
-  return context.store.ofUser(form.subject.user).token(plain);
+/** RFC 6749, 7009, 7523, 7636 and 8707. */
+const PARAMETERS = [
+  ...["grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "resource"],
+  ...["client_id", "client_secret", "client_assertion_type", "client_assertion"],
+  ...["token", "token_type_hint"],
+];
+
+/** @param origin the issuer. */
+async function readTokenRequest(
+  request: Request,
+  origin: string,
+): Promise<TokenRequest | Response> {
+  const body = await readOAuthBody(request, "application/x-www-form-urlencoded");
+  if (body instanceof Response) return body;
+  const header = request.headers.get("authorization");
+  const form = {
+    query: new URL(request.url).searchParams,
+    params: new URLSearchParams([...new URLSearchParams(body)].filter(([, value]) => value !== "")),
+    authorization: /^Basic(?:[ \t]|$)/i.test(header ?? "") ? header : null,
+  };
+  const refusal = firstFinding(FORM, form);
+  if (refusal !== undefined) return refusal;
+  const tokenRequest = normalize(form, origin);
+  return firstFinding(REQUEST, tokenRequest) ?? tokenRequest;
 }
 
-/** Reasons that only a grant which existed until then can give. */
-const THEN_ENDED: ReadonlySet<TokenReason> = new Set(["used-code", "replaced"]);
-
-/** For the login doctor. */
-async function note(
-  context: AuthContext,
-  { form }: TokenRequest,
-  response: Response,
-  found: TokenReason | undefined,
-): Promise<void> {
-  const { store, trace } = context;
-  const { clientId, subject } = form;
-  const grant = subject === undefined ? {} : { grant: subject.grant };
-  if (response.ok) {
-    if (form.grantType !== "authorization_code") return;
-    trace({ kind: "token_issued", client: clientId, ...grant });
-    return;
-  }
-  const { error } = await response.clone().json<{ readonly error: string }>();
-  const isKnown = await isClient(context, clientId);
-  const unproved = isKnown ? "wrong-secret" : "unknown-client";
-  const reason = error === "invalid_client" ? unproved : found;
-  const isTheirs = reason !== undefined && THEN_ENDED.has(reason);
-  trace({
-    kind: "token_refused",
-    grantType: grantTypeOf(form),
-    error,
-    ...(isKnown ? { client: clientId } : claimedId(clientId)),
-    ...(isKnown && (isTheirs || (await hasGrant(store, form))) && grant),
-    ...(reason !== undefined && { reason }),
-  });
+function rejectQueryParameters({ query }: SentForm): Response | undefined {
+  if (!PARAMETERS.some((name) => query.has(name))) return undefined;
+  return oauthError("invalid_request", "Parameters belong into the body: addresses end up in logs");
 }
 
-/** The client may send any text as grant type, a token for example. */
-function grantTypeOf({ grantType, credential }: TokenForm): StepOf<"token_refused">["grantType"] {
-  switch (grantType) {
-    case "authorization_code":
-    case "refresh_token":
-    case "client_credentials":
-      return grantType;
-    default:
-      return grantType === "" && credential !== "" ? "revocation" : "other";
-  }
+/** Of resources there may be several. */
+function rejectRepeatedParameters({ params }: SentForm): Response | undefined {
+  const names = PARAMETERS.filter((name) => name !== "resource");
+  const repeated = names.find((name) => params.getAll(name).length > 1);
+  if (repeated === undefined) return undefined;
+  return oauthError("invalid_request", `${repeated} is there more than once`);
 }
 
-/**
- * @returns whether the client exists: no document is loaded, and the client is not authenticated.
- */
-async function isClient(
-  { store, authority, engine }: AuthContext,
-  clientId: string,
-): Promise<boolean> {
-  if (clientId === "") return false;
-  try {
-    if (isServiceClientId(clientId)) {
-      return (await store.ofClient(clientId).services.find(clientId)) !== undefined;
+/** The library would interpret a header that no check here has judged. */
+function rejectBrokenAuthorization({ authorization }: SentForm): Response | undefined {
+  if (authorization === null || basicCredentials(authorization) !== undefined) return undefined;
+  return invalidClient("The Authorization header is broken", true);
+}
+
+/** A value in the shape of no token, so that the library looks nothing up for it. */
+const NOTHING = "malformed";
+
+function normalize({ params: sent, authorization }: SentForm, origin: string): TokenRequest {
+  const params = new URLSearchParams();
+  for (const name of PARAMETERS) {
+    for (const value of sent.getAll(name)) {
+      params.append(name, name === "resource" ? canonicalResource(origin, value) : value);
     }
-    if (isDocumentUrl(clientId)) {
-      return (await store.ofDocument(clientId).documents.find(clientId)).kind === "client";
-    }
-    return (await authority.helpers(engine).lookupClient(clientId)) !== null;
-  } catch (error) {
-    logUnexpected(error);
-    return false;
   }
+  const basic = basicCredentials(authorization);
+  // Many clients repeat their id beside the header.
+  if (basic?.user === params.get("client_id")) params.delete("client_id");
+  const assertion = params.get("client_assertion");
+  if (assertion !== null && basic === undefined && !params.has("client_id")) {
+    const claimed = claimedClient(assertion);
+    if (claimed !== undefined) params.set("client_id", claimed);
+  }
+  const request = new TokenRequest(params, authorization);
+  const { credentialField: field, credential, subject } = request;
+  if (field !== undefined && credential !== "" && subject === undefined) params.set(field, NOTHING);
+  return request;
 }
 
-/** Anyone can make up the names of a client and a grant. */
-async function hasGrant(
-  store: AuthContext["store"],
-  { clientId, subject }: TokenForm,
-): Promise<boolean> {
-  if (subject === undefined) return false;
-  try {
-    return await store.ofUser(subject.user).grants.isOf(clientId, subject);
-  } catch (error) {
-    logUnexpected(error);
-    return false;
-  }
+const MAX_CLIENT_ID_CHARS = 512;
+
+/** Invisible characters forge log lines. */
+function checkClientId({ clientId }: TokenRequest): Response | undefined {
+  if (clientId.length <= MAX_CLIENT_ID_CHARS && /^[\x21-\x7e]*$/.test(clientId)) return undefined;
+  return oauthError("invalid_request", "client_id is none that any client has");
+}
+
+/** RFC 7636 section 4.1. */
+const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
+
+function requireVerifier({ grantType, params }: TokenRequest): Response | undefined {
+  if (grantType !== "authorization_code") return undefined;
+  const verifier = params.get("code_verifier");
+  if (verifier === null) return oauthError("invalid_request", "code_verifier is missing");
+  if (VERIFIER.test(verifier)) return undefined;
+  return oauthError("invalid_request", "code_verifier must have 43 to 128 characters");
 }

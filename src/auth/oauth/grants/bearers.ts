@@ -9,7 +9,7 @@ import { ADMIN } from "../../scopes.ts";
 import type { CurrentUser } from "../../store/standing.ts";
 import type { ApiKey, ApiKeys, Maker } from "../../store/api-keys.ts";
 import type { Grants } from "./grants.ts";
-import { subjectOf } from "./token-form.ts";
+import { subjectOf } from "./token-request.ts";
 
 export interface Bearer {
   /** A user, or a service client. */

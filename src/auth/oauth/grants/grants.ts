@@ -4,12 +4,10 @@
  */
 
 import type { Sql } from "../../../lib/sql.ts";
-import { isObject } from "../../../protocol/json-rpc.ts";
-import { tryJson } from "../../../lib/try-json.ts";
 import type { KvRows, RowKey } from "../../store/kv-rows.ts";
-import { grantState } from "./grant-state.ts";
+import { grantKey, type GrantRecord } from "./grant-record.ts";
 import { RetiredTokens } from "./retired-tokens.ts";
-import type { TokenSubject } from "./token-form.ts";
+import type { TokenSubject } from "./token-request.ts";
 
 export interface Grant {
   readonly id: string;
@@ -31,16 +29,6 @@ export interface ClientUse {
   readonly redirectUri: string;
   /** Milliseconds since 1970; of the newest grant, if none was ever used. */
   readonly usedAt: number;
-}
-
-/** The data of a grant that is stored unencrypted. */
-export interface GrantMetadata {
-  readonly name: string;
-  /**
-   * The MAC of the owner code under which the grant was approved, if it was
-   * (`SignInResult.codeMac`).
-   */
-  readonly codeMac?: string;
 }
 
 /** The use of a grant is recorded at most this often. */
@@ -68,23 +56,30 @@ export class Grants {
       .toSorted((a, b) => b.createdAt - a.createdAt);
   }
 
-  find(user: string, id: string): Grant | undefined {
-    return this.#read(prefixOf(user) + id);
+  find(user: string, grant: string): Grant | undefined {
+    return this.#read(grantKey({ user, grant }));
+  }
+
+  /** The library's record, also before the code of the grant is redeemed. */
+  record(subject: TokenSubject): GrantRecord | undefined {
+    return this.#record(grantKey(subject));
   }
 
   /** The MAC of the owner code in a grant, also before its own code is redeemed. */
-  codeMacOf(user: string, id: string): string | undefined {
-    const record = tryJson(this.#rows.get(prefixOf(user) + id) ?? "");
-    const metadata = isObject(record) ? record["metadata"] : undefined;
-    const codeMac = isObject(metadata) ? metadata["codeMac"] : undefined;
-    return typeof codeMac === "string" ? codeMac : undefined;
+  codeMacOf(user: string, grant: string): string | undefined {
+    return this.record({ user, grant })?.metadata?.codeMac;
   }
 
   /**
    * @returns whether the grant exists and is this application's, also before its code is redeemed.
    */
-  isOf(client: string, { user, grant }: TokenSubject): boolean {
-    return grantState(this.#rows, user, grant)?.client === client;
+  isOf(client: string, subject: TokenSubject): boolean {
+    return this.record(subject)?.clientId === client;
+  }
+
+  /** @returns whether the access token exists, which may have expired by a second. */
+  hasAccessToken({ user, grant }: TokenSubject, hash: string): boolean {
+    return this.#rows.get(`token:${user}:${grant}:${hash}`) !== null;
   }
 
   /** The applications that a user in this object has approved. */
@@ -101,9 +96,9 @@ export class Grants {
   }
 
   /** Ends a grant and all tokens that were issued under it. @returns whether it existed. */
-  revoke(user: string, id: string): boolean {
-    const key = prefixOf(user) + id;
-    this.#rows.clear(`token:${user}:${id}:`);
+  revoke(user: string, grant: string): boolean {
+    const key = grantKey({ user, grant });
+    this.#rows.clear(`token:${user}:${grant}:`);
     this.#sql.exec("DELETE FROM grant_use_1 WHERE key = ?", key);
     this.retired.forget(key);
     return this.#rows.delete(key);
@@ -149,13 +144,12 @@ export class Grants {
     return ended;
   }
 
-  used(user: string, id: string): void {
-    const key = prefixOf(user) + id;
+  used(user: string, grant: string): void {
     const now = this.#now();
     this.#sql.exec(
       `INSERT INTO grant_use_1 (key, at) VALUES (?, ?)
        ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE at <= ?`,
-      ...[key, now, now - USED_MS],
+      ...[grantKey({ user, grant }), now, now - USED_MS],
     );
   }
 
@@ -182,29 +176,34 @@ export class Grants {
   }
 
   /** The library also writes the client beside the grant, unless that would be too long. */
-  #clientOf({ name, metadata }: RowKey): unknown {
-    const said = tryJson(metadata ?? this.#rows.get(name) ?? "");
-    return isObject(said) ? said["clientId"] : undefined;
+  #clientOf({ name, metadata }: RowKey): string | undefined {
+    const beside = metadata === null ? undefined : (JSON.parse(metadata) as Partial<GrantRecord>);
+    return (beside ?? this.#record(name))?.clientId;
+  }
+
+  #record(key: string): GrantRecord | undefined {
+    const value = this.#rows.get(key);
+    return value === null ? undefined : (JSON.parse(value) as GrantRecord);
   }
 
   #read(key: string): Grant | undefined {
-    const record = tryJson(this.#rows.get(key) ?? "");
-    if (!isObject(record) || record["refreshTokenId"] === undefined) return undefined;
-    const [row] = this.#sql.exec<{ at: number }>("SELECT at FROM grant_use_1 WHERE key = ?", key);
+    const record = this.#record(key);
+    if (record?.refreshTokenId === undefined) return undefined;
     const { id, clientId, resource, redirectUri, scope, metadata, createdAt } = record;
+    const [row] = this.#sql.exec<{ at: number }>("SELECT at FROM grant_use_1 WHERE key = ?", key);
     return {
-      id: String(id),
-      client: String(clientId),
+      id,
+      client: clientId,
       resource: String(resource),
       redirectUri: String(redirectUri),
-      scopes: Array.isArray(scope) ? scope.map(String) : [],
-      name: isObject(metadata) ? String(metadata["name"]) : String(clientId),
-      createdAt: Number(createdAt) * 1000,
+      scopes: scope,
+      name: metadata?.name ?? clientId,
+      createdAt: createdAt * 1000,
       ...(row !== undefined && { usedAt: row.at }),
     };
   }
 }
 
 function prefixOf(user: string): string {
-  return `grant:${user}:`;
+  return grantKey({ user, grant: "" });
 }

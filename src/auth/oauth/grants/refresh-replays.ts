@@ -7,7 +7,7 @@
 import { BoundedCache } from "../../../lib/bounded-cache.ts";
 import { tryJson } from "../../../lib/try-json.ts";
 import { isObject } from "../../../protocol/json-rpc.ts";
-import { tokenHash } from "./grant-state.ts";
+import { tokenHash } from "./grant-record.ts";
 
 export interface RefreshAnswer {
   readonly body: string;

@@ -2,7 +2,7 @@
 
 import { test, vi } from "vitest";
 
-import { tokenHash } from "../../../../../src/auth/oauth/grants/grant-state.ts";
+import { tokenHash } from "../../../../../src/auth/oauth/grants/grant-record.ts";
 import { RefreshReplays } from "../../../../../src/auth/oauth/grants/refresh-replays.ts";
 
 const answer = (n: number): string =>

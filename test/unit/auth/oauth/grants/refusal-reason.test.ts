@@ -5,10 +5,8 @@
 
 import { describe, test } from "vitest";
 
-import { takeReason, withReason } from "../../../../../src/auth/trace/token-reasons.ts";
-import type { GrantState } from "../../../../../src/auth/oauth/grants/grant-state.ts";
+import type { GrantRecord } from "../../../../../src/auth/oauth/grants/grant-record.ts";
 import { refusalReason } from "../../../../../src/auth/oauth/grants/refusal-reason.ts";
-import type { GrantTokenRequest } from "../../../../../src/auth/oauth/grants/grant-token-request.ts";
 
 /** RFC 7636, appendix B. */
 const VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -16,17 +14,26 @@ const CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const CALLBACK = "http://127.0.0.1:9/cb";
 const NOW = 1_800_000_000_000;
 
-const PENDING: GrantState = {
-  ...{ client: "c", isPending: true, code: "code-hash", refreshTokens: [] },
-  ...{ challenge: CHALLENGE, redirectUri: CALLBACK, expiresAt: undefined },
+const GRANT = { id: "g", clientId: "c", scope: [], createdAt: 0, authCodeId: "code-hash" };
+const PENDING: GrantRecord = {
+  ...GRANT,
+  authCodeWrappedKey: "sealed",
+  codeChallenge: CHALLENGE,
+  redirectUri: CALLBACK,
 };
-const REDEEMED: GrantState = {
-  ...{ client: "c", isPending: false, code: "code-hash", refreshTokens: ["now", "before"] },
-  ...{ challenge: undefined, redirectUri: CALLBACK, expiresAt: NOW / 1000 + 3600 },
+const REDEEMED: GrantRecord = {
+  ...GRANT,
+  refreshTokenId: "now",
+  previousRefreshTokenId: "before",
+  redirectUri: CALLBACK,
+  expiresAt: NOW / 1000 + 3600,
 };
+/** A redirect URI is optional where a client has one, and a lifetime where grants last for ever. */
+const { redirectUri: _, ...WITHOUT_REDIRECT } = PENDING;
+const { expiresAt: __, ...WITHOUT_END } = REDEEMED;
 
 interface Case {
-  readonly state: GrantState | undefined;
+  readonly state: GrantRecord | undefined;
   readonly hash?: string;
   readonly client?: string;
   readonly params?: Readonly<Record<string, string>>;
@@ -39,9 +46,11 @@ function reasonOf(grantType: string, { state, client = "c", ...more }: Case): Pr
     ...{ code_verifier: VERIFIER, redirect_uri: CALLBACK },
     ...more.params,
   });
-  const form = { grantType, clientId: client, credential: "", subject: undefined };
-  const visit = { form, hash, user: "u", grant: "g" } as unknown as GrantTokenRequest;
-  return refusalReason(visit, params, { state, wasRetired }, NOW);
+  return refusalReason(
+    { grantType, clientId: client, params },
+    { record: state, hash, wasRetired },
+    NOW,
+  );
 }
 
 describe("a code", () => {
@@ -55,7 +64,7 @@ describe("a code", () => {
     [undefined, { state: REDEEMED, hash: "made-up" }],
     [undefined, { state: PENDING, hash: "made-up", client: "d" }],
     [undefined, { state: PENDING }],
-    [undefined, { state: { ...PENDING, redirectUri: undefined } }],
+    [undefined, { state: WITHOUT_REDIRECT }],
   ])("is refused: %s", async ([reason, given], { expect }) => {
     expect(await reasonOf("authorization_code", given)).toBe(reason);
   });
@@ -67,26 +76,10 @@ describe("a refresh token", () => {
     ["replaced", { state: REDEEMED, hash: "old", wasRetired: true }],
     ["other-client", { state: REDEEMED, client: "d" }],
     ["expired", { state: { ...REDEEMED, expiresAt: NOW / 1000 + 59 } }],
-    [undefined, { state: { ...REDEEMED, expiresAt: undefined } }],
+    [undefined, { state: WITHOUT_END }],
     [undefined, { state: REDEEMED, hash: "made-up" }],
     [undefined, { state: REDEEMED, hash: "old", wasRetired: true, client: "d" }],
   ])("is refused: %s", async ([reason, given], { expect }) => {
     expect(await reasonOf("refresh_token", given)).toBe(reason);
-  });
-});
-
-describe("the reason", () => {
-  test("goes with the response, and is taken off before a client sees it", async ({ expect }) => {
-    const sent = withReason(Response.json({ error: "invalid_grant" }, { status: 400 }), "replaced");
-    const { response, reason } = takeReason(sent);
-    expect([reason, response.status]).toEqual(["replaced", 400]);
-    expect([...response.headers.keys()]).toEqual(["content-type"]);
-    expect(await response.json()).toEqual({ error: "invalid_grant" });
-  });
-
-  test("is one of our own, whatever a header contains", ({ expect }) => {
-    const headers = { "Edgeway-Token-Reason": "a sentence of a library" };
-    const { response, reason } = takeReason(new Response("", { headers }));
-    expect([reason, response.headers.has("edgeway-token-reason")]).toEqual([undefined, false]);
   });
 });

@@ -1,19 +1,47 @@
 /**
- * Responses of the OAuth endpoints: JSON that must not be stored (RFC 6749 sections 5.1 and 5.2).
+ * The bodies of requests to the OAuth endpoints, and their responses: JSON that must not be stored
+ * (RFC 6749 sections 5.1 and 5.2).
  */
 
-const HEADERS = { "Cache-Control": "no-store", Pragma: "no-cache" };
+import { mediaType } from "../../../lib/media-type.ts";
+import { readText, TooLargeError } from "../../../lib/read-text.ts";
 
-export interface OAuthErrorOptions {
+/** A signed assertion and a list of redirect URIs take a few KiB. */
+const MAX_BYTES = 16 * 1024;
+const NOT_STORED = { "Cache-Control": "no-store", Pragma: "no-cache" };
+
+/**
+ * @param type the media type that the endpoint accepts (RFC 6749 section 4.1.3, RFC 7591 section
+ *   3.1).
+ * @returns the body of a POST, or the refusal.
+ */
+export async function readOAuthBody(request: Request, type: string): Promise<string | Response> {
+  if (request.method !== "POST") return oauthMethodNotAllowed("POST, OPTIONS");
+  if (mediaType(request.headers.get("content-type")) !== type) {
+    return oauthError("invalid_request", `Content-Type must be ${type}`);
+  }
+  const tooLarge = (): Response =>
+    oauthError("invalid_request", `The body is over ${MAX_BYTES} bytes`, { status: 413 });
+  // A declared length is trusted only when it is over the limit.
+  if (Number(request.headers.get("content-length")) > MAX_BYTES) return tooLarge();
+  try {
+    return await readText(request.body, MAX_BYTES);
+  } catch (error) {
+    if (error instanceof TooLargeError) return tooLarge();
+    return oauthError("invalid_request", "The body broke off");
+  }
+}
+
+export interface OAuthResponseOptions {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export function oauthJson(
   body: Readonly<Record<string, unknown>>,
-  { status = 200, headers = {} }: OAuthErrorOptions = {},
+  { status = 200, headers = {} }: OAuthResponseOptions = {},
 ): Response {
-  return Response.json(body, { status, headers: { ...HEADERS, ...headers } });
+  return Response.json(body, { status, headers: { ...NOT_STORED, ...headers } });
 }
 
 /**
@@ -24,7 +52,7 @@ export function oauthJson(
 export function oauthError(
   error: string,
   description: string,
-  { status = 400, headers = {} }: OAuthErrorOptions = {},
+  { status = 400, headers = {} }: OAuthResponseOptions = {},
 ): Response {
   return oauthJson({ error, error_description: description }, { status, headers });
 }
@@ -56,6 +84,6 @@ export function asOurs(response: Response): Response {
   for (const name of [...headers.keys()]) {
     if (name.startsWith("access-control-") || name === "vary") headers.delete(name);
   }
-  for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
+  for (const [name, value] of Object.entries(NOT_STORED)) headers.set(name, value);
   return new Response(response.body, { status: response.status, headers });
 }

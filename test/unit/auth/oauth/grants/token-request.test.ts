@@ -4,17 +4,16 @@ import { describe, test } from "vitest";
 
 import {
   basicCredentials,
-  readTokenForm,
   subjectOf,
-} from "../../../../../src/auth/oauth/grants/token-form.ts";
+  TokenRequest,
+} from "../../../../../src/auth/oauth/grants/token-request.ts";
 
 const GRANT = "g".repeat(16);
 const token = (user: string, grant = GRANT, secret = "x".repeat(32)): string =>
   `${user}:${grant}:${secret}`;
 
 function read(form: Record<string, string>, authorization?: string) {
-  const headers = new Headers(authorization === undefined ? {} : { authorization });
-  return readTokenForm(new URLSearchParams(form), headers);
+  return new TokenRequest(new URLSearchParams(form), authorization ?? null);
 }
 
 describe("a token", () => {

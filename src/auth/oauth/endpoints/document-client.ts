@@ -1,0 +1,91 @@
+/**
+ * Token requests of clients whose id is a URL. Anyone can name any URL here, so no document is
+ * loaded until the grant is known to be this client's: a URL that no user has approved is never
+ * fetched.
+ */
+
+import { ASSERTION_TYPE, verifyClientAssertion } from "../../clients/client-assertion.ts";
+import type { ClientRecord } from "../../clients/client-document.ts";
+import type { AssertionKeys } from "../../clients/document-keys.ts";
+import type { AuthContext } from "../../context/context.ts";
+import type { TokenAnswer } from "../grants/grant-token-endpoint.ts";
+import { TokenRequest } from "../grants/token-request.ts";
+import { invalidClient, oauthError, tooManyRequests } from "./oauth-http.ts";
+
+export async function tokenOfDocument(
+  context: AuthContext,
+  request: TokenRequest,
+): Promise<TokenAnswer> {
+  const { clientId, grantType, credentialField, params, subject } = request;
+  const isRevocation = grantType === "" && params.has("token");
+  if (credentialField === undefined || (grantType === "" && !isRevocation)) {
+    return refuse(oauthError("unsupported_grant_type", "Grant type not supported"));
+  }
+  const shard = context.store.ofUser(subject?.user ?? "");
+  if (subject === undefined || !(await shard.grants.isOf(clientId, subject))) {
+    // RFC 7009 section 2.2: an invalid token, or one of another client, needs no revocation.
+    if (isRevocation) return { response: new Response(null) };
+    return refuse(oauthError("invalid_grant", "Grant not found or authorization code expired"));
+  }
+  const outcome = await context.store.ofDocument(clientId).documents.load(clientId);
+  switch (outcome.kind) {
+    case "busy":
+      return refuse(tooManyRequests("Too many documents of clients", outcome.retryAfterSeconds));
+    case "refused":
+      return refuse(invalidClient("Client not found"));
+    case "client":
+      if (!(await isAuthentic(context, request, outcome.client))) {
+        return refuse(invalidClient("Client authentication failed"));
+      }
+      return shard.token(context.origin, verified(request));
+  }
+}
+
+function refuse(response: Response): TokenAnswer {
+  return { response };
+}
+
+/** A client whose document lists only signing must sign; one that also lists `none` may. */
+async function isAuthentic(
+  context: AuthContext,
+  request: TokenRequest,
+  { tokenEndpointAuthMethods, clientAssertionKeys }: ClientRecord,
+): Promise<boolean> {
+  // This client has no secret, so a request with one comes from another.
+  if (request.authorization !== null || request.params.has("client_secret")) return false;
+  if (!hasAssertion(request)) return tokenEndpointAuthMethods.includes("none");
+  if (clientAssertionKeys === undefined) return false;
+  return isSigned(context, request, clientAssertionKeys);
+}
+
+/** The request of a client that has authenticated already. */
+function verified({ params, clientId }: TokenRequest): TokenRequest {
+  const rest = new URLSearchParams(params);
+  for (const name of ["client_assertion", "client_assertion_type"]) rest.delete(name);
+  rest.set("client_id", clientId);
+  return new TokenRequest(rest, null);
+}
+
+export function hasAssertion({ params }: TokenRequest): boolean {
+  return params.has("client_assertion") || params.has("client_assertion_type");
+}
+
+/** @returns whether the client of the request has signed it with one of these keys. */
+export async function isSigned(
+  { origin, clientKeys, store }: AuthContext,
+  { params, clientId }: TokenRequest,
+  keys: AssertionKeys,
+): Promise<boolean> {
+  if (params.get("client_assertion_type") !== ASSERTION_TYPE) return false;
+  const outcome = await verifyClientAssertion(params.get("client_assertion") ?? "", {
+    clientId,
+    keys,
+    clientKeys,
+    issuer: origin,
+    tokenEndpoint: `${origin}/token`,
+    now: Date.now(),
+    reserve: (mark, expiresAt) =>
+      store.ephemeral(mark).rows.reserve(`client-assertion-jti:${mark}`, expiresAt),
+  });
+  return outcome.kind === "verified";
+}
