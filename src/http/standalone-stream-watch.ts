@@ -5,6 +5,7 @@
 
 import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
 import { type Backoff, pauseMs } from "../lib/backoff.ts";
+import { sleep } from "../lib/sleep.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import type { Watched } from "../sessions/dispatch.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
@@ -92,7 +93,7 @@ export class StandaloneStreamWatch {
         );
         return;
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, pauseMs(BACKOFF, attempt)));
+        await sleep(pauseMs(BACKOFF, attempt));
       }
     }
     this.#stop(watched.slug); // later messages would leave a gap

@@ -10,7 +10,7 @@ import { nullPeer } from "../protocol/null-peer.ts";
 import type { Opening } from "../sessions/dispatch.ts";
 import { LegacyConnection } from "../upstream/legacy/connection.ts";
 import type { LegacyClient } from "../upstream/legacy/handshake.ts";
-import { isModernOnly } from "../upstream/modern/modern-only.ts";
+import { isModernOnly } from "../upstream/modern/discover.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 import { failureReply } from "../upstream/upstream-error.ts";
 import { introduceModern } from "./legacy-to-modern/introduce-modern.ts";

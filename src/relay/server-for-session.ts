@@ -1,7 +1,7 @@
 /** Makes the dispatch from one client's session to one server, in the era that both support. */
 
 import type { ClientFacts, Dispatch, Unsolicited } from "../sessions/dispatch.ts";
-import { isSavedModern, type SavedServer } from "../upstream/legacy/saved-server.ts";
+import { isSavedModern, type SavedServer } from "../upstream/legacy/saved-connection.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 import { EitherEra } from "./either-era.ts";
 import { LegacyRelay } from "./legacy-to-legacy/legacy-to-legacy.ts";

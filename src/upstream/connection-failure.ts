@@ -12,9 +12,9 @@ const INTERNAL = /^internal error; reference = (\w{1,64})$/;
 const NO_BINDING = /^(?:Worker "|Couldn't find)/;
 const ADDRESS = /^(?:\[.*\]|[\d.]+)$/;
 
-/** @param cause the error that `fetch` threw. */
-export function connectionFailure(cause: unknown, { protocol, hostname }: URL): string {
-  const { name, message } = cause instanceof Error ? cause : new Error("");
+/** @param error that `fetch` threw. */
+export function connectionFailure(error: unknown, { protocol, hostname }: URL): string {
+  const { name, message } = error instanceof Error ? error : new Error("");
   if (name === "TimeoutError") return "timed out";
   if (CONNECTION_LOST.test(message)) return "connection refused, or closed before a response";
   if (NO_BINDING.test(message)) return "no Worker is bound there";

@@ -3,6 +3,9 @@
  * the time that a client takes to answer a question does not count.
  */
 
+import type { UpstreamTarget } from "./target.ts";
+import { UpstreamError } from "./upstream-error.ts";
+
 export interface Deadline {
   readonly signal: AbortSignal;
   /** Restarts the time, because the upstream sent something. Cheap: it only notes the time. */
@@ -12,14 +15,9 @@ export interface Deadline {
   clear(): void;
 }
 
-/**
- * @param timeoutMs in milliseconds.
- * @param makeReason makes the reason that the signal is aborted with when the time is over.
- * @param controller of the signal, where it may be aborted for other reasons as well.
- */
+/** @param controller of the signal, where it may be aborted for other reasons as well. */
 export function startDeadline(
-  timeoutMs: number,
-  makeReason: () => Error,
+  { slug, timeoutMs }: Pick<UpstreamTarget, "slug" | "timeoutMs">,
   controller = new AbortController(),
 ): Deadline {
   let lastSign = Date.now();
@@ -28,8 +26,12 @@ export function startDeadline(
 
   function check(): void {
     const left = pauses > 0 ? timeoutMs : lastSign + timeoutMs - Date.now();
-    if (left <= 0) controller.abort(makeReason());
-    else timer = setTimeout(check, left);
+    if (left > 0) {
+      timer = setTimeout(check, left);
+      return;
+    }
+    const sentence = `gave no sign of life for ${timeoutMs / 1000} s`;
+    controller.abort(new UpstreamError(slug, "timeout", sentence));
   }
 
   return {

@@ -44,10 +44,10 @@ export async function send(target: UpstreamTarget, request: Send): Promise<Respo
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
     });
-  } catch (cause) {
+  } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const connection = connectionFailure(cause, url);
-    throw new UpstreamError(target.slug, "unreachable", "cannot be reached", { cause, connection });
+    const connection = connectionFailure(error, url);
+    throw new UpstreamError(target.slug, "unreachable", "cannot be reached", { connection });
   }
 }
 

@@ -19,7 +19,7 @@ import { UpstreamError } from "./upstream-error.ts";
  * The point where a broken stream can be resumed. Kept up to date while reading: the consumer of a
  * message finds the id of its event here.
  */
-export interface ResumePoint {
+export interface SsePosition {
   lastEventId?: string;
   /** The event id of the current message, if it has one; in a batch only the last message has it. */
   ownId?: string | undefined;
@@ -52,7 +52,7 @@ const MAX_ID_CHARS = 1024;
 export function readMessages(
   target: UpstreamTarget,
   { body, headers }: Response,
-  resume: ResumePoint = {},
+  resume: SsePosition = {},
 ): AsyncGenerator<Parsed, void, void> {
   switch (mediaType(headers.get("content-type"))) {
     case "text/event-stream":
@@ -108,16 +108,13 @@ async function nextChunk(
 ): Promise<Uint8Array | undefined> {
   try {
     return (await reader.read()).value;
-  } catch (cause) {
+  } catch {
     const connection = "connection closed in mid-answer";
-    throw new UpstreamError(slug, "lost", "broke the connection in mid-answer", {
-      cause,
-      connection,
-    });
+    throw new UpstreamError(slug, "lost", "broke the connection in mid-answer", { connection });
   }
 }
 
-function takingMessages(target: UpstreamTarget, resume: ResumePoint): Take<Parsed> {
+function takingMessages(target: UpstreamTarget, resume: SsePosition): Take<Parsed> {
   const take = takingEvents(target, resume);
   return function* (text) {
     for (const event of take(text)) {
@@ -137,7 +134,7 @@ function takingMessages(target: UpstreamTarget, resume: ResumePoint): Take<Parse
   };
 }
 
-function takingEvents(target: UpstreamTarget, resume: ResumePoint): Take<Event> {
+function takingEvents(target: UpstreamTarget, resume: SsePosition): Take<Event> {
   const ready: Event[] = [];
   const overhead = new EventOverhead();
   let isTooLarge = false;

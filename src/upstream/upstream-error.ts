@@ -38,24 +38,27 @@ export class UpstreamError extends Error {
     slug: string,
     failure: UpstreamFailure,
     sentence: string,
-    evidence: { cause?: unknown; status?: number; connection?: string } = {},
+    evidence: { status?: number; connection?: string | undefined } = {},
   ) {
-    super(`Upstream "${slug}" ${sentence}`, { cause: evidence.cause });
+    super(`Upstream "${slug}" ${sentence}`);
     this.failure = failure;
     this.status = evidence.status;
     this.connection = evidence.connection;
   }
 }
 
+/** Why no response came, for the log; `undefined` when the server did respond. */
+export function causeOf({ failure, status, connection }: UpstreamError): string | undefined {
+  return connection ?? failureOfStatus(status) ?? (failure === "timeout" ? "timed out" : undefined);
+}
+
 /** The failures whose cause is on the way to the server, and not in its response. */
 const ON_THE_WAY: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "timeout", "lost"]);
 
 /** Logs for the operator why a server cannot be reached. */
-export function logFailure({ failure, status, connection }: UpstreamError, slug: string): void {
-  if (!ON_THE_WAY.has(failure)) return;
-  const cause =
-    connection ?? failureOfStatus(status) ?? (failure === "timeout" ? "timed out" : undefined);
-  logUpstream({ server: slug, reason: failure, cause, status });
+export function logFailure(error: UpstreamError, slug: string): void {
+  const { failure: reason, status } = error;
+  if (ON_THE_WAY.has(reason)) logUpstream({ server: slug, reason, cause: causeOf(error), status });
 }
 
 /** True when the server turned out not to support the era that was needed. */

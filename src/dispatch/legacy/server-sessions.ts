@@ -7,7 +7,7 @@ import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { errorReply, isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import type { Dispatch, Unsolicited } from "../../sessions/dispatch.ts";
-import { isSavedModern, type SavedServer } from "../../upstream/legacy/saved-server.ts";
+import { isSavedModern, type SavedServer } from "../../upstream/legacy/saved-connection.ts";
 import { type Endpoint, serverOf } from "../../endpoint/endpoint.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { type ServerAttribution, attributedUnsolicited } from "./server-attribution.ts";

@@ -10,7 +10,7 @@ import { abortAfter } from "../../lib/time-out.ts";
 import { notification, isObject } from "../../protocol/json-rpc.ts";
 import { connect, type Connected } from "../../upstream/legacy/connect.ts";
 import { Exchanges } from "../../upstream/legacy/exchanges.ts";
-import { withResumeTokens } from "../../upstream/legacy/recipient.ts";
+import { withResumeTokens } from "../../upstream/legacy/resume-token.ts";
 import { runExchange } from "../../upstream/legacy/run-exchange.ts";
 import type { Deliver } from "../../upstream/legacy/wire.ts";
 import { forgetVerdict } from "../../upstream/modern/discover.ts";

@@ -12,7 +12,7 @@ import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.t
 import { completeModernResult } from "../../protocol/modern-result.ts";
 import { isTaskId } from "../../protocol/tasks-extension.ts";
 import type { DeclaringClient } from "../../protocol/revisions/translate-capabilities.ts";
-import { UpstreamError, type UpstreamFailure } from "../../upstream/upstream-error.ts";
+import { causeOf, UpstreamError, type UpstreamFailure } from "../../upstream/upstream-error.ts";
 import { askClient } from "./ask-client.ts";
 import { stuck } from "./failures.ts";
 import { pollPauseOf, readTask } from "./read-task.ts";
@@ -155,9 +155,9 @@ class TaskCall {
   }
 
   /** A server that cannot be reached now may have run the call, so its outcome is unknown. */
-  #lost(cause: UpstreamError): UpstreamError {
+  #lost(error: UpstreamError): UpstreamError {
     const sentence = "could not be asked after the task of this call; its result is unknown";
-    return new UpstreamError(this.#options.slug, "lost", sentence, { cause });
+    return new UpstreamError(this.#options.slug, "lost", sentence, { connection: causeOf(error) });
   }
 
   /** The acknowledgement is not waited for. */

@@ -109,7 +109,7 @@ export class TaskTools {
       if (signal.aborted) void end(sender, peer, taskId);
       if (!(error instanceof UpstreamError && NOT_RUN.has(error.failure))) throw error;
       const sentence = "does not know the task any more that it made; its result is unknown";
-      throw new UpstreamError(this.#slug, "lost", sentence, { cause: error });
+      throw new UpstreamError(this.#slug, "lost", sentence);
     }
   }
 

@@ -9,26 +9,70 @@
 import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
 import { Recent } from "../../lib/recent.ts";
+import { sleep } from "../../lib/sleep.ts";
 import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
-import { notification, type Parsed, type Reply, respond } from "../../protocol/json-rpc.ts";
+import {
+  type JsonRpcResponse,
+  notification,
+  type Parsed,
+  type Reply,
+  respond,
+} from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../target.ts";
-import { isModernOnly, modernOnly } from "../modern/modern-only.ts";
+import { isModernOnly, modernOnly } from "../modern/discover.ts";
 import { refusalOf } from "../server-message.ts";
-import { UpstreamError } from "../upstream-error.ts";
-import { bringAnswer } from "./bring-answer.ts";
+import { UpstreamError, type UpstreamFailure } from "../upstream-error.ts";
 import { connect, type Connected, restoreWire } from "./connect.ts";
-import type { ConnectionOptions } from "./connection-options.ts";
 import { Exchanges } from "./exchanges.ts";
 import type { Handshake, LegacyClient } from "./handshake.ts";
-import { type Recipient, withResumeTokens } from "./recipient.ts";
 import { resumeExchange, runExchange } from "./run-exchange.ts";
 import { type SavedConnection, saveConnection } from "./saved-connection.ts";
-import { readResumeToken, writeResumeToken } from "./resume-token.ts";
+import {
+  readResumeToken,
+  type Recipient,
+  withResumeTokens,
+  writeResumeToken,
+} from "./resume-token.ts";
 import type { StandaloneWatchRequest } from "./watch-standalone-stream.ts";
-import type { StandaloneStreamListener } from "./wire.ts";
+import type { StandaloneStreamListener, Wire } from "./wire.ts";
+
+export interface ConnectionOptions {
+  readonly target: UpstreamTarget;
+  readonly client: LegacyClient;
+  /** Receives the messages that belong to no request. */
+  readonly unsolicited: Peer;
+  /** Called with the new state whenever it changes. */
+  readonly save: (state: SavedConnection) => void;
+  /** Called when a new session has replaced a forgotten one. */
+  readonly onReopened?: () => void;
+  readonly saved?: SavedConnection | undefined;
+  /**
+   * The log level that the client has set for every server. It is sent to this one, if it logs,
+   * whenever a session is opened. Without it, the level that the client set at this one is sent again.
+   */
+  readonly logLevel?: () => string | undefined;
+  /**
+   * The resources that every session is subscribed to when it is opened, kept by the caller. Without
+   * it, the connection keeps the client's own subscriptions and makes them again.
+   */
+  readonly subscriptions?: () => readonly string[];
+  /**
+   * Attributes a message that belongs to no request to the only running request, if there is exactly
+   * one: for a client that receives no other messages.
+   */
+  readonly isAttributed?: boolean;
+  /** The largest number of the server's requests that may be open at once. */
+  readonly maxOpenAsks?: number;
+  /** Called when the server turns out not to offer the standalone GET stream. */
+  readonly onRefused?: () => void;
+}
 
 const MAX_QUIET_REPAIRS = 8;
 const REPAIR_BACKOFF: Backoff = { firstMs: 500 };
+const ANSWER_ATTEMPTS = 4;
+const ANSWER_BACKOFF: Backoff = { firstMs: 100 };
+/** The server may or may not have received the message. */
+const BROKEN: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "lost"]);
 const MAX_RECEIVED = 64;
 const MAX_KEY_CHARS = 512;
 const RESTORED_AT_ONCE = 4;
@@ -36,15 +80,8 @@ const RESTORED_AT_ONCE = 4;
 const MAX_SESSION_ID_CHARS = 4096;
 
 export class LegacyConnection {
-  readonly #target: UpstreamTarget;
-  readonly #client: LegacyClient;
-  readonly #unsolicited: Peer;
+  readonly #options: ConnectionOptions;
   readonly #recipient: Recipient;
-  readonly #save: (state: SavedConnection) => void;
-  readonly #onReopened: (() => void) | undefined;
-  readonly #clientLogLevel: (() => string | undefined) | undefined;
-  readonly #onRefused: (() => void) | undefined;
-  readonly #isAttributed: boolean;
   readonly #exchanges: Exchanges;
   readonly #received = new Recent(MAX_RECEIVED);
   #connected: Connected | undefined;
@@ -54,22 +91,14 @@ export class LegacyConnection {
   #standing: Promise<void> | undefined;
   #isClosed = false;
   #logLevel: string | undefined;
+  /** The client's own subscriptions, unless the caller keeps them. */
   readonly #subscriptions: Set<string>;
-  readonly #keptSubscriptions: (() => readonly string[]) | undefined;
 
   constructor(options: ConnectionOptions) {
-    const { target, client, unsolicited, save, onReopened, saved } = options;
-    this.#target = target;
-    this.#client = client;
-    this.#unsolicited = unsolicited;
+    const { target, unsolicited, subscriptions, saved } = options;
+    this.#options = options;
     this.#recipient = withResumeTokens(unsolicited);
-    this.#save = save;
-    this.#onReopened = onReopened;
-    this.#clientLogLevel = options.logLevel;
-    this.#onRefused = options.onRefused;
-    this.#isAttributed = options.isAttributed ?? false;
-    this.#keptSubscriptions = options.subscriptions;
-    this.#subscriptions = new Set(options.subscriptions === undefined ? saved?.subscriptions : []);
+    this.#subscriptions = new Set(subscriptions === undefined ? saved?.subscriptions : []);
     this.#exchanges = new Exchanges(
       async (response) => {
         const wire = this.#connected?.wire;
@@ -79,11 +108,9 @@ export class LegacyConnection {
       options.maxOpenAsks,
     );
     if (saved === undefined) return;
-    this.#connected = {
-      wire: restoreWire(target, saved.transport, this.#deliver, saved),
-      transport: saved.transport,
-      handshake: saved.handshake,
-    };
+    const { transport, handshake } = saved;
+    const wire = restoreWire(target, transport, this.#deliver, saved);
+    this.#connected = { wire, transport, handshake };
     this.#logLevel = saved.logLevel;
   }
 
@@ -94,7 +121,7 @@ export class LegacyConnection {
       const key = `${lastEventId}\n${JSON.stringify(parsed.message).slice(0, MAX_KEY_CHARS)}`;
       if (!this.#received.add(key)) return;
     }
-    const sole = this.#isAttributed ? this.#exchanges.sole : undefined;
+    const sole = this.#options.isAttributed === true ? this.#exchanges.sole : undefined;
     // An event id of this stream is no position in the stream of a request.
     if (sole === undefined) await this.#exchanges.receive(parsed, this.#recipient, lastEventId);
     else await this.#exchanges.receive(parsed, sole);
@@ -115,12 +142,14 @@ export class LegacyConnection {
     if (this.#isClosed) {
       // The connection was closed while the session was being opened.
       await connected.wire.close();
-      throw new UpstreamError(this.#target.slug, "lost", "was left when the session ended");
+      throw this.#failed("lost", "was left when the session ended");
     }
     if ((connected.wire.sessionId?.length ?? 0) > MAX_SESSION_ID_CHARS) {
       await connected.wire.close();
-      const sentence = `gave its session an id of over ${MAX_SESSION_ID_CHARS} characters`;
-      throw new UpstreamError(this.#target.slug, "malformed", sentence);
+      throw this.#failed(
+        "malformed",
+        `gave its session an id of over ${MAX_SESSION_ID_CHARS} characters`,
+      );
     }
     this.#connected = connected;
     this.#received.clear(); // another session may give the same ids again
@@ -129,11 +158,12 @@ export class LegacyConnection {
   }
 
   async #connect(): Promise<Connected> {
-    if (this.#target.era === "modern") throw modernOnly(this.#target);
+    const { target, client } = this.#options;
+    if (target.era === "modern") throw modernOnly(target);
     try {
-      return await connect(this.#target, this.#client, this.#exchanges, this.#deliver);
+      return await connect(target, client, this.#exchanges, this.#deliver);
     } catch (error) {
-      throw (await isModernOnly(error, this.#target)) ? modernOnly(this.#target) : error;
+      throw (await isModernOnly(error, target)) ? modernOnly(target) : error;
     }
   }
 
@@ -166,12 +196,14 @@ export class LegacyConnection {
     const { request, progressToken, lastEventId } = readResumeToken(resumeToken ?? "");
     const wire = this.#connected?.wire;
     if (wire === undefined || request === undefined || lastEventId === undefined) {
-      const sentence = "was being waited for when the gateway restarted; the result is unknown";
-      throw new UpstreamError(this.#target.slug, "lost", sentence);
+      throw this.#failed(
+        "lost",
+        "was being waited for when the gateway restarted; the result is unknown",
+      );
     }
     const addressed = { request, lastEventId };
     return resumeExchange(
-      { target: this.#target, exchanges: this.#exchanges, wire, peer, signal, asked },
+      { target: this.#options.target, exchanges: this.#exchanges, wire, peer, signal, asked },
       progressToken === undefined ? addressed : { ...addressed, progressToken },
     );
   }
@@ -254,7 +286,7 @@ export class LegacyConnection {
 
   /** The standalone stream can be resumed after this event. */
   primed(lastEventId: string): void {
-    this.#unsolicited.primed?.(writeResumeToken({ lastEventId }));
+    this.#options.unsolicited.primed?.(writeResumeToken({ lastEventId }));
   }
 
   /** A watch found that the server has forgotten its session. */
@@ -285,7 +317,7 @@ export class LegacyConnection {
       deliver: this.#deliver,
       primed: (id) => this.primed(id),
       onLost: () => void this.#repairWhileListening(connected),
-      refused: () => this.#onRefused?.(),
+      refused: () => this.#options.onRefused?.(),
       standing: resolve,
     };
     connected.wire.listen(listener, lastEventId);
@@ -306,8 +338,8 @@ export class LegacyConnection {
   }
 
   #run({ wire }: Connected, call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
-    const { target, exchanges } = { target: this.#target, exchanges: this.#exchanges };
-    return runExchange({ target, exchanges, wire, call, peer, signal });
+    const { target } = this.#options;
+    return runExchange({ target, exchanges: this.#exchanges, wire, call, peer, signal });
   }
 
   /** Opens a new session in place of a forgotten one; many calls may find it forgotten at once. */
@@ -335,7 +367,7 @@ export class LegacyConnection {
   /** Repairs the session without a call, since without one nothing else would notice its loss. */
   async #repairWhileListening(forgotten: Connected): Promise<void> {
     for (let attempt = 0; attempt < MAX_QUIET_REPAIRS; attempt++) {
-      await new Promise((resolve) => setTimeout(resolve, pauseMs(REPAIR_BACKOFF, attempt)));
+      await sleep(pauseMs(REPAIR_BACKOFF, attempt));
       const isRepaired = this.#connected !== undefined && this.#connected !== forgotten;
       if (!this.#hasListener || this.#isClosed || isRepaired) return;
       try {
@@ -355,27 +387,28 @@ export class LegacyConnection {
     if (level !== undefined) {
       await this.#restore(connected, { method: "logging/setLevel", params: { level } });
     }
-    const uris = this.#keptSubscriptions?.() ?? [...this.#subscriptions];
+    const uris = this.#options.subscriptions?.() ?? [...this.#subscriptions];
     await mapLimited(uris, RESTORED_AT_ONCE, (uri) =>
       this.#restore(connected, { method: "resources/subscribe", params: { uri } }),
     );
     // Before the failed call runs again, because it may cause messages on the standalone stream.
     if (this.#hasListener) this.#listenOn(connected);
-    this.#onReopened?.();
+    this.#options.onReopened?.();
     return connected;
   }
 
   async #restore(connected: Connected, call: Call): Promise<void> {
     // An event id of this call's stream is no position in the standalone stream.
+    const { unsolicited } = this.#options;
     const peer: Peer = {
-      notify: (notice) => this.#unsolicited.notify(notice),
-      ask: (question, withdrawn) => this.#unsolicited.ask(question, withdrawn),
+      notify: (notice) => unsolicited.notify(notice),
+      ask: (question, withdrawn) => unsolicited.ask(question, withdrawn),
     };
     await this.#run(connected, call, peer, new AbortController().signal);
   }
 
   #levelFor({ capabilities }: Handshake): string | undefined {
-    const wanted = capabilities["logging"] === undefined ? undefined : this.#clientLogLevel?.();
+    const wanted = capabilities["logging"] === undefined ? undefined : this.#options.logLevel?.();
     return wanted ?? this.#logLevel;
   }
 
@@ -384,7 +417,7 @@ export class LegacyConnection {
     const level = params?.["level"];
     const uri = params?.["uri"];
     if (method === "logging/setLevel" && typeof level === "string") this.#logLevel = level;
-    else if (this.#keptSubscriptions !== undefined) return;
+    else if (this.#options.subscriptions !== undefined) return;
     else if (method === "resources/subscribe" && typeof uri === "string") {
       this.#subscriptions.add(uri);
     } else if (method === "resources/unsubscribe" && typeof uri === "string") {
@@ -395,6 +428,32 @@ export class LegacyConnection {
 
   #persist(): void {
     if (this.#connected === undefined) return;
-    this.#save(saveConnection(this.#connected, this.#logLevel, this.#subscriptions));
+    this.#options.save(saveConnection(this.#connected, this.#logLevel, this.#subscriptions));
+  }
+
+  #failed(failure: UpstreamFailure, sentence: string): UpstreamError {
+    return new UpstreamError(this.#options.target.slug, failure, sentence);
+  }
+}
+
+/**
+ * Sends a server the answer to one of its requests. A person may have given the answer and will not
+ * give it again, so it is sent once more when the connection breaks. The server matches answers by
+ * their id and ignores one that it already has. Never rejects.
+ *
+ * @returns `true` when the server has the answer or has refused it, which no later attempt would
+ *   change. On `false` the server's own time-out ends its request.
+ */
+async function bringAnswer(wire: Wire, answer: JsonRpcResponse): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await wire.post(answer);
+      return true;
+    } catch (error) {
+      const isBroken = error instanceof UpstreamError && BROKEN.has(error.failure);
+      if (!isBroken) return true;
+      if (attempt === ANSWER_ATTEMPTS) return false;
+    }
+    await sleep(pauseMs(ANSWER_BACKOFF, attempt - 1));
   }
 }

@@ -21,8 +21,12 @@ import {
   respond,
 } from "../../protocol/json-rpc.ts";
 import { replaceProgressToken } from "../../protocol/progress-token.ts";
-import type { MessageOrigin, Recipient } from "./recipient.ts";
-import { readResumeToken, type ResumePoint } from "./resume-token.ts";
+import {
+  type MessageOrigin,
+  readResumeToken,
+  type Recipient,
+  type ResumePoint,
+} from "./resume-token.ts";
 
 /** The resume point of a request. */
 export type Addressed = ResumePoint & Required<Pick<ResumePoint, "request">>;

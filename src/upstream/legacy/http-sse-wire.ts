@@ -11,6 +11,7 @@ import type {
 } from "../../protocol/json-rpc.ts";
 import { mediaType } from "../../lib/media-type.ts";
 import { abortAfter } from "../../lib/time-out.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
 import { parseEvent, readEvents } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
@@ -53,14 +54,7 @@ export class HttpSseWire implements Wire {
     signal.throwIfAborted();
     sent();
     await this.#post(stream, message, signal);
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", onAbort, { once: true });
-    try {
-      await Promise.race([stream.ended, aborted]);
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
+    await unlessAborted(stream.ended, signal);
     if (!isSettled()) {
       throw new UpstreamError(this.#target.slug, "lost", "closed its stream before the answer");
     }

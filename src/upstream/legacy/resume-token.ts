@@ -4,7 +4,8 @@
  */
 
 import { tryJson } from "../../lib/try-json.ts";
-import { isObject, isRequestId, type RequestId } from "../../protocol/json-rpc.ts";
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import { isObject, isRequestId, type Reply, type RequestId } from "../../protocol/json-rpc.ts";
 
 export interface ResumePoint {
   /** The request's id on this hop. Absent for a message of the standalone stream. */
@@ -39,4 +40,37 @@ export function readResumeToken(text: string): ResumePoint {
 export function isResumable(resumeToken: string | undefined): boolean {
   const { request, lastEventId } = readResumeToken(resumeToken ?? "");
   return request !== undefined && lastEventId !== undefined;
+}
+
+/** The place in a stream, or the server request, that a message came from. */
+export type MessageOrigin = Pick<ResumePoint, "lastEventId" | "ask">;
+
+/** The recipient of a server's messages on this side of the hop. */
+export interface Recipient {
+  notify(notice: Call, origin: MessageOrigin): Promise<void>;
+  /** @param brought resolves when the server has received the answer. */
+  ask(
+    request: Call,
+    withdrawn: AbortSignal,
+    origin: MessageOrigin,
+    brought?: Promise<void>,
+  ): Promise<Reply>;
+}
+
+/** Gives each message the token that resumes its exchange after it. */
+export function withResumeTokens(peer: Peer, base: ResumePoint = {}): Recipient {
+  let { lastEventId } = base;
+  const tokenOf = (origin: MessageOrigin): string | undefined => {
+    lastEventId = origin.lastEventId ?? lastEventId;
+    return writeResumeToken({
+      ...base,
+      ...(lastEventId === undefined ? {} : { lastEventId }),
+      ...(origin.ask === undefined ? {} : { ask: origin.ask }),
+    });
+  };
+  return {
+    notify: (notice, origin) => peer.notify(notice, tokenOf(origin)),
+    ask: (request, withdrawn, origin, brought) =>
+      peer.ask(request, withdrawn, tokenOf(origin), brought),
+  };
 }

@@ -1,5 +1,6 @@
 /** Runs one request on a wire to its end: the answer, a cancellation, a time-out, or a loss. */
 
+import { unlessAborted } from "../../lib/unless-aborted.ts";
 import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
 import {
   notification,
@@ -13,8 +14,7 @@ import { startDeadline } from "../deadline.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Addressed, Exchanges } from "./exchanges.ts";
-import { type Recipient, withResumeTokens } from "./recipient.ts";
-import { writeResumeToken } from "./resume-token.ts";
+import { type Recipient, withResumeTokens, writeResumeToken } from "./resume-token.ts";
 import type { Receiver, Wire } from "./wire.ts";
 
 /** Never reported, because the answer is there. Shared, because creating an error is slow. */
@@ -67,15 +67,11 @@ async function followToEnd(
   start: (receiver: Receiver, signal: AbortSignal) => Promise<void>,
 ): Promise<Reply> {
   const { target, exchanges, wire, peer, signal, isOpening, wasSent, asked = [] } = run;
-  const { slug, timeoutMs } = target;
+  const { slug } = target;
   /** Ends the work of the wire: aborted when the call is over, whatever ends it. */
   const ending = new AbortController();
   const { signal: ended } = ending;
-  const deadline = startDeadline(
-    timeoutMs,
-    () => new UpstreamError(slug, "timeout", `gave no sign of life for ${timeoutMs / 1000} s`),
-    ending,
-  );
+  const deadline = startDeadline(target, ending);
   const cancel = (): void => ending.abort(signal.reason);
   if (signal.aborted) cancel();
   else signal.addEventListener("abort", cancel, { once: true });
@@ -106,7 +102,6 @@ async function followToEnd(
     };
     exchanges.resumeAsk(question, recipient);
   }
-  const abandoned = rejectOnAbort(ended);
   const receiver: Receiver = {
     deliver: (parsed, lastEventId) =>
       exchanges.receive(addressError(parsed, exchange.id), recipient, lastEventId),
@@ -124,7 +119,7 @@ async function followToEnd(
     throw new UpstreamError(slug, "lost", sentence);
   });
   try {
-    return await Promise.race([exchange.reply, wired, abandoned]);
+    return await unlessAborted(Promise.race([exchange.reply, wired]), ended);
   } finally {
     // MUST reference a request that was issued, and never `initialize` (2025-11-25, cancellation).
     if (ended.aborted && isSent && !isOpening) sendCancelled(wire, exchange.id, ended.reason);
@@ -146,13 +141,4 @@ function addressError(parsed: Parsed, id: RequestId): Parsed {
 function sendCancelled(wire: Wire, requestId: RequestId, reason: unknown): void {
   const params = { requestId, ...(reason instanceof Error ? { reason: reason.message } : {}) };
   wire.post(notification("notifications/cancelled", params)).catch(() => undefined); // the server is gone
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abandon = (): void => reject(signal.reason as Error);
-  if (signal.aborted) abandon();
-  else signal.addEventListener("abort", abandon, { once: true });
-  promise.catch(() => undefined); // the race may be over when it rejects
-  return promise;
 }

@@ -1,4 +1,4 @@
-/** The state of a legacy connection that outlives its holder's memory; plain data of a bounded size. */
+/** The state of a server's connection that outlives its holder's memory; plain data of a bounded size. */
 
 import { isObject } from "../../protocol/json-rpc.ts";
 import { takesTasks } from "../../protocol/older-tasks.ts";
@@ -12,6 +12,19 @@ export interface SavedConnection {
   readonly logLevel: string | undefined;
   /** The resources that the session is subscribed to; absent when there are none. */
   readonly subscriptions?: readonly string[];
+}
+
+/** A modern server has no session to keep. */
+export interface SavedModern {
+  readonly era: "modern";
+  /** The log level that the client has set at this server. */
+  readonly logLevel?: string;
+}
+
+export type SavedServer = SavedConnection | SavedModern;
+
+export function isSavedModern(saved: SavedServer): saved is SavedModern {
+  return "era" in saved;
 }
 
 /** Of the server's capabilities and description, which may be large, only what is read later is kept. */

@@ -7,9 +7,8 @@ import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { mediaType } from "../../lib/media-type.ts";
 import { sleep } from "../../lib/sleep.ts";
 import { settleWithin } from "../../lib/time-out.ts";
-import type { ResumePoint } from "../read-messages.ts";
+import type { SsePosition } from "../read-messages.ts";
 import { UpstreamError } from "../upstream-error.ts";
-import { pauseBefore } from "./pause-before.ts";
 import type { Deliver, StandaloneStreamListener } from "./wire.ts";
 
 /** The transport that the stream is opened over. */
@@ -18,7 +17,7 @@ export interface StandaloneTransport {
   /** Delivers the messages of a stream until it ends or `isOver`. Rejects when it breaks. */
   readonly drain: (
     response: Response,
-    resume: ResumePoint,
+    resume: SsePosition,
     deliver: Deliver,
     isOver: () => boolean,
   ) => Promise<void>;
@@ -30,6 +29,8 @@ export interface StandaloneTransport {
 const MAX_BARREN = 5;
 /** Between two streams, whatever the server asks for. */
 const MIN_PAUSE_MS = 100;
+const MAX_RETRY_MS = 30_000;
+const RETRY_BACKOFF: Backoff = { firstMs: 1000, maxMs: MAX_RETRY_MS };
 const BAD_REQUEST = 400;
 const CONFLICT = 409;
 const CONFLICT_BACKOFF: Backoff = { firstMs: 20 };
@@ -70,7 +71,7 @@ export class StandaloneStream {
     }
     const listening = new AbortController();
     this.#listening = listening;
-    const resume: ResumePoint = {
+    const resume: SsePosition = {
       ...(lastEventId === undefined ? {} : { lastEventId }),
       onPrimed: () => {
         if (resume.lastEventId !== undefined) listener.primed(resume.lastEventId);
@@ -101,7 +102,7 @@ export class StandaloneStream {
 
   async #run(
     listener: StandaloneStreamListener,
-    resume: ResumePoint,
+    resume: SsePosition,
     signal: AbortSignal,
     onAnswered: () => void,
   ): Promise<void> {
@@ -140,7 +141,7 @@ export class StandaloneStream {
   async #read(
     response: Response,
     { deliver, broken }: StandaloneStreamListener,
-    resume: ResumePoint,
+    resume: SsePosition,
     signal: AbortSignal,
   ): Promise<boolean> {
     const { lastEventId } = resume;
@@ -161,7 +162,7 @@ export class StandaloneStream {
 
   async #mayListenAgain(
     response: Response,
-    resume: ResumePoint,
+    resume: SsePosition,
     { onLost, refused }: StandaloneStreamListener,
   ): Promise<boolean> {
     const { status } = response;
@@ -188,4 +189,14 @@ export class StandaloneStream {
 
 function isEventStream(response: Response): boolean {
   return mediaType(response.headers.get("content-type")) === "text/event-stream";
+}
+
+/**
+ * The pause before a stream is opened again (HTML Living Standard, 9.2, `retry`).
+ *
+ * @param failures in a row: without a `retry` of the server's, each doubles the pause.
+ * @returns the pause in milliseconds.
+ */
+export function pauseBefore({ retryMs }: Pick<SsePosition, "retryMs">, failures = 0): number {
+  return Math.min(retryMs ?? pauseMs(RETRY_BACKOFF, failures), MAX_RETRY_MS);
 }

@@ -14,12 +14,11 @@ import type {
 } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
 import { ACCEPT_BOTH, readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
-import { readMessages, type ResumePoint } from "../read-messages.ts";
+import { readMessages, type SsePosition } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { showsModernOnly } from "./handshake.ts";
-import { pauseBefore } from "./pause-before.ts";
-import { StandaloneStream } from "./standalone-stream.ts";
+import { pauseBefore, StandaloneStream } from "./standalone-stream.ts";
 import type { Deliver, StandaloneStreamListener, Receiver, Wire } from "./wire.ts";
 
 /** Attempts in a row that brought no event; a server that has clients poll resets the count by delivering. */
@@ -63,7 +62,7 @@ export class StreamableHttpWire implements Wire {
     if (message.method === "initialize") {
       this.#sessionId = response.headers.get("mcp-session-id") ?? undefined;
     }
-    const resume: ResumePoint = { onPrimed: () => receiver.primed(resume.lastEventId) };
+    const resume: SsePosition = { onPrimed: () => receiver.primed(resume.lastEventId) };
     try {
       await this.#drain(response, resume, receiver.deliver, receiver.isSettled);
     } catch (error) {
@@ -155,7 +154,7 @@ export class StreamableHttpWire implements Wire {
 
   async #drain(
     response: Response,
-    resume: ResumePoint,
+    resume: SsePosition,
     deliver: Deliver,
     isSettled: () => boolean,
   ): Promise<void> {
@@ -167,7 +166,7 @@ export class StreamableHttpWire implements Wire {
 
   /** Resumes a stream until its request is settled (2025-11-25, resumability). */
   async #resume(
-    resume: ResumePoint,
+    resume: SsePosition,
     { deliver, isSettled }: Receiver,
     signal: AbortSignal,
   ): Promise<void> {

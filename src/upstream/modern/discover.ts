@@ -10,7 +10,7 @@ import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { type ErrorObject, isObject, type Reply } from "../../protocol/json-rpc.ts";
 import { claimsModernEra, isModernRevision, LATEST_MODERN } from "../../protocol/revisions.ts";
 import type { UpstreamTarget } from "../target.ts";
-import { UpstreamError } from "../upstream-error.ts";
+import { isOtherEra, UpstreamError } from "../upstream-error.ts";
 import { sendModern } from "./send.ts";
 
 export type EraVerdict =
@@ -51,6 +51,24 @@ export function recheckEra(target: UpstreamTarget): Promise<EraVerdict> {
 
 export function legacyOnly({ slug }: UpstreamTarget): UpstreamError {
   return new UpstreamError(slug, "other-era", "speaks only the legacy era (before 2026-07-28)");
+}
+
+/**
+ * Probes a server that refused a handshake: those without the legacy era refuse `initialize` in many ways.
+ *
+ * @param error that the handshake ended in.
+ */
+export async function isModernOnly(error: unknown, target: UpstreamTarget): Promise<boolean> {
+  if (isOtherEra(error)) return true;
+  if (!(error instanceof UpstreamError)) return false;
+  const { era, transport } = target;
+  if (error.failure !== "malformed" || era === "legacy" || transport === "sse") return false;
+  const verdict = await discover(target).catch(() => undefined); // the probe gave no evidence
+  return verdict !== undefined && verdict.era !== "legacy";
+}
+
+export function modernOnly({ slug }: UpstreamTarget): UpstreamError {
+  return new UpstreamError(slug, "other-era", "speaks only the modern era (2026-07-28 and later)");
 }
 
 async function probe(target: UpstreamTarget): Promise<EraVerdict> {

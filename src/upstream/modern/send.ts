@@ -57,12 +57,8 @@ export async function sendModern(
   target: UpstreamTarget,
   request: ModernRequest,
 ): Promise<ModernReply> {
-  const { slug, timeoutMs } = target;
   const id = ++lastId;
-  const deadline = startDeadline(
-    timeoutMs,
-    () => new UpstreamError(slug, "timeout", `gave no sign of life for ${timeoutMs / 1000} s`),
-  );
+  const deadline = startDeadline(target);
   if (request.isLongLived === true) deadline.clear();
   const signals = [deadline.signal, ...(request.signal === undefined ? [] : [request.signal])];
   const signal = AbortSignal.any(signals);
@@ -92,7 +88,7 @@ export async function sendModern(
       deadline.rewind(); // however long the client took
     }
     const sentence = "closed the stream before the answer; whether the request ran is unknown";
-    throw new UpstreamError(slug, "lost", sentence);
+    throw new UpstreamError(target.slug, "lost", sentence);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw error;

@@ -10,7 +10,7 @@ import {
   type RequestId,
 } from "../../../src/protocol/json-rpc.ts";
 import { type Exchange, Exchanges } from "../../../src/upstream/legacy/exchanges.ts";
-import type { MessageOrigin, Recipient } from "../../../src/upstream/legacy/recipient.ts";
+import type { MessageOrigin, Recipient } from "../../../src/upstream/legacy/resume-token.ts";
 
 interface Asked {
   readonly request: Call;

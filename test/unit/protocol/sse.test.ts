@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
 import { encodeEvent, KEEP_ALIVE, SSE_HEADERS } from "../../../src/protocol/sse.ts";
-import type { ResumePoint } from "../../../src/upstream/read-messages.ts";
+import type { SsePosition } from "../../../src/upstream/read-messages.ts";
 import { bytesOf } from "../upstream/fake-target.ts";
 import { answer, cut, EVENTS, notice, readAll, target } from "../upstream/read-back.ts";
 
@@ -66,7 +66,7 @@ describe("what was written is read back", () => {
             return encodeEvent({ event: "message", id: `${index}`, data }) + KEEP_ALIVE;
           });
           const bytes = bytesOf(events.join("").replaceAll("\n", lineEnd));
-          const resume: ResumePoint = {};
+          const resume: SsePosition = {};
           const messages = await readAll(answer(cut(bytes, sizes), EVENTS), target, resume);
           expect(messages).toEqual(JSON.parse(JSON.stringify(values)));
           expect(resume.lastEventId).toBe(

@@ -7,7 +7,7 @@ import type { Peer } from "../../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../../src/protocol/json-rpc.ts";
 import type { Dispatch, Unsolicited } from "../../../src/sessions/dispatch.ts";
 import type { SavedConnection } from "../../../src/upstream/legacy/saved-connection.ts";
-import type { SavedServer } from "../../../src/upstream/legacy/saved-server.ts";
+import type { SavedServer } from "../../../src/upstream/legacy/saved-connection.ts";
 import type { UpstreamTarget } from "../../../src/upstream/target.ts";
 import { fakeTarget } from "../upstream/fake-target.ts";
 import {

@@ -67,8 +67,7 @@ test.for([
 describe("a call that fails", () => {
   test("on the way to its server leaves one line that says why", ({ expect }) => {
     const connection = "connection refused, or closed before a response";
-    const cause = new Error("http://me:SECRET@localhost/");
-    expect(linesOf(new UpstreamError("docs", "unreachable", "x", { cause, connection }))).toEqual([
+    expect(linesOf(new UpstreamError("docs", "unreachable", "x", { connection }))).toEqual([
       { event: "upstream_failed", server: "docs", reason: "unreachable", cause: connection },
     ]);
     expect(linesOf(new UpstreamError("docs", "timeout", "x"))).toEqual([

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { startDeadline } from "../../../src/upstream/deadline.ts";
+import { UpstreamError } from "../../../src/upstream/upstream-error.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 
 beforeEach(() => {
@@ -12,7 +13,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const start = (): ReturnType<typeof startDeadline> => startDeadline(1000, () => new Error("over"));
+const start = (): ReturnType<typeof startDeadline> =>
+  startDeadline({ slug: "docs", timeoutMs: 1000 });
 
 describe("startDeadline()", () => {
   test("aborts with the reason when the time is over, and not before", ({ expect }) => {
@@ -20,7 +22,8 @@ describe("startDeadline()", () => {
     vi.advanceTimersByTime(999);
     expect(deadline.signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
-    expect(deadline.signal.reason).toEqual(new Error("over"));
+    const sentence = "gave no sign of life for 1 s";
+    expect(deadline.signal.reason).toEqual(new UpstreamError("docs", "timeout", sentence));
   });
 
   test("gives the whole time again with every sign of life", ({ expect }) => {

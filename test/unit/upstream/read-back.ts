@@ -1,7 +1,7 @@
 /** Reads an upstream's answer back through `readMessages`, for the tests of every format. */
 
 import type { Parsed } from "../../../src/protocol/json-rpc.ts";
-import { readMessages, type ResumePoint } from "../../../src/upstream/read-messages.ts";
+import { readMessages, type SsePosition } from "../../../src/upstream/read-messages.ts";
 import { bodyOf, fakeTarget } from "./fake-target.ts";
 
 export const target = fakeTarget(() => new Response());
@@ -23,7 +23,7 @@ export function answer(chunks: Iterable<Uint8Array>, type: string): Response {
 export async function readAll(
   response: Response,
   by = target,
-  resume: ResumePoint = {},
+  resume: SsePosition = {},
 ): Promise<unknown[]> {
   const values: unknown[] = [];
   for await (const parsed of readMessages(by, response, resume)) values.push(valueOf(parsed));

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { SSE_HEADERS } from "../../../src/protocol/sse.ts";
-import { readMessages, type ResumePoint } from "../../../src/upstream/read-messages.ts";
+import { readMessages, type SsePosition } from "../../../src/upstream/read-messages.ts";
 import { bodyOf, bytesOf, failureOf } from "./fake-target.ts";
 import { answer, cut, EVENTS, notice, readAll, smallTarget, target } from "./read-back.ts";
 
@@ -59,7 +59,7 @@ describe("readMessages() of events", () => {
     { name: "no id with NUL", text: "id: a\0b\ndata: \n\n", point: {} },
     { name: "no retry that is no number", text: "retry: soon\n\n", point: {} },
   ])("keeps $name", async ({ text, point }, { expect }) => {
-    const resume: ResumePoint = {};
+    const resume: SsePosition = {};
     await readAll(answer([bytesOf(text)], EVENTS), target, resume);
     expect(resume).toEqual(point);
   });

@@ -167,7 +167,14 @@ describe("the gateway gives up", () => {
   }) => {
     const world = behind(inTask(telling(), ...Array.from({ length: 6 }, () => unreachable)));
     const sentence = "could not be asked after the task of this call; its result is unknown";
+    const warn = vi.spyOn(console, "warn");
     expect(await run(world)).toEqual(failed("lost", sentence));
+    const lines = warn.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown);
+    warn.mockRestore();
+    // The log has the cause, though the call ends in an error of another kind.
+    expect(lines).toMatchObject([
+      { reason: "lost", cause: expect.stringMatching(/^fetch failed/) },
+    ]);
     await passing(() => isCancelled(world));
     expect(methodsOf(world.sent).filter((method) => method === "tasks/get")).toHaveLength(7);
     expect(methodsOf(world.sent).filter((method) => method === "tools/call")).toHaveLength(2);

@@ -3,7 +3,7 @@
 import { describe, test, vi } from "vitest";
 
 import type { Exchanges } from "../../../../src/upstream/legacy/exchanges.ts";
-import type { Recipient } from "../../../../src/upstream/legacy/recipient.ts";
+import type { Recipient } from "../../../../src/upstream/legacy/resume-token.ts";
 import {
   FakePeer,
   message,

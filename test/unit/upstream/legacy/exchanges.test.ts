@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
 import { metaOf } from "../../../../src/protocol/envelope.ts";
-import type { Recipient } from "../../../../src/upstream/legacy/recipient.ts";
+import type { Recipient } from "../../../../src/upstream/legacy/resume-token.ts";
 import {
   FakePeer,
   message,

@@ -3,10 +3,10 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { withResumeTokens } from "../../../../src/upstream/legacy/recipient.ts";
 import {
   readResumeToken,
   type ResumePoint,
+  withResumeTokens,
   writeResumeToken,
 } from "../../../../src/upstream/legacy/resume-token.ts";
 
