@@ -8,7 +8,7 @@ import { DurableObject } from "cloudflare:workers";
 import { loadConfig } from "../src/config/config.ts";
 import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../src/catalog/catalog.ts";
 import { readCatalog } from "../src/catalog/read/read-catalog.ts";
-import { resourcesOf } from "../src/catalog/cache/server-resources.ts";
+import { resourcesOf } from "../src/catalog/routing/server-resources.ts";
 import { CatalogCache } from "../src/catalog/cache/catalog-cache.ts";
 import type { Topic, TopicChange } from "../src/catalog/feeds.ts";
 import { type ManagedWatch, WatchManager } from "../src/notifications/source/watch-manager.ts";

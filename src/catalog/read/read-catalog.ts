@@ -5,7 +5,7 @@ import type { Limits } from "../../policy/limits.ts";
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
-import { templateFlaws } from "../uris/matched-templates.ts";
+import { templateFlaws } from "../uris/uri-template.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import {

@@ -8,8 +8,8 @@ import { Recent } from "../../lib/recent.ts";
 import { logConflict } from "../../observability/server-log.ts";
 import type { Catalog, ListKind } from "../catalog.ts";
 import type { Server } from "../../endpoint/server.ts";
-import { ServerResources } from "../cache/server-resources.ts";
-import { Steps } from "../uris/steps.ts";
+import { ServerResources } from "./server-resources.ts";
+import { StepBudget } from "../uris/step-budget.ts";
 
 export interface Conflict {
   /** The server that is configured later: it gives way. */
@@ -51,7 +51,7 @@ function compare(earlier: ServerResources, later: ServerResources): Comparison {
 }
 
 function compareAnew(earlier: ServerResources, later: ServerResources): Comparison {
-  const steps = new Steps(MAX_STEPS, Infinity);
+  const steps = new StepBudget(MAX_STEPS, Infinity);
   const same: string[] = [];
   const fitting: string[] = [];
   for (const uri of later.uris) {

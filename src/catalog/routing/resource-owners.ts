@@ -12,8 +12,8 @@ import { currentCatalog, type Known, knownCatalog } from "../cache/catalogs.ts";
 import { advertises } from "../read/list-source.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { RoutingScope } from "../request-scope.ts";
-import { ServerResources } from "../cache/server-resources.ts";
-import { Steps } from "../uris/steps.ts";
+import { ServerResources } from "./server-resources.ts";
+import { StepBudget } from "../uris/step-budget.ts";
 
 /**
  * The wait for servers without a known catalog. A slower server gets no request for a resource that
@@ -25,7 +25,7 @@ const HEAD_START_MS = 300;
 export class ResourceOwners {
   readonly #place: RoutingScope;
   readonly #client: ClientKind;
-  readonly #steps = new Steps();
+  readonly #steps = new StepBudget();
   /** In the operator's order. */
   #known: Known[];
   /** Resolves when the late servers are known too. */

@@ -1,8 +1,8 @@
 /**
- * The verdict of a policy on a URI that is in no list. Names are compared, URIs are read: a server may
- * take several spellings for one place, so what is forbidden is forbidden in all of them, and what
- * is allowed must be so as a reader of URLs takes it. The price: a URI that is nearly one that is
- * forbidden, by its case for example, cannot be had by a template.
+ * The verdict of a policy on a URI that is in no list. Names are only compared, but a server may accept
+ * several spellings of one URI. So a URI is denied if any of its spellings is denied, and allowed only
+ * if it is allowed as a URL parser reads it. The price: a URI that differs from a denied one only
+ * slightly, for example in case, is not available through a template.
  */
 
 import { Glob } from "../../policy/glob.ts";
@@ -11,12 +11,12 @@ import { isAllowed, isOpen, type ItemPolicy } from "../../policy/item-policy.ts"
 export type UriVerdict =
   | "allowed"
   | "forbidden"
-  /** It is allowed if the template is that it fits, by the text of it. */
+  /** Allowed if the text of a template that it fits is allowed. */
   | "as-template";
 
-/** Of decoding what was encoded several times; what needs more is up to no good. */
+/** A URI may be encoded several times. One that needs more decodings than this is an attack. */
 const MAX_DECODINGS = 4;
-/** Of a URI that is judged: all of its spellings are made. */
+/** A longer URI is forbidden: all spellings of a URI are computed. */
 const MAX_CHARS = 8192;
 
 export function judgeUri(policy: ItemPolicy, uri: string): UriVerdict {
@@ -30,17 +30,17 @@ export function judgeUri(policy: ItemPolicy, uri: string): UriVerdict {
 }
 
 /**
- * Whether a subscription that was stored may be kept, under a policy that may be new. Nobody knows
- * which template it came from, so where `allow` has templates, their beginnings decide.
+ * @returns whether a stored subscription may be kept under a policy that may be new. Its template is
+ *   not known any more, so if `allow` has templates, their literal beginnings decide.
  */
 export function mayKeep(policy: ItemPolicy, uri: string): boolean {
   const verdict = judgeUri(policy, uri);
   if (verdict !== "as-template") return verdict === "allowed";
-  const named = policy.allow?.filter(({ pattern }) => /^[^*?{]*\{/.test(pattern)) ?? [];
-  return named.some(({ pattern }) => uri.startsWith(pattern.slice(0, pattern.indexOf("{"))));
+  const templates = policy.allow?.filter(({ pattern }) => /^[^*?{]*\{/.test(pattern)) ?? [];
+  return templates.some(({ pattern }) => uri.startsWith(pattern.slice(0, pattern.indexOf("{"))));
 }
 
-/** Whether something that comes from a template may be forbidden. Only schemes are compared. */
+/** @returns whether a URI of the template may be forbidden. Only schemes are compared. */
 export function mayMeetDeny({ deny }: ItemPolicy, template: string): boolean {
   const scheme = schemeOf(template);
   return deny.some(({ pattern }) => {
@@ -54,9 +54,8 @@ function schemeOf(text: string): string | undefined {
 }
 
 /**
- * As it is, without escapes, and as a reader of URLs takes either.
- *
- * @returns `undefined` for what has no end of escapes.
+ * @returns the URI as it is, without escapes, and both as a URL parser reads them; `undefined` if it is
+ *   encoded too many times.
  */
 function spellings(uri: string): readonly string[] | undefined {
   const texts = [uri];
@@ -72,7 +71,7 @@ function hrefOf(text: string): readonly string[] {
   return URL.canParse(text) ? [new URL(text).href] : [];
 }
 
-/** The text has `.` or `..` segments: no pattern can determine where it leads. */
+/** The text has `.` or `..` segments, so no pattern can determine the resource. */
 function climbs(text: string): boolean {
   return /(?:^|[\\/])\.{1,2}(?:[\\/?#]|$)/.test(text);
 }
@@ -88,13 +87,13 @@ function isDenied({ deny }: ItemPolicy, texts: readonly string[]): boolean {
   );
 }
 
-/** What many servers take for the same place. */
+/** The spellings that many servers accept for the same resource. */
 function plainSpellings(text: string): readonly string[] {
   const whole = folded(text).replaceAll("\\", "/");
   return [whole, whole.replace(/[?#].*$/s, "")].flatMap((place) => {
     const [, start = "", path = ""] = /^([a-z][a-z0-9+.-]*:(?:\/\/)?)?(.*)$/s.exec(place) ?? [];
     const single = start + path.replace(/\/{2,}/g, "/");
-    // Of "scheme:///path", some take "path" for the authority, or all of it for a path.
+    // In "scheme:///path", some read "path" as the authority, and others as the path.
     const rootless = start + path.replace(/\/{2,}/g, "/").replace(/^\//, "");
     return [place, single, start.endsWith("//") ? rootless : single].flatMap((text) => [
       text,
@@ -120,7 +119,7 @@ const ESCAPES = new RegExp(
   "gi",
 );
 
-/** Each escape by itself: one that is none, or no UTF-8, stays and hides no other. */
+/** Decodes each escape by itself: an invalid one stays as it is and hides no other. */
 function decoded(text: string): string {
   return text.replace(ESCAPES, (escapes) => decodeURIComponent(escapes));
 }

@@ -1,20 +1,42 @@
 /**
- * Whether a URI may have come from a URI template (RFC 6570, levels 1 to 3). It decides whom to ask,
- * and no more: a variable takes what servers of the field let it take, which is more than what the
- * RFC makes of one, and the server judges the rest. There is no regular expression in it, since
- * servers choose the templates and clients the URIs: time is the product of both lengths at most.
+ * Matches URIs with URI templates (RFC 6570, levels 1 to 3). A match only decides which server is asked,
+ * so a variable matches whatever servers in the field accept, which is more than the RFC expands it to.
+ * Servers choose the templates and clients the URIs, so no template becomes a regular expression: the
+ * time is at most the product of both lengths.
  */
 
-/** The limit for one template: more are written to cost time. */
-export const MAX_EXPRESSIONS = 8;
+import type { Item } from "../catalog.ts";
+
+/** A template with more expressions is not matched: it is written to cost time. */
+const MAX_EXPRESSIONS = 8;
+/** Longer templates are not matched. */
+const MAX_TEMPLATE_CHARS = 2048;
+/** The limit for one server; the first in its order are matched. */
+const MAX_TEMPLATES = 1000;
+
+/** @returns the templates of a server by which requests are routed. */
+export function routableTemplates(templates: readonly Item[]): readonly Item[] {
+  return templates
+    .filter(({ name }) => name.length <= MAX_TEMPLATE_CHARS && !UriTemplate.isCostly(name))
+    .slice(0, MAX_TEMPLATES);
+}
+
+/** @returns a sentence for the user if no request is routed by some of a server's templates. */
+export function templateFlaws(slug: string, templates: readonly Item[]): readonly string[] {
+  const others = templates.length - routableTemplates(templates).length;
+  if (others === 0) return [];
+  return [
+    `Upstream "${slug}" has ${others} resource templates that are listed but find no resource: the first ${MAX_TEMPLATES} do, of ${MAX_EXPRESSIONS} expressions and ${MAX_TEMPLATE_CHARS} characters at most`,
+  ];
+}
 
 interface Literal {
   readonly kind: "literal";
-  /** As it stands, and as the RFC expands it, where that is not the same. */
+  /** The text as it stands and, if different, as RFC 6570 expands it. */
   readonly texts: readonly string[];
 }
 
-/** What stands for one expression: nothing, or the prefix and any characters but some. */
+/** Matches one expression: nothing, or the prefix and any characters except the excluded ones. */
 interface Wild {
   readonly kind: "wild";
   readonly prefix: string;
@@ -37,7 +59,7 @@ const OPERATORS: Readonly<Record<string, Omit<Wild, "kind">>> = {
 
 export class UriTemplate {
   readonly #parts: readonly Part[];
-  /** The steps that each character of a URI takes at worst. */
+  /** The largest number of steps for each character of a URI. */
   readonly #weight: number;
 
   private constructor(parts: readonly Part[]) {
@@ -46,14 +68,14 @@ export class UriTemplate {
     for (const part of parts) this.#weight += part.kind === "wild" ? 1 : weightOf(part);
   }
 
-  /** What a URI begins with that fits, as it stands and as the RFC expands it. */
+  /** The literal beginning of each URI that fits, as it stands and as RFC 6570 expands it. */
   static beginning(text: string): { readonly prefix: string; readonly encoded: string } {
     const brace = text.indexOf("{");
     const prefix = brace === -1 ? text : text.slice(0, brace);
     return { prefix, encoded: encode(prefix) };
   }
 
-  /** @returns `undefined` for what is no template: nothing fits it. */
+  /** @returns `undefined` for an invalid or costly template: no URI fits it. */
   static parse(text: string): UriTemplate | undefined {
     if (UriTemplate.isCostly(text)) return undefined;
     // Literals are at even places, expressions between them.
@@ -71,20 +93,20 @@ export class UriTemplate {
     return text.split("{", MAX_EXPRESSIONS + 2).length > MAX_EXPRESSIONS + 1;
   }
 
-  /** A URI that fits: every expression has the value "1". */
+  /** A URI that fits, with the value "1" for every expression. */
   get example(): string {
     return this.#parts
       .map((part) => (part.kind === "literal" ? (part.texts[0] ?? "") : `${part.prefix}1`))
       .join("");
   }
 
-  /** The steps that a match of the URI takes at worst. */
+  /** The largest number of steps of a match with the URI. */
   costOf(uri: string): number {
     return this.#weight * uri.length;
   }
 
   matches(uri: string): boolean {
-    /** The places of the URI up to which the parts so far may reach. */
+    /** 1 at each position of the URI where the parts so far may end. */
     let reached: Uint8Array = new Uint8Array(uri.length + 1);
     reached[0] = 1;
     for (const part of this.#parts) {
@@ -95,7 +117,7 @@ export class UriTemplate {
   }
 }
 
-/** Of texts, several characters are compared at once. */
+/** The platform compares several characters of a text at once. */
 function weightOf({ texts }: Literal): number {
   return texts.reduce((sum, text) => sum + Math.ceil(text.length / 16), 0);
 }
@@ -126,7 +148,7 @@ function parseLiteral(text: string): Literal | undefined {
   return { kind: "literal", texts: encoded === text ? [text] : [text, encoded] };
 }
 
-/** What a URI cannot carry is escaped; what is escaped already stays (RFC 6570, 3.1). */
+/** Escapes characters that a URI cannot contain; existing escapes stay (RFC 6570, 3.1). */
 function encode(text: string): string {
   return encodeURI(text.toWellFormed()).replaceAll("%25", "%");
 }
@@ -134,12 +156,12 @@ function encode(text: string): string {
 function parseExpression(text: string): Wild | undefined {
   const [, operator = "", list = ""] = /^([+#./;?&]?)(.*)$/s.exec(text) ?? [];
   const variables = list.split(",");
-  // Operators that are kept for later (RFC 6570, 2.2) begin no name either.
+  // A name does not begin with a reserved operator either (RFC 6570, 2.2).
   if (variables.some((variable) => !/^[^=!@|+#./;?&*:][^*:]*(?:\*|:\d{1,4})?$/s.test(variable)))
     return undefined;
   const facts = OPERATORS[operator];
   if (facts === undefined) return undefined;
-  // Several values, and lists, are one after the other.
+  // Several values, and lists, expand one after the other.
   const isSeveral = variables.length > 1 || list.endsWith("*");
   const excluded = operator === "/" && isSeveral ? "?#" : facts.excluded;
   return { kind: "wild", prefix: facts.prefix, excluded };

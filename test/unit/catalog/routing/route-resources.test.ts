@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { ownersOf } from "../../../../src/catalog/routing/resource-owners.ts";
-import { templateFlaws } from "../../../../src/catalog/uris/matched-templates.ts";
+import { templateFlaws } from "../../../../src/catalog/uris/uri-template.ts";
 import { catalogOf, MODERN } from "../cache/catalog-fixture.ts";
 import { type Part, policy, routeScene, short } from "./route-fixture.ts";
 

@@ -10,12 +10,11 @@ import { tryJson } from "../../lib/try-json.ts";
 import { isAllowed, type ItemPolicy } from "../../policy/item-policy.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import type { Catalog, Item } from "../catalog.ts";
-import { shows } from "./lookups.ts";
+import { shows } from "../cache/lookups.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { judgeUri, type UriVerdict } from "../uris/judge-uri.ts";
-import type { Steps } from "../uris/steps.ts";
-import { matched } from "../uris/matched-templates.ts";
-import { UriTemplate } from "../uris/uri-template.ts";
+import type { StepBudget } from "../uris/step-budget.ts";
+import { routableTemplates, UriTemplate } from "../uris/uri-template.ts";
 
 /** The cost in steps of judging each character of a URI. */
 const JUDGING = 2;
@@ -87,7 +86,7 @@ export class ServerResources {
   }
 
   /** The server lists the URI, or a template that begins with a literal fits it. */
-  claims(uri: string, steps: Steps): boolean {
+  claims(uri: string, steps: StepBudget): boolean {
     return this.lists(uri) || this.fits(uri, steps);
   }
 
@@ -96,17 +95,17 @@ export class ServerResources {
    *
    * @returns `false`, too, when there are no steps left to find one.
    */
-  fits(uri: string, steps: Steps): boolean {
+  fits(uri: string, steps: StepBudget): boolean {
     return this.#fitsAny(this.#families, uri, steps);
   }
 
   /** A template that begins with an expression fits the URI, and may be used. */
-  fitsOpenly(uri: string, steps: Steps): boolean {
+  fitsOpenly(uri: string, steps: StepBudget): boolean {
     return this.#fitsAny(this.#openFamilies, uri, steps);
   }
 
   /** Compares examples: a template of another server and one of this server share a URI. */
-  overlaps(text: string, other: ServerResources, steps: Steps): boolean {
+  overlaps(text: string, other: ServerResources, steps: StepBudget): boolean {
     const example = other.#parse(text)?.example;
     if (example === undefined || UriTemplate.beginning(text).prefix === "") return false;
     if (this.fits(example, steps)) return true;
@@ -122,7 +121,7 @@ export class ServerResources {
     return false;
   }
 
-  #fitsAny(families: readonly Family[], uri: string, steps: Steps): boolean {
+  #fitsAny(families: readonly Family[], uri: string, steps: StepBudget): boolean {
     let verdict: UriVerdict | undefined;
     for (const { prefix, encoded, texts } of families) {
       if (!steps.take(this.#server, 1)) return false;
@@ -157,7 +156,7 @@ function isDenied({ deny }: ItemPolicy, text: string): boolean {
 
 function familiesOf(templates: readonly Item[]): readonly Family[] {
   const families = new Map<string, Family>();
-  for (const { name } of matched(templates)) {
+  for (const { name } of routableTemplates(templates)) {
     const { prefix, encoded } = UriTemplate.beginning(name);
     const family = families.get(prefix) ?? { prefix, encoded, texts: [] };
     family.texts.push(name);

@@ -7,10 +7,10 @@ import type { Server } from "../../endpoint/server.ts";
 
 /** About ten milliseconds. */
 const MAX_STEPS = 1_000_000;
-/** The limit for one server's templates: the others need steps too. */
+/** The limit for the templates of one server: the others need steps too. */
 const MAX_STEPS_OF_SERVER = MAX_STEPS / 2;
 
-export class Steps {
+export class StepBudget {
   #left: number;
   readonly #maxOfServer: number;
   readonly #taken = new Map<Server, number>();
@@ -21,12 +21,12 @@ export class Steps {
     this.#maxOfServer = maxOfServer;
   }
 
-  /** All servers together have wanted more than there is. */
+  /** All servers together have asked for more steps than there were. */
   get isUsedUp(): boolean {
     return this.#isUsedUp;
   }
 
-  /** @returns `false` when there are not that many left; then it is as if nothing fitted. */
+  /** @returns `false` when there are not enough steps left; the caller then counts as no match. */
   take(server: Server, count: number): boolean {
     const taken = (this.#taken.get(server) ?? 0) + count;
     if (taken > this.#maxOfServer) return false;

@@ -2,14 +2,14 @@
 
 import { test } from "vitest";
 
-import { Steps } from "../../../../src/catalog/uris/steps.ts";
+import { StepBudget } from "../../../../src/catalog/uris/step-budget.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
 
 test("one server takes half of the steps at most, and all of them no more than all", ({
   expect,
 }) => {
   const [a, b, c] = [fakeServer("a"), fakeServer("b"), fakeServer("c")];
-  const steps = new Steps();
+  const steps = new StepBudget();
   expect(steps.take(a, 500_001)).toBe(false);
   expect(steps.take(a, 500_000)).toBe(true);
   expect(steps.take(a, 1)).toBe(false);
