@@ -1,17 +1,24 @@
 /**
- * The catalogs that this isolate knows. A call is routed by the known catalog; a list is returned
- * only after the feed of each server was asked whether its catalog is still current.
+ * The catalogs that this isolate holds: copies of those that the feeds keep. A call is routed by the copy; a
+ * list is returned only after the feed of each server was asked whether the copy is still current.
  */
 
+import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
 import type { Limits } from "../../policy/limits.ts";
 import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
-import type { Feed } from "../feeds.ts";
 import type { Server } from "../../endpoint/server.ts";
+import {
+  type Catalog,
+  type CatalogAnswer,
+  type CatalogQuestion,
+  LIST_KINDS,
+  type Trouble,
+} from "../catalog.ts";
+import type { Feed } from "../feeds.ts";
+import { entryWeight } from "../read/byte-budget.ts";
 import type { RequestScope } from "../request-scope.ts";
-import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../catalog.ts";
-import { type Kept, KeptCatalogs } from "./kept-catalogs.ts";
 
 export interface Known {
   readonly server: Server;
@@ -23,10 +30,25 @@ export interface Known {
 
 type Context = Pick<RequestScope, "feeds" | "limits">;
 
+/** The last answer of a feed. Times are in milliseconds since 1970. */
+interface Copy {
+  readonly catalog: Catalog | undefined;
+  readonly trouble: Trouble | undefined;
+  /** No change is expected until then. */
+  readonly freshUntil: number;
+  /** The time when the feed last confirmed it. */
+  readonly askedAt: number;
+  /** The time when the server was last known to have the catalog; without one, meaningless. */
+  readonly seenAt: number;
+  /** A wait for the catalog failed: until this time, no request waits for it again. */
+  readonly noWaitUntil: number;
+}
+
 const HOUR_MS = 3_600_000;
 const FIVE_MINUTES_MS = 300_000;
 const MAX_WEIGHT = 32 * 1024 * 1024;
-const catalogs = new KeptCatalogs({ maxWeight: MAX_WEIGHT, ttlMs: HOUR_MS });
+/** A copy in use is set again with each answer of its feed. */
+const copies = new BoundedCache<Copy>({ maxWeight: MAX_WEIGHT });
 
 /** Milliseconds that a feed may take beyond the wait in the question. */
 const GRACE_MS = 1000;
@@ -40,13 +62,13 @@ export async function knownCatalog(
   client: ClientKind,
 ): Promise<Known> {
   const { limits } = context;
-  const kept = catalogs.get(keyOf(server, client));
+  const copy = copyOf(keyOf(server, client));
   // A server without a catalog may have one soon, but not every call has to wait for it.
-  const goodMs = kept?.catalog === undefined ? limits.pauseSeconds * 1000 : FIVE_MINUTES_MS;
-  if (kept !== undefined && Date.now() - kept.askedAt < goodMs) return knownFrom(server, kept);
+  const goodMs = copy?.catalog === undefined ? limits.pauseSeconds * 1000 : FIVE_MINUTES_MS;
+  if (copy !== undefined && Date.now() - copy.askedAt < goodMs) return knownFrom(server, copy);
   // Any catalog will do, so no call waits for a newer one if there is one.
-  const atOnce = await ask(context, server, { client, waitMs: 0 });
-  return atOnce.catalog === undefined ? currentCatalog(context, server, client) : atOnce;
+  const present = await ask(context, server, { client, waitMs: 0 });
+  return present.catalog === undefined ? currentCatalog(context, server, client) : present;
 }
 
 /**
@@ -60,9 +82,9 @@ export function currentCatalog(
   client: ClientKind,
   isDoubted = false,
 ): Promise<Known> {
-  const kept = catalogs.get(keyOf(server, client));
-  const isHasty = kept !== undefined && Date.now() < kept.hastyUntil;
-  const waitMs = isHasty ? 0 : context.limits.catalogWaitMilliseconds;
+  const copy = copyOf(keyOf(server, client));
+  const mayWait = copy === undefined || Date.now() >= copy.noWaitUntil;
+  const waitMs = mayWait ? context.limits.catalogWaitMilliseconds : 0;
   return ask(context, server, { client, waitMs, ...(isDoubted ? { isDoubted } : {}) });
 }
 
@@ -75,10 +97,10 @@ export async function recentCatalog(
   server: Server,
   client: ClientKind,
 ): Promise<Known> {
-  const kept = catalogs.get(keyOf(server, client));
+  const copy = copyOf(keyOf(server, client));
   const isRecent =
-    kept !== undefined && Date.now() - kept.askedAt < context.limits.catalogFreshSeconds * 1000;
-  return isRecent ? knownFrom(server, kept) : currentCatalog(context, server, client);
+    copy !== undefined && Date.now() - copy.askedAt < context.limits.catalogFreshSeconds * 1000;
+  return isRecent ? knownFrom(server, copy) : currentCatalog(context, server, client);
 }
 
 /** All users share the operator's credentials, so a catalog is the same for all of them. */
@@ -86,7 +108,12 @@ function keyOf({ slug, target }: Server, client: ClientKind): string {
   return JSON.stringify([slug, target.endpoint.href, clientKey(client)]);
 }
 
-function knownFrom(server: Server, { catalog, trouble, freshUntil }: Kept): Known {
+function copyOf(key: string): Copy | undefined {
+  const copy = copies.get(key);
+  return copy !== undefined && Date.now() - copy.askedAt < HOUR_MS ? copy : undefined;
+}
+
+function knownFrom(server: Server, { catalog, trouble, freshUntil }: Copy): Known {
   return { server, catalog, trouble, freshMs: Math.max(0, freshUntil - Date.now()) };
 }
 
@@ -97,7 +124,7 @@ async function ask(
 ): Promise<Known> {
   const { client, waitMs } = asked;
   const key = keyOf(server, client);
-  const before = catalogs.get(key);
+  const before = copyOf(key);
   const question = { ...asked, known: before?.catalog?.version };
   const startedAt = Date.now();
   const answering = askTwice(() => feeds.of(server.slug), question);
@@ -105,15 +132,15 @@ async function ask(
 
   const now = Date.now();
   const isInVain = waitMs > 0 && now - startedAt >= waitMs * IN_VAIN;
-  const hastyUntil = isInVain ? now + limits.pauseSeconds * 1000 : (before?.hastyUntil ?? 0);
-  // Another request may have updated the entry meanwhile.
-  const latest = catalogs.get(key);
-  const told = keptFrom(answer, before, { server, now, hastyUntil, latest, limits });
+  const noWaitUntil = isInVain ? now + limits.pauseSeconds * 1000 : (before?.noWaitUntil ?? 0);
+  // Another request may have updated the copy meanwhile.
+  const latest = copyOf(key);
+  const after = copyFrom(answer, before, { server, now, noWaitUntil, latest, limits });
   const isOvertaken = answer?.kind !== "catalog" && latest !== before;
   // An empty answer says nothing if the request did not wait.
-  const isNothing = waitMs === 0 && told.catalog === undefined && before?.catalog === undefined;
-  if (!isOvertaken && !isNothing) catalogs.set(key, told);
-  return knownFrom(server, told);
+  const isNothing = waitMs === 0 && after.catalog === undefined && before?.catalog === undefined;
+  if (!isOvertaken && !isNothing) copies.set(key, after, weightOf(after.catalog));
+  return knownFrom(server, after);
 }
 
 /** Objects restart; a question can be repeated without harm. @returns `undefined` if both fail. */
@@ -137,25 +164,25 @@ async function askTwice(
 interface Circumstances {
   readonly server: Server;
   readonly now: number;
-  readonly hastyUntil: number;
-  /** The entry that is kept by now. */
-  readonly latest: Kept | undefined;
+  readonly noWaitUntil: number;
+  /** The copy that is held by now. */
+  readonly latest: Copy | undefined;
   readonly limits: Pick<Limits, "staleCatalogHours">;
 }
 
-function keptFrom(
+function copyFrom(
   answer: CatalogAnswer | undefined,
-  before: Kept | undefined,
-  { server, now, hastyUntil, latest, limits }: Circumstances,
-): Kept {
-  const told = { askedAt: now, hastyUntil, seenAt: before?.seenAt ?? 0 };
+  before: Copy | undefined,
+  { server, now, noWaitUntil, latest, limits }: Circumstances,
+): Copy {
+  const base = { askedAt: now, noWaitUntil, seenAt: before?.seenAt ?? 0 };
   if (answer?.kind === "none") {
     const { trouble } = answer;
     // The feed may have evicted a catalog that is known here; one that is too old is not shown.
     const isServable =
-      now - told.seenAt <= limits.staleCatalogHours * HOUR_MS && trouble.reason !== "unconfigured";
+      now - base.seenAt <= limits.staleCatalogHours * HOUR_MS && trouble.reason !== "unconfigured";
     const catalog = isServable ? before?.catalog : undefined;
-    return { ...told, catalog, trouble, freshUntil: now };
+    return { ...base, catalog, trouble, freshUntil: now };
   }
   if (answer === undefined || (answer.kind === "same" && before?.catalog === undefined)) {
     const since = before?.trouble?.reason === "gateway" ? before.trouble.since : now;
@@ -163,15 +190,29 @@ function keptFrom(
     const trouble = { reason: "gateway", message, since };
     // The feed has not confirmed the catalog that is known here.
     const askedAt = before?.askedAt ?? now;
-    return { ...told, askedAt, catalog: before?.catalog, trouble, freshUntil: now };
+    return { ...base, askedAt, catalog: before?.catalog, trouble, freshUntil: now };
   }
   const { trouble, freshMs } = answer;
   const seenAt = trouble?.since ?? now;
   if (answer.kind === "same") {
-    return { ...told, seenAt, catalog: before?.catalog, trouble, freshUntil: now + freshMs };
+    return { ...base, seenAt, catalog: before?.catalog, trouble, freshUntil: now + freshMs };
   }
   // Derived values are kept by catalog object, so one object stands for each version.
   const isThere = latest?.catalog?.version === answer.catalog.version;
   const catalog = isThere ? latest.catalog : answer.catalog;
-  return { ...told, seenAt, catalog, trouble, freshUntil: now + freshMs };
+  return { ...base, seenAt, catalog, trouble, freshUntil: now + freshMs };
+}
+
+const weights = new WeakMap<Catalog, number>();
+
+function weightOf(catalog: Catalog | undefined): number {
+  let weight = entryWeight();
+  if (catalog === undefined) return weight;
+  const known = weights.get(catalog);
+  if (known !== undefined) return known;
+  for (const list of LIST_KINDS) {
+    for (const { name, text } of catalog.lists[list]) weight += entryWeight(name, text);
+  }
+  weights.set(catalog, weight);
+  return weight;
 }

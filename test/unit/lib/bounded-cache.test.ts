@@ -1,6 +1,6 @@
-/** A cache with an expiry and a bound, by a fake clock. */
+/** A cache with a bound and an expiry, on a fake clock. */
 
-import { afterEach, beforeEach, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { BoundedCache } from "../../../src/lib/bounded-cache.ts";
 
@@ -15,7 +15,7 @@ function later(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
-test("holds a value until its time is over", ({ expect }) => {
+test("a value is held until its time is over", ({ expect }) => {
   const cache = new BoundedCache<number>({ maxEntries: 10, ttlMs: 1000 });
   cache.set("a", 0);
   later(999);
@@ -24,7 +24,14 @@ test("holds a value until its time is over", ({ expect }) => {
   expect(cache.get("a")).toBeUndefined();
 });
 
-test("reading does not prolong, setting does", ({ expect }) => {
+test("a value without a time is held for ever", ({ expect }) => {
+  const cache = new BoundedCache<number>({ maxEntries: 10 });
+  cache.set("a", 0);
+  later(1e12);
+  expect(cache.get("a")).toBe(0);
+});
+
+test("reading does not prolong the time, setting does", ({ expect }) => {
   const cache = new BoundedCache<number>({ maxEntries: 10, ttlMs: 1000 });
   cache.set("a", 1);
   cache.set("b", 1);
@@ -35,7 +42,7 @@ test("reading does not prolong, setting does", ({ expect }) => {
   expect([cache.get("a"), cache.get("b")]).toEqual([undefined, 2]);
 });
 
-test("lets the oldest go when it is full, and a value set anew is the newest", ({ expect }) => {
+test("a full cache drops the oldest value, and a value set again is the newest", ({ expect }) => {
   const cache = new BoundedCache<string>({ maxEntries: 2, ttlMs: 1000 });
   cache.set("a", "1");
   cache.set("b", "1");
@@ -44,15 +51,41 @@ test("lets the oldest go when it is full, and a value set anew is the newest", (
   expect([cache.get("a"), cache.get("b"), cache.get("c")]).toEqual(["2", undefined, "1"]);
 });
 
-test("forgets what is deleted", ({ expect }) => {
+test("a deleted value is gone, and its room is free", ({ expect }) => {
   const cache = new BoundedCache<number>({ maxEntries: 2, ttlMs: 1000 });
   cache.set("a", 1);
+  cache.set("b", 2);
   cache.delete("a");
   cache.delete("never there");
-  expect(cache.get("a")).toBeUndefined();
+  cache.set("c", 3);
+  expect([cache.get("a"), cache.get("b"), cache.get("c")]).toEqual([undefined, 2, 3]);
 });
 
-test("knows nothing by birth", ({ expect }) => {
+test("names of object members are no entries", ({ expect }) => {
   const cache = new BoundedCache<number>({ maxEntries: 2, ttlMs: 1000 });
   expect([cache.get("constructor"), cache.get("__proto__")]).toEqual([undefined, undefined]);
+});
+
+describe("with weights", () => {
+  test("the oldest values are dropped until the rest fits", ({ expect }) => {
+    const cache = new BoundedCache<string>({ maxWeight: 10 });
+    for (const key of ["a", "b", "c"]) cache.set(key, key, 3);
+    cache.set("a", "again", 3);
+    cache.set("d", "d", 4);
+    expect(["a", "b", "c", "d"].map((key) => cache.get(key))).toEqual([
+      "again",
+      undefined,
+      "c",
+      "d",
+    ]);
+  });
+
+  test("a value that is too heavy by itself is not held, and drops no other", ({ expect }) => {
+    const cache = new BoundedCache<string>({ maxWeight: 10 });
+    cache.set("a", "a", 10);
+    cache.set("b", "b", 11);
+    expect([cache.get("a"), cache.get("b")]).toEqual(["a", undefined]);
+    cache.set("a", "heavier", 11);
+    expect(cache.get("a")).toBeUndefined();
+  });
 });

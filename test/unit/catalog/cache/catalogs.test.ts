@@ -293,6 +293,17 @@ describe("currentCatalog()", () => {
     },
   );
 
+  test("forgets a catalog that its feed has not confirmed for an hour", async ({ expect }) => {
+    const { current, known, feed } = newWorld();
+    await current();
+    feed.failures = Infinity;
+    later(60 * MINUTE_MS - 1);
+    expect(namesOf(await current())).toEqual(["a"]);
+    later(1);
+    expect(namesOf(await current())).toBeUndefined();
+    expect(namesOf(await known())).toBeUndefined();
+  });
+
   test("waits for no feed that does not answer", async ({ expect }) => {
     vi.useRealTimers();
     const { current, known, feed } = newWorld();
