@@ -8,10 +8,9 @@ import { ClientKeys } from "../src/auth/clients/assertion-keys.ts";
 import { asVerified } from "../src/auth/clients/client-document.ts";
 import { KvAdapter } from "../src/auth/store/kv-adapter.ts";
 import type { Config } from "../src/config/config.ts";
+import { feedsIn, registryIn } from "./ports.ts";
 import { authStoreIn } from "./auth-store-stub.ts";
-import { feedsIn } from "./feeds-stub.ts";
 import { healthOf } from "./server-health.ts";
-import { ownerIn } from "./registry-stub.ts";
 import { secretsOf } from "./auth-secrets.ts";
 import { wayOut } from "./way-out.ts";
 
@@ -41,7 +40,7 @@ function make(env: Env, config: Config): AuthBacking {
     }),
   };
   const { fetch } = wayOut(config);
-  const owner = ownerIn(env);
+  const owner = () => registryIn(env);
   const documents = new ProviderDocuments();
   const providers = identityProviders(config.identity, {
     fetch,
@@ -56,7 +55,7 @@ function make(env: Env, config: Config): AuthBacking {
     authorities: new Authorities(servers.keys(), limits),
     secrets: () => secretsOf(env, config),
     setup: owner,
-    serverHealth: () => healthOf(feedsIn(env.FEEDS), [...servers.values()]),
+    serverHealth: () => healthOf(feedsIn(env), [...servers.values()]),
     providers: new Map(providers.map((provider) => [provider.name, provider])),
   };
 }

@@ -5,7 +5,7 @@
  */
 
 import { Attendants } from "../src/relay/modern-to-legacy/attendants.ts";
-import type { Attending } from "./bridges-stub.ts";
+import type { Attending } from "../src/relay/modern-to-legacy/bridge.ts";
 
 /** Close code 1012, "service restart": the client reconnects. */
 const RECONNECT_CODE = 1012;

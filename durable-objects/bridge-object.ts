@@ -6,7 +6,12 @@
 
 import { DurableObject } from "cloudflare:workers";
 
-import type { BridgeCommand, BridgeOutcome } from "../src/relay/modern-to-legacy/bridge.ts";
+import type {
+  Attending,
+  BridgeCommand,
+  BridgeOutcome,
+  Sender,
+} from "../src/relay/modern-to-legacy/bridge.ts";
 import { BridgeService } from "../src/relay/modern-to-legacy/bridge-service.ts";
 import { UpstreamSessions } from "../src/relay/modern-to-legacy/upstream-sessions.ts";
 import { ParkedCalls } from "../src/relay/modern-to-legacy/parked-calls.ts";
@@ -14,21 +19,12 @@ import { type Config, loadConfig } from "../src/config/config.ts";
 import { CLIENT_INFO } from "../src/protocol/gateway-info.ts";
 import { count } from "../src/observability/costs.ts";
 import { ErrorCode } from "../src/protocol/error-codes.ts";
-import { errorReply, type JsonObject } from "../src/protocol/json-rpc.ts";
+import { errorReply } from "../src/protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../src/upstream/target.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { BridgeAttendants } from "./bridge-attendants.ts";
-import type { Attending } from "./bridges-stub.ts";
 import { BridgeStore, type StoredBridge } from "./bridge-store.ts";
 import { meteredSql } from "./metered-sql.ts";
-
-/** The principal and kind of client that sent a command. Plain data. */
-export interface Sender {
-  readonly slug: string;
-  /** The principal, as a hash. */
-  readonly owner: string;
-  readonly capabilities: JsonObject;
-}
 
 interface Parts {
   readonly upstreamSessions: UpstreamSessions;

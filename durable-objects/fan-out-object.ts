@@ -6,18 +6,17 @@
 import { DurableObject } from "cloudflare:workers";
 
 import { loadConfig } from "../src/config/config.ts";
-import type { Handed, Recipients } from "../src/notifications/fan-out/deliveries.ts";
+import type { Recipients } from "../src/notifications/fan-out/deliveries.ts";
 import { Branch } from "../src/notifications/fan-out/branch.ts";
 import { BRANCHES, branchName } from "../src/notifications/fan-out/branches.ts";
+import { listenerOf } from "../src/notifications/fan-out/listen-wire.ts";
 import type { Seat } from "../src/notifications/fan-out/listener.ts";
 import type { Interests, News } from "../src/catalog/feeds.ts";
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits } from "../src/policy/limits.ts";
 import { AlarmClock } from "./alarm-clock.ts";
-import { readListenRequest } from "./fan-out-stub.ts";
-import { feedsIn } from "./feeds-stub.ts";
 import { meteredSql } from "./metered-sql.ts";
-import type { SessionObject } from "./session-object.ts";
+import { called, feedsIn } from "./ports.ts";
 
 export class FanOutObject extends DurableObject<Env> {
   readonly #branch: Branch<WebSocket>;
@@ -32,8 +31,8 @@ export class FanOutObject extends DurableObject<Env> {
     this.#branch = new Branch({
       number: numberOf(env.FAN_OUT, ctx.id),
       sql: meteredSql(ctx.storage.sql),
-      feeds: feedsIn(env.FEEDS),
-      recipients: recipientsIn(env.SESSIONS),
+      feeds: feedsIn(env),
+      recipients: recipientsIn(env),
       found: ctx.getWebSockets().map((socket) => ({ socket, seat: seatOf(socket) })),
       knows: (slug) => loaded.ok && loaded.config.servers.has(slug),
       limits: loaded.ok ? loaded.config.limits : defaultLimits(),
@@ -59,7 +58,7 @@ export class FanOutObject extends DurableObject<Env> {
   override fetch(request: Request): Response {
     const { 0: client, 1: server } = new WebSocketPair();
     this.ctx.acceptWebSocket(server);
-    this.#branch.listeners.open(server, readListenRequest(request));
+    this.#branch.listeners.open(server, listenerOf(request));
     return new Response(null, { status: 101, webSocket: client });
   }
 
@@ -95,11 +94,8 @@ function seatOf(socket: WebSocket): Seat | undefined {
 }
 
 /** The legacy sessions that a branch delivers news to. */
-function recipientsIn(namespace: DurableObjectNamespace<SessionObject>): Recipients {
+function recipientsIn({ SESSIONS }: Env): Recipients {
   return {
-    async deliver(session, news): Promise<Handed> {
-      count("objectRequests");
-      return namespace.get(namespace.idFromString(session)).deliver(news);
-    },
+    deliver: (session, news) => called(SESSIONS.get(SESSIONS.idFromString(session))).deliver(news),
   };
 }

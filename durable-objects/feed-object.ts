@@ -17,9 +17,8 @@ import { count } from "../src/observability/costs.ts";
 import type { ServerHealth } from "../src/observability/health.ts";
 import type { Limits } from "../src/policy/limits.ts";
 import { AlarmClock } from "./alarm-clock.ts";
-import { branchAt } from "./fan-out-stub.ts";
-import { feedName } from "./feeds-stub.ts";
 import { meteredSql } from "./metered-sql.ts";
+import { branchAt, feedName, slugOf } from "./ports.ts";
 
 /** A watch that was lost with the memory of its object is restarted after this. */
 const WATCHDOG_MS = 30_000;
@@ -32,6 +31,7 @@ interface Parts {
 
 export class FeedObject extends DurableObject<Env> {
   readonly #clock: AlarmClock;
+  #slug: string;
   readonly #isConfigOk: boolean;
   /** `undefined` for a server that is not configured (any more). */
   readonly #parts: Parts | undefined;
@@ -42,23 +42,26 @@ export class FeedObject extends DurableObject<Env> {
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     const loaded = loadConfig(env);
     this.#isConfigOk = loaded.ok;
+    this.#slug = slugOf(ctx.id);
     if (!loaded.ok) return;
     const { servers, limits } = loaded.config;
-    // The server is found by its id, since an object does not know its name.
+    // By its id, since an object that its alarm wakes may not know its name.
     const server = [...servers.values()].find(({ slug }) =>
       env.FEEDS.idFromName(feedName(slug)).equals(ctx.id),
     );
-    if (server !== undefined) this.#parts = this.#begin(server, limits);
+    if (server === undefined) return;
+    this.#slug = server.slug;
+    this.#parts = this.#begin(server, limits);
   }
 
-  async catalog(slug: string, question: CatalogQuestion): Promise<CatalogAnswer> {
+  async catalog(question: CatalogQuestion): Promise<CatalogAnswer> {
     const answer = await this.#parts?.catalogs.catalog(question);
-    return answer ?? { kind: "none", trouble: await this.#gone(slug) };
+    return answer ?? { kind: "none", trouble: await this.#gone() };
   }
 
-  async watch(slug: string, branch: number, change: TopicChange): Promise<readonly Topic[]> {
+  async watch(branch: number, change: TopicChange): Promise<readonly Topic[]> {
     if (this.#parts === undefined) {
-      await this.#gone(slug);
+      await this.#gone();
       return [];
     }
     const promised = await this.#parts.watch.watch(branch, change);
@@ -66,15 +69,16 @@ export class FeedObject extends DurableObject<Env> {
     return promised;
   }
 
-  async report(slug: string, trouble: Trouble | undefined): Promise<void> {
-    if (this.#parts === undefined) await this.#gone(slug);
+  async report(trouble: Trouble | undefined): Promise<void> {
+    if (this.#parts === undefined) await this.#gone();
     else this.#parts.catalogs.report(trouble);
   }
 
   /** Uses the stored state: the server gets no request. */
-  async health(slug: string): Promise<ServerHealth> {
+  async health(): Promise<ServerHealth> {
+    const slug = this.#slug;
     if (this.#parts === undefined) {
-      const trouble = await this.#gone(slug);
+      const trouble = await this.#gone();
       return { slug, state: "unknown", trouble, counts: NOTHING, watched: 0, isWatching: false };
     }
     const { catalogs, watch } = this.#parts;
@@ -125,7 +129,7 @@ export class FeedObject extends DurableObject<Env> {
       limits,
       now: () => Date.now(),
       events: {
-        publish: (branch, news) => branchAt(env.FAN_OUT, branch).publish(news),
+        publish: (branch, news) => branchAt(env, branch).publish(news),
         outdated: (topics) => catalogs.outdated(topics),
       },
     });
@@ -140,11 +144,11 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   /** Deletes the stored state of a server that is not configured, and returns the reason. */
-  async #gone(slug: string): Promise<Trouble> {
+  async #gone(): Promise<Trouble> {
     if (this.#isConfigOk) await this.ctx.storage.deleteAll();
     const message = this.#isConfigOk
-      ? `There is no upstream "${slug}" in MCP_SERVERS`
-      : `The configuration has mistakes, so nothing is known of upstream "${slug}"`;
+      ? `There is no upstream "${this.#slug}" in MCP_SERVERS`
+      : `The configuration has mistakes, so nothing is known of upstream "${this.#slug}"`;
     return { reason: "unconfigured", message, since: Date.now() };
   }
 }

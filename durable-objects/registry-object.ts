@@ -53,7 +53,8 @@ export class RegistryObject extends DurableObject<Env> {
     return made;
   }
 
-  ownerCodeHash(): string | undefined {
+  /** The owner's code: see `OwnerCode`. */
+  codeHash(): string | undefined {
     return this.#owner.codeHash();
   }
 

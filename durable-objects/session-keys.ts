@@ -1,9 +1,8 @@
 /** The keys for session ids: the operator's, or those that the registry made. */
 
 import type { Config } from "../src/config/config.ts";
-import { count } from "../src/observability/costs.ts";
 import { SessionKeys } from "../src/endpoint/keyring.ts";
-import { registryOf } from "./registry-stub.ts";
+import { registryIn } from "./ports.ts";
 
 let cached: { readonly config: Config; readonly keys: SessionKeys } | undefined;
 
@@ -15,8 +14,5 @@ export function keysOf(env: Env, config: Config): SessionKeys {
 
 function sourceOf(env: Env, { sessionKeys }: Config): () => Promise<readonly string[]> {
   if (sessionKeys !== undefined) return () => Promise.resolve(sessionKeys);
-  return () => {
-    count("objectRequests");
-    return registryOf(env).sessionKeys();
-  };
+  return () => registryIn(env).sessionKeys();
 }

@@ -11,6 +11,7 @@ import { EventLog } from "../src/sessions/log/event-log.ts";
 import type { News } from "../src/catalog/feeds.ts";
 import type { Delivery } from "../src/notifications/legacy/notification-inbox.ts";
 import { TokenBucket } from "../src/lib/token-bucket.ts";
+import { readStreamRequest, streamResponse } from "../src/http/client-stream.ts";
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits, type Limits } from "../src/policy/limits.ts";
 import { ErrorCode } from "../src/protocol/error-codes.ts";
@@ -26,7 +27,6 @@ import { logLimits } from "./session-limits.ts";
 import { SessionReaders } from "./session-readers.ts";
 import { SessionStore } from "./session-store.ts";
 import { type WiredSession, wireSession } from "./session-wiring.ts";
-import { readStreamRequest, streamResponse } from "./stream-request.ts";
 
 const UNKNOWN: SessionOutcome = { kind: "unknown" };
 const MARK_LENGTH = 6;
@@ -114,7 +114,7 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   /** Takes a message from a watch that runs in the Worker that holds the client's stream. */
-  async watched(claims: SessionClaims, watched: Watched): Promise<void> {
+  async receiveWatched(claims: SessionClaims, watched: Watched): Promise<void> {
     await this.#use(claims)?.receiveWatched(watched);
   }
 

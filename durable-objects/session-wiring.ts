@@ -13,8 +13,7 @@ import type { EndpointSubscriptions } from "../src/notifications/legacy/endpoint
 import type { RequestScope } from "../src/catalog/request-scope.ts";
 import { hasOlderTasks } from "../src/protocol/older-tasks.ts";
 import { Session } from "../src/sessions/session.ts";
-import { fanOutIn } from "./fan-out-stub.ts";
-import { feedsIn } from "./feeds-stub.ts";
+import { branchFor, feedsIn } from "./ports.ts";
 import { keysOf } from "./session-keys.ts";
 import { sessionLimits } from "./session-limits.ts";
 import type { SessionStore, StoredSession } from "./session-store.ts";
@@ -55,11 +54,10 @@ export function wireSession(
     route,
     principal,
     limits,
-    feeds: feedsIn(env.FEEDS),
+    feeds: feedsIn(env),
     keys: keysOf(env, config),
     waitUntil: (promise) => ctx.waitUntil(promise),
   };
-  const fanOut = fanOutIn(env.FAN_OUT);
   const id = ctx.id.toString();
   let subscriptions: EndpointSubscriptions | undefined;
   const session = new Session({
@@ -84,8 +82,8 @@ export function wireSession(
           return serverForSession({ ...side, target, client, toolFacts, hasTasks, maxTools });
         },
         source: {
-          subscribe: (interests) => fanOut.subscribe(id, interests),
-          unsubscribe: (interests) => fanOut.unsubscribe(id, interests),
+          subscribe: (interests) => branchFor(env, id).subscribe(id, interests),
+          unsubscribe: (interests) => branchFor(env, id).unsubscribe(id, interests),
         },
         saved: stored,
         save: (change) => {

@@ -14,9 +14,9 @@ declare global {
     readonly AUTH: DurableObjectNamespace<AuthShardObject>;
     /** One for each principal, legacy upstream and kind of modern client, by name. */
     readonly BRIDGES: DurableObjectNamespace<BridgeObject>;
-    /** One for each upstream and set of credentials, by name (`durable-objects/feeds-stub.ts`). */
+    /** One for each upstream and set of credentials, by name (`durable-objects/ports.ts`). */
     readonly FEEDS: DurableObjectNamespace<FeedObject>;
-    /** A fixed number of objects, by name (`durable-objects/fan-out-stub.ts`). */
+    /** A fixed number of objects, by name (`durable-objects/ports.ts`). */
     readonly FAN_OUT: DurableObjectNamespace<FanOutObject>;
     /** One object, of one name. */
     readonly REGISTRY: DurableObjectNamespace<RegistryObject>;

@@ -3,24 +3,33 @@
 import { authOf } from "../durable-objects/authorization-server.ts";
 import { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
 import { BridgeObject } from "../durable-objects/bridge-object.ts";
-import { bridgesIn } from "../durable-objects/bridges-stub.ts";
+import { bridgesIn } from "../durable-objects/bridges.ts";
 import { FanOutObject } from "../durable-objects/fan-out-object.ts";
-import { fanOutIn } from "../durable-objects/fan-out-stub.ts";
 import { FeedObject } from "../durable-objects/feed-object.ts";
-import { feedsIn } from "../durable-objects/feeds-stub.ts";
 import { keysOf } from "../durable-objects/session-keys.ts";
+import { fanOutIn, feedsIn, sessionsIn } from "../durable-objects/ports.ts";
 import { RegistryObject } from "../durable-objects/registry-object.ts";
 import { SessionObject } from "../durable-objects/session-object.ts";
-import { createApp } from "./app.ts";
-import { sessionsIn } from "../durable-objects/sessions-stub.ts";
+import { type Backing, createApp } from "./app.ts";
+import type { Config } from "./config/config.ts";
 
 export { AuthShardObject, BridgeObject, FanOutObject, FeedObject, RegistryObject, SessionObject };
 
-export default createApp((env, config) => ({
-  sessions: sessionsIn(env.SESSIONS),
-  feeds: feedsIn(env.FEEDS),
-  fanOut: fanOutIn(env.FAN_OUT),
-  bridges: bridgesIn(env.BRIDGES),
-  keys: keysOf(env, config),
-  auth: authOf(env, config),
-}));
+let cached: { readonly config: Config; readonly backing: Backing } | undefined;
+
+/** One for the life of an isolate, like its configuration. */
+function backingOf(env: Env, config: Config): Backing {
+  if (cached?.config === config) return cached.backing;
+  const backing: Backing = {
+    sessions: sessionsIn(env),
+    feeds: feedsIn(env),
+    fanOut: fanOutIn(env),
+    bridges: bridgesIn(env),
+    keys: keysOf(env, config),
+    auth: authOf(env, config),
+  };
+  cached = { config, backing };
+  return backing;
+}
+
+export default createApp(backingOf);

@@ -45,20 +45,12 @@ export interface TopicChange {
 }
 
 export interface Feeds {
+  /** @returns the feed, for one call. */
   of(slug: string): Feed;
 }
 
 /** The branches of the fan-out: each sends all servers' changes to a share of the listeners. */
 export interface FanOut {
-  /**
-   * Adds to the topics of a legacy session.
-   *
-   * @param session the id of its object.
-   * @returns the topics whose changes the servers will announce.
-   */
-  subscribe(session: string, interests: Interests): Promise<Interests>;
-  /** @param interests everything by default. */
-  unsubscribe(session: string, interests?: Interests): Promise<void>;
   /** Connects a modern listener to its branch. The caller closes the socket. */
   listen(interests: Interests): Promise<NewsSocket>;
 }

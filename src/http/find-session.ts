@@ -3,21 +3,42 @@
  * or deleted id gets the same answer as the id of another caller or endpoint.
  */
 
+import { BoundedCache } from "../lib/bounded-cache.ts";
 import { readSessionId, type SessionClaims } from "../sessions/session-id.ts";
 import { sessionNotFound } from "./answers.ts";
 import type { FrontDoorContext, SessionStub } from "./front-door.ts";
 
 export interface FoundSession {
   readonly claims: SessionClaims;
-  readonly session: SessionStub;
+  /** @returns the session's object, for one call. */
+  readonly object: () => SessionStub;
 }
 
+const TEN_MINUTES_MS = 600_000;
+/** Sessions deleted through this isolate: requests that wake no object are refused at once as well. */
+const deleted = new BoundedCache<true>({ maxEntries: 10_000, ttlMs: TEN_MINUTES_MS });
+
 export async function findSession(
-  { keys, principal, route, sessions }: FrontDoorContext,
+  context: FrontDoorContext,
   id: string,
 ): Promise<FoundSession | Response> {
+  const { keys, principal, route } = context;
   const claims = await readSessionId(keys, id, Date.now() / 1000);
   if (claims?.principal !== principal || claims.route !== route) return sessionNotFound();
-  const session = sessions.find(claims);
-  return session === undefined ? sessionNotFound() : { claims, session };
+  if (deleted.get(claims.object) === true) return sessionNotFound();
+  return sessionOf(context, claims);
+}
+
+export function sessionOf(
+  { sessions }: Pick<FrontDoorContext, "sessions">,
+  claims: SessionClaims,
+): FoundSession {
+  return { claims, object: () => sessions.at(claims.object) };
+}
+
+/** Deletes a session. @returns `false` when it no longer existed. */
+export async function closeSession({ claims, object }: FoundSession): Promise<boolean> {
+  const wasOpen = await object().close(claims);
+  deleted.set(claims.object, true);
+  return wasOpen;
 }

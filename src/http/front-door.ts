@@ -20,31 +20,25 @@ export interface FrontDoorContext extends RequestScope {
 export interface Sessions {
   /** @returns the id of an object for a new session. No object is woken and nothing is written. */
   create(): string;
-  /** @returns `undefined` when the session is known to be deleted. */
-  find(claims: SessionClaims): SessionStub | undefined;
+  /** @returns the object of this id, for one call. */
+  at(object: string): SessionStub;
 }
 
-export type StreamOutcome =
-  /** One frame in each text message; `OVER_CODE` closes the socket at the end of the stream. */
-  | { readonly kind: "socket"; readonly socket: WebSocket; readonly openedAt: number }
-  | Exclude<SessionOutcome, { kind: "stream" }>;
-
-/** One session. Every call may fail when its object restarts; it may then be repeated. */
+/** The object of one session. Every call may fail when it restarts, and may then be repeated. */
 export interface SessionStub {
-  receive(messages: readonly Parsed[], isBatch: boolean): Promise<SessionOutcome>;
-  /**
-   * Opens the standalone GET stream, or resumes the stream of an event.
-   *
-   * @param openedAt when the client opened the stream, in milliseconds since 1970, if only the connection
-   *   to the object broke: a stream that the client has opened since stays the newest.
-   */
-  openStream(lastEventId?: string, openedAt?: number): Promise<StreamOutcome>;
+  receive(
+    claims: SessionClaims,
+    messages: readonly Parsed[],
+    isBatch: boolean,
+  ): Promise<SessionOutcome>;
+  /** Opens a stream: `openClientStream` makes the request. */
+  fetch(request: Request): Promise<Response>;
   /** Delivers a message from a watch. */
-  handOverWatched(watched: Watched): Promise<void>;
+  receiveWatched(claims: SessionClaims, watched: Watched): Promise<void>;
   /** Reports that a watch found an upstream session unknown to its server. */
-  upstreamForgotten(lost: Forgotten): Promise<void>;
+  upstreamForgotten(claims: SessionClaims, lost: Forgotten): Promise<void>;
   /** Reports that the reader of a stream that `receive` returned has gone. */
   detach(reader: string): Promise<void>;
   /** Deletes the session. @returns `false` when it no longer existed. */
-  close(): Promise<boolean>;
+  close(claims: SessionClaims): Promise<boolean>;
 }

@@ -8,7 +8,9 @@ import { type Backoff, pauseMs } from "../lib/backoff.ts";
 import { sleep } from "../lib/sleep.ts";
 import { type EventFrame, parseFrame } from "../sessions/frame.ts";
 import { eventStream } from "./answers.ts";
-import type { FrontDoorContext, SessionStub } from "./front-door.ts";
+import { openClientStream } from "./client-stream.ts";
+import type { FoundSession } from "./find-session.ts";
+import type { FrontDoorContext } from "./front-door.ts";
 import { type FrameSource, socketSource } from "./frame-source.ts";
 import { StandaloneStreamWatch } from "./standalone-stream-watch.ts";
 
@@ -17,7 +19,7 @@ const BACKOFF: Backoff = { firstMs: 50, maxMs: 5000 };
 const MIN_LIFE_MS = 1000;
 
 export interface HeldStreamOptions {
-  readonly session: SessionStub;
+  readonly session: FoundSession;
   /** The connection to the session's object: a WebSocket, or the answer to a call. */
   readonly source: WebSocket | FrameSource;
   /** When the client opened the stream, in milliseconds since 1970 by the session's object. */
@@ -142,7 +144,10 @@ class HeldStream {
       }
       try {
         const { session, start, openedAt } = this.#options;
-        const outcome = await session.openStream(this.#position ?? start, openedAt);
+        const outcome = await openClientStream(session, {
+          lastEventId: this.#position ?? start,
+          openedAt,
+        });
         if (outcome.kind === "socket") {
           this.#attachedAt = Date.now();
           this.#source = this.#over(outcome.socket);

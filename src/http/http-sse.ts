@@ -11,22 +11,23 @@ import { encodeEvent } from "../protocol/sse.ts";
 import { methodNotAllowed, rpcError, sessionNotFound } from "./answers.ts";
 import type { FrontDoorContext } from "./front-door.ts";
 import { readBody } from "./read-body.ts";
-import { findSession } from "./find-session.ts";
+import { openClientStream } from "./client-stream.ts";
+import { findSession, sessionOf } from "./find-session.ts";
 import { holdStream } from "./held-stream.ts";
 import { openSession } from "./open-session.ts";
 
 /** `GET /sse`. @param messagePath the path that takes the client's POSTs. */
 export async function serveSse(context: FrontDoorContext, messagePath: string): Promise<Response> {
-  const { request, sessions } = context;
+  const { request } = context;
   if (request.method !== "GET") return methodNotAllowed("GET, OPTIONS");
   if (!accepts(request.headers.get("accept") ?? "*/*", "text/event-stream")) {
     const message = "Accept must list text/event-stream";
     return rpcError(406, { code: ErrorCode.Transport, message });
   }
   const { id, claims } = await openSession(context);
-  const session = sessions.find(claims);
-  const outcome = await session?.openStream();
-  if (session === undefined || outcome?.kind !== "socket") return sessionNotFound();
+  const session = sessionOf(context, claims);
+  const outcome = await openClientStream(session);
+  if (outcome.kind !== "socket") return sessionNotFound();
   // Relative, so that it is right behind any proxy; clients resolve it against the stream's URL.
   const endpoint = encodeEvent({ event: "endpoint", data: `${messagePath}?sessionId=${id}` });
   return holdStream(context, {
@@ -59,7 +60,7 @@ export async function serveSseMessage(context: FrontDoorContext): Promise<Respon
     const message = "The body is not a JSON-RPC 2.0 message";
     return rpcError(400, { code: ErrorCode.InvalidRequest, message }, readableId(body.value));
   }
-  const outcome = await found.session.receive(messages, Array.isArray(body.value));
+  const outcome = await found.object().receive(found.claims, messages, Array.isArray(body.value));
   if (outcome.kind === "accepted") return new Response("Accepted", { status: 202 });
   if (outcome.kind === "refused") return rpcError(outcome.status, outcome.error, outcome.id);
   return sessionNotFound();

@@ -14,7 +14,7 @@ import {
   watchStandaloneStream,
   type StandaloneWatchRequest,
 } from "../upstream/legacy/watch-standalone-stream.ts";
-import type { SessionStub } from "./front-door.ts";
+import type { FoundSession } from "./find-session.ts";
 
 const MAX_ATTEMPTS = 7;
 const BACKOFF: Backoff = { firstMs: 50 };
@@ -26,11 +26,11 @@ interface Running {
 
 export class StandaloneStreamWatch {
   readonly #endpoint: Endpoint;
-  readonly #session: SessionStub;
+  readonly #session: FoundSession;
   /** By server slug: each server has one watch at most. */
   readonly #running = new Map<string, Running>();
 
-  constructor(endpoint: Endpoint, session: SessionStub) {
+  constructor(endpoint: Endpoint, session: FoundSession) {
     this.#endpoint = endpoint;
     this.#session = session;
   }
@@ -78,7 +78,10 @@ export class StandaloneStreamWatch {
       onLost: () => {
         this.#stop(slug);
         const lost = sessionId === undefined ? { slug } : { slug, sessionId };
-        this.#session.upstreamForgotten(lost).catch(() => undefined); // the next call will find out
+        const { claims, object } = this.#session;
+        object()
+          .upstreamForgotten(claims, lost)
+          .catch(() => undefined); // the next call will find out
       },
     });
     this.#running.set(slug, { sessionId, stop });
@@ -88,9 +91,8 @@ export class StandaloneStreamWatch {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       try {
         // The object may have restarted during the call; it knows which messages it has.
-        await this.#session.handOverWatched(
-          attempt === 0 ? watched : { ...watched, isRepeated: true },
-        );
+        const sent: Watched = attempt === 0 ? watched : { ...watched, isRepeated: true };
+        await this.#session.object().receiveWatched(this.#session.claims, sent);
         return;
       } catch {
         await sleep(pauseMs(BACKOFF, attempt));

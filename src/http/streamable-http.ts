@@ -22,8 +22,9 @@ import type { EventFrame } from "../sessions/frame.ts";
 import { initialize } from "../sessions/initialize.ts";
 import type { SessionOutcome } from "../sessions/session-outcome.ts";
 import { accepted, emptyStream, json, rpcError, sessionNotFound } from "./answers.ts";
-import type { FrontDoorContext, StreamOutcome } from "./front-door.ts";
-import { findSession, type FoundSession } from "./find-session.ts";
+import { openClientStream, type StreamOutcome } from "./client-stream.ts";
+import type { FrontDoorContext } from "./front-door.ts";
+import { closeSession, findSession, type FoundSession } from "./find-session.ts";
 import { lineSource } from "./frame-source.ts";
 import { type HeldStreamOptions, holdStream } from "./held-stream.ts";
 import { openSession } from "./open-session.ts";
@@ -86,10 +87,9 @@ async function answerCall(
   messages: readonly Parsed[],
   isBatch: boolean,
 ): Promise<Response> {
-  const { session } = found;
   let outcome: SessionOutcome;
   try {
-    outcome = await session.receive(messages, isBatch);
+    outcome = await found.object().receive(found.claims, messages, isBatch);
   } catch {
     return answerUnknown(messages);
   }
@@ -99,7 +99,13 @@ async function answerCall(
   }
   const { body, reader, openedAt, start } = outcome;
   // A failure is ignored: the session has gone as well.
-  const detach = (): void => context.waitUntil(session.detach(reader).catch(() => undefined));
+  const detach = (): void =>
+    context.waitUntil(
+      found
+        .object()
+        .detach(reader)
+        .catch(() => undefined),
+    );
   // In a batch, some requests may have been answered already.
   const closingMessage =
     request === undefined || others.length > 0
@@ -133,7 +139,7 @@ export async function openStream(context: FrontDoorContext): Promise<Response> {
   const found = await namedSession(context);
   if (found instanceof Response) return found;
   const lastEventId = request.headers.get("last-event-id") ?? undefined;
-  const outcome = await found.session.openStream(lastEventId);
+  const outcome = await openClientStream(found, { lastEventId });
   if (outcome.kind !== "socket") return answer(outcome);
   const { socket: source, openedAt } = outcome;
   return hold(context, found, { source, openedAt, after: lastEventId });
@@ -142,7 +148,7 @@ export async function openStream(context: FrontDoorContext): Promise<Response> {
 export async function deleteSession(context: FrontDoorContext): Promise<Response> {
   const found = await namedSession(context);
   if (found instanceof Response) return found;
-  const wasOpen = await found.session.close();
+  const wasOpen = await closeSession(found);
   return wasOpen ? new Response(null, { status: 200 }) : sessionNotFound();
 }
 
@@ -181,10 +187,10 @@ async function namedSession(
 
 function hold(
   context: FrontDoorContext,
-  { claims, session }: FoundSession,
+  session: FoundSession,
   stream: Pick<HeldStreamOptions, "source" | "openedAt" | "after" | "start" | "closingMessage">,
 ): Response {
-  const revision = claims.client?.revision;
+  const revision = session.claims.client?.revision;
   const isPrimed = revision !== undefined && allowsPriming(revision);
   const retry = context.limits.retryMilliseconds;
   const encode = (event: EventFrame): string | undefined => {

@@ -9,7 +9,7 @@ import { setupDoneView, setupView } from "./view/setup-view.ts";
 
 export async function showSetup(context: AuthContext, request: Request): Promise<Response> {
   const token = new URL(request.url).searchParams.get("token") ?? "";
-  if (!(await context.setup.isSetupToken(token)))
+  if (!(await context.setup().isSetupToken(token)))
     return problemPage(context, { problem: "setup-gone" });
   return page(setupView({ action: PATHS.setup, handle: token }), context);
 }
@@ -19,7 +19,7 @@ export async function finishSetup(context: AuthContext, request: Request): Promi
   if (isForeign(request, context.origin)) return problemPage(context, { problem: "foreign-form" });
   const form = await readForm(request);
   if (form === undefined) return problemPage(context, { problem: "no-form" });
-  const code = await context.setup.finishSetup(form.get("handle") ?? "");
+  const code = await context.setup().finishSetup(form.get("handle") ?? "");
   if (code === undefined) return problemPage(context, { problem: "setup-gone" });
   return page(setupDoneView({ code }), context);
 }

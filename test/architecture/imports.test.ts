@@ -160,16 +160,18 @@ describe("purity", () => {
       "durable-objects/auth-shard-object.ts",
       "durable-objects/authorization-server.ts",
       "durable-objects/bridge-object.ts",
+      "durable-objects/bridges.ts",
       "durable-objects/fan-out-object.ts",
       "durable-objects/feed-object.ts",
+      "durable-objects/ports.ts",
       "durable-objects/registry-object.ts",
-      "durable-objects/registry-stub.ts",
       "durable-objects/session-keys.ts",
       "durable-objects/session-object.ts",
       "durable-objects/session-wiring.ts",
       "src/app.ts",
       "src/config/config.ts",
       "src/env.d.ts",
+      "src/index.ts",
     ]);
   });
 });

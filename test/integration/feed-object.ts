@@ -4,7 +4,7 @@ import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "
 import { env } from "cloudflare:workers";
 
 import { FeedObject } from "../../durable-objects/feed-object.ts";
-import { feedName, feedsIn } from "../../durable-objects/feeds-stub.ts";
+import { feedName, feedsIn } from "../../durable-objects/ports.ts";
 import type { ClientKind } from "../../src/endpoint/client-kind.ts";
 import type { CatalogAnswer, CatalogQuestion } from "../../src/catalog/catalog.ts";
 import type { Feed } from "../../src/catalog/feeds.ts";
@@ -15,7 +15,7 @@ export const LEGACY: ClientKind = { revision: "2025-06-18", capabilities: {} };
 export const MODERN: ClientKind = { revision: "2026-07-28", capabilities: {} };
 
 export function feedOf({ slug }: Upstream): Feed {
-  return feedsIn(env.FEEDS).of(slug);
+  return feedsIn(env).of(slug);
 }
 
 /** Asks as the list of a client does. */

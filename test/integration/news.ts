@@ -12,7 +12,7 @@ import type { Upstream } from "./upstream.ts";
 const LEAVE_MS = 30_000;
 
 function healthOf({ slug }: Upstream): Promise<ServerHealth> {
-  return env.FEEDS.get(env.FEEDS.idFromName(`shared ${slug}`)).health(slug);
+  return env.FEEDS.get(env.FEEDS.idFromName(`shared ${slug}`)).health();
 }
 
 /** Waits until so many topics of a server are wanted by anybody. */

@@ -3,7 +3,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test } from "vitest";
 
-import { feedsIn } from "../../durable-objects/feeds-stub.ts";
+import { feedsIn } from "../../durable-objects/ports.ts";
 import { PATHS } from "../../src/pages/view/paths.ts";
 import { always } from "../integration/merged-session.ts";
 import { Upstream } from "../integration/upstream.ts";
@@ -11,7 +11,7 @@ import { Visitor } from "./visitor.ts";
 
 const MINUTE = 60_000;
 const LEGACY = { revision: "2025-06-18", capabilities: {} } as const;
-const feeds = feedsIn(env.FEEDS);
+const feeds = feedsIn(env);
 
 let root: Visitor;
 

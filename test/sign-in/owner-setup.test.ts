@@ -6,8 +6,6 @@ import { afterEach, describe, test, vi } from "vitest";
 import { OwnerProvider, weaknessOf } from "../../src/auth/identity/owner.ts";
 import { OwnerCode } from "../../src/auth/sign-in/owner-code.ts";
 import type { OwnerSetup } from "../../src/auth/identity/owner-setup.ts";
-import { ownerIn } from "../../durable-objects/registry-stub.ts";
-import type { RegistryObject } from "../../durable-objects/registry-object.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
 import { records } from "./people.ts";
 import { browserOf, type SignInOptions } from "./sign-in-gateway.ts";
@@ -27,20 +25,15 @@ let registries = 0;
 /** A gateway with an empty registry. */
 function newGateway(): New {
   registries += 1;
-  const name = `setup-${registries}`;
-  const REGISTRY = { getByName: () => env.REGISTRY.getByName(name) };
-  const owner = ownerIn({
-    ...env,
-    REGISTRY: REGISTRY as unknown as DurableObjectNamespace<RegistryObject>,
-  });
+  const owner = env.REGISTRY.getByName(`setup-${registries}`);
   const provider = new OwnerProvider(
     { name: "owner", label: "Owner code" },
     {
-      enrolment: owner,
+      enrolment: () => owner,
       codeMac: async (hash) => (await records().secrets()).ownerCodeMac(hash),
     },
   );
-  return { owner, setup: owner, providers: [provider] };
+  return { owner, setup: () => owner, providers: [provider] };
 }
 
 /** Visits the sign-in page. @returns the links that were written to the log meanwhile. */

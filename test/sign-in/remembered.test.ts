@@ -94,7 +94,7 @@ describe("a question that need not be asked again", () => {
     expect((await asking.visit({}, browser)).status).toBe(303);
     const code = "k7xd-2mfq-w9sh-c4pb-t6vz-0ynr-e3ja-u8gl";
     const deps = {
-      enrolment: { codeHash: () => Promise.resolve(undefined) },
+      enrolment: () => ({ codeHash: () => Promise.resolve(undefined) }),
       codeMac: async (hash: string) => (await records().secrets()).ownerCodeMac(hash),
     };
     const replaced = new OwnerProvider({ name: "owner", label: "Owner code", code }, deps);

@@ -44,13 +44,13 @@ const ROUTES: Readonly<Record<string, Handler>> = {
 export interface SignInOptions extends ContextOptions {
   /** The owner's code alone, if not said. */
   readonly providers?: readonly IdentityProvider[];
-  readonly setup?: OwnerSetup;
+  readonly setup?: () => OwnerSetup;
 }
 
 export const OWNER: IdentityProvider = new OwnerProvider(
   { name: "owner", label: "Owner code", code: OWNER_CODE },
   {
-    enrolment: { codeHash: () => Promise.resolve(undefined) },
+    enrolment: () => ({ codeHash: () => Promise.resolve(undefined) }),
     codeMac: async (hash) => (await records().secrets()).ownerCodeMac(hash),
   },
 );

@@ -22,7 +22,7 @@ export interface AuthBacking {
   /** By name; the first one is the default. */
   readonly providers: ReadonlyMap<string, IdentityProvider>;
   /** The way in which the owner of a new gateway gets a code. */
-  readonly setup: OwnerSetup;
+  readonly setup: () => OwnerSetup;
   /**
    * The health of each configured server, in the operator's order. Resolves soon, and never
    * rejects.

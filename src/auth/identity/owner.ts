@@ -15,7 +15,7 @@ export interface OwnerEnrolment {
 }
 
 export interface OwnerDeps {
-  readonly enrolment: OwnerEnrolment;
+  readonly enrolment: () => OwnerEnrolment;
   /** A keyed hash of a code's hash: only the gateway can recognise the code by it. */
   readonly codeMac: (codeHash: string) => Promise<string>;
 }
@@ -99,7 +99,7 @@ export class OwnerProvider implements CodeProvider {
 
   async #codeHash(): Promise<string | undefined> {
     const { code } = this.#config;
-    return code === undefined ? this.#deps.enrolment.codeHash() : hashOf(code);
+    return code === undefined ? this.#deps.enrolment().codeHash() : hashOf(code);
   }
 }
 

@@ -82,7 +82,7 @@ async function askWho(context: AuthContext, attempt: Attempt): Promise<SignInQue
 
 /** Logs the setup link where only the operator can read it, once for as long as the link works. */
 async function offerSetup({ setup, origin }: AuthContext): Promise<void> {
-  const token = await setup.beginSetup();
+  const token = await setup().beginSetup();
   if (token !== undefined) logSetupLink(origin + setupPath(token));
 }
 

@@ -6,6 +6,19 @@
 
 import type { Interests, News } from "../../catalog/feeds.ts";
 
+const HEADER = "Edgeway-Listener";
+
+/** The request for a listener's WebSocket. */
+export function listenRequest(listener: string): Request {
+  const headers = { Upgrade: "websocket", [HEADER]: listener };
+  return new Request("https://branch.internal/", { headers });
+}
+
+/** @returns the listener's id in a `listenRequest`. */
+export function listenerOf({ headers }: Request): string {
+  return headers.get(HEADER) ?? "";
+}
+
 export interface ListenAnswer {
   readonly honoured: Interests;
   /** The characters that the branch sends ahead: the Worker acknowledges half of them at a time. */

@@ -35,6 +35,20 @@ export interface AnswerCommand extends Common {
 
 export type BridgeCommand = CallCommand | AnswerCommand;
 
+/** The principal and kind of client that sent a command. Plain data. */
+export interface Sender {
+  readonly slug: string;
+  /** The principal, as a hash. */
+  readonly owner: string;
+  readonly capabilities: JsonObject;
+}
+
+/** The first message on the socket of a client that listens. */
+export interface Attending {
+  readonly sender: Sender;
+  readonly uris: readonly string[];
+}
+
 export type BridgeOutcome =
   | { readonly kind: "reply"; readonly reply: Reply }
   /** Lines, each a `Line` as JSON, the last one with the reply. */

@@ -6,7 +6,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test, vi } from "vitest";
 
-import { feedsIn } from "../../../durable-objects/feeds-stub.ts";
+import { feedsIn } from "../../../durable-objects/ports.ts";
 import { healthOf } from "../../../durable-objects/server-health.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import type { Json, Script } from "../../support/scripted-upstream-script.ts";
@@ -207,7 +207,7 @@ test("the operator finds every conflict in the log, once, and in what the server
   }
   const loaded = loadConfig(env);
   if (!loaded.ok) throw new Error("no configuration");
-  const health = await healthOf(feedsIn(env.FEEDS), [...loaded.config.servers.values()]);
+  const health = await healthOf(feedsIn(env), [...loaded.config.servers.values()]);
   expect(health.map(({ conflicts = [] }) => conflicts.map(({ uris }) => uris))).toEqual([
     [],
     [["tea:menu"], ["tea:cups/1"], ["tea:cups/{n}"]],

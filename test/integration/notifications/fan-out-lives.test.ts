@@ -9,6 +9,7 @@ import {
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
+import { branchFor } from "../../../durable-objects/ports.ts";
 import { BRANCHES, branchName, branchOf } from "../../../src/notifications/fan-out/branches.ts";
 import { until, within } from "../bounded.ts";
 import {
@@ -55,10 +56,10 @@ function seqsOf(ids: readonly string[]): readonly (readonly number[])[] {
 
 describe("a branch that is lost", () => {
   test("right after it has taken news tells it when its alarm rings", async ({ expect }) => {
-    const { slug, ids, branch, object } = await subscribed(30);
+    const { slug, ids, object } = await subscribed(30);
     const gate = new Gate();
     for (const id of ids) conduct.set(id, gate.pass);
-    await branch.publish({ slug, seq: 1, topics: ["tools"] });
+    await object().publish({ slug, seq: 1, topics: ["tools"] });
     await abortAllDurableObjects();
     conduct.clear();
     told.clear();
@@ -70,16 +71,16 @@ describe("a branch that is lost", () => {
   });
 
   test("in the middle of it tells again, under the same number", async ({ expect }) => {
-    const { slug, ids, branch } = await subscribed(30);
+    const { slug, ids, object } = await subscribed(30);
     const gate = new Gate();
     for (const id of ids.slice(20)) conduct.set(id, gate.pass);
-    await branch.publish({ slug, seq: 7, topics: ["tools"] });
+    await object().publish({ slug, seq: 7, topics: ["tools"] });
     await until(async () => allTold(ids), "all to be called");
     expect(await rowsOf(slug, "due_1")).toBe(1);
     await abortAllDurableObjects();
     conduct.clear();
     // The feed does not know that it was taken.
-    await branch.publish({ slug, seq: 7, topics: ["tools"] });
+    await object().publish({ slug, seq: 7, topics: ["tools"] });
     await atRest(slug);
     expect(seqsOf(ids)).toEqual(ids.map(() => [7, 7]));
   });
@@ -89,11 +90,11 @@ describe("a branch that is lost", () => {
     const [one = ""] = ids;
     const { watch } = standIns;
     watch.mockClear();
-    await fanOut.subscribe(one, { [slug]: ["tools"] });
+    await branchFor(env, one).subscribe(one, { [slug]: ["tools"] });
     expect(watch).not.toHaveBeenCalled();
     await abortAllDurableObjects();
-    for (const id of ids) await fanOut.subscribe(id, { [slug]: ["tools"] });
-    expect(watch.mock.calls).toEqual([[slug, branchOf(one), { add: ["tools"], remove: [] }]]);
+    for (const id of ids) await branchFor(env, id).subscribe(id, { [slug]: ["tools"] });
+    expect(watch.mock.calls).toEqual([[branchOf(one), { add: ["tools"], remove: [] }]]);
   });
 
   test("loses its listeners, who notice, and leaves nothing of them behind", async ({ expect }) => {
@@ -123,7 +124,7 @@ describe("a listener whose branch is lost", () => {
 
 describe("a branch that is let go", () => {
   test("after any news is so at once: nothing is left running", async ({ expect }) => {
-    const { slug, ids, branch, object } = await subscribed(10);
+    const { slug, ids, object } = await subscribed(10);
     const listener = await Listener.open({ [slug]: ["tools"] });
     for (let seq = 1; seq <= 3; seq += 1) {
       await publish({ slug, seq, topics: ["tools"] });
@@ -132,17 +133,17 @@ describe("a branch that is let go", () => {
       await evict(object());
     }
     expect(seqsOf(ids)).toEqual(ids.map(() => [1, 2, 3]));
-    await branch.publish({ slug, seq: 3, topics: ["tools"] });
+    await object().publish({ slug, seq: 3, topics: ["tools"] });
     expect(await rowsOf(slug, "due_1")).toBe(0);
     expect(listener.isOver).toBe(false);
     listener.socket.close();
   });
 
   test("in the middle of it goes on, and everybody is told", async ({ expect }) => {
-    const { slug, ids, branch, object } = await subscribed(10);
+    const { slug, ids, object } = await subscribed(10);
     const gate = new Gate();
     conduct.set(ids.at(-1) ?? "", gate.pass);
-    await branch.publish({ slug, seq: 1, topics: ["tools"] });
+    await object().publish({ slug, seq: 1, topics: ["tools"] });
     await until(async () => allTold(ids), "all to be called");
     const evicted = evictDurableObject(object());
     gate.isOpen = true;

@@ -8,7 +8,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { type MockInstance, vi } from "vitest";
 
-import { type BranchStub, branchAt, fanOutIn } from "../../../durable-objects/fan-out-stub.ts";
+import { branchAt, branchFor, fanOutIn, slugOf } from "../../../durable-objects/ports.ts";
 import type { FanOutObject } from "../../../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../../../durable-objects/feed-object.ts";
 import { SessionObject } from "../../../durable-objects/session-object.ts";
@@ -39,7 +39,8 @@ export function standIn(): StandIns {
   const deliver = vi.spyOn(SessionObject.prototype, "deliver");
   const watch = vi.spyOn(FeedObject.prototype, "watch");
   deliver.mockImplementation(note as never);
-  watch.mockImplementation(async (slug, branch, { add }) => {
+  watch.mockImplementation(async function (this: { ctx: DurableObjectState }, branch, { add }) {
+    const slug = slugOf(this.ctx.id);
     const branches = watching.get(slug) ?? new Set();
     watching.set(slug, branches.add(branch));
     return add;
@@ -63,7 +64,7 @@ export class Gate {
   };
 }
 
-export const fanOut = fanOutIn(env.FAN_OUT);
+export const fanOut = fanOutIn(env);
 
 /** @returns their ids. */
 export async function subscribeSessions(
@@ -71,14 +72,13 @@ export async function subscribeSessions(
   interests: Interests,
 ): Promise<readonly string[]> {
   const ids = Array.from({ length: count }, () => env.SESSIONS.newUniqueId().toString());
-  await Promise.all(ids.map((id) => fanOut.subscribe(id, interests)));
+  await Promise.all(ids.map((id) => branchFor(env, id).subscribe(id, interests)));
   return ids;
 }
 
 export interface Neighbours {
   readonly slug: string;
   readonly ids: readonly string[];
-  readonly branch: BranchStub;
   /** A stub for each use: one whose object was lost stays broken. */
   readonly object: () => DurableObjectStub<FanOutObject>;
 }
@@ -91,9 +91,9 @@ export async function neighbours(slug: string, count: number): Promise<Neighbour
     const id = env.SESSIONS.newUniqueId().toString();
     if (branchOf(id) === branch) ids.push(id);
   }
-  await Promise.all(ids.map((id) => fanOut.subscribe(id, { [slug]: ["tools"] })));
+  await Promise.all(ids.map((id) => branchFor(env, id).subscribe(id, { [slug]: ["tools"] })));
   const object = (): DurableObjectStub<FanOutObject> => env.FAN_OUT.getByName(branchName(branch));
-  return { slug, ids, branch: branchAt(env.FAN_OUT, branch), object };
+  return { slug, ids, object };
 }
 
 /** A listener that reads all the time. */
@@ -128,7 +128,7 @@ export class Listener {
 /** Hands news to every branch that wants to hear of the server, as its feed does. */
 export async function publish(news: News): Promise<void> {
   const branches = [...(watching.get(news.slug) ?? [])];
-  await Promise.all(branches.map((branch) => branchAt(env.FAN_OUT, branch).publish(news)));
+  await Promise.all(branches.map((branch) => branchAt(env, branch).publish(news)));
 }
 
 /** How many rows all branches have in a table, of this server. */

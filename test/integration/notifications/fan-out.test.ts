@@ -1,7 +1,9 @@
 /** One update on its way to very many: to each exactly once, whatever some of them do. */
 
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
+import { branchFor } from "../../../durable-objects/ports.ts";
 import { BRANCHES } from "../../../src/notifications/fan-out/branches.ts";
 import { Deadlines } from "../../../src/lib/deadlines.ts";
 import type { News } from "../../../src/catalog/feeds.ts";
@@ -12,7 +14,6 @@ import {
   allTold,
   atRest,
   conduct,
-  fanOut,
   Gate,
   Listener,
   neighbours,
@@ -72,7 +73,7 @@ describe("one update", () => {
         for (const id of sessions) expect(told.get(id)).toEqual([news]);
         for (const { heard } of listeners) expect(heard.slice(round)).toEqual([news]);
         for (const id of others) expect(told.has(id)).toBe(false);
-        // One for each branch, and one for each session; a listener costs none.
+        // One for each object, and one for each session; a listener costs none.
         expect(after.objectRequests - before.objectRequests).toBe(BRANCHES + MANY);
         expect(after.webSocketMessagesOut - before.webSocketMessagesOut).toBe(MANY);
         // In each branch: the highest number of news, the topic, and the end of it.
@@ -86,7 +87,7 @@ describe("one update", () => {
 
 describe("sessions that misbehave", () => {
   test("delay nobody: one throws, one hangs, one is gone", async ({ expect }) => {
-    const { slug, ids, branch } = await neighbours(await takeSlug(), 20);
+    const { slug, ids, object } = await neighbours(await takeSlug(), 20);
     const [throwing = "", hanging = "", gone = "", ...others] = ids;
     const gate = new Gate();
     let failures = 0;
@@ -97,9 +98,9 @@ describe("sessions that misbehave", () => {
     conduct.set(hanging, gate.pass);
     conduct.set(gone, () => "gone");
     const [first, second] = [newsOf(slug), newsOf(slug)];
-    await branch.publish(first);
+    await object().publish(first);
     await until(async () => allTold(ids), "all to be called");
-    await branch.publish(second);
+    await object().publish(second);
     await until(async () => allTold(others, 2), "the others to be told of what is next");
     for (const id of others) expect(told.get(id)).toEqual([first, second]);
     // It gets one call at a time.
@@ -117,9 +118,9 @@ describe("sessions that misbehave", () => {
 
   test("are forgotten when there is no such session", async ({ expect }) => {
     standIns.deliver.mockRestore();
-    const { slug, branch } = await neighbours(await takeSlug(), 3);
+    const { slug, object } = await neighbours(await takeSlug(), 3);
     expect(await rowsOf(slug, "wants_1")).toBe(3);
-    await branch.publish(newsOf(slug));
+    await object().publish(newsOf(slug));
     await until(async () => truly((await rowsOf(slug, "wants_1")) === 0), "them to be forgotten");
     await atRest(slug);
   });
@@ -127,15 +128,15 @@ describe("sessions that misbehave", () => {
 
 describe("a subscriber", () => {
   test("that leaves is told nothing more", async ({ expect }) => {
-    const { slug, ids, branch } = await neighbours(await takeSlug(), 2);
+    const { slug, ids, object } = await neighbours(await takeSlug(), 2);
     const [one = "", other = ""] = ids;
-    for (const id of ids) await fanOut.subscribe(id, { [slug]: ["uri:x"] });
-    await fanOut.unsubscribe(one, { [slug]: ["tools"] });
-    await branch.publish(newsOf(slug, "tools", "uri:x"));
+    for (const id of ids) await branchFor(env, id).subscribe(id, { [slug]: ["uri:x"] });
+    await branchFor(env, one).unsubscribe(one, { [slug]: ["tools"] });
+    await object().publish(newsOf(slug, "tools", "uri:x"));
     await until(async () => allTold(ids), "both to be told");
     expect(told.get(one)?.map(({ topics }) => topics)).toEqual([["uri:x"]]);
-    await fanOut.unsubscribe(one);
-    await branch.publish(newsOf(slug, "tools", "uri:x"));
+    await branchFor(env, one).unsubscribe(one);
+    await object().publish(newsOf(slug, "tools", "uri:x"));
     await until(async () => allTold([other], 2), "the other to be told");
     await atRest(slug);
     expect(told.get(one)).toHaveLength(1);

@@ -148,7 +148,7 @@ describe("a client", () => {
       const parsed = { kind: "notification", message: { jsonrpc: "2.0", method } } as const;
       await (
         await objectOf(session)
-      ).watched(claims, { slug: upstream.slug, parsed, lastEventId: id });
+      ).receiveWatched(claims, { slug: upstream.slug, parsed, lastEventId: id });
     };
     await tell(first, "notifications/tools/list_changed", "1");
     await tell(mute, "notifications/tools/list_changed", "2");

@@ -4,7 +4,7 @@ import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, test } from "vitest";
 
-import { fanOutIn } from "../../../durable-objects/fan-out-stub.ts";
+import { fanOutIn } from "../../../durable-objects/ports.ts";
 import type { CatalogAnswer } from "../../../src/catalog/catalog.ts";
 import { until } from "../bounded.ts";
 import {
@@ -94,7 +94,7 @@ describe("a feed whose object is lost", () => {
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy", reactions: { "tools/list": [DEAD] } });
-    const socket = await fanOutIn(env.FAN_OUT).listen({ [upstream.slug]: ["tools"] });
+    const socket = await fanOutIn(env).listen({ [upstream.slug]: ["tools"] });
     expect(short(await ask(upstream))).toBe("none (unreachable)");
     expect((await storedBy(upstream)).alarm).not.toBeNull();
     await upstream.script({ server: "legacy", ...ONE });
@@ -137,7 +137,7 @@ describe("a feed whose object is lost", () => {
       reactions: { "tools/list": [list("one"), { ...list("two"), heldBy: "list" }, list("three")] },
     });
     expect(short(await ask(upstream, { client: MODERN }))).toBe("one");
-    const socket = await fanOutIn(env.FAN_OUT).listen({ [upstream.slug]: ["tools"] });
+    const socket = await fanOutIn(env).listen({ [upstream.slug]: ["tools"] });
     await upstream.send({ method: "notifications/tools/list_changed" });
     await socket.next();
     expect(short(await ask(upstream, { client: MODERN, waitMs: 20 }))).toBe("one");

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, test, vi } from "vitest";
 
 import { until } from "../bounded.ts";
-import { fanOutIn } from "../../../durable-objects/fan-out-stub.ts";
+import { fanOutIn } from "../../../durable-objects/ports.ts";
 import { afterDeploy, ask, feedOf, LEGACY, MODERN, short, storedBy } from "../feed-object.ts";
 import { setLimits } from "../own-limits.ts";
 import { jsonOf, Upstream } from "../upstream.ts";
@@ -85,7 +85,7 @@ describe("the upstream is asked", () => {
 describe("a change", () => {
   test("that the server tells of is read before it is told", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy", ...ONE });
-    const socket = await fanOutIn(env.FAN_OUT).listen({ [upstream.slug]: ["tools"] });
+    const socket = await fanOutIn(env).listen({ [upstream.slug]: ["tools"] });
     expect(socket.honoured).toEqual({ [upstream.slug]: ["tools"] });
     expect(short(await ask(upstream))).toBe("one");
     const lists = (await upstream.sent("tools/list")).length;
@@ -101,7 +101,7 @@ describe("a change", () => {
   test("is not looked for while the server would tell of it", async ({ expect }) => {
     const capabilities = { tools: { listChanged: true } };
     const upstream = await Upstream.take({ server: "legacy", capabilities, ...ONE });
-    const socket = await fanOutIn(env.FAN_OUT).listen({ [upstream.slug]: ["tools"] });
+    const socket = await fanOutIn(env).listen({ [upstream.slug]: ["tools"] });
     await upstream.receives("GET");
     await until(async () => {
       const before = (await upstream.sent("tools/list")).length;
@@ -120,7 +120,7 @@ describe("a change", () => {
     // One that does not tell of all its lists is asked again.
     const capabilities = { tools: { listChanged: true }, prompts: {} };
     const upstream = await Upstream.take({ server: "legacy", capabilities, ...ONE });
-    const socket = await fanOutIn(env.FAN_OUT).listen({ [upstream.slug]: ["tools"] });
+    const socket = await fanOutIn(env).listen({ [upstream.slug]: ["tools"] });
     expect(short(await ask(upstream))).toBe("one");
     await upstream.script({ server: "legacy", capabilities, ...TWO });
     expect(short(await ask(upstream))).toBe("two");
@@ -174,7 +174,7 @@ describe("a server that fails", () => {
   test("and is back: whoever wants to know hears of it, though nobody asks", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy", ...ONE });
     await ask(upstream);
-    const socket = await fanOutIn(env.FAN_OUT).listen({ [upstream.slug]: ["tools"] });
+    const socket = await fanOutIn(env).listen({ [upstream.slug]: ["tools"] });
     await upstream.script({ server: "legacy", reactions: { "tools/list": [DEAD] } });
     await upstream.send({ method: "notifications/tools/list_changed" });
     expect((await socket.next())?.topics).toEqual(["tools"]);
@@ -208,7 +208,7 @@ describe("of a server that tells of nothing", () => {
 
   test("changes and recovery are told as soon as they are found", async ({ expect }) => {
     const upstream = await Upstream.take({ ...silent, ...ONE });
-    const socket = await fanOutIn(env.FAN_OUT).listen({ [upstream.slug]: ["tools"] });
+    const socket = await fanOutIn(env).listen({ [upstream.slug]: ["tools"] });
     // Nobody is promised what the gateway may be late to find.
     expect(socket.honoured).toEqual({});
     expect(short(await ask(upstream))).toBe("one");
@@ -235,9 +235,9 @@ describe("after a deploy", () => {
     const servers = JSON.parse(String(env["MCP_SERVERS"])) as Record<string, object>;
     const moved = { [upstream.slug]: servers[other.slug] ?? {} };
     await afterDeploy(upstream, moved, async (next) => {
-      expect((await next.health(upstream.slug)).state).toBe("unknown");
+      expect((await next.health()).state).toBe("unknown");
       const question = { client: LEGACY, waitMs: 5000 };
-      expect(short(await next.catalog(upstream.slug, question))).toBe("two");
+      expect(short(await next.catalog(question))).toBe("two");
     });
   });
 
@@ -248,12 +248,12 @@ describe("after a deploy", () => {
     const other = { other: { url: "https://other.example/mcp" } };
     await afterDeploy(upstream, other, async (next, { storage }) => {
       const question = { client: LEGACY, waitMs: 5000 };
-      const answer = await next.catalog(slug, question);
+      const answer = await next.catalog(question);
       expect(short(answer)).toBe("none (unconfigured)");
       expect(answer.trouble?.message).toContain(slug);
-      expect(await next.watch(slug, 0, { add: ["tools"], remove: [] })).toEqual([]);
-      await next.report(slug, undefined);
-      expect(await next.health(slug)).toMatchObject({ slug, state: "unknown" });
+      expect(await next.watch(0, { add: ["tools"], remove: [] })).toEqual([]);
+      await next.report(undefined);
+      expect(await next.health()).toMatchObject({ slug, state: "unknown" });
       const left = (): Promise<unknown[]> => everythingIn(storage);
       expect(await left()).toEqual([]);
       await storage.setAlarm(Date.now() + 60_000);
@@ -268,7 +268,7 @@ describe("after a deploy", () => {
     const broken = { [upstream.slug]: { url: "not a url" } };
     await afterDeploy(upstream, broken, async (next, { storage }) => {
       const question = { client: LEGACY, waitMs: 5000 };
-      expect(short(await next.catalog(upstream.slug, question))).toBe("none (unconfigured)");
+      expect(short(await next.catalog(question))).toBe("none (unconfigured)");
       // Whoever wants to hear of it is not forgotten.
       await next.alarm();
       expect(await storage.getAlarm()).not.toBeNull();

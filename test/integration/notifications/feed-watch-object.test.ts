@@ -4,7 +4,7 @@ import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } fro
 import { env } from "cloudflare:workers";
 import { describe, test } from "vitest";
 
-import { feedName } from "../../../durable-objects/feeds-stub.ts";
+import { feedName } from "../../../durable-objects/ports.ts";
 import type { FeedObject } from "../../../durable-objects/feed-object.ts";
 import { PATIENCE_MS } from "../bounded.ts";
 import { Upstream } from "../upstream.ts";
@@ -30,18 +30,17 @@ describe.for(KINDS)("the feed of a $server server", ({ server, stream }) => {
     expect,
   }) => {
     const upstream = await Upstream.take({ server });
-    const { slug } = upstream;
-    expect(await feedOf(upstream).watch(slug, 3, { ...NOTHING, add: TOPICS })).toEqual(TOPICS);
-    expect(await feedOf(upstream).health(slug)).toMatchObject({ watched: 2, isWatching: true });
+    expect(await feedOf(upstream).watch(3, { ...NOTHING, add: TOPICS })).toEqual(TOPICS);
+    expect(await feedOf(upstream).health()).toMatchObject({ watched: 2, isWatching: true });
     await abortAllDurableObjects();
     expect(await runDurableObjectAlarm(feedOf(upstream))).toBe(true);
     await upstream.receives(stream, 2);
     await expect
-      .poll(() => feedOf(upstream).health(slug), { timeout: PATIENCE_MS })
+      .poll(() => feedOf(upstream).health(), { timeout: PATIENCE_MS })
       .toMatchObject({ watched: 2, isWatching: true });
     expect(await alarmOf(upstream)).not.toBe(null);
-    await feedOf(upstream).watch(slug, 3, { ...NOTHING, remove: TOPICS });
-    expect(await feedOf(upstream).health(slug)).toMatchObject({ watched: 0, isWatching: false });
+    await feedOf(upstream).watch(3, { ...NOTHING, remove: TOPICS });
+    expect(await feedOf(upstream).health()).toMatchObject({ watched: 0, isWatching: false });
     // The last ring finds nothing to do.
     await runDurableObjectAlarm(feedOf(upstream));
     expect(await alarmOf(upstream)).toBe(null);

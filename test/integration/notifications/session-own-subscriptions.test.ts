@@ -72,7 +72,7 @@ describe.each([["once"], ["and the session's holder died"]])("a tool was called 
     const parsed = { kind: "notification", message: { ...message, jsonrpc: "2.0" } } as const;
     const watched = { slug: first.slug, parsed, lastEventId: "1" };
     if (how === "once") {
-      await object.watched(await claimsOf(session.id), watched);
+      await object.receiveWatched(await claimsOf(session.id), watched);
       await stream.silence();
     }
     await stream.cancel();

@@ -3,7 +3,7 @@
 import { env } from "cloudflare:workers";
 
 import type { BridgeObject } from "../../../durable-objects/bridge-object.ts";
-import { bridgesIn } from "../../../durable-objects/bridges-stub.ts";
+import { bridgesIn } from "../../../durable-objects/bridges.ts";
 import { readBridgeState } from "../../../src/relay/modern-to-legacy/bridge-state.ts";
 import { relayToLegacy } from "../../../src/relay/modern-to-legacy/relay-to-legacy.ts";
 import { loadConfig } from "../../../src/config/config.ts";
@@ -71,7 +71,7 @@ export class BridgeClient {
     const leaving = new AbortController();
     const reply = relayToLegacy(
       {
-        ...{ bridge: bridgesIn(env.BRIDGES).at(principal, server.target, capabilities), slug },
+        ...{ bridge: bridgesIn(env).at(principal, server.target, capabilities), slug },
         waitUntil: () => undefined,
       },
       { message, envelope: {} },

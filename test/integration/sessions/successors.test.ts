@@ -7,11 +7,7 @@ import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { describe, test } from "vitest";
 
 import type { SessionObject } from "../../../durable-objects/session-object.ts";
-import {
-  openedAtOf,
-  type StreamRequest,
-  streamRequest,
-} from "../../../durable-objects/stream-request.ts";
+import { openedAtOf, type StreamRequest, streamRequest } from "../../../src/http/client-stream.ts";
 import { parseMessage } from "../../../src/protocol/json-rpc.ts";
 import { OVER_CODE } from "../../../src/sessions/frame.ts";
 import type { Opened } from "../../../src/sessions/session-outcome.ts";

@@ -97,7 +97,7 @@ describe("parseIdentity() takes", () => {
     expect(problems).toEqual([]);
     const deps = {
       fetch,
-      enrolment: { codeHash: async () => undefined },
+      enrolment: () => ({ codeHash: async () => undefined }),
       codeMac: async (codeHash: string) => codeHash,
       documents: new ProviderDocuments(),
     };

@@ -13,9 +13,9 @@ const codeMac = (hash: string): Promise<string> => hashOf(`under a key: ${hash}`
 const outOfReach = { codeHash: () => Promise.reject(new Error("out of reach")) };
 
 const withCode = (code: string): OwnerProvider =>
-  new OwnerProvider({ ...NAMES, code }, { enrolment: outOfReach, codeMac });
+  new OwnerProvider({ ...NAMES, code }, { enrolment: () => outOfReach, codeMac });
 const enrolled = (hash: string | undefined): OwnerProvider =>
-  new OwnerProvider(NAMES, { enrolment: { codeHash: async () => hash }, codeMac });
+  new OwnerProvider(NAMES, { enrolment: () => ({ codeHash: async () => hash }), codeMac });
 
 describe("OwnerProvider.check()", () => {
   test("knows the owner by the operator's code", async ({ expect }) => {
@@ -86,7 +86,7 @@ describe("OwnerProvider.standing()", () => {
   });
 
   test("cannot be judged while the enrolment cannot be read", async ({ expect }) => {
-    const provider = new OwnerProvider(NAMES, { enrolment: outOfReach, codeMac });
+    const provider = new OwnerProvider(NAMES, { enrolment: () => outOfReach, codeMac });
     await expect(provider.standing(owner, await kept())).rejects.toThrow("out of reach");
   });
 });

@@ -58,7 +58,7 @@ class Listener {
         keys: new SessionKeys(unused),
         bridges: { at: unused },
       },
-      fanOut: { listen: (asked) => fanOut.listen(asked), subscribe: unused, unsubscribe: unused },
+      fanOut,
     };
     const params: JsonObject = { notifications };
     this.reply = listen(

@@ -1,31 +1,26 @@
 /** The `Bridges` port over a Durable Object namespace. */
 
 import type {
+  Attending,
   Bridges,
   BridgeCommand,
   BridgeOutcome,
+  Sender,
 } from "../src/relay/modern-to-legacy/bridge.ts";
 import { clientKey, clientKind } from "../src/endpoint/client-kind.ts";
 import { hashOf } from "../src/lib/random.ts";
 import { SocketLines } from "../src/lib/socket-lines.ts";
-import { count } from "../src/observability/costs.ts";
 import { ErrorCode } from "../src/protocol/error-codes.ts";
 import { errorReply } from "../src/protocol/json-rpc.ts";
 import { LATEST_MODERN } from "../src/protocol/revisions.ts";
 import { CLIENT_GONE_CODE } from "../src/sessions/frame.ts";
-import type { BridgeObject, Sender } from "./bridge-object.ts";
+import { called } from "./ports.ts";
 
-type Namespace = DurableObjectNamespace<BridgeObject>;
-type Stub = DurableObjectStub<BridgeObject>;
-
-/** The first message on the socket of a client that listens. */
-export interface Attending {
-  readonly sender: Sender;
-  readonly uris: readonly string[];
-}
+type Namespace = Env["BRIDGES"];
+type Stub = ReturnType<Namespace["get"]>;
 
 /** Only for authenticated callers: each principal's calls create objects. */
-export function bridgesIn(namespace: Namespace): Bridges {
+export function bridgesIn({ BRIDGES }: Pick<Env, "BRIDGES">): Bridges {
   return {
     at(principal, { slug, endpoint }, declared) {
       // Other capabilities make no difference to a server, and would create more objects.
@@ -39,15 +34,13 @@ export function bridgesIn(namespace: Namespace): Bridges {
       });
 
       async function ownStub(): Promise<Stub> {
-        count("objectRequests");
         const parts = [principal, slug, endpoint.href, clientKey(kind)];
-        return namespace.getByName(await hashOf(JSON.stringify(parts)));
+        return called(BRIDGES.getByName(await hashOf(JSON.stringify(parts))));
       }
 
       async function stubFor(command: BridgeCommand): Promise<Stub | undefined> {
         if (command.kind === "call") return ownStub();
-        count("objectRequests");
-        return stubOf(namespace, command.object);
+        return stubOf(BRIDGES, command.object);
       }
 
       return {
@@ -83,7 +76,7 @@ export function bridgesIn(namespace: Namespace): Bridges {
 /** @returns `undefined` for a text that is no id of an object of this gateway. */
 function stubOf(namespace: Namespace, id: string): Stub | undefined {
   try {
-    return namespace.get(namespace.idFromString(id));
+    return called(namespace.get(namespace.idFromString(id)));
   } catch {
     return undefined;
   }

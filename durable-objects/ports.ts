@@ -1,0 +1,77 @@
+/**
+ * The ports of `src` over the Durable Objects of `Env`. Each says which object is called; the calls
+ * themselves are those of the typed stub. A stub that has failed stays failed, so each stub is for
+ * one call.
+ */
+
+import type { FanOut, Feed, Feeds } from "../src/catalog/feeds.ts";
+import type { Sessions } from "../src/http/front-door.ts";
+import { branchName, branchOf } from "../src/notifications/fan-out/branches.ts";
+import { listenRequest } from "../src/notifications/fan-out/listen-wire.ts";
+import { openNewsSocket } from "../src/notifications/fan-out/news-socket.ts";
+import { count } from "../src/observability/costs.ts";
+
+/** All users share the operator's credentials, so there is one feed for each server. */
+const FEED_PREFIX = "shared ";
+const REGISTRY_NAME = "registry";
+
+/** Counts the call that a stub is for. */
+export function called<Stub>(stub: Stub): Stub {
+  count("objectRequests");
+  return stub;
+}
+
+export function sessionsIn({ SESSIONS }: Pick<Env, "SESSIONS">): Sessions {
+  return {
+    // Creates only an id: the object comes to life with the session's first message.
+    create: () => SESSIONS.newUniqueId().toString(),
+    at: (object) => called(SESSIONS.get(SESSIONS.idFromString(object))),
+  };
+}
+
+export function feedName(slug: string): string {
+  return FEED_PREFIX + slug;
+}
+
+/** The reverse of `feedName`. */
+export function slugOf({ name = FEED_PREFIX }: DurableObjectId): string {
+  return name.slice(FEED_PREFIX.length);
+}
+
+export function feedsIn({ FEEDS }: Pick<Env, "FEEDS">): Feeds {
+  return { of: (slug): Feed => called(FEEDS.getByName(feedName(slug))) };
+}
+
+/** @param branch 0 to `BRANCHES` - 1. */
+export function branchAt(
+  { FAN_OUT }: Pick<Env, "FAN_OUT">,
+  branch: number,
+): ReturnType<Env["FAN_OUT"]["get"]> {
+  return called(FAN_OUT.getByName(branchName(branch)));
+}
+
+/** @param subscriber the id of a session's object, or of a listener. */
+export function branchFor(
+  env: Pick<Env, "FAN_OUT">,
+  subscriber: string,
+): ReturnType<typeof branchAt> {
+  return branchAt(env, branchOf(subscriber));
+}
+
+export function fanOutIn(env: Pick<Env, "FAN_OUT">): FanOut {
+  return {
+    async listen(interests) {
+      const listener = crypto.randomUUID();
+      const { webSocket } = await branchFor(env, listener).fetch(listenRequest(listener));
+      if (webSocket === null) throw new Error("A branch of the fan-out has opened no WebSocket");
+      return openNewsSocket(webSocket, interests);
+    },
+  };
+}
+
+/** The gateway has one. */
+export function registryIn({
+  REGISTRY,
+}: Pick<Env, "REGISTRY">): ReturnType<Env["REGISTRY"]["get"]> {
+  return called(REGISTRY.getByName(REGISTRY_NAME));
+}
