@@ -15,7 +15,7 @@ import { RateLimits } from "../src/auth/store/rate-limits.ts";
 import { ServiceClients } from "../src/auth/store/service-clients.ts";
 import { Users } from "../src/auth/store/users.ts";
 import { Grants } from "../src/auth/oauth/grants/grants.ts";
-import { wayOut } from "./way-out.ts";
+import { egressOf } from "./egress.ts";
 
 export interface AuthParts {
   readonly rows: KvRows;
@@ -32,6 +32,8 @@ export interface AuthParts {
   readonly codeTries: CodeTries;
   readonly services: ServiceClients;
 }
+
+export type PartName = keyof AuthParts | "bearers";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -58,7 +60,7 @@ export function authParts(sql: Sql, config: Config, onKeyUsed: (owner: string) =
     }),
     audit,
     grants: new Grants(rows, sql),
-    documents: new ClientDocuments({ sql, ...wayOut(config) }),
+    documents: new ClientDocuments({ sql, ...egressOf(config) }),
     traces: new LoginTraces(sql),
     limits: new RateLimits(sql),
     attempts: new Attempts(sql),

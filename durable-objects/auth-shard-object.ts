@@ -20,15 +20,13 @@ import {
 import { loadConfig } from "../src/config/config.ts";
 import { count } from "../src/observability/costs.ts";
 import { AlarmClock } from "./alarm-clock.ts";
-import { type AuthParts, authParts } from "./auth-parts.ts";
+import { type AuthParts, authParts, type PartName } from "./auth-parts.ts";
 import { authOf } from "./authorization-server.ts";
 import { Leases } from "./leases.ts";
 import { meteredSql } from "./metered-sql.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-
-export type PartName = keyof AuthParts | "bearers";
 
 export class AuthShardObject extends DurableObject<Env> {
   readonly #parts: AuthParts;
@@ -98,16 +96,14 @@ export class AuthShardObject extends DurableObject<Env> {
     });
   }
 
-  /**
-   * Calls a method of a part. One entry point serves all parts, so that a new part needs no line here for
-   * each of its methods; the types of `AuthShard` list them.
-   */
+  /** Calls a method of a part (`auth-store.ts`); the types of `AuthShard` list them. */
   call(part: PartName, method: string, args: readonly unknown[]): unknown {
-    const target: object = part === "bearers" ? this.#bearers : this.#parts[part];
-    const found: unknown = Reflect.get(target, method);
-    if (typeof found !== "function") throw new TypeError(`There is no ${part}.${method}`);
     this.#sweepLater();
-    return Reflect.apply(found, target, args);
+    const target: object = part === "bearers" ? this.#bearers : this.#parts[part];
+    const methods = target as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
+    // A Worker of another version may know another method.
+    if (typeof methods[method] !== "function") throw new TypeError(`There is no ${part}.${method}`);
+    return methods[method](...args);
   }
 
   /** The token endpoint for the grants of this shard. */

@@ -9,10 +9,10 @@ import { asVerified } from "../src/auth/clients/client-document.ts";
 import { KvAdapter } from "../src/auth/store/kv-adapter.ts";
 import type { Config } from "../src/config/config.ts";
 import { feedsIn, registryIn } from "./ports.ts";
-import { authStoreIn } from "./auth-store-stub.ts";
-import { healthOf } from "./server-health.ts";
-import { secretsOf } from "./auth-secrets.ts";
-import { wayOut } from "./way-out.ts";
+import { authStoreIn } from "./auth-store.ts";
+import { healthOf } from "../src/catalog/routing/server-health.ts";
+import { egressOf } from "./egress.ts";
+import { authSecretsOf } from "./keys.ts";
 
 const HOUR_SECONDS = 3600;
 
@@ -26,7 +26,7 @@ export function authOf(env: Env, config: Config): AuthBacking {
 
 function make(env: Env, config: Config): AuthBacking {
   const { limits, servers } = config;
-  const store = authStoreIn(env.AUTH);
+  const store = authStoreIn(env);
   const engine: AuthorityEnv = {
     OAUTH_KV: new KvAdapter({
       rowsOf: (shard) => store.shard(shard).rows,
@@ -39,21 +39,21 @@ function make(env: Env, config: Config): AuthBacking {
       unusedClientSeconds: limits.unusedRegistrationHours * HOUR_SECONDS,
     }),
   };
-  const { fetch } = wayOut(config);
+  const { fetch } = egressOf(config);
   const owner = () => registryIn(env);
   const documents = new ProviderDocuments();
   const providers = identityProviders(config.identity, {
     fetch,
     enrolment: owner,
     documents,
-    codeMac: async (codeHash) => (await secretsOf(env, config)).ownerCodeMac(codeHash),
+    codeMac: async (codeHash) => (await authSecretsOf(env, config)).ownerCodeMac(codeHash),
   });
   return {
     store,
     engine,
-    clientKeys: new ClientKeys(wayOut(config)),
+    clientKeys: new ClientKeys(egressOf(config)),
     authorities: new Authorities(servers.keys(), limits),
-    secrets: () => secretsOf(env, config),
+    secrets: () => authSecretsOf(env, config),
     setup: owner,
     serverHealth: () => healthOf(feedsIn(env), [...servers.values()]),
     providers: new Map(providers.map((provider) => [provider.name, provider])),

@@ -14,7 +14,7 @@ import type { RequestScope } from "../src/catalog/request-scope.ts";
 import { hasOlderTasks } from "../src/protocol/older-tasks.ts";
 import { Session } from "../src/sessions/session.ts";
 import { branchFor, feedsIn } from "./ports.ts";
-import { keysOf } from "./session-keys.ts";
+import { sessionKeysOf } from "./keys.ts";
 import { sessionLimits } from "./session-limits.ts";
 import type { SessionStore, StoredSession } from "./session-store.ts";
 
@@ -55,7 +55,7 @@ export function wireSession(
     principal,
     limits,
     feeds: feedsIn(env),
-    keys: keysOf(env, config),
+    keys: sessionKeysOf(env, config),
     waitUntil: (promise) => ctx.waitUntil(promise),
   };
   const id = ctx.id.toString();

@@ -6,7 +6,7 @@ import { BridgeObject } from "../durable-objects/bridge-object.ts";
 import { bridgesIn } from "../durable-objects/bridges.ts";
 import { FanOutObject } from "../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../durable-objects/feed-object.ts";
-import { keysOf } from "../durable-objects/session-keys.ts";
+import { sessionKeysOf } from "../durable-objects/keys.ts";
 import { fanOutIn, feedsIn, sessionsIn } from "../durable-objects/ports.ts";
 import { RegistryObject } from "../durable-objects/registry-object.ts";
 import { SessionObject } from "../durable-objects/session-object.ts";
@@ -25,7 +25,7 @@ function backingOf(env: Env, config: Config): Backing {
     feeds: feedsIn(env),
     fanOut: fanOutIn(env),
     bridges: bridgesIn(env),
-    keys: keysOf(env, config),
+    keys: sessionKeysOf(env, config),
     auth: authOf(env, config),
   };
   cached = { config, backing };

@@ -156,16 +156,16 @@ describe("purity", () => {
   test("Env is read where it is allowed to be", ({ expect }) => {
     const readers = [...sources, ...shells].filter(({ text }) => /\bEnv\b/.test(text));
     expect(readers.map(({ path }) => path).toSorted()).toEqual([
-      "durable-objects/auth-secrets.ts",
       "durable-objects/auth-shard-object.ts",
+      "durable-objects/auth-store.ts",
       "durable-objects/authorization-server.ts",
       "durable-objects/bridge-object.ts",
       "durable-objects/bridges.ts",
       "durable-objects/fan-out-object.ts",
       "durable-objects/feed-object.ts",
+      "durable-objects/keys.ts",
       "durable-objects/ports.ts",
       "durable-objects/registry-object.ts",
-      "durable-objects/session-keys.ts",
       "durable-objects/session-object.ts",
       "durable-objects/session-wiring.ts",
       "src/app.ts",

@@ -9,7 +9,7 @@ import type { CodeProvider, KnownIdentity, SignInResult, Standing } from "./prov
 import { signInRefused } from "./sign-in-error.ts";
 
 /** The stored facts about an enrolled code. */
-export interface OwnerEnrolment {
+interface OwnerEnrolment {
   /** `hashOf` the code; `undefined` before there is one. */
   codeHash(): Promise<string | undefined>;
 }

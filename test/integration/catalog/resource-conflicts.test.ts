@@ -7,7 +7,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, test, vi } from "vitest";
 
 import { feedsIn } from "../../../durable-objects/ports.ts";
-import { healthOf } from "../../../durable-objects/server-health.ts";
+import { healthOf } from "../../../src/catalog/routing/server-health.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import type { Json, Script } from "../../support/scripted-upstream-script.ts";
 import { CAPABILITIES_KEY, MODERN, modern, Session, VERSION_KEY } from "../client.ts";

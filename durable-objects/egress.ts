@@ -1,10 +1,10 @@
-/** Loads URLs from untrusted input: requests are counted, and the gateway's own host is refused. */
+/** The egress of URLs that strangers give: requests are counted, and the gateway's own host is refused. */
 
 import type { Config } from "../src/config/config.ts";
 import type { EgressPolicy, LoadOptions } from "../src/lib/egress.ts";
 import { count } from "../src/observability/costs.ts";
 
-export function wayOut({ publicOrigin }: Config): {
+export function egressOf({ publicOrigin }: Config): {
   readonly fetch: LoadOptions["fetch"];
   readonly policy: EgressPolicy;
 } {

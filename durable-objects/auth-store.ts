@@ -1,12 +1,17 @@
-/** The `AuthStore` port over a Durable Object namespace. */
+/**
+ * The `AuthStore` port over the Durable Objects of sign-in. A facade stands before the typed stub for
+ * one reason: an object has many parts, and RPC has no plain way to a part. A method that returns an
+ * `RpcTarget` keeps the object in memory until its stub is disposed of, and a getter that returns one
+ * is not pipelined by the runtime of the tests. So all parts are called through `call`.
+ */
 
 import type { AuthShard, AuthStore } from "../src/auth/context/auth-store.ts";
 import { allShards, shardName } from "../src/auth/store/shards.ts";
-import { count } from "../src/observability/costs.ts";
-import type { AuthShardObject, PartName } from "./auth-shard-object.ts";
+import type { PartName } from "./auth-parts.ts";
 import { leaseRequest } from "./leases.ts";
+import { called } from "./ports.ts";
 
-type Namespace = DurableObjectNamespace<AuthShardObject>;
+type Stub = ReturnType<Env["AUTH"]["get"]>;
 
 /** Every part: the compiler reports one that is missing. */
 const PARTS: Readonly<Record<PartName, true>> = {
@@ -26,8 +31,8 @@ const PARTS: Readonly<Record<PartName, true>> = {
   services: true,
 };
 
-export function authStoreIn(namespace: Namespace): AuthStore {
-  const shard = (name: string): AuthShard => shardAt(namespace, name);
+export function authStoreIn({ AUTH }: Pick<Env, "AUTH">): AuthStore {
+  const shard = (name: string): AuthShard => shardOf(() => called(AUTH.getByName(name)));
   return {
     shard,
     ofUser: (key) => shard(shardName("u", key)),
@@ -40,12 +45,7 @@ export function authStoreIn(namespace: Namespace): AuthStore {
   };
 }
 
-function shardAt(namespace: Namespace, name: string): AuthShard {
-  /** A stub that has failed stays failed, so each call has its own. */
-  const stub = (): DurableObjectStub<AuthShardObject> => {
-    count("objectRequests");
-    return namespace.getByName(name);
-  };
+function shardOf(stub: () => Stub): AuthShard {
   const names = Object.keys(PARTS) as PartName[];
   const parts = names.map((part) => [part, partAt(part, stub)] as const);
   return {
@@ -67,7 +67,7 @@ function shardAt(namespace: Namespace, name: string): AuthShard {
 }
 
 /** A part whose every method becomes a call of the object that holds it. */
-function partAt(part: PartName, stub: () => DurableObjectStub<AuthShardObject>): object {
+function partAt(part: PartName, stub: () => Stub): object {
   return new Proxy(
     {},
     {

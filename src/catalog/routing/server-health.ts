@@ -1,10 +1,10 @@
 /** The health of all servers, read from their feeds in parallel: a slow feed does not delay the others. */
 
-import { type Conflict, conflictsAmong } from "../src/catalog/routing/conflicts.ts";
-import type { Server } from "../src/endpoint/server.ts";
-import type { Feeds } from "../src/catalog/feeds.ts";
-import { settleWithin } from "../src/lib/time-out.ts";
-import type { ServerHealth } from "../src/observability/health.ts";
+import { type Conflict, conflictsAmong } from "./conflicts.ts";
+import type { Server } from "../../endpoint/server.ts";
+import type { Feeds } from "../feeds.ts";
+import { settleWithin } from "../../lib/time-out.ts";
+import type { ServerHealth } from "../../observability/health.ts";
 
 const WAIT_MS = 2000;
 

@@ -2,11 +2,11 @@
 
 import { describe, test } from "vitest";
 
-import { healthIn, healthOf } from "../../../durable-objects/server-health.ts";
-import type { Feed, Feeds } from "../../../src/catalog/feeds.ts";
-import type { ServerHealth } from "../../../src/observability/health.ts";
-import { catalogOf, things } from "../notifications/source/fake-feeds.ts";
-import { fakeServer } from "../endpoint/fake-server.ts";
+import { healthIn, healthOf } from "../../../../src/catalog/routing/server-health.ts";
+import type { Feed, Feeds } from "../../../../src/catalog/feeds.ts";
+import type { ServerHealth } from "../../../../src/observability/health.ts";
+import { catalogOf, things } from "../../notifications/source/fake-feeds.ts";
+import { fakeServer } from "../../endpoint/fake-server.ts";
 
 const counts = { tools: 1, resources: 0, templates: 0, prompts: 0 };
 

@@ -1,0 +1,31 @@
+/**
+ * The keys of the gateway: the operator's, or those that the registry made. What is derived from them
+ * is cached for the life of an isolate, like its configuration.
+ */
+
+import { AuthSecrets } from "../src/auth/secrets.ts";
+import type { Config } from "../src/config/config.ts";
+import { SessionKeys } from "../src/endpoint/keyring.ts";
+import { fromBase64Url } from "../src/lib/base64url.ts";
+import { registryIn } from "./ports.ts";
+
+let session: { readonly config: Config; readonly keys: SessionKeys } | undefined;
+let signIn: { readonly config: Config; readonly secrets: AuthSecrets } | undefined;
+
+/** For session ids. */
+export function sessionKeysOf(env: Env, config: Config): SessionKeys {
+  if (session?.config === config) return session.keys;
+  const keys = new SessionKeys(async () => config.sessionKeys ?? registryIn(env).sessionKeys());
+  session = { config, keys };
+  return keys;
+}
+
+/** For sign-in. Their root never changes. */
+export async function authSecretsOf(env: Env, config: Config): Promise<AuthSecrets> {
+  if (signIn?.config === config) return signIn.secrets;
+  const bytes = fromBase64Url(config.authSecret ?? (await registryIn(env).authRoot()));
+  if (bytes === undefined) throw new Error("The root of the keys of sign-in is broken");
+  const secrets = await AuthSecrets.derive(bytes);
+  signIn = { config, secrets };
+  return secrets;
+}
