@@ -7,7 +7,8 @@
 import { DurableObject } from "cloudflare:workers";
 
 import type { AuthorityEnv } from "../src/auth/oauth/engine/authority.ts";
-import { type CurrentUser, currentUser, type StandingContext } from "../src/auth/store/standing.ts";
+import { type CurrentUser, currentUser } from "../src/auth/store/users.ts";
+import type { AuthBacking } from "../src/auth/context/context.ts";
 import { isAdministrator } from "../src/auth/context/auth-store.ts";
 import { keepingGrants, type KvBacking } from "../src/auth/store/kv-adapter.ts";
 import { keepRegistration } from "../src/auth/oauth/endpoints/register.ts";
@@ -35,7 +36,7 @@ export class AuthShardObject extends DurableObject<Env> {
   readonly #tokenEndpoint: GrantTokenEndpoint;
   readonly #leases: Leases;
   readonly #clock: AlarmClock;
-  readonly #providers: StandingContext["providers"];
+  readonly #providers: AuthBacking["providers"];
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);

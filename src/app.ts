@@ -5,8 +5,7 @@ import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { addressOf, type AuthBacking, type AuthContext } from "./auth/context/context.ts";
-import { noteProbe } from "./auth/doctor/note-probe.ts";
-import { traceInto } from "./auth/doctor/tracer.ts";
+import { noteProbe, traceInto } from "./auth/doctor/tracer.ts";
 import { authenticate } from "./auth/resource/bearer.ts";
 import { leased } from "./auth/resource/lease.ts";
 import { describeResource, nothingWellKnown } from "./auth/resource/resource-metadata.ts";

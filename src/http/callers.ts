@@ -1,6 +1,6 @@
 /** Decides by the `Origin` header which web pages may call a route. */
 
-import { isKnownRedirect } from "../auth/clients/known-hosts.ts";
+import { isKnownRedirect } from "../auth/clients/redirect-uris.ts";
 import { isLoopback } from "../lib/loopback.ts";
 import { PATHS } from "../pages/view/paths.ts";
 

@@ -1,4 +1,4 @@
-/** A rate limit: a token bucket that starts full and is refilled at a constant rate. */
+/** Rate limits: token buckets that start full and are refilled at a constant rate. */
 
 export class TokenBucket {
   readonly #capacity: number;
@@ -31,5 +31,30 @@ export class TokenBucket {
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;
     return true;
+  }
+}
+
+/**
+ * The buckets of many keys. Beyond their number, the key that was used least recently is forgotten:
+ * its bucket is mostly full by then.
+ */
+export class TokenBuckets {
+  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #most: number;
+  readonly #now: () => number;
+
+  constructor(most: number, now: () => number = () => Date.now()) {
+    this.#most = most;
+    this.#now = now;
+  }
+
+  of(key: string, perMinute: number): TokenBucket {
+    const bucket = this.#buckets.get(key) ?? new TokenBucket(perMinute, this.#now);
+    // Maps keep insertion order, so the first key is the one that was used least recently.
+    this.#buckets.delete(key);
+    this.#buckets.set(key, bucket);
+    const oldest = this.#buckets.keys().next();
+    if (this.#buckets.size > this.#most && oldest.done !== true) this.#buckets.delete(oldest.value);
+    return bucket;
   }
 }

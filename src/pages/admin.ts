@@ -3,8 +3,7 @@
 import type { SignedIn } from "../auth/sign-in/browser.ts";
 import type { AuthContext } from "../auth/context/context.ts";
 import { isServed } from "../auth/oauth/endpoints/client-credentials.ts";
-import { type CurrentUser, currentUser } from "../auth/store/standing.ts";
-import type { User } from "../auth/store/users.ts";
+import { type CurrentUser, currentUser, type User } from "../auth/store/users.ts";
 import type { Offer } from "./credential-choice.ts";
 import { formOf } from "./credential-choice.ts";
 import { listClients } from "./admin-clients.ts";

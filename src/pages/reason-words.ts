@@ -1,6 +1,6 @@
 /** The wording of the gateway's own codes on its pages. Programs get the codes. */
 
-import type { TokenReason } from "../auth/trace/token-reasons.ts";
+import type { TokenReason } from "../auth/trace/trace.ts";
 import type { AskRefusal, AttemptRefusal, StepOf } from "../auth/trace/trace.ts";
 import type { RefusalReason } from "../auth/identity/sign-in-error.ts";
 

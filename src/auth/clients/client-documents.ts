@@ -15,17 +15,33 @@ import {
   type LoadOptions,
 } from "../../lib/egress.ts";
 import type { Sql } from "../../lib/sql.ts";
-import { TokenBucket } from "../../lib/token-bucket.ts";
-import { documentDigestOf, parseClientDocument } from "./client-document.ts";
-import { judgeClientIdUrl } from "./client-id-url.ts";
+import { TokenBuckets } from "../../lib/token-bucket.ts";
 import {
-  asClient,
-  type DocumentOutcome,
-  type DocumentRefusal,
-  documentRefused,
-} from "./document-outcome.ts";
+  type ClientRecord,
+  documentDigestOf,
+  type DocumentProblem,
+  parseClientDocument,
+} from "./client-document.ts";
+import { judgeClientIdUrl } from "./client-id-url.ts";
 import { type DocumentRow, DocumentRows } from "./document-rows.ts";
 import { knownDocument } from "./known-documents.ts";
+
+/** For the log and the operator; a person who is not signed in gets the sentence. */
+export type DocumentRefusal = "bad-url" | "not-accepted" | LoadFailure | DocumentProblem;
+
+export type DocumentOutcome =
+  | {
+      readonly kind: "client";
+      readonly client: ClientRecord;
+      readonly digest: string;
+      /** The host that vouches for the client, to be shown to the person who approves it. */
+      readonly host: string;
+      /** The document could not be loaded anew, and an earlier one stands in. */
+      readonly isStale: boolean;
+    }
+  | { readonly kind: "refused"; readonly reason: DocumentRefusal; readonly sentence: string }
+  /** Too many loads in a short time. */
+  | { readonly kind: "busy"; readonly retryAfterSeconds: number };
 
 export interface DocumentPolicy extends EgressPolicy {
   /** The hosts whose documents are accepted: every host without it, none if it is empty. */
@@ -87,13 +103,14 @@ export class ClientDocuments {
   readonly #now: () => number;
   /** Concurrent requests for a document share one load: this object serves all of them. */
   readonly #flights = new Map<string, Promise<DocumentOutcome>>();
-  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #buckets: TokenBuckets;
 
   constructor({ sql, fetch, policy, now = () => Date.now() }: ClientDocumentsOptions) {
     this.#rows = new DocumentRows(sql);
     this.#fetch = fetch;
     this.#policy = policy;
     this.#now = now;
+    this.#buckets = new TokenBuckets(MAX_BUCKETS, now);
   }
 
   /**
@@ -141,13 +158,13 @@ export class ClientDocuments {
    */
   #isLet(clientId: string, asker: Asker | undefined): boolean {
     const host = new URL(clientId).hostname;
-    const ofAll = this.#bucketOf(host, LOADS_PER_HOST);
+    const ofAll = this.#buckets.of(host, LOADS_PER_HOST);
     if (asker === undefined) return ofAll.take();
     const own = `${host} ${asker.address}`;
-    if (!this.#bucketOf(own, LOADS_PER_HOST_AND_ADDRESS).take()) return false;
-    const isNew = this.#bucketOf(`${own} new`, 1).take();
+    if (!this.#buckets.of(own, LOADS_PER_HOST_AND_ADDRESS).take()) return false;
+    const isNew = this.#buckets.of(`${own} new`, 1).take();
     if (ofAll.take()) return true;
-    return isNew && this.#bucketOf(`${host} new`, LOADS_PER_HOST_OF_NEW_ADDRESSES).take();
+    return isNew && this.#buckets.of(`${host} new`, LOADS_PER_HOST_OF_NEW_ADDRESSES).take();
   }
 
   #begin(clientId: string): Promise<DocumentOutcome> {
@@ -209,16 +226,21 @@ export class ClientDocuments {
     if (known.kind === "refused") return undefined;
     return asClient(known.client, await documentDigestOf(known.client), true);
   }
+}
 
-  #bucketOf(name: string, perMinute: number): TokenBucket {
-    const found = this.#buckets.get(name);
-    if (found !== undefined) return found;
-    // A forgotten host can be asked as often again; forgetting one takes thousands of loads.
-    if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.clear();
-    const bucket = new TokenBucket(perMinute, this.#now);
-    this.#buckets.set(name, bucket);
-    return bucket;
-  }
+/** The client may learn what is wrong with an id, but not how an address answered. */
+const SENTENCES: Readonly<Partial<Record<DocumentRefusal, string>>> = {
+  "bad-url": "The client id is not the address of a metadata document.",
+  "not-accepted": "Clients of this host are not accepted here.",
+};
+const NOT_LOADED = "The metadata document of the client could not be loaded.";
+
+function asClient(client: ClientRecord, digest: string, isStale = false): DocumentOutcome {
+  return { kind: "client", client, digest, host: new URL(client.clientId).hostname, isStale };
+}
+
+function documentRefused(reason: DocumentRefusal): DocumentOutcome {
+  return { kind: "refused", reason, sentence: SENTENCES[reason] ?? NOT_LOADED };
 }
 
 /**

@@ -7,7 +7,6 @@ import type { Bearers } from "../oauth/grants/bearers.ts";
 import type { TokenAnswer } from "../oauth/grants/grant-token-endpoint.ts";
 import type { Grants } from "../oauth/grants/grants.ts";
 import type { TokenRequest } from "../oauth/grants/token-request.ts";
-import type { CurrentUser } from "../store/standing.ts";
 import type { ApiKeys, Maker } from "../store/api-keys.ts";
 import type { Approvals } from "../store/approvals.ts";
 import type { Attempts } from "../store/attempts.ts";
@@ -18,7 +17,7 @@ import type { LoginTraces } from "../store/login-traces.ts";
 import type { KvRows } from "../store/kv-rows.ts";
 import type { RateLimits } from "../store/rate-limits.ts";
 import type { ServiceClients } from "../store/service-clients.ts";
-import type { Users } from "../store/users.ts";
+import type { CurrentUser, Users } from "../store/users.ts";
 
 /** A part of an object, as seen from outside of it: every call is a round trip. */
 type Remote<T> = {

@@ -4,11 +4,21 @@
  * beside this file.
  */
 
-import { askCause, attemptCause, registrationCause } from "./ask-causes.ts";
-import type { EarlierSteps, Diagnosis } from "./diagnosis.ts";
-import { tokenCause } from "./token-causes.ts";
+import {
+  askCause,
+  attemptCause,
+  type EarlierSteps,
+  registrationCause,
+  tokenCause,
+} from "./causes.ts";
 import type { StepKind, StepOf, TracedStep } from "../trace/trace.ts";
 import { PRELIMINARY } from "../trace/trace-key.ts";
+
+export interface Diagnosis {
+  /** `open`: the attempt may still continue. */
+  readonly outcome: "succeeded" | "failed" | "open";
+  readonly sentence: string;
+}
 
 type Judge<K extends StepKind> = (traced: TracedStep<StepOf<K>>, before: EarlierSteps) => Diagnosis;
 

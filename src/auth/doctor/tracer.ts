@@ -7,12 +7,11 @@
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { cleanText } from "../../lib/clean-text.ts";
 import { randomName } from "../../lib/random.ts";
-import { TokenBucket } from "../../lib/token-bucket.ts";
+import { TokenBuckets } from "../../lib/token-bucket.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
 import type { AuthStore } from "../context/auth-store.ts";
 import { drawFor, shardName } from "../store/shards.ts";
-import { cleanStep } from "../trace/clean-step.ts";
-import { maskTokens } from "../trace/mask.ts";
+import { cleanStep, maskTokens } from "../trace/clean-step.ts";
 import type { LoginStepView, NotedStep, StepKind, Trace } from "../trace/trace.ts";
 import { traceKey } from "../trace/trace-key.ts";
 
@@ -37,7 +36,7 @@ const REPEAT_MS: Readonly<Partial<Record<StepKind, number>>> = {
 };
 
 /** These caches belong to the isolate; a step that they have forgotten is recorded once more. */
-const buckets = new BoundedCache<TokenBucket>({ maxEntries: 1000, ttlMs: 600_000 });
+const buckets = new TokenBuckets(1000);
 /** The clients of grants whose tokens this isolate has issued or accepted. */
 const clientsOfGrants = new BoundedCache<string>({ maxEntries: 10_000, ttlMs: 3_600_000 });
 const noted = new BoundedCache<number>({ maxEntries: 10_000, ttlMs: 3_600_000 });
@@ -51,7 +50,7 @@ export function traceInto({ store, waitUntil, address, ...options }: TracerOptio
     // No page shows a reference of these steps.
     if (isRepeat(cleaned, key)) return "";
     const reference = drawFor(shardName("t", key), "t", () => randomName(REFERENCE_CHARS));
-    if (!bucketOf(address).take()) return reference;
+    if (!buckets.of(address, NOTES_PER_MINUTE).take()) return reference;
     const note: NotedStep = {
       step: cleaned,
       key,
@@ -98,8 +97,15 @@ function isRepeat(step: LoginStepView, key: string): boolean {
   return false;
 }
 
-function bucketOf(address: string): TokenBucket {
-  const bucket = buckets.get(address) ?? new TokenBucket(NOTES_PER_MINUTE);
-  buckets.set(address, bucket);
-  return bucket;
+const DOCUMENTS = /\/\.well-known\/(?:oauth-[a-z-]{1,40}|openid-configuration)(?:\/|$)/;
+
+/**
+ * Records a request for the sign-in metadata, wherever a client looks for it.
+ *
+ * @param trace called only for such a request.
+ */
+export function noteProbe({ url, method }: Request, { ok }: Response, trace: () => Trace): void {
+  if (method !== "GET") return;
+  const { pathname: path } = new URL(url);
+  if (DOCUMENTS.test(path)) trace()({ kind: "probed", path, isFound: ok });
 }

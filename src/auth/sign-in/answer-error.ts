@@ -8,7 +8,7 @@
 import type { AuthRequest } from "@cloudflare/workers-oauth-provider";
 
 import type { AuthContext } from "../context/context.ts";
-import { isKnownRedirect } from "../clients/known-hosts.ts";
+import { isKnownRedirect } from "../clients/redirect-uris.ts";
 import type { User } from "../store/users.ts";
 import { isReturning } from "./approval-rules.ts";
 import { type Redirect, redirect, type ReturnLink } from "./ending.ts";

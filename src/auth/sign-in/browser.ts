@@ -9,8 +9,7 @@ import { isSame } from "../../lib/random.ts";
 import type { AuthContext } from "../context/context.ts";
 import { cookie, noCookie, readCookies } from "../cookies.ts";
 import type { BrowserSession } from "../store/browser-sessions.ts";
-import { type CurrentUser, currentUser } from "../store/standing.ts";
-import type { User } from "../store/users.ts";
+import { type CurrentUser, currentUser, type User } from "../store/users.ts";
 import { identify } from "./identify.ts";
 
 const SESSION_COOKIE = "__Host-edgeway-session";

@@ -1,6 +1,6 @@
 /** A person who is signed in. */
 
-import type { CurrentUser } from "../store/standing.ts";
+import type { CurrentUser } from "../store/users.ts";
 
 export interface SignedInPerson {
   readonly user: CurrentUser;

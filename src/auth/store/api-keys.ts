@@ -8,6 +8,7 @@
 import { hashOf, isSame, randomName, randomSecret } from "../../lib/random.ts";
 import type { Sql } from "../../lib/sql.ts";
 import { drawFor, shardName } from "./shards.ts";
+import { Records } from "./records.ts";
 
 /** `edgeway_sk_`: created by a user. `edgeway_cc_`: issued to a service client for an hour. */
 type KeyKind = "sk" | "cc";
@@ -84,20 +85,19 @@ export interface ApiKeysOptions {
   readonly now?: () => number;
 }
 
-export class ApiKeys {
-  readonly #sql: Sql;
-  readonly #onUsed: ApiKeysOptions["onUsed"];
-  readonly #now: () => number;
-
-  constructor(sql: Sql, { onUsed, now = () => Date.now() }: ApiKeysOptions = {}) {
-    this.#sql = sql;
-    this.#onUsed = onUsed;
-    this.#now = now;
-    sql.exec(`CREATE TABLE IF NOT EXISTS keys_1 (
+export class ApiKeys extends Records {
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS keys_1 (
       id TEXT PRIMARY KEY, owner TEXT NOT NULL, hash TEXT NOT NULL, record TEXT NOT NULL,
       used INTEGER
-    )`);
-    sql.exec("CREATE INDEX IF NOT EXISTS keys_1_owner ON keys_1 (owner)");
+    )`,
+    "CREATE INDEX IF NOT EXISTS keys_1_owner ON keys_1 (owner)",
+  ];
+  readonly #onUsed: ApiKeysOptions["onUsed"];
+
+  constructor(sql: Sql, { onUsed, now = () => Date.now() }: ApiKeysOptions = {}) {
+    super(sql, now);
+    this.#onUsed = onUsed;
   }
 
   /** @returns the key, and the token that is shown once and not stored. */
@@ -124,8 +124,8 @@ export class ApiKeys {
   }
 
   #insert(key: NewKey, { id, secret, hash }: DrawnKey): MadeKey {
-    const made: ApiKey = { ...key, id, prefix: PREFIX, createdAt: this.#now() };
-    this.#sql.exec(
+    const made: ApiKey = { ...key, id, prefix: PREFIX, createdAt: this.now() };
+    this.sql.exec(
       "INSERT INTO keys_1 (id, owner, hash, record) VALUES (?, ?, ?, ?)",
       ...[id, key.owner, hash, JSON.stringify(made)],
     );
@@ -136,38 +136,38 @@ export class ApiKeys {
   async check(token: string): Promise<ApiKey | undefined> {
     const [, prefix, kind, id = "", secret = ""] = TOKEN.exec(token) ?? [];
     const hash = await hashOf(secret);
-    const [row] = this.#sql.exec<Row>("SELECT * FROM keys_1 WHERE id = ?", id);
+    const [row] = this.sql.exec<Row>("SELECT * FROM keys_1 WHERE id = ?", id);
     if (row === undefined || !isSame(row.hash, hash)) return undefined;
     const key = keyOf(row);
-    const now = this.#now();
+    const now = this.now();
     const isWhole = key.kind === kind && (key.prefix ?? OLD_PREFIX) === prefix;
     if (!isWhole || key.expiresAt <= now) return undefined;
     if (now - (key.usedAt ?? 0) >= USED_MS) {
-      this.#sql.exec("UPDATE keys_1 SET used = ? WHERE id = ?", now, id);
+      this.sql.exec("UPDATE keys_1 SET used = ? WHERE id = ?", now, id);
       this.#onUsed?.(key);
     }
     return key;
   }
 
   list(owner: string): readonly ApiKey[] {
-    const rows = [...this.#sql.exec<Row>("SELECT * FROM keys_1 WHERE owner = ?", owner)];
-    return rows.map(keyOf).filter(({ expiresAt }) => expiresAt > this.#now());
+    const rows = [...this.sql.exec<Row>("SELECT * FROM keys_1 WHERE owner = ?", owner)];
+    return rows.map(keyOf).filter(({ expiresAt }) => expiresAt > this.now());
   }
 
   /** @returns whether the key existed and was the owner's. */
   revoke(owner: string, id: string): boolean {
     const query = "DELETE FROM keys_1 WHERE id = ? AND owner = ? RETURNING id";
-    return [...this.#sql.exec(query, id, owner)].length > 0;
+    return this.count(query, id, owner) > 0;
   }
 
   revokeAll(owner: string): void {
-    this.#sql.exec("DELETE FROM keys_1 WHERE owner = ?", owner);
+    this.sql.exec("DELETE FROM keys_1 WHERE owner = ?", owner);
   }
 
   /** Deletes expired rows. */
   sweep(): void {
-    for (const key of [...this.#sql.exec<Row>("SELECT * FROM keys_1")].map(keyOf)) {
-      if (key.expiresAt <= this.#now()) this.revoke(key.owner, key.id);
+    for (const key of [...this.sql.exec<Row>("SELECT * FROM keys_1")].map(keyOf)) {
+      if (key.expiresAt <= this.now()) this.revoke(key.owner, key.id);
     }
   }
 }

@@ -4,7 +4,7 @@
  * the user is asked again.
  */
 
-import type { Sql } from "../../lib/sql.ts";
+import { Records } from "./records.ts";
 
 export interface Approval {
   readonly client: string;
@@ -28,23 +28,20 @@ type Row = {
   at: number;
 };
 
-export class Approvals {
-  readonly #sql: Sql;
-
-  constructor(sql: Sql) {
-    this.#sql = sql;
-    sql.exec(`CREATE TABLE IF NOT EXISTS approvals_1 (
+export class Approvals extends Records {
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS approvals_1 (
       user TEXT NOT NULL, client TEXT NOT NULL, redirect TEXT NOT NULL, resource TEXT NOT NULL,
       scopes TEXT NOT NULL, digest TEXT NOT NULL, name TEXT NOT NULL, at INTEGER NOT NULL,
       PRIMARY KEY (user, client, redirect, resource)
-    ) WITHOUT ROWID`);
-  }
+    ) WITHOUT ROWID`,
+  ];
 
   find(
     user: string,
     { client, redirectUri, resource }: Pick<Approval, "client" | "redirectUri" | "resource">,
   ): Approval | undefined {
-    const [row] = this.#sql.exec<Row>(
+    const [row] = this.sql.exec<Row>(
       `SELECT * FROM approvals_1
        WHERE user = ? AND client = ? AND redirect = ? AND resource = ?`,
       ...[user, client, redirectUri, resource],
@@ -54,7 +51,7 @@ export class Approvals {
 
   save(user: string, approval: Approval): void {
     const { client, redirectUri, resource, scopes, digest, name, approvedAt } = approval;
-    this.#sql.exec(
+    this.sql.exec(
       `INSERT OR REPLACE INTO approvals_1
          (user, client, redirect, resource, scopes, digest, name, at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -64,22 +61,22 @@ export class Approvals {
 
   list(user: string): readonly Approval[] {
     const query = "SELECT * FROM approvals_1 WHERE user = ? ORDER BY at DESC";
-    return [...this.#sql.exec<Row>(query, user)].map(approvalOf);
+    return [...this.sql.exec<Row>(query, user)].map(approvalOf);
   }
 
   /** Deletes all approvals of an application by a user. @returns whether there were any. */
   forget(user: string, client: string): boolean {
     const query = "DELETE FROM approvals_1 WHERE user = ? AND client = ? RETURNING client";
-    return [...this.#sql.exec(query, user, client)].length > 0;
+    return this.count(query, user, client) > 0;
   }
 
   /** Deletes all approvals of an application, of all users. */
   forgetClient(client: string): void {
-    this.#sql.exec("DELETE FROM approvals_1 WHERE client = ?", client);
+    this.sql.exec("DELETE FROM approvals_1 WHERE client = ?", client);
   }
 
   forgetAll(user: string): void {
-    this.#sql.exec("DELETE FROM approvals_1 WHERE user = ?", user);
+    this.sql.exec("DELETE FROM approvals_1 WHERE user = ?", user);
   }
 }
 

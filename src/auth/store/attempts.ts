@@ -8,7 +8,7 @@
  * click, waits for that one and gets the same answer.
  */
 
-import type { Sql } from "../../lib/sql.ts";
+import { Records } from "./records.ts";
 
 /** The stage of an attempt: it waits for the person's decision, or for their sign-in. */
 export type Stage = "consent" | "login";
@@ -64,24 +64,19 @@ const REPEAT_MS = 10_000;
 
 const GONE: Repeated = { kind: "gone" };
 
-export class Attempts {
-  readonly #sql: Sql;
-  readonly #now: () => number;
+export class Attempts extends Records {
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS attempts_1 (
+      id TEXT PRIMARY KEY, browser TEXT NOT NULL, stage TEXT NOT NULL, content TEXT NOT NULL,
+      expires INTEGER NOT NULL, taken TEXT, taken_at INTEGER NOT NULL DEFAULT 0, answer TEXT
+    ) WITHOUT ROWID`,
+    "CREATE INDEX IF NOT EXISTS attempts_1_expires ON attempts_1 (expires)",
+  ];
   /** The callers that wait for an answer, by the attempt. */
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  constructor(sql: Sql, now: () => number = () => Date.now()) {
-    this.#sql = sql;
-    this.#now = now;
-    sql.exec(`CREATE TABLE IF NOT EXISTS attempts_1 (
-      id TEXT PRIMARY KEY, browser TEXT NOT NULL, stage TEXT NOT NULL, content TEXT NOT NULL,
-      expires INTEGER NOT NULL, taken TEXT, taken_at INTEGER NOT NULL DEFAULT 0, answer TEXT
-    ) WITHOUT ROWID`);
-    sql.exec("CREATE INDEX IF NOT EXISTS attempts_1_expires ON attempts_1 (expires)");
-  }
-
   open({ id, browser, stage, content, expiresAt }: NewAttempt): void {
-    this.#sql.exec(
+    this.sql.exec(
       "INSERT INTO attempts_1 (id, browser, stage, content, expires) VALUES (?, ?, ?, ?, ?)",
       ...[id, browser, stage, content, expiresAt],
     );
@@ -97,7 +92,7 @@ export class Attempts {
   /** Replaces the content. @returns whether the attempt was at that stage. */
   change(id: string, browser: string, { stage, content }: StoredAttempt): boolean {
     if (this.#row(id, browser)?.stage !== stage) return false;
-    this.#sql.exec("UPDATE attempts_1 SET content = ? WHERE id = ?", content, id);
+    this.sql.exec("UPDATE attempts_1 SET content = ? WHERE id = ?", content, id);
     return true;
   }
 
@@ -106,9 +101,9 @@ export class Attempts {
     const row = this.#row(id, browser);
     if (row === undefined) return GONE;
     if (row.stage === stage) {
-      this.#sql.exec(
+      this.sql.exec(
         "UPDATE attempts_1 SET stage = ?, taken = ?, taken_at = ?, answer = NULL WHERE id = ?",
-        ...[BUSY, stage, this.#now(), id],
+        ...[BUSY, stage, this.now(), id],
       );
       return { kind: "taken", content: row.content };
     }
@@ -118,7 +113,7 @@ export class Attempts {
   /** @returns the result of a step that was taken a moment ago, once it is settled. */
   async again(id: string, browser: string, stage: Stage): Promise<Repeated> {
     const row = this.#row(id, browser);
-    const leftMs = (row?.taken_at ?? 0) + REPEAT_MS - this.#now();
+    const leftMs = (row?.taken_at ?? 0) + REPEAT_MS - this.now();
     if (row?.taken !== stage || leftMs <= 0) return GONE;
     if (row.stage === BUSY) await this.#settled(id, leftMs);
     const answer = this.#row(id, browser)?.answer ?? null;
@@ -127,7 +122,7 @@ export class Attempts {
 
   /** Ends the step that the caller took, and releases the waiting callers. */
   settle(id: string, { stage, content, answer }: Settlement): void {
-    this.#sql.exec(
+    this.sql.exec(
       `UPDATE attempts_1 SET stage = ?, content = COALESCE(?, content), answer = ?
        WHERE id = ? AND stage = ?`,
       ...[stage ?? OVER, content ?? null, answer ?? null, id, BUSY],
@@ -137,13 +132,13 @@ export class Attempts {
 
   /** Deletes expired rows. */
   sweep(): void {
-    this.#sql.exec("DELETE FROM attempts_1 WHERE expires <= ?", this.#now());
+    this.sql.exec("DELETE FROM attempts_1 WHERE expires <= ?", this.now());
   }
 
   #row(id: string, browser: string): Row | undefined {
-    const [row] = this.#sql.exec<Row>(
+    const [row] = this.sql.exec<Row>(
       "SELECT * FROM attempts_1 WHERE id = ? AND browser = ? AND expires > ?",
-      ...[id, browser, this.#now()],
+      ...[id, browser, this.now()],
     );
     return row;
   }

@@ -4,13 +4,13 @@
  * never a secret.
  */
 
-import type { Sql } from "../../lib/sql.ts";
 import {
   type AuditDetail,
   type AuditEvent,
   auditLine,
   cleanDetail,
 } from "../../observability/audit.ts";
+import { Records } from "./records.ts";
 
 export interface AuditEntry {
   /** Milliseconds since 1970. */
@@ -24,35 +24,30 @@ type Row = { at: number; event: AuditEvent; detail: string };
 
 const MAX_ENTRIES = 1000;
 
-export class AuditLog {
-  readonly #sql: Sql;
-  readonly #now: () => number;
-
-  constructor(sql: Sql, now: () => number = () => Date.now()) {
-    this.#sql = sql;
-    this.#now = now;
-    sql.exec(`CREATE TABLE IF NOT EXISTS audit_1 (
+export class AuditLog extends Records {
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS audit_1 (
       user TEXT NOT NULL, n INTEGER NOT NULL, at INTEGER NOT NULL, event TEXT NOT NULL,
       detail TEXT NOT NULL, PRIMARY KEY (user, n)
-    ) WITHOUT ROWID`);
-  }
+    ) WITHOUT ROWID`,
+  ];
 
   append(user: string, event: AuditEvent, detail: AuditDetail = {}): void {
     auditLine(user, event, detail);
     // Numbered for each user, so that the oldest surplus entry is known without counting.
-    const [row] = this.#sql.exec<{ n: number }>(
+    const [row] = this.sql.exec<{ n: number }>(
       `INSERT INTO audit_1 (user, n, at, event, detail)
        SELECT ?1, COALESCE(MAX(n), 0) + 1, ?2, ?3, ?4 FROM audit_1 WHERE user = ?1
        RETURNING n`,
-      ...[user, this.#now(), event, JSON.stringify(cleanDetail(detail))],
+      ...[user, this.now(), event, JSON.stringify(cleanDetail(detail))],
     );
     const oldest = (row?.n ?? 0) - MAX_ENTRIES;
-    this.#sql.exec("DELETE FROM audit_1 WHERE user = ? AND n <= ?", user, oldest);
+    this.sql.exec("DELETE FROM audit_1 WHERE user = ? AND n <= ?", user, oldest);
   }
 
   /** Newest first. */
   list(user: string, limit = MAX_ENTRIES): readonly AuditEntry[] {
-    const rows = this.#sql.exec<Row>(
+    const rows = this.sql.exec<Row>(
       "SELECT at, event, detail FROM audit_1 WHERE user = ? ORDER BY n DESC LIMIT ?",
       ...[user, Math.min(limit, MAX_ENTRIES)],
     );

@@ -6,6 +6,7 @@
 import { hashOf, randomSecret } from "../../lib/random.ts";
 import type { Sql } from "../../lib/sql.ts";
 import { drawFor, shardName } from "./shards.ts";
+import { Records } from "./records.ts";
 
 export interface BrowserSession {
   /** The id of the record, for lists and for ending it; it opens nothing. */
@@ -46,19 +47,18 @@ const MAX_AGENT_CHARS = 200;
 /** The use of a session is recorded at most this often. */
 const SEEN_MS = 60_000;
 
-export class BrowserSessions {
-  readonly #sql: Sql;
+export class BrowserSessions extends Records {
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS browser_1 (
+      id TEXT PRIMARY KEY, user TEXT NOT NULL, times TEXT NOT NULL, agent TEXT NOT NULL
+    )`,
+    "CREATE INDEX IF NOT EXISTS browser_1_user ON browser_1 (user)",
+  ];
   readonly #lifetimes: SessionLifetimes;
-  readonly #now: () => number;
 
   constructor(sql: Sql, lifetimes: SessionLifetimes, now: () => number = () => Date.now()) {
-    this.#sql = sql;
+    super(sql, now);
     this.#lifetimes = lifetimes;
-    this.#now = now;
-    sql.exec(`CREATE TABLE IF NOT EXISTS browser_1 (
-      id TEXT PRIMARY KEY, user TEXT NOT NULL, times TEXT NOT NULL, agent TEXT NOT NULL
-    )`);
-    sql.exec("CREATE INDEX IF NOT EXISTS browser_1_user ON browser_1 (user)");
   }
 
   /**
@@ -73,7 +73,7 @@ export class BrowserSessions {
   ): Promise<string> {
     const secret = drawFor(shardName("u", user), "u", randomSecret);
     const id = await hashOf(secret);
-    const now = this.#now();
+    const now = this.now();
     const expiresAt = now + this.#lifetimes.absoluteMs;
     const kept: Kept = {
       authenticatedAt,
@@ -82,7 +82,7 @@ export class BrowserSessions {
       expiresAt,
       ...(codeMac !== undefined && { codeMac }),
     };
-    this.#sql.exec(
+    this.sql.exec(
       "INSERT INTO browser_1 (id, user, times, agent) VALUES (?, ?, ?, ?)",
       ...[id, user, JSON.stringify(kept), agent.slice(0, MAX_AGENT_CHARS)],
     );
@@ -93,51 +93,51 @@ export class BrowserSessions {
   async find(secret: string): Promise<BrowserSession | undefined> {
     const found = this.#read(await hashOf(secret));
     if (found === undefined) return undefined;
-    const now = this.#now();
+    const now = this.now();
     if (!this.#lasts(found)) {
-      this.#sql.exec("DELETE FROM browser_1 WHERE id = ?", found.id);
+      this.sql.exec("DELETE FROM browser_1 WHERE id = ?", found.id);
       return undefined;
     }
     if (now - found.seenAt < SEEN_MS) return found;
     const { id, user: _, agent: __, ...kept } = { ...found, seenAt: now };
-    this.#sql.exec("UPDATE browser_1 SET times = ? WHERE id = ?", JSON.stringify(kept), id);
+    this.sql.exec("UPDATE browser_1 SET times = ? WHERE id = ?", JSON.stringify(kept), id);
     return { ...found, seenAt: now };
   }
 
   /** Ends the session of a cookie. */
   async end(secret: string): Promise<void> {
-    this.#sql.exec("DELETE FROM browser_1 WHERE id = ?", await hashOf(secret));
+    this.sql.exec("DELETE FROM browser_1 WHERE id = ?", await hashOf(secret));
   }
 
   /** @returns whether the session existed and was the user's. */
   endById(user: string, id: string): boolean {
     const query = "DELETE FROM browser_1 WHERE id = ? AND user = ? RETURNING id";
-    return [...this.#sql.exec(query, id, user)].length > 0;
+    return this.count(query, id, user) > 0;
   }
 
   endAll(user: string): void {
-    this.#sql.exec("DELETE FROM browser_1 WHERE user = ?", user);
+    this.sql.exec("DELETE FROM browser_1 WHERE user = ?", user);
   }
 
   list(user: string): readonly BrowserSession[] {
-    const rows = this.#sql.exec<Row>("SELECT * FROM browser_1 WHERE user = ?", user);
+    const rows = this.sql.exec<Row>("SELECT * FROM browser_1 WHERE user = ?", user);
     return [...rows].map(sessionOf).filter((session) => this.#lasts(session));
   }
 
   /** Deletes expired rows. */
   sweep(): void {
-    for (const session of [...this.#sql.exec<Row>("SELECT * FROM browser_1")].map(sessionOf)) {
+    for (const session of [...this.sql.exec<Row>("SELECT * FROM browser_1")].map(sessionOf)) {
       if (!this.#lasts(session)) this.endById(session.user, session.id);
     }
   }
 
   #read(id: string): BrowserSession | undefined {
-    const [row] = this.#sql.exec<Row>("SELECT * FROM browser_1 WHERE id = ?", id);
+    const [row] = this.sql.exec<Row>("SELECT * FROM browser_1 WHERE id = ?", id);
     return row === undefined ? undefined : sessionOf(row);
   }
 
   #lasts({ expiresAt, seenAt }: BrowserSession): boolean {
-    const now = this.#now();
+    const now = this.now();
     return expiresAt > now && seenAt + this.#lifetimes.idleMs > now;
   }
 }

@@ -4,7 +4,7 @@
  * stored, so that waiting for this object to hibernate does not help.
  */
 
-import type { Sql } from "../../lib/sql.ts";
+import { Records } from "./records.ts";
 
 type Row = { since: number; count: number; last: number };
 
@@ -24,17 +24,12 @@ const BACK_OFF_MS = 10_000;
 /** The key of the count of all addresses. */
 const ALL = "*";
 
-export class CodeTries {
-  readonly #sql: Sql;
-  readonly #now: () => number;
-
-  constructor(sql: Sql, now: () => number = () => Date.now()) {
-    this.#sql = sql;
-    this.#now = now;
-    sql.exec(`CREATE TABLE IF NOT EXISTS code_tries_1 (
+export class CodeTries extends Records {
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS code_tries_1 (
       key TEXT PRIMARY KEY, since INTEGER NOT NULL, count INTEGER NOT NULL, last INTEGER NOT NULL
-    ) WITHOUT ROWID`);
-  }
+    ) WITHOUT ROWID`,
+  ];
 
   /**
    * Counts a try as a wrong one.
@@ -43,7 +38,7 @@ export class CodeTries {
    * @returns 0 when the code may be checked; otherwise how many seconds to wait.
    */
   begin(address: string, most: number): number {
-    const now = this.#now();
+    const now = this.now();
     const own = this.#read(address, WINDOW_MS);
     if (own.count >= most) return secondsUntil(own.since + WINDOW_MS, now);
     const all = this.#read(ALL, HOUR_MS);
@@ -58,18 +53,18 @@ export class CodeTries {
 
   /** Called after a right code: the address is not a guesser's. */
   forgive(address: string): void {
-    this.#sql.exec("DELETE FROM code_tries_1 WHERE key = ?", address);
-    this.#sql.exec("UPDATE code_tries_1 SET count = MAX(count - 1, 0) WHERE key = ?", ALL);
+    this.sql.exec("DELETE FROM code_tries_1 WHERE key = ?", address);
+    this.sql.exec("UPDATE code_tries_1 SET count = MAX(count - 1, 0) WHERE key = ?", ALL);
   }
 
   /** Deletes counts that no longer matter. */
   sweep(): void {
-    this.#sql.exec("DELETE FROM code_tries_1 WHERE since <= ?", this.#now() - HOUR_MS);
+    this.sql.exec("DELETE FROM code_tries_1 WHERE since <= ?", this.now() - HOUR_MS);
   }
 
   #read(key: string, windowMs: number): Row {
-    const now = this.#now();
-    const [row] = this.#sql.exec<Row>(
+    const now = this.now();
+    const [row] = this.sql.exec<Row>(
       "SELECT since, count, last FROM code_tries_1 WHERE key = ? AND since > ?",
       ...[key, now - windowMs],
     );
@@ -77,9 +72,9 @@ export class CodeTries {
   }
 
   #write(key: string, { since, count }: Row): void {
-    this.#sql.exec(
+    this.sql.exec(
       "INSERT OR REPLACE INTO code_tries_1 (key, since, count, last) VALUES (?, ?, ?, ?)",
-      ...[key, since, count + 1, this.#now()],
+      ...[key, since, count + 1, this.now()],
     );
   }
 }

@@ -6,7 +6,7 @@
  * Here a read sees every write, and the two reads that must succeed only once are reservations.
  */
 
-import type { Sql } from "../../lib/sql.ts";
+import { Records } from "./records.ts";
 
 export interface RowOptions {
   /** Seconds since 1970. */
@@ -35,22 +35,17 @@ export interface RowPage {
 const LAST = "\u{10FFFF}";
 const MAX_PAGE = 1000;
 
-export class KvRows {
-  readonly #sql: Sql;
-  readonly #now: () => number;
-
-  constructor(sql: Sql, now: () => number = () => Date.now()) {
-    this.#sql = sql;
-    this.#now = now;
-    sql.exec(`CREATE TABLE IF NOT EXISTS kv_1 (
+export class KvRows extends Records {
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS kv_1 (
       key TEXT PRIMARY KEY, value TEXT NOT NULL, expires INTEGER, metadata TEXT
-    ) WITHOUT ROWID`);
-    sql.exec("CREATE INDEX IF NOT EXISTS kv_1_expires ON kv_1 (expires) WHERE expires IS NOT NULL");
-  }
+    ) WITHOUT ROWID`,
+    "CREATE INDEX IF NOT EXISTS kv_1_expires ON kv_1 (expires) WHERE expires IS NOT NULL",
+  ];
 
   /** Expiry is checked here, so no lifetime depends on the sweep. */
   get(key: string): string | null {
-    const [row] = this.#sql.exec<{ value: string }>(
+    const [row] = this.sql.exec<{ value: string }>(
       "SELECT value FROM kv_1 WHERE key = ? AND (expires IS NULL OR expires > ?)",
       ...[key, this.#seconds()],
     );
@@ -58,7 +53,7 @@ export class KvRows {
   }
 
   put(key: string, value: string, { expiresAt, metadata }: RowOptions = {}): void {
-    this.#sql.exec(
+    this.sql.exec(
       `INSERT INTO kv_1 (key, value, expires, metadata) VALUES (?, ?, ?, ?)
        ON CONFLICT (key) DO UPDATE SET
          value = excluded.value, expires = excluded.expires, metadata = excluded.metadata`,
@@ -75,18 +70,18 @@ export class KvRows {
 
   /** @returns whether the row existed: of several concurrent deletions, one returns `true`. */
   delete(key: string): boolean {
-    const rows = this.#sql.exec("DELETE FROM kv_1 WHERE key = ? RETURNING key", key);
-    return [...rows].length > 0;
+    return this.count("DELETE FROM kv_1 WHERE key = ? RETURNING key", key) > 0;
   }
 
   /** @returns whether the key was free: of several concurrent reservations, one succeeds. */
   reserve(key: string, expiresAt: number): boolean {
-    this.#sql.exec("DELETE FROM kv_1 WHERE key = ? AND expires <= ?", key, this.#seconds());
-    const rows = this.#sql.exec(
-      "INSERT OR IGNORE INTO kv_1 (key, value, expires) VALUES (?, '1', ?) RETURNING key",
-      ...[key, expiresAt],
+    this.sql.exec("DELETE FROM kv_1 WHERE key = ? AND expires <= ?", key, this.#seconds());
+    return (
+      this.count(
+        "INSERT OR IGNORE INTO kv_1 (key, value, expires) VALUES (?, '1', ?) RETURNING key",
+        ...[key, expiresAt],
+      ) > 0
     );
-    return [...rows].length > 0;
   }
 
   /**
@@ -94,7 +89,7 @@ export class KvRows {
    * this is left as it is, so that frequent calls cost no writes.
    */
   extend(key: string, expiresAt: number, due: number): void {
-    this.#sql.exec(
+    this.sql.exec(
       "UPDATE kv_1 SET expires = ? WHERE key = ? AND expires > ? AND expires <= ?",
       ...[expiresAt, key, this.#seconds(), due],
     );
@@ -102,7 +97,7 @@ export class KvRows {
 
   list(prefix: string, limit = MAX_PAGE, cursor = ""): RowPage {
     const rows = [
-      ...this.#sql.exec<{ name: string; metadata: string | null }>(
+      ...this.sql.exec<{ name: string; metadata: string | null }>(
         `SELECT key AS name, metadata FROM kv_1
          WHERE key >= ? AND key < ? AND key > ? AND (expires IS NULL OR expires > ?)
          ORDER BY key LIMIT ?`,
@@ -116,7 +111,7 @@ export class KvRows {
 
   /** Rows with their values, in the order of their keys. @param cursor the key before the first. */
   entries(prefix: string, limit: number, cursor = ""): readonly RowEntry[] {
-    const rows = this.#sql.exec<{ key: string; value: string }>(
+    const rows = this.sql.exec<{ key: string; value: string }>(
       `SELECT key, value FROM kv_1
        WHERE key >= ? AND key < ? AND key > ? AND (expires IS NULL OR expires > ?)
        ORDER BY key LIMIT ?`,
@@ -127,19 +122,18 @@ export class KvRows {
 
   /** Deletes all rows under a prefix. @returns their number. */
   clear(prefix: string): number {
-    const rows = this.#sql.exec(
+    return this.count(
       "DELETE FROM kv_1 WHERE key >= ? AND key < ? RETURNING key",
       ...[prefix, prefix + LAST],
     );
-    return [...rows].length;
   }
 
   /** Deletes expired rows. */
   sweep(): void {
-    this.#sql.exec("DELETE FROM kv_1 WHERE expires <= ?", this.#seconds());
+    this.sql.exec("DELETE FROM kv_1 WHERE expires <= ?", this.#seconds());
   }
 
   #seconds(): number {
-    return Math.floor(this.#now() / 1000);
+    return Math.floor(this.now() / 1000);
   }
 }

@@ -5,9 +5,9 @@
  * is repeated.
  */
 
-import type { Sql } from "../../lib/sql.ts";
 import { clientOf, isAlone } from "../trace/trace-key.ts";
 import type { LoginStepView, LoginTrace, NotedStep, StepKind, TracedStep } from "../trace/trace.ts";
+import { Records } from "./records.ts";
 
 type TraceRow = { id: number; key: string; started: number; updated: number };
 type StepRow = {
@@ -35,30 +35,25 @@ const COUNTED: ReadonlySet<StepKind> = new Set([
 
 const OPENING: ReadonlySet<StepKind> = new Set(["registered", "asked", "ask_refused"]);
 
-export class LoginTraces {
-  readonly #sql: Sql;
-  readonly #now: () => number;
-
-  constructor(sql: Sql, now: () => number = () => Date.now()) {
-    this.#sql = sql;
-    this.#now = now;
-    sql.exec(`CREATE TABLE IF NOT EXISTS traces_1 (
+export class LoginTraces extends Records {
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS traces_1 (
       id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, client INTEGER NOT NULL,
       started INTEGER NOT NULL, updated INTEGER NOT NULL, asked INTEGER NOT NULL
-    )`);
-    sql.exec("CREATE INDEX IF NOT EXISTS traces_1_key ON traces_1 (key, updated)");
-    sql.exec("CREATE INDEX IF NOT EXISTS traces_1_updated ON traces_1 (client, updated)");
-    sql.exec(`CREATE TABLE IF NOT EXISTS trace_steps_1 (
+    )`,
+    "CREATE INDEX IF NOT EXISTS traces_1_key ON traces_1 (key, updated)",
+    "CREATE INDEX IF NOT EXISTS traces_1_updated ON traces_1 (client, updated)",
+    `CREATE TABLE IF NOT EXISTS trace_steps_1 (
       n INTEGER PRIMARY KEY AUTOINCREMENT, reference TEXT NOT NULL UNIQUE,
       trace INTEGER NOT NULL, at INTEGER NOT NULL, last INTEGER NOT NULL, times INTEGER NOT NULL,
       address TEXT NOT NULL, agent TEXT NOT NULL, step TEXT NOT NULL
-    )`);
-    sql.exec("CREATE INDEX IF NOT EXISTS trace_steps_1_trace ON trace_steps_1 (trace, at)");
-    sql.exec(`CREATE TABLE IF NOT EXISTS trace_marks_1 (
+    )`,
+    "CREATE INDEX IF NOT EXISTS trace_steps_1_trace ON trace_steps_1 (trace, at)",
+    `CREATE TABLE IF NOT EXISTS trace_marks_1 (
       mark TEXT PRIMARY KEY, trace INTEGER NOT NULL
-    ) WITHOUT ROWID`);
-    sql.exec("CREATE INDEX IF NOT EXISTS trace_marks_1_trace ON trace_marks_1 (trace)");
-  }
+    ) WITHOUT ROWID`,
+    "CREATE INDEX IF NOT EXISTS trace_marks_1_trace ON trace_marks_1 (trace)",
+  ];
 
   note(noted: NotedStep): void {
     const { step, key, at } = noted;
@@ -67,13 +62,13 @@ export class LoginTraces {
     if (step.kind === "used" && !this.#isUnderWay(found, at)) return;
     const trace = found ?? this.#open(key, at);
     if (!(COUNTED.has(step.kind) && this.#countAgain(trace, noted))) this.#add(trace, noted);
-    this.#sql.exec(
+    this.sql.exec(
       "UPDATE traces_1 SET updated = MAX(updated, ?), asked = MAX(asked, ?) WHERE id = ?",
       ...[at, step.kind === "asked" || step.kind === "ask_refused" ? 1 : 0, trace],
     );
     for (const mark of marks) {
       const query = "INSERT OR REPLACE INTO trace_marks_1 (mark, trace) VALUES (?, ?)";
-      this.#sql.exec(query, mark, trace);
+      this.sql.exec(query, mark, trace);
     }
   }
 
@@ -82,7 +77,7 @@ export class LoginTraces {
     const query = `SELECT * FROM traces_1 WHERE client = ? AND updated > ?
       ORDER BY updated DESC LIMIT ?`;
     const rows = [1, 0].flatMap((client) => [
-      ...this.#sql.exec<TraceRow>(query, client, this.#now() - KEPT_MS, limit),
+      ...this.sql.exec<TraceRow>(query, client, this.now() - KEPT_MS, limit),
     ]);
     return rows.map((row) => this.#traceOf(row));
   }
@@ -91,27 +86,27 @@ export class LoginTraces {
   find(reference: string): LoginTrace | undefined {
     const query = `SELECT * FROM traces_1 WHERE updated > ? AND id =
       (SELECT trace FROM trace_steps_1 WHERE reference = ?)`;
-    const [row] = this.#sql.exec<TraceRow>(query, this.#now() - KEPT_MS, reference);
+    const [row] = this.sql.exec<TraceRow>(query, this.now() - KEPT_MS, reference);
     return row === undefined ? undefined : this.#traceOf(row);
   }
 
   /** The steps of a key that happened between two times. */
   during(key: string, from: number, to: number): readonly TracedStep[] {
     const query = "SELECT * FROM traces_1 WHERE key = ? AND updated >= ? AND started <= ?";
-    const rows = [...this.#sql.exec<TraceRow>(query, key, from, to)];
+    const rows = [...this.sql.exec<TraceRow>(query, key, from, to)];
     const steps = rows.flatMap((row) => this.#traceOf(row).steps);
     return steps.filter(({ at, lastAt }) => lastAt >= from && at <= to);
   }
 
   /** Deletes traces that are too old. */
   sweep(): void {
-    this.#forget("SELECT id FROM traces_1 WHERE updated <= ?", this.#now() - KEPT_MS);
+    this.#forget("SELECT id FROM traces_1 WHERE updated <= ?", this.now() - KEPT_MS);
   }
 
   /** @returns the trace of an earlier step that is identical to this one. */
   #sameAs({ step, key, at, agent }: NotedStep): number | undefined {
     if (!COUNTED.has(step.kind)) return undefined;
-    const [row] = this.#sql.exec<{ id: number }>(
+    const [row] = this.sql.exec<{ id: number }>(
       `SELECT traces_1.id FROM traces_1 JOIN trace_steps_1 ON trace_steps_1.trace = traces_1.id
        WHERE key = ? AND updated > ? AND step = ? AND agent = ? ORDER BY updated DESC LIMIT 1`,
       ...[key, at - WINDOW_MS, JSON.stringify(step), agent],
@@ -127,12 +122,12 @@ export class LoginTraces {
   ): number | undefined {
     for (const mark of marks) {
       const marked = "SELECT trace AS id FROM trace_marks_1 WHERE mark = ?";
-      const [row] = this.#sql.exec<{ id: number }>(marked, mark);
+      const [row] = this.sql.exec<{ id: number }>(marked, mark);
       if (row !== undefined && !this.#isFull(row.id)) return row.id;
     }
     // A registration or a request begins an attempt, unless the newest one has only just begun.
     const isOpening = OPENING.has(step.kind) && marks.length === 0;
-    const [row] = this.#sql.exec<{ id: number }>(
+    const [row] = this.sql.exec<{ id: number }>(
       `SELECT id FROM traces_1 WHERE key = ? AND updated > ? AND asked <= ?
        ORDER BY updated DESC, id DESC LIMIT 1`,
       ...[key, at - WINDOW_MS, isOpening ? 0 : 1],
@@ -143,18 +138,18 @@ export class LoginTraces {
   /** The use of a token is recorded at the end of an attempt, and not from then on. */
   #isUnderWay(trace: number | undefined, at: number): boolean {
     const query = "SELECT id FROM traces_1 WHERE id = ? AND updated > ?";
-    return [...this.#sql.exec(query, trace ?? 0, at - WINDOW_MS)].length > 0;
+    return this.count(query, trace ?? 0, at - WINDOW_MS) > 0;
   }
 
   #isFull(trace: number): boolean {
     const query = "SELECT COUNT(*) AS steps FROM trace_steps_1 WHERE trace = ?";
-    const [row] = this.#sql.exec<{ steps: number }>(query, trace);
+    const [row] = this.sql.exec<{ steps: number }>(query, trace);
     return (row?.steps ?? 0) >= MAX_STEPS;
   }
 
   #open(key: string, at: number): number {
     const client = clientOf(key) === undefined ? 0 : 1;
-    const [row] = this.#sql.exec<{ id: number }>(
+    const [row] = this.sql.exec<{ id: number }>(
       `INSERT INTO traces_1 (key, client, started, updated, asked) VALUES (?, ?, ?, ?, 0)
        RETURNING id`,
       ...[key, client, at, at],
@@ -166,7 +161,7 @@ export class LoginTraces {
   }
 
   #add(trace: number, { reference, at, address, agent, step }: NotedStep): void {
-    this.#sql.exec(
+    this.sql.exec(
       `INSERT OR IGNORE INTO trace_steps_1
          (reference, trace, at, last, times, address, agent, step)
        VALUES (?, ?, ?, ?, 1, ?, ?, ?)`,
@@ -175,25 +170,26 @@ export class LoginTraces {
   }
 
   #countAgain(trace: number, { at, address, step }: NotedStep): boolean {
-    const rows = this.#sql.exec(
-      `UPDATE trace_steps_1 SET last = ?, times = times + 1
+    return (
+      this.count(
+        `UPDATE trace_steps_1 SET last = ?, times = times + 1
        WHERE trace = ? AND step = ? AND address = ? RETURNING reference`,
-      ...[at, trace, JSON.stringify(step), address],
+        ...[at, trace, JSON.stringify(step), address],
+      ) > 0
     );
-    return [...rows].length > 0;
   }
 
   #forget(which: string, ...bindings: readonly number[]): void {
-    for (const { id } of [...this.#sql.exec<{ id: number }>(which, ...bindings)]) {
-      this.#sql.exec("DELETE FROM trace_steps_1 WHERE trace = ?", id);
-      this.#sql.exec("DELETE FROM trace_marks_1 WHERE trace = ?", id);
-      this.#sql.exec("DELETE FROM traces_1 WHERE id = ?", id);
+    for (const { id } of [...this.sql.exec<{ id: number }>(which, ...bindings)]) {
+      this.sql.exec("DELETE FROM trace_steps_1 WHERE trace = ?", id);
+      this.sql.exec("DELETE FROM trace_marks_1 WHERE trace = ?", id);
+      this.sql.exec("DELETE FROM traces_1 WHERE id = ?", id);
     }
   }
 
   #traceOf({ id, key, started, updated }: TraceRow): LoginTrace {
     const query = "SELECT * FROM trace_steps_1 WHERE trace = ? ORDER BY at, n";
-    const steps = [...this.#sql.exec<StepRow>(query, id)].map(stepOf);
+    const steps = [...this.sql.exec<StepRow>(query, id)].map(stepOf);
     const reference = steps[0]?.reference ?? "";
     return { reference, key, startedAt: started, updatedAt: updated, steps };
   }

@@ -3,42 +3,30 @@
  * number per day, which is stored.
  */
 
-import type { Sql } from "../../lib/sql.ts";
-import { TokenBucket } from "../../lib/token-bucket.ts";
+import { TokenBuckets } from "../../lib/token-bucket.ts";
+import { Records } from "./records.ts";
 
 /** Keys contain data from strangers. The least recently used one is dropped first. */
 const MAX_BUCKETS = 10_000;
 const DAY_MS = 86_400_000;
 
-export class RateLimits {
-  readonly #sql: Sql;
-  readonly #now: () => number;
-  readonly #buckets = new Map<string, TokenBucket>();
-
-  constructor(sql: Sql, now: () => number = () => Date.now()) {
-    this.#sql = sql;
-    this.#now = now;
-    sql.exec(`CREATE TABLE IF NOT EXISTS days_1 (
+export class RateLimits extends Records {
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS days_1 (
       key TEXT PRIMARY KEY, day INTEGER NOT NULL, count INTEGER NOT NULL
-    ) WITHOUT ROWID`);
-  }
+    ) WITHOUT ROWID`,
+  ];
+  readonly #buckets = new TokenBuckets(MAX_BUCKETS, this.now);
 
   /** @returns 0 when the event is allowed, and then counted; otherwise how many seconds to wait. */
   take(key: string, perMinute: number): number {
-    const bucket = this.#buckets.get(key) ?? new TokenBucket(perMinute, this.#now);
-    this.#buckets.delete(key);
-    this.#buckets.set(key, bucket);
-    if (this.#buckets.size > MAX_BUCKETS) {
-      // Maps keep insertion order, so the first key is the oldest.
-      const oldest = this.#buckets.keys().next();
-      if (oldest.done !== true) this.#buckets.delete(oldest.value);
-    }
+    const bucket = this.#buckets.of(key, perMinute);
     return bucket.take() ? 0 : Math.max(1, Math.ceil(Math.round(bucket.waitMs) / 1000));
   }
 
   /** Counts one event. @returns the count since midnight (UTC). */
   countOfDay(key: string): number {
-    const [row] = this.#sql.exec<{ count: number }>(
+    const [row] = this.sql.exec<{ count: number }>(
       `INSERT INTO days_1 (key, day, count) VALUES (?, ?, 1)
        ON CONFLICT (key) DO UPDATE SET
          count = CASE WHEN day = excluded.day THEN count + 1 ELSE 1 END, day = excluded.day
@@ -50,10 +38,10 @@ export class RateLimits {
 
   /** Deletes the counts of other days. */
   sweep(): void {
-    this.#sql.exec("DELETE FROM days_1 WHERE day <> ?", this.#day());
+    this.sql.exec("DELETE FROM days_1 WHERE day <> ?", this.#day());
   }
 
   #day(): number {
-    return Math.floor(this.#now() / DAY_MS);
+    return Math.floor(this.now() / DAY_MS);
   }
 }

@@ -4,9 +4,9 @@
  */
 
 import { hashOf, isSame, randomName, randomSecret } from "../../lib/random.ts";
-import type { Sql } from "../../lib/sql.ts";
 import type { JwkSet } from "../clients/document-keys.ts";
 import type { Maker } from "./api-keys.ts";
+import { Records } from "./records.ts";
 
 export interface ServiceClient {
   /** Its client id. No user has one like it (RFC 9700 section 4.15). */
@@ -44,25 +44,20 @@ export function isServiceClientId(clientId: string): boolean {
   return clientId.startsWith(PREFIX);
 }
 
-export class ServiceClients {
-  readonly #sql: Sql;
-  readonly #now: () => number;
-
-  constructor(sql: Sql, now: () => number = () => Date.now()) {
-    this.#sql = sql;
-    this.#now = now;
-    sql.exec(`CREATE TABLE IF NOT EXISTS services_1 (
+export class ServiceClients extends Records {
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS services_1 (
       id TEXT PRIMARY KEY, hash TEXT, record TEXT NOT NULL
-    )`);
-  }
+    )`,
+  ];
 
   /** @returns the client and, unless it has keys, the secret that is shown once and not stored. */
   async create(
     client: NewServiceClient,
   ): Promise<{ readonly client: ServiceClient; readonly secret?: string }> {
-    const made: ServiceClient = { ...client, isDisabled: false, createdAt: this.#now() };
+    const made: ServiceClient = { ...client, isDisabled: false, createdAt: this.now() };
     const secret = client.jwks === undefined ? randomSecret() : undefined;
-    this.#sql.exec(
+    this.sql.exec(
       "INSERT INTO services_1 (id, hash, record) VALUES (?, ?, ?)",
       ...[made.id, secret === undefined ? null : await hashOf(secret), JSON.stringify(made)],
     );
@@ -85,7 +80,7 @@ export class ServiceClients {
 
   /** The clients of this object, in no order. */
   list(): readonly ServiceClient[] {
-    return [...this.#sql.exec<Row>("SELECT hash, record FROM services_1")].map(clientOf);
+    return [...this.sql.exec<Row>("SELECT hash, record FROM services_1")].map(clientOf);
   }
 
   /**
@@ -96,17 +91,17 @@ export class ServiceClients {
     if (known === undefined) return undefined;
     const changed = { ...known, isDisabled };
     const update = "UPDATE services_1 SET record = ? WHERE id = ?";
-    this.#sql.exec(update, JSON.stringify(changed), id);
+    this.sql.exec(update, JSON.stringify(changed), id);
     return changed;
   }
 
   /** @returns whether the client existed. */
   remove(id: string): boolean {
-    return [...this.#sql.exec("DELETE FROM services_1 WHERE id = ? RETURNING id", id)].length > 0;
+    return this.count("DELETE FROM services_1 WHERE id = ? RETURNING id", id) > 0;
   }
 
   #read(id: string): Row | undefined {
-    const [row] = this.#sql.exec<Row>("SELECT hash, record FROM services_1 WHERE id = ?", id);
+    const [row] = this.sql.exec<Row>("SELECT hash, record FROM services_1 WHERE id = ?", id);
     return row;
   }
 }

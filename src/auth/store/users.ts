@@ -3,9 +3,9 @@
  * acts.
  */
 
-import type { Sql } from "../../lib/sql.ts";
-import type { KnownIdentity } from "../identity/provider.ts";
+import type { IdentityProvider, KnownIdentity, Standing } from "../identity/provider.ts";
 import { tryJson } from "../../lib/try-json.ts";
+import { Records } from "./records.ts";
 
 export interface User {
   readonly id: string;
@@ -20,7 +20,7 @@ export interface User {
   readonly email?: string;
   /**
    * The latest facts from the provider; the rights that follow are judged anew each time
-   * (`src/auth/store/standing.ts`).
+   * (`currentUser`).
    */
   readonly domain?: string;
   readonly groups?: readonly string[];
@@ -45,25 +45,20 @@ export interface User {
 
 export type SignedInUser = Omit<User, "isDisabled" | "createdAt" | "seenAt">;
 
-export class Users {
-  readonly #sql: Sql;
-  readonly #now: () => number;
-
-  constructor(sql: Sql, now: () => number = () => Date.now()) {
-    this.#sql = sql;
-    this.#now = now;
-    sql.exec("CREATE TABLE IF NOT EXISTS users_1 (id TEXT PRIMARY KEY, record TEXT NOT NULL)");
-  }
+export class Users extends Records {
+  static override readonly SCHEMA = [
+    "CREATE TABLE IF NOT EXISTS users_1 (id TEXT PRIMARY KEY, record TEXT NOT NULL)",
+  ];
 
   find(id: string): User | undefined {
-    const [row] = this.#sql.exec<{ record: string }>("SELECT record FROM users_1 WHERE id = ?", id);
+    const [row] = this.sql.exec<{ record: string }>("SELECT record FROM users_1 WHERE id = ?", id);
     return row === undefined ? undefined : (tryJson(row.record) as User);
   }
 
   /** Records a sign-in. An administrator's decisions stay. */
   signedIn(user: SignedInUser): User {
     const known = this.find(user.id);
-    const now = this.#now();
+    const now = this.now();
     return this.#save({
       ...user,
       isDisabled: known?.isDisabled ?? false,
@@ -104,16 +99,37 @@ export class Users {
 
   /** The users of this object, in no order. */
   all(): readonly User[] {
-    const rows = this.#sql.exec<{ record: string }>("SELECT record FROM users_1");
+    const rows = this.sql.exec<{ record: string }>("SELECT record FROM users_1");
     return [...rows].map(({ record }) => tryJson(record) as User);
   }
 
   #save(user: User): User {
-    this.#sql.exec(
+    this.sql.exec(
       `INSERT INTO users_1 (id, record) VALUES (?, ?)
        ON CONFLICT (id) DO UPDATE SET record = excluded.record`,
       ...[user.id, JSON.stringify(user)],
     );
     return user;
   }
+}
+
+/** A user whom the current configuration admits. */
+export type CurrentUser = User & Standing;
+
+/**
+ * The stored record shows who the person was when they signed in; the current configuration decides
+ * each time whether they are admitted, and with which rights. So no user keeps a right that the
+ * operator has withdrawn.
+ *
+ * @param codeMac the MAC in the session, grant or key that is judged (`SignInResult.codeMac`).
+ * @returns `undefined` for a user who may not be served. Rejects when that cannot be decided.
+ */
+export async function currentUser(
+  { providers }: { readonly providers: ReadonlyMap<string, IdentityProvider> },
+  user: User | undefined,
+  codeMac: string | undefined,
+): Promise<CurrentUser | undefined> {
+  if (user === undefined || user.isDisabled) return undefined;
+  const standing = await providers.get(user.provider)?.standing(user, codeMac);
+  return standing === undefined ? undefined : { ...user, ...standing };
 }

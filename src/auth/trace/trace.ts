@@ -4,8 +4,6 @@
  * sentences, and never a code, state, token, handle or secret.
  */
 
-import type { TokenReason } from "./token-reasons.ts";
-
 /**
  * Records a step without waiting: a failure to record it does not affect the request.
  *
@@ -31,7 +29,7 @@ interface OfClient extends Marks {
 interface OfStranger extends Marks {
   /** The id of a known client. */
   readonly client?: string;
-  /** The part of an unknown client id that may be stored (`mask.ts`). */
+  /** The part of an unknown client id that may be stored (`claimedId`). */
   readonly claimed?: string;
 }
 
@@ -53,6 +51,25 @@ export type AskRefusal =
 
 /** The reasons for which an attempt that had begun could not continue. */
 export type AttemptRefusal = "expired" | "used" | "other-browser" | "foreign-origin" | "malformed";
+
+/**
+ * The reasons for which a token request was refused, more exact than the error code: the gateway
+ * finds them itself, from the client's record and from the state of the grant. The library's
+ * descriptions decide nothing.
+ */
+export type TokenReason =
+  | "unknown-client"
+  | "wrong-secret"
+  | "other-client"
+  | "used-code"
+  | "expired"
+  | "ended"
+  | "replaced"
+  | "verifier"
+  | "redirect"
+  | "provider-ended"
+  | "user-gone"
+  | "too-old";
 
 export type LoginStepView =
   /** A client requested a metadata document. */
@@ -123,7 +140,7 @@ export type LoginStepView =
         | "other";
       /** An error code of RFC 6749 section 5.2, or `limited`. */
       readonly error: string;
-      /** The exact reason, if it is known (`token-reasons.ts`). */
+      /** The exact reason, if it is known. */
       readonly reason?: TokenReason;
     } & OfStranger)
   /** A request with a valid token: served, or refused for its scope. */

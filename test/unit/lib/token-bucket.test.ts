@@ -3,7 +3,7 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { TokenBucket } from "../../../src/lib/token-bucket.ts";
+import { TokenBucket, TokenBuckets } from "../../../src/lib/token-bucket.ts";
 
 function bucketAt(perMinute: number): { bucket: TokenBucket; pass: (ms: number) => void } {
   let now = 1_000_000;
@@ -80,5 +80,20 @@ describe("a token bucket", () => {
         }
       }),
     );
+  });
+});
+
+describe("the buckets of many keys", () => {
+  test("count each key for itself", ({ expect }) => {
+    const buckets = new TokenBuckets(10);
+    const taken = ["a", "b", "a"].map((key) => buckets.of(key, 1).take());
+    expect(taken).toEqual([true, true, false]);
+  });
+
+  test("forget the key that was used least recently, and no other", ({ expect }) => {
+    const buckets = new TokenBuckets(2);
+    for (const key of ["a", "b", "a", "c"]) buckets.of(key, 1).take();
+    const taken = ["a", "c", "b"].map((key) => buckets.of(key, 1).take());
+    expect(taken).toEqual([false, false, true]);
   });
 });

@@ -27,7 +27,7 @@ import { limitKeyOf, mayAsk } from "../../sign-in/sign-in-limits.ts";
 import type { SignInOutcome } from "../../sign-in/sign-in-outcome.ts";
 import type { SignedInPerson } from "../../sign-in/signed-in-person.ts";
 import type { User } from "../../store/users.ts";
-import { claimedId } from "../../trace/mask.ts";
+import { claimedId } from "../../trace/clean-step.ts";
 import { type Check, firstFinding } from "./check.ts";
 
 /** The errors that only the person gets. */

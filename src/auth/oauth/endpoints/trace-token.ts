@@ -4,9 +4,8 @@ import { logUnexpected } from "../../../observability/unexpected.ts";
 import { isDocumentUrl } from "../../clients/client-id-url.ts";
 import type { AuthContext } from "../../context/context.ts";
 import { isServiceClientId } from "../../store/service-clients.ts";
-import { claimedId } from "../../trace/mask.ts";
-import type { TokenReason } from "../../trace/token-reasons.ts";
-import type { StepOf } from "../../trace/trace.ts";
+import { claimedId } from "../../trace/clean-step.ts";
+import type { StepOf, TokenReason } from "../../trace/trace.ts";
 import type { TokenAnswer } from "../grants/grant-token-endpoint.ts";
 import type { TokenRequest } from "../grants/token-request.ts";
 

@@ -6,7 +6,7 @@
 import type { Authority, AuthorityEnv } from "../engine/authority.ts";
 import { isEnough, wholeOf } from "../../resources.ts";
 import { ADMIN } from "../../scopes.ts";
-import type { CurrentUser } from "../../store/standing.ts";
+import type { CurrentUser } from "../../store/users.ts";
 import type { ApiKey, ApiKeys, Maker } from "../../store/api-keys.ts";
 import type { Grants } from "./grants.ts";
 import { subjectOf } from "./token-request.ts";

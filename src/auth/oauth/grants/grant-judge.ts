@@ -13,13 +13,12 @@ import {
 
 import { BoundedCache } from "../../../lib/bounded-cache.ts";
 import { type Keyring, seal, unseal } from "../../../lib/seal.ts";
-import { TokenBucket } from "../../../lib/token-bucket.ts";
-import type { TokenReason } from "../../trace/token-reasons.ts";
+import { TokenBuckets } from "../../../lib/token-bucket.ts";
+import type { TokenReason } from "../../trace/trace.ts";
 import type { IdentityProvider } from "../../identity/provider.ts";
 import { ADMIN } from "../../scopes.ts";
-import type { CurrentUser } from "../../store/standing.ts";
 import type { AuditLog } from "../../store/audit-log.ts";
-import type { User, Users } from "../../store/users.ts";
+import type { CurrentUser, User, Users } from "../../store/users.ts";
 import type { Grants } from "./grants.ts";
 
 export interface GrantJudgeOptions {
@@ -49,7 +48,6 @@ const RETRY_SECONDS = 30;
 /** A provider that receives too many requests refuses all of them; one user may not cause that. */
 const QUESTIONS_PER_MINUTE = 30;
 const MAX_BUCKETS = 10_000;
-const HOUR_MS = 3_600_000;
 /** A refusal is read within the same request. */
 const REFUSAL_MS = 60_000;
 
@@ -70,11 +68,12 @@ export class GrantJudge {
   readonly #asking = new Map<string, Promise<void>>();
   /** The reasons for which grants were refused, until they are read. */
   readonly #refusals = new BoundedCache<TokenReason>({ maxEntries: 1000, ttlMs: REFUSAL_MS });
-  readonly #buckets = new BoundedCache<TokenBucket>({ maxEntries: MAX_BUCKETS, ttlMs: HOUR_MS });
+  readonly #buckets: TokenBuckets;
 
   constructor(options: GrantJudgeOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => Date.now());
+    this.#buckets = new TokenBuckets(MAX_BUCKETS, this.#now);
   }
 
   /** @throws OAuthError when no token may be issued; `invalid_grant` also ends the grant. */
@@ -132,13 +131,6 @@ export class GrantJudge {
     throw new GrantRefusal("too-old", "The sign-in is too long ago");
   }
 
-  #bucketOf(user: string): TokenBucket {
-    const bucket =
-      this.#buckets.get(user) ?? new TokenBucket(QUESTIONS_PER_MINUTE, () => this.#now());
-    this.#buckets.set(user, bucket);
-    return bucket;
-  }
-
   /** @throws OAuthError `invalid_grant` for the grant of a user who may not be served any more. */
   async #current(user: string, grant: string): Promise<CurrentUser> {
     const { currentUser, grants } = this.#options;
@@ -179,7 +171,7 @@ export class GrantJudge {
     }
     // Only the gateway knows the owner's code.
     if (provider.kind === "code") return;
-    if (!this.#bucketOf(id).take()) throw unavailable(429);
+    if (!this.#buckets.of(id, QUESTIONS_PER_MINUTE).take()) throw unavailable(429);
     const keys = await ring();
     const purpose = upkeepPurpose(id);
     const opened = user.upkeep === undefined ? undefined : await unseal(keys, purpose, user.upkeep);

@@ -8,8 +8,8 @@
 import { BoundedCache } from "../../../lib/bounded-cache.ts";
 import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { AuditLog } from "../../store/audit-log.ts";
-import type { CurrentUser } from "../../store/standing.ts";
-import type { TokenReason } from "../../trace/token-reasons.ts";
+import type { CurrentUser } from "../../store/users.ts";
+import type { TokenReason } from "../../trace/trace.ts";
 import type { GrantJudge } from "./grant-judge.ts";
 import {
   grantKey,

@@ -3,7 +3,7 @@
  */
 
 import { toBase64Url } from "../../../lib/base64url.ts";
-import type { TokenReason } from "../../trace/token-reasons.ts";
+import type { TokenReason } from "../../trace/trace.ts";
 import { type GrantRecord, isPending, refreshTokensOf } from "./grant-record.ts";
 import type { TokenRequest } from "./token-request.ts";
 

@@ -3,45 +3,40 @@
  * used since, so one of the two is a thief (RFC 9700 section 4.14.2).
  */
 
-import type { Sql } from "../../../lib/sql.ts";
+import { Records } from "../../store/records.ts";
 
 /** As long as the longest grant may last without being used. */
 const KEPT_MS = 366 * 86_400_000;
 
-export class RetiredTokens {
-  readonly #sql: Sql;
-  readonly #now: () => number;
-
-  constructor(sql: Sql, now: () => number = () => Date.now()) {
-    this.#sql = sql;
-    this.#now = now;
-    sql.exec(`CREATE TABLE IF NOT EXISTS retired_1 (
+export class RetiredTokens extends Records {
+  static override readonly SCHEMA = [
+    `CREATE TABLE IF NOT EXISTS retired_1 (
       hash TEXT PRIMARY KEY, owner TEXT NOT NULL, expires INTEGER NOT NULL
-    ) WITHOUT ROWID`);
-    sql.exec("CREATE INDEX IF NOT EXISTS retired_1_owner ON retired_1 (owner)");
-  }
+    ) WITHOUT ROWID`,
+    "CREATE INDEX IF NOT EXISTS retired_1_owner ON retired_1 (owner)",
+  ];
 
   /** @param owner the key of the grant among the rows. */
   retire(owner: string, hashes: readonly string[]): void {
     for (const hash of hashes) {
-      this.#sql.exec(
+      this.sql.exec(
         "INSERT OR IGNORE INTO retired_1 (hash, owner, expires) VALUES (?, ?, ?)",
-        ...[hash, owner, this.#now() + KEPT_MS],
+        ...[hash, owner, this.now() + KEPT_MS],
       );
     }
   }
 
   has(owner: string, hash: string): boolean {
     const query = "SELECT hash FROM retired_1 WHERE hash = ? AND owner = ?";
-    return [...this.#sql.exec(query, hash, owner)].length > 0;
+    return this.count(query, hash, owner) > 0;
   }
 
   forget(owner: string): void {
-    this.#sql.exec("DELETE FROM retired_1 WHERE owner = ?", owner);
+    this.sql.exec("DELETE FROM retired_1 WHERE owner = ?", owner);
   }
 
   /** Removes the rows of grants that expired long ago. */
   sweep(): void {
-    this.#sql.exec("DELETE FROM retired_1 WHERE expires <= ?", this.#now());
+    this.sql.exec("DELETE FROM retired_1 WHERE expires <= ?", this.now());
   }
 }

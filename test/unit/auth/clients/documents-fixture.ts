@@ -8,7 +8,7 @@ import {
   ClientDocuments,
   type ClientDocumentsOptions,
 } from "../../../../src/auth/clients/client-documents.ts";
-import type { DocumentOutcome } from "../../../../src/auth/clients/document-outcome.ts";
+import type { DocumentOutcome } from "../../../../src/auth/clients/client-documents.ts";
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;

@@ -2,8 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { cleanStep } from "../../../../src/auth/trace/clean-step.ts";
-import { claimedId, maskTokens } from "../../../../src/auth/trace/mask.ts";
+import { claimedId, cleanStep, maskTokens } from "../../../../src/auth/trace/clean-step.ts";
 import { traceKey } from "../../../../src/auth/trace/trace-key.ts";
 import type { LoginStepView } from "../../../../src/auth/trace/trace.ts";
 

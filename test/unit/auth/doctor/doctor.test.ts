@@ -3,8 +3,8 @@
 import { describe, test } from "vitest";
 
 import { diagnose } from "../../../../src/auth/doctor/diagnose.ts";
-import type { Diagnosis } from "../../../../src/auth/doctor/diagnosis.ts";
-import type { TokenReason } from "../../../../src/auth/trace/token-reasons.ts";
+import type { Diagnosis } from "../../../../src/auth/doctor/diagnose.ts";
+import type { TokenReason } from "../../../../src/auth/trace/trace.ts";
 import type { LoginStepView, TracedStep } from "../../../../src/auth/trace/trace.ts";
 
 const LIMITS = { attemptMinutes: 10, codeSeconds: 120 };

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import * as challenge from "../../../../src/auth/resource/challenge.ts";
-import { presentedToken } from "../../../../src/auth/resource/presented-token.ts";
+import { presentedToken } from "../../../../src/auth/resource/bearer.ts";
 
 const asked = {
   metadata: "https://gw.example/.well-known/oauth-protected-resource/mcp",

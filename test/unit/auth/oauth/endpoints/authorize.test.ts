@@ -6,7 +6,7 @@ import {
   type AuthorizeReading,
   readAuthorizeRequest,
 } from "../../../../../src/auth/oauth/endpoints/authorize.ts";
-import { isKnownRedirect } from "../../../../../src/auth/clients/known-hosts.ts";
+import { isKnownRedirect } from "../../../../../src/auth/clients/redirect-uris.ts";
 
 const ORIGIN = "https://gw.example.com";
 const BASE = {

@@ -11,7 +11,7 @@ import {
 import { describe, test, vi } from "vitest";
 
 import type { IdentityProvider, Recheck } from "../../../../../src/auth/identity/provider.ts";
-import { currentUser } from "../../../../../src/auth/store/standing.ts";
+import { currentUser } from "../../../../../src/auth/store/users.ts";
 import { AuditLog } from "../../../../../src/auth/store/audit-log.ts";
 import { type User, Users } from "../../../../../src/auth/store/users.ts";
 import { GrantJudge, upkeepPurpose } from "../../../../../src/auth/oauth/grants/grant-judge.ts";
