@@ -3,7 +3,7 @@
  * the others say.
  */
 
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -17,16 +17,30 @@ const CHECKS = [
   ["unused code", "knip"],
 ];
 
-/** @returns how many checks passed, and how many failed. */
-export function runChecks() {
-  const env = { ...process.env, PATH: `${bin}:${process.env["PATH"]}` };
-  const totals = { passed: 0, failed: 0 };
-  for (const [name, command, ...args] of CHECKS) {
-    const { status } = spawnSync(`${bin}${command}`, args, { cwd: root, stdio: "inherit", env });
-    process.stdout.write(`${status === 0 ? "✓" : "✗"} ${name}\n`);
-    totals[status === 0 ? "passed" : "failed"] += 1;
-  }
-  return totals;
+/** Runs them side by side. @returns how many passed and failed, and what they said. */
+export async function runChecks() {
+  const results = await Promise.all(CHECKS.map(runCheck));
+  const passed = results.filter(({ isGreen }) => isGreen).length;
+  const said = results.map(({ output }) => output).join("");
+  return { passed, failed: results.length - passed, said };
 }
 
-if (import.meta.main) process.exitCode = runChecks().failed === 0 ? 0 : 1;
+async function runCheck(/** @type {readonly string[]} */ [name, command, ...args]) {
+  const env = { ...process.env, PATH: `${bin}:${process.env["PATH"]}` };
+  const child = spawn(`${bin}${command}`, args, {
+    ...{ cwd: root, env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => (output += text));
+  }
+  const isGreen = (await new Promise((resolve) => child.on("close", resolve))) === 0;
+  return { isGreen, output: `${output}${isGreen ? "✓" : "✗"} ${name}\n` };
+}
+
+if (import.meta.main) {
+  const { failed, said } = await runChecks();
+  process.stdout.write(said);
+  process.exitCode = failed === 0 ? 0 : 1;
+}

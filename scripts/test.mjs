@@ -7,8 +7,8 @@
  */
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -23,6 +23,10 @@ import { runChecks } from "./check.mjs";
  * @property {number} numTodoTests
  * @property {SuiteReport[]} testResults
  *
+ * @typedef {object} Lane
+ * @property {string} name
+ * @property {readonly string[]} args of the test runner
+ *
  * @typedef {object} SuiteReport
  * @property {string} name its path
  * @property {string} status
@@ -32,24 +36,50 @@ import { runChecks } from "./check.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "edgeway-test-"));
-const env = { ...process.env, PATH: `${root}node_modules/.bin:${process.env["PATH"]}` };
+const env = {
+  ...process.env,
+  PATH: `${root}node_modules/.bin:${process.env["PATH"]}`,
+  // Hundreds of Node processes are started, of a few programs: each is compiled once.
+  NODE_COMPILE_CACHE: join(scratch, "compiled"),
+};
 
 /** Arguments go to the test runner: one lane runs what they name, without the other checks. */
 const given = process.argv.slice(2);
+/** @type {readonly Lane[]} */
 const LANES =
   given.length > 0
-    ? [given]
+    ? [{ name: "tests", args: given }]
     : [
-        ["--project", "node", "--shard=1/2"],
-        ["--project", "node", "--shard=2/2"],
-        ["--project", "workerd", "--maxWorkers=1"],
-        ["--project", "unit", "--project", "sign-in", "--maxWorkers=1"],
+        { name: "end to end, 1 of 2", args: ["--project", "node", "--shard=1/2"] },
+        { name: "end to end, 2 of 2", args: ["--project", "node", "--shard=2/2"] },
+        { name: "integration", args: ["--project", "workerd", "--maxWorkers=1"] },
+        {
+          name: "unit and sign-in",
+          args: ["--project", "unit", "--project", "sign-in", "--maxWorkers=1"],
+        },
       ];
 
-let { passed, failed } = given.length > 0 ? { passed: 0, failed: 0 } : runChecks();
-let skipped = 0;
+/** @type {Set<import("node:child_process").ChildProcess>} */
+const running = new Set();
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
+  process.on(signal, () => {
+    for (const child of running) endGroup(child);
+    rmSync(scratch, { recursive: true, force: true });
+    process.exit(128 + constants.signals[signal]);
+  });
+}
 
-const lanes = await Promise.all(LANES.map((args, lane) => runSuites(args, lane)));
+let passed = 0;
+let failed = 0;
+let skipped = 0;
+const checks = given.length > 0 ? undefined : runChecks();
+const lanes = await Promise.all(LANES.map((lane, index) => runSuites(lane, index)));
+if (checks !== undefined) {
+  const ran = await checks;
+  process.stdout.write(ran.said);
+  passed += ran.passed;
+  failed += ran.failed;
+}
 for (const { isGreen, said, totals } of lanes) {
   for (const chunk of said) process.stdout.write(chunk);
   passed += totals.numPassedTests;
@@ -62,23 +92,64 @@ for (const { isGreen, said, totals } of lanes) {
 rmSync(scratch, { recursive: true, force: true });
 // Once more at the end, since who looks at a long log looks there.
 for (const { totals } of lanes) for (const line of failuresOf(totals)) process.stdout.write(line);
-process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+process.stdout.write(
+  `\n${timesOf(lanes)}\n${passed} passed, ${failed} failed, ${skipped} skipped\n`,
+);
 process.exit(failed === 0 ? 0 : 1);
 
-/** The first lane is seen as it runs; what the others say is shown when all are done. */
-async function runSuites(/** @type {readonly string[]} */ args, /** @type {number} */ lane) {
+/**
+ * The first lane is seen as it runs; what the others say is shown when all are done.
+ *
+ * A shell in between tells the processor time of all that a lane has started. Each lane has a process
+ * group of its own, so that it ends as a whole.
+ */
+async function runSuites(/** @type {Lane} */ { name, args }, /** @type {number} */ lane) {
   const report = join(scratch, `${lane}.json`);
+  const times = join(scratch, `${lane}.times`);
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${report}`];
-  const child = spawn(`${root}node_modules/.bin/vitest`, ["run", ...reporters, ...args], {
-    ...{ cwd: root, env },
-    stdio: lane === 0 ? "inherit" : ["ignore", "pipe", "pipe"],
+  const vitest = `${root}node_modules/.bin/vitest`;
+  const script = '"$@"; code=$?; times >"$TIMES"; exit $code';
+  const startedAt = performance.now();
+  const child = spawn("sh", ["-c", script, "lane", vitest, "run", ...reporters, ...args], {
+    cwd: root,
+    env: { ...env, TIMES: times },
+    detached: true,
+    stdio: lane === 0 ? ["ignore", "inherit", "inherit"] : ["ignore", "pipe", "pipe"],
   });
+  running.add(child);
   /** @type {Buffer[]} */
   const said = [];
   child.stdout?.on("data", (chunk) => said.push(chunk));
   child.stderr?.on("data", (chunk) => said.push(chunk));
   const code = await new Promise((resolve) => child.on("close", resolve));
-  return { isGreen: code === 0, said, totals: readTotals(report) };
+  running.delete(child);
+  const seconds = (performance.now() - startedAt) / 1000;
+  return {
+    name,
+    isGreen: code === 0,
+    said,
+    totals: readTotals(report),
+    cpuSeconds: readTimes(times),
+    seconds,
+  };
+}
+
+/** @returns the sum of what `times` of the shell tells: minutes and seconds, of user and system. */
+function readTimes(/** @type {string} */ path) {
+  if (!existsSync(path)) return 0;
+  const parts = readFileSync(path, "utf8").matchAll(/(\d+)m([\d.]+)s/g);
+  return [...parts].reduce(
+    (sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds),
+    0,
+  );
+}
+
+function endGroup(/** @type {import("node:child_process").ChildProcess} */ { pid }) {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGTERM");
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 /** @returns {Report} */
@@ -108,4 +179,19 @@ function failuresOf(/** @type {Report} */ report) {
 function failure(/** @type {string} */ what, /** @type {string | undefined} */ why = "") {
   const lines = why.split("\n").slice(0, 6);
   return `\n✗ ${what}\n${lines.map((line) => `    ${line.slice(0, 200)}\n`).join("")}`;
+}
+
+/**
+ * Where the time went.
+ * @returns {string}
+ */
+function timesOf(
+  /** @type {readonly { name: string, cpuSeconds: number, seconds: number }[]} */ lanes,
+) {
+  return lanes
+    .map(({ name, cpuSeconds, seconds }) => {
+      const [cpu, wall] = [cpuSeconds, seconds].map((value) => value.toFixed(0).padStart(5));
+      return `${name.padEnd(20)}${cpu} s of processor time, ${wall} s in all\n`;
+    })
+    .join("");
 }

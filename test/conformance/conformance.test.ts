@@ -9,12 +9,12 @@
 
 import { afterAll, beforeAll, describe, inject, test } from "vitest";
 
-import { type BearerProxy, startBearerProxy } from "../support/oauth-bearer-proxy.ts";
+import { startBearerProxy } from "../support/oauth-bearer-proxy.ts";
 import { obtainToken } from "../support/oauth-client.ts";
 import { overHttp } from "../support/oauth-over-http.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
-import { type RenamingProxy, startRenamingProxy } from "../support/renaming-proxy.ts";
-import { type Server, startGateway } from "../support/servers.ts";
+import { startRenamingProxy } from "../support/renaming-proxy.ts";
+import { startGateway } from "../support/servers.ts";
 import {
   newWarnings,
   OTHER_EXTENSIONS,
@@ -25,6 +25,36 @@ import {
   warmUp,
 } from "./suite.ts";
 
+/** Where the suite finds the gateway, by what it has to do: with sign-in, without, and for three servers. */
+let doors: Readonly<Record<"none" | "oauth" | "three", string>>;
+const started: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  const servers = { fixture: { url: inject("fixture") } };
+  const [none, oauth, three] = await Promise.all([
+    startGateway({ servers }),
+    startGateway({ auth: "oauth", servers }),
+    startGateway({
+      servers: { ...servers, everything: { url: inject("everything") }, demo: { service: "DEMO" } },
+    }),
+  ]);
+  started.push(none, oauth, three);
+  // The suite has no way to sign in to what it tests.
+  const door = { origin: oauth.url, send: overHttp };
+  const { tokens } = await obtainToken(door, { code: OWNER_CODE });
+  const bearer = await startBearerProxy(oauth.url, tokens.access_token);
+  const renaming = await startRenamingProxy(three.url, "fixture__");
+  started.push({ stop: () => bearer.close() }, { stop: () => renaming.close() });
+  doors = {
+    none: `${none.url}/mcp`,
+    oauth: `${bearer.origin}/mcp`,
+    three: `${renaming.origin}/mcp`,
+  };
+});
+afterAll(async () => {
+  await Promise.all(started.map((one) => one.stop()));
+});
+
 describe.each(RUNS)("conformance, $name", ({ args }) => {
   let direct: Verdict[];
   beforeAll(async () => {
@@ -32,27 +62,12 @@ describe.each(RUNS)("conformance, $name", ({ args }) => {
   }, RUN_TIMEOUT_MS);
 
   describe.each(["none", "oauth"] as const)("sign-in: %s", (auth) => {
-    let gateway: Server;
-    let proxy: BearerProxy | undefined;
     let through: Verdict[];
 
     beforeAll(async () => {
-      gateway = await startGateway({ auth, servers: { fixture: { url: inject("fixture") } } });
-      if (auth === "oauth") {
-        // The suite has no way to sign in to what it tests.
-        const { tokens } = await obtainToken(
-          { origin: gateway.url, send: overHttp },
-          { code: OWNER_CODE },
-        );
-        proxy = await startBearerProxy(gateway.url, tokens.access_token);
-      }
-      const url = `${proxy?.origin ?? gateway.url}/mcp`;
-      await warmUp(url, args);
-      through = await runServerSuite(url, args);
+      await warmUp(doors[auth], args);
+      through = await runServerSuite(doors[auth], args);
     }, RUN_TIMEOUT_MS);
-    afterAll(async () => {
-      await Promise.all([gateway.stop(), proxy?.close()]);
-    });
 
     test("B111: every scenario passes, that of DNS rebinding too", ({ expect }) => {
       const failing = through.filter(
@@ -67,26 +82,12 @@ describe.each(RUNS)("conformance, $name", ({ args }) => {
   });
 
   describe("one of three servers", () => {
-    let gateway: Server;
-    let proxy: RenamingProxy;
     let through: Verdict[];
 
     beforeAll(async () => {
-      gateway = await startGateway({
-        servers: {
-          fixture: { url: inject("fixture") },
-          everything: { url: inject("everything") },
-          demo: { service: "DEMO" },
-        },
-      });
-      proxy = await startRenamingProxy(gateway.url, "fixture__");
-      const url = `${proxy.origin}/mcp`;
-      await warmUp(url, args);
-      through = await runServerSuite(url, args);
+      await warmUp(doors.three, args);
+      through = await runServerSuite(doors.three, args);
     }, RUN_TIMEOUT_MS);
-    afterAll(async () => {
-      await Promise.all([gateway.stop(), proxy.close()]);
-    });
 
     test("every scenario passes that does directly", ({ expect }) => {
       expect(through.map(failuresOf)).toEqual(direct.map(failuresOf));

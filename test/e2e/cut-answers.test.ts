@@ -3,18 +3,17 @@
  * is back at once: before the gateway has noticed that it was gone. It gets what a client gets whose
  * connection holds: everything, once, in order.
  *
- * The gateway is the deployed bundle on bare workerd: a proxy before it would notice, and tell it, late.
+ * Nothing stands before the gateway: a proxy would notice, and tell it, late.
  */
 
 import { afterAll, beforeAll, test } from "vitest";
 
-import { buildGateway } from "../../bench/machinery/bundle.ts";
-import { startWorkerd, type Workerd } from "../../bench/machinery/workerd.ts";
 import type { Json } from "../support/clients-face.ts";
 import { type Cut, WAYS_TO_CUT } from "../support/cut-answer.ts";
 import { inParallel } from "../support/in-parallel.ts";
 import { openRawSession, type RawSession } from "../support/raw-session.ts";
 import { ResumableCall } from "../support/resumable-call.ts";
+import { type Server, startGateway } from "../support/servers.ts";
 import { type StreamingUpstream, startStreamingUpstream } from "../support/streaming-upstream.ts";
 
 /** Sessions at the same time: with more of them a client would not be back at once. */
@@ -28,16 +27,14 @@ const MAX_FINDINGS = 10;
 const SCRIPT = { events: 2, intervalMs: 2, bytes: 1 };
 
 let upstream: StreamingUpstream;
-let gateway: Workerd;
+let gateway: Server;
 
 beforeAll(async () => {
   upstream = await startStreamingUpstream();
-  const vars = {
-    AUTH_MODE: "none",
-    MCP_SERVERS: JSON.stringify({ one: { url: upstream.url } }),
-    LIMITS: JSON.stringify({ keepAliveSeconds: 1, requestsPerMinute: 1_000_000 }),
-  };
-  gateway = await startWorkerd([{ bundle: buildGateway(), vars }]);
+  gateway = await startGateway({
+    servers: { one: { url: upstream.url } },
+    limits: { keepAliveSeconds: 1, requestsPerMinute: 1_000_000 },
+  });
 });
 
 afterAll(async () => {
@@ -84,7 +81,7 @@ interface Had {
 }
 
 function openSession(): Promise<RawSession> {
-  return openRawSession(`${gateway.origins[0]}/mcp/one`);
+  return openRawSession(`${gateway.url}/mcp/one`);
 }
 
 /** What another client had, as it had been said to the client of this call. */

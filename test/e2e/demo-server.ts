@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { freePort } from "../support/free-port.ts";
-import { type Program, ROOT, startProgram } from "../support/process.ts";
+import { type Server, startDemo as startServer } from "../support/servers.ts";
 
 export interface DemoServer {
   readonly url: string;
@@ -17,35 +17,21 @@ export interface DemoServer {
 
 export async function startDemo(): Promise<DemoServer> {
   const port = await freePort();
-  const state = await mkdtemp(join(tmpdir(), "edgeway-demo-"));
-  const url = `http://localhost:${port}/mcp`;
-  let program: Program | undefined;
-  const demo: DemoServer = {
-    url,
-    async kill() {
-      await program?.stop("SIGKILL");
-      program = undefined;
-    },
+  const persistTo = await mkdtemp(join(tmpdir(), "edgeway-demo-"));
+  let server: Server | undefined = await startServer({ port, persistTo });
+  const kill = async (): Promise<void> => {
+    await server?.stop("SIGKILL");
+    server = undefined;
+  };
+  return {
+    url: server.url,
+    kill,
     async revive() {
-      program ??= await startProgram({
-        command: `${ROOT}node_modules/.bin/wrangler`,
-        args: [
-          ...["dev", "-c", "examples/demo-server/wrangler.toml", "--port", String(port)],
-          ...["--inspector-port", "0", "--persist-to", state],
-        ],
-        env: {
-          WRANGLER_SEND_METRICS: "false",
-          CLOUDFLARE_CF_FETCH_ENABLED: "false",
-          WRANGLER_REGISTRY_PATH: state,
-        },
-        readyUrl: url,
-      });
+      server ??= await startServer({ port, persistTo });
     },
     async remove() {
-      await demo.kill();
-      await rm(state, { recursive: true, force: true });
+      await kill();
+      await rm(persistTo, { recursive: true, force: true });
     },
   };
-  await demo.revive();
-  return demo;
 }

@@ -3,16 +3,12 @@
  * they are told that there is none.
  */
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
 import { Client, SSEClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, inject, test } from "vitest";
 
+import { buildPeer } from "../../bench/machinery/bundle.ts";
 import { installPeers } from "../../bench/machinery/install.ts";
-import { freePort } from "../support/free-port.ts";
-import { type Program, ROOT, startProgram } from "../support/process.ts";
+import { startWorkerd, type Workerd } from "../../bench/machinery/workerd.ts";
 import { textOf } from "./outcome.ts";
 
 const CALL = {
@@ -46,38 +42,18 @@ describe("the official SDK 2.x in its mode auto", () => {
 });
 
 describe("the MCP client of the agents package", () => {
-  let state: string;
-  let agent: Program;
-  let url: string;
+  let agent: Workerd;
 
   // The root's installation does not have it: it comes with that of the benchmark, from its own lock.
   beforeAll(async () => {
     installPeers();
-    const port = await freePort();
-    url = `http://localhost:${port}`;
-    state = await mkdtemp(join(tmpdir(), "edgeway-agent-"));
-    agent = await startProgram({
-      command: `${ROOT}node_modules/.bin/wrangler`,
-      args: [
-        ...["dev", "-c", "bench/peers/agent-client.toml", "--port", String(port)],
-        ...["--inspector-port", "0", "--persist-to", state],
-      ],
-      env: {
-        WRANGLER_SEND_METRICS: "false",
-        CLOUDFLARE_CF_FETCH_ENABLED: "false",
-        WRANGLER_REGISTRY_PATH: state,
-      },
-      readyUrl: `${url}/health`,
-    });
+    agent = await startWorkerd([{ bundle: buildPeer("agent-client") }]);
   });
-  afterAll(async () => {
-    await agent.stop();
-    await rm(state, { recursive: true, force: true });
-  });
+  afterAll(() => agent.stop());
 
   test.for(DOORS)("connects over $path and calls a tool", async ({ path, tool }, { expect }) => {
     const order = { url: inject("gateway") + path, transport: "sse", tool, args: CALL.args };
-    const response = await fetch(`${url}/${crypto.randomUUID()}`, {
+    const response = await fetch(`${agent.origins[0]}/${crypto.randomUUID()}`, {
       method: "POST",
       body: JSON.stringify(order),
     });

@@ -191,7 +191,7 @@ async function settledCosts(): Promise<Costs> {
   return costs;
 }
 
-/** One process is the gateway's, the other that of the proxy that `wrangler dev` puts before it. */
+/** What the process of the gateway holds, and what of it for each stream. */
 function report(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): void {
   for (const [pid, bytes] of after) {
     const kib = (bytes - (before.get(pid) ?? 0)) / 1024;

@@ -2,42 +2,20 @@
  * The demo server behind the gateway's service binding, and the same Worker on a port of its own.
  */
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
 
 import type { Json, Kind } from "../support/clients-face.ts";
 import { doorFor, test } from "../support/clients.ts";
-import { freePort } from "../support/free-port.ts";
-import { type Program, ROOT, startProgram } from "../support/process.ts";
+import { type Server, startDemo } from "../support/servers.ts";
 import { outcomeOf } from "./outcome.ts";
 import { expectSame, type Route } from "./parity.ts";
 
-let demo: Program;
-let demoUrl: string;
-let state: string;
+let demo: Server;
 
 beforeAll(async () => {
-  const port = await freePort();
-  state = await mkdtemp(join(tmpdir(), "edgeway-demo-"));
-  demoUrl = `http://localhost:${port}/mcp`;
-  demo = await startProgram({
-    command: `${ROOT}node_modules/.bin/wrangler`,
-    args: [
-      "dev",
-      ...["-c", "examples/demo-server/wrangler.toml", "--port", String(port)],
-      ...["--inspector-port", "0", "--persist-to", state],
-    ],
-    env: { WRANGLER_SEND_METRICS: "false", WRANGLER_REGISTRY_PATH: state },
-    readyUrl: demoUrl,
-  });
+  demo = await startDemo();
 });
-
-afterAll(async () => {
-  await demo.stop();
-  await rm(state, { recursive: true, force: true });
-});
+afterAll(() => demo.stop());
 
 const WAYS = [
   { name: "SDK 1, Streamable HTTP", direct: "v1-http", through: "v1-http" },
@@ -48,7 +26,7 @@ const WAYS = [
 
 function routeOf({ name, direct, through }: (typeof WAYS)[number]): Route {
   const behind: readonly [Kind, string] = [through, doorFor(through, "demo")];
-  return { name, direct: [direct, demoUrl], through: behind };
+  return { name, direct: [direct, demo.url], through: behind };
 }
 
 /**

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 
 import { freePort } from "../support/free-port.ts";
 import { NODE, type Program, ROOT, startProgram } from "../support/process.ts";
-import { type Server, startGateway } from "../support/servers.ts";
+import { type Server, startWithNpm } from "../support/servers.ts";
 import { until } from "../support/until.ts";
 
 const run = promisify(execFile);
@@ -20,7 +20,7 @@ let gateway: Server;
 let port: number;
 
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startWithNpm();
   port = Number(new URL(gateway.url).port);
 });
 afterAll(() => gateway.stop());
@@ -232,7 +232,7 @@ describe("the end of the launcher is the end of all that it has started", () => 
   test.for(["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const)(
     "by %s",
     async (signal, { expect }) => {
-      const started = await startGateway();
+      const started = await startWithNpm();
       const { pid } = started.program;
       const family = await descendantsOf(pid);
       expect(family.some(({ command }) => command.includes("workerd"))).toBe(true);

@@ -1,11 +1,24 @@
 /** One gateway with every real server behind it, shared by all end-to-end tests of a run. */
 
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 
-import { type Server, startEverything, startFixture, startGateway } from "./servers.ts";
+import { bundleWorker } from "./bundle.ts";
+import { ROOT } from "./process.ts";
+import {
+  type Bundles,
+  type Server,
+  startEverything,
+  startFixture,
+  startWithNpm,
+} from "./servers.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
+    /** What `startGateway` starts. */
+    bundles: Bundles;
     /** Origin of the shared gateway: `/mcp/<slug>` and `/sse/<slug>` lead to the servers below. */
     gateway: string;
     /** Where each server is reached directly. */
@@ -17,8 +30,10 @@ declare module "vitest" {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const started: Server[] = [];
+  const folder = await mkdtemp(join(tmpdir(), "edgeway-bundles-"));
   const stopAll = async (): Promise<void> => {
     await Promise.all(started.map((server) => server.stop()));
+    await rm(folder, { recursive: true, force: true });
   };
   async function start(server: Promise<Server>): Promise<Server> {
     const ready = await server;
@@ -26,13 +41,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return ready;
   }
   try {
+    project.provide("bundles", {
+      gateway: bundleWorker(`${ROOT}wrangler.toml`, join(folder, "gateway")),
+      demo: bundleWorker(`${ROOT}examples/demo-server/wrangler.toml`, join(folder, "demo")),
+    });
     const [fixture, everything, everythingSse] = await Promise.all([
       start(startFixture()),
       start(startEverything("streamableHttp")),
       start(startEverything("sse")),
     ]);
     const gateway = await start(
-      startGateway({
+      startWithNpm({
         servers: {
           fixture: { url: fixture.url },
           everything: { url: everything.url },

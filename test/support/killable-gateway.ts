@@ -14,7 +14,7 @@ export interface KillableGateway {
   readonly storage: string;
   /** The leader of its process group. */
   readonly pid: number;
-  /** SIGKILL to the launcher and all its children at once: nobody gets to write a last word. */
+  /** SIGKILL: nobody gets to write a last word. */
   kill(): Promise<void>;
   /**
    * @param storage another place to find its storage at.

@@ -1,6 +1,7 @@
 /** Starts a real program for a test, waits until it serves, and takes it down with its children. */
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -22,6 +23,15 @@ export interface ProgramOptions {
   readonly readyUrl: string;
 }
 
+/** Groups that are still there: whatever a test has started is dead when its process ends, however it ends. */
+const running = new Set<number>();
+process.on("exit", () => {
+  for (const pid of running) killGroup(pid, "SIGKILL");
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => process.exit(128 + constants.signals[signal]));
+}
+
 /** @throws Error with all the output when the program ends or is not ready within 30 s. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const child = spawn(options.command, options.args, {
@@ -35,6 +45,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
       PATH: `${ROOT}node_modules/.bin:${process.env["PATH"]}`,
     },
   });
+  if (child.pid !== undefined) running.add(child.pid);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
@@ -74,6 +85,7 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> 
   await ended;
   clearTimeout(timer);
   killGroup(child.pid, "SIGKILL"); // what the parent has left behind
+  running.delete(child.pid);
 }
 
 function killGroup(pid: number, signal: NodeJS.Signals): void {

@@ -1,12 +1,15 @@
 /** The real servers that tests stand behind the gateway, and the gateway itself. */
 
+import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inject } from "vitest";
 
-import { OWNER_CODE } from "./oauth-owner.ts";
 import { freePort } from "./free-port.ts";
-import { NODE, type Program, ROOT, startProgram } from "./process.ts";
+import { OWNER_CODE } from "./oauth-owner.ts";
+import { NODE, type Program, type ProgramOptions, ROOT, startProgram } from "./process.ts";
+import { type Bundle, type WorkerOptions, workerdConfig } from "./workerd-config.ts";
 
 export interface Server {
   readonly url: string;
@@ -14,6 +17,7 @@ export interface Server {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
+const WORKERD = `${ROOT}node_modules/.bin/workerd`;
 const EVERYTHING = `${ROOT}node_modules/@modelcontextprotocol/server-everything/dist/index.js`;
 
 /** Our own conformance fixture: the official SDK v2, both eras. */
@@ -39,45 +43,98 @@ export async function startEverything(transport: "streamableHttp" | "sse"): Prom
   return { url, program, stop: (signal) => program.stop(signal) };
 }
 
-export interface GatewayOptions {
-  /**
-   * `none` if not said. `oauth` is the default of `npm start`, so nothing but the owner's code is
-   * passed for it.
-   */
-  readonly auth?: "none" | "oauth";
+/** Where a server listens and stores: a free port and a new folder, unless given. */
+interface Place {
   readonly port?: number;
-  readonly servers?: Readonly<Record<string, object>>;
-  readonly limits?: Readonly<Record<string, number>>;
-  readonly vars?: Readonly<Record<string, string>>;
   readonly persistTo?: string;
 }
 
-/** The gateway as `npm start` runs it. @returns the origin it serves. */
+export interface GatewayOptions extends Place {
+  /** `none` if not said. `oauth` is the default, so nothing but the owner's code is passed for it. */
+  readonly auth?: "none" | "oauth";
+  readonly servers?: Readonly<Record<string, object>>;
+  readonly limits?: Readonly<Record<string, number>>;
+  readonly vars?: Readonly<Record<string, string>>;
+}
+
+/** What the gateway of a test is made of, built once for all of a run. */
+export interface Bundles {
+  readonly gateway: Bundle;
+  readonly demo: Bundle;
+}
+
+/**
+ * The deployed bundle on bare workerd, with the demo upstream beside it. A test of what `npm start`
+ * puts before it, or around it, starts that (`startWithNpm`): it takes ten times as long.
+ *
+ * @returns the origin it serves.
+ */
 export async function startGateway(options: GatewayOptions = {}): Promise<Server> {
-  const port = options.port ?? (await freePort());
-  const url = `http://localhost:${port}`;
-  const state = options.persistTo ?? (await mkdtemp(join(tmpdir(), "edgeway-")));
-  const vars = {
-    ...(options.auth === "oauth" ? { OWNER_CODE } : { AUTH_MODE: "none" }),
-    ...(options.servers === undefined ? {} : { MCP_SERVERS: JSON.stringify(options.servers) }),
-    ...(options.limits === undefined ? {} : { LIMITS: JSON.stringify(options.limits) }),
-    ...options.vars,
-  };
-  const program = await startProgram({
+  const { gateway, demo } = inject("bundles");
+  const services = { DEMO: demo.name };
+  return startOn({
+    ...options,
+    ready: "/health",
+    commandOf: onWorkerd([{ bundle: gateway, vars: varsOf(options), services }, { bundle: demo }]),
+  });
+}
+
+/** The demo upstream, as a server of its own. */
+export async function startDemo(options: Place = {}): Promise<Server> {
+  const commandOf = onWorkerd([{ bundle: inject("bundles").demo }]);
+  const server = await startOn({ ...options, ready: "/mcp", commandOf });
+  return { ...server, url: `${server.url}/mcp` };
+}
+
+/** The gateway as `npm start` runs it: `wrangler dev` behind a reverse proxy. */
+export function startWithNpm(options: GatewayOptions = {}): Promise<Server> {
+  const commandOf: CommandOf = (port, folder) => ({
     command: NODE,
     args: [
       "scripts/start.mjs",
-      ...["--port", String(port), "--inspector-port", "0", "--persist-to", state],
-      ...Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]),
+      ...["--port", String(port), "--inspector-port", "0", "--persist-to", folder],
+      ...Object.entries(varsOf(options)).flatMap(([name, value]) => ["--var", `${name}:${value}`]),
     ],
-    readyUrl: `${url}/health`,
   });
+  return startOn({ ...options, ready: "/health", commandOf });
+}
+
+type CommandOf = (port: number, folder: string) => Pick<ProgramOptions, "command" | "args">;
+
+/** The first of the Workers is served; it reaches the others by its bindings. */
+function onWorkerd(workers: readonly WorkerOptions[]): CommandOf {
+  return (port, folder) => {
+    const config = join(folder, "workerd.capnp");
+    writeFileSync(config, workerdConfig(workers, [port], folder));
+    return { command: WORKERD, args: ["serve", "--experimental", config] };
+  };
+}
+
+async function startOn({
+  port: wanted,
+  persistTo,
+  ready,
+  commandOf,
+}: Place & { readonly ready: string; readonly commandOf: CommandOf }): Promise<Server> {
+  const port = wanted ?? (await freePort());
+  const url = `http://localhost:${port}`;
+  const folder = persistTo ?? (await mkdtemp(join(tmpdir(), "edgeway-")));
+  const program = await startProgram({ ...commandOf(port, folder), readyUrl: url + ready });
   return {
     url,
     program,
     stop: async (signal) => {
       await program.stop(signal);
-      if (options.persistTo === undefined) await rm(state, { recursive: true, force: true });
+      if (persistTo === undefined) await rm(folder, { recursive: true, force: true });
     },
+  };
+}
+
+function varsOf({ auth, servers, limits, vars }: GatewayOptions): Record<string, string> {
+  return {
+    ...(auth === "oauth" ? { OWNER_CODE } : { AUTH_MODE: "none" }),
+    ...(servers === undefined ? {} : { MCP_SERVERS: JSON.stringify(servers) }),
+    ...(limits === undefined ? {} : { LIMITS: JSON.stringify(limits) }),
+    ...vars,
   };
 }
