@@ -10,8 +10,8 @@ import { MAX_URI_CHARS } from "../source/wanted-uri.ts";
 import { isListTopic } from "../../catalog/topics.ts";
 import { Deadlines } from "../../lib/deadlines.ts";
 import { Deliveries, type Recipients } from "./deliveries.ts";
-import { Outbox } from "./outbox.ts";
-import { RetryQueue } from "./retry-queue.ts";
+import { AcceptedNews } from "./accepted-news.ts";
+import { LateNews } from "./late-news.ts";
 import type { ListenerSocket, Seat } from "./listener.ts";
 import { Listeners } from "./listeners.ts";
 import { InterestRegistry } from "./interest-registry.ts";
@@ -67,8 +67,8 @@ interface Asked {
 export class Branch<Socket extends ListenerSocket> {
   readonly #parts: BranchParts<Socket>;
   readonly #subscriptions: SubscriptionTable;
-  readonly #outbox: Outbox;
-  readonly #retryQueue: RetryQueue;
+  readonly #acceptedNews: AcceptedNews;
+  readonly #lateNews: LateNews;
   readonly #interests: InterestRegistry;
   readonly #deliveries: Deliveries;
   readonly listeners: Listeners<Socket>;
@@ -83,8 +83,8 @@ export class Branch<Socket extends ListenerSocket> {
     const deadlines = new Deadlines(tickMs);
     const subscriptions = new SubscriptionTable(sql);
     this.#subscriptions = subscriptions;
-    this.#outbox = new Outbox(sql);
-    this.#retryQueue = new RetryQueue(sql, now);
+    this.#acceptedNews = new AcceptedNews(sql);
+    this.#lateNews = new LateNews(sql, now, 2 * handMs);
     this.#interests = new InterestRegistry({
       branch: number,
       sql,
@@ -107,8 +107,8 @@ export class Branch<Socket extends ListenerSocket> {
       onGone: (id) => this.#forget(id),
     });
     this.#deliveries = new Deliveries({
-      outbox: this.#outbox,
-      retryQueue: this.#retryQueue,
+      acceptedNews: this.#acceptedNews,
+      lateNews: this.#lateNews,
       recipients,
       deadlines,
       handMs,
@@ -138,7 +138,7 @@ export class Branch<Socket extends ListenerSocket> {
       return;
     }
     for (const [slug, topics] of Object.entries(interests)) {
-      for (const topic of topics) this.#retryQueue.remove(session, slug, topic);
+      for (const topic of topics) this.#lateNews.withdraw(session, slug, topic);
       this.#remove(session, slug, topics);
     }
   }
@@ -146,14 +146,14 @@ export class Branch<Socket extends ListenerSocket> {
   /** Accepts news: once this returns, every subscriber receives it, even if this life of the branch ends. */
   publish(news: News): void {
     const { slug } = news;
-    if (!this.#outbox.isNew(news)) return;
+    if (!this.#acceptedNews.isNew(news)) return;
     const bySessions: Topic[] = [];
     const unwanted: Topic[] = [];
     for (const topic of news.topics) {
       if (this.#subscriptions.isWanted({ slug, topic }, Kind.Session)) bySessions.push(topic);
       else if (!this.#subscriptions.isWanted({ slug, topic })) unwanted.push(topic);
     }
-    this.#outbox.accept(news, bySessions);
+    this.#acceptedNews.accept(news, bySessions);
     this.#interests.doubt(slug, unwanted);
     this.listeners.tell(news);
     if (bySessions.length === 0) return;
@@ -170,11 +170,11 @@ export class Branch<Socket extends ListenerSocket> {
 
   #rescheduleAlarm(): void {
     const { scheduleAlarm, now } = this.#parts;
-    for (const at of [this.#retryQueue.soonest(), this.#interests.soonest()]) {
+    for (const at of [this.#lateNews.soonest(), this.#interests.soonest()]) {
       // An overdue entry is waiting for something else.
       if (at !== undefined) scheduleAlarm(Math.max(at, now() + MIN_PAUSE_MS));
     }
-    if (!this.#outbox.isEmpty) scheduleAlarm(now() + WATCHDOG_MS);
+    if (!this.#acceptedNews.isEmpty) scheduleAlarm(now() + WATCHDOG_MS);
   }
 
   /**
@@ -238,7 +238,7 @@ export class Branch<Socket extends ListenerSocket> {
   }
 
   #forget(subscriber: string): void {
-    this.#retryQueue.forget(subscriber);
+    this.#lateNews.forget(subscriber);
     for (const { slug, topic } of this.#subscriptions.forget(subscriber))
       this.#interests.doubt(slug, [topic]);
   }

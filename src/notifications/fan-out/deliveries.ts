@@ -1,7 +1,7 @@
 /**
  * Delivers news to the legacy sessions. Each gets one call at a time, so that the news of a server
  * arrives in order, and drops by number what it has had. No session waits for another: news for a
- * session that cannot be reached, or is still busy, goes to `retry-queue.ts`.
+ * session that cannot be reached, or is still busy, waits in `late-news.ts`.
  *
  * News is delivered at least once: news that an earlier life of the branch may have delivered is
  * delivered again, piece by piece, under the same numbers.
@@ -9,9 +9,10 @@
 
 import type { News } from "../../catalog/feeds.ts";
 import type { Deadlines } from "../../lib/deadlines.ts";
-import type { Outbox, Range } from "./outbox.ts";
-import type { RetryQueue } from "./retry-queue.ts";
+import { Outbox } from "../../lib/outbox.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
+import type { AcceptedNews, Range } from "./accepted-news.ts";
+import type { LateNews } from "./late-news.ts";
 
 /**
  * The result of a delivery: the session has the news; there is no such session; or it has no reader,
@@ -29,8 +30,8 @@ export interface Recipients {
 }
 
 export interface DeliveryParts {
-  readonly outbox: Outbox;
-  readonly retryQueue: RetryQueue;
+  readonly acceptedNews: AcceptedNews;
+  readonly lateNews: LateNews;
   readonly recipients: Recipients;
   readonly deadlines: Deadlines;
   readonly handMs: number;
@@ -56,18 +57,13 @@ interface Round {
   isSent: boolean;
 }
 
-/** A call of a session that is under way. */
-interface Flight {
-  /** The session subscribed meanwhile, so the answer of this call is out of date. */
-  isRenewed: boolean;
-}
-
 export class Deliveries {
   readonly #parts: DeliveryParts;
   readonly #slots: Semaphore;
-  readonly #flights = new Map<string, Flight>();
+  readonly #outbox: Outbox<string, News>;
+  /** Sessions that subscribed while they were called, so that the answer of the call is out of date. */
+  readonly #renewed = new Set<string>();
   readonly #running = new Set<string>();
-  #isRetrying = false;
   /** The highest number of each server's news that this life has delivered. */
   readonly #passed = new Map<string, number>();
   /** The highest number that an earlier life may have delivered. */
@@ -77,9 +73,15 @@ export class Deliveries {
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
-    const { stuckMs, deadlines } = parts;
+    const { acceptedNews, lateNews, stuckMs, deadlines } = parts;
     this.#slots = new Semaphore({ count: AT_ONCE, stuckMs, deadlines });
-    this.#earlier = parts.outbox.newest();
+    this.#outbox = new Outbox({
+      rows: lateNews,
+      deliver: (session, news) => this.#deliver(session, news),
+      place: () => this.#slots.take(),
+      onFailed: () => this.#scheduleRetry(),
+    });
+    this.#earlier = acceptedNews.newest();
     this.#resuming = new Set(this.#earlier.keys());
     for (const slug of this.#earlier.keys()) this.start(slug);
     this.retry();
@@ -97,17 +99,14 @@ export class Deliveries {
    * that it was still delivering: that goes first.
    */
   retry(): void {
-    if (this.#isRetrying || this.#resuming.size > 0) return;
-    this.#isRetrying = true;
-    this.#parts.keep(this.#retry().finally(() => (this.#isRetrying = false)));
+    if (this.#resuming.size === 0) this.#parts.keep(this.#outbox.deliverDue());
   }
 
   /** The session subscribes, so it can be reached. */
   renewed(session: string): void {
-    const flight = this.#flights.get(session);
-    if (flight !== undefined) flight.isRenewed = true;
-    else if (this.#parts.retryQueue.revive(session))
-      this.#parts.scheduleAlarm(this.#parts.now() + MIN_PAUSE_MS);
+    const { lateNews, now, scheduleAlarm } = this.#parts;
+    if (this.#outbox.isBusy(session)) this.#renewed.add(session);
+    else if (lateNews.revive(session)) scheduleAlarm(now() + MIN_PAUSE_MS);
   }
 
   async #run(slug: string): Promise<void> {
@@ -133,17 +132,17 @@ export class Deliveries {
    */
   #next(slug: string): Range | undefined {
     const above = this.#passed.get(slug) ?? NOTHING;
-    const ends = this.#parts.outbox.ends(slug, above);
+    const ends = this.#parts.acceptedNews.ends(slug, above);
     if (ends === undefined) return undefined;
     const { first, last } = ends;
     return { slug, above, upTo: first <= (this.#earlier.get(slug) ?? NOTHING) ? first : last };
   }
 
   async #send(round: Round): Promise<void> {
-    const { outbox } = this.#parts;
+    const { acceptedNews } = this.#parts;
     let after = "";
     for (;;) {
-      const sessions = outbox.sessions(round.range, after, PAGE);
+      const sessions = acceptedNews.sessions(round.range, after, PAGE);
       for (const session of sessions) await this.#sendTo(session, round);
       if (sessions.length < PAGE) break;
       after = sessions.at(-1) ?? after;
@@ -154,87 +153,45 @@ export class Deliveries {
 
   /** Waits for a free slot at most, never for the session. */
   async #sendTo(session: string, round: Round): Promise<void> {
-    const { outbox, retryQueue, handMs, now } = this.#parts;
-    const isBusy = (): boolean => this.#flights.has(session) || retryQueue.has(session);
+    const { acceptedNews, lateNews, handMs, now, keep, scheduleAlarm } = this.#parts;
+    const isBusy = (): boolean => this.#outbox.isBusy(session) || lateNews.has(session);
     const release = isBusy() ? undefined : await this.#slots.take();
     // The session may have unsubscribed, or subscribed to more, while others were called.
-    const news = outbox.of(session, round.range);
+    const news = acceptedNews.of(session, round.range);
     if (news !== undefined && release !== undefined && !isBusy()) {
       round.underWay += 1;
-      const served = this.#serve(session, release, { news, round });
-      this.#parts.keep(served);
+      lateNews.offer(session, news, () => {
+        round.underWay -= 1;
+        this.#endIfOver(round);
+      });
+      keep(this.#outbox.deliverTo(session).finally(release));
       return;
     }
     release?.();
     if (news === undefined) return;
-    retryQueue.add(session, news, now() + handMs);
-    this.#parts.scheduleAlarm(now() + handMs);
+    lateNews.append(session, news, now() + handMs);
+    scheduleAlarm(now() + handMs);
   }
 
   #endIfOver(round: Round): void {
-    if (round.isSent && round.underWay === 0) this.#parts.outbox.done(round.range);
+    if (round.isSent && round.underWay === 0) this.#parts.acceptedNews.done(round.range);
   }
 
-  async #retry(): Promise<void> {
-    const { retryQueue } = this.#parts;
-    let after = "";
-    for (;;) {
-      const sessions = retryQueue.ready(after, PAGE);
-      for (const session of sessions) {
-        if (this.#flights.has(session)) continue;
-        const release = await this.#slots.take();
-        if (this.#flights.has(session)) release();
-        else this.#parts.keep(this.#serve(session, release));
-      }
-      if (sessions.length < PAGE) break;
-      after = sessions.at(-1) ?? after;
-    }
-  }
-
-  /** Calls a session until it has no news left. */
-  async #serve(
-    session: string,
-    release: () => void,
-    first?: { readonly news: News; readonly round: Round },
-  ): Promise<void> {
-    const { retryQueue, now, handMs, scheduleAlarm } = this.#parts;
-    const flight: Flight = { isRenewed: false };
-    this.#flights.set(session, flight);
-    try {
-      let isTaken = true;
-      if (first !== undefined) {
-        isTaken = await this.#deliver(session, first.news, flight);
-        first.round.underWay -= 1;
-        if (!isTaken) retryQueue.add(session, first.news, now());
-        this.#endIfOver(first.round);
-      } else {
-        retryQueue.trying(session, now() + 2 * handMs);
-      }
-      while (isTaken) {
-        const news = retryQueue.next(session);
-        if (news === undefined) return;
-        isTaken = await this.#deliver(session, news, flight);
-        if (isTaken) retryQueue.taken(session, news);
-      }
-      retryQueue.failed(session);
-      // An overdue session waits for a slot, and not for the alarm.
-      const next = retryQueue.soonest();
-      if (next !== undefined) scheduleAlarm(Math.max(next, now() + MIN_PAUSE_MS));
-    } finally {
-      this.#flights.delete(session);
-      release();
-    }
+  /** An overdue session waits for a slot, and not for the alarm. */
+  #scheduleRetry(): void {
+    const { lateNews, now, scheduleAlarm } = this.#parts;
+    const next = lateNews.soonest();
+    if (next !== undefined) scheduleAlarm(Math.max(next, now() + MIN_PAUSE_MS));
   }
 
   /** @returns `false` when it failed, and must be repeated if the session is still subscribed. */
-  async #deliver(session: string, news: News, flight: Flight): Promise<boolean> {
+  async #deliver(session: string, news: News): Promise<boolean> {
     const { recipients, deadlines, handMs, onGone } = this.#parts;
-    flight.isRenewed = false;
     const delivered = recipients.deliver(session, news);
     const handed = await deadlines.within(delivered, handMs).catch(() => undefined);
+    const isRenewed = this.#renewed.delete(session);
     if (handed === "taken") return true;
-    if (handed === undefined || flight.isRenewed) return false;
-    onGone(session);
+    if (handed !== undefined && !isRenewed) onGone(session);
     return false;
   }
 }

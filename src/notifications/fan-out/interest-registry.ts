@@ -5,12 +5,13 @@
  * may not have received stays on record until it has.
  */
 
-import { type Backoff, pauseMs } from "../../lib/backoff.ts";
+import { Outbox } from "../../lib/outbox.ts";
 import type { Sql } from "../../lib/sql.ts";
 import type { Feeds, Topic } from "../../catalog/feeds.ts";
 import { isListTopic } from "../../catalog/topics.ts";
 import type { Deadlines } from "../../lib/deadlines.ts";
 import type { SubscriptionTable } from "./subscription-table.ts";
+import { UnsentChanges } from "./unsent-changes.ts";
 
 export interface InterestRegistryParts {
   readonly branch: number;
@@ -27,14 +28,11 @@ export interface InterestRegistryParts {
   readonly scheduleAlarm: (at: number) => void;
 }
 
-const UNTOLD = "untold_1";
 const LEAVE_MS = 30_000;
 /** Pause after a feed did not answer; meanwhile its lists count as honoured. */
 const SILENT_MS = 5000;
 /** A server that does not announce changes of a list may do so after its next restart. */
 const UNANNOUNCED_MS = 60_000;
-const BACKOFF: Backoff = { firstMs: 30_000, maxMs: 600_000 };
-const AT_ONCE = 1000;
 
 const NONE: ReadonlySet<Topic> = new Set();
 
@@ -59,13 +57,16 @@ export class InterestRegistry {
   readonly #unannounced = new Map<string, number>();
   readonly #asked = new Map<string, Answer>();
   readonly #removals = new Map<string, Removal>();
-  readonly #tries = new Map<string, number>();
+  readonly #rows: UnsentChanges;
+  readonly #outbox: Outbox<string, readonly Topic[]>;
 
   constructor(parts: InterestRegistryParts) {
     this.#parts = parts;
-    parts.sql.exec(`CREATE TABLE IF NOT EXISTS ${UNTOLD} (
-      slug TEXT NOT NULL, topic TEXT NOT NULL, at INTEGER NOT NULL,
-      PRIMARY KEY (slug, topic)) WITHOUT ROWID`);
+    this.#rows = new UnsentChanges(parts.sql, parts.now);
+    this.#outbox = new Outbox({
+      rows: this.#rows,
+      deliver: (slug, topics) => this.#send(slug, topics),
+    });
   }
 
   /** Asks a feed to listen for these topics. Waits for its answer, at most `listsMs` or `urisMs`. */
@@ -95,83 +96,46 @@ export class InterestRegistry {
 
   /** Marks topics about which the feed may be wrong: it is updated after `inMs`. */
   doubt(slug: string, topics: readonly Topic[], inMs = LEAVE_MS): void {
-    const { sql, now, scheduleAlarm } = this.#parts;
     if (topics.length === 0) return;
-    const at = now() + inMs;
-    for (const topic of topics) {
-      sql.exec(
-        `INSERT INTO ${UNTOLD} VALUES (?, ?, ?)
-         ON CONFLICT DO UPDATE SET at = excluded.at WHERE excluded.at < at`,
-        slug,
-        topic,
-        at,
-      );
-    }
-    scheduleAlarm(at);
+    const at = this.#parts.now() + inMs;
+    for (const topic of topics) this.#rows.append(slug, topic, at);
+    this.#parts.scheduleAlarm(at);
   }
 
   /** Sends the feeds every change that is due. */
-  async settle(): Promise<void> {
-    const { sql, now } = this.#parts;
-    const rows = sql.exec<{ slug: string }>(
-      `SELECT DISTINCT slug FROM ${UNTOLD} WHERE at <= ?`,
-      now(),
-    );
-    await Promise.all([...rows].map(({ slug }) => this.#settle(slug)));
+  settle(): Promise<void> {
+    return this.#outbox.deliverDue();
   }
 
   /** @returns the time at which the next change is due, in milliseconds since 1970. */
   soonest(): number | undefined {
-    const [row] = this.#parts.sql.exec<{ at: number | null }>(
-      `SELECT min(at) AS at FROM ${UNTOLD}`,
-    );
-    return row?.at ?? undefined;
+    return this.#rows.soonest();
   }
 
-  async #settle(slug: string): Promise<void> {
-    const { sql, branch, subscriptions, feeds, deadlines, urisMs, knows, now } = this.#parts;
-    if (this.#removals.has(slug)) return;
+  /** Tells a feed which of these topics are wanted now. @returns whether it has received that. */
+  async #send(slug: string, doubtful: readonly Topic[]): Promise<boolean> {
+    const { branch, subscriptions, feeds, deadlines, urisMs, knows } = this.#parts;
     const honoured = this.#interestsOf(slug);
-    const rows = [
-      ...sql.exec<{ topic: Topic; at: number }>(
-        `SELECT topic, at FROM ${UNTOLD} WHERE slug = ? AND at <= ? LIMIT ?`,
-        slug,
-        now(),
-        AT_ONCE,
-      ),
-    ];
-    const wanted = rows.filter(({ topic }) => subscriptions.isWanted({ slug, topic }));
-    const add = wanted.map(({ topic }) => topic).filter((topic) => !honoured.has(topic));
-    const remove = rows.filter((row) => !wanted.includes(row)).map(({ topic }) => topic);
+    const add: Topic[] = [];
+    const remove: Topic[] = [];
+    for (const topic of doubtful) {
+      if (!subscriptions.isWanted({ slug, topic })) remove.push(topic);
+      else if (!honoured.has(topic)) add.push(topic);
+    }
     for (const topic of remove) {
       honoured.delete(topic);
       this.#unannounced.delete(key(slug, topic));
     }
-    let isReceived = !knows(slug) || add.length + remove.length === 0;
-    if (!isReceived) {
-      const change = feeds.of(slug).watch(branch, { add, remove });
-      const received = deadlines.within(change, urisMs).catch(() => undefined);
-      this.#removals.set(slug, { topics: new Set(remove), over: received });
-      const topics = await received;
-      this.#removals.delete(slug);
-      // The feed may still carry it out, after a subscriber has asked for the same again.
-      if (topics === undefined)
-        void change.catch(() => []).then(() => this.#sendAgain(slug, remove));
-      for (const topic of topics ?? []) honoured.add(topic);
-      isReceived = topics !== undefined;
-    }
-    const tries = isReceived ? 0 : (this.#tries.get(slug) ?? 0) + 1;
-    this.#tries.set(slug, tries);
-    const later = now() + pauseMs(BACKOFF, tries - 1);
-    for (const { topic, at } of rows) {
-      const same = [slug, topic, at] as const;
-      if (isReceived) {
-        sql.exec(`DELETE FROM ${UNTOLD} WHERE slug = ? AND topic = ? AND at = ?`, ...same);
-      } else {
-        const update = `UPDATE ${UNTOLD} SET at = ? WHERE slug = ? AND topic = ? AND at = ?`;
-        sql.exec(update, later, ...same);
-      }
-    }
+    if (!knows(slug) || add.length + remove.length === 0) return true;
+    const change = feeds.of(slug).watch(branch, { add, remove });
+    const received = deadlines.within(change, urisMs).catch(() => undefined);
+    this.#removals.set(slug, { topics: new Set(remove), over: received });
+    const topics = await received;
+    this.#removals.delete(slug);
+    // The feed may still carry it out, after a subscriber has asked for the same again.
+    if (topics === undefined) void change.catch(() => []).then(() => this.#sendAgain(slug, remove));
+    for (const topic of topics ?? []) honoured.add(topic);
+    return topics !== undefined;
   }
 
   #sendAgain(slug: string, topics: readonly Topic[]): void {

@@ -4,7 +4,8 @@
  * not grow with the number of changes.
  */
 
-import { type Backoff, pauseMs } from "../../lib/backoff.ts";
+import type { Backoff } from "../../lib/backoff.ts";
+import { MemoryRows, type NumberedItems, Outbox } from "../../lib/outbox.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import type { News, Topic } from "../../catalog/feeds.ts";
 import { isListTopic, type ListTopic } from "../../catalog/topics.ts";
@@ -22,7 +23,6 @@ export interface PublisherOptions {
   readonly wanted: {
     has(topic: Topic): boolean;
     branchesOf(topic: Topic): Iterable<number>;
-    isWantedBy(branch: number, topic: Topic): boolean;
   };
   /** The next number for news. */
   readonly nextSeq: () => number;
@@ -33,16 +33,6 @@ export interface PublisherOptions {
   readonly now: () => number;
 }
 
-/** The news that a branch has not taken yet. */
-interface BranchQueue {
-  readonly due: Set<Topic>;
-  /** Being sent, or to be sent again as it was: a branch may have it already. */
-  news: News | undefined;
-  isBusy: boolean;
-  failures: number;
-  timer: number | null;
-}
-
 export class Publisher {
   readonly #options: PublisherOptions;
   readonly #due = new Set<Topic>();
@@ -50,13 +40,22 @@ export class Publisher {
   /** The time of the last announcement of each list. */
   readonly #listsAnnouncedAt = new Map<ListTopic, number>();
   readonly #outdated = new Set<ListTopic>();
-  readonly #queues = new Map<number, BranchQueue>();
+  /** The topics that a branch has not acknowledged. Their number lets it recognize a repetition. */
+  readonly #rows: MemoryRows<number, Topic>;
+  readonly #outbox: Outbox<number, NumberedItems<Topic>>;
   #flushedAt = -Infinity;
   #timer: number | null = null;
   #timerAt = Infinity;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
+    const { nextSeq: nextNumber, now } = options;
+    this.#rows = new MemoryRows({ backoff: BACKOFF, nextNumber, now });
+    this.#outbox = new Outbox({
+      rows: this.#rows,
+      deliver: (branch, { number, items }) => this.#publish(branch, number, items),
+      onFailed: () => this.#schedule(),
+    });
   }
 
   /**
@@ -72,33 +71,34 @@ export class Publisher {
       if (isListTopic(topic)) this.#dueLists.add(topic);
       else this.#due.add(topic);
     }
-    this.#flushSoon();
+    this.#wake();
   }
 
   /** The branch has unsubscribed from the topic. */
   forget(branch: number, topic: Topic): void {
-    const queue = this.#queues.get(branch);
-    if (queue === undefined) return;
-    queue.due.delete(topic);
-    // News that is being sent cannot be taken back, but it need not be sent again.
-    if (queue.timer !== null) this.#prune(branch, queue);
-    this.#dropIfIdle(branch, queue);
+    this.#rows.withdraw(branch, topic);
+    this.#schedule();
   }
 
-  #flushSoon(): void {
-    const leftMs = this.#leftMs();
-    if (leftMs <= 0) {
-      this.#flush();
-      return;
-    }
-    const at = this.#options.now() + leftMs;
-    if (leftMs === Infinity || (this.#timer !== null && this.#timerAt <= at)) return;
+  /** Sends what is due, and sets the timer for the rest. */
+  #wake(): void {
+    if (this.#leftMs() <= 0) this.#flush();
+    void this.#outbox.deliverDue();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    const now = this.#options.now();
+    const at = Math.min(now + this.#leftMs(), this.#rows.soonest() ?? Infinity);
+    if (this.#timer !== null && this.#timerAt === at) return;
     clearTimeout(this.#timer);
     this.#timerAt = at;
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      this.#flushSoon();
-    }, leftMs);
+    this.#timer = at === Infinity ? null : setTimeout(() => this.#fired(), Math.max(0, at - now));
+  }
+
+  #fired(): void {
+    this.#timer = null;
+    this.#wake();
   }
 
   /** @returns the milliseconds until there is something to send; `Infinity` when nothing waits. */
@@ -121,12 +121,11 @@ export class Publisher {
   }
 
   #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = null;
     const { now, wanted, outdated } = this.#options;
     this.#flushedAt = now();
     const ready = [...this.#dueLists].filter((list) => this.#listMs(list) === 0);
-    const [lists, topics] = [[...this.#outdated], [...ready, ...this.#due]];
+    const lists = [...this.#outdated];
+    const topics = [...ready, ...this.#due];
     this.#outdated.clear();
     this.#due.clear();
     for (const list of ready) {
@@ -134,92 +133,14 @@ export class Publisher {
       this.#listsAnnouncedAt.set(list, this.#flushedAt);
     }
     if (lists.length > 0) outdated(lists);
-    const touched = new Set<number>();
     for (const topic of topics) {
-      for (const branch of wanted.branchesOf(topic)) {
-        this.#queueOf(branch).due.add(topic);
-        touched.add(branch);
-      }
+      for (const branch of wanted.branchesOf(topic)) this.#rows.append(branch, topic);
     }
-    for (const branch of touched) void this.#send(branch, this.#queueOf(branch));
-    if (this.#dueLists.size > 0) this.#flushSoon();
   }
 
-  #queueOf(branch: number): BranchQueue {
-    const found = this.#queues.get(branch);
-    if (found !== undefined) return found;
-    const queue: BranchQueue = {
-      due: new Set(),
-      news: undefined,
-      isBusy: false,
-      failures: 0,
-      timer: null,
-    };
-    this.#queues.set(branch, queue);
-    return queue;
-  }
-
-  /** Sends one piece of news at a time, and to a failing branch only after its pause. */
-  async #send(branch: number, queue: BranchQueue): Promise<void> {
-    if (queue.isBusy || queue.timer !== null) return;
-    queue.isBusy = true;
-    while ((queue.news ??= this.#nextNews(queue)) !== undefined) {
-      const isTaken = await this.#publish(branch, queue.news);
-      if (!isTaken) {
-        this.#pause(branch, queue);
-        break;
-      }
-      queue.news = undefined;
-      queue.failures = 0;
-    }
-    queue.isBusy = false;
-    this.#dropIfIdle(branch, queue);
-  }
-
-  #nextNews(queue: BranchQueue): News | undefined {
-    if (queue.due.size === 0) return undefined;
-    const { slug, nextSeq } = this.#options;
-    const news: News = { slug, seq: nextSeq(), topics: [...queue.due] };
-    queue.due.clear();
-    return news;
-  }
-
-  async #publish(branch: number, news: News): Promise<boolean> {
-    const publish = async (): Promise<true> => {
-      await this.#options.publish(branch, news);
-      return true;
-    };
-    return (
-      (await settleWithin(
-        publish().catch(() => false),
-        PATIENCE_MS,
-      )) === true
-    );
-  }
-
-  /** The same news is sent again under its number, by which a branch that has it recognizes it. */
-  #pause(branch: number, queue: BranchQueue): void {
-    this.#prune(branch, queue);
-    if (queue.news === undefined && queue.due.size === 0) return;
-    const ms = pauseMs(BACKOFF, queue.failures);
-    queue.failures += 1;
-    queue.timer = setTimeout(() => {
-      queue.timer = null;
-      void this.#send(branch, queue);
-    }, ms);
-  }
-
-  /** Removes topics that the branch no longer wants from the news to be sent again. */
-  #prune(branch: number, queue: BranchQueue): void {
-    if (queue.news === undefined) return;
-    const { wanted } = this.#options;
-    const topics = queue.news.topics.filter((topic) => wanted.isWantedBy(branch, topic));
-    queue.news = topics.length === 0 ? undefined : { ...queue.news, topics };
-  }
-
-  #dropIfIdle(branch: number, queue: BranchQueue): void {
-    if (queue.isBusy || queue.news !== undefined || queue.due.size > 0) return;
-    clearTimeout(queue.timer);
-    this.#queues.delete(branch);
+  async #publish(branch: number, seq: number, topics: readonly Topic[]): Promise<boolean> {
+    const { slug, publish } = this.#options;
+    const published = publish(branch, { slug, seq, topics }).then(() => true);
+    return (await settleWithin(published, PATIENCE_MS)) === true;
   }
 }

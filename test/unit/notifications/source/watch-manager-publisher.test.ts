@@ -34,7 +34,6 @@ class Fixture {
       wanted: {
         has: (topic) => this.wants.has(topic),
         branchesOf: (topic) => this.wants.get(topic) ?? [],
-        isWantedBy: (branch, topic) => this.wants.get(topic)?.has(branch) === true,
       },
       nextSeq: () => ++this.#seq,
       publish: (branch, news) => this.#publish(branch, news),

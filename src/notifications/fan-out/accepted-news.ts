@@ -18,7 +18,7 @@ export interface Range {
 const DUE = "due_1";
 const ACCEPTED = "accepted_1";
 
-export class Outbox {
+export class AcceptedNews {
   readonly #sql: Sql;
   readonly #accepted = new Map<string, number>();
 

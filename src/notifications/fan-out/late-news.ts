@@ -1,11 +1,14 @@
 /**
  * The news that single sessions have not taken, because they could not be reached or were still busy
- * with earlier news. Each session has its own, so no other session waits for it. Delivery is tried
- * again at growing intervals, for an hour at most; after that, when there is other news for the
- * session, or when it subscribes.
+ * with earlier news: the rows of their outbox. Delivery is tried again at growing intervals, for an hour
+ * at most; after that, when there is other news for the session, or when it subscribes.
+ *
+ * News that a session is offered for the first time is on record for all sessions together
+ * (`accepted-news.ts`). It gets rows of its own only when the session does not take it.
  */
 
 import { type Backoff, pauseMs } from "../../lib/backoff.ts";
+import type { OutboxRows } from "../../lib/outbox.ts";
 import type { Sql } from "../../lib/sql.ts";
 import type { News, Topic } from "../../catalog/feeds.ts";
 import { SUBSCRIPTIONS_TABLE } from "./subscription-table.ts";
@@ -14,16 +17,27 @@ const LATE = "late_1";
 const WAITING = "waiting_1";
 const BACKOFF: Backoff = { firstMs: 1000, maxMs: 300_000 };
 const MAX_BEHIND_MS = 3_600_000;
+const PAGE = 100;
 
-export class RetryQueue {
+/** News that a session is offered for the first time. */
+interface Offer {
+  readonly news: News;
+  readonly onSettled: () => void;
+}
+
+export class LateNews implements OutboxRows<string, News> {
   readonly #sql: Sql;
   readonly #now: () => number;
+  readonly #attemptMs: number;
+  readonly #offers = new Map<string, Offer>();
   /** Sessions that have rows. It is mostly empty, and then no query is needed. */
   readonly #behind: Set<string>;
 
-  constructor(sql: Sql, now: () => number) {
+  /** @param attemptMs a session that is being called is not due again within this. */
+  constructor(sql: Sql, now: () => number, attemptMs: number) {
     this.#sql = sql;
     this.#now = now;
+    this.#attemptMs = attemptMs;
     sql.exec(`CREATE TABLE IF NOT EXISTS ${LATE} (
       session TEXT NOT NULL, slug TEXT NOT NULL, topic TEXT NOT NULL, seq INTEGER NOT NULL,
       PRIMARY KEY (session, slug, topic)) WITHOUT ROWID`);
@@ -56,12 +70,17 @@ export class RetryQueue {
     return revived !== undefined;
   }
 
+  /** @param onSettled called when the session has taken the news, or when it was put into the rows. */
+  offer(session: string, news: News, onSettled: () => void): void {
+    this.#offers.set(session, { news, onSettled });
+  }
+
   /**
    * Queues those topics that the session still subscribes to.
    *
    * @param at the time of the next attempt, in milliseconds since 1970, unless one is scheduled already.
    */
-  add(session: string, { slug, seq, topics }: News, at: number): void {
+  append(session: string, { slug, seq, topics }: News, at: number): void {
     let isAny = false;
     for (const topic of topics) {
       const [added] = this.#sql.exec(
@@ -87,6 +106,8 @@ export class RetryQueue {
 
   /** The next news for the session: news of a server is delivered in its order. */
   next(session: string): News | undefined {
+    const offer = this.#offers.get(session);
+    if (offer !== undefined) return offer.news;
     if (!this.has(session)) return undefined;
     const [first] = this.#sql.exec<{ slug: string; seq: number }>(
       `SELECT slug, seq FROM ${LATE} WHERE session = ? ORDER BY slug, seq LIMIT 1`,
@@ -105,7 +126,13 @@ export class RetryQueue {
     return { ...first, topics: [...rows].map(({ topic }) => topic) };
   }
 
-  taken(session: string, { slug, seq }: News): void {
+  acknowledged(session: string, { slug, seq }: News): void {
+    const offer = this.#offers.get(session);
+    if (offer !== undefined) {
+      this.#offers.delete(session);
+      offer.onSettled();
+      return;
+    }
     this.#sql.exec(
       `DELETE FROM ${LATE} WHERE session = ? AND slug = ? AND seq = ?`,
       session,
@@ -116,20 +143,26 @@ export class RetryQueue {
     this.#sql.exec(back, this.#now(), session);
   }
 
-  /** An attempt is under way: no other is due before this time. */
-  trying(session: string, until: number): void {
+  trying(session: string): void {
+    if (!this.has(session)) return;
+    const until = this.#now() + this.#attemptMs;
     this.#sql.exec(`UPDATE ${WAITING} SET at = ? WHERE session = ?`, until, session);
   }
 
-  /** The attempt failed. */
   failed(session: string): void {
+    const offer = this.#offers.get(session);
+    const now = this.#now();
+    if (offer !== undefined) {
+      this.#offers.delete(session);
+      this.append(session, offer.news, now);
+      offer.onSettled();
+    }
     const [row] = this.#sql.exec<{ since: number; tries: number }>(
       `SELECT since, tries FROM ${WAITING} WHERE session = ?`,
       session,
     );
     if (row === undefined) return;
     const { since, tries } = row;
-    const now = this.#now();
     if (now - since >= MAX_BEHIND_MS) {
       // The rows of its news stay, so that the session takes them before any other news.
       this.#sql.exec(`DELETE FROM ${WAITING} WHERE session = ?`, session);
@@ -142,15 +175,22 @@ export class RetryQueue {
     );
   }
 
-  /** @returns up to `limit` sessions whose next attempt is due, in order. */
-  ready(after: string, limit: number): readonly string[] {
-    const rows = this.#sql.exec<{ session: string }>(
-      `SELECT session FROM ${WAITING} WHERE at <= ? AND session > ? ORDER BY session LIMIT ?`,
-      this.#now(),
-      after,
-      limit,
-    );
-    return [...rows].map(({ session }) => session);
+  /** Reads page by page: rows may be written in between. */
+  *due(): Generator<string, void, void> {
+    let after = "";
+    for (;;) {
+      const page = [
+        ...this.#sql.exec<{ session: string }>(
+          `SELECT session FROM ${WAITING} WHERE at <= ? AND session > ? ORDER BY session LIMIT ?`,
+          this.#now(),
+          after,
+          PAGE,
+        ),
+      ];
+      for (const { session } of page) yield session;
+      if (page.length < PAGE) return;
+      after = page.at(-1)?.session ?? after;
+    }
   }
 
   /** @returns the time of the earliest attempt, in milliseconds since 1970. */
@@ -160,7 +200,7 @@ export class RetryQueue {
   }
 
   /** The session has unsubscribed from the topic. */
-  remove(session: string, slug: string, topic: Topic): void {
+  withdraw(session: string, slug: string, topic: Topic): void {
     if (!this.has(session)) return;
     this.#sql.exec(
       `DELETE FROM ${LATE} WHERE session = ? AND slug = ? AND topic = ?`,
