@@ -1,6 +1,9 @@
-/** `/account`: the applications that a user has approved, and the actions in their name. */
+/**
+ * `/account`: what a user has connected, created and signed in to, and the forms that end it.
+ * Anything that is not the person's own does not exist for them (404).
+ */
 
-import type { SignedIn } from "../auth/sign-in/browser.ts";
+import { NO_SESSION_COOKIE, type SignedIn } from "../auth/sign-in/browser.ts";
 import type { AuthContext } from "../auth/context/context.ts";
 import { verifiedHost } from "../auth/clients/client-id-url.ts";
 import { isRemembered } from "../auth/sign-in/approval-rules.ts";
@@ -10,22 +13,31 @@ import type { AuditEntry } from "../auth/store/audit-log.ts";
 import type { BrowserSession } from "../auth/store/browser-sessions.ts";
 import type { Grant } from "../auth/oauth/grants/grants.ts";
 import { AUDIT_EVENTS } from "../observability/audit.ts";
-import { formOf, type Offer, resourcesFor } from "./credential-choice.ts";
-import { shown } from "./page-guard.ts";
-import { noticeOf } from "./page-notices.ts";
-import { personLabel, providerTitle } from "./person-title.ts";
-import { wordsFor } from "./reason-words.ts";
-import { page } from "./respond.ts";
+import {
+  type ChoiceError,
+  formOf,
+  type Offer,
+  readChoice,
+  resourcesFor,
+} from "./credential-choice.ts";
+import { audited, done, noticeOf, shown, submitted } from "./page-guard.ts";
+import { notFound, page, seeOther } from "./respond.ts";
 import {
   accountView,
+  type ActivityLine,
   type Connection,
   type RememberedApproval,
   type SignedInBrowser,
 } from "./view/account-view.ts";
-import type { ApiKeyRow } from "./view/account-keys-view.ts";
-import type { ActivityLine } from "./view/activity.ts";
-import type { CredentialForm } from "./view/credential-form.ts";
-import { redirectTarget } from "./view/redirect-target.ts";
+import { type ApiKeyRow, type CredentialForm, keyCreatedView } from "./view/credentials-view.ts";
+import { redirectTarget } from "./view/parts.ts";
+import { PATHS } from "./view/paths.ts";
+import { doneView } from "./view/problem-view.ts";
+import { personLabel, providerTitle, wordsFor } from "./words.ts";
+
+const SHOWN_LINES = 50;
+const KEY_DAYS = [365, 180, 90, 30, 7];
+const DAY_MS = 86_400_000;
 
 /** In this order: most of them also claim to be the later ones. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
@@ -55,9 +67,7 @@ interface Extras {
   readonly status?: number;
 }
 
-const SHOWN_LINES = 50;
-
-export async function accountPage(
+async function accountPage(
   context: AuthContext,
   { user, session, formToken }: SignedIn,
   { notice, keyForm, status = 200 }: Extras,
@@ -82,23 +92,15 @@ export async function accountPage(
     connections: grants.map(connectionOf),
     approvals: approvals.filter(isRemembered).map(approvalOf),
     sessions: sessions.map((each) => browserOf(each, session.id)),
-    keys: {
-      list: keys.map(keyOf),
-      form: keyForm ?? formOf(keyOffer(context, user)),
-    },
+    keys: { list: keys.map(keyOf), form: keyForm ?? formOf(keyOffer(context, user)) },
     activity: entries.map(lineOf),
     notice,
   });
   return page(view, { origin: context.origin, status });
 }
 
-const KEY_DAYS = [365, 180, 90, 30, 7];
-
 /** The longest lifetime first: the form preselects it. */
-export function keyOffer(
-  { authority, limits }: Pick<AuthContext, "authority" | "limits">,
-  user: { readonly isAdmin: boolean },
-): Offer {
+function keyOffer({ authority, limits }: AuthContext, user: { readonly isAdmin: boolean }): Offer {
   const days = KEY_DAYS.filter((each) => each < limits.apiKeyDays);
   return {
     resources: resourcesFor(authority.resources, user),
@@ -106,34 +108,44 @@ export function keyOffer(
   };
 }
 
-function connectionOf({ name, client, redirectUri, usedAt, ...grant }: Grant): Connection {
-  return {
-    id: grant.id,
-    clientName: name,
-    verifiedHost: verifiedHost(client),
-    redirectHost: redirectTarget(redirectUri).place,
-    resource: grant.resource,
-    scopes: grant.scopes,
-    createdAt: grant.createdAt,
-    lastUsedAt: usedAt,
-  };
+function connectionOf({ client, usedAt, createdAt, ...grant }: Grant): Connection {
+  return { ...accessOf(grant, client), id: grant.id, createdAt, lastUsedAt: usedAt };
 }
 
 /** All approvals of an application are withdrawn together, so they share its id. */
-function approvalOf({ client, name, redirectUri, ...approval }: Approval): RememberedApproval {
+function approvalOf({ client, approvedAt, ...approval }: Approval): RememberedApproval {
+  return { ...accessOf(approval, client), id: client, approvedAt };
+}
+
+function accessOf(
+  {
+    name,
+    redirectUri,
+    resource,
+    scopes,
+  }: Pick<Grant, "name" | "redirectUri" | "resource" | "scopes">,
+  client: string,
+) {
   return {
-    id: client,
     clientName: name,
     verifiedHost: verifiedHost(client),
     redirectHost: redirectTarget(redirectUri).place,
-    resource: approval.resource,
-    scopes: approval.scopes,
-    approvedAt: approval.approvedAt,
+    resource,
+    scopes,
   };
 }
 
 function browserOf({ id, agent, createdAt, seenAt }: BrowserSession, own: string): SignedInBrowser {
   return { id, agent: browserName(agent), createdAt, seenAt, isThisOne: id === own };
+}
+
+/** @returns a name that a person recognises; the given text when it names no known browser. */
+function browserName(agent: string): string {
+  const nameIn = (table: typeof BROWSERS): string | undefined =>
+    table.find(([pattern]) => pattern.test(agent))?.[1];
+  const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
+  if (browser === undefined) return agent;
+  return system === undefined ? browser : `${browser} on ${system}`;
 }
 
 function keyOf(key: ApiKey): ApiKeyRow {
@@ -151,11 +163,91 @@ function lineOf({ at, event, detail }: AuditEntry): ActivityLine {
   return { at, what, detail: about, isDenial: rest.isDenial ?? false };
 }
 
-/** @returns a name that a person recognises; the given text when it names no known browser. */
-function browserName(agent: string): string {
-  const nameIn = (table: typeof BROWSERS): string | undefined =>
-    table.find(([pattern]) => pattern.test(agent))?.[1];
-  const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
-  if (browser === undefined) return agent;
-  return system === undefined ? browser : `${browser} on ${system}`;
-}
+const ACCOUNT = { path: PATHS.account };
+const FRESH_ACCOUNT = { ...ACCOUNT, isFresh: true };
+
+export const revokeConnection = submitted(ACCOUNT, async (context, { who, form }, request) => {
+  const { id: user } = who.user;
+  const id = form.get("id") ?? "";
+  const shard = context.store.ofUser(user);
+  const grant = await shard.grants.find(user, id);
+  if (grant === undefined || !(await shard.endGrant(user, id))) return notFound(context);
+  await audited(context, request, user, "grant_revoked", { application: grant.name });
+  return done(context, PATHS.account, "connection-revoked");
+});
+
+export const forgetApproval = submitted(ACCOUNT, async (context, { who, form }, request) => {
+  const { id: user } = who.user;
+  const client = form.get("id") ?? "";
+  const { approvals } = context.store.ofUser(user);
+  const approval = (await approvals.list(user)).find((each) => each.client === client);
+  if (approval === undefined) return notFound(context);
+  await approvals.forget(user, client);
+  await audited(context, request, user, "approval_forgotten", { application: approval.name });
+  return done(context, PATHS.account, "approval-forgotten");
+});
+
+export const endBrowserSession = submitted(ACCOUNT, async (context, { who, form }, request) => {
+  const { id: user } = who.user;
+  const id = form.get("id") ?? "";
+  if (!(await context.store.ofUser(user).sessions.endById(user, id))) return notFound(context);
+  await audited(context, request, user, "session_ended");
+  if (id !== who.session.id) return done(context, PATHS.account, "session-ended");
+  const headers = new Headers({ "Set-Cookie": NO_SESSION_COOKIE });
+  return seeOther(PATHS.account, { origin: context.origin, headers });
+});
+
+/** Keys are created by a user who signed in a moment ago, and shown once. */
+export const createKey = submitted(FRESH_ACCOUNT, async (context, { who, form }, request) => {
+  const { user, session } = who;
+  const { store, origin, limits } = context;
+  const offer = keyOffer(context, user);
+  const reading = readChoice(form, offer);
+  const again = (error: ChoiceError): Promise<Response> => {
+    const keyForm = formOf(offer, { choice: reading.choice, error });
+    return accountPage(context, who, { keyForm, status: 400 });
+  };
+  if (reading.kind === "error") return again(reading.error);
+  const { label, scopes, resources, days } = reading.choice;
+  const now = Date.now();
+  const made = await store.ofUser(user.id).keys.createWithin(limits.apiKeysPerUser, {
+    kind: "sk",
+    owner: user.id,
+    label,
+    scopes,
+    resources,
+    ...(session.codeMac !== undefined && { codeMac: session.codeMac }),
+    expiresAt: now + days * DAY_MS,
+  });
+  if (made === undefined) {
+    const sentence = `You have ${limits.apiKeysPerUser} keys: revoke one that you do not need.`;
+    return again({ field: "label", sentence });
+  }
+  const { key, token } = made;
+  await audited(context, request, user.id, "key_created", { key: key.id, label });
+  const [endpoint = ""] = resources;
+  const { isAdmin } = user;
+  const { expiresAt } = key;
+  const view = keyCreatedView({ label, key: token, expiresAt, now, endpoint, isAdmin });
+  return page(view, { origin });
+});
+
+export const revokeKey = submitted(ACCOUNT, async (context, { who, form }, request) => {
+  const { id: user } = who.user;
+  const key = form.get("id") ?? "";
+  if (!(await context.store.ofUser(user).endKey(user, key))) return notFound(context);
+  await audited(context, request, user, "key_revoked", { key });
+  return done(context, PATHS.account, "key-revoked");
+});
+
+export const revokeAll = submitted(FRESH_ACCOUNT, async (context, { who }, request) => {
+  const { id } = who.user;
+  await context.store.ofUser(id).revokeEverything(id);
+  await audited(context, request, id, "everything_revoked");
+  const view = doneView(
+    "Everything is revoked",
+    "Every application, key and browser of yours has to sign in again, this one too.",
+  );
+  const headers = new Headers({ "Set-Cookie": NO_SESSION_COOKIE });
+  return page(view, { origin: context.origin, headers });
+});

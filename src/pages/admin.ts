@@ -1,19 +1,39 @@
-/** `/admin`: the health of every server, all users, all applications, and the service clients. */
+/**
+ * `/admin`: the health of every server, all users, all applications and the service clients, and
+ * the forms that change them, for an administrator who signed in a moment ago.
+ */
 
-import type { SignedIn } from "../auth/sign-in/browser.ts";
+import { isDocumentUrl, verifiedHost } from "../auth/clients/client-id-url.ts";
 import type { AuthContext } from "../auth/context/context.ts";
 import { isServed } from "../auth/oauth/endpoints/client-credentials.ts";
-import { type CurrentUser, currentUser, type User } from "../auth/store/users.ts";
-import type { Offer } from "./credential-choice.ts";
-import { formOf } from "./credential-choice.ts";
-import { listClients } from "./admin-clients.ts";
-import { shown } from "./page-guard.ts";
-import { noticeOf } from "./page-notices.ts";
-import { personLabel, providerTitle } from "./person-title.ts";
-import { page } from "./respond.ts";
-import { type AdminUser, adminView } from "./view/admin-view.ts";
-import type { ServiceRow } from "./view/admin-services-view.ts";
-import type { CredentialForm } from "./view/credential-form.ts";
+import type { ClientUse } from "../auth/oauth/grants/grants.ts";
+import type { SignedIn } from "../auth/sign-in/browser.ts";
+import type { Maker } from "../auth/store/api-keys.ts";
+import { newServiceClientId } from "../auth/store/service-clients.ts";
+import { currentUser, type User } from "../auth/store/users.ts";
+import { tryJson } from "../lib/try-json.ts";
+import { isObject } from "../protocol/json-rpc.ts";
+import { formOf, type Offer, readChoice } from "./credential-choice.ts";
+import {
+  ADMIN_FORM,
+  audited,
+  done,
+  noticeOf,
+  refusal,
+  shown,
+  submitted,
+  type Submission,
+} from "./page-guard.ts";
+import { notFound, page } from "./respond.ts";
+import { type AdminClient, type AdminUser, adminView } from "./view/admin-view.ts";
+import {
+  type CredentialForm,
+  serviceCreatedView,
+  type ServiceRow,
+} from "./view/credentials-view.ts";
+import { redirectTarget } from "./view/parts.ts";
+import { PATHS } from "./view/paths.ts";
+import { personLabel, providerTitle } from "./words.ts";
 
 export const showAdmin = shown({ forAdmins: true }, (context, who, request) =>
   adminPage(context, who, {
@@ -33,7 +53,7 @@ interface Extras {
 
 const SHOWN_USERS = 500;
 
-export async function adminPage(
+async function adminPage(
   context: AuthContext,
   { user, formToken }: SignedIn,
   { notice, after = "", serviceForm, status = 200 }: Extras,
@@ -61,37 +81,102 @@ export async function adminPage(
  * A service client may be for any resource, the operator's pages too, because an administrator
  * creates it.
  */
-export function serviceOffer({ authority }: Pick<AuthContext, "authority">): Offer {
+function serviceOffer({ authority }: AuthContext): Offer {
   return { resources: authority.resources, days: [] };
 }
 
 async function listUsers(context: AuthContext, own: string): Promise<readonly AdminUser[]> {
-  const { store, providers } = context;
-  const lists = await Promise.all(store.allOfUsers().map((shard) => shard.users.all()));
+  const lists = await Promise.all(context.store.allOfUsers().map((shard) => shard.users.all()));
   const all = lists.flat().toSorted((a, b) => b.seenAt - a.seenAt);
-  return Promise.all(
-    all.slice(0, SHOWN_USERS).map(async (user) => {
-      const current = await currentUser(context, user, user.codeMac);
-      return asAdminSees(user, current, own, providers);
-    }),
-  );
+  return Promise.all(all.slice(0, SHOWN_USERS).map((user) => userRow(context, user, own)));
 }
 
-function asAdminSees(
-  { id, provider, isDisabled, createdAt, seenAt, ...person }: User,
-  current: CurrentUser | undefined,
-  own: string,
-  providers: AuthContext["providers"],
-): AdminUser {
-  const known = providers.get(provider);
+async function userRow(context: AuthContext, user: User, own: string): Promise<AdminUser> {
+  const { id, isDisabled, createdAt, seenAt } = user;
+  const current = await currentUser(context, user, user.codeMac);
+  const provider = context.providers.get(user.provider);
   return {
-    ...{ id, label: personLabel({ id, ...person }), isDisabled, isYou: id === own },
+    id,
+    label: personLabel(user),
+    provider: provider === undefined ? user.provider : providerTitle(provider),
     isAdmin: current?.isAdmin ?? false,
+    isDisabled,
     isLetIn: isDisabled || current !== undefined,
-    provider: known === undefined ? provider : providerTitle(known),
+    isYou: id === own,
     createdAt,
     seenAt,
   };
+}
+
+interface ClientPage {
+  readonly list: readonly AdminClient[];
+  /** The client id after which the next page begins. */
+  readonly next: string | undefined;
+}
+
+const PREFIX = "client:";
+const PAGE = 50;
+
+/**
+ * Lists the applications of all users: the registered ones, page by page, and on the first page
+ * those whose id is a URL and which have a connection.
+ *
+ * @param after the last client id of the previous page.
+ */
+async function listClients(store: AuthContext["store"], after: string): Promise<ClientPage> {
+  const [useLists, rowLists] = await Promise.all([
+    Promise.all(store.allOfUsers().map(({ grants }) => grants.clientsInUse())),
+    // Each object returns its own next ones; the first of them all form the page.
+    Promise.all(
+      store.allOfClients().map(({ rows }) => rows.entries(PREFIX, PAGE + 1, PREFIX + after)),
+    ),
+  ]);
+  const byAge = useLists.flat().toSorted((a, b) => a.usedAt - b.usedAt);
+  const uses = new Map(byAge.map((use) => [use.client, use]));
+  const rows = rowLists.flat().toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const registered = rows
+    .slice(0, PAGE)
+    .flatMap(({ value }) => registeredClient(value, uses) ?? []);
+  const documents = [...uses.values()].filter(({ client }) => isDocumentUrl(client));
+  const list = after === "" ? [...documents.map(documentClient), ...registered] : registered;
+  return {
+    list: list.toSorted((a, b) => (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0)),
+    next: rows.length > PAGE ? rows[PAGE - 1]?.key.slice(PREFIX.length) : undefined,
+  };
+}
+
+/** @param value the library's record of a client. */
+function registeredClient(
+  value: string,
+  uses: ReadonlyMap<string, ClientUse>,
+): AdminClient | undefined {
+  const record = tryJson(value);
+  if (!isObject(record)) return undefined;
+  const { clientId, clientName, redirectUris, registrationDate } = record;
+  const id = String(clientId);
+  return {
+    id,
+    name: typeof clientName === "string" ? clientName : "",
+    verifiedHost: undefined,
+    redirectHosts: placesOf(Array.isArray(redirectUris) ? redirectUris.map(String) : []),
+    registeredAt: typeof registrationDate === "number" ? registrationDate * 1000 : undefined,
+    lastUsedAt: uses.get(id)?.usedAt,
+  };
+}
+
+function documentClient({ client, name, redirectUri, usedAt }: ClientUse): AdminClient {
+  return {
+    id: client,
+    name,
+    verifiedHost: verifiedHost(client),
+    redirectHosts: placesOf([redirectUri]),
+    registeredAt: undefined,
+    lastUsedAt: usedAt,
+  };
+}
+
+function placesOf(redirectUris: readonly string[]): readonly string[] {
+  return [...new Set(redirectUris.map((uri) => redirectTarget(uri).place))];
 }
 
 async function listServices({ store }: AuthContext): Promise<readonly ServiceRow[]> {
@@ -100,24 +185,116 @@ async function listServices({ store }: AuthContext): Promise<readonly ServiceRow
   return Promise.all(
     services.map(async (client) => {
       const { id, label, scopes, resources, createdAt, maker } = client;
-      // Its tokens show when it was last active; they are few, and live for an hour.
-      const tokens = await store.ofUser(id).keys.list(id);
-      const used = tokens.map((token) => token.usedAt ?? token.createdAt);
-      const lastUsedAt = used.length === 0 ? undefined : Math.max(...used);
-      const [isOn, by] = await Promise.all([
+      const [tokens, isOn, by] = await Promise.all([
+        store.ofUser(id).keys.list(id),
         isServed(store, client),
         maker && store.ofUser(maker.user).users.find(maker.user),
       ]);
+      // Its tokens show when it was last active; they are few, and live for an hour.
+      const used = tokens.map((token) => token.usedAt ?? token.createdAt);
       return {
         id,
         label,
         scopes,
         resources,
         createdAt,
-        lastUsedAt,
+        lastUsedAt: used.length === 0 ? undefined : Math.max(...used),
         isServed: isOn,
         maker: by && personLabel(by),
       };
     }),
   );
 }
+
+export const disableUser = submitted(ADMIN_FORM, async (context, submission, request) => {
+  if (submission.form.get("id") !== submission.who.user.id) {
+    return setDisabled(context, submission, request, true);
+  }
+  return refusal(context, 400, {
+    title: "That is you",
+    whatHappened: "You cannot disable yourself: nobody might be left who can undo it.",
+    whatToDo: ["Another administrator can."],
+  });
+});
+
+export const enableUser = submitted(ADMIN_FORM, (context, submission, request) =>
+  setDisabled(context, submission, request, false),
+);
+
+async function setDisabled(
+  context: AuthContext,
+  { who, form }: Submission,
+  request: Request,
+  isDisabled: boolean,
+): Promise<Response> {
+  const id = form.get("id") ?? "";
+  const { store } = context;
+  if (!(await store.ofUser(id).setDisabled(id, isDisabled))) return notFound(context);
+  if (isDisabled) await endServicesOf(store, id);
+  const event = isDisabled ? "user_disabled" : "user_enabled";
+  await audited(context, request, id, event, { by: who.user.id });
+  return done(context, PATHS.admin, isDisabled ? "user-disabled" : "user-enabled");
+}
+
+/**
+ * The service clients of a disabled administrator are no longer served; their tokens and streams
+ * end at once.
+ */
+async function endServicesOf(store: AuthContext["store"], maker: string): Promise<void> {
+  const lists = await Promise.all(store.allOfClients().map((shard) => shard.services.list()));
+  const made = lists.flat().filter((client) => client.maker?.user === maker);
+  await Promise.all(made.map(({ id }) => store.ofUser(id).revokeEverything(id)));
+}
+
+/** Deletes an application: its registration, and all its grants and approvals. */
+export const deleteClient = submitted(ADMIN_FORM, async (context, { who, form }, request) => {
+  const { store } = context;
+  const client = form.get("id") ?? "";
+  const endAll = (): Promise<readonly number[]> =>
+    Promise.all(store.allOfUsers().map((shard) => shard.endClient(client)));
+  // The registration is deleted last: until then the application stays on the page, and the
+  // deletion can be repeated if not everything has ended. Grants that began meanwhile end after
+  // it.
+  const ended = await endAll();
+  const wasRegistered = await store.ofClient(client).rows.delete(`client:${client}`);
+  if (wasRegistered) await endAll();
+  else if (ended.every((grants) => grants === 0)) return notFound(context);
+  await audited(context, request, who.user.id, "client_deleted", { client });
+  return done(context, PATHS.admin, "client-deleted");
+});
+
+export const createService = submitted(ADMIN_FORM, async (context, { who, form }, request) => {
+  const { store, origin } = context;
+  const offer = serviceOffer(context);
+  const reading = readChoice(form, offer);
+  if (reading.kind === "error") {
+    return adminPage(context, who, { serviceForm: formOf(offer, reading), status: 400 });
+  }
+  const { label, scopes, resources } = reading.choice;
+  const { user, session } = who;
+  const maker: Maker = {
+    user: user.id,
+    ...(session.codeMac !== undefined && { codeMac: session.codeMac }),
+  };
+  const id = newServiceClientId();
+  const made = await store.ofClient(id).services.create({ id, label, scopes, resources, maker });
+  await audited(context, request, user.id, "service_client_created", { client: id, label });
+  const secret = made.secret ?? "";
+  const view = serviceCreatedView({
+    label,
+    clientId: id,
+    secret,
+    tokenEndpoint: `${origin}/token`,
+  });
+  return page(view, { origin });
+});
+
+export const revokeService = submitted(ADMIN_FORM, async (context, { who, form }, request) => {
+  const { store } = context;
+  const id = form.get("id") ?? "";
+  if (!(await store.ofClient(id).services.remove(id))) return notFound(context);
+  // Its issued tokens are keys that it owns.
+  await store.ofUser(id).revokeEverything(id);
+  await audited(context, request, who.user.id, "service_client_revoked", { client: id });
+  return done(context, PATHS.admin, "service-revoked");
+});

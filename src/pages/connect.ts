@@ -6,9 +6,9 @@
 import { signedIn } from "../auth/sign-in/browser.ts";
 import type { AuthContext } from "../auth/context/context.ts";
 import { isLoopback } from "../lib/loopback.ts";
-import { providerTitle } from "./person-title.ts";
 import { page } from "./respond.ts";
 import { type ConnectSignIn, connectView } from "./view/connect-view.ts";
+import { providerTitle } from "./words.ts";
 
 export interface ConnectContext {
   readonly origin: string;

@@ -5,9 +5,8 @@ import { ADMIN, USE } from "../auth/scopes.ts";
 import type { Changes } from "../auth/sign-in/approval-rules.ts";
 import { offeredScopes } from "../auth/sign-in/decide.ts";
 import type { ConsentQuestion } from "../auth/sign-in/sign-in-outcome.ts";
-import { personLabel } from "./person-title.ts";
 import type { ConsentScope, ConsentView } from "./view/consent-view.ts";
-import { PATHS } from "./view/paths.ts";
+import { personLabel } from "./words.ts";
 
 /** @param resources the resources of this gateway. */
 export function consentModel(
@@ -18,7 +17,6 @@ export function consentModel(
   const resource = resources.find(({ id }) => id === request.resource);
   const slugs = resources.flatMap(({ slug }) => slug ?? []);
   return {
-    action: PATHS.authorize,
     handle,
     client: { name: client.name, verifiedHost: client.verifiedHost },
     redirectUri: request.redirectUri,
@@ -28,10 +26,7 @@ export function consentModel(
       upstreams: upstreamsOf(resource, scopes, slugs),
     },
     scopes: scopeRows(scopes, resource, changes.newScopes),
-    account:
-      user === undefined
-        ? undefined
-        : { label: personLabel(user), switchAction: PATHS.authorizeAsOther },
+    account: user && personLabel(user),
     changes: sentencesOf(changes),
   };
 }

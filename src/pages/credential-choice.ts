@@ -7,7 +7,7 @@
 import { cleanText } from "../lib/clean-text.ts";
 import type { Resource } from "../auth/resources.ts";
 import { ADMIN } from "../auth/scopes.ts";
-import type { CredentialField, CredentialForm } from "./view/credential-form.ts";
+import type { CredentialField, CredentialForm } from "./view/credentials-view.ts";
 
 export interface Offer {
   /** The resources on offer, the default one first. */

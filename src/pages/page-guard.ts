@@ -13,15 +13,16 @@ import {
   signedIn,
   signInPath,
 } from "../auth/sign-in/browser.ts";
-import type { AuthContext } from "../auth/context/context.ts";
-import { audited } from "./audited.ts";
-import { adminsOnly, foreignForm, unreadableForm } from "./page-refusals.ts";
-import { seeOther } from "./respond.ts";
+import { addressOf, type AuthContext } from "../auth/context/context.ts";
+import type { AuditDetail, AuditEvent } from "../observability/audit.ts";
+import { problemPage } from "./problems.ts";
+import { page, seeOther } from "./respond.ts";
 import { PATHS } from "./view/paths.ts";
+import { problemView, type ProblemView } from "./view/problem-view.ts";
 
 export type Handler = (context: AuthContext, request: Request) => Promise<Response>;
 
-export interface PageGuard {
+interface PageGuard {
   /** The path to return to after a sign-in. */
   readonly path: string;
   readonly forAdmins?: boolean;
@@ -60,13 +61,14 @@ export function submitted(
     const who = await signedIn(context, request);
     if (who === undefined) return signInFirst(context, path);
     const form = await readForm(request);
-    if (form === undefined) return unreadableForm(context);
+    if (form === undefined) return problemPage(context, { problem: "no-form" });
+    const { user } = who;
     if (!hasFormToken(form, who)) {
-      await audited(context, request, who.user.id, ["denied", { reason: "form token" }]);
+      await audited(context, request, user.id, "denied", { reason: "form token" });
       return foreignForm(context);
     }
-    if (forAdmins && !who.user.isAdmin) {
-      await audited(context, request, who.user.id, ["denied", { reason: "not an administrator" }]);
+    if (forAdmins && !user.isAdmin) {
+      await audited(context, request, user.id, "denied", { reason: "not an administrator" });
       return adminsOnly(context);
     }
     if (needsFresh && !isFresh(context, who.session)) return signInFirst(context, path, true);
@@ -76,4 +78,61 @@ export function submitted(
 
 function signInFirst(context: AuthContext, to: string, isFreshNeeded = false): Response {
   return seeOther(signInPath(to, isFreshNeeded), context);
+}
+
+/** Appends an action to the audit log of the affected user, with the address of the request. */
+export function audited(
+  { store }: AuthContext,
+  request: Request,
+  user: string,
+  event: AuditEvent,
+  detail?: AuditDetail,
+): Promise<void> {
+  return store.ofUser(user).audit.append(user, event, { ...detail, address: addressOf(request) });
+}
+
+type Where = Pick<AuthContext, "origin">;
+
+/** Cross-site request forgery, or a page that was left open over a sign-in. */
+export function foreignForm(context: Where): Response {
+  return refusal(context, 403, {
+    title: "This form is out of date",
+    whatHappened: "It does not come from a page that this sign-in was shown.",
+    whatToDo: ["Go back, load the page again, and try once more."],
+  });
+}
+
+function adminsOnly(context: Where): Response {
+  return refusal(context, 403, {
+    title: "For administrators",
+    whatHappened: "You are signed in, but not as an administrator.",
+    whatToDo: ["Whoever runs this gateway can make you one."],
+  });
+}
+
+export function refusal({ origin }: Where, status: number, model: ProblemView): Response {
+  return page(problemView(model), { origin, status });
+}
+
+/** The sentence for an action that has just succeeded. */
+const NOTICES = {
+  "connection-revoked": "The application is disconnected.",
+  "approval-forgotten": "The approval is forgotten: you will be asked again.",
+  "session-ended": "That browser is signed out.",
+  "key-revoked": "The key works no more.",
+  "user-disabled": "The person is disabled and signed out everywhere.",
+  "user-enabled": "The person may sign in again.",
+  "client-deleted": "The application is deleted, and disconnected from everybody.",
+  "service-revoked": "The service client is gone, with its tokens.",
+} as const;
+
+/** Redirects to the page of a form, with a word for the notice that the page shows. */
+export function done(context: Where, path: string, notice: keyof typeof NOTICES): Response {
+  return seeOther(`${path}?done=${notice}`, context);
+}
+
+/** @returns one of our sentences, whatever the query contains. */
+export function noticeOf({ url }: Request): string | undefined {
+  const word = new URL(url).searchParams.get("done") ?? "";
+  return Object.hasOwn(NOTICES, word) ? NOTICES[word as keyof typeof NOTICES] : undefined;
 }

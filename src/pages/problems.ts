@@ -2,20 +2,18 @@
  * The problem pages of a sign-in that cannot continue: what happened, and what the person can do.
  */
 
-import type { ProblemKind } from "../auth/sign-in/ending.ts";
+import type { AuthContext } from "../auth/context/context.ts";
+import type { Problem, ProblemKind } from "../auth/sign-in/ending.ts";
+import { page } from "./respond.ts";
+import { problemView, type ProblemView } from "./view/problem-view.ts";
 
-export interface ProblemWords {
-  readonly status: number;
-  readonly title: string;
-  readonly whatHappened: string;
-  readonly whatToDo: readonly string[];
-}
+type ProblemWords = ProblemView & { readonly status: number };
 
 const FROM_THE_APPLICATION = "Go back to the application and connect again.";
 const ASK_THE_MAKER = "If it happens again, tell whoever makes the application.";
 const ASK_THE_OPERATOR = "If it happens again, tell whoever runs this gateway.";
 
-export const PROBLEMS: Readonly<Record<ProblemKind, ProblemWords>> = {
+const PROBLEMS: Readonly<Record<ProblemKind, ProblemWords>> = {
   unreadable: {
     status: 400,
     title: "This request cannot be read",
@@ -150,3 +148,14 @@ export const PROBLEMS: Readonly<Record<ProblemKind, ProblemWords>> = {
     ],
   },
 };
+
+export function problemPage(
+  { origin }: Pick<AuthContext, "origin">,
+  { problem, sentence, reference, retryAfterSeconds }: Omit<Problem, "kind">,
+): Response {
+  const { status, ...words } = PROBLEMS[problem];
+  const headers = new Headers();
+  if (retryAfterSeconds !== undefined) headers.set("Retry-After", String(retryAfterSeconds));
+  const whatHappened = sentence ?? words.whatHappened;
+  return page(problemView({ ...words, whatHappened, reference }), { origin, status, headers });
+}

@@ -5,7 +5,9 @@
  */
 
 import { toBase64Url } from "../lib/base64url.ts";
+import { isLoopback } from "../lib/loopback.ts";
 import { layout, type View } from "./view/layout.ts";
+import { notFoundView } from "./view/problem-view.ts";
 
 export interface PageOptions {
   /** Of the gateway. */
@@ -52,6 +54,13 @@ export function page(view: View, options: PageOptions): Response {
 }
 
 /**
+ * The same response for things that never existed, that are gone, and that belong to another user.
+ */
+export function notFound({ origin }: Pick<PageOptions, "origin">): Response {
+  return page(notFoundView(), { origin, status: 404 });
+}
+
+/**
  * RFC 9700 section 4.12: 303, so that what a form had in it is not sent on.
  *
  * @param location a path of the gateway, or a URL that was checked.
@@ -85,9 +94,29 @@ function contentPolicy(view: View, { formActions = [] }: PageOptions, nonce: str
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
-  if (view.script !== undefined) directives.push(`script-src 'nonce-${nonce}'`);
+  if (view.hasCopyButtons === true) directives.push(`script-src 'nonce-${nonce}'`);
   if (formActions !== "omit") {
     directives.push(["form-action 'self'", ...new Set(formActions)].join(" "));
   }
   return directives.join("; ");
+}
+
+/**
+ * The sources of a page's `form-action`. Chromium and Safari apply it to every redirect after a
+ * form was sent (CSP3 section 6.4.1.1), and block an unlisted one without a message to the person:
+ * so it lists the possible targets of the response, which are the client and the identity provider.
+ *
+ * @param url a redirect URI: the client's registered one, or the identity provider's.
+ * @returns sources in the grammar of CSP (section 2.3.1).
+ */
+export function formActionsFor(url: string): readonly string[] {
+  if (!URL.canParse(url)) return [];
+  const { protocol, origin, hostname } = new URL(url);
+  if (protocol !== "https:" && protocol !== "http:") return [protocol];
+  // The grammar has no IPv6 addresses: browsers ignore them, so only the scheme can be listed.
+  if (hostname.startsWith("[")) return [protocol];
+  if (!isLoopback(hostname)) return [origin];
+  // Another port than the registered one is equally valid (RFC 8252 section 7.3).
+  const hosts = new Set([hostname, "127.0.0.1", "localhost"]);
+  return Array.from(hosts, (host) => `${protocol}//${host}:*`);
 }

@@ -3,8 +3,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, test } from "vitest";
 
-import { formActionsFor } from "../../src/pages/form-action.ts";
-import { page, seeOther } from "../../src/pages/respond.ts";
+import { formActionsFor, page, seeOther } from "../../src/pages/respond.ts";
 import { adminView } from "../../src/pages/view/admin-view.ts";
 import { connectView } from "../../src/pages/view/connect-view.ts";
 import { consentView } from "../../src/pages/view/consent-view.ts";

@@ -2,7 +2,7 @@
 
 import { test } from "vitest";
 
-import { deleteClient } from "../../src/pages/admin-actions.ts";
+import { deleteClient } from "../../src/pages/admin.ts";
 import { PATHS } from "../../src/pages/view/paths.ts";
 import { newContext } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";

@@ -13,10 +13,16 @@ import { register } from "../../src/auth/oauth/endpoints/register.ts";
 import { token } from "../../src/auth/oauth/endpoints/token.ts";
 import { showAccount } from "../../src/pages/account.ts";
 import { showAdmin } from "../../src/pages/admin.ts";
-import { answerAuthorize, showAuthorize, switchAccount } from "../../src/pages/authorize.ts";
-import { showCallback } from "../../src/pages/callback.ts";
-import { answerLogin, showLogin } from "../../src/pages/login.ts";
-import { finishSetup, showSetup } from "../../src/pages/setup.ts";
+import {
+  answerAuthorize,
+  answerLogin,
+  finishSetup,
+  showAuthorize,
+  showCallback,
+  showLogin,
+  showSetup,
+  switchAccount,
+} from "../../src/pages/sign-in.ts";
 import { Browser } from "../support/oauth-browser.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
 import type { Gateway } from "../support/oauth-requests.ts";

@@ -2,15 +2,16 @@
 
 import type { ServerHealth } from "../../src/observability/health.ts";
 import type { AccountView } from "../../src/pages/view/account-view.ts";
-import type { KeyCreatedView } from "../../src/pages/view/account-keys-view.ts";
 import type { AdminView } from "../../src/pages/view/admin-view.ts";
-import type { ServiceCreatedView } from "../../src/pages/view/admin-services-view.ts";
 import type { ConnectView } from "../../src/pages/view/connect-view.ts";
 import type { ConsentView } from "../../src/pages/view/consent-view.ts";
-import type { CredentialForm } from "../../src/pages/view/credential-form.ts";
+import type {
+  CredentialForm,
+  KeyCreatedView,
+  ServiceCreatedView,
+} from "../../src/pages/view/credentials-view.ts";
 import type { LoginsView, LoginTraceView } from "../../src/pages/view/logins-view.ts";
 import type { ProblemView } from "../../src/pages/view/problem-view.ts";
-import type { SetupView } from "../../src/pages/view/setup-view.ts";
 import type { SignInView } from "../../src/pages/view/sign-in-view.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 15, 30);
@@ -20,7 +21,6 @@ const ORIGIN = "https://mcp.example.com";
 const HANDLE = "h".repeat(43);
 const CSRF = "c".repeat(43);
 const consent: ConsentView = {
-  action: "/authorize",
   handle: HANDLE,
   client: { name: "Claude Code", verifiedHost: undefined },
   redirectUri: "http://127.0.0.1:53412/callback?from=claude",
@@ -49,7 +49,7 @@ const consent: ConsentView = {
       isSensitive: true,
     },
   ],
-  account: { label: "ada@example.com", switchAction: "/authorize/switch" },
+  account: "ada@example.com",
   changes: [],
 };
 
@@ -57,13 +57,11 @@ const signIn: SignInView = {
   client: { name: "Claude Code" },
   handle: HANDLE,
   providers: [
-    { name: "github", label: "Continue with GitHub", action: "/login/github" },
-    { name: "entra", label: "Continue with Microsoft", action: "/login/entra" },
+    { name: "github", label: "Continue with GitHub" },
+    { name: "entra", label: "Continue with Microsoft" },
   ],
-  owner: { action: "/login", error: undefined, waitSeconds: undefined },
+  owner: {},
 };
-
-const setup: SetupView = { action: "/setup", handle: HANDLE };
 
 const problem: ProblemView = {
   title: "This application is not known here",
@@ -73,7 +71,6 @@ const problem: ProblemView = {
     "If that does not help, sign out of the server there first.",
   ],
   reference: "k7m-p2x9",
-  returnTo: undefined,
 };
 
 const form: CredentialForm = {
@@ -376,9 +373,9 @@ const logins: LoginsView = {
 };
 
 export const MODELS = {
+  handle: HANDLE,
   consent,
   signIn,
-  setup,
   problem,
   account,
   keyCreated,

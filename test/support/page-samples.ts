@@ -2,17 +2,19 @@
 
 import type { ServerHealth } from "../../src/observability/health.ts";
 import { accountView } from "../../src/pages/view/account-view.ts";
-import { keyCreatedView } from "../../src/pages/view/account-keys-view.ts";
 import { adminView } from "../../src/pages/view/admin-view.ts";
-import { serviceCreatedView } from "../../src/pages/view/admin-services-view.ts";
 import { connectView } from "../../src/pages/view/connect-view.ts";
 import { consentView } from "../../src/pages/view/consent-view.ts";
-import { doneView, notFoundView, signedOutView } from "../../src/pages/view/ends.ts";
+import { keyCreatedView, serviceCreatedView } from "../../src/pages/view/credentials-view.ts";
 import type { View } from "../../src/pages/view/layout.ts";
 import { loginsView, loginTraceView } from "../../src/pages/view/logins-view.ts";
-import { problemView } from "../../src/pages/view/problem-view.ts";
-import { setupDoneView, setupView } from "../../src/pages/view/setup-view.ts";
-import { signInView } from "../../src/pages/view/sign-in-view.ts";
+import {
+  doneView,
+  notFoundView,
+  problemView,
+  signedOutView,
+} from "../../src/pages/view/problem-view.ts";
+import { setupDoneView, setupView, signInView } from "../../src/pages/view/sign-in-view.ts";
 import { MODELS } from "./page-models.ts";
 
 /** Has no place to break, is wider than any phone, and is markup to whoever forgets to escape. */
@@ -44,23 +46,23 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     client: { name: HOSTILE, verifiedHost: undefined },
     redirectUri: `https://accounts.google.com.${"sign-in.".repeat(20)}example/cb?x=${"y".repeat(400)}`,
     resource: { ...consent.resource, upstreams: [HOSTILE, "b"] },
-    account: { label: HOSTILE, switchAction: "/switch" },
+    account: HOSTILE,
     changes: [HOSTILE],
   }),
   "sign-in": signInView({ ...signIn, providers: [] }),
   "sign-in-error": signInView({
     ...{ ...signIn, providers: [] },
-    owner: { action: "/login", error: "That is not the owner code.", waitSeconds: undefined },
+    owner: { error: "That is not the owner code." },
   }),
   "sign-in-throttled": signInView({
     ...{ ...signIn, providers: [], client: undefined },
-    owner: { action: "/login", error: undefined, waitSeconds: 42 },
+    owner: { waitSeconds: 42 },
   }),
   "sign-in-providers": signInView({ ...signIn, owner: undefined }),
   "sign-in-both": signInView(signIn),
   "sign-in-none": signInView({ ...signIn, providers: [], owner: undefined }),
-  setup: setupView(MODELS.setup),
-  "setup-done": setupDoneView({ code: "ovi5-n6tq-2kxc-8hrm-wj3d-p9ae-7yfb-4uzs" }),
+  setup: setupView(MODELS.handle),
+  "setup-done": setupDoneView("ovi5-n6tq-2kxc-8hrm-wj3d-p9ae-7yfb-4uzs"),
   problem: problemView(MODELS.problem),
   "problem-return": problemView({
     title: "The request is not complete",
@@ -126,6 +128,6 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     isLoopback: true,
   }),
   "signed-out": signedOutView(),
-  done: doneView({ title: "Claude Code is connected", sentence: "It has what it needs." }),
+  done: doneView("Claude Code is connected", "It has what it needs."),
   "not-found": notFoundView(),
 };

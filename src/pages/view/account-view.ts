@@ -1,57 +1,55 @@
-/** The connections of a user, and the forms that end each of them, or all. */
+/** What a user has connected, created and signed in to, with a form that ends each of them, or all. */
 
-import { actionButton, type HiddenFields } from "./forms.ts";
+import { type ApiKeyRow, apiKeysSection, type Credentials } from "./credentials-view.ts";
 import { type Html, html } from "./html.ts";
-import { type ApiKeysModel, apiKeysSection } from "./account-keys-view.ts";
-import { type ActivityLine, activityList } from "./activity.ts";
 import type { View } from "./layout.ts";
 import {
-  exactText,
+  actionButton,
+  badge,
   clientName,
+  confirmed,
   entry,
+  exactText,
   type Fact,
   foreign,
   lastUse,
   listOf,
   notice,
+  type PageContext,
   part,
+  reach,
   verification,
 } from "./parts.ts";
 import { PATHS } from "./paths.ts";
 import { when } from "./time.ts";
 
-export interface AccountView {
-  /** Milliseconds since the epoch, as all times are here. */
-  readonly now: number;
-  readonly csrf: string;
+export interface AccountView extends PageContext {
   readonly person: { readonly label: string; readonly provider: string; readonly isAdmin: boolean };
   readonly connections: readonly Connection[];
   readonly approvals: readonly RememberedApproval[];
   readonly sessions: readonly SignedInBrowser[];
-  readonly keys: ApiKeysModel;
+  readonly keys: Credentials<ApiKeyRow>;
   readonly activity: readonly ActivityLine[];
   /** The sentence on the action that has just succeeded. */
   readonly notice: string | undefined;
 }
 
-export interface Connection {
+/** The access of an application. */
+interface Access {
   readonly id: string;
   readonly clientName: string;
   readonly verifiedHost: string | undefined;
   readonly redirectHost: string;
   readonly resource: string;
   readonly scopes: readonly string[];
+}
+
+export interface Connection extends Access {
   readonly createdAt: number;
   readonly lastUsedAt: number | undefined;
 }
 
-export interface RememberedApproval {
-  readonly id: string;
-  readonly clientName: string;
-  readonly verifiedHost: string | undefined;
-  readonly redirectHost: string;
-  readonly resource: string;
-  readonly scopes: readonly string[];
+export interface RememberedApproval extends Access {
   readonly approvedAt: number;
 }
 
@@ -64,10 +62,21 @@ export interface SignedInBrowser {
   readonly isThisOne: boolean;
 }
 
+/** A line of the audit log, as the user reads it. */
+export interface ActivityLine {
+  readonly at: number;
+  /** A sentence of our own, e.g. `Signed in with GitHub`. */
+  readonly what: string;
+  /** The subject of the action, in its own words. */
+  readonly detail: string | undefined;
+  readonly isDenial: boolean;
+}
+
 export function accountView(model: AccountView): View {
   const { person, connections, approvals, sessions, now, csrf } = model;
+  const title = "Your account";
   const body = html`
-    <h1>Your account</h1>
+    <h1>${title}</h1>
     <div class="account">
       <p class="lede">
         Signed in as <b>${foreign(person.label, "somebody")}</b> with ${person.provider}
@@ -79,7 +88,12 @@ export function accountView(model: AccountView): View {
       "Connected applications",
       "They act as you until you end it. Access ends within seconds.",
       listOf(
-        connections.map((each) => connection(each, now, csrf)),
+        connections.map((each) =>
+          access(each, csrf, { path: PATHS.revokeConnection, label: "Revoke" }, [
+            ["Connected", when(each.createdAt, now)],
+            lastUse(each.lastUsedAt, now),
+          ]),
+        ),
         "No application is connected. The first one appears here when you approve it.",
       ),
     )}
@@ -87,84 +101,77 @@ export function accountView(model: AccountView): View {
       "Remembered approvals",
       "An application in this list may connect again without asking you.",
       listOf(
-        approvals.map((each) => approval(each, now, csrf)),
+        approvals.map((each) =>
+          access(each, csrf, { path: PATHS.forgetApproval, label: "Forget" }, [
+            ["Approved", when(each.approvedAt, now)],
+          ]),
+        ),
         "Nothing is remembered: every application asks you each time.",
       ),
     )}
-    ${apiKeysSection(model.keys, now, csrf)}
+    ${apiKeysSection(model.keys, model)}
     ${part(
       "Browsers",
       "Where you are signed in to these pages. Applications do not depend on it.",
       listOf(
-        sessions.map((each) => browser(each, now, csrf)),
+        sessions.map((each) => browser(each, model)),
         "You are signed in nowhere.",
       ),
     )}
-    ${part("Recent activity", undefined, activityList(model.activity, now))} ${revokeAll(csrf)}
+    ${part("Recent activity", undefined, activity(model.activity, now))} ${revokeAll(csrf)}
   `;
   const nav = { current: "account", isAdmin: person.isAdmin } as const;
-  return { title: "Your account", body, width: "wide", kind: "site", nav };
+  return { title, body, width: "wide", kind: "site", nav };
 }
 
-function connection(each: Connection, now: number, csrf: string): Html {
+function access(
+  { id, clientName: name, verifiedHost, ...each }: Access,
+  csrf: string,
+  { path: action, label }: { readonly path: string; readonly label: string },
+  dates: readonly Fact[],
+): Html {
   return entry({
-    title: named(each),
+    title: html`${clientName(name)} ${verification(verifiedHost)}`,
     facts: [
-      ...reach(each),
-      ["Connected", when(each.createdAt, now)],
-      lastUse(each.lastUsedAt, now),
+      ["Access goes to", exactText(each.redirectHost)],
+      ...reach([each.resource], each.scopes),
+      ...dates,
     ],
-    action: removal(PATHS.revokeConnection, "Revoke", each, { csrf, id: each.id }),
+    action: actionButton({ action, label, about: name, fields: { csrf, id }, look: "danger" }),
   });
 }
 
-function approval(each: RememberedApproval, now: number, csrf: string): Html {
+function browser({ id, agent, ...each }: SignedInBrowser, { now, csrf }: PageContext): Html {
+  const about = `the session of ${agent}`;
+  const fields = { csrf, id };
   return entry({
-    title: named(each),
-    facts: [...reach(each), ["Approved", when(each.approvedAt, now)]],
-    action: removal(PATHS.forgetApproval, "Forget", each, { csrf, id: each.id }),
-  });
-}
-
-type Named = Pick<Connection, "clientName" | "verifiedHost">;
-type Reach = Pick<Connection, "redirectHost" | "resource" | "scopes">;
-
-function named(each: Named): Html {
-  return html`${clientName(each.clientName)} ${verification(each.verifiedHost)}`;
-}
-
-function reach({ redirectHost, resource, scopes }: Reach): readonly Fact[] {
-  return [
-    ["Access goes to", exactText(redirectHost)],
-    ["Acts on", exactText(resource)],
-    ["Scopes", exactText(scopes.join(" "))],
-  ];
-}
-
-function removal(action: string, label: string, each: Named, fields: HiddenFields): Html {
-  return actionButton({ action, label, about: each.clientName, fields, look: "danger" });
-}
-
-function browser(each: SignedInBrowser, now: number, csrf: string): Html {
-  const title = html`${foreign(each.agent, "A browser without a name")}
-  ${each.isThisOne && html`<span class="badge good">This browser</span>`}`;
-  return entry({
-    title,
+    title: html`${foreign(agent, "A browser without a name")}
+    ${each.isThisOne && badge("This browser", "good")}`,
     facts: [
       ["Signed in", when(each.createdAt, now)],
       ["Last seen", when(each.seenAt, now)],
     ],
-    action: actionButton({
-      action: PATHS.endSession,
-      label: "End",
-      about: `the session of ${each.agent}`,
-      fields: { csrf, id: each.id },
-      look: "danger",
-    }),
+    action: actionButton({ action: PATHS.endSession, label: "End", about, fields, look: "danger" }),
   });
 }
 
-/** The confirmation needs no script: the button is behind a disclosure. */
+function activity(lines: readonly ActivityLine[], now: number): Html {
+  if (lines.length === 0) return html`<p class="empty">Nothing has happened yet.</p>`;
+  return html`<ol class="activity">
+    ${lines.map(
+      ({ at, what, detail, isDenial }) =>
+        html`<li class="${isDenial ? "bad" : "plain"}">
+          <span class="small">${when(at, now)}</span
+          ><span
+            >${isDenial && html`<b>Denied</b> · `}${what}${
+              detail !== undefined && html` · ${foreign(detail, "")}`
+            }</span
+          >
+        </li>`,
+    )}
+  </ol>`;
+}
+
 function revokeAll(csrf: string): Html {
   return html`<section class="stop part warn">
     <h2>Revoke everything</h2>
@@ -172,17 +179,11 @@ function revokeAll(csrf: string): Html {
       Ends every connection, API key, remembered approval and browser session of yours, this one
       too.
     </p>
-    <details class="sure">
-      <summary>Continue</summary>
-      <div class="note warn">
-        <p>Every application has to be connected again. This cannot be undone.</p>
-        ${actionButton({
-          action: PATHS.revokeAll,
-          label: "Yes, revoke everything",
-          fields: { csrf },
-          look: "danger",
-        })}
-      </div>
-    </details>
+    ${confirmed(
+      "sure",
+      "Continue",
+      "Every application has to be connected again. This cannot be undone.",
+      { action: PATHS.revokeAll, label: "Yes, revoke everything", fields: { csrf } },
+    )}
   </section>`;
 }

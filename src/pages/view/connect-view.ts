@@ -1,7 +1,6 @@
 /** The front page: instructions that connect each client to this gateway. */
 
 import { type ClientGuide, clientGuides, type Snippet } from "./client-guides.ts";
-import { COPY_SCRIPT } from "./copy-script.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
 import { copyable, part, stop } from "./parts.ts";
@@ -12,17 +11,12 @@ export interface ConnectView {
   readonly endpoint: string;
   /** The same for clients of 2024-11-05 (HTTP+SSE). */
   readonly sseEndpoint: string;
-  readonly servers: readonly ConnectServer[];
+  /** The upstream servers that have an endpoint of their own. */
+  readonly servers: readonly { readonly name: string; readonly endpoint: string }[];
   readonly signIn: ConnectSignIn;
   /** Only this machine can reach the gateway. */
   readonly isLoopback: boolean;
   readonly isAdmin: boolean;
-}
-
-/** An upstream server with an endpoint of its own. */
-interface ConnectServer {
-  readonly name: string;
-  readonly endpoint: string;
 }
 
 export type ConnectSignIn =
@@ -32,13 +26,14 @@ export type ConnectSignIn =
 
 export function connectView(model: ConnectView): View {
   const { endpoint, signIn, isLoopback } = model;
+  const title = "Connect an application";
   const guides = clientGuides({
     name: "edgeway",
     url: endpoint,
     needsSignIn: signIn.kind === "oauth",
   });
   const body = html`
-    <h1>Connect an application</h1>
+    <h1>${title}</h1>
     <p class="lede">One address, for every MCP client and every server behind this gateway.</p>
     ${stop(
       "MCP server URL",
@@ -61,11 +56,11 @@ export function connectView(model: ConnectView): View {
     ${guides.map((guide) => section(guide, isLoopback))} ${otherAddresses(model)}
   `;
   return {
-    title: "Connect an application",
+    title,
     body,
     width: "wide",
     kind: "site",
-    script: COPY_SCRIPT,
+    hasCopyButtons: true,
     ...(signIn.kind === "oauth" && { nav: { current: "connect", isAdmin: model.isAdmin } }),
   };
 }

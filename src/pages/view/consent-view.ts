@@ -8,16 +8,25 @@
  */
 
 import { cleanText } from "../../lib/clean-text.ts";
-import { actionButton, hidden } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
-import { exactText, clientName, foreign, stop } from "./parts.ts";
-import { redirectTarget } from "./redirect-target.ts";
+import {
+  actionButton,
+  badge,
+  clientName,
+  exactText,
+  foreign,
+  hidden,
+  redirectTarget,
+  stop,
+} from "./parts.ts";
+import { PATHS } from "./paths.ts";
 
 export interface ConsentView {
-  /** Takes the fields `handle`, `scope` (of the optional ones) and `decision`. */
-  readonly action: string;
-  /** The handle of the attempt: only a form from this page contains it. */
+  /**
+   * The handle of the attempt: only a form from this page contains it. The form also sends `scope`
+   * (the optional ones) and `decision`.
+   */
   readonly handle: string;
   readonly client: {
     /** The name that it gives itself; cleaned here. */
@@ -33,7 +42,8 @@ export interface ConsentView {
     readonly upstreams: readonly string[];
   };
   readonly scopes: readonly ConsentScope[];
-  readonly account: ConsentAccount | undefined;
+  /** The signed-in person; `undefined` for nobody. */
+  readonly account: string | undefined;
   /** The changes since the person last approved; one sentence each. */
   readonly changes: readonly string[];
 }
@@ -51,12 +61,6 @@ export interface ConsentScope {
   readonly isSensitive: boolean;
 }
 
-interface ConsentAccount {
-  readonly label: string;
-  /** Takes `handle`, and lets another person sign in. */
-  readonly switchAction: string;
-}
-
 const MAX_CHANGE = 200;
 
 export function consentView(model: ConsentView): View {
@@ -67,7 +71,7 @@ export function consentView(model: ConsentView): View {
     ${stop("Who asks", whoAsks(model), client.verifiedHost === undefined ? "plain" : "good")}
     ${whereTo(model.redirectUri)} ${stop("To act as you on", actsOn(model))}
     ${stop("Signed in as", whoIsSignedIn(model))}
-    <form method="post" action="${model.action}">
+    <form method="post" action="${PATHS.authorize}">
       ${hidden({ handle: model.handle })}
       ${stop(
         "It may",
@@ -140,25 +144,28 @@ function actsOn({ resource }: ConsentView): Html {
 
 function scopeItem(scope: ConsentScope): Html {
   const text = html`<span class="scope-text"
-    ><b>${scope.label}</b>${scope.isNew && html` <span class="badge">New</span>`}<span class="small"
+    ><b>${scope.label}</b>${scope.isNew && html` ${badge("New")}`}<span class="small"
       >${scope.description}</span
     ></span
   >`;
-  const look = scope.isSensitive ? "scope warn" : "scope";
-  if (!scope.isOptional)
-    return html`<li class="${look}"><span class="tick" aria-hidden="true"></span>${text}</li>`;
-  const box = scope.isChecked
-    ? html`<input type="checkbox" name="scope" value="${scope.id}" checked />`
-    : html`<input type="checkbox" name="scope" value="${scope.id}" />`;
-  return html`<li class="${look}"><label>${box}${text}</label></li>`;
+  const checked = scope.isChecked && html`checked`;
+  return html`<li class="${scope.isSensitive ? "scope warn" : "scope"}">
+    ${
+      scope.isOptional
+        ? html`<label
+            ><input type="checkbox" name="scope" value="${scope.id}" ${checked} />${text}</label
+          >`
+        : html`<span class="tick" aria-hidden="true"></span>${text}`
+    }
+  </li>`;
 }
 
 function whoIsSignedIn({ account, handle }: ConsentView): Html {
   if (account === undefined) return html`<p>Nobody yet. You sign in on the next page.</p>`;
   return html`<div class="account">
-    <p class="main-fact">${foreign(account.label, "Somebody without a name")}</p>
+    <p class="main-fact">${foreign(account, "Somebody without a name")}</p>
     ${actionButton({
-      action: account.switchAction,
+      action: PATHS.authorizeAsOther,
       label: "Not you?",
       about: "Sign in with another account",
       fields: { handle },

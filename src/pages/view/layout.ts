@@ -1,9 +1,11 @@
 /** The frame of every page: head, brand, navigation, the one main part, and the line beside it. */
 
-import { STYLE } from "./style.ts";
+import { raw } from "hono/html";
+
+import { COPY_SCRIPT } from "./copy-script.ts";
 import { type Html, html } from "./html.ts";
 import { PATHS } from "./paths.ts";
-import { raw } from "hono/html";
+import { STYLE } from "./style.ts";
 
 /**
  * The mark: one way in, through an edge, and on to many. Its stem stands on the line that leads
@@ -36,8 +38,8 @@ export interface View {
    */
   readonly kind: "login" | "site";
   readonly nav?: Nav;
-  /** Text of an optional script; the page is whole without it. */
-  readonly script?: string;
+  /** The page has `copyable` content, and the script that adds a button to it. */
+  readonly hasCopyButtons?: true;
 }
 
 interface Nav {
@@ -66,9 +68,9 @@ export function layout(view: View, nonce: string): Html {
         </header>
         <main id="main" class="line">${view.body}</main>
         ${
-          view.script !== undefined &&
+          view.hasCopyButtons === true &&
           html`<script nonce="${nonce}">
-            ${raw(view.script)};
+            ${raw(COPY_SCRIPT)};
           </script>`
         }
       </body>
@@ -83,10 +85,10 @@ function brand(kind: View["kind"]): Html {
 }
 
 function navigation({ current, isAdmin }: Nav): Html {
-  const link = (key: Nav["current"], label: string): Html =>
-    current === key
-      ? html`<li><a href="${PATHS[key]}" aria-current="page">${label}</a></li>`
-      : html`<li><a href="${PATHS[key]}">${label}</a></li>`;
+  const link = (key: Nav["current"], label: string): Html => {
+    const mark = current === key && html`aria-current="page"`;
+    return html`<li><a href="${PATHS[key]}" ${mark}>${label}</a></li>`;
+  };
   return html`<nav aria-label="Pages">
     <ul>
       ${link("connect", "Connect")}${link("account", "Account")}

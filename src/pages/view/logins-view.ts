@@ -2,7 +2,16 @@
 
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
-import { clientName, foreign, part, stop, verification } from "./parts.ts";
+import {
+  badge,
+  type BadgeLook,
+  clientName,
+  foreign,
+  listOf,
+  part,
+  stop,
+  verification,
+} from "./parts.ts";
 import { loginPath, PATHS } from "./paths.ts";
 import { exactly, when } from "./time.ts";
 
@@ -47,15 +56,15 @@ export interface LoginStepView {
 
 const MAX_DETAIL = 400;
 const NAV = { current: "logins", isAdmin: true } as const;
-const OUTCOMES: Record<LoginOutcome, readonly [look: string, label: string]> = {
-  succeeded: ["good", "Succeeded"],
-  failed: ["bad", "Failed"],
-  open: ["", "Under way"],
+const OUTCOMES: Record<LoginOutcome, readonly [label: string, look: BadgeLook]> = {
+  succeeded: ["Succeeded", "good"],
+  failed: ["Failed", "bad"],
+  open: ["Under way", ""],
 };
-const STEP_OUTCOMES: Record<LoginStepView["outcome"], readonly [look: string, label: string]> = {
-  ok: ["good", "Went well"],
-  failed: ["bad", "Failed"],
-  noted: ["plain", "Noted"],
+const STEP_OUTCOMES: Record<LoginStepView["outcome"], readonly [label: string, look: BadgeLook]> = {
+  ok: ["Went well", "good"],
+  failed: ["Failed", "bad"],
+  noted: ["", ""],
 };
 
 export function loginsView({ logins, now, missing }: LoginsView): View {
@@ -86,11 +95,10 @@ export function loginsView({ logins, now, missing }: LoginsView): View {
     ${part(
       "Recent",
       undefined,
-      logins.length === 0
-        ? html`<p class="empty">Nobody has tried to sign in yet.</p>`
-        : html`<ul class="entries">
-            ${logins.map((login) => row(login, now))}
-          </ul>`,
+      listOf(
+        logins.map((login) => row(login, now)),
+        "Nobody has tried to sign in yet.",
+      ),
     )}
   `;
   return { title: "Sign-ins", body, width: "wide", kind: "site", nav: NAV };
@@ -99,7 +107,7 @@ export function loginsView({ logins, now, missing }: LoginsView): View {
 function row({ reference, clientName: name, ...login }: LoginRow, now: number): Html {
   return html`<li class="entry">
     <h3>
-      <a href="${loginPath(reference)}">${clientName(name)}</a> ${outcomeBadge(login.outcome)}
+      <a href="${loginPath(reference)}">${clientName(name)}</a> ${badge(...OUTCOMES[login.outcome])}
     </h3>
     <p>${login.summary}</p>
     <p class="small"><code>${reference}</code> · ${when(login.startedAt, now)}</p>
@@ -112,7 +120,7 @@ export function loginTraceView(model: LoginTraceView): View {
     <p class="small back"><a href="${PATHS.logins}">All sign-ins</a></p>
     <h1>${clientName(model.clientName)}</h1>
     <p class="lede">
-      ${outcomeBadge(model.outcome)} ${verification(model.verifiedHost)}
+      ${badge(...OUTCOMES[model.outcome])} ${verification(model.verifiedHost)}
       <span class="small"><code>${model.reference}</code> · ${exactly(model.startedAt)}</span>
     </p>
     ${
@@ -132,19 +140,14 @@ export function loginTraceView(model: LoginTraceView): View {
 }
 
 function step({ at, title, detail, outcome }: LoginStepView, start: number): Html {
-  const [look, label] = STEP_OUTCOMES[outcome];
+  const [label, look] = STEP_OUTCOMES[outcome];
   return html`<li class="stop ${look}">
     <p>
-      <b>${title}</b>${outcome !== "noted" && html` <span class="badge ${look}">${label}</span>`}
+      <b>${title}</b>${outcome !== "noted" && html` ${badge(label, look)}`}
       <span class="small">${elapsed(at - start)}</span>
     </p>
     ${detail !== undefined && html`<p class="small">${foreign(detail, "", MAX_DETAIL)}</p>`}
   </li>`;
-}
-
-function outcomeBadge(outcome: LoginOutcome): Html {
-  const [look, label] = OUTCOMES[outcome];
-  return html`<span class="badge ${look}">${label}</span>`;
 }
 
 /** The time since the first step: a reader looks for the slow steps. */

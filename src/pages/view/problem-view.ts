@@ -1,26 +1,28 @@
-/** The page for a failure: what happened, and what the reader can do. */
+/** Pages at which a way ends: it failed, nothing is left to do, or there was nothing. */
 
 import { cleanText } from "../../lib/clean-text.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
-import { stop } from "./parts.ts";
+import { lastStop, stop } from "./parts.ts";
+import { PATHS } from "./paths.ts";
 
+/** What happened, and what the reader can do. */
 export interface ProblemView {
   readonly title: string;
   /** One or two sentences of our own; what a stranger sent is not repeated. */
   readonly whatHappened: string;
   readonly whatToDo: readonly string[];
   /** The reference under which the operator finds the attempt. */
-  readonly reference: string | undefined;
+  readonly reference?: string | undefined;
   /** A redirect that is not trusted enough to be followed without a question. */
-  readonly returnTo: { readonly href: string; readonly host: string } | undefined;
+  readonly returnTo?: { readonly href: string; readonly host: string };
 }
 
 export function problemView(model: ProblemView): View {
-  const { whatToDo, reference, returnTo } = model;
+  const { title, whatHappened, whatToDo, reference, returnTo } = model;
   const body = html`
-    <h1>${model.title}</h1>
-    <p class="lede">${model.whatHappened}</p>
+    <h1>${title}</h1>
+    <p class="lede">${whatHappened}</p>
     ${whatToDo.length > 0 && stop("What you can do", steps(whatToDo))}
     ${
       reference !== undefined &&
@@ -42,12 +44,11 @@ export function problemView(model: ProblemView): View {
       </p>`
     }
   `;
-  return { title: model.title, body, width: "narrow", kind: "login" };
+  return { title, body, width: "narrow", kind: "login" };
 }
 
 function steps(sentences: readonly string[]): Html {
-  const [only] = sentences;
-  if (sentences.length === 1 && only !== undefined) return html`<p>${only}</p>`;
+  if (sentences.length === 1) return html`<p>${sentences[0]}</p>`;
   return html`<ol class="steps">
     ${sentences.map((sentence) => html`<li>${sentence}</li>`)}
   </ol>`;
@@ -56,4 +57,34 @@ function steps(sentences: readonly string[]): Html {
 /** Refuses `javascript:` links, wherever the model comes from. */
 function isWeb(href: string): boolean {
   return /^https?:\/\//i.test(href);
+}
+
+export function signedOutView(): View {
+  const body = html`
+    <h1>You are signed out</h1>
+    <p class="lede">
+      The applications that you connected stay connected. You can end that on your account page.
+    </p>
+    ${lastStop("Sign in again", PATHS.account)}
+  `;
+  return { title: "Signed out", body, width: "narrow", kind: "site" };
+}
+
+/** @param title the completed action, e.g. `Everything is revoked`. */
+export function doneView(title: string, sentence: string): View {
+  const body = html`
+    <h1>${title}</h1>
+    <p class="lede">${sentence}</p>
+    <p class="stop last good">You can close this window.</p>
+  `;
+  return { title, body, width: "narrow", kind: "login" };
+}
+
+export function notFoundView(): View {
+  const body = html`
+    <h1>There is nothing here</h1>
+    <p class="lede">The address may be mistyped, or what it led to is gone.</p>
+    ${lastStop("How to connect an application", PATHS.connect)}
+  `;
+  return { title: "Not found", body, width: "narrow", kind: "site" };
 }

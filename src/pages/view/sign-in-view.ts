@@ -1,42 +1,47 @@
-/** Signing in: through a provider, or with the owner's code. */
+/** Signing in, through a provider or with the owner's code; and the first visit, which makes that code. */
 
 import { cleanText } from "../../lib/clean-text.ts";
-import { type HiddenFields, hidden } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
-import { clientName } from "./parts.ts";
+import {
+  actionButton,
+  clientName,
+  type HiddenFields,
+  hidden,
+  lastStop,
+  secretValue,
+  stop,
+} from "./parts.ts";
+import { PATHS } from "./paths.ts";
 
 export interface SignInView {
   /**
    * The application to which the person is on the way; `undefined` for the pages of the gateway.
    */
   readonly client: { readonly name: string } | undefined;
+  /** The handle of the attempt, in every form. */
   readonly handle: string;
   readonly providers: readonly SignInProvider[];
   readonly owner: OwnerForm | undefined;
 }
 
 interface SignInProvider {
-  /** The provider's name, e.g. `github`. */
+  /** The provider's name, e.g. `github`, sent as `provider`. */
   readonly name: string;
   /** The text of the button, e.g. `Continue with GitHub`. */
   readonly label: string;
-  /** Takes `handle` and `provider` (its name). */
-  readonly action: string;
 }
 
+/** Sends `code`. */
 export interface OwnerForm {
-  /** Takes `handle` and `code`. */
-  readonly action: string;
   /** The error of the last try. */
-  readonly error: string | undefined;
+  readonly error?: string;
   /** The seconds for which tries are refused. */
-  readonly waitSeconds: number | undefined;
+  readonly waitSeconds?: number;
 }
 
-export function signInView(model: SignInView): View {
-  const { client, providers, owner } = model;
-  const fields = { handle: model.handle };
+export function signInView({ client, handle, providers, owner }: SignInView): View {
+  const fields = { handle };
   const body = html`
     <h1>Sign in</h1>
     <p class="lede">
@@ -74,8 +79,8 @@ export function signInView(model: SignInView): View {
   return { title, body, width: "narrow", kind: "login" };
 }
 
-function providerButton({ name, label, action }: SignInProvider, fields: HiddenFields): Html {
-  return html`<form method="post" action="${action}">
+function providerButton({ name, label }: SignInProvider, fields: HiddenFields): Html {
+  return html`<form method="post" action="${PATHS.login}">
     ${hidden({ ...fields, provider: name })}<button class="plain wide">${label}</button>
   </form>`;
 }
@@ -84,13 +89,13 @@ function providerButton({ name, label, action }: SignInProvider, fields: HiddenF
 function ownerForm(owner: OwnerForm, fields: HiddenFields, isAlone: boolean): Html {
   const error = errorOf(owner);
   const described = error === undefined ? "code-hint" : "code-error code-hint";
-  return html`<form method="post" action="${owner.action}">
+  return html`<form method="post" action="${PATHS.login}">
     ${hidden(fields)}
     <input name="username" value="owner" autocomplete="username" readonly hidden />
     <label for="code">Owner code</label>
     ${error !== undefined && html`<p class="error" id="code-error" role="alert">${error}</p>`}
     <input
-      class="${error === undefined ? "field" : "field invalid"}"
+      class="field"
       type="password"
       id="code"
       name="code"
@@ -112,4 +117,47 @@ function errorOf({ error, waitSeconds }: OwnerForm): string | undefined {
   const [amount, unit] =
     waitSeconds < 120 ? [waitSeconds, "second"] : [Math.ceil(waitSeconds / 60), "minute"];
   return `Too many tries. Wait ${amount} ${amount === 1 ? unit : `${unit}s`}, then try again.`;
+}
+
+/** @param handle from the link, which works once. */
+export function setupView(handle: string): View {
+  const fields = { handle };
+  const body = html`
+    <h1>Set up this gateway</h1>
+    <p class="lede">This link works once. Whoever uses it becomes the owner.</p>
+    ${stop(
+      "What happens now",
+      html`<p>
+          Edgeway makes an owner code and shows it to you. With it you sign in here, and only you.
+        </p>
+        <p>It is kept as a hash, so nobody can show it again. Have a password manager ready.</p>`,
+    )}
+    <div class="stop last">
+      ${actionButton({ action: PATHS.setup, label: "Make the owner code", fields, look: "primary" })}
+    </div>
+  `;
+  return { title: "Set up", body, width: "narrow", kind: "login" };
+}
+
+export function setupDoneView(code: string): View {
+  const title = "Your owner code";
+  const body = html`
+    <h1>${title}</h1>
+    <p class="lede">Keep it now. It is not shown again.</p>
+    ${stop(
+      "Owner code",
+      html`${secretValue("Owner code", code)}
+        <p class="small">Click it to select all of it.</p>`,
+      "good",
+    )}
+    ${stop(
+      "If you lose it",
+      html`<p>
+        Whoever deploys this gateway can set another one, as the secret OWNER_CODE. This one stops
+        working then.
+      </p>`,
+    )}
+    ${lastStop("Sign in", PATHS.login, "primary")}
+  `;
+  return { title, body, width: "narrow", kind: "login" };
 }

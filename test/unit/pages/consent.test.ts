@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { consentView, type ConsentView } from "../../../src/pages/view/consent-view.ts";
-import { redirectTarget } from "../../../src/pages/view/redirect-target.ts";
+import { redirectTarget } from "../../../src/pages/view/parts.ts";
 import { formsOf, textOf } from "../../support/oauth-html.ts";
 import { MODELS } from "../../support/page-models.ts";
 

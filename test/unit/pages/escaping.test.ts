@@ -4,17 +4,14 @@ import { describe, test } from "vitest";
 
 import { page } from "../../../src/pages/respond.ts";
 import { accountView } from "../../../src/pages/view/account-view.ts";
-import { keyCreatedView } from "../../../src/pages/view/account-keys-view.ts";
 import { adminView } from "../../../src/pages/view/admin-view.ts";
-import { serviceCreatedView } from "../../../src/pages/view/admin-services-view.ts";
 import { connectView } from "../../../src/pages/view/connect-view.ts";
 import { consentView } from "../../../src/pages/view/consent-view.ts";
-import { doneView } from "../../../src/pages/view/ends.ts";
+import { keyCreatedView, serviceCreatedView } from "../../../src/pages/view/credentials-view.ts";
 import type { View } from "../../../src/pages/view/layout.ts";
 import { loginsView, loginTraceView } from "../../../src/pages/view/logins-view.ts";
-import { problemView } from "../../../src/pages/view/problem-view.ts";
-import { setupDoneView, setupView } from "../../../src/pages/view/setup-view.ts";
-import { signInView } from "../../../src/pages/view/sign-in-view.ts";
+import { doneView, problemView } from "../../../src/pages/view/problem-view.ts";
+import { setupDoneView, setupView, signInView } from "../../../src/pages/view/sign-in-view.ts";
 import { MODELS } from "../../support/page-models.ts";
 import { HOSTILE } from "../../support/page-samples.ts";
 
@@ -35,8 +32,8 @@ function withText<T>(model: T, text: string): T {
 const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] = [
   ["consent", (text) => consentView(withText(MODELS.consent, text))],
   ["sign-in", (text) => signInView(withText(MODELS.signIn, text))],
-  ["setup", (text) => setupView(withText(MODELS.setup, text))],
-  ["setup-done", (text) => setupDoneView({ code: text })],
+  ["setup", (text) => setupView(text)],
+  ["setup-done", (text) => setupDoneView(text)],
   ["problem", (text) => problemView(withText(MODELS.problem, text))],
   ["account", (text) => accountView(withText(MODELS.account, text))],
   ["key-created", (text) => keyCreatedView(withText(MODELS.keyCreated, text))],
@@ -45,7 +42,7 @@ const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] 
   ["logins", (text) => loginsView(withText(MODELS.logins, text))],
   ["login-trace", (text) => loginTraceView(withText(MODELS.trace, text))],
   ["connect", (text) => connectView(withText(MODELS.connect, text))],
-  ["done", (text) => doneView({ title: text, sentence: text })],
+  ["done", (text) => doneView(text, text)],
 ];
 
 /** What a browser makes of a page: its elements with the names of their attributes, and its text. */

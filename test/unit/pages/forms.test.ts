@@ -98,8 +98,8 @@ describe("the sign-in page", () => {
   test("has a form for each way in, with the attempt in it", ({ expect }) => {
     const forms = formsOf(signInView(signIn).body.toString());
     expect(buttonsOf(forms)).toEqual([
-      ["/login/github", "Continue with GitHub"],
-      ["/login/entra", "Continue with Microsoft"],
+      ["/login", "Continue with GitHub"],
+      ["/login", "Continue with Microsoft"],
       ["/login", "Sign in"],
     ]);
     for (const { method, controls } of forms) {
@@ -126,7 +126,10 @@ describe("the sign-in page", () => {
     [120, undefined, "Wait 2 minutes, then try again."],
     [121, undefined, "Wait 3 minutes, then try again."],
   ] as const)("shows why it did not work: %j", ([waitSeconds, error, sentence], { expect }) => {
-    const owner = { action: "/login", error, waitSeconds };
+    const owner = {
+      ...(error !== undefined && { error }),
+      ...(waitSeconds !== undefined && { waitSeconds }),
+    };
     const html = signInView({ ...signIn, owner }).body.toString();
     expect(/id="code-error"[^>]*>([^<]*)</.exec(html)?.[1]).toContain(sentence);
     const [input = ""] = /<input[^>]*id="code"[^>]*>/.exec(html) ?? [];

@@ -2,8 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { formActionsFor } from "../../../src/pages/form-action.ts";
-import { page, type PageOptions, seeOther } from "../../../src/pages/respond.ts";
+import { formActionsFor, page, type PageOptions, seeOther } from "../../../src/pages/respond.ts";
 import { SAMPLES } from "../../support/page-samples.ts";
 
 const HTTPS = { origin: "https://mcp.example.com" };

@@ -1,8 +1,20 @@
-/** The wording of the gateway's own codes on its pages. Programs get the codes. */
+/** The words of pages for people, sign-in methods and the gateway's own codes. Programs get the codes. */
 
-import type { TokenReason } from "../auth/trace/trace.ts";
-import type { AskRefusal, AttemptRefusal, StepOf } from "../auth/trace/trace.ts";
+import type { IdentityProvider } from "../auth/identity/provider.ts";
 import type { RefusalReason } from "../auth/identity/sign-in-error.ts";
+import type { User } from "../auth/store/users.ts";
+import type { AskRefusal, AttemptRefusal, StepOf, TokenReason } from "../auth/trace/trace.ts";
+
+export function personLabel({ name, email, id }: Pick<User, "name" | "email" | "id">): string {
+  return name ?? email ?? id;
+}
+
+const BUTTON = /^(?:continue|sign in|log in) with /iu;
+
+/** The name of a sign-in method: the button's text without its verb. */
+export function providerTitle(provider: Pick<IdentityProvider, "kind" | "label">): string {
+  return provider.kind === "code" ? "the owner code" : provider.label.replace(BUTTON, "");
+}
 
 type Reason = AskRefusal | AttemptRefusal | RefusalReason | TokenReason | "disabled" | "limited";
 
