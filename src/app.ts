@@ -1,6 +1,6 @@
 /** Every route and the order of middleware. */
 
-import type { Context, Hono } from "hono";
+import type { Context, Hono, MiddlewareHandler } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 
@@ -54,21 +54,7 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
   // One router: the default brings a second one, and chooses. The small preset takes `/path/` for `/path`.
   const app = new HonoBase<App>({ router: new TrieRouter() });
 
-  app.use(async (c, next) => {
-    const loaded = loadConfig(c.env);
-    if (!loaded.ok) return c.text(`${loaded.problems.join("\n")}\n`, 503);
-    const { config } = loaded;
-    c.set("config", config);
-    c.set("backing", backingOf(c.env, config));
-    const policy = { ...config, isLoopbackOnly: config.authMode === "none" };
-    const refusal = guard(c.req.raw, policy);
-    if (refusal !== undefined) return refusal;
-    if (c.req.method === "OPTIONS") c.res = preflight(c.req.raw);
-    else await next();
-    if (config.authMode === "oauth") noteProbe(c.req.raw, c.res, () => authContext(c).trace);
-    addCors(c.req.raw, c.res.headers, policy);
-    return undefined;
-  });
+  app.use(configure(backingOf), guardHostAndOrigin, noteProbes);
 
   app.get("/health", (c) => c.json({ status: "ok", version }));
   app.get("/debug/costs", (c) => {
@@ -92,15 +78,9 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
 
   app.all("/mcp", through(serveMcp));
   app.all("/mcp/:slug", through(serveMcp));
-  app.all(
-    "/sse",
-    through((context) => serveSse(context, "/sse/message")),
-  );
+  app.all("/sse", through(serveSse));
   app.all("/sse/message", through(serveSseMessage));
-  app.all(
-    "/sse/:slug",
-    through((context) => serveSse(context, `${context.route}/message`)),
-  );
+  app.all("/sse/:slug", through(serveSse));
   app.all("/sse/:slug/message", through(serveSseMessage));
 
   app.notFound((c) =>
@@ -115,47 +95,72 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
   return app;
 }
 
-/** Authenticates a request, applies the limits of its person, and calls the handler of its endpoint. */
-function through(handler: McpHandler): (c: Context<App>) => Promise<Response> {
+type Step = MiddlewareHandler<App>;
+
+/** Mistakes in the configuration answer every route. */
+function configure(backingOf: (env: Env, config: Config) => Backing): Step {
+  return async (c, next) => {
+    const loaded = loadConfig(c.env);
+    if (!loaded.ok) return c.text(`${loaded.problems.join("\n")}\n`, 503);
+    c.set("config", loaded.config);
+    c.set("backing", backingOf(c.env, loaded.config));
+    return next();
+  };
+}
+
+const guardHostAndOrigin: Step = async (c, next) => {
+  const policy = c.get("config");
+  const { raw: request } = c.req;
+  const refusal = guard(request, policy);
+  if (refusal !== undefined) return refusal;
+  if (request.method === "OPTIONS") c.res = preflight(request);
+  else await next();
+  addCors(request, c.res.headers, policy);
+  return undefined;
+};
+
+/** The login doctor shows where clients have looked for the sign-in. */
+const noteProbes: Step = async (c, next) => {
+  await next();
+  if (c.get("config").authMode === "oauth") {
+    noteProbe(c.req.raw, c.res, () => authContext(c).trace);
+  }
+};
+
+/** A request of an MCP client: the checks in their order, and then the front door. */
+function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> {
   return async (c) => {
     const { servers, limits, authMode } = c.get("config");
     const { path, raw: request } = c.req;
-    if (isBrowserNavigation(request) && isEndpoint(servers, c.req.param("slug"))) {
+    const slug = c.req.param("slug");
+    if (isBrowserNavigation(request) && (slug === undefined || servers.has(slug))) {
       const headers = new Headers({ Vary: "Accept" });
       return seeOther(PATHS.connect, { origin: originOf(c), headers });
     }
+
     const route = path.replace(/^(\/sse(?:\/[^/]+)?)\/message$/, "$1");
     const authentication =
       authMode === "none" ? undefined : await authenticate(authContext(c), request, route);
     if (authentication?.kind === "refused") return authentication.response;
-    const picked = pickEndpoint(servers, c.req.param("slug"));
-    switch (picked.kind) {
-      case "unknown":
-        return c.text("There is no upstream of that name. The MCP endpoint is /mcp.\n", 404);
-      case "unserved":
-        return c.text(`${picked.sentence}\n`, 503);
-      case "endpoint": {
-        const principal = authentication?.caller.principal ?? LOCAL;
-        const person = authentication?.caller.bearer.user ?? LOCAL;
-        const refusal = limitRate(request, { person, principal }, limits);
-        if (refusal !== undefined) return refusal;
-        const { auth: _, ...backing } = c.get("backing");
-        const response = await inStreamPlace(request, person, limits, () =>
-          handler({
-            ...backing,
-            request,
-            route,
-            endpoint: picked.endpoint,
-            limits,
-            principal,
-            waitUntil: (promise) => c.executionCtx.waitUntil(promise),
-          }),
-        );
-        return authentication === undefined
-          ? response
-          : leased(response, authentication.caller.lease);
-      }
+    const caller = authentication?.caller;
+    const principal = caller?.principal ?? LOCAL;
+    const person = caller?.bearer.user ?? LOCAL;
+
+    const picked = pickEndpoint(servers, slug);
+    if (picked.kind === "unknown") {
+      return c.text("There is no upstream of that name. The MCP endpoint is /mcp.\n", 404);
     }
+    if (picked.kind === "unserved") return c.text(`${picked.sentence}\n`, 503);
+
+    const refusal = limitRate(request, { person, principal }, limits);
+    if (refusal !== undefined) return refusal;
+
+    const { endpoint } = picked;
+    const { auth: _, ...backing } = c.get("backing");
+    const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
+    const context = { ...backing, request, route, endpoint, limits, principal, waitUntil };
+    const response = await inStreamPlace(request, person, limits, () => frontDoor(context));
+    return caller === undefined ? response : leased(response, caller.lease);
   };
 }
 
@@ -163,10 +168,6 @@ function through(handler: McpHandler): (c: Context<App>) => Promise<Response> {
 function isBrowserNavigation({ method, headers }: Request): boolean {
   const accept = headers.get("accept") ?? "";
   return method === "GET" && accept.includes("text/html") && !accept.includes("text/event-stream");
-}
-
-function isEndpoint(servers: Config["servers"], slug: string | undefined): boolean {
-  return slug === undefined || servers.has(slug);
 }
 
 /** Calls a handler of sign-in; answers 404 without sign-in. */

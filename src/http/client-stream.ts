@@ -5,7 +5,7 @@
 
 import type { SessionOutcome } from "../sessions/session-outcome.ts";
 import type { SessionClaims } from "../sessions/session-id.ts";
-import type { FoundSession } from "./find-session.ts";
+import type { FoundSession } from "./client-session.ts";
 
 export type StreamOutcome =
   /** One frame in each text message; `OVER_CODE` closes the socket at the end of the stream. */

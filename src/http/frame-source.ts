@@ -1,5 +1,6 @@
 /** The source of a client's frames: a connection to the session's object. */
 
+import { lineSplitter } from "../lib/read-lines.ts";
 import { CLIENT_GONE_CODE, isControlFrame, OVER, OVER_CODE } from "../sessions/frame.ts";
 
 export interface FrameSource {
@@ -21,19 +22,15 @@ export interface FrameSource {
  */
 export function lineSource(body: ReadableStream<Uint8Array>, onClose: () => void): FrameSource {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  /** The beginning of a line, in pieces: it is joined once. */
-  let pieces: string[] = [];
+  const linesIn = lineSplitter();
   let isOver = false;
   return {
     async next() {
       for (;;) {
         const { done, value } = await reader.read();
         if (done || value === undefined) throw new Error("The stream broke");
-        const [head = "", ...rest] = value.split("\n");
-        pieces.push(head);
-        if (rest.length === 0) continue;
-        const lines = [pieces.join(""), ...rest.slice(0, -1)];
-        pieces = [rest.at(-1) ?? ""];
+        const lines = linesIn(value);
+        if (lines.length === 0) continue;
         isOver ||= lines.includes(OVER);
         return lines;
       }

@@ -4,11 +4,21 @@
  * (`X-Forwarded-*`, `Forwarded`), so they can only get a request refused.
  */
 
+import { isKnownRedirect } from "../auth/clients/redirect-uris.ts";
 import { isLoopback } from "../lib/loopback.ts";
 import { isSame } from "../lib/random.ts";
+import { PATHS } from "../pages/view/paths.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { rpcError } from "./answers.ts";
-import { callersOf, type GuardPolicy, isListed } from "./callers.ts";
+
+export interface GuardPolicy {
+  /** Without sign-in, only this machine is served. */
+  readonly authMode: "oauth" | "none";
+  readonly publicOrigin: string | undefined;
+  readonly allowedOrigins: ReadonlySet<string>;
+  /** The launcher's secret, where the launcher's proxy stands in front. */
+  readonly launcherKey?: string | undefined;
+}
 
 /** @returns the refusal, or `undefined` for a request that may pass. */
 export function guard(request: Request, policy: GuardPolicy): Response | undefined {
@@ -25,10 +35,47 @@ export function guard(request: Request, policy: GuardPolicy): Response | undefin
     const message = "This origin is not allowed here; an operator can add it to ALLOWED_ORIGINS";
     return rpcError(403, { code: ErrorCode.Transport, message });
   }
-  if (policy.isLoopbackOnly) return judgeWithoutSignIn(request, url);
+  if (policy.authMode === "none") return judgeWithoutSignIn(request, url);
   return isLoopback(url.hostname) && isServedLocally(url, policy)
     ? undefined
     : judgePublicHost(request, url, policy);
+}
+
+/** The origins that may call a route: all, the listed ones, or only the gateway's own. */
+type Callers = "all" | "listed" | "own";
+
+/** The routes that a client needs before it has a token. They answer everyone alike and use no cookie. */
+const OAUTH = /^\/(?:token|register|\.well-known\/.*)$/;
+/**
+ * The first path segments of the pages for people. Their forms check the Origin themselves, and no other
+ * origin may read them.
+ */
+const PAGES: ReadonlySet<string | undefined> = new Set(
+  ["/callback", ...Object.values(PATHS)].map((path) => path.split("/")[1]),
+);
+
+function callersOf({ pathname }: URL, { authMode }: GuardPolicy): Callers {
+  if (authMode === "none") return "listed";
+  if (OAUTH.test(pathname)) return "all";
+  return PAGES.has(pathname.split("/")[1]) ? "own" : "listed";
+}
+
+/** @param url the called URL. */
+function isListed(
+  origin: string,
+  url: URL,
+  { publicOrigin, allowedOrigins, authMode }: GuardPolicy,
+): boolean {
+  if (origin === publicOrigin || allowedOrigins.has(origin)) return true;
+  // A tool on this machine, like an inspector on another port, may call a gateway on this machine.
+  if (authMode === "none") return isLoopback(url.hostname) && isLoopback(hostOf(origin));
+  // With sign-in, the token protects. Inspectors may call a gateway anywhere, and so may the web clients
+  // that send the origin of their page: without them in the list, their users would be locked out.
+  return isKnownRedirect(origin);
+}
+
+function hostOf(origin: string): string {
+  return URL.canParse(origin) ? new URL(origin).hostname : "";
 }
 
 /**

@@ -9,7 +9,7 @@ import { sleep } from "../lib/sleep.ts";
 import { type EventFrame, parseFrame } from "../sessions/frame.ts";
 import { eventStream } from "./answers.ts";
 import { openClientStream } from "./client-stream.ts";
-import type { FoundSession } from "./find-session.ts";
+import type { FoundSession } from "./client-session.ts";
 import type { FrontDoorContext } from "./front-door.ts";
 import { type FrameSource, socketSource } from "./frame-source.ts";
 import { StandaloneStreamWatch } from "./standalone-stream-watch.ts";

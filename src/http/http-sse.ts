@@ -9,16 +9,15 @@ import { ErrorCode } from "../protocol/error-codes.ts";
 import { parseMessage, type Parsed, readableId } from "../protocol/json-rpc.ts";
 import { encodeEvent } from "../protocol/sse.ts";
 import { methodNotAllowed, rpcError, sessionNotFound } from "./answers.ts";
+import { findSession, openSession, sessionOf } from "./client-session.ts";
 import type { FrontDoorContext } from "./front-door.ts";
 import { readBody } from "./read-body.ts";
 import { openClientStream } from "./client-stream.ts";
-import { findSession, sessionOf } from "./find-session.ts";
 import { holdStream } from "./held-stream.ts";
-import { openSession } from "./open-session.ts";
 
-/** `GET /sse`. @param messagePath the path that takes the client's POSTs. */
-export async function serveSse(context: FrontDoorContext, messagePath: string): Promise<Response> {
-  const { request } = context;
+/** `GET /sse`, `GET /sse/<slug>` */
+export async function serveSse(context: FrontDoorContext): Promise<Response> {
+  const { request, route } = context;
   if (request.method !== "GET") return methodNotAllowed("GET, OPTIONS");
   if (!accepts(request.headers.get("accept") ?? "*/*", "text/event-stream")) {
     const message = "Accept must list text/event-stream";
@@ -29,7 +28,7 @@ export async function serveSse(context: FrontDoorContext, messagePath: string): 
   const outcome = await openClientStream(session);
   if (outcome.kind !== "socket") return sessionNotFound();
   // Relative, so that it is right behind any proxy; clients resolve it against the stream's URL.
-  const endpoint = encodeEvent({ event: "endpoint", data: `${messagePath}?sessionId=${id}` });
+  const endpoint = encodeEvent({ event: "endpoint", data: `${route}/message?sessionId=${id}` });
   return holdStream(context, {
     session,
     source: outcome.socket,

@@ -14,7 +14,7 @@ import {
   watchStandaloneStream,
   type StandaloneWatchRequest,
 } from "../upstream/legacy/watch-standalone-stream.ts";
-import type { FoundSession } from "./find-session.ts";
+import type { FoundSession } from "./client-session.ts";
 
 const MAX_ATTEMPTS = 7;
 const BACKOFF: Backoff = { firstMs: 50 };

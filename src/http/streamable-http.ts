@@ -22,12 +22,11 @@ import type { EventFrame } from "../sessions/frame.ts";
 import { initialize } from "../sessions/initialize.ts";
 import type { SessionOutcome } from "../sessions/session-outcome.ts";
 import { accepted, emptyStream, json, rpcError, sessionNotFound } from "./answers.ts";
+import { closeSession, findSession, type FoundSession, openSession } from "./client-session.ts";
 import { openClientStream, type StreamOutcome } from "./client-stream.ts";
 import type { FrontDoorContext } from "./front-door.ts";
-import { closeSession, findSession, type FoundSession } from "./find-session.ts";
 import { lineSource } from "./frame-source.ts";
 import { type HeldStreamOptions, holdStream } from "./held-stream.ts";
-import { openSession } from "./open-session.ts";
 
 const UNKNOWN_OUTCOME = "The gateway was restarted while this ran; whether it was done is unknown";
 

@@ -3,6 +3,8 @@
  * later report is the same change. If one source reports it twice, there were two changes.
  */
 
+import { dropOldest } from "./drop-oldest.ts";
+
 const WINDOW_MS = 1000;
 const MOST = 256;
 
@@ -31,8 +33,7 @@ export class Deduplicator<Source> {
       return false;
     }
     this.#recent.set(what, { at: now, changes: count, counts });
-    const [oldest] = this.#recent.keys();
-    if (this.#recent.size > MOST && oldest !== undefined) this.#recent.delete(oldest);
+    dropOldest(this.#recent, MOST);
     return true;
   }
 }

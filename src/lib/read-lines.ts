@@ -1,8 +1,21 @@
-/**
- * Reads a stream of bytes as lines without their line breaks. Text after the last line break is dropped.
- *
- * @param signal ends the stream when it is aborted, even during a wait for a line.
- */
+/** Lines of a text that arrives in pieces. Text after the last line break is no line. */
+
+/** @returns a function that takes the next piece, and returns the lines that it completes. */
+export function lineSplitter(): (text: string) => readonly string[] {
+  /** The beginning of a line, in pieces: it is joined once. */
+  let pieces: string[] = [];
+  return (text) => {
+    const [head = "", ...rest] = text.split("\n");
+    pieces.push(head);
+    const last = rest.pop();
+    if (last === undefined) return [];
+    const lines = [pieces.join(""), ...rest];
+    pieces = [last];
+    return lines;
+  };
+}
+
+/** @param signal ends the stream when it is aborted, even during a wait for a line. */
 export async function* readLines(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
@@ -12,20 +25,12 @@ export async function* readLines(
   const cancel = (): void => void reader.cancel().catch(() => undefined);
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
-  /** The beginning of a line, in pieces: it is joined once. */
-  let pieces: string[] = [];
+  const linesIn = lineSplitter();
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done || value === undefined) return;
-      const [head = "", ...rest] = value.split("\n");
-      pieces.push(head);
-      const last = rest.pop();
-      if (last === undefined) continue;
-      const line = pieces.join("");
-      pieces = [last];
-      yield line;
-      yield* rest;
+      for (const line of linesIn(value)) yield line;
     }
   } finally {
     signal.removeEventListener("abort", cancel);

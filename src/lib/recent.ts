@@ -1,5 +1,7 @@
 /** The last few keys, to recognize repetitions within a short time. */
 
+import { dropOldest } from "./drop-oldest.ts";
+
 export class Recent {
   readonly #keys = new Set<string>();
   readonly #max: number;
@@ -16,11 +18,7 @@ export class Recent {
   add(key: string): boolean {
     if (this.#keys.has(key)) return false;
     this.#keys.add(key);
-    if (this.#keys.size > this.#max) {
-      // Sets keep insertion order, so the first key is the oldest.
-      const oldest = this.#keys.values().next();
-      if (oldest.done !== true) this.#keys.delete(oldest.value);
-    }
+    dropOldest(this.#keys, this.#max);
     return true;
   }
 }

@@ -1,10 +1,13 @@
 /** Rate limits: token buckets that start full and are refilled at a constant rate. */
 
+import { dropOldest } from "./drop-oldest.ts";
+
 export class TokenBucket {
   readonly #capacity: number;
   readonly #refillMs: number;
   readonly #now: () => number;
   #tokens: number;
+  #wasRefused = false;
   #countedAt: number;
 
   /** @param perMinute the rate, and also the largest burst. */
@@ -21,6 +24,11 @@ export class TokenBucket {
     return Math.max(0, (1 - this.#tokens) * this.#refillMs);
   }
 
+  /** True when the last `take` got no token. */
+  get wasRefused(): boolean {
+    return this.#wasRefused;
+  }
+
   /** @returns `false` when there is no token. */
   take(): boolean {
     const now = this.#now();
@@ -28,9 +36,9 @@ export class TokenBucket {
     const refilled = this.#tokens + Math.max(0, now - this.#countedAt) / this.#refillMs;
     this.#tokens = Math.min(this.#capacity, refilled);
     this.#countedAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
-    return true;
+    this.#wasRefused = this.#tokens < 1;
+    if (!this.#wasRefused) this.#tokens -= 1;
+    return !this.#wasRefused;
   }
 }
 
@@ -50,11 +58,10 @@ export class TokenBuckets {
 
   of(key: string, perMinute: number): TokenBucket {
     const bucket = this.#buckets.get(key) ?? new TokenBucket(perMinute, this.#now);
-    // Maps keep insertion order, so the first key is the one that was used least recently.
+    // The oldest is then the one that was used least recently.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
-    const oldest = this.#buckets.keys().next();
-    if (this.#buckets.size > this.#most && oldest.done !== true) this.#buckets.delete(oldest.value);
+    dropOldest(this.#buckets, this.#most);
     return bucket;
   }
 }

@@ -3,6 +3,7 @@
  * isolate, and each isolate has its own: a shared limit would cost every call a request to a counter.
  */
 
+import { dropOldest } from "../../lib/drop-oldest.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { Server } from "../../endpoint/server.ts";
@@ -93,7 +94,6 @@ export function gateOf({ slug, target }: Server, limits: Limits, now: () => numb
   if (gate !== undefined) return gate;
   gate = new Gate(limits, target.timeoutMs, now);
   gates.set(key, gate);
-  const oldest = gates.keys().next();
-  if (gates.size > MAX_GATES && oldest.done !== true) gates.delete(oldest.value);
+  dropOldest(gates, MAX_GATES);
   return gate;
 }

@@ -2,18 +2,17 @@
 
 import { describe, test } from "vitest";
 
-import type { GuardPolicy } from "../../../src/http/callers.ts";
-import { addCors, guard, preflight } from "../../../src/http/guard.ts";
+import { addCors, guard, type GuardPolicy, preflight } from "../../../src/http/guard.ts";
 
 const local: GuardPolicy = {
   publicOrigin: undefined,
   allowedOrigins: new Set(),
-  isLoopbackOnly: true,
+  authMode: "none",
 };
 const deployed: GuardPolicy = {
   publicOrigin: "https://mcp.example.com",
   allowedOrigins: new Set(["https://app.example.com"]),
-  isLoopbackOnly: false,
+  authMode: "oauth",
 };
 
 interface Row {

@@ -1,12 +1,15 @@
 /** How often a person may call: each for itself, and in bounded memory. */
 
-import { describe, test } from "vitest";
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { limitRate } from "../../../src/http/rate-limit.ts";
 import { linesOf } from "../dispatch/guard/guarded-fixture.ts";
 
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
 interface Scene {
-  now: number;
+  readonly later: (ms: number) => void;
   /** @returns in how many seconds to come back, or 0 for a request that may pass. */
   readonly call: (person: string, method?: string, principal?: string) => number;
 }
@@ -16,31 +19,24 @@ let scenes = 0;
 function sceneOf(requestsPerMinute: number): Scene {
   // What is counted is kept for as long as the isolate lives.
   const salt = ++scenes;
-  const scene: Scene = {
-    now: 1_000_000,
+  return {
+    later: (ms) => void vi.setSystemTime(Date.now() + ms),
     call: (person, method = "POST", principal = person) => {
       const request = new Request("http://localhost/mcp", { method });
       const limits = { requestsPerMinute };
-      const refusal = limitRate(
-        request,
-        { person: `${salt}.${person}`, principal },
-        limits,
-        () => scene.now,
-      );
+      const refusal = limitRate(request, { person: `${salt}.${person}`, principal }, limits);
       return refusal === undefined ? 0 : Number(refusal.headers.get("retry-after"));
     },
   };
-  return scene;
 }
 
 describe("a person", () => {
   test("may call so often in a minute, and is told when to come back", ({ expect }) => {
-    const scene = sceneOf(3);
-    const { call } = scene;
+    const { call, later } = sceneOf(3);
     expect([call("a"), call("a"), call("a"), call("a"), call("a")]).toEqual([0, 0, 0, 20, 20]);
-    scene.now += 19_001;
+    later(19_001);
     expect(call("a")).toBe(1);
-    scene.now += 999;
+    later(999);
     expect([call("a"), call("a")]).toEqual([0, 20]);
   });
 
@@ -88,7 +84,7 @@ describe("a person", () => {
     const scene = sceneOf(1);
     const lines = await linesOf(async () => {
       for (let n = 0; n < 5; n++) scene.call("a", "GET");
-      scene.now += 60_000;
+      scene.later(60_000);
       for (let n = 0; n < 5; n++) scene.call("a");
     });
     expect(lines.map(({ outcome, method, server }) => [outcome, method, server])).toEqual([

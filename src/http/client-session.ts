@@ -1,12 +1,33 @@
-/**
- * Finds the session that a request names, if it belongs to the caller and the endpoint. A forged, expired
- * or deleted id gets the same answer as the id of another caller or endpoint.
- */
+/** The session that a request opens, or names: its id is sealed, and holds all facts about it. */
 
 import { BoundedCache } from "../lib/bounded-cache.ts";
-import { readSessionId, type SessionClaims } from "../sessions/session-id.ts";
+import type { ClientFacts } from "../sessions/dispatch.ts";
+import { mintSessionId, readSessionId, type SessionClaims } from "../sessions/session-id.ts";
 import { sessionNotFound } from "./answers.ts";
 import type { FrontDoorContext, SessionStub } from "./front-door.ts";
+
+const DAY_SECONDS = 86_400;
+
+/**
+ * Opens a session. No object is woken.
+ *
+ * @param client as `initialize` described it; HTTP+SSE mints its id before that.
+ */
+export async function openSession(
+  { keys, principal, route, sessions, limits }: FrontDoorContext,
+  client?: ClientFacts,
+): Promise<{ readonly id: string; readonly claims: SessionClaims }> {
+  const issuedAt = Math.floor(Date.now() / 1000);
+  const claims: SessionClaims = {
+    object: sessions.create(),
+    principal,
+    route,
+    ...(client === undefined ? {} : { client }),
+    issuedAt,
+    expiresAt: issuedAt + limits.sessionDays * DAY_SECONDS,
+  };
+  return { id: await mintSessionId(await keys.keyring(), claims), claims };
+}
 
 export interface FoundSession {
   readonly claims: SessionClaims;
@@ -18,6 +39,10 @@ const TEN_MINUTES_MS = 600_000;
 /** Sessions deleted through this isolate: requests that wake no object are refused at once as well. */
 const deleted = new BoundedCache<true>({ maxEntries: 10_000, ttlMs: TEN_MINUTES_MS });
 
+/**
+ * Finds the session of an id, if it belongs to the caller and the endpoint. A forged, expired or deleted
+ * id gets the same answer as the id of another caller or endpoint.
+ */
 export async function findSession(
   context: FrontDoorContext,
   id: string,
