@@ -125,10 +125,8 @@ export class ApiKeys extends Records {
 
   #insert(key: NewKey, { id, secret, hash }: DrawnKey): MadeKey {
     const made: ApiKey = { ...key, id, prefix: PREFIX, createdAt: this.now() };
-    this.sql.exec(
-      "INSERT INTO keys_1 (id, owner, hash, record) VALUES (?, ?, ?, ?)",
-      ...[id, key.owner, hash, JSON.stringify(made)],
-    );
+    const insert = "INSERT INTO keys_1 (id, owner, hash, record) VALUES (?, ?, ?, ?)";
+    this.run(insert, [id, key.owner, hash, JSON.stringify(made)]);
     return { key: made, token: `${beginningOf(made)}_${secret}` };
   }
 
@@ -136,37 +134,37 @@ export class ApiKeys extends Records {
   async check(token: string): Promise<ApiKey | undefined> {
     const [, prefix, kind, id = "", secret = ""] = TOKEN.exec(token) ?? [];
     const hash = await hashOf(secret);
-    const [row] = this.sql.exec<Row>("SELECT * FROM keys_1 WHERE id = ?", id);
+    const row = this.row<Row>("SELECT * FROM keys_1 WHERE id = ?", [id]);
     if (row === undefined || !isSame(row.hash, hash)) return undefined;
     const key = keyOf(row);
     const now = this.now();
     const isWhole = key.kind === kind && (key.prefix ?? OLD_PREFIX) === prefix;
     if (!isWhole || key.expiresAt <= now) return undefined;
     if (now - (key.usedAt ?? 0) >= USED_MS) {
-      this.sql.exec("UPDATE keys_1 SET used = ? WHERE id = ?", now, id);
+      this.run("UPDATE keys_1 SET used = ? WHERE id = ?", [now, id]);
       this.#onUsed?.(key);
     }
     return key;
   }
 
   list(owner: string): readonly ApiKey[] {
-    const rows = [...this.sql.exec<Row>("SELECT * FROM keys_1 WHERE owner = ?", owner)];
+    const rows = this.rows<Row>("SELECT * FROM keys_1 WHERE owner = ?", [owner]);
     return rows.map(keyOf).filter(({ expiresAt }) => expiresAt > this.now());
   }
 
   /** @returns whether the key existed and was the owner's. */
   revoke(owner: string, id: string): boolean {
     const query = "DELETE FROM keys_1 WHERE id = ? AND owner = ? RETURNING id";
-    return this.count(query, id, owner) > 0;
+    return this.count(query, [id, owner]) > 0;
   }
 
   revokeAll(owner: string): void {
-    this.sql.exec("DELETE FROM keys_1 WHERE owner = ?", owner);
+    this.run("DELETE FROM keys_1 WHERE owner = ?", [owner]);
   }
 
   /** Deletes expired rows. */
   sweep(): void {
-    for (const key of [...this.sql.exec<Row>("SELECT * FROM keys_1")].map(keyOf)) {
+    for (const key of this.rows<Row>("SELECT * FROM keys_1").map(keyOf)) {
       if (key.expiresAt <= this.now()) this.revoke(key.owner, key.id);
     }
   }

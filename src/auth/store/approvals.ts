@@ -41,42 +41,42 @@ export class Approvals extends Records {
     user: string,
     { client, redirectUri, resource }: Pick<Approval, "client" | "redirectUri" | "resource">,
   ): Approval | undefined {
-    const [row] = this.sql.exec<Row>(
+    const row = this.row<Row>(
       `SELECT * FROM approvals_1
        WHERE user = ? AND client = ? AND redirect = ? AND resource = ?`,
-      ...[user, client, redirectUri, resource],
+      [user, client, redirectUri, resource],
     );
     return row === undefined ? undefined : approvalOf(row);
   }
 
   save(user: string, approval: Approval): void {
     const { client, redirectUri, resource, scopes, digest, name, approvedAt } = approval;
-    this.sql.exec(
+    this.run(
       `INSERT OR REPLACE INTO approvals_1
          (user, client, redirect, resource, scopes, digest, name, at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[user, client, redirectUri, resource, scopes.join(" "), digest, name, approvedAt],
+      [user, client, redirectUri, resource, scopes.join(" "), digest, name, approvedAt],
     );
   }
 
   list(user: string): readonly Approval[] {
     const query = "SELECT * FROM approvals_1 WHERE user = ? ORDER BY at DESC";
-    return [...this.sql.exec<Row>(query, user)].map(approvalOf);
+    return this.rows<Row>(query, [user]).map(approvalOf);
   }
 
   /** Deletes all approvals of an application by a user. @returns whether there were any. */
   forget(user: string, client: string): boolean {
     const query = "DELETE FROM approvals_1 WHERE user = ? AND client = ? RETURNING client";
-    return this.count(query, user, client) > 0;
+    return this.count(query, [user, client]) > 0;
   }
 
   /** Deletes all approvals of an application, of all users. */
   forgetClient(client: string): void {
-    this.sql.exec("DELETE FROM approvals_1 WHERE client = ?", client);
+    this.run("DELETE FROM approvals_1 WHERE client = ?", [client]);
   }
 
   forgetAll(user: string): void {
-    this.sql.exec("DELETE FROM approvals_1 WHERE user = ?", user);
+    this.run("DELETE FROM approvals_1 WHERE user = ?", [user]);
   }
 }
 

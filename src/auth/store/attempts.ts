@@ -76,9 +76,9 @@ export class Attempts extends Records {
   readonly #waiting = new Map<string, Set<() => void>>();
 
   open({ id, browser, stage, content, expiresAt }: NewAttempt): void {
-    this.sql.exec(
+    this.run(
       "INSERT INTO attempts_1 (id, browser, stage, content, expires) VALUES (?, ?, ?, ?, ?)",
-      ...[id, browser, stage, content, expiresAt],
+      [id, browser, stage, content, expiresAt],
     );
   }
 
@@ -92,7 +92,7 @@ export class Attempts extends Records {
   /** Replaces the content. @returns whether the attempt was at that stage. */
   change(id: string, browser: string, { stage, content }: StoredAttempt): boolean {
     if (this.#row(id, browser)?.stage !== stage) return false;
-    this.sql.exec("UPDATE attempts_1 SET content = ? WHERE id = ?", content, id);
+    this.run("UPDATE attempts_1 SET content = ? WHERE id = ?", [content, id]);
     return true;
   }
 
@@ -101,9 +101,9 @@ export class Attempts extends Records {
     const row = this.#row(id, browser);
     if (row === undefined) return GONE;
     if (row.stage === stage) {
-      this.sql.exec(
+      this.run(
         "UPDATE attempts_1 SET stage = ?, taken = ?, taken_at = ?, answer = NULL WHERE id = ?",
-        ...[BUSY, stage, this.now(), id],
+        [BUSY, stage, this.now(), id],
       );
       return { kind: "taken", content: row.content };
     }
@@ -122,23 +122,23 @@ export class Attempts extends Records {
 
   /** Ends the step that the caller took, and releases the waiting callers. */
   settle(id: string, { stage, content, answer }: Settlement): void {
-    this.sql.exec(
+    this.run(
       `UPDATE attempts_1 SET stage = ?, content = COALESCE(?, content), answer = ?
        WHERE id = ? AND stage = ?`,
-      ...[stage ?? OVER, content ?? null, answer ?? null, id, BUSY],
+      [stage ?? OVER, content ?? null, answer ?? null, id, BUSY],
     );
     for (const wake of this.#waiting.get(id) ?? []) wake();
   }
 
   /** Deletes expired rows. */
   sweep(): void {
-    this.sql.exec("DELETE FROM attempts_1 WHERE expires <= ?", this.now());
+    this.run("DELETE FROM attempts_1 WHERE expires <= ?", [this.now()]);
   }
 
   #row(id: string, browser: string): Row | undefined {
-    const [row] = this.sql.exec<Row>(
+    const row = this.row<Row>(
       "SELECT * FROM attempts_1 WHERE id = ? AND browser = ? AND expires > ?",
-      ...[id, browser, this.now()],
+      [id, browser, this.now()],
     );
     return row;
   }

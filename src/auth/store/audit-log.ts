@@ -35,21 +35,21 @@ export class AuditLog extends Records {
   append(user: string, event: AuditEvent, detail: AuditDetail = {}): void {
     auditLine(user, event, detail);
     // Numbered for each user, so that the oldest surplus entry is known without counting.
-    const [row] = this.sql.exec<{ n: number }>(
+    const row = this.row<{ n: number }>(
       `INSERT INTO audit_1 (user, n, at, event, detail)
        SELECT ?1, COALESCE(MAX(n), 0) + 1, ?2, ?3, ?4 FROM audit_1 WHERE user = ?1
        RETURNING n`,
-      ...[user, this.now(), event, JSON.stringify(cleanDetail(detail))],
+      [user, this.now(), event, JSON.stringify(cleanDetail(detail))],
     );
     const oldest = (row?.n ?? 0) - MAX_ENTRIES;
-    this.sql.exec("DELETE FROM audit_1 WHERE user = ? AND n <= ?", user, oldest);
+    this.run("DELETE FROM audit_1 WHERE user = ? AND n <= ?", [user, oldest]);
   }
 
   /** Newest first. */
   list(user: string, limit = MAX_ENTRIES): readonly AuditEntry[] {
-    const rows = this.sql.exec<Row>(
+    const rows = this.rows<Row>(
       "SELECT at, event, detail FROM audit_1 WHERE user = ? ORDER BY n DESC LIMIT ?",
-      ...[user, Math.min(limit, MAX_ENTRIES)],
+      [user, Math.min(limit, MAX_ENTRIES)],
     );
     return [...rows].map(({ at, event, detail }) => ({
       at,

@@ -82,10 +82,8 @@ export class BrowserSessions extends Records {
       expiresAt,
       ...(codeMac !== undefined && { codeMac }),
     };
-    this.sql.exec(
-      "INSERT INTO browser_1 (id, user, times, agent) VALUES (?, ?, ?, ?)",
-      ...[id, user, JSON.stringify(kept), agent.slice(0, MAX_AGENT_CHARS)],
-    );
+    const insert = "INSERT INTO browser_1 (id, user, times, agent) VALUES (?, ?, ?, ?)";
+    this.run(insert, [id, user, JSON.stringify(kept), agent.slice(0, MAX_AGENT_CHARS)]);
     return secret;
   }
 
@@ -95,44 +93,44 @@ export class BrowserSessions extends Records {
     if (found === undefined) return undefined;
     const now = this.now();
     if (!this.#lasts(found)) {
-      this.sql.exec("DELETE FROM browser_1 WHERE id = ?", found.id);
+      this.run("DELETE FROM browser_1 WHERE id = ?", [found.id]);
       return undefined;
     }
     if (now - found.seenAt < SEEN_MS) return found;
     const { id, user: _, agent: __, ...kept } = { ...found, seenAt: now };
-    this.sql.exec("UPDATE browser_1 SET times = ? WHERE id = ?", JSON.stringify(kept), id);
+    this.run("UPDATE browser_1 SET times = ? WHERE id = ?", [JSON.stringify(kept), id]);
     return { ...found, seenAt: now };
   }
 
   /** Ends the session of a cookie. */
   async end(secret: string): Promise<void> {
-    this.sql.exec("DELETE FROM browser_1 WHERE id = ?", await hashOf(secret));
+    this.run("DELETE FROM browser_1 WHERE id = ?", [await hashOf(secret)]);
   }
 
   /** @returns whether the session existed and was the user's. */
   endById(user: string, id: string): boolean {
     const query = "DELETE FROM browser_1 WHERE id = ? AND user = ? RETURNING id";
-    return this.count(query, id, user) > 0;
+    return this.count(query, [id, user]) > 0;
   }
 
   endAll(user: string): void {
-    this.sql.exec("DELETE FROM browser_1 WHERE user = ?", user);
+    this.run("DELETE FROM browser_1 WHERE user = ?", [user]);
   }
 
   list(user: string): readonly BrowserSession[] {
-    const rows = this.sql.exec<Row>("SELECT * FROM browser_1 WHERE user = ?", user);
+    const rows = this.rows<Row>("SELECT * FROM browser_1 WHERE user = ?", [user]);
     return [...rows].map(sessionOf).filter((session) => this.#lasts(session));
   }
 
   /** Deletes expired rows. */
   sweep(): void {
-    for (const session of [...this.sql.exec<Row>("SELECT * FROM browser_1")].map(sessionOf)) {
+    for (const session of this.rows<Row>("SELECT * FROM browser_1").map(sessionOf)) {
       if (!this.#lasts(session)) this.endById(session.user, session.id);
     }
   }
 
   #read(id: string): BrowserSession | undefined {
-    const [row] = this.sql.exec<Row>("SELECT * FROM browser_1 WHERE id = ?", id);
+    const row = this.row<Row>("SELECT * FROM browser_1 WHERE id = ?", [id]);
     return row === undefined ? undefined : sessionOf(row);
   }
 

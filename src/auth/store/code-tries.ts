@@ -53,29 +53,28 @@ export class CodeTries extends Records {
 
   /** Called after a right code: the address is not a guesser's. */
   forgive(address: string): void {
-    this.sql.exec("DELETE FROM code_tries_1 WHERE key = ?", address);
-    this.sql.exec("UPDATE code_tries_1 SET count = MAX(count - 1, 0) WHERE key = ?", ALL);
+    this.run("DELETE FROM code_tries_1 WHERE key = ?", [address]);
+    this.run("UPDATE code_tries_1 SET count = MAX(count - 1, 0) WHERE key = ?", [ALL]);
   }
 
   /** Deletes counts that no longer matter. */
   sweep(): void {
-    this.sql.exec("DELETE FROM code_tries_1 WHERE since <= ?", this.now() - HOUR_MS);
+    this.run("DELETE FROM code_tries_1 WHERE since <= ?", [this.now() - HOUR_MS]);
   }
 
   #read(key: string, windowMs: number): Row {
     const now = this.now();
-    const [row] = this.sql.exec<Row>(
+    const row = this.row<Row>(
       "SELECT since, count, last FROM code_tries_1 WHERE key = ? AND since > ?",
-      ...[key, now - windowMs],
+      [key, now - windowMs],
     );
     return row ?? { since: now, count: 0, last: now };
   }
 
   #write(key: string, { since, count }: Row): void {
-    this.sql.exec(
-      "INSERT OR REPLACE INTO code_tries_1 (key, since, count, last) VALUES (?, ?, ?, ?)",
-      ...[key, since, count + 1, this.now()],
-    );
+    const insert =
+      "INSERT OR REPLACE INTO code_tries_1 (key, since, count, last) VALUES (?, ?, ?, ?)";
+    this.run(insert, [key, since, count + 1, this.now()]);
   }
 }
 

@@ -15,15 +15,9 @@ export interface RowOptions {
   readonly metadata?: string;
 }
 
-export interface RowKey {
-  readonly name: string;
-  readonly metadata: string | null;
-}
+export type RowKey = { readonly name: string; readonly metadata: string | null };
 
-export interface RowEntry {
-  readonly key: string;
-  readonly value: string;
-}
+export type RowEntry = { readonly key: string; readonly value: string };
 
 export interface RowPage {
   readonly keys: readonly RowKey[];
@@ -34,6 +28,8 @@ export interface RowPage {
 /** Greater than every character in a key. */
 const LAST = "\u{10FFFF}";
 const MAX_PAGE = 1000;
+const PAGE = `WHERE key >= ? AND key < ? AND key > ? AND (expires IS NULL OR expires > ?)
+  ORDER BY key LIMIT ?`;
 
 export class KvRows extends Records {
   static override readonly SCHEMA = [
@@ -45,19 +41,19 @@ export class KvRows extends Records {
 
   /** Expiry is checked here, so no lifetime depends on the sweep. */
   get(key: string): string | null {
-    const [row] = this.sql.exec<{ value: string }>(
+    const row = this.row<{ value: string }>(
       "SELECT value FROM kv_1 WHERE key = ? AND (expires IS NULL OR expires > ?)",
-      ...[key, this.#seconds()],
+      [key, this.#seconds()],
     );
     return row?.value ?? null;
   }
 
   put(key: string, value: string, { expiresAt, metadata }: RowOptions = {}): void {
-    this.sql.exec(
+    this.run(
       `INSERT INTO kv_1 (key, value, expires, metadata) VALUES (?, ?, ?, ?)
        ON CONFLICT (key) DO UPDATE SET
          value = excluded.value, expires = excluded.expires, metadata = excluded.metadata`,
-      ...[key, value, expiresAt ?? null, metadata ?? null],
+      [key, value, expiresAt ?? null, metadata ?? null],
     );
   }
 
@@ -70,18 +66,15 @@ export class KvRows extends Records {
 
   /** @returns whether the row existed: of several concurrent deletions, one returns `true`. */
   delete(key: string): boolean {
-    return this.count("DELETE FROM kv_1 WHERE key = ? RETURNING key", key) > 0;
+    return this.count("DELETE FROM kv_1 WHERE key = ? RETURNING key", [key]) > 0;
   }
 
   /** @returns whether the key was free: of several concurrent reservations, one succeeds. */
   reserve(key: string, expiresAt: number): boolean {
-    this.sql.exec("DELETE FROM kv_1 WHERE key = ? AND expires <= ?", key, this.#seconds());
-    return (
-      this.count(
-        "INSERT OR IGNORE INTO kv_1 (key, value, expires) VALUES (?, '1', ?) RETURNING key",
-        ...[key, expiresAt],
-      ) > 0
-    );
+    this.run("DELETE FROM kv_1 WHERE key = ? AND expires <= ?", [key, this.#seconds()]);
+    const insert =
+      "INSERT OR IGNORE INTO kv_1 (key, value, expires) VALUES (?, '1', ?) RETURNING key";
+    return this.count(insert, [key, expiresAt]) > 0;
   }
 
   /**
@@ -89,21 +82,13 @@ export class KvRows extends Records {
    * this is left as it is, so that frequent calls cost no writes.
    */
   extend(key: string, expiresAt: number, due: number): void {
-    this.sql.exec(
-      "UPDATE kv_1 SET expires = ? WHERE key = ? AND expires > ? AND expires <= ?",
-      ...[expiresAt, key, this.#seconds(), due],
-    );
+    const update = "UPDATE kv_1 SET expires = ? WHERE key = ? AND expires > ? AND expires <= ?";
+    this.run(update, [expiresAt, key, this.#seconds(), due]);
   }
 
   list(prefix: string, limit = MAX_PAGE, cursor = ""): RowPage {
-    const rows = [
-      ...this.sql.exec<{ name: string; metadata: string | null }>(
-        `SELECT key AS name, metadata FROM kv_1
-         WHERE key >= ? AND key < ? AND key > ? AND (expires IS NULL OR expires > ?)
-         ORDER BY key LIMIT ?`,
-        ...[prefix, prefix + LAST, cursor, this.#seconds(), limit + 1],
-      ),
-    ];
+    const bindings = [prefix, prefix + LAST, cursor, this.#seconds(), limit + 1];
+    const rows = this.rows<RowKey>(`SELECT key AS name, metadata FROM kv_1 ${PAGE}`, bindings);
     if (rows.length <= limit) return { keys: rows };
     const keys = rows.slice(0, limit);
     return { keys, cursor: keys.at(-1)?.name ?? "" };
@@ -111,26 +96,19 @@ export class KvRows extends Records {
 
   /** Rows with their values, in the order of their keys. @param cursor the key before the first. */
   entries(prefix: string, limit: number, cursor = ""): readonly RowEntry[] {
-    const rows = this.sql.exec<{ key: string; value: string }>(
-      `SELECT key, value FROM kv_1
-       WHERE key >= ? AND key < ? AND key > ? AND (expires IS NULL OR expires > ?)
-       ORDER BY key LIMIT ?`,
-      ...[prefix, prefix + LAST, cursor, this.#seconds(), limit],
-    );
-    return [...rows];
+    const bindings = [prefix, prefix + LAST, cursor, this.#seconds(), limit];
+    return this.rows<RowEntry>(`SELECT key, value FROM kv_1 ${PAGE}`, bindings);
   }
 
   /** Deletes all rows under a prefix. @returns their number. */
   clear(prefix: string): number {
-    return this.count(
-      "DELETE FROM kv_1 WHERE key >= ? AND key < ? RETURNING key",
-      ...[prefix, prefix + LAST],
-    );
+    const remove = "DELETE FROM kv_1 WHERE key >= ? AND key < ? RETURNING key";
+    return this.count(remove, [prefix, prefix + LAST]);
   }
 
   /** Deletes expired rows. */
   sweep(): void {
-    this.sql.exec("DELETE FROM kv_1 WHERE expires <= ?", this.#seconds());
+    this.run("DELETE FROM kv_1 WHERE expires <= ?", [this.#seconds()]);
   }
 
   #seconds(): number {

@@ -62,13 +62,12 @@ export class LoginTraces extends Records {
     if (step.kind === "used" && !this.#isUnderWay(found, at)) return;
     const trace = found ?? this.#open(key, at);
     if (!(COUNTED.has(step.kind) && this.#countAgain(trace, noted))) this.#add(trace, noted);
-    this.sql.exec(
-      "UPDATE traces_1 SET updated = MAX(updated, ?), asked = MAX(asked, ?) WHERE id = ?",
-      ...[at, step.kind === "asked" || step.kind === "ask_refused" ? 1 : 0, trace],
-    );
+    const update =
+      "UPDATE traces_1 SET updated = MAX(updated, ?), asked = MAX(asked, ?) WHERE id = ?";
+    this.run(update, [at, step.kind === "asked" || step.kind === "ask_refused" ? 1 : 0, trace]);
     for (const mark of marks) {
       const query = "INSERT OR REPLACE INTO trace_marks_1 (mark, trace) VALUES (?, ?)";
-      this.sql.exec(query, mark, trace);
+      this.run(query, [mark, trace]);
     }
   }
 
@@ -76,9 +75,9 @@ export class LoginTraces extends Records {
   list(limit: number): readonly LoginTrace[] {
     const query = `SELECT * FROM traces_1 WHERE client = ? AND updated > ?
       ORDER BY updated DESC LIMIT ?`;
-    const rows = [1, 0].flatMap((client) => [
-      ...this.sql.exec<TraceRow>(query, client, this.now() - KEPT_MS, limit),
-    ]);
+    const rows = [1, 0].flatMap((client) =>
+      this.rows<TraceRow>(query, [client, this.now() - KEPT_MS, limit]),
+    );
     return rows.map((row) => this.#traceOf(row));
   }
 
@@ -86,14 +85,14 @@ export class LoginTraces extends Records {
   find(reference: string): LoginTrace | undefined {
     const query = `SELECT * FROM traces_1 WHERE updated > ? AND id =
       (SELECT trace FROM trace_steps_1 WHERE reference = ?)`;
-    const [row] = this.sql.exec<TraceRow>(query, this.now() - KEPT_MS, reference);
+    const row = this.row<TraceRow>(query, [this.now() - KEPT_MS, reference]);
     return row === undefined ? undefined : this.#traceOf(row);
   }
 
   /** The steps of a key that happened between two times. */
   during(key: string, from: number, to: number): readonly TracedStep[] {
     const query = "SELECT * FROM traces_1 WHERE key = ? AND updated >= ? AND started <= ?";
-    const rows = [...this.sql.exec<TraceRow>(query, key, from, to)];
+    const rows = this.rows<TraceRow>(query, [key, from, to]);
     const steps = rows.flatMap((row) => this.#traceOf(row).steps);
     return steps.filter(({ at, lastAt }) => lastAt >= from && at <= to);
   }
@@ -106,10 +105,10 @@ export class LoginTraces extends Records {
   /** @returns the trace of an earlier step that is identical to this one. */
   #sameAs({ step, key, at, agent }: NotedStep): number | undefined {
     if (!COUNTED.has(step.kind)) return undefined;
-    const [row] = this.sql.exec<{ id: number }>(
+    const row = this.row<{ id: number }>(
       `SELECT traces_1.id FROM traces_1 JOIN trace_steps_1 ON trace_steps_1.trace = traces_1.id
        WHERE key = ? AND updated > ? AND step = ? AND agent = ? ORDER BY updated DESC LIMIT 1`,
-      ...[key, at - WINDOW_MS, JSON.stringify(step), agent],
+      [key, at - WINDOW_MS, JSON.stringify(step), agent],
     );
     return row?.id;
   }
@@ -122,15 +121,15 @@ export class LoginTraces extends Records {
   ): number | undefined {
     for (const mark of marks) {
       const marked = "SELECT trace AS id FROM trace_marks_1 WHERE mark = ?";
-      const [row] = this.sql.exec<{ id: number }>(marked, mark);
+      const row = this.row<{ id: number }>(marked, [mark]);
       if (row !== undefined && !this.#isFull(row.id)) return row.id;
     }
     // A registration or a request begins an attempt, unless the newest one has only just begun.
     const isOpening = OPENING.has(step.kind) && marks.length === 0;
-    const [row] = this.sql.exec<{ id: number }>(
+    const row = this.row<{ id: number }>(
       `SELECT id FROM traces_1 WHERE key = ? AND updated > ? AND asked <= ?
        ORDER BY updated DESC, id DESC LIMIT 1`,
-      ...[key, at - WINDOW_MS, isOpening ? 0 : 1],
+      [key, at - WINDOW_MS, isOpening ? 0 : 1],
     );
     return row === undefined || this.#isFull(row.id) ? undefined : row.id;
   }
@@ -138,21 +137,21 @@ export class LoginTraces extends Records {
   /** The use of a token is recorded at the end of an attempt, and not from then on. */
   #isUnderWay(trace: number | undefined, at: number): boolean {
     const query = "SELECT id FROM traces_1 WHERE id = ? AND updated > ?";
-    return this.count(query, trace ?? 0, at - WINDOW_MS) > 0;
+    return this.count(query, [trace ?? 0, at - WINDOW_MS]) > 0;
   }
 
   #isFull(trace: number): boolean {
     const query = "SELECT COUNT(*) AS steps FROM trace_steps_1 WHERE trace = ?";
-    const [row] = this.sql.exec<{ steps: number }>(query, trace);
+    const row = this.row<{ steps: number }>(query, [trace]);
     return (row?.steps ?? 0) >= MAX_STEPS;
   }
 
   #open(key: string, at: number): number {
     const client = clientOf(key) === undefined ? 0 : 1;
-    const [row] = this.sql.exec<{ id: number }>(
+    const row = this.row<{ id: number }>(
       `INSERT INTO traces_1 (key, client, started, updated, asked) VALUES (?, ?, ?, ?, 0)
        RETURNING id`,
-      ...[key, client, at, at],
+      [key, client, at, at],
     );
     const tooMany = `SELECT id FROM traces_1 WHERE client = ?
       ORDER BY updated DESC, id DESC LIMIT -1 OFFSET ?`;
@@ -161,11 +160,11 @@ export class LoginTraces extends Records {
   }
 
   #add(trace: number, { reference, at, address, agent, step }: NotedStep): void {
-    this.sql.exec(
+    this.run(
       `INSERT OR IGNORE INTO trace_steps_1
          (reference, trace, at, last, times, address, agent, step)
        VALUES (?, ?, ?, ?, 1, ?, ?, ?)`,
-      ...[reference, trace, at, at, address, agent, JSON.stringify(step)],
+      [reference, trace, at, at, address, agent, JSON.stringify(step)],
     );
   }
 
@@ -174,22 +173,22 @@ export class LoginTraces extends Records {
       this.count(
         `UPDATE trace_steps_1 SET last = ?, times = times + 1
        WHERE trace = ? AND step = ? AND address = ? RETURNING reference`,
-        ...[at, trace, JSON.stringify(step), address],
+        [at, trace, JSON.stringify(step), address],
       ) > 0
     );
   }
 
   #forget(which: string, ...bindings: readonly number[]): void {
-    for (const { id } of [...this.sql.exec<{ id: number }>(which, ...bindings)]) {
-      this.sql.exec("DELETE FROM trace_steps_1 WHERE trace = ?", id);
-      this.sql.exec("DELETE FROM trace_marks_1 WHERE trace = ?", id);
-      this.sql.exec("DELETE FROM traces_1 WHERE id = ?", id);
+    for (const { id } of this.rows<{ id: number }>(which, bindings)) {
+      this.run("DELETE FROM trace_steps_1 WHERE trace = ?", [id]);
+      this.run("DELETE FROM trace_marks_1 WHERE trace = ?", [id]);
+      this.run("DELETE FROM traces_1 WHERE id = ?", [id]);
     }
   }
 
   #traceOf({ id, key, started, updated }: TraceRow): LoginTrace {
     const query = "SELECT * FROM trace_steps_1 WHERE trace = ? ORDER BY at, n";
-    const steps = [...this.sql.exec<StepRow>(query, id)].map(stepOf);
+    const steps = this.rows<StepRow>(query, [id]).map(stepOf);
     const reference = steps[0]?.reference ?? "";
     return { reference, key, startedAt: started, updatedAt: updated, steps };
   }

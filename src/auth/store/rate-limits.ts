@@ -26,19 +26,19 @@ export class RateLimits extends Records {
 
   /** Counts one event. @returns the count since midnight (UTC). */
   countOfDay(key: string): number {
-    const [row] = this.sql.exec<{ count: number }>(
+    const row = this.row<{ count: number }>(
       `INSERT INTO days_1 (key, day, count) VALUES (?, ?, 1)
        ON CONFLICT (key) DO UPDATE SET
          count = CASE WHEN day = excluded.day THEN count + 1 ELSE 1 END, day = excluded.day
        RETURNING count`,
-      ...[key, this.#day()],
+      [key, this.#day()],
     );
     return row?.count ?? 0;
   }
 
   /** Deletes the counts of other days. */
   sweep(): void {
-    this.sql.exec("DELETE FROM days_1 WHERE day <> ?", this.#day());
+    this.run("DELETE FROM days_1 WHERE day <> ?", [this.#day()]);
   }
 
   #day(): number {

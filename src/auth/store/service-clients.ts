@@ -57,10 +57,12 @@ export class ServiceClients extends Records {
   ): Promise<{ readonly client: ServiceClient; readonly secret?: string }> {
     const made: ServiceClient = { ...client, isDisabled: false, createdAt: this.now() };
     const secret = client.jwks === undefined ? randomSecret() : undefined;
-    this.sql.exec(
-      "INSERT INTO services_1 (id, hash, record) VALUES (?, ?, ?)",
-      ...[made.id, secret === undefined ? null : await hashOf(secret), JSON.stringify(made)],
-    );
+    const insert = "INSERT INTO services_1 (id, hash, record) VALUES (?, ?, ?)";
+    this.run(insert, [
+      made.id,
+      secret === undefined ? null : await hashOf(secret),
+      JSON.stringify(made),
+    ]);
     return secret === undefined ? { client: made } : { client: made, secret };
   }
 
@@ -80,7 +82,7 @@ export class ServiceClients extends Records {
 
   /** The clients of this object, in no order. */
   list(): readonly ServiceClient[] {
-    return [...this.sql.exec<Row>("SELECT hash, record FROM services_1")].map(clientOf);
+    return this.rows<Row>("SELECT hash, record FROM services_1").map(clientOf);
   }
 
   /**
@@ -91,17 +93,17 @@ export class ServiceClients extends Records {
     if (known === undefined) return undefined;
     const changed = { ...known, isDisabled };
     const update = "UPDATE services_1 SET record = ? WHERE id = ?";
-    this.sql.exec(update, JSON.stringify(changed), id);
+    this.run(update, [JSON.stringify(changed), id]);
     return changed;
   }
 
   /** @returns whether the client existed. */
   remove(id: string): boolean {
-    return this.count("DELETE FROM services_1 WHERE id = ? RETURNING id", id) > 0;
+    return this.count("DELETE FROM services_1 WHERE id = ? RETURNING id", [id]) > 0;
   }
 
   #read(id: string): Row | undefined {
-    const [row] = this.sql.exec<Row>("SELECT hash, record FROM services_1 WHERE id = ?", id);
+    const row = this.row<Row>("SELECT hash, record FROM services_1 WHERE id = ?", [id]);
     return row;
   }
 }

@@ -51,7 +51,7 @@ export class Users extends Records {
   ];
 
   find(id: string): User | undefined {
-    const [row] = this.sql.exec<{ record: string }>("SELECT record FROM users_1 WHERE id = ?", id);
+    const row = this.row<{ record: string }>("SELECT record FROM users_1 WHERE id = ?", [id]);
     return row === undefined ? undefined : (tryJson(row.record) as User);
   }
 
@@ -99,15 +99,15 @@ export class Users extends Records {
 
   /** The users of this object, in no order. */
   all(): readonly User[] {
-    const rows = this.sql.exec<{ record: string }>("SELECT record FROM users_1");
+    const rows = this.rows<{ record: string }>("SELECT record FROM users_1");
     return [...rows].map(({ record }) => tryJson(record) as User);
   }
 
   #save(user: User): User {
-    this.sql.exec(
+    this.run(
       `INSERT INTO users_1 (id, record) VALUES (?, ?)
        ON CONFLICT (id) DO UPDATE SET record = excluded.record`,
-      ...[user.id, JSON.stringify(user)],
+      [user.id, JSON.stringify(user)],
     );
     return user;
   }

@@ -19,24 +19,22 @@ export class RetiredTokens extends Records {
   /** @param owner the key of the grant among the rows. */
   retire(owner: string, hashes: readonly string[]): void {
     for (const hash of hashes) {
-      this.sql.exec(
-        "INSERT OR IGNORE INTO retired_1 (hash, owner, expires) VALUES (?, ?, ?)",
-        ...[hash, owner, this.now() + KEPT_MS],
-      );
+      const insert = "INSERT OR IGNORE INTO retired_1 (hash, owner, expires) VALUES (?, ?, ?)";
+      this.run(insert, [hash, owner, this.now() + KEPT_MS]);
     }
   }
 
   has(owner: string, hash: string): boolean {
     const query = "SELECT hash FROM retired_1 WHERE hash = ? AND owner = ?";
-    return this.count(query, hash, owner) > 0;
+    return this.count(query, [hash, owner]) > 0;
   }
 
   forget(owner: string): void {
-    this.sql.exec("DELETE FROM retired_1 WHERE owner = ?", owner);
+    this.run("DELETE FROM retired_1 WHERE owner = ?", [owner]);
   }
 
   /** Removes the rows of grants that expired long ago. */
   sweep(): void {
-    this.sql.exec("DELETE FROM retired_1 WHERE expires <= ?", this.now());
+    this.run("DELETE FROM retired_1 WHERE expires <= ?", [this.now()]);
   }
 }
