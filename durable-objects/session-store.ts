@@ -4,13 +4,13 @@
  * replaces both.
  */
 
-import type { FederatedState } from "../src/dispatch/legacy/session-dispatch.ts";
+import type { SavedDispatch } from "../src/dispatch/legacy/session-dispatch.ts";
 import type { SavedInbox } from "../src/notifications/legacy/notification-inbox.ts";
 import { count } from "../src/observability/costs.ts";
 import type { ClientTransport } from "../src/sessions/core.ts";
 import type { ClientFacts } from "../src/sessions/dispatch.ts";
 
-export interface StoredSession extends FederatedState {
+export interface StoredSession extends SavedDispatch {
   readonly door: ClientTransport;
   readonly route: string;
   readonly principal: string;

@@ -1,17 +1,12 @@
 /** Wires a session to the servers of its endpoint, to their feeds, and to its own storage. */
 
-import { introduce } from "../src/relay/introduce.ts";
-import { serverForSession } from "../src/relay/server-for-session.ts";
 import type { Config } from "../src/config/config.ts";
 import type { EventLog } from "../src/sessions/log/event-log.ts";
 import { pickEndpoint } from "../src/endpoint/endpoint.ts";
-import { toolFactsOf } from "../src/catalog/cache/tool-facts.ts";
-import { clientKind } from "../src/endpoint/client-kind.ts";
-import { sessionDispatch } from "../src/dispatch/legacy/session-dispatch.ts";
+import { SessionDispatch } from "../src/dispatch/legacy/session-dispatch.ts";
 import { introduceTo } from "../src/dispatch/legacy/introduce-endpoint.ts";
 import type { EndpointSubscriptions } from "../src/notifications/legacy/endpoint-subscriptions.ts";
 import type { RequestScope } from "../src/catalog/request-scope.ts";
-import { hasOlderTasks } from "../src/protocol/older-tasks.ts";
 import { Session } from "../src/sessions/session.ts";
 import { branchFor, feedsIn } from "./ports.ts";
 import { sessionKeysOf } from "./keys.ts";
@@ -68,19 +63,10 @@ export function wireSession(
     onBusy,
     onDetach,
     connect: (facts, unsolicited) => {
-      const federated = sessionDispatch({
+      const dispatch = new SessionDispatch({
         requestScope,
         client: facts,
         unsolicited,
-        connect: (server, client, side) => {
-          const kind = clientKind(client.revision, client.capabilities);
-          const toolFacts = toolFactsOf(requestScope, server, kind);
-          // Several servers at one endpoint advertise no tasks: a task id would have to name its server.
-          const hasTasks = !picked.endpoint.isMerged && hasOlderTasks(client.revision);
-          const { target } = server;
-          const maxTools = limits.catalogItems;
-          return serverForSession({ ...side, target, client, toolFacts, hasTasks, maxTools });
-        },
         source: {
           subscribe: (interests) => branchFor(env, id).subscribe(id, interests),
           unsubscribe: (interests) => branchFor(env, id).unsubscribe(id, interests),
@@ -93,10 +79,10 @@ export function wireSession(
         savedInbox: store.savedInbox(),
         saveInbox: (state) => store.saveInbox(state),
       });
-      ({ subscriptions } = federated);
-      return federated.dispatch;
+      ({ subscriptions } = dispatch);
+      return dispatch;
     },
-    introduce: (facts) => introduceTo(facts, requestScope, introduce),
+    introduce: (facts) => introduceTo(facts, requestScope),
     onInitialized: (facts) => store.save({ client: facts }),
     onListen: () => subscriptions?.listened(),
   });

@@ -1,7 +1,12 @@
-/** Attributes results to their servers at an endpoint of several servers. */
+/**
+ * Names the server at an endpoint of several servers: in its results, and in its questions, both in the
+ * text that a person reads and for programs in `_meta`. The text for a model is the server's own, and
+ * stays unchanged.
+ */
 
-import { metaOf } from "../protocol/envelope.ts";
-import type { JsonObject, Reply } from "../protocol/json-rpc.ts";
+import { metaOf, withMeta } from "../protocol/envelope.ts";
+import type { Call } from "../protocol/exchange.ts";
+import { type ErrorObject, isObject, type JsonObject, type Reply } from "../protocol/json-rpc.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** The key in `_meta` for the slug of the server that a result comes from. */
@@ -19,4 +24,48 @@ export function attributedAt(
   reply: Reply,
 ): Reply {
   return isMerged && "result" in reply ? { result: attributed(reply.result, slug) } : reply;
+}
+
+/** @param call `elicitation/create`, `sampling/createMessage` or `roots/list`, of either era. */
+export function attributedQuestion({ method, params }: Call, slug: string): Call {
+  const named = withMeta(params, { ...metaOf(params), [SERVER_KEY]: slug });
+  return { method, params: method === "elicitation/create" ? prefixed(named, slug) : named };
+}
+
+/** Names the asker in a result that asks for input (2026-07-28, MRTR); other results stay unchanged. */
+export function attributedInputRequests(result: JsonObject, slug: string): JsonObject {
+  const requests = result["inputRequests"];
+  if (!isObject(requests)) return result;
+  const named = Object.entries(requests).map(([key, request]) => [
+    key,
+    attributedInputRequest(request, slug),
+  ]);
+  return { ...result, inputRequests: Object.fromEntries(named) };
+}
+
+/** Names the asker in an error that asks for visits to pages (2025-11-25, -32042). */
+export function attributedElicitations(error: ErrorObject, slug: string): ErrorObject {
+  const data = isObject(error.data) ? error.data : {};
+  const elicitations: unknown = data["elicitations"];
+  if (!Array.isArray(elicitations)) return error;
+  const named = elicitations.map((asked: unknown) =>
+    isObject(asked) ? prefixed(asked, slug) : asked,
+  );
+  return { ...error, data: { ...data, elicitations: named } };
+}
+
+/** An invalid request is the server's mistake, and stays unchanged. */
+function attributedInputRequest(request: unknown, slug: string): unknown {
+  if (!isObject(request) || typeof request["method"] !== "string") return request;
+  const { method, params } = request;
+  if (params !== undefined && !isObject(params)) return request;
+  return {
+    ...request,
+    ...attributedQuestion(params === undefined ? { method } : { method, params }, slug),
+  };
+}
+
+function prefixed(params: JsonObject, slug: string): JsonObject {
+  const { message } = params;
+  return typeof message === "string" ? { ...params, message: `[${slug}] ${message}` } : params;
 }

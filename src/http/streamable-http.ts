@@ -3,7 +3,6 @@
  * answered without waking the session: `initialize`, `ping` and `notifications/initialized`.
  */
 
-import { introduce } from "../relay/introduce.ts";
 import { introduceTo } from "../dispatch/legacy/introduce-endpoint.ts";
 import { accepts } from "../lib/media-type.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
@@ -72,9 +71,7 @@ async function answerInitialize(
   context: FrontDoorContext,
   { id, params }: JsonRpcRequest,
 ): Promise<Response> {
-  const { reply, client } = await initialize(params, (facts) =>
-    introduceTo(facts, context, introduce),
-  );
+  const { reply, client } = await initialize(params, (facts) => introduceTo(facts, context));
   if (client === undefined) return json(respond(id, reply));
   const opened = await openSession(context, client);
   return json(respond(id, reply), 200, { "Mcp-Session-Id": opened.id });

@@ -48,3 +48,11 @@ export interface OpenQuestion {
   /** Goes on waiting for the answer, like `Peer.ask`. */
   readonly wait: (signal: AbortSignal, brought: Promise<void>) => Promise<Reply>;
 }
+
+/** For a request whose messages have no place from which the peer's own stream could be resumed. */
+export function withoutResumeTokens(peer: Peer): Peer {
+  return {
+    notify: (notice) => peer.notify(notice),
+    ask: (question, withdrawn) => peer.ask(question, withdrawn),
+  };
+}

@@ -4,8 +4,9 @@
  */
 
 import type { Call, OpenQuestion, Peer } from "../protocol/exchange.ts";
-import type { ErrorObject, JsonObject, Parsed, Reply } from "../protocol/json-rpc.ts";
+import type { ErrorObject, JsonObject, Reply } from "../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../protocol/revisions.ts";
+import type { WatchedMessage } from "../upstream/legacy/watch-standalone-stream.ts";
 
 /** A client as its `initialize` described it. Plain data: it travels in the session's id. */
 export interface ClientFacts {
@@ -29,19 +30,12 @@ export type Introduce = (client: ClientFacts) => Promise<Opening>;
 /** The servers to watch, for the Worker that holds the client's stream: opaque to the session. */
 type StandaloneWatchRequest = object;
 
-/** A message that a watch brought. */
-export interface Watched {
+/** A message that a watch on a server brought. */
+export interface Watched extends WatchedMessage {
   /** The slug of the watched server. */
   readonly slug: string;
   /** The watch has begun; no other member but `slug` is present. */
   readonly isOpen?: true;
-  /** Absent when only the place to resume from is new. */
-  readonly parsed?: Parsed;
-  readonly lastEventId?: string;
-  /** Sent before, without a confirmation that it arrived. */
-  readonly isRepeated?: true;
-  /** The resume token of the last message that is known to have arrived. */
-  readonly known?: string | undefined;
 }
 
 /** An upstream session that its server no longer knows, as a watch found. */
@@ -97,8 +91,6 @@ export interface Dispatch {
   receive(watched: Watched): Promise<void>;
   /** A watch elsewhere found that the server no longer knows its session. */
   forgotten(lost: Forgotten): Promise<void>;
-  /** The server sends nothing but replies to requests, so there is nothing to watch. */
-  readonly isSilent?: boolean;
   close(): Promise<void>;
 }
 

@@ -1,20 +1,43 @@
 /** Answers a request in a session: relays it to its server, or answers it for all servers. */
 
 import { settleWithin } from "../../lib/time-out.ts";
-import type { Call } from "../../protocol/exchange.ts";
+import type { RequestScope } from "../../catalog/request-scope.ts";
+import { attributed, attributedElicitations } from "../../endpoint/attribution.ts";
+import type { ClientKind } from "../../endpoint/client-kind.ts";
+import type { Server } from "../../endpoint/server.ts";
+import type { EndpointSubscriptions } from "../../notifications/legacy/endpoint-subscriptions.ts";
+import type { Call, Peer } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 import { metaOf } from "../../protocol/envelope.ts";
 import { isLogLevel, noSuchLevel } from "../../protocol/log-levels.ts";
+import { serverResumeToken } from "../../relay/server-resume-token.ts";
+import { guarded } from "../guard/guarded.ts";
 import { logged, loggedForAll } from "../guard/logged.ts";
 import { asLegacyList, listPage } from "../../catalog/lists/list-page.ts";
 import type { ListKind } from "../../catalog/catalog.ts";
 import { firstFound } from "../../catalog/routing/first-found.ts";
 import { listServer } from "../../catalog/lists/list-server.ts";
 import { route } from "../../catalog/routing/route.ts";
-import { callServerInSession, type Caller } from "./call-server-in-session.ts";
-import type { SessionContext } from "./session-context.ts";
+import type { ServerSessions } from "./server-sessions.ts";
 
 const SEARCH = "edgeway/search";
+
+/** The objects that the parts of a session's dispatch share. */
+export interface SessionContext {
+  readonly requestScope: RequestScope;
+  readonly client: ClientKind;
+  readonly servers: ServerSessions;
+  readonly subscriptions: EndpointSubscriptions;
+  /** Keeps the client's log level for servers that are called later. */
+  readonly setLogLevel: (level: string) => void;
+}
+
+/** The client that waits for the reply. */
+interface Caller {
+  readonly peer: Peer;
+  /** Aborted when the client cancels. */
+  readonly signal: AbortSignal;
+}
 
 export async function answerRequest(
   context: SessionContext,
@@ -39,8 +62,7 @@ export async function answerRequest(
     case "search":
       return firstFound(
         routed.servers,
-        (server, signal) =>
-          callServerInSession(context, server, routed.call, { ...caller, signal }),
+        (server, signal) => callServer(context, server, routed.call, { ...caller, signal }),
         { uri: routed.call.params?.["uri"], era: "legacy", signal: caller.signal, waitUntil },
       );
     case "all":
@@ -52,9 +74,34 @@ export async function answerRequest(
           reply: await subscriptions.subscribe(server, call.params),
         }));
       }
-      return callServerInSession(context, server, routed.call, caller);
+      return callServer(context, server, routed.call, caller);
     }
   }
+}
+
+/** Sends a request to one server, through the guard. @param call in the server's own names. */
+async function callServer(
+  { requestScope, servers, subscriptions }: SessionContext,
+  server: Server,
+  call: Call,
+  { peer, signal }: Caller,
+): Promise<Reply> {
+  const { slug } = server;
+  const { isMerged } = requestScope.endpoint;
+  // The only server of an endpoint is found without a token.
+  if (isMerged) peer.routed?.(serverResumeToken(slug));
+  const reply = await guarded(requestScope, server, call, async () => {
+    if (call.method === "tools/call") await subscriptions.called(server);
+    return servers.at(server).request(call, peer, signal);
+  });
+  return isMerged ? attributedReply(reply, slug) : reply;
+}
+
+/** Names the server in a result, and in an error that asks for visits to pages. */
+export function attributedReply(reply: Reply, slug: string): Reply {
+  return "result" in reply
+    ? { result: attributed(reply.result, slug) }
+    : { error: attributedElicitations(reply.error, slug) };
 }
 
 async function answerList(
@@ -67,7 +114,7 @@ async function answerList(
   const { isMerged, servers } = requestScope.endpoint;
   if (!isMerged) {
     return listServer(requestScope, list, call, (own) =>
-      callServerInSession(context, servers[0], own, caller),
+      callServer(context, servers[0], own, caller),
     );
   }
   const { params } = call;

@@ -1,20 +1,36 @@
-/** Assembles the dispatch between one client's session and the servers of its endpoint. */
+/**
+ * A session's way to the servers of its endpoint, one or many. A client's messages go to the server that
+ * they are for; a server's messages come back with resume tokens that lead to the server.
+ */
 
-import type { ClientFacts, Dispatch, Unsolicited } from "../../sessions/dispatch.ts";
-import { clientKind } from "../../endpoint/client-kind.ts";
-import type { Server } from "../../endpoint/server.ts";
+import { toolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
-import { EndpointDispatch } from "./endpoint-dispatch.ts";
-import type { SavedInbox } from "../../notifications/legacy/notification-inbox.ts";
-import { type SavedServers, ServerSessions, type ServerSide } from "./server-sessions.ts";
+import { clientKind } from "../../endpoint/client-kind.ts";
 import {
-  type NewsSource,
   EndpointSubscriptions,
+  type NewsSource,
 } from "../../notifications/legacy/endpoint-subscriptions.ts";
+import type { SavedInbox } from "../../notifications/legacy/notification-inbox.ts";
 import type { SavedWanted } from "../../notifications/legacy/session-subscriptions.ts";
+import { logUnexpected } from "../../observability/unexpected.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
+import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import { readToken } from "../../relay/client-peer.ts";
+import type { ServerInSession } from "../../relay/server-in-session.ts";
+import { readServerResumeToken, resumeTokensIn } from "../../relay/server-resume-token.ts";
+import type {
+  ClientFacts,
+  Dispatch,
+  Forgotten,
+  Unsolicited,
+  Watched,
+} from "../../sessions/dispatch.ts";
+import { answerRequest, attributedReply, type SessionContext } from "./answer-request.ts";
+import { type SavedServers, ServerSessions } from "./server-sessions.ts";
 
 /** The state that outlives the holder's memory; plain data. It is written on change, which is rare. */
-export interface FederatedState {
+export interface SavedDispatch {
   readonly upstreams: SavedServers;
   readonly wanted?: SavedWanted;
   /** The servers at which the client's own sessions are subscribed, as well as the feeds. */
@@ -23,64 +39,184 @@ export interface FederatedState {
   readonly logLevel?: string;
 }
 
-export interface FederatedSessionOptions {
+export interface SessionDispatchOptions {
   readonly requestScope: RequestScope;
   readonly client: ClientFacts;
   readonly unsolicited: Unsolicited;
-  /** Makes the dispatch to one server, for this client. */
-  readonly connect: (server: Server, client: ClientFacts, side: ServerSide) => Dispatch;
   readonly source: NewsSource;
-  readonly saved: FederatedState;
-  readonly save: (change: Partial<FederatedState>) => void;
+  readonly saved: SavedDispatch;
+  readonly save: (change: Partial<SavedDispatch>) => void;
   readonly savedInbox: SavedInbox | undefined;
   readonly saveInbox: (state: SavedInbox) => void;
 }
 
-export interface FederatedSession {
-  readonly dispatch: Dispatch;
+export class SessionDispatch implements Dispatch {
   readonly subscriptions: EndpointSubscriptions;
-}
+  readonly #context: SessionContext;
+  readonly #servers: ServerSessions;
 
-export function sessionDispatch(options: FederatedSessionOptions): FederatedSession {
-  const { requestScope, client, unsolicited, connect, saved, save } = options;
-  const { endpoint } = requestScope;
-  let { logLevel } = saved;
-  const subscriptions = new EndpointSubscriptions({
-    requestScope,
-    source: options.source,
-    own: {
-      saved: saved.own ?? [],
-      save: (slugs) => save({ own: slugs }),
-      request: (slug, call) => servers.requestFor(slug, call),
-      takesSubscriptions: (slug) => servers.takesSubscriptions(slug),
-    },
-    attributed: unsolicited,
-    isSilent: () => !endpoint.isMerged && servers.isSilent(endpoint.servers[0]),
-    savedWanted: saved.wanted,
-    saveWanted: (wanted) => save({ wanted }),
-    savedInbox: options.savedInbox,
-    saveInbox: options.saveInbox,
-  });
-  const servers: ServerSessions = new ServerSessions({
-    endpoint,
-    unsolicited,
-    saved: saved.upstreams,
-    connect: (server, side) => connect(server, client, side),
-    save: (upstreams) => save({ upstreams }),
-    onSilent: () => subscriptions.silenced(),
-    logLevel: () => logLevel,
-    passes: (slug, notice) => subscriptions.passes(slug, notice),
-    subscriptions: (slug) => subscriptions.ownUris(slug),
-  });
-  const dispatch = new EndpointDispatch({
-    requestScope,
-    servers,
-    subscriptions,
-    client: clientKind(client.revision, client.capabilities),
-    setLogLevel: (level) => {
-      logLevel = level;
-      save({ logLevel: level });
-    },
-  });
-  return { dispatch, subscriptions };
+  constructor(options: SessionDispatchOptions) {
+    const { requestScope, client, unsolicited, source, saved, save } = options;
+    const { endpoint, limits } = requestScope;
+    const kind = clientKind(client.revision, client.capabilities);
+    let { logLevel } = saved;
+    this.subscriptions = new EndpointSubscriptions({
+      requestScope,
+      source,
+      own: {
+        saved: saved.own ?? [],
+        save: (slugs) => save({ own: slugs }),
+        request: (slug, call) => this.#servers.requestFor(slug, call),
+        takesSubscriptions: (slug) => this.#servers.takesSubscriptions(slug),
+      },
+      attributed: unsolicited,
+      isSilent: () => !endpoint.isMerged && this.#servers.isSilent(endpoint.servers[0]),
+      savedWanted: saved.wanted,
+      saveWanted: (wanted) => save({ wanted }),
+      savedInbox: options.savedInbox,
+      saveInbox: options.saveInbox,
+    });
+    this.#servers = new ServerSessions({
+      endpoint,
+      client,
+      unsolicited,
+      toolFacts: (server) => toolFactsOf(requestScope, server, kind),
+      maxTools: limits.catalogItems,
+      saved: saved.upstreams,
+      save: (upstreams) => save({ upstreams }),
+      onSilent: () => this.subscriptions.silenced(),
+      logLevel: () => logLevel,
+      passes: (slug, notice) => this.subscriptions.passes(slug, notice),
+      subscriptions: (slug) => this.subscriptions.ownUris(slug),
+    });
+    this.#context = {
+      requestScope,
+      client: kind,
+      servers: this.#servers,
+      subscriptions: this.subscriptions,
+      setLogLevel: (level) => {
+        logLevel = level;
+        save({ logLevel: level });
+      },
+    };
+  }
+
+  async request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
+    this.subscriptions.seen();
+    try {
+      return await answerRequest(this.#context, call, { peer, signal });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const reference = logUnexpected(error);
+      return errorReply(ErrorCode.InternalError, `The gateway failed (reference ${reference})`);
+    }
+  }
+
+  async resume(
+    resumeToken: string | undefined,
+    peer: Peer,
+    signal: AbortSignal,
+    asked: readonly OpenQuestion[] = [],
+  ): Promise<Reply> {
+    const { servers, isMerged } = this.#context.requestScope.endpoint;
+    const led = readServerResumeToken(resumeToken);
+    const slug = led?.slug ?? (isMerged ? undefined : servers[0].slug);
+    const server = slug === undefined ? undefined : this.#servers.find(slug);
+    if (slug === undefined || server === undefined) {
+      const whom = slug === undefined ? "A call" : `A call of upstream "${slug}"`;
+      const message = `${whom} was being waited for when the gateway restarted; the result is unknown`;
+      return errorReply(ErrorCode.InternalError, message);
+    }
+    const open = asked.flatMap(({ resumeToken, wait }) => {
+      const own = readServerResumeToken(resumeToken)?.resumeToken;
+      return own === undefined ? [] : [{ resumeToken: own, wait }];
+    });
+    const reply = await server.resume(led?.resumeToken, peer, signal, open);
+    return isMerged ? attributedReply(reply, slug) : reply;
+  }
+
+  async answer(resumeToken: string, reply: Reply): Promise<boolean> {
+    const { slug, resumeToken: own } = readServerResumeToken(resumeToken) ?? {};
+    if (slug === undefined || own === undefined) return true;
+    // A question of a modern server belonged to a request that is gone.
+    return this.#servers.find(slug)?.session?.answer(own, reply) ?? true;
+  }
+
+  async notify(call: Call): Promise<void> {
+    const { endpoint } = this.#context.requestScope;
+    if (call.method === "notifications/progress") {
+      await this.#notifyAsker(call);
+    } else if (!endpoint.isMerged) {
+      await this.#servers.at(endpoint.servers[0]).session?.notify(call);
+    } else {
+      // A server that is opened later does not need the notification.
+      const opened = this.#servers.opened().map((server) => this.#servers.at(server));
+      await Promise.all(opened.map(async ({ session }) => session?.notify(call)));
+    }
+  }
+
+  /** Sends a client's progress on a question to the server that asked it. */
+  async #notifyAsker({ method, params }: Call): Promise<void> {
+    const asker = readToken(params?.["progressToken"]);
+    if (asker === undefined) return;
+    const progress = { method, params: { ...params, progressToken: asker.token } };
+    await this.#servers.find(asker.slug)?.session?.notify(progress);
+  }
+
+  async listen(resumeToken: string | undefined): Promise<void> {
+    const tokens = resumeTokensIn(resumeToken);
+    await Promise.all(this.#listened().map(({ slug, server }) => server.listen(tokens.get(slug))));
+  }
+
+  unlisten(): void {
+    for (const { session } of this.#servers.all()) session?.unlisten();
+  }
+
+  async watched(
+    resumeToken: string | undefined,
+    onUnreachable?: () => void,
+  ): Promise<object | undefined> {
+    const tokens = resumeTokensIn(resumeToken);
+    const listened = this.#listened();
+    const requests = await Promise.all(
+      listened.map(async ({ slug, server }) => {
+        const request = await server.watched(tokens.get(slug)).catch(() => {
+          onUnreachable?.();
+          return undefined;
+        });
+        return request === undefined ? undefined : ([slug, request] as const);
+      }),
+    );
+    const handedOver = requests.filter((request) => request !== undefined);
+    // With nothing to hand over, the streams stay open here.
+    return handedOver.length === 0 && listened.some(({ server }) => server.session !== undefined)
+      ? undefined
+      : Object.fromEntries(handedOver);
+  }
+
+  handedOver(slug: string): void {
+    this.#servers.find(slug)?.session?.handedOver();
+  }
+
+  async receive(watched: Watched): Promise<void> {
+    const { slug, known } = watched;
+    const own = { ...watched, known: resumeTokensIn(known).get(slug) };
+    await this.#servers.find(slug)?.session?.receive(own);
+  }
+
+  async forgotten({ slug, sessionId }: Forgotten): Promise<void> {
+    await this.#servers.find(slug)?.session?.forgotten(sessionId);
+  }
+
+  async close(): Promise<void> {
+    const closing = [...this.#servers.all()].map(({ session }) => session?.close());
+    await Promise.allSettled([...closing, this.subscriptions.end()]);
+  }
+
+  /** The servers that may send messages on their own. With several, listening opens no session. */
+  #listened(): readonly { readonly slug: string; readonly server: ServerInSession }[] {
+    const { servers, isMerged } = this.#context.requestScope.endpoint;
+    const listened = isMerged ? this.#servers.opened() : [servers[0]];
+    return listened.map((server) => ({ slug: server.slug, server: this.#servers.at(server) }));
+  }
 }

@@ -4,8 +4,7 @@ import { toolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
-import { attributedAt } from "../../endpoint/attribution.ts";
-import { namingInputRequests } from "../guard/asker.ts";
+import { attributedAt, attributedInputRequests } from "../../endpoint/attribution.ts";
 import { guarded } from "../guard/guarded.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { hearingNoTasks } from "../tasks/show-task.ts";
@@ -40,7 +39,7 @@ export async function callWith(
   if (resultType === "task") return giveTask(requestContext, server, reply.result);
   if (resultType !== "input_required") return reply;
   const { isMerged } = context.endpoint;
-  const result = isMerged ? namingInputRequests(reply.result, server.slug) : reply.result;
+  const result = isMerged ? attributedInputRequests(reply.result, server.slug) : reply.result;
   return { result: await sealState(context, server.slug, call.method, result) };
 }
 

@@ -7,8 +7,7 @@
 import type { Peer } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { withoutOlderTasks } from "../../protocol/revisions/reserved-meta.ts";
-import { attributed } from "../../endpoint/attribution.ts";
-import { namingInputRequests } from "../guard/asker.ts";
+import { attributed, attributedInputRequests } from "../../endpoint/attribution.ts";
 
 /**
  * @param task a result that is a task, or acknowledges a request for one.
@@ -17,7 +16,7 @@ import { namingInputRequests } from "../guard/asker.ts";
  */
 export function showTask(task: JsonObject, taskId: string, asker: string | undefined): JsonObject {
   const { requestState: _, ...rest } = withoutOlderTasks(task);
-  const named = asker === undefined ? rest : namingInputRequests(rest, asker);
+  const named = asker === undefined ? rest : attributedInputRequests(rest, asker);
   const { inputRequests, result } = named;
   return {
     ...named,

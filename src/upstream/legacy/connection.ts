@@ -10,7 +10,12 @@ import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
 import { Recent } from "../../lib/recent.ts";
 import { sleep } from "../../lib/sleep.ts";
-import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
+import {
+  type Call,
+  type OpenQuestion,
+  type Peer,
+  withoutResumeTokens,
+} from "../../protocol/exchange.ts";
 import {
   type JsonRpcResponse,
   notification,
@@ -33,7 +38,7 @@ import {
   withResumeTokens,
   writeResumeToken,
 } from "./resume-token.ts";
-import type { StandaloneWatchRequest } from "./watch-standalone-stream.ts";
+import type { StandaloneWatchRequest, WatchedMessage } from "./watch-standalone-stream.ts";
 import type { StandaloneStreamListener, Wire } from "./wire.ts";
 
 export interface ConnectionOptions {
@@ -227,10 +232,13 @@ export class LegacyConnection {
     await this.#connected?.wire.post(notification("notifications/cancelled", params));
   }
 
-  /** Relays one notification; a forgotten session is opened again for it. */
+  /**
+   * Relays one notification; a forgotten session is opened again for it. Never rejects: a notification has
+   * no answer that could report a failure, and the next request reports it.
+   */
   async notify(call: Call): Promise<void> {
     const message = notification(call.method, call.params);
-    await this.#withRepair(({ wire }) => wire.post(message));
+    await this.#withRepair(({ wire }) => wire.post(message)).catch(() => undefined);
   }
 
   /** Runs `run`, and once more on a new session where the server refused it as of a forgotten one. */
@@ -273,19 +281,21 @@ export class LegacyConnection {
     this.#connected?.wire.unlisten();
   }
 
-  /** True for a watched message that is the last received one. @param resumeToken of that one. */
-  isKnown(lastEventId: string | undefined, resumeToken: string | undefined): boolean {
-    if (lastEventId === undefined) return false;
-    return readResumeToken(resumeToken ?? "").lastEventId === lastEventId;
-  }
-
-  /** Takes a message that a watch received. */
-  receive(parsed: Parsed, lastEventId: string | undefined): Promise<void> {
-    return this.#deliver(parsed, lastEventId);
+  /** Takes a message that a watch received, or the place from which the stream can be resumed. */
+  async receive({ parsed, lastEventId, isRepeated, known }: WatchedMessage): Promise<void> {
+    if (parsed === undefined) {
+      if (lastEventId !== undefined) this.#primed(lastEventId);
+      return;
+    }
+    const isKnown =
+      isRepeated === true &&
+      lastEventId !== undefined &&
+      readResumeToken(known ?? "").lastEventId === lastEventId;
+    if (!isKnown) await this.#deliver(parsed, lastEventId);
   }
 
   /** The standalone stream can be resumed after this event. */
-  primed(lastEventId: string): void {
+  #primed(lastEventId: string): void {
     this.#options.unsolicited.primed?.(writeResumeToken({ lastEventId }));
   }
 
@@ -315,7 +325,7 @@ export class LegacyConnection {
     this.#standing = promise;
     const listener: StandaloneStreamListener = {
       deliver: this.#deliver,
-      primed: (id) => this.primed(id),
+      primed: (id) => this.#primed(id),
       onLost: () => void this.#repairWhileListening(connected),
       refused: () => this.#options.onRefused?.(),
       standing: resolve,
@@ -399,11 +409,7 @@ export class LegacyConnection {
 
   async #restore(connected: Connected, call: Call): Promise<void> {
     // An event id of this call's stream is no position in the standalone stream.
-    const { unsolicited } = this.#options;
-    const peer: Peer = {
-      notify: (notice) => unsolicited.notify(notice),
-      ask: (question, withdrawn) => unsolicited.ask(question, withdrawn),
-    };
+    const peer = withoutResumeTokens(this.#options.unsolicited);
     await this.#run(connected, call, peer, new AbortController().signal);
   }
 

@@ -3,7 +3,7 @@
  * runs where the client's own stream is held, so that the holder can sleep meanwhile.
  */
 
-import type { JsonObject } from "../../protocol/json-rpc.ts";
+import type { JsonObject, Parsed } from "../../protocol/json-rpc.ts";
 import { isLegacyRevision, type LegacyRevision } from "../../protocol/revisions.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { StreamableHttpWire } from "./streamable-http-wire.ts";
@@ -14,6 +14,17 @@ export interface StandaloneWatchRequest {
   readonly sessionId?: string;
   readonly revision: LegacyRevision;
   readonly lastEventId?: string;
+}
+
+/** A message that a watch brought. Plain data. */
+export interface WatchedMessage {
+  /** Absent when only the place to resume from is new. */
+  readonly parsed?: Parsed;
+  readonly lastEventId?: string;
+  /** Sent before, without a confirmation that it arrived. */
+  readonly isRepeated?: true;
+  /** The resume token of the last message that is known to have arrived. */
+  readonly known?: string | undefined;
 }
 
 /**

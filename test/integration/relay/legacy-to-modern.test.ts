@@ -2,11 +2,12 @@
 
 import { describe, inject, test } from "vitest";
 
-import { ModernServer } from "../../../src/relay/legacy-to-modern/modern-server.ts";
+import type { ServerInSession } from "../../../src/relay/server-in-session.ts";
 import type { ToolFactsOf } from "../../../src/catalog/cache/tool-facts.ts";
 import type { UpstreamTarget } from "../../../src/upstream/target.ts";
 import type { Reaction } from "../../support/scripted-upstream-script.ts";
 import { AskedPeer } from "../../unit/protocol/revisions/asked-peer.ts";
+import { serverInSession } from "../../unit/relay/session-server-fixture.ts";
 import { failureOf } from "../../unit/upstream/fake-target.ts";
 import { until } from "../bounded.ts";
 import {
@@ -33,7 +34,7 @@ const ELICIT = {
 async function begin(
   reactions: readonly Reaction[],
   toolFacts: ToolFactsOf = () => Promise.resolve(undefined),
-): Promise<{ upstream: Upstream; server: ModernServer }> {
+): Promise<{ upstream: Upstream; server: ServerInSession }> {
   const upstream = await Upstream.take({
     server: "modern",
     reactions: { "tools/call": reactions },
@@ -44,13 +45,14 @@ async function begin(
     ...{ transport: "auto", era: "auto", timeoutMs: 8000, maxMessageChars: 65_536 },
     fetch: (url, init) => fetch(url, init),
   };
-  const server = new ModernServer({
-    ...{ target, toolFacts, savedLogLevel: "debug" },
+  const server = serverInSession({
+    target,
+    toolFacts,
+    saved: { era: "modern", logLevel: "debug" },
     client: {
       ...{ revision: "2025-06-18", capabilities: { elicitation: {} } },
       clientInfo: { name: "c", version: "1" },
     },
-    saveLogLevel: () => undefined,
   });
   return { upstream, server };
 }

@@ -1,282 +1,307 @@
 /** The way between a session and several servers: who is listened to, handed over, asked and closed. */
 
-import { describe, test } from "vitest";
+import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import type { Endpoint } from "../../../../src/endpoint/endpoint.ts";
 import type { Server } from "../../../../src/endpoint/server.ts";
-import { sessionDispatch } from "../../../../src/dispatch/legacy/session-dispatch.ts";
-import type { ServerSide } from "../../../../src/dispatch/legacy/server-sessions.ts";
-import {
-  resumeTokenAmong,
-  serverResumeToken,
-} from "../../../../src/dispatch/legacy/server-resume-token.ts";
+import { SessionDispatch } from "../../../../src/dispatch/legacy/session-dispatch.ts";
+import { resumeTokenAmong, serverResumeToken } from "../../../../src/relay/server-resume-token.ts";
 import { defaultLimits } from "../../../../src/policy/limits.ts";
-import type { Call, Peer } from "../../../../src/protocol/exchange.ts";
+import type { Call } from "../../../../src/protocol/exchange.ts";
 import type { Reply } from "../../../../src/protocol/json-rpc.ts";
-import type { Dispatch, Unsolicited } from "../../../../src/sessions/dispatch.ts";
+import type { Unsolicited } from "../../../../src/sessions/dispatch.ts";
+import { writeResumeToken } from "../../../../src/upstream/legacy/resume-token.ts";
 import type { SavedConnection } from "../../../../src/upstream/legacy/saved-connection.ts";
+import type { SavedServer } from "../../../../src/upstream/legacy/saved-connection.ts";
+import { legacyServer } from "../../catalog/read/listing-server.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
+import { AskedPeer } from "../../protocol/revisions/asked-peer.ts";
+import { bytesOf, fakeTarget, type Seen } from "../../upstream/fake-target.ts";
 
 const SAVED: SavedConnection = {
   ...{ transport: "streamable-http", sessionId: "s", logLevel: undefined },
   handshake: { revision: "2025-11-25", capabilities: {}, serverInfo: {} },
 };
+const MODERN: SavedServer = { era: "modern" };
 const CLIENT = { revision: "2025-11-25", capabilities: {}, clientInfo: {} } as const;
 const DONE: Reply = { result: {} };
 const never = (): never => {
   throw new Error("not of this test");
 };
+const { signal } = new AbortController();
 
-/** One server's side, which notes what it is asked. */
-class FakeDispatch implements Dispatch {
-  readonly asked: unknown[][] = [];
-  readonly side: ServerSide;
-  order: object | undefined | Error = { session: "s" };
-  isSilent = false;
-  peer: Peer | undefined;
+/** The place after an event of a server's standalone stream, in the server's own token. */
+const at = (lastEventId: string): string => writeResumeToken({ lastEventId }) ?? "";
+/** The places of two servers in one token. */
+const PLACES = resumeTokenAmong(resumeTokenAmong(undefined, "a", at("e1")), "b", at("e2"));
 
-  constructor(side: ServerSide) {
-    this.side = side;
-  }
+/** A request, as the tests look at it. */
+const briefly = ({ method, body, headers }: Seen): string =>
+  method === "GET"
+    ? `GET after ${headers.get("last-event-id") ?? "nothing"}`
+    : `${method} ${typeof body["method"] === "string" ? body["method"] : JSON.stringify(body)}`;
 
-  #note(...asked: unknown[]): void {
-    this.asked.push(asked);
-  }
-
-  request(call: Call): Promise<Reply> {
-    this.#note("request", call);
-    return Promise.resolve(DONE);
-  }
-
-  resume(resumeToken: string | undefined, peer: Peer): Promise<Reply> {
-    this.#note("resume", resumeToken);
-    this.peer = peer;
-    return Promise.resolve(DONE);
-  }
-
-  handedOver(): void {
-    this.#note("handedOver");
-  }
-
-  answer(resumeToken: string, reply: Reply): Promise<boolean> {
-    this.#note("answer", resumeToken, reply);
-    return Promise.resolve(true);
-  }
-
-  notify(call: Call): Promise<void> {
-    this.#note("notify", call);
-    return Promise.resolve();
-  }
-
-  listen(resumeToken: string | undefined): Promise<void> {
-    this.#note("listen", resumeToken);
-    return Promise.resolve();
-  }
-
-  unlisten(): void {
-    this.#note("unlisten");
-  }
-
-  watched(resumeToken: string | undefined): Promise<object | undefined> {
-    this.#note("watched", resumeToken);
-    const { order } = this;
-    return order instanceof Error ? Promise.reject(order) : Promise.resolve(order);
-  }
-
-  receive(watched: object): Promise<void> {
-    this.#note("receive", watched);
-    return Promise.resolve();
-  }
-
-  forgotten(lost: object): Promise<void> {
-    this.#note("forgotten", lost);
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    this.#note("close");
-    return Promise.resolve();
-  }
-}
-
-interface Scene {
-  readonly dispatch: Dispatch;
-  /** By slug, as they were made. */
-  readonly made: Map<string, FakeDispatch>;
-  readonly saved: unknown[];
-  readonly primed: unknown[][];
+class Scene {
+  readonly dispatch: SessionDispatch;
+  readonly #seen: { readonly slug: string; readonly seen: Seen }[] = [];
+  /** The servers whose streams are open. */
+  readonly #open = new Set<string>();
+  readonly saved: unknown[] = [];
+  readonly primed: unknown[][] = [];
+  readonly told: [Call, string | undefined][] = [];
   newest: string | undefined;
+  isDown = false;
+
+  /** @param used the servers that are known from an earlier life. */
+  constructor(slugs: readonly string[], used: Readonly<Record<string, SavedServer>> = {}) {
+    const [first, ...others] = slugs.map((slug) => this.#serverOf(slug)) as [Server, ...Server[]];
+    const isMerged = others.length > 0;
+    const endpoint: Endpoint = { servers: [first, ...others], isMerged, keepsNames: !isMerged };
+    const unsolicited: Unsolicited = {
+      notify: (notice, resumeToken) => Promise.resolve(void this.told.push([notice, resumeToken])),
+      ask: () => Promise.resolve(DONE),
+      reopened: () => undefined,
+      hasOpenStream: () => true,
+      lastResumeToken: () => this.newest,
+      primed: (...given) => void this.primed.push(given),
+    };
+    this.dispatch = new SessionDispatch({
+      requestScope: {
+        ...{ endpoint, route: "/mcp", principal: "p", limits: defaultLimits(), waitUntil: never },
+        ...{ feeds: { of: never }, keys: { ring: never, ringFor: never } as never },
+      },
+      ...{ client: CLIENT, unsolicited, savedInbox: undefined, saveInbox: never },
+      source: { subscribe: never, unsubscribe: () => Promise.resolve() },
+      saved: { upstreams: used },
+      save: (change) => void this.saved.push(change),
+    });
+  }
+
+  /** What a server was sent since the last time; the streams that it has open now. */
+  sentTo(slug: string): readonly string[] {
+    return this.#seen.filter((one) => one.slug === slug).map(({ seen }) => briefly(seen));
+  }
+
+  get openStreams(): readonly string[] {
+    return [...this.#open];
+  }
+
+  #serverOf(slug: string): Server {
+    const legacy = legacyServer({});
+    const answer = (seen: Seen): Response | Promise<Response> => {
+      this.#seen.push({ slug, seen });
+      if (this.isDown) throw new TypeError("down");
+      return seen.method === "GET" ? this.#stream(slug, seen) : legacy.answer(seen);
+    };
+    return fakeServer(slug, { target: fakeTarget(answer, { slug }) });
+  }
+
+  /** A stream that stays open, unless it resumes a request: then it brings the answer. */
+  #stream(slug: string, { headers, signal: left }: Seen): Response {
+    left?.addEventListener("abort", () => void this.#open.delete(slug));
+    const answer = { jsonrpc: "2.0", id: "r1", result: {} };
+    const isResumed = headers.get("last-event-id") === "asked";
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#open.add(slug);
+        if (isResumed) controller.enqueue(bytesOf(`data: ${JSON.stringify(answer)}\n\n`));
+      },
+    });
+    return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+  }
 }
 
-/** @param used the servers that have sessions from an earlier life. */
-function sceneOf(slugs: readonly [string, ...string[]], used: readonly string[] = []): Scene {
-  const [first, ...others] = slugs.map((slug) => fakeServer(slug)) as [Server, ...Server[]];
-  const isMerged = others.length > 0;
-  const endpoint: Endpoint = { servers: [first, ...others], isMerged, keepsNames: !isMerged };
-  const made = new Map<string, FakeDispatch>();
-  const saved: unknown[] = [];
-  const primed: unknown[][] = [];
-  const unsolicited: Unsolicited = {
-    ...{ notify: () => Promise.resolve(), ask: () => Promise.resolve(DONE), reopened: never },
-    ...{ hasOpenStream: () => true, lastResumeToken: () => scene.newest },
-    primed: (...given) => void primed.push(given),
-  };
-  const { dispatch } = sessionDispatch({
-    requestScope: {
-      ...{ endpoint, route: "/mcp", principal: "p", limits: defaultLimits(), waitUntil: never },
-      ...{ feeds: { of: never }, keys: { ring: never, ringFor: never } as never },
-    },
-    ...{ client: CLIENT, unsolicited, savedInbox: undefined, saveInbox: never },
-    connect({ slug }, _client, side) {
-      const fake = new FakeDispatch(side);
-      made.set(slug, fake);
-      return fake;
-    },
-    source: { subscribe: never, unsubscribe: never },
-    saved: { upstreams: Object.fromEntries(used.map((slug) => [slug, SAVED])) },
-    save: (change) => void saved.push(change),
-  });
-  const scene: Scene = { dispatch, made, saved, primed, newest: undefined };
-  return scene;
-}
-
-const PLACES = resumeTokenAmong(resumeTokenAmong(undefined, "a", "at a"), "b", "at b");
+const progress = (progressToken: unknown): Call => ({
+  method: "notifications/progress",
+  params: { progressToken, progress: 1 },
+});
+const CHANGE = {
+  kind: "notification",
+  message: { jsonrpc: "2.0", method: "com.example/changed" },
+} as const;
 
 describe("several servers", () => {
   test("are listened to where they are in use, each from its own place", async ({ expect }) => {
-    const { dispatch, made } = sceneOf(["a", "b", "constructor"], ["b", "a", "gone"]);
-    await dispatch.listen(PLACES);
-    expect([...made].map(([slug, { asked }]) => [slug, ...asked])).toEqual([
-      ["a", ["listen", "at a"]],
-      ["b", ["listen", "at b"]],
-    ]);
-    dispatch.unlisten();
-    for (const { asked } of made.values()) expect(asked.at(-1)).toEqual(["unlisten"]);
+    const scene = new Scene(["a", "b", "constructor"], { b: SAVED, a: SAVED, gone: SAVED });
+    await scene.dispatch.listen(PLACES);
+    expect(scene.sentTo("a")).toEqual(["GET after e1"]);
+    expect(scene.sentTo("b")).toEqual(["GET after e2"]);
+    expect(scene.sentTo("constructor")).toEqual([]);
+    expect(scene.openStreams).toEqual(["a", "b"]);
+    scene.dispatch.unlisten();
+    expect(scene.openStreams).toEqual([]);
   });
 
-  test("are handed over together, but for those that cannot be", async ({ expect }) => {
-    const { dispatch, made } = sceneOf(["a", "b", "c"], ["a", "b", "c"]);
-    await dispatch.listen(undefined);
-    const [a, b, c] = [...made.values()];
-    if (b !== undefined) b.order = undefined;
-    if (c !== undefined) c.order = new Error("down");
-    expect(await dispatch.watched(PLACES)).toEqual({ a: a?.order });
-    expect(a?.asked.at(-1)).toEqual(["watched", "at a"]);
-    if (a !== undefined) a.order = undefined;
-    // With nothing to hand over, they are heard where they are.
-    expect(await dispatch.watched(PLACES)).toBeUndefined();
+  test("are handed over together, but for those that have no stream", async ({ expect }) => {
+    const scene = new Scene(["a", "b", "c"], { a: SAVED, b: MODERN, c: SAVED });
+    await scene.dispatch.listen(undefined);
+    expect(await scene.dispatch.watched(PLACES)).toEqual({
+      a: { revision: "2025-11-25", sessionId: "s", lastEventId: "e1" },
+      c: { revision: "2025-11-25", sessionId: "s" },
+    });
+    expect(scene.openStreams).toEqual(["a", "c"]);
+    scene.dispatch.handedOver("a");
+    expect(scene.openStreams).toEqual(["c"]);
   });
 
   test("of which none is in use leave nothing to be watched", async ({ expect }) => {
-    const { dispatch, made } = sceneOf(["a", "b"]);
-    expect(await dispatch.watched(undefined)).toEqual({});
-    await dispatch.close();
-    expect(made.size).toBe(0);
+    const scene = new Scene(["a", "b"]);
+    expect(await scene.dispatch.watched(undefined)).toEqual({});
+    await scene.dispatch.close();
+    expect([...scene.sentTo("a"), ...scene.sentTo("b")]).toEqual([]);
   });
 
-  test("get what a watch brought of theirs, with the place that is known of them", async ({
-    expect,
-  }) => {
-    const { dispatch, made } = sceneOf(["a", "b"], ["a", "b"]);
-    await dispatch.receive({ slug: "b", lastEventId: "7", known: PLACES });
-    await dispatch.receive({ slug: "gone", lastEventId: "8", known: PLACES });
-    await dispatch.forgotten({ slug: "b", sessionId: "s" });
-    expect(made.get("b")?.asked).toEqual([
-      ["receive", { slug: "b", lastEventId: "7", known: "at b" }],
-      ["forgotten", { slug: "b", sessionId: "s" }],
+  test("send on through a watch, from the place that is known of each", async ({ expect }) => {
+    const scene = new Scene(["a", "b"], { a: SAVED, b: SAVED });
+    scene.newest = PLACES;
+    const repeated = { parsed: CHANGE, isRepeated: true, known: PLACES } as const;
+    await scene.dispatch.receive({ slug: "b", lastEventId: "e2", ...repeated });
+    expect(scene.told).toEqual([]);
+    // The same event id at another server is another event.
+    await scene.dispatch.receive({ slug: "a", lastEventId: "e2", ...repeated });
+    await scene.dispatch.receive({ slug: "gone", lastEventId: "e9", ...repeated });
+    expect(scene.told).toEqual([
+      [{ method: "com.example/changed" }, resumeTokenAmong(PLACES, "a", at("e2"))],
     ]);
-    expect(made.size).toBe(1);
   });
 
   test("are each taken up again by their own resume tokens", async ({ expect }) => {
-    const { dispatch, made } = sceneOf(["a", "b"]);
-    const peer: Peer = { notify: () => Promise.resolve(), ask: () => Promise.resolve(DONE) };
-    const { signal } = new AbortController();
+    const { dispatch } = new Scene(["a", "b"], { a: SAVED, b: SAVED });
+    const running = writeResumeToken({ request: "r1", lastEventId: "asked" });
     const named = { result: { _meta: { "edgeway/server": "b" } } };
-    expect(await dispatch.resume(serverResumeToken("b", "t"), peer, signal)).toEqual(named);
-    await dispatch.resume(serverResumeToken("b"), peer, signal);
-    await dispatch.answer(serverResumeToken("a", "asked"), DONE);
-    await dispatch.answer(serverResumeToken("a"), DONE);
-    await dispatch.answer("{}", DONE);
-    expect(made.get("b")?.asked).toEqual([
-      ["resume", "t"],
-      ["resume", undefined],
-    ]);
-    expect(made.get("a")?.asked).toEqual([["answer", "asked", DONE]]);
+    const resume = (token: string | undefined): Promise<Reply> =>
+      dispatch.resume(token, new AskedPeer(), signal);
+    expect(await resume(serverResumeToken("b", running))).toEqual(named);
+    // Without a token of the server's own its result is lost.
+    expect(await resume(serverResumeToken("b"))).toMatchObject({
+      error: { data: { upstream: "b", reason: "lost" } },
+    });
     for (const lost of [
       undefined,
-      serverResumeToken("gone", "t"),
+      serverResumeToken("gone", running),
       serverResumeToken("constructor"),
     ]) {
-      expect(await dispatch.resume(lost, peer, signal)).toMatchObject({ error: { code: -32603 } });
+      expect(await resume(lost)).toMatchObject({ error: { code: -32603 } });
     }
   });
 
-  test("offer their places one after the other, and all are kept", ({ expect }) => {
-    const scene = sceneOf(["a", "b"], ["a", "b"]);
-    const [a, b] = ["a", "b"].map((slug) => {
-      void scene.dispatch.listen(undefined);
-      return scene.made.get(slug)?.side.unsolicited;
-    });
-    a?.primed("at a");
-    expect(scene.primed.at(-1)).toEqual([resumeTokenAmong(undefined, "a", "at a"), true]);
-    scene.newest = resumeTokenAmong(undefined, "a", "at a");
-    b?.primed("at b");
+  test("get the answers to their questions of an earlier life", async ({ expect }) => {
+    const scene = new Scene(["a", "b"], { a: SAVED, b: MODERN });
+    const question = writeResumeToken({ ask: "q1" });
+    expect(await scene.dispatch.answer(serverResumeToken("a", question), DONE)).toBe(true);
+    // None of these leads to a question that is still open.
+    for (const token of [
+      serverResumeToken("a"),
+      serverResumeToken("b", question),
+      serverResumeToken("gone", question),
+      "{}",
+    ]) {
+      expect(await scene.dispatch.answer(token, DONE)).toBe(true);
+    }
+    expect(scene.sentTo("a")).toEqual(['POST {"jsonrpc":"2.0","id":"q1","result":{}}']);
+    expect(scene.sentTo("b")).toEqual([]);
+  });
+
+  test("offer their places one after the other, and all are kept", async ({ expect }) => {
+    const scene = new Scene(["a", "b"], { a: SAVED, b: SAVED });
+    const offer = (slug: string, lastEventId: string): Promise<void> =>
+      scene.dispatch.receive({ slug, lastEventId });
+    await offer("a", "e1");
+    expect(scene.primed.at(-1)).toEqual([resumeTokenAmong(undefined, "a", at("e1")), true]);
+    scene.newest = resumeTokenAmong(undefined, "a", at("e1"));
+    await offer("b", "e2");
     expect(scene.primed.at(-1)).toEqual([PLACES, true]);
     scene.newest = PLACES;
-    a?.primed("at a later");
-    expect(scene.primed.at(-1)?.[1]).toBe(false);
-    expect(b?.lastResumeToken()).toBe("at b");
+    await offer("a", "e3");
+    expect(scene.primed.at(-1)).toEqual([resumeTokenAmong(PLACES, "a", at("e3")), false]);
   });
 
   test("are all told what is for all, if they are in use, and are all closed", async ({
     expect,
   }) => {
-    const { dispatch, made } = sceneOf(["a", "b", "c"], ["b", "c"]);
-    const call = { method: "notifications/roots/list_changed" };
-    await dispatch.notify(call);
-    await dispatch.close();
-    expect([...made].map(([slug, { asked }]) => [slug, ...asked])).toEqual([
-      ["b", ["notify", call], ["close"]],
-      ["c", ["notify", call], ["close"]],
-    ]);
+    const scene = new Scene(["a", "b", "c"], { b: SAVED, c: SAVED });
+    await scene.dispatch.notify({ method: "notifications/roots/list_changed" });
+    await scene.dispatch.close();
+    expect(scene.sentTo("a")).toEqual([]);
+    for (const slug of ["b", "c"]) {
+      expect(scene.sentTo(slug)).toEqual([
+        "POST notifications/roots/list_changed",
+        `DELETE ${JSON.stringify({})}`,
+      ]);
+    }
+  });
+
+  test("hear of progress on their own questions alone, with their own tokens", async ({
+    expect,
+  }) => {
+    const scene = new Scene(["a", "b"], { a: SAVED, b: SAVED });
+    await scene.dispatch.notify(progress(JSON.stringify(["b", 7])));
+    await scene.dispatch.notify(progress("made up"));
+    expect(scene.sentTo("a")).toEqual([]);
+    expect(scene.sentTo("b")).toEqual(["POST notifications/progress"]);
   });
 });
 
 describe("a server alone", () => {
   test("is listened to without having been used", async ({ expect }) => {
-    const { dispatch, made } = sceneOf(["constructor"]);
-    await dispatch.listen(resumeTokenAmong(undefined, "constructor", "here"));
-    expect(await dispatch.watched(undefined)).toEqual({ constructor: { session: "s" } });
-    expect(made.get("constructor")?.asked[0]).toEqual(["listen", "here"]);
+    const scene = new Scene(["constructor"]);
+    await scene.dispatch.listen(resumeTokenAmong(undefined, "constructor", at("here")));
+    expect(scene.sentTo("constructor").slice(0, 2)).toEqual([
+      "POST initialize",
+      "POST notifications/initialized",
+    ]);
+    expect(scene.openStreams).toEqual(["constructor"]);
+    expect(await scene.dispatch.watched(undefined)).toMatchObject({
+      constructor: { sessionId: "session-1" },
+    });
   });
 
-  test("that says nothing unasked leaves nothing to be watched, here or there", async ({
-    expect,
-  }) => {
-    const { dispatch, made } = sceneOf(["a"]);
-    await dispatch.listen(undefined);
-    const a = made.get("a");
-    if (a !== undefined) a.order = undefined;
-    expect(await dispatch.watched(undefined)).toBeUndefined();
-    if (a !== undefined) a.isSilent = true;
-    expect(await dispatch.watched(undefined)).toEqual({});
+  test("that is modern has nothing to be watched, here or there", async ({ expect }) => {
+    const scene = new Scene(["a"], { a: MODERN });
+    await scene.dispatch.listen(undefined);
+    expect(await scene.dispatch.watched(undefined)).toEqual({});
+    expect(scene.sentTo("a")).toEqual([]);
   });
 
-  test("is taken up again without a resume token, and says itself what is lost", async ({
-    expect,
-  }) => {
-    const { dispatch, made } = sceneOf(["a"]);
-    const peer: Peer = { notify: () => Promise.resolve(), ask: () => Promise.resolve(DONE) };
-    await dispatch.resume(undefined, peer, new AbortController().signal);
-    expect(made.get("a")?.asked).toEqual([["resume", undefined]]);
+  test("that cannot be reached stays to be listened to here", async ({ expect }) => {
+    const scene = new Scene(["a"]);
+    scene.isDown = true;
+    let count = 0;
+    expect(await scene.dispatch.watched(undefined, () => void count++)).toBeUndefined();
+    expect(count).toBe(1);
+  });
+
+  test("is taken up again without a token, and says itself what is lost", async ({ expect }) => {
+    const { dispatch } = new Scene(["a"], { a: SAVED });
+    expect(await dispatch.resume(undefined, new AskedPeer(), signal)).toMatchObject({
+      error: { data: { upstream: "a", reason: "lost" } },
+    });
   });
 });
 
-test("what is saved of servers is kept by server, and dropped with it", async ({ expect }) => {
-  const { dispatch, made, saved } = sceneOf(["a", "constructor"], ["a", "gone"]);
-  await dispatch.receive({ slug: "constructor", lastEventId: "1" });
-  made.get("constructor")?.side.save({ ...SAVED, sessionId: "new" });
-  expect(saved).toEqual([{ upstreams: { a: SAVED, constructor: { ...SAVED, sessionId: "new" } } }]);
-  expect(made.get("constructor")?.side.saved).toBeUndefined();
+describe("a session that its server has forgotten", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test("is opened again when a watch has found it out, and saved beside the others", async ({
+    expect,
+  }) => {
+    const scene = new Scene(["a", "constructor"], { a: SAVED, constructor: SAVED, gone: SAVED });
+    const forgotten = scene.dispatch.forgotten({ slug: "constructor", sessionId: "s" });
+    await scene.dispatch.forgotten({ slug: "a", sessionId: "another" });
+    await vi.advanceTimersByTimeAsync(1000);
+    await forgotten;
+    expect(scene.sentTo("constructor").slice(0, 2)).toEqual([
+      "POST initialize",
+      "POST notifications/initialized",
+    ]);
+    expect(scene.sentTo("a")).toEqual([]);
+    expect(scene.saved).toMatchObject([
+      { upstreams: { a: SAVED, constructor: { sessionId: "session-1" } } },
+    ]);
+    expect(Object.keys((scene.saved[0] as { upstreams: object }).upstreams)).toEqual([
+      "a",
+      "constructor",
+    ]);
+  });
 });

@@ -1,10 +1,11 @@
 /** A modern server behind the bridge, which answers its requests as a test says, one by one. */
 
-import {
-  ModernServer,
-  type ModernServerOptions,
-} from "../../../../src/relay/legacy-to-modern/modern-server.ts";
+import type {
+  ServerInSession,
+  ServerInSessionOptions,
+} from "../../../../src/relay/server-in-session.ts";
 import type { JsonObject } from "../../../../src/protocol/json-rpc.ts";
+import { serverInSession } from "../session-server-fixture.ts";
 import {
   type Answer,
   bodyOf,
@@ -37,29 +38,37 @@ export const ELICIT = { method: "elicitation/create", params: FORM };
 export const ACCEPTED = { action: "accept", content: { n: 1 } };
 
 export interface World {
-  readonly server: ModernServer;
+  readonly server: ServerInSession;
   /** What the server was sent. */
   readonly sent: readonly Seen[];
   /** Log levels that were saved. */
   readonly saved: readonly string[];
 }
 
-/** @param answers of the server, in order; the last one meets all that follow. */
+/**
+ * @param answers of the server, in order; the last one meets all that follow.
+ * @param savedLogLevel the level that the client had set before a restart.
+ */
 export function behind(
   answers: readonly Answer[],
-  options: Partial<ModernServerOptions> = {},
+  {
+    savedLogLevel,
+    ...options
+  }: Partial<ServerInSessionOptions> & { readonly savedLogLevel?: string } = {},
 ): World {
   const sent: Seen[] = [];
   const saved: string[] = [];
-  const target = fakeTarget((seen) => {
+  const answerNext: Answer = (seen) => {
     sent.push(seen);
     const answer = answers[Math.min(sent.length, answers.length) - 1];
     if (answer === undefined) throw new Error("the test has no answer");
     return answer(seen);
-  });
-  const server = new ModernServer({
-    ...{ target, client: CLIENT, toolFacts: () => Promise.resolve(undefined) },
-    saveLogLevel: (level) => void saved.push(level),
+  };
+  const server = serverInSession({
+    target: fakeTarget(answerNext),
+    client: CLIENT,
+    saved: { era: "modern", ...(savedLogLevel === undefined ? {} : { logLevel: savedLogLevel }) },
+    save: ({ logLevel }) => void (logLevel !== undefined && saved.push(logLevel)),
     ...options,
   });
   return { server, sent, saved };

@@ -5,7 +5,6 @@ import { describe, test } from "vitest";
 import type { JsonObject } from "../../../../src/protocol/json-rpc.ts";
 import { ownError } from "../../../../src/protocol/own-error.ts";
 import { LEGACY_REVISIONS } from "../../../../src/protocol/revisions.ts";
-import type { Dispatch } from "../../../../src/sessions/dispatch.ts";
 import { AskedPeer } from "../../protocol/revisions/asked-peer.ts";
 import {
   behind,
@@ -220,24 +219,17 @@ describe("the log level", () => {
 });
 
 describe("between requests", () => {
-  test("there is nothing to hear, to take up or to close", async ({ expect }) => {
+  test("there is no session, and nothing to listen to", async ({ expect }) => {
     const { server, sent } = behind([completing()]);
-    const dispatch: Dispatch = server;
-    await dispatch.listen(undefined);
-    dispatch.unlisten();
-    expect(await dispatch.watched(undefined)).toBeUndefined();
-    await dispatch.receive({ slug: "fake" });
-    await dispatch.forgotten({ slug: "fake" });
-    await dispatch.notify({ method: "notifications/roots/list_changed" });
-    await dispatch.answer("token", { result: {} });
-    await dispatch.close();
+    await server.listen(undefined);
+    expect(await server.watched(undefined)).toBeUndefined();
+    expect(server.session).toBeUndefined();
     expect(sent).toEqual([]);
   });
 
   test("a call of an earlier life is not sent again", async ({ expect }) => {
     const { server, sent } = behind([completing()]);
-    const dispatch: Dispatch = server;
-    expect(await dispatch.resume("token", new AskedPeer(), never)).toMatchObject({
+    expect(await server.resume("token", new AskedPeer(), never)).toMatchObject({
       error: {
         code: -32603,
         message:

@@ -3,17 +3,17 @@
 import { describe, test } from "vitest";
 
 import {
-  namingAsker,
-  namingElicitations,
-  namingInputRequests,
-} from "../../../../src/dispatch/guard/asker.ts";
+  attributedQuestion,
+  attributedElicitations,
+  attributedInputRequests,
+} from "../../../src/endpoint/attribution.ts";
 
 const META = { "edgeway/server": "docs" };
 
 describe("a question", () => {
   test("of a form names its server in the words of it", ({ expect }) => {
     const params = { message: "Your name?", requestedSchema: { type: "object" } };
-    expect(namingAsker({ method: "elicitation/create", params }, "docs")).toEqual({
+    expect(attributedQuestion({ method: "elicitation/create", params }, "docs")).toEqual({
       method: "elicitation/create",
       params: { message: "[docs] Your name?", requestedSchema: { type: "object" }, _meta: META },
     });
@@ -21,7 +21,7 @@ describe("a question", () => {
 
   test("for a visit to a page does too, and the page stays", ({ expect }) => {
     const params = { mode: "url", url: "https://a/?b", elicitationId: "1", message: "Sign in" };
-    expect(namingAsker({ method: "elicitation/create", params }, "docs").params).toEqual({
+    expect(attributedQuestion({ method: "elicitation/create", params }, "docs").params).toEqual({
       ...{ ...params, message: "[docs] Sign in", _meta: META },
     });
   });
@@ -31,27 +31,29 @@ describe("a question", () => {
       ...{ messages: [{ role: "user", content: { type: "text", text: "Say it" } }] },
       ...{ systemPrompt: "Be kind", maxTokens: 9, message: "mine" },
     };
-    expect(namingAsker({ method: "sampling/createMessage", params }, "docs").params).toEqual({
-      ...{ ...params, _meta: META },
-    });
+    expect(attributedQuestion({ method: "sampling/createMessage", params }, "docs").params).toEqual(
+      {
+        ...{ ...params, _meta: META },
+      },
+    );
   });
 
   test("without params gets them", ({ expect }) => {
-    expect(namingAsker({ method: "roots/list" }, "docs")).toEqual({
+    expect(attributedQuestion({ method: "roots/list" }, "docs")).toEqual({
       ...{ method: "roots/list", params: { _meta: META } },
     });
   });
 
   test("keeps what its _meta says, but not who it claims to be", ({ expect }) => {
     const params = { _meta: { progressToken: 1, "edgeway/server": "bank" } };
-    expect(namingAsker({ method: "roots/list", params }, "docs").params).toEqual({
+    expect(attributedQuestion({ method: "roots/list", params }, "docs").params).toEqual({
       _meta: { progressToken: 1, ...META },
     });
   });
 
   test("whose message is none is left to the client to judge", ({ expect }) => {
     const params = { message: ["x"] };
-    const named = namingAsker({ method: "elicitation/create", params }, "docs");
+    const named = attributedQuestion({ method: "elicitation/create", params }, "docs");
     expect(named.params).toEqual({ message: ["x"], _meta: META });
   });
 });
@@ -66,7 +68,7 @@ describe("the questions in a result", () => {
       },
       requestState: "s",
     };
-    expect(namingInputRequests(result, "docs")).toEqual({
+    expect(attributedInputRequests(result, "docs")).toEqual({
       ...result,
       inputRequests: {
         a: { method: "elicitation/create", params: { message: "[docs] A?", _meta: META } },
@@ -81,7 +83,7 @@ describe("the questions in a result", () => {
     { inputRequests: ["x"] },
     { inputRequests: { a: 1, b: { method: 2 }, c: { method: "roots/list", params: [] } } },
   ])("that are none stay as they are: %j", (result, { expect }) => {
-    expect(namingInputRequests(result, "docs")).toEqual(result);
+    expect(attributedInputRequests(result, "docs")).toEqual(result);
   });
 });
 
@@ -89,7 +91,7 @@ describe("an error that asks for visits", () => {
   test("names the server in each", ({ expect }) => {
     const data = { elicitations: [{ mode: "url", url: "https://a", message: "A" }, 1], more: 2 };
     const error = { code: -32042, message: "Go there", data };
-    expect(namingElicitations(error, "docs")).toEqual({
+    expect(attributedElicitations(error, "docs")).toEqual({
       ...error,
       data: {
         ...{ elicitations: [{ mode: "url", url: "https://a", message: "[docs] A" }, 1], more: 2 },
@@ -101,7 +103,7 @@ describe("an error that asks for visits", () => {
     "without any stays as it is: %j",
     (data, { expect }) => {
       const error = { code: -32042, message: "Go there", data };
-      expect(namingElicitations(error, "docs")).toEqual(error);
+      expect(attributedElicitations(error, "docs")).toEqual(error);
     },
   );
 });

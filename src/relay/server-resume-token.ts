@@ -4,8 +4,8 @@
  * places, and none is kept in memory.
  */
 
-import { tryJson } from "../../lib/try-json.ts";
-import { isObject } from "../../protocol/json-rpc.ts";
+import { tryJson } from "../lib/try-json.ts";
+import { isObject } from "../protocol/json-rpc.ts";
 
 interface Led {
   readonly slug: string;

@@ -2,13 +2,14 @@
 
 import { describe, test } from "vitest";
 
-import {
-  translatedReply,
-  translatingPeer,
-} from "../../../../src/relay/legacy-to-legacy/translating.ts";
-import type { Call } from "../../../../src/protocol/exchange.ts";
-import { LEGACY_REVISIONS } from "../../../../src/protocol/revisions.ts";
-import { AskedPeer } from "../../protocol/revisions/asked-peer.ts";
+import { clientPeer, readToken, type ServerView } from "../../../src/relay/client-peer.ts";
+import { rephrase } from "../../../src/protocol/revisions/ask-legacy-client.ts";
+import { serverResumeToken } from "../../../src/relay/server-resume-token.ts";
+import { translatedReply } from "../../../src/relay/server-in-session.ts";
+import type { Call } from "../../../src/protocol/exchange.ts";
+import { LEGACY_REVISIONS } from "../../../src/protocol/revisions.ts";
+import { AskedPeer } from "../protocol/revisions/asked-peer.ts";
+import { viewOf } from "./session-server-fixture.ts";
 
 const never = new AbortController().signal;
 const audio = { type: "audio", data: "aaaa", mimeType: "audio/wav" };
@@ -88,22 +89,23 @@ describe("translatedReply()", () => {
   });
 });
 
-describe("translatingPeer()", () => {
+describe("clientPeer()", () => {
   const form = { message: "?", requestedSchema: { type: "object", properties: {} } };
 
   test("puts a question in the words of the client, with its resume token", async ({ expect }) => {
     const client = new AskedPeer(({ answer }) => answer({ result: { action: "decline" } }));
-    const peer = translatingPeer(client, "2025-06-18");
+    const peer = clientPeer(client, viewOf("2025-06-18"));
     const question = { method: "elicitation/create", params: { mode: "form", ...form } };
     expect(await peer.ask(question, never, "t")).toEqual({ result: { action: "decline" } });
     const call: Call = { method: "elicitation/create", params: form };
-    expect(client.questions).toMatchObject([{ call, resumeToken: "t", withdrawn: never }]);
+    const resumeToken = serverResumeToken("fake", "t");
+    expect(client.questions).toMatchObject([{ call, resumeToken, withdrawn: never }]);
     expect(client.questions[0]?.call).toEqual(call);
   });
 
   test("refuses what the client could not read, and asks nobody", async ({ expect }) => {
     const client = new AskedPeer();
-    const peer = translatingPeer(client, "2025-06-18");
+    const peer = clientPeer(client, viewOf("2025-06-18"));
     const params = { mode: "url", message: "?", url: "https://x.test/" };
     expect(await peer.ask({ method: "elicitation/create", params }, never)).toEqual({
       error: {
@@ -116,7 +118,7 @@ describe("translatingPeer()", () => {
 
   test("makes an id for a page that has none", async ({ expect }) => {
     const client = new AskedPeer(({ answer }) => answer({ result: { action: "accept" } }));
-    const peer = translatingPeer(client, "2025-11-25");
+    const peer = clientPeer(client, viewOf("2025-11-25"));
     const params = { mode: "url", message: "?", url: "https://x.test/" };
     for (let n = 0; n < 2; n++) await peer.ask({ method: "elicitation/create", params }, never);
     const ids = client.questions.map(({ call }) => call.params?.["elicitationId"]);
@@ -128,21 +130,24 @@ describe("translatingPeer()", () => {
     expect,
   }) => {
     const client = new AskedPeer();
-    const peer = translatingPeer(client, "2025-06-18");
+    const peer = clientPeer(client, viewOf("2025-06-18"));
     const log = { method: "notifications/message", params: { level: "info", data: 1 } };
     await peer.notify(log, "t");
     await peer.notify({ method: "notifications/elicitation/complete", params: {} }, "u");
-    expect(client.notices).toEqual([{ notice: log, resumeToken: "t" }]);
+    expect(client.notices).toEqual([{ notice: log, resumeToken: serverResumeToken("fake", "t") }]);
   });
 
   test("passes on what is said of the stream", ({ expect }) => {
     const client = new AskedPeer();
-    const peer = translatingPeer(client, "2024-11-05");
-    peer.routed?.("a");
+    const peer = clientPeer(client, viewOf("2024-11-05"));
     peer.primed?.("b");
     peer.primed?.();
     peer.released?.();
-    expect(client.events).toEqual(["routed a", "primed b", "primed ", "released"]);
+    expect(client.events).toEqual([
+      `primed ${serverResumeToken("fake", "b")}`,
+      "primed ",
+      "released",
+    ]);
   });
 
   test("a peer that hears nothing of the stream is not told", ({ expect }) => {
@@ -151,11 +156,85 @@ describe("translatingPeer()", () => {
       notify: (notice: Call) => client.notify(notice),
       ask: (question: Call, withdrawn: AbortSignal) => client.ask(question, withdrawn),
     };
-    const peer = translatingPeer(deaf, "2024-11-05");
+    const peer = clientPeer(deaf, viewOf("2024-11-05"));
     expect(() => {
-      peer.routed?.("a");
       peer.primed?.("b");
       peer.released?.();
     }).not.toThrow();
   });
+});
+
+const among = (passes: (notice: Call) => boolean = () => true): ServerView => ({
+  ...viewOf("2025-11-25", "docs"),
+  isNamed: true,
+  passes,
+});
+
+describe("a server among several", () => {
+  test("is named in its questions, and its progress token leads to it", async ({ expect }) => {
+    const client = new AskedPeer(({ answer }) => answer({ result: { action: "accept" } }));
+    const _meta = { progressToken: 7 };
+    const params = { message: "Sure?", requestedSchema: { type: "object", properties: {} }, _meta };
+    await clientPeer(client, among()).ask({ method: "elicitation/create", params }, never);
+    const [question] = client.questions;
+    expect(question?.call.params).toMatchObject({
+      message: "[docs] Sure?",
+      _meta: { "edgeway/server": "docs" },
+    });
+    const meta = question?.call.params?.["_meta"] as { readonly progressToken: unknown };
+    expect(readToken(meta.progressToken)).toEqual({ slug: "docs", token: 7 });
+  });
+
+  test("tells no change that the client does not want, in the client's own words", async ({
+    expect,
+  }) => {
+    const client = new AskedPeer();
+    const seen: string[] = [];
+    const peer = clientPeer(
+      client,
+      among(({ method }) => {
+        seen.push(method);
+        return method !== "notifications/tools/list_changed";
+      }),
+    );
+    await peer.notify({ method: "notifications/tools/list_changed" });
+    await peer.notify({ method: "notifications/tasks" });
+    await peer.notify({ method: "notifications/prompts/list_changed" });
+    expect(client.notices.map(({ notice }) => notice.method)).toEqual([
+      "notifications/prompts/list_changed",
+    ]);
+    // A notification of another era is gone before it counts as a change.
+    expect(seen).not.toContain("notifications/tasks");
+  });
+});
+
+test("a question that was translated stays as it is when it is translated again", ({ expect }) => {
+  const schema = { type: "object", properties: { a: { type: "string", enum: ["x"] } } };
+  const questions: readonly Call[] = [
+    { method: "roots/list" },
+    {
+      method: "elicitation/create",
+      params: { mode: "form", message: "?", requestedSchema: schema },
+    },
+    { method: "elicitation/create", params: { mode: "url", message: "?", url: "https://x.test/" } },
+    {
+      method: "sampling/createMessage",
+      params: {
+        maxTokens: 1,
+        messages: [{ role: "user", content: [{ type: "text", text: "a" }, audio] }],
+        tools: [{ name: "t", inputSchema: { type: "object" }, outputSchema: { type: "array" } }],
+      },
+    },
+    {
+      method: "sampling/createMessage",
+      params: { maxTokens: 1, messages: [{ role: "user", content: audio }] },
+    },
+  ];
+  for (const revision of LEGACY_REVISIONS) {
+    for (const question of questions) {
+      const once = rephrase(question, revision, () => "id");
+      if (once.kind === "unsupported") continue;
+      expect(rephrase(once.call, revision, () => "another id")).toEqual(once);
+    }
+  }
 });

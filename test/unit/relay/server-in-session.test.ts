@@ -1,15 +1,16 @@
 /** The way from a session to a server: what of it is known again, and what the client told it. */
 
+import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { serverForSession } from "../../../src/relay/server-for-session.ts";
+import type { ServerInSession } from "../../../src/relay/server-in-session.ts";
+import { serverInSession } from "./session-server-fixture.ts";
 import type { Peer } from "../../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../../src/protocol/json-rpc.ts";
-import type { Dispatch, Unsolicited } from "../../../src/sessions/dispatch.ts";
 import type { SavedConnection } from "../../../src/upstream/legacy/saved-connection.ts";
 import type { SavedServer } from "../../../src/upstream/legacy/saved-connection.ts";
 import type { UpstreamTarget } from "../../../src/upstream/target.ts";
-import { fakeTarget } from "../upstream/fake-target.ts";
+import { failureOf, fakeTarget } from "../upstream/fake-target.ts";
 import {
   legacyServer,
   type Listing,
@@ -36,7 +37,7 @@ const METHODS = { "tools/call": RAN, "logging/setLevel": {} };
 const LOGGING = { tools: {}, logging: {} };
 
 interface World {
-  readonly dispatch: Dispatch;
+  readonly server: ServerInSession;
   readonly saved: SavedServer[];
   readonly legacy: Listing;
   readonly modern: Listing;
@@ -48,6 +49,10 @@ interface World {
   last: () => JsonObject | undefined;
   /** What the client wants to have logged by every server. */
   level: string | undefined;
+  /** Holds a request back, or makes it fail, before the server has it. */
+  before: (method: unknown) => Promise<void>;
+  /** How often each call ran, by its name. */
+  readonly ran: Map<string, number>;
 }
 
 function worldOf(
@@ -60,48 +65,49 @@ function worldOf(
   const asked: string[] = [];
   let serving = first === "legacy" ? legacy : modern;
   let last: JsonObject | undefined;
-  const unsolicited: Unsolicited = {
-    ...{ ...PEER, primed: () => undefined, reopened: () => undefined },
-    ...{ lastResumeToken: () => undefined, hasOpenStream: () => false },
-  };
   const saves: SavedServer[] = [];
   const world: World = {
     ...{ saved: saves, legacy, modern, level: undefined },
+    ...{ before: () => Promise.resolve(), ran: new Map<string, number>() },
     turn: (era) => {
       serving = era === "legacy" ? legacy : modern;
     },
     asked: () => asked.splice(0),
     last: () => last,
-    dispatch: serverForSession({
+    server: serverInSession({
       target: fakeTarget(
         async (seen) => {
           last = seen.body["params"] as JsonObject | undefined;
           const isStateless = seen.headers.get("mcp-protocol-version") === "2026-07-28";
           const { method } = seen.body;
+          await world.before(method);
           // As the official servers of one era refuse what is of the other.
           const isForeign = isStateless === (serving === legacy) && method !== "initialize";
           const response = isForeign
             ? refusing(isStateless ? -32000 : -32022, 400)(seen)
             : await serving.answer(seen);
+          if (method === "tools/call" && response.ok) {
+            const { name } = seen.body["params"] as { readonly name: string };
+            world.ran.set(name, (world.ran.get(name) ?? 0) + 1);
+          }
           asked.push(`${typeof method === "string" ? method : seen.method} ${response.status}`);
           return response;
         },
         { slug: "docs", ...target },
       ),
-      ...{ client: CLIENT, unsolicited, saved, save: (state) => void saves.push(state) },
+      client: CLIENT,
+      saved,
+      save: (state) => void saves.push(state),
       logLevel: () => world.level,
-      subscriptions: () => [],
       hasTasks: true,
-      maxTools: 100,
-      toolFacts: () => Promise.resolve(undefined),
     }),
   };
   return world;
 }
 
-const call = ({ dispatch }: World): Promise<Reply> => dispatch.request(CALL, PEER, never);
-const setLevel = ({ dispatch }: World, level: string): Promise<Reply> =>
-  dispatch.request({ method: "logging/setLevel", params: { level } }, PEER, never);
+const call = ({ server }: World): Promise<Reply> => server.request(CALL, PEER, never);
+const setLevel = ({ server }: World, level: string): Promise<Reply> =>
+  server.request({ method: "logging/setLevel", params: { level } }, PEER, never);
 
 describe("a server of which nothing is known", () => {
   test("is taken for legacy, and its session is kept", async ({ expect }) => {
@@ -216,4 +222,139 @@ describe("what the client told a modern server to log", () => {
     await call(world);
     expect(world.last()?.["_meta"]).toMatchObject({ [LEVEL_KEY]: "debug" });
   });
+});
+
+const callsOf = (asked: readonly string[]): readonly string[] =>
+  asked.filter((request) => request.startsWith("tools/call"));
+
+describe("the other era", () => {
+  test("is found out once by calls that find it out together", async ({ expect }) => {
+    const world = worldOf("modern");
+    const replies = await Promise.all([call(world), call(world), call(world)]);
+    expect(replies).toEqual([{ result: RAN }, { result: RAN }, { result: RAN }]);
+    const asked = world.asked();
+    expect(asked.filter((request) => request === "initialize 400")).toHaveLength(1);
+    expect(callsOf(asked)).toEqual(Array(3).fill("tools/call 200"));
+    expect(world.saved).toEqual([{ era: "modern" }]);
+  });
+
+  test("is used by later calls, while one that is under way is not made again", async ({
+    expect,
+  }) => {
+    const world = worldOf("legacy", SAVED);
+    const { promise: slow, resolve } = Promise.withResolvers<void>();
+    world.before = (method) => (method === "tools/call" ? slow : Promise.resolve());
+    const first = call(world);
+    await Promise.resolve();
+    world.before = () => Promise.resolve();
+    world.turn("modern");
+    expect(await call(world)).toEqual({ result: RAN });
+    // The server still has the session of the call that is under way.
+    world.turn("legacy");
+    resolve();
+    expect(await first).toEqual({ result: RAN });
+    expect(world.ran.get("work")).toBe(2);
+  });
+
+  test.for(["listen", "watched"] as const)("is found out by %s", async (what, { expect }) => {
+    const world = worldOf("modern");
+    expect(await world.server[what](undefined)).toBeUndefined();
+    expect(world.server.session).toBeUndefined();
+    world.asked();
+    expect(await call(world)).toEqual({ result: RAN });
+    expect(world.asked()).toEqual(["tools/call 200"]);
+  });
+
+  test("is tried again by the next call, where a server refuses both", async ({ expect }) => {
+    const world = worldOf("modern", { era: "modern" });
+    const refused = { error: { data: { upstream: "docs", reason: "other-era" } } };
+    // It refuses every call as one of the other era, and every handshake as modern-only.
+    world.before = (method) =>
+      Promise.resolve(world.turn(method === "initialize" ? "modern" : "legacy"));
+    expect(await call(world)).toMatchObject(refused);
+    expect(world.ran.size).toBe(0);
+    world.before = () => Promise.resolve(world.turn("modern"));
+    expect(await call(world)).toEqual({ result: RAN });
+  });
+
+  test("does not exist where the operator has configured one", async ({ expect }) => {
+    const world = worldOf("modern", undefined, { era: "legacy" });
+    expect(await call(world)).toMatchObject({ error: { data: { upstream: "docs" } } });
+    await world.server.listen(undefined);
+    expect(world.asked().every((request) => request.startsWith("initialize"))).toBe(true);
+    expect(world.server.session).toBeDefined();
+  });
+});
+
+const down = (): Promise<void> => Promise.reject(new TypeError("down"));
+
+describe("a server that cannot be reached", () => {
+  test("is an error reply, and keeps its era", async ({ expect }) => {
+    const world = worldOf("legacy", SAVED);
+    world.before = down;
+    expect(await call(world)).toMatchObject({ error: { data: { reason: "unreachable" } } });
+    expect(world.server.session).toBeDefined();
+    expect(world.saved).toEqual([]);
+  });
+
+  test("cannot be watched, and says so", async ({ expect }) => {
+    const world = worldOf("legacy");
+    world.before = down;
+    expect(await failureOf(world.server.watched(undefined))).toMatchObject({
+      failure: "unreachable",
+    });
+    // Listening waits for the next call.
+    expect(await failureOf(world.server.listen(undefined))).toBeUndefined();
+  });
+});
+
+test.for(["legacy", "modern"] as const)(
+  "a call that is cancelled ends with its reason, in the %s era",
+  async (era, { expect }) => {
+    const cancelled = new Error("cancelled");
+    const controller = new AbortController();
+    const world = worldOf(era, era === "legacy" ? SAVED : { era });
+    world.before = (method) => {
+      if (method === "tools/call") controller.abort(cancelled);
+      return Promise.resolve();
+    };
+    const reply = world.server.request(CALL, PEER, controller.signal);
+    expect(await failureOf(reply)).toBe(cancelled);
+  },
+);
+
+test("a call runs once or not at all, however often the server changes its era", async ({
+  expect,
+}) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom<"legacy" | "modern">("legacy", "modern"), {
+        minLength: 1,
+        maxLength: 12,
+      }),
+      fc.integer({ min: 1, max: 6 }),
+      fc.scheduler(),
+      async (eras, count, scheduler) => {
+        const world = worldOf("legacy");
+        let visits = 0;
+        world.before = async () => {
+          await scheduler.schedule(Promise.resolve());
+          world.turn(eras[visits++ % eras.length] ?? "legacy");
+        };
+        const replies = Array.from({ length: count }, (_, n) =>
+          world.server.request(
+            { method: "tools/call", params: { name: `call ${n}`, arguments: {} } },
+            PEER,
+            never,
+          ),
+        );
+        await scheduler.waitFor(Promise.all(replies));
+        for (const [n, pending] of replies.entries()) {
+          const reply = await pending;
+          expect(world.ran.get(`call ${n}`) ?? 0).toBe("result" in reply ? 1 : 0);
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
 });

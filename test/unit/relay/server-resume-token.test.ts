@@ -3,13 +3,13 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { markToken, readToken } from "../../../../src/dispatch/legacy/asker-token.ts";
+import { markToken, readToken } from "../../../src/relay/client-peer.ts";
 import {
   resumeTokensIn,
   readServerResumeToken,
   resumeTokenAmong,
   serverResumeToken,
-} from "../../../../src/dispatch/legacy/server-resume-token.ts";
+} from "../../../src/relay/server-resume-token.ts";
 
 // A slug may be what every object has.
 const slug = fc.oneof(

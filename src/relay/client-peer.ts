@@ -1,0 +1,101 @@
+/**
+ * The client of a session, as one of its servers sees it: the one place where a server's messages change
+ * on their way to the client. In this order, a message
+ *
+ * 1. is translated to the client's revision: the server may use a newer one, or another era;
+ * 2. is left out, if it is a change that the client does not want or receives through the fan-out;
+ * 3. names its server, if the endpoint has several, and marks its progress token with the server;
+ * 4. gets a resume token that leads to the server, now and after a restart.
+ *
+ * The client itself refuses what it has not declared; only a question that its revision cannot express is
+ * refused here.
+ */
+
+import { attributedQuestion } from "../endpoint/attribution.ts";
+import { tryJson } from "../lib/try-json.ts";
+import { metaOf } from "../protocol/envelope.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import type { Call, Peer } from "../protocol/exchange.ts";
+import { errorReply, isRequestId, type RequestId } from "../protocol/json-rpc.ts";
+import { replaceProgressToken } from "../protocol/progress-token.ts";
+import type { LegacyRevision } from "../protocol/revisions.ts";
+import { rephrase } from "../protocol/revisions/ask-legacy-client.ts";
+import { toLegacyNotice } from "../protocol/revisions/translate-notices.ts";
+import type { Unsolicited } from "../sessions/dispatch.ts";
+import { resumeTokenAmong, resumeTokensIn, serverResumeToken } from "./server-resume-token.ts";
+
+/** What the client of a session is shown of one server. */
+export interface ServerView {
+  readonly slug: string;
+  readonly revision: LegacyRevision;
+  /** False for the only server of an endpoint: the client knows which server asks. */
+  readonly isNamed: boolean;
+  /** False for a change that the client does not want, or receives through the fan-out. */
+  readonly passes: (notice: Call) => boolean;
+}
+
+/**
+ * For the messages of a server while it runs a request.
+ *
+ * @param peer waits for that request.
+ * @param leadTo makes the session's resume token of the server's own.
+ */
+export function clientPeer(
+  peer: Peer,
+  { slug, revision, isNamed, passes }: ServerView,
+  leadTo = (own: string): string => serverResumeToken(slug, own),
+): Peer {
+  const resumeToken = (own: string | undefined): string | undefined =>
+    own === undefined ? undefined : leadTo(own);
+  return {
+    notify(notice, own) {
+      const translated = toLegacyNotice(notice, revision);
+      if (translated === undefined || !passes(translated)) return Promise.resolve();
+      return peer.notify(translated, resumeToken(own));
+    },
+    ask(question, withdrawn, own, brought) {
+      const asked = rephrase(question, revision, () => crypto.randomUUID());
+      if (asked.kind === "unsupported") {
+        const message = `The client's revision ${revision} has no ${asked.lacking}`;
+        return Promise.resolve(errorReply(ErrorCode.InvalidParams, message));
+      }
+      const marked = markToken(asked.call, slug);
+      const named = isNamed ? attributedQuestion(marked, slug) : marked;
+      return peer.ask(named, withdrawn, resumeToken(own), brought);
+    },
+    primed: (own) => peer.primed?.(resumeToken(own)),
+    released: () => peer.released?.(),
+  };
+}
+
+/** For the messages that belong to no request. */
+export function unsolicitedPeer(unsolicited: Unsolicited, view: ServerView): Peer {
+  const { slug } = view;
+  const leadTo = (own: string): string =>
+    resumeTokenAmong(unsolicited.lastResumeToken(), slug, own);
+  return {
+    ...clientPeer(unsolicited, view, leadTo),
+    primed(own) {
+      const isFirst = !resumeTokensIn(unsolicited.lastResumeToken()).has(slug);
+      unsolicited.primed(own === undefined ? undefined : leadTo(own), isFirst);
+    },
+  };
+}
+
+/** @returns the question unchanged when its server gave no progress token. */
+export function markToken(question: Call, slug: string): Call {
+  const token = metaOf(question.params)["progressToken"];
+  if (!isRequestId(token)) return question;
+  const { params } = replaceProgressToken(question.params, JSON.stringify([slug, token]));
+  return params === undefined ? question : { ...question, params };
+}
+
+/** @returns the server that gave the progress token, and its own token with its type. */
+export function readToken(
+  token: unknown,
+): { readonly slug: string; readonly token: RequestId } | undefined {
+  const value = typeof token === "string" ? tryJson(token) : undefined;
+  if (!Array.isArray(value)) return undefined;
+  const [slug, own] = value as readonly unknown[];
+  return typeof slug === "string" && isRequestId(own) ? { slug, token: own } : undefined;
+}
