@@ -7,8 +7,10 @@ import type { ServerInSession } from "../../../src/relay/server-in-session.ts";
 import { serverInSession } from "./session-server-fixture.ts";
 import type { Peer } from "../../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../../src/protocol/json-rpc.ts";
-import type { SavedConnection } from "../../../src/upstream/legacy/saved-connection.ts";
-import type { SavedServer } from "../../../src/upstream/legacy/saved-connection.ts";
+import type {
+  SavedConnection,
+  SavedServer,
+} from "../../../src/upstream/legacy/saved-connection.ts";
 import type { UpstreamTarget } from "../../../src/upstream/target.ts";
 import { failureOf, fakeTarget } from "../upstream/fake-target.ts";
 import {

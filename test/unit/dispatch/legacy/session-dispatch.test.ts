@@ -11,8 +11,10 @@ import type { Call } from "../../../../src/protocol/exchange.ts";
 import type { Reply } from "../../../../src/protocol/json-rpc.ts";
 import type { Unsolicited } from "../../../../src/sessions/dispatch.ts";
 import { writeResumeToken } from "../../../../src/upstream/legacy/resume-token.ts";
-import type { SavedConnection } from "../../../../src/upstream/legacy/saved-connection.ts";
-import type { SavedServer } from "../../../../src/upstream/legacy/saved-connection.ts";
+import type {
+  SavedConnection,
+  SavedServer,
+} from "../../../../src/upstream/legacy/saved-connection.ts";
 import { legacyServer } from "../../catalog/read/listing-server.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
 import { AskedPeer } from "../../protocol/revisions/asked-peer.ts";
