@@ -9,8 +9,8 @@ import { loadConfig } from "../src/config/config.ts";
 import type { Recipients } from "../src/notifications/fan-out/deliveries.ts";
 import { Branch } from "../src/notifications/fan-out/branch.ts";
 import { BRANCHES, branchName } from "../src/notifications/fan-out/branches.ts";
-import { listenerOf } from "../src/notifications/fan-out/listen-wire.ts";
-import type { Seat } from "../src/notifications/fan-out/listener.ts";
+import type { SavedListener } from "../src/notifications/fan-out/listeners.ts";
+import { listenerOf } from "../src/notifications/fan-out/news-socket.ts";
 import type { Interests, News } from "../src/catalog/feeds.ts";
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits } from "../src/policy/limits.ts";
@@ -33,7 +33,7 @@ export class FanOutObject extends DurableObject<Env> {
       sql: meteredSql(ctx.storage.sql),
       feeds: feedsIn(env),
       recipients: recipientsIn(env),
-      found: ctx.getWebSockets().map((socket) => ({ socket, seat: seatOf(socket) })),
+      found: ctx.getWebSockets().map((socket) => ({ socket, saved: savedListenerOf(socket) })),
       knows: (slug) => loaded.ok && loaded.config.servers.has(slug),
       limits: loaded.ok ? loaded.config.limits : defaultLimits(),
       now: () => Date.now(),
@@ -89,8 +89,8 @@ function numberOf(namespace: Env["FAN_OUT"], id: DurableObjectId): number {
   throw new Error("There is no such branch of the fan-out");
 }
 
-function seatOf(socket: WebSocket): Seat | undefined {
-  return (socket.deserializeAttachment() as Seat | null) ?? undefined;
+function savedListenerOf(socket: WebSocket): SavedListener | undefined {
+  return (socket.deserializeAttachment() as SavedListener | null) ?? undefined;
 }
 
 /** The legacy sessions that a branch delivers news to. */

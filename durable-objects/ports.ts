@@ -7,8 +7,7 @@
 import type { FanOut, Feed, Feeds } from "../src/catalog/feeds.ts";
 import type { Sessions } from "../src/http/front-door.ts";
 import { branchName, branchOf } from "../src/notifications/fan-out/branches.ts";
-import { listenRequest } from "../src/notifications/fan-out/listen-wire.ts";
-import { openNewsSocket } from "../src/notifications/fan-out/news-socket.ts";
+import { listenRequest, openNewsSocket } from "../src/notifications/fan-out/news-socket.ts";
 import { count } from "../src/observability/costs.ts";
 
 /** All users share the operator's credentials, so there is one feed for each server. */

@@ -9,7 +9,7 @@ import { DurableObject } from "cloudflare:workers";
 import { type Config, loadConfig } from "../src/config/config.ts";
 import { EventLog } from "../src/sessions/log/event-log.ts";
 import type { News } from "../src/catalog/feeds.ts";
-import type { Delivery } from "../src/notifications/legacy/notification-inbox.ts";
+import type { DeliveryAnswer } from "../src/notifications/fan-out/deliveries.ts";
 import { TokenBucket } from "../src/lib/token-bucket.ts";
 import { readStreamRequest, streamResponse } from "../src/http/client-stream.ts";
 import { count } from "../src/observability/costs.ts";
@@ -124,14 +124,14 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   /** Takes news of the session's subscriptions; the same news may arrive twice. */
-  deliver(news: News): Delivery {
+  deliver(news: News): DeliveryAnswer {
     const { known } = this.#store;
     if (known === undefined || known.expiresAt <= Date.now()) return "gone";
     const delivery = this.#wired?.subscriptions()?.deliver(news);
     if (delivery !== undefined) return delivery;
     // Its servers are not configured at the moment: the client is notified when they are again.
     this.#store.saveInbox({ seqs: {}, ...this.#store.savedInbox(), isParked: true });
-    return "parked";
+    return "offline";
   }
 
   /** The reader of a stream that `receive` returned has gone. */
@@ -252,7 +252,7 @@ export class SessionObject extends DurableObject<Env> {
     this.#log.expire();
     const abandonedAt = this.#abandonedAt();
     const subscriptions = this.#wired?.subscriptions();
-    if (abandonedAt !== undefined && abandonedAt <= Date.now()) subscriptions?.park();
+    if (abandonedAt !== undefined && abandonedAt <= Date.now()) subscriptions?.goOffline();
     // Stored, because the next life of this object cannot know it.
     else if (abandonedAt !== undefined && subscriptions?.awaySince === undefined) {
       subscriptions?.left(this.#desertedAt);

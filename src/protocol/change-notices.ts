@@ -10,6 +10,14 @@ export const LIST_CHANGED = {
 } as const;
 export const RESOURCE_UPDATED = "notifications/resources/updated";
 
+/** The members of a subscription's filter (2026-07-28, subscriptions). */
+export const LIST_FILTER = {
+  tools: "toolsListChanged",
+  prompts: "promptsListChanged",
+  resources: "resourcesListChanged",
+} as const;
+export const SUBSCRIPTIONS_ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
+
 const ALL: ReadonlySet<string> = new Set([...Object.values(LIST_CHANGED), RESOURCE_UPDATED]);
 
 export function isChangeNotice(method: string): boolean {

@@ -6,14 +6,13 @@
 import type { Sql } from "../../lib/sql.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { Feeds, Interests, News, Topic } from "../../catalog/feeds.ts";
-import { MAX_URI_CHARS } from "../source/wanted-uri.ts";
+import { MAX_URI_CHARS } from "../source/topic-interest.ts";
 import { isListTopic } from "../../catalog/topics.ts";
 import { Deadlines } from "../../lib/deadlines.ts";
 import { Deliveries, type Recipients } from "./deliveries.ts";
 import { AcceptedNews } from "./accepted-news.ts";
 import { LateNews } from "./late-news.ts";
-import type { ListenerSocket, Seat } from "./listener.ts";
-import { Listeners } from "./listeners.ts";
+import { type ListenerSocket, Listeners, type ListenersParts } from "./listeners.ts";
 import { InterestRegistry } from "./interest-registry.ts";
 import { Kind, type Want, SubscriptionTable } from "./subscription-table.ts";
 
@@ -23,7 +22,7 @@ export interface BranchParts<Socket extends ListenerSocket> {
   readonly feeds: Feeds;
   readonly recipients: Recipients;
   /** The listeners that connected before this life of the branch. */
-  readonly found: readonly { readonly socket: Socket; readonly seat: Seat | undefined }[];
+  readonly found: ListenersParts<Socket>["found"];
   readonly knows: (slug: string) => boolean;
   readonly limits: Pick<Limits, "windowBytes" | "stallSeconds" | "subscribedUrisPerClient">;
   readonly now: () => number;
@@ -155,7 +154,7 @@ export class Branch<Socket extends ListenerSocket> {
     }
     this.#acceptedNews.accept(news, bySessions);
     this.#interests.doubt(slug, unwanted);
-    this.listeners.tell(news);
+    this.listeners.deliver(news);
     if (bySessions.length === 0) return;
     this.#parts.scheduleAlarm(this.#parts.now() + WATCHDOG_MS);
     this.#deliveries.start(slug);

@@ -15,10 +15,10 @@ import type { AcceptedNews, Range } from "./accepted-news.ts";
 import type { LateNews } from "./late-news.ts";
 
 /**
- * The result of a delivery: the session has the news; there is no such session; or it has no reader,
- * and subscribes anew when it has one.
+ * What a session answers to a delivery: it has the news; there is no such session; or its client has
+ * been away for long, and deliveries are to stop until the session subscribes anew.
  */
-export type Handed = "taken" | "gone" | "parked";
+export type DeliveryAnswer = "taken" | "gone" | "offline";
 
 export interface Recipients {
   /**
@@ -26,7 +26,7 @@ export interface Recipients {
    * the highest that the session has had is a repetition. After a rejection the same news is
    * delivered again.
    */
-  deliver(session: string, news: News): Promise<Handed>;
+  deliver(session: string, news: News): Promise<DeliveryAnswer>;
 }
 
 export interface DeliveryParts {
@@ -188,10 +188,10 @@ export class Deliveries {
   async #deliver(session: string, news: News): Promise<boolean> {
     const { recipients, deadlines, handMs, onGone } = this.#parts;
     const delivered = recipients.deliver(session, news);
-    const handed = await deadlines.within(delivered, handMs).catch(() => undefined);
+    const answer = await deadlines.within(delivered, handMs).catch(() => undefined);
     const isRenewed = this.#renewed.delete(session);
-    if (handed === "taken") return true;
-    if (handed !== undefined && !isRenewed) onGone(session);
+    if (answer === "taken") return true;
+    if (answer !== undefined && !isRenewed) onGone(session);
     return false;
   }
 }

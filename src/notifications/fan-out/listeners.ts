@@ -1,16 +1,42 @@
 /**
- * The modern listeners of a branch. News is sent to them synchronously when it is accepted: no later
+ * The modern listeners of a branch: each is a WebSocket to the Worker that holds the client's stream,
+ * which hibernates with the branch. News is sent to them synchronously when it is accepted: no later
  * life of the branch has to send again what their sockets were given.
+ *
+ * The Worker acknowledges what the client took; beyond a window, changes are collected in memory and
+ * sent when there is room again. So a client that does not read costs a window, and at most the topics
+ * of its subscriptions.
  */
 
-import type { Interests, News } from "../../catalog/feeds.ts";
-import { readInterests } from "./listen-wire.ts";
-import { ListenerConnection, type ListenerSocket, type Seat } from "./listener.ts";
+import { count } from "../../observability/costs.ts";
+import type { Interests, News, Topic } from "../../catalog/feeds.ts";
+import type { ListenAnswer } from "./news-socket.ts";
 import type { SubscriptionTable } from "./subscription-table.ts";
+
+/** A WebSocket that outlives its object's memory. */
+export interface ListenerSocket {
+  send(text: string): void;
+  close(code: number, reason: string): void;
+  serializeAttachment(value: unknown): void;
+}
+
+/** The attachment that the platform keeps with the socket while the object hibernates. */
+export interface SavedListener {
+  readonly id: string;
+  /** `new`: has not sent its interests; `asking`: the feeds are being asked. */
+  readonly state: "new" | "asking" | "open";
+  /** Characters that the reader has not acknowledged yet. */
+  readonly ahead: number;
+  /** News waits in memory. */
+  readonly isBehind: boolean;
+}
 
 export interface ListenersParts<Socket extends ListenerSocket> {
   /** The listeners that connected before this life of the branch. */
-  readonly found: readonly { readonly socket: Socket; readonly seat: Seat | undefined }[];
+  readonly found: readonly {
+    readonly socket: Socket;
+    readonly saved: SavedListener | undefined;
+  }[];
   readonly subscriptions: SubscriptionTable;
   readonly windowChars: number;
   /** A listener that takes nothing for this long must reconnect, and treat everything as changed. */
@@ -23,31 +49,32 @@ export interface ListenersParts<Socket extends ListenerSocket> {
 
 const PAGE = 1000;
 /** The Worker must reconnect, and treat everything as changed. */
-const COME_BACK_CODE = 1012;
+const RECONNECT_CODE = 1012;
 
 export class Listeners<Socket extends ListenerSocket> {
   readonly #parts: ListenersParts<Socket>;
-  readonly #bySocket = new Map<Socket, ListenerConnection>();
-  readonly #sockets = new Map<string, Socket>();
+  readonly #bySocket = new Map<Socket, Listener<Socket>>();
+  readonly #byId = new Map<string, Listener<Socket>>();
   /** Listeners whose window is full, and since when. */
-  readonly #behind = new Map<ListenerConnection, number>();
+  readonly #behind = new Map<Listener<Socket>, number>();
   #stalling: number | null = null;
 
   constructor(parts: ListenersParts<Socket>) {
     this.#parts = parts;
-    for (const { socket, seat } of parts.found) {
+    for (const { socket, saved } of parts.found) {
       // Neither a pending request nor news that waited for room outlived the memory of the branch.
-      if (seat === undefined || seat.state === "asking" || seat.isBehind) close(socket);
-      else this.#add(socket, new ListenerConnection(socket, parts.windowChars, seat));
+      if (saved === undefined || saved.state === "asking" || saved.isBehind)
+        requestReconnect(socket);
+      else this.#add(new Listener(socket, parts.windowChars, saved));
     }
     this.#forgetOthers();
   }
 
   /** @param id chosen by the listener; it determines this branch. */
   open(socket: Socket, id: string): void {
-    const seat: Seat = { id, state: "new", ahead: 0, isBehind: false };
-    socket.serializeAttachment(seat);
-    this.#add(socket, new ListenerConnection(socket, this.#parts.windowChars, seat));
+    const saved: SavedListener = { id, state: "new", ahead: 0, isBehind: false };
+    socket.serializeAttachment(saved);
+    this.#add(new Listener(socket, this.#parts.windowChars, saved));
   }
 
   /** The first message of a listener has its interests, the others are acknowledgements. */
@@ -56,11 +83,12 @@ export class Listeners<Socket extends ListenerSocket> {
     if (listener === undefined) return;
     if (listener.isNew) {
       listener.asks();
-      const honoured = await this.#parts.subscribe(listener.id, readInterests(text));
-      this.#attempt(socket, () => listener.answer(honoured));
+      const interests = JSON.parse(text) as Interests;
+      const honoured = await this.#parts.subscribe(listener.id, interests);
+      this.#attempt(listener, () => listener.answer(honoured));
     } else {
       this.#behind.delete(listener); // it makes progress
-      this.#attempt(socket, () => listener.acknowledged(Number(text)));
+      this.#attempt(listener, () => listener.acknowledged(Number(text)));
     }
   }
 
@@ -68,44 +96,47 @@ export class Listeners<Socket extends ListenerSocket> {
     const listener = this.#bySocket.get(socket);
     if (listener === undefined) return;
     this.#bySocket.delete(socket);
-    this.#sockets.delete(listener.id);
+    this.#byId.delete(listener.id);
     this.#caughtUp(listener);
     this.#parts.onGone(listener.id);
   }
 
-  tell({ slug, seq, topics }: News): void {
+  deliver({ slug, seq, topics }: News): void {
     const { subscriptions } = this.#parts;
-    const noted = new Set<Socket>();
+    const noted = new Set<Listener<Socket>>();
     for (const topic of topics) {
       for (const id of subscriptions.listenersOf({ slug, topic })) {
-        const socket = this.#sockets.get(id);
-        if (socket === undefined) continue;
-        this.#bySocket.get(socket)?.note(slug, seq, topic);
-        noted.add(socket);
+        const listener = this.#byId.get(id);
+        if (listener === undefined) continue;
+        listener.note(slug, seq, topic);
+        noted.add(listener);
       }
     }
-    for (const socket of noted) this.#attempt(socket, (listener) => listener.flush());
+    for (const listener of noted) this.#attempt(listener, () => listener.flush());
   }
 
-  #add(socket: Socket, listener: ListenerConnection): void {
-    this.#bySocket.set(socket, listener);
-    this.#sockets.set(listener.id, socket);
+  #add(listener: Listener<Socket>): void {
+    this.#bySocket.set(listener.socket, listener);
+    this.#byId.set(listener.id, listener);
   }
 
-  #attempt(socket: Socket, act: (listener: ListenerConnection) => void): void {
-    const listener = this.#bySocket.get(socket);
-    if (listener === undefined) return;
+  #attempt(listener: Listener<Socket>, send: () => void): void {
+    if (this.#byId.get(listener.id) !== listener) return;
     try {
-      act(listener);
+      send();
       this.#watch(listener);
     } catch {
-      close(socket);
-      this.closed(socket);
+      this.#close(listener);
     }
+  }
+
+  #close({ socket }: Listener<Socket>): void {
+    requestReconnect(socket);
+    this.closed(socket);
   }
 
   /** Notes since when a listener's window is full without an acknowledgement. */
-  #watch(listener: ListenerConnection): void {
+  #watch(listener: Listener<Socket>): void {
     if (!listener.isBehind) {
       this.#caughtUp(listener);
       return;
@@ -114,7 +145,7 @@ export class Listeners<Socket extends ListenerSocket> {
     this.#stalling ??= setTimeout(() => this.#closeStalled(), this.#parts.stallMs);
   }
 
-  #caughtUp(listener: ListenerConnection): void {
+  #caughtUp(listener: Listener<Socket>): void {
     this.#behind.delete(listener);
     if (this.#behind.size > 0) return;
     clearTimeout(this.#stalling);
@@ -124,13 +155,12 @@ export class Listeners<Socket extends ListenerSocket> {
   #closeStalled(): void {
     const { now, stallMs } = this.#parts;
     this.#stalling = null;
-    for (const [socket, listener] of this.#bySocket) {
-      if ((this.#behind.get(listener) ?? Infinity) + stallMs > now()) continue;
-      close(socket);
-      this.closed(socket);
+    for (const [listener, since] of this.#behind) {
+      if (since + stallMs <= now()) this.#close(listener);
     }
-    if (this.#behind.size === 0) return;
-    this.#stalling = setTimeout(() => this.#closeStalled(), stallMs / 2);
+    if (this.#behind.size > 0) {
+      this.#stalling = setTimeout(() => this.#closeStalled(), stallMs / 2);
+    }
   }
 
   /** Removes the rows of listeners whose sockets broke between two lives of the branch. */
@@ -139,17 +169,104 @@ export class Listeners<Socket extends ListenerSocket> {
     let after = "";
     for (;;) {
       const ids = subscriptions.listeners(after, PAGE);
-      for (const id of ids) if (!this.#sockets.has(id)) onGone(id);
+      for (const id of ids) if (!this.#byId.has(id)) onGone(id);
       if (ids.length < PAGE) return;
       after = ids.at(-1) ?? after;
     }
   }
 }
 
-function close(socket: ListenerSocket): void {
+function requestReconnect(socket: ListenerSocket): void {
   try {
-    socket.close(COME_BACK_CODE, "come back");
+    socket.close(RECONNECT_CODE, "reconnect");
   } catch {
     // It is closed already.
+  }
+}
+
+interface Waiting {
+  seq: number;
+  readonly topics: Set<Topic>;
+}
+
+class Listener<Socket extends ListenerSocket> {
+  readonly id: string;
+  readonly socket: Socket;
+  readonly #windowChars: number;
+  /** By server: the changes that wait for room. */
+  readonly #waiting = new Map<string, Waiting>();
+  #state: SavedListener["state"];
+  #ahead: number;
+
+  constructor(socket: Socket, windowChars: number, saved: SavedListener) {
+    this.id = saved.id;
+    this.socket = socket;
+    this.#windowChars = windowChars;
+    this.#state = saved.state;
+    this.#ahead = saved.ahead;
+  }
+
+  get isNew(): boolean {
+    return this.#state === "new";
+  }
+
+  /** The window is full, and more news waits. */
+  get isBehind(): boolean {
+    return this.#state === "open" && this.#waiting.size > 0;
+  }
+
+  asks(): void {
+    this.#state = "asking";
+    this.#save();
+  }
+
+  /** Sends the honoured topics, and then the changes since the request. */
+  answer(honoured: Interests): void {
+    this.#state = "open";
+    this.#send({ honoured, windowChars: this.#windowChars });
+    this.flush();
+  }
+
+  /** Collects a change for the next `flush`. */
+  note(slug: string, seq: number, topic: Topic): void {
+    const waiting = this.#waiting.get(slug);
+    if (waiting === undefined) this.#waiting.set(slug, { seq, topics: new Set([topic]) });
+    else {
+      waiting.seq = seq;
+      waiting.topics.add(topic);
+    }
+  }
+
+  /** Sends as much as the window allows. @throws Error when the socket is not open any more. */
+  flush(): void {
+    if (this.#state !== "open") return;
+    for (const [slug, { seq, topics }] of this.#waiting) {
+      if (this.#ahead >= this.#windowChars) break;
+      this.#waiting.delete(slug);
+      this.#send({ slug, seq, topics: [...topics] });
+    }
+    this.#save();
+  }
+
+  acknowledged(chars: number): void {
+    this.#ahead = Math.max(0, this.#ahead - chars);
+    this.flush();
+  }
+
+  #send(message: ListenAnswer | News): void {
+    const line = JSON.stringify(message);
+    count("webSocketMessagesOut");
+    this.#ahead += line.length;
+    this.socket.send(line);
+  }
+
+  #save(): void {
+    const saved: SavedListener = {
+      id: this.id,
+      state: this.#state,
+      ahead: this.#ahead,
+      isBehind: this.#waiting.size > 0,
+    };
+    this.socket.serializeAttachment(saved);
   }
 }

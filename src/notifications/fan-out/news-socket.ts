@@ -1,13 +1,35 @@
-/** The Worker's end of a listener's WebSocket to its branch. */
+/**
+ * A listener's WebSocket: the messages between a branch and the Worker that holds the listener's stream,
+ * and the Worker's end. The Worker sends its interests first, and the branch answers. Then the branch
+ * sends news, and the Worker acknowledges: it sends the number of characters taken since the last time.
+ */
 
 import { CLIENT_GONE_CODE } from "../../sessions/frame.ts";
 import type { Interests, News, NewsSocket } from "../../catalog/feeds.ts";
 import { SocketLines } from "../../lib/socket-lines.ts";
 import { settleWithin } from "../../lib/time-out.ts";
-import { type ListenAnswer, interestsLine, readAnswer, readNews } from "./listen-wire.ts";
 
+const HEADER = "Edgeway-Listener";
 /** Longer than the branch waits for the feeds, which it asks in parallel. */
 const ANSWER_MS = 15_000;
+
+/** The first message of a branch. */
+export interface ListenAnswer {
+  readonly honoured: Interests;
+  /** The characters that the branch sends ahead: the Worker acknowledges half of them at a time. */
+  readonly windowChars: number;
+}
+
+/** The request for a listener's WebSocket. */
+export function listenRequest(listener: string): Request {
+  const headers = { Upgrade: "websocket", [HEADER]: listener };
+  return new Request("https://branch.internal/", { headers });
+}
+
+/** @returns the listener's id in a `listenRequest`. */
+export function listenerOf({ headers }: Request): string {
+  return headers.get(HEADER) ?? "";
+}
 
 /**
  * Sends the interests, and waits for the answer, which has those that are honoured.
@@ -17,44 +39,29 @@ const ANSWER_MS = 15_000;
  */
 export async function openNewsSocket(socket: WebSocket, interests: Interests): Promise<NewsSocket> {
   const lines = new SocketLines(socket, CLIENT_GONE_CODE);
-  socket.send(interestsLine(interests));
+  socket.send(JSON.stringify(interests));
   const line = await settleWithin(lines.next(), ANSWER_MS);
   if (line === undefined) {
     lines.close();
     throw new Error("The fan-out has not answered a listener");
   }
-  return new OpenNewsSocket(lines, readAnswer(line), line.length);
-}
-
-class OpenNewsSocket implements NewsSocket {
-  readonly honoured: Interests;
-  readonly #lines: SocketLines;
-  readonly #windowChars: number;
-  #takenChars = 0;
-
-  /** @param chars the length of the answer. */
-  constructor(lines: SocketLines, { honoured, windowChars }: ListenAnswer, chars: number) {
-    this.#lines = lines;
-    this.honoured = honoured;
-    this.#windowChars = windowChars;
-    this.#taken(chars);
-  }
-
-  async next(): Promise<News | undefined> {
-    const line = await this.#lines.next();
-    if (line === undefined) return undefined;
-    this.#taken(line.length);
-    return readNews(line);
-  }
-
-  close(): void {
-    this.#lines.close();
-  }
-
-  #taken(chars: number): void {
-    this.#takenChars += chars;
-    if (this.#takenChars < this.#windowChars / 2) return;
-    this.#lines.send(String(this.#takenChars));
-    this.#takenChars = 0;
-  }
+  const { honoured, windowChars } = JSON.parse(line) as ListenAnswer;
+  let takenChars = 0;
+  const acknowledge = ({ length }: string): void => {
+    takenChars += length;
+    if (takenChars < windowChars / 2) return;
+    lines.send(String(takenChars));
+    takenChars = 0;
+  };
+  acknowledge(line);
+  return {
+    honoured,
+    async next() {
+      const line = await lines.next();
+      if (line === undefined) return undefined;
+      acknowledge(line);
+      return JSON.parse(line) as News;
+    },
+    close: () => lines.close(),
+  };
 }

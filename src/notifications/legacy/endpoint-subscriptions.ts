@@ -20,11 +20,11 @@ import { malformed } from "../../catalog/routing/routing-refusals.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 import {
-  type Delivery,
   NotificationInbox,
   type NotificationInboxOptions,
   type SavedInbox,
 } from "./notification-inbox.ts";
+import type { DeliveryAnswer } from "../fan-out/deliveries.ts";
 import { OwnSubscriptions, type OwnSessions } from "./own-subscriptions.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
 import { isListTopic, type ListTopic, listToldBy, topicOf } from "../../catalog/topics.ts";
@@ -193,11 +193,11 @@ export class EndpointSubscriptions {
 
   /** The client has sent a request, perhaps the first in this life of the session's Durable Object. */
   seen(): void {
-    if (this.#mustRenew && !this.#inbox.isParked) this.#renew(false);
+    if (this.#mustRenew && !this.#inbox.isOffline) this.#renew(false);
   }
 
   /** Takes news from the fan-out. */
-  deliver(news: News): Delivery {
+  deliver(news: News): DeliveryAnswer {
     // The fan-out has the session's interests.
     this.#mustRenew = false;
     const topics = [...new Set(news.topics)];
@@ -220,7 +220,7 @@ export class EndpointSubscriptions {
 
   /** Servers are watched for this session. */
   get isWatching(): boolean {
-    return !this.#wanted.isEmpty && !this.#inbox.isParked;
+    return !this.#wanted.isEmpty && !this.#inbox.isOffline;
   }
 
   /** The client has stopped listening. @param since in milliseconds since 1970. */
@@ -229,12 +229,12 @@ export class EndpointSubscriptions {
   }
 
   /** The client has not listened for long: nothing is watched for this session until it does. */
-  park(): void {
+  goOffline(): void {
     if (!this.isWatching) return;
-    this.#inbox.park();
+    this.#inbox.goOffline();
     this.#renewing = this.#renewing.then(async () => {
       // A fan-out that cannot be reached learns it with the next news.
-      if (this.#inbox.isParked) await this.#options.source.unsubscribe().catch(() => undefined);
+      if (this.#inbox.isOffline) await this.#options.source.unsubscribe().catch(() => undefined);
     });
     this.#options.requestScope.waitUntil(this.#renewing);
   }
@@ -243,7 +243,7 @@ export class EndpointSubscriptions {
   async end(): Promise<void> {
     this.#over.abort(new Error("The session is over"));
     this.#own.end();
-    if (this.#wanted.isEmpty || this.#inbox.isParked) return;
+    if (this.#wanted.isEmpty || this.#inbox.isOffline) return;
     // A fan-out that cannot be reached now learns it with the next news.
     await this.#options.source.unsubscribe().catch(() => undefined);
   }

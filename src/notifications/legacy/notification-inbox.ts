@@ -9,6 +9,7 @@ import { logUnexpected } from "../../observability/unexpected.ts";
 import type { Unsolicited } from "../../sessions/dispatch.ts";
 import type { News, Topic } from "../../catalog/feeds.ts";
 import { wordOf } from "../../catalog/topics.ts";
+import type { DeliveryAnswer } from "../fan-out/deliveries.ts";
 
 /** Plain data. */
 export interface SavedInbox {
@@ -22,13 +23,6 @@ export interface SavedInbox {
   /** The fan-out was asked to forget the session, which has missed news since. */
   readonly isParked?: true;
 }
-
-export type Delivery =
-  | "taken"
-  /** There is no such session. */
-  | "gone"
-  /** Its client has been away for long: deliveries are to stop until it subscribes anew. */
-  | "parked";
 
 export interface NotificationInboxOptions {
   readonly unsolicited: Pick<Unsolicited, "notify" | "hasOpenStream">;
@@ -44,22 +38,22 @@ export class NotificationInbox {
   readonly #unread: Set<Topic>;
   #unreadSince: number | undefined;
   #awaySince: number | undefined;
-  #isParked: boolean;
+  #isOffline: boolean;
   /** The client is back, and is about to be notified that it has missed changes. */
   #isReturning = false;
 
   constructor(options: NotificationInboxOptions) {
-    const { seqs = {}, unread = [], isParked = false } = options.saved ?? {};
+    const { seqs = {}, unread = [], isParked: isOffline = false } = options.saved ?? {};
     this.#options = options;
     this.#seqs = new Map(Object.entries(seqs));
     this.#unread = new Set(unread);
     this.#unreadSince = options.saved?.unreadSince;
     this.#awaySince = options.saved?.awaySince;
-    this.#isParked = isParked;
+    this.#isOffline = isOffline;
   }
 
-  get isParked(): boolean {
-    return this.#isParked && !this.#isReturning;
+  get isOffline(): boolean {
+    return this.#isOffline && !this.#isReturning;
   }
 
   get awaySince(): number | undefined {
@@ -70,8 +64,12 @@ export class NotificationInbox {
    * @param topics those of the news that the client wants.
    * @param isNew called once for each topic of new news: whether no other source announced it.
    */
-  take({ slug, seq }: News, topics: readonly Topic[], isNew: (topic: Topic) => boolean): Delivery {
-    if (this.isParked) return "parked";
+  take(
+    { slug, seq }: News,
+    topics: readonly Topic[],
+    isNew: (topic: Topic) => boolean,
+  ): DeliveryAnswer {
+    if (this.isOffline) return "offline";
     // A repetition: the fan-out did not learn that the session took it.
     if (topics.length === 0 || seq <= (this.#seqs.get(slug) ?? -Infinity)) return "taken";
     this.#seqs.set(slug, seq);
@@ -84,7 +82,7 @@ export class NotificationInbox {
       if (now - this.#unreadSince > this.#options.retentionMs) this.#miss();
     }
     this.#save();
-    return this.isParked ? "parked" : "taken";
+    return this.isOffline ? "offline" : "taken";
   }
 
   /**
@@ -93,7 +91,7 @@ export class NotificationInbox {
    * @returns whether it has missed more than these: then `tellAll` must follow.
    */
   listened(): boolean {
-    this.#isReturning = this.#isParked;
+    this.#isReturning = this.#isOffline;
     if (this.#unread.size > 0 || this.#awaySince !== undefined) {
       this.#awaySince = undefined;
       this.#notify([...this.#unread]);
@@ -112,8 +110,8 @@ export class NotificationInbox {
   tellAll(topics: readonly Topic[]): void {
     this.#isReturning = false;
     // The client has left again: it is notified when it is back.
-    if (!this.#isParked || !this.#options.unsolicited.hasOpenStream()) return;
-    this.#isParked = false;
+    if (!this.#isOffline || !this.#options.unsolicited.hasOpenStream()) return;
+    this.#isOffline = false;
     this.#notify(topics);
     this.#save();
   }
@@ -125,13 +123,13 @@ export class NotificationInbox {
   }
 
   /** The client gets no more changes until it listens. */
-  park(): void {
+  goOffline(): void {
     this.#miss();
     this.#save();
   }
 
   #miss(): void {
-    this.#isParked = true;
+    this.#isOffline = true;
     this.#forgetUnread();
   }
 
@@ -153,7 +151,7 @@ export class NotificationInbox {
       ...(this.#unread.size === 0 ? {} : { unread: [...this.#unread] }),
       ...(this.#unreadSince === undefined ? {} : { unreadSince: this.#unreadSince }),
       ...(this.#awaySince === undefined ? {} : { awaySince: this.#awaySince }),
-      ...(this.#isParked ? { isParked: true } : {}),
+      ...(this.#isOffline ? { isParked: true } : {}),
     });
   }
 }

@@ -3,17 +3,12 @@
  * `subscriptions/listen` into topics of servers and back (2026-07-28, subscriptions).
  */
 
+import { LIST_FILTER } from "../../protocol/change-notices.ts";
 import { isObject, type JsonObject, type Params } from "../../protocol/json-rpc.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { type Interests, LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
 import { isListTopic, type ListTopic, topicOf } from "../../catalog/topics.ts";
-
-const MEMBERS: Readonly<Record<ListTopic, string>> = {
-  tools: "toolsListChanged",
-  prompts: "promptsListChanged",
-  resources: "resourcesListChanged",
-};
 
 export interface ListenRequest {
   readonly lists: readonly ListTopic[];
@@ -28,7 +23,7 @@ export function readFilter(params: Params | undefined): ListenRequest {
   const { resourceSubscriptions } = filter;
   const uris = Array.isArray(resourceSubscriptions) ? (resourceSubscriptions as string[]) : [];
   return {
-    lists: LIST_TOPICS.filter((topic) => filter[MEMBERS[topic]] === true),
+    lists: LIST_TOPICS.filter((topic) => filter[LIST_FILTER[topic]] === true),
     uris: [...new Set(uris)],
   };
 }
@@ -97,7 +92,7 @@ export class Subscription {
 
   /** As a filter, for the acknowledgement. */
   filter(): JsonObject {
-    const lists = this.#lists.map((topic): [string, unknown] => [MEMBERS[topic], true]);
+    const lists = this.#lists.map((topic): [string, unknown] => [LIST_FILTER[topic], true]);
     const uris = [...this.#owners.keys()];
     return {
       ...Object.fromEntries(lists),

@@ -5,6 +5,7 @@
  * own id (2026-07-28, subscriptions).
  */
 
+import { SUBSCRIPTIONS_ACKNOWLEDGED } from "../../protocol/change-notices.ts";
 import { Meta, metaOf, withMeta } from "../../protocol/envelope.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
@@ -17,7 +18,7 @@ import {
   type RequestId,
 } from "../../protocol/json-rpc.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
-import { MAX_URI_CHARS, MAX_URIS_CHARS } from "../source/wanted-uri.ts";
+import { MAX_URI_CHARS, MAX_URIS_CHARS } from "../source/topic-interest.ts";
 import { ownersOf } from "../../catalog/routing/resource-owners.ts";
 import { serverOf } from "../../endpoint/endpoint.ts";
 import type { Topic } from "../../catalog/feeds.ts";
@@ -30,7 +31,6 @@ import { type ListenRequest, readFilter, Subscription } from "./listen-filter.ts
 import { ListenSlots } from "./listen-slots.ts";
 import { type ListenerEvent, NewsLine } from "./news-line.ts";
 
-const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 /** Shared by all requests that this isolate serves. */
 const slots = new ListenSlots();
 
@@ -84,7 +84,10 @@ async function listenAt(
     const honoured = wanted.isEmpty ? {} : await line.open();
     if (honoured === undefined) return unavailable();
     const subscription = wanted.honoured(honoured);
-    await send({ method: ACKNOWLEDGED, params: { notifications: subscription.filter() } });
+    await send({
+      method: SUBSCRIPTIONS_ACKNOWLEDGED,
+      params: { notifications: subscription.filter() },
+    });
     const deduplicator = new Deduplicator<"own" | "feed">();
     const queue = new CoalescingQueue<Topic>(async (topic) => {
       over.signal.throwIfAborted();

@@ -17,9 +17,15 @@ import { forgetVerdict } from "../../upstream/modern/discover.ts";
 import { refusalOf } from "../../upstream/server-message.ts";
 import { isOtherEra, UpstreamError } from "../../upstream/upstream-error.ts";
 import { LIST_TOPICS, type Topic } from "../../catalog/feeds.ts";
-import { noticePeer, takeNotice } from "./watch-notices.ts";
 import { isListTopic, type ListTopic, uriOf, topicOf } from "../../catalog/topics.ts";
-import type { OpenWatch, WatchEnd, WatchEvents, WatchRequest } from "./watch-port.ts";
+import {
+  noticePeer,
+  type OpenWatch,
+  type WatchEnd,
+  type WatchEvents,
+  type WatchRequest,
+  takeNotice,
+} from "./watch-port.ts";
 
 const REVISION = "2025-11-25";
 const OPENED_WITHIN_MS = 10_000;

@@ -6,7 +6,12 @@
 
 import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import type { Topic } from "../../catalog/feeds.ts";
-import type { OpenWatch, WatchEnd, WatchEvents } from "./watch-port.ts";
+import { discover, type EraVerdict } from "../../upstream/modern/discover.ts";
+import type { UpstreamTarget } from "../../upstream/target.ts";
+import { UpstreamError } from "../../upstream/upstream-error.ts";
+import { LegacyWatch } from "./legacy-watch.ts";
+import { ModernWatch } from "./modern-watch.ts";
+import type { OpenWatch, WatchEnd, WatchEvents, WatchRequest } from "./watch-port.ts";
 
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
 /** A watch that stood for this long counts as steady. */
@@ -14,6 +19,8 @@ const STEADY_MS = 10_000;
 /** A new subscriber may open the watch early, because the server may be back, but not sooner than this. */
 const HURRY_MS = 1000;
 const BELIEVED_MS = 300_000;
+/** Timeout of a watch's requests. A call may take minutes, but these requests have no effects. */
+const TIMEOUT_MS = 15_000;
 
 export interface WatchOptions {
   /** Rejects when the server cannot be asked. */
@@ -42,7 +49,7 @@ interface Attempt {
   stoodAt: number | undefined;
 }
 
-export class Watch {
+export class ServerWatch {
   readonly #options: WatchOptions;
   #attempt: Attempt | undefined;
   #lastStart = -Infinity;
@@ -185,4 +192,32 @@ export class Watch {
     this.#moved.resolve();
     this.#moved = Promise.withResolvers();
   }
+}
+
+/**
+ * Opens a watch in the era of the server.
+ *
+ * @returns a watch that has begun, and may be closed at once: its caller need not wait for it.
+ * @throws UpstreamError when the era of the server cannot be determined, or is not supported.
+ */
+export async function openWatch(request: WatchRequest, events: WatchEvents): Promise<OpenWatch> {
+  const timeoutMs = Math.min(request.target.timeoutMs, TIMEOUT_MS);
+  const hasty: WatchRequest = { ...request, target: { ...request.target, timeoutMs } };
+  const { era } = await eraOf(hasty.target);
+  switch (era) {
+    case "modern":
+      return new ModernWatch(hasty, events);
+    case "legacy":
+      return new LegacyWatch(hasty, events);
+    case "unknown-modern": {
+      const sentence = "speaks no revision that the gateway knows";
+      throw new UpstreamError(request.target.slug, "other-era", sentence);
+    }
+  }
+}
+
+/** A server of both eras is watched in the modern one: it takes one request. */
+function eraOf(target: UpstreamTarget): Promise<EraVerdict> | EraVerdict {
+  if (target.transport === "sse") return { era: "legacy" };
+  return target.era === "modern" ? { era: "modern" } : discover(target);
 }

@@ -3,26 +3,25 @@
  * read leniently: the stream is one subscription, whatever id and content type the server gives it.
  */
 
+import { LIST_FILTER, SUBSCRIPTIONS_ACKNOWLEDGED } from "../../protocol/change-notices.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { isObject, type Params, type Reply } from "../../protocol/json-rpc.ts";
 import { forgetVerdict } from "../../upstream/modern/discover.ts";
 import { looksLegacy, sendModern } from "../../upstream/modern/send.ts";
 import { LIST_TOPICS } from "../../catalog/feeds.ts";
-import { noticePeer, takeNotice } from "./watch-notices.ts";
 import type { ListTopic } from "../../catalog/topics.ts";
-import type { WatchEnd, WatchEvents, WatchRequest } from "./watch-port.ts";
+import {
+  noticePeer,
+  type WatchEnd,
+  type WatchEvents,
+  type WatchRequest,
+  takeNotice,
+} from "./watch-port.ts";
 
-const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 const ACKNOWLEDGED_WITHIN_MS = 5000;
 /** An acknowledgement repeats every URI; each has quotes, a comma, and may have escapes. */
 const CHARS_PER_URI = 16;
-
-const FILTER: Readonly<Record<ListTopic, string>> = {
-  tools: "toolsListChanged",
-  prompts: "promptsListChanged",
-  resources: "resourcesListChanged",
-};
 
 /** The topics that a server agreed to announce. */
 export interface AcknowledgedTopics {
@@ -52,7 +51,7 @@ export function openListen(options: ListenOptions): () => void {
 
   const onNotice = (notice: Call): void => {
     if (isClosed) return;
-    if (notice.method !== ACKNOWLEDGED) {
+    if (notice.method !== SUBSCRIPTIONS_ACKNOWLEDGED) {
       // No notification may precede the acknowledgement; one that does is accepted like later ones.
       takeNotice(notice, events);
       return;
@@ -83,7 +82,7 @@ async function send(
   signal: AbortSignal,
   onNotice: (notice: Call) => void,
 ): Promise<Reply> {
-  const lists = Object.fromEntries(LIST_TOPICS.map((list) => [FILTER[list], true]));
+  const lists = Object.fromEntries(LIST_TOPICS.map((list) => [LIST_FILTER[list], true]));
   const notifications = {
     ...lists,
     ...(uris.size === 0 ? {} : { resourceSubscriptions: [...uris] }),
@@ -120,7 +119,7 @@ function readAcknowledgement(
   const honoured = isObject(params?.["notifications"]) ? params["notifications"] : {};
   const uris: unknown = honoured["resourceSubscriptions"];
   return {
-    lists: new Set(LIST_TOPICS.filter((list) => honoured[FILTER[list]] === true)),
+    lists: new Set(LIST_TOPICS.filter((list) => honoured[LIST_FILTER[list]] === true)),
     uris: new Set(
       Array.isArray(uris)
         ? uris.filter((uri: unknown) => typeof uri === "string" && asked.has(uri))

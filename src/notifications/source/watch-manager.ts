@@ -12,14 +12,11 @@ import type { JsonObject } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { LIST_TOPICS, type News, type Topic, type TopicChange } from "../../catalog/feeds.ts";
-import { NewsNumbers } from "./news-numbers.ts";
-import { Publisher } from "./publisher.ts";
-import { MAX_URI_CHARS, MAX_URIS_CHARS, wantedUriOf } from "./wanted-uri.ts";
-import { TopicInterest } from "./topic-interest.ts";
-import { openWatch } from "./watch-open.ts";
+import { NewsNumbers, Publisher } from "./publisher.ts";
+import { MAX_URI_CHARS, MAX_URIS_CHARS, TopicInterest, wantedUriOf } from "./topic-interest.ts";
 import { isListTopic, uriOf, topicOf } from "../../catalog/topics.ts";
 import type { OpenWatch, WatchEvents } from "./watch-port.ts";
-import { Watch } from "./server-watch.ts";
+import { openWatch, ServerWatch } from "./server-watch.ts";
 
 /** The longest wait of a branch for the server to be reached. */
 const REACHED_WITHIN_MS = 2000;
@@ -69,7 +66,7 @@ export class WatchManager implements ManagedWatch {
   readonly #maxUris: number;
   readonly #wanted: TopicInterest;
   readonly #publisher: Publisher;
-  readonly #watch: Watch;
+  readonly #watch: ServerWatch;
   /** The number of requests that wait for the server's answer, by branch and topic. */
   readonly #asking = new Map<string, number>();
 
@@ -89,7 +86,7 @@ export class WatchManager implements ManagedWatch {
       outdated: events.outdated,
     });
     const request = { target, clientInfo: clientInfo ?? CLIENT_INFO, uris: wanted.uris };
-    this.#watch = new Watch({
+    this.#watch = new ServerWatch({
       open: (watchEvents) => open?.(wanted.uris, watchEvents) ?? openWatch(request, watchEvents),
       now,
       random: Math.random,

@@ -1,12 +1,17 @@
 /**
- * The port between a watch manager and the one watch on its server. A watch is opened once and ends
- * once; after its end a new one is opened.
+ * The port between a watch manager and the one watch on its server, and the notifications that a watch
+ * accepts. A watch is opened once and ends once; after its end a new one is opened.
  */
 
-import type { JsonObject } from "../../protocol/json-rpc.ts";
+import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call, Peer } from "../../protocol/exchange.ts";
+import { errorReply, type JsonObject } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import type { Topic } from "../../catalog/feeds.ts";
-import type { ListTopic } from "../../catalog/topics.ts";
+import { listToldBy, type ListTopic } from "../../catalog/topics.ts";
+
+const DONE = Promise.resolve();
 
 /** The server and resources to watch, and the client information to send. */
 export interface WatchRequest {
@@ -51,4 +56,29 @@ export interface OpenWatch {
   retry(): void;
   /** Disconnects from the server. No event follows the call; it never rejects. */
   close(): Promise<void>;
+}
+
+/** Accepts a notification of a change; any other is ignored. */
+export function takeNotice(
+  { method, params }: Call,
+  events: Pick<WatchEvents, "changed" | "updated">,
+): void {
+  if (method === RESOURCE_UPDATED) {
+    const uri = params?.["uri"];
+    if (typeof uri === "string") events.updated(uri);
+    return;
+  }
+  const list = listToldBy(method);
+  if (list !== undefined) events.changed(list);
+}
+
+/** Accepts notifications and refuses requests: the gateway declared no capabilities. */
+export function noticePeer(onNotice: (notice: Call) => void): Peer {
+  return {
+    notify(notice) {
+      onNotice(notice);
+      return DONE;
+    },
+    ask: () => Promise.resolve(errorReply(ErrorCode.MethodNotFound, "Method not found")),
+  };
 }

@@ -1,6 +1,6 @@
 /** Translates the notifications of a server for a client of another revision or era. */
 
-import { isChangeNotice } from "../change-notices.ts";
+import { isChangeNotice, SUBSCRIPTIONS_ACKNOWLEDGED } from "../change-notices.ts";
 import type { Call } from "../exchange.ts";
 import type { LegacyRevision } from "../revisions.ts";
 import { withoutEnvelope, withoutEnvelopeAndTasks } from "./reserved-meta.ts";
@@ -11,7 +11,7 @@ const OF_2025_11_25: ReadonlySet<string> = new Set([
 ]);
 /** Notifications of subscription streams, or for one hop only. */
 const OF_THE_MODERN_WIRE: ReadonlySet<string> = new Set([
-  ...["notifications/subscriptions/acknowledged", "notifications/cancelled", "notifications/tasks"],
+  ...[SUBSCRIPTIONS_ACKNOWLEDGED, "notifications/cancelled", "notifications/tasks"],
 ]);
 
 /** @returns `undefined` for a notification that this revision does not have. */

@@ -13,7 +13,7 @@ import type { FanOutObject } from "../../../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../../../durable-objects/feed-object.ts";
 import { SessionObject } from "../../../durable-objects/session-object.ts";
 import { BRANCHES, branchName, branchOf } from "../../../src/notifications/fan-out/branches.ts";
-import type { Handed } from "../../../src/notifications/fan-out/deliveries.ts";
+import type { DeliveryAnswer } from "../../../src/notifications/fan-out/deliveries.ts";
 import type { Interests, News, NewsSocket } from "../../../src/catalog/feeds.ts";
 import { until as untilIn } from "../../support/until.ts";
 import { PATIENCE_MS, until } from "../bounded.ts";
@@ -22,7 +22,7 @@ import { PATIENCE_MS, until } from "../bounded.ts";
 export const told = new Map<string, News[]>();
 
 /** What a session does with news before it takes it, by the id of its object. */
-export const conduct = new Map<string, () => Promise<Handed> | Handed>();
+export const conduct = new Map<string, () => Promise<DeliveryAnswer> | DeliveryAnswer>();
 
 /** The branches that want to hear of a server, as its feed knows them. */
 const watching = new Map<string, Set<number>>();
@@ -48,7 +48,7 @@ export function standIn(): StandIns {
   return { deliver, watch };
 }
 
-async function note(this: { ctx: DurableObjectState }, news: News): Promise<Handed> {
+async function note(this: { ctx: DurableObjectState }, news: News): Promise<DeliveryAnswer> {
   const id = this.ctx.id.toString();
   told.set(id, [...(told.get(id) ?? []), news]);
   return (await conduct.get(id)?.()) ?? "taken";
@@ -58,7 +58,7 @@ async function note(this: { ctx: DurableObjectState }, news: News): Promise<Hand
 export class Gate {
   isOpen = false;
 
-  readonly pass = async (): Promise<Handed> => {
+  readonly pass = async (): Promise<DeliveryAnswer> => {
     await until(async () => truly(this.isOpen), "the gate to be opened");
     return "taken";
   };

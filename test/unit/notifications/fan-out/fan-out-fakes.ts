@@ -1,11 +1,14 @@
 /** Those that a branch of the fan-out has to do with: sessions, feeds and sockets of a test's. */
 
-import type { Handed } from "../../../../src/notifications/fan-out/deliveries.ts";
-import type { ListenerSocket, Seat } from "../../../../src/notifications/fan-out/listener.ts";
+import type { DeliveryAnswer } from "../../../../src/notifications/fan-out/deliveries.ts";
+import type {
+  ListenerSocket,
+  SavedListener,
+} from "../../../../src/notifications/fan-out/listeners.ts";
 import type { Interests, News, Topic, TopicChange } from "../../../../src/catalog/feeds.ts";
 
 /** What becomes of calls: `lost` and `deaf` fail, before and after they were carried out. */
-export type Mode = "ok" | "lost" | "deaf" | "hangs" | "gone" | "parked";
+export type Mode = "ok" | "lost" | "deaf" | "hangs" | "gone" | "offline";
 
 export class FakeSession {
   mode: Mode = "ok";
@@ -14,9 +17,9 @@ export class FakeSession {
   readonly taken: News[] = [];
   calls = 0;
 
-  take(news: News): Handed {
+  take(news: News): DeliveryAnswer {
     this.calls += 1;
-    if (this.mode === "gone" || this.mode === "parked") return this.mode;
+    if (this.mode === "gone" || this.mode === "offline") return this.mode;
     if (news.seq <= (this.seqs.get(news.slug) ?? -Infinity)) return "taken";
     this.seqs.set(news.slug, news.seq);
     this.taken.push(news);
@@ -44,7 +47,7 @@ export class FakeFeed {
 
 export class FakeSocket implements ListenerSocket {
   readonly lines: string[] = [];
-  seat: Seat | undefined;
+  saved: SavedListener | undefined;
   isBroken = false;
   /** The code that the branch closed it with. */
   closed: number | undefined;
@@ -63,7 +66,7 @@ export class FakeSocket implements ListenerSocket {
   }
 
   serializeAttachment(value: unknown): void {
-    this.seat = structuredClone(value) as Seat;
+    this.saved = structuredClone(value) as SavedListener;
   }
 
   get honoured(): Interests | undefined {

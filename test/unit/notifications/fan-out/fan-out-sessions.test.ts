@@ -144,7 +144,7 @@ describe("a session that is busy", () => {
   });
 });
 
-describe.for(["gone", "parked"] as const)("a session that is %s", (mode) => {
+describe.for(["gone", "offline"] as const)("a session that is %s", (mode) => {
   test("is forgotten, and not called again", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       await world.subscribed({ a: ["tools", "uri:x"], b: ["tools"] }, "s");

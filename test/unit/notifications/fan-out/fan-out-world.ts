@@ -70,7 +70,7 @@ export class World {
   readonly failures: unknown[] = [];
   /** Called whenever the branch begins to call a session. */
   onDeliver: (session: string, news: News) => void = () => undefined;
-  /** Called whenever a session says that it is gone, or parked. */
+  /** Called whenever a session says that it is gone, or offline. */
   onGone: (session: string) => void = () => undefined;
   alarmAt = Infinity;
   /** How often it rang. */
@@ -239,7 +239,7 @@ export class World {
           );
         },
       },
-      found: found.map((socket) => ({ socket, seat: structuredClone(socket.seat) })),
+      found: found.map((socket) => ({ socket, saved: structuredClone(socket.saved) })),
       knows: (slug) => slug !== "unknown",
       limits: {
         windowBytes: this.#options.windowBytes ?? 100_000,

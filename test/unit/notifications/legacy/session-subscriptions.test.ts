@@ -246,11 +246,11 @@ test("a session that nobody has listened to for long is parked, and comes back",
   scene.subscriptions.left(7);
   scene.revive();
   expect(scene.subscriptions.awaySince).toBe(7);
-  scene.subscriptions.park();
+  scene.subscriptions.goOffline();
   await scene.settle();
   expect(scene.left).toEqual([undefined]);
   expect(scene.revive().isWatching).toBe(false);
-  expect(scene.news("a", 1, "uri:x:")).toBe("parked");
+  expect(scene.news("a", 1, "uri:x:")).toBe("offline");
   scene.asked.length = 0;
   await scene.listen();
   expect(scene.asked).toEqual([{ a: [...LIST_TOPICS, "uri:x:"], constructor: [...LIST_TOPICS] }]);
@@ -453,9 +453,9 @@ describe("a client that is away", () => {
     expect(scene.news("a", 2, "tools")).toBe("taken");
     vi.setSystemTime(Date.now() + MINUTE_MS);
     scene.revive();
-    expect(scene.news("a", 3, "prompts")).toBe("parked");
+    expect(scene.news("a", 3, "prompts")).toBe("offline");
     scene.revive();
-    expect(scene.news("constructor", 1, "uri:x:")).toBe("parked");
+    expect(scene.news("constructor", 1, "uri:x:")).toBe("offline");
     // Only calling is not listening: nobody is asked for news that cannot be told.
     scene.asked.length = 0;
     scene.subscriptions.seen();

@@ -3,9 +3,8 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { NewsNumbers } from "../../../../src/notifications/source/news-numbers.ts";
-import { TopicInterest } from "../../../../src/notifications/source/topic-interest.ts";
-import { wantedUriOf } from "../../../../src/notifications/source/wanted-uri.ts";
+import { NewsNumbers } from "../../../../src/notifications/source/publisher.ts";
+import { TopicInterest, wantedUriOf } from "../../../../src/notifications/source/topic-interest.ts";
 import { withSql } from "../../lib/sql-fixture.ts";
 
 describe("the numbers of news", () => {

@@ -7,7 +7,7 @@ import type {
   WatchEnd,
   WatchEvents,
 } from "../../../../src/notifications/source/watch-port.ts";
-import { Watch } from "../../../../src/notifications/source/server-watch.ts";
+import { ServerWatch } from "../../../../src/notifications/source/server-watch.ts";
 import { FakeServer } from "./fake-watch.ts";
 
 const MINUTE_MS = 60_000;
@@ -32,12 +32,12 @@ afterEach(() => {
 
 interface Made {
   readonly server: FakeServer;
-  readonly watch: Watch;
+  readonly watch: ServerWatch;
 }
 
-function watchOn(server: FakeServer, random: () => number = () => 0): Watch {
+function watchOn(server: FakeServer, random: () => number = () => 0): ServerWatch {
   const open = (events: WatchEvents): Promise<OpenWatch> => server.open(new Set(), events);
-  return new Watch({ open, events: HEARD, now: Date.now, random });
+  return new ServerWatch({ open, events: HEARD, now: Date.now, random });
 }
 
 async function started(server = new FakeServer()): Promise<Made> {
