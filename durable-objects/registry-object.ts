@@ -6,7 +6,7 @@
 
 import { DurableObject } from "cloudflare:workers";
 
-import { OwnerCode } from "../src/auth/sign-in/owner-code.ts";
+import { OwnerCode } from "../src/auth/identity/owner-code.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { randomSecret } from "../src/lib/random.ts";
 import { count } from "../src/observability/costs.ts";

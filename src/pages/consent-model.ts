@@ -2,9 +2,8 @@
 
 import type { Resource } from "../auth/resources.ts";
 import { ADMIN, USE } from "../auth/scopes.ts";
-import type { Changes } from "../auth/sign-in/approval-rules.ts";
 import { offeredScopes } from "../auth/sign-in/decide.ts";
-import type { ConsentQuestion } from "../auth/sign-in/sign-in-outcome.ts";
+import type { Changes, ConsentQuestion } from "../auth/sign-in/attempt.ts";
 import type { ConsentScope, ConsentView } from "./view/consent-view.ts";
 import { personLabel } from "./words.ts";
 

@@ -3,7 +3,7 @@
  */
 
 import type { AuthContext } from "../auth/context/context.ts";
-import type { Problem, ProblemKind } from "../auth/sign-in/ending.ts";
+import type { Problem, ProblemKind } from "../auth/sign-in/attempt.ts";
 import { page } from "./respond.ts";
 import { problemView, type ProblemView } from "./view/problem-view.ts";
 

@@ -6,7 +6,7 @@
 
 import type { AuthContext } from "../auth/context/context.ts";
 import { authorize } from "../auth/oauth/endpoints/authorize.ts";
-import { attemptExpired } from "../auth/sign-in/attempt-expired.ts";
+import { attemptExpired, attemptMark } from "../auth/sign-in/held-attempt.ts";
 import {
   endSession,
   isForeign,
@@ -15,17 +15,14 @@ import {
   signedIn,
 } from "../auth/sign-in/browser.ts";
 import { askSomebodyElse, decide } from "../auth/sign-in/decide.ts";
-import type { ReturnLink } from "../auth/sign-in/ending.ts";
-import { enterSignIn } from "../auth/sign-in/enter-sign-in.ts";
-import { handleCallback } from "../auth/sign-in/handle-callback.ts";
-import { attemptMark } from "../auth/sign-in/held-attempt.ts";
-import { logIn } from "../auth/sign-in/log-in.ts";
 import type {
   Complaint,
   ConsentQuestion,
+  ReturnLink,
   SignInOutcome,
   SignInQuestion,
-} from "../auth/sign-in/sign-in-outcome.ts";
+} from "../auth/sign-in/attempt.ts";
+import { enterSignIn, handleCallback, logIn } from "../auth/sign-in/log-in.ts";
 import { consentModel } from "./consent-model.ts";
 import { audited, foreignForm, submitted } from "./page-guard.ts";
 import { problemPage } from "./problems.ts";

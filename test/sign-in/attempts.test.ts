@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, test, vi } from "vitest";
 
 import type { Sql } from "../../src/lib/sql.ts";
-import { AttemptSeal } from "../../src/auth/sign-in/attempt-seal.ts";
+import { AttemptSeal } from "../../src/auth/sign-in/held-attempt.ts";
 import { Attempts, type NewAttempt } from "../../src/auth/store/attempts.ts";
 import { allShards } from "../../src/auth/store/shards.ts";
 import type { Browser, Page } from "../support/oauth-browser.ts";

@@ -2,7 +2,7 @@
 
 import { afterEach, describe, test, vi } from "vitest";
 
-import { cookieName } from "../../src/auth/sign-in/attempt-seal.ts";
+import { cookieName } from "../../src/auth/sign-in/held-attempt.ts";
 import { hashOf } from "../../src/lib/random.ts";
 import { signIn } from "../support/oauth-client.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";

@@ -4,8 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, test, vi } from "vitest";
 
 import { OwnerProvider, weaknessOf } from "../../src/auth/identity/owner.ts";
-import { OwnerCode } from "../../src/auth/sign-in/owner-code.ts";
-import type { OwnerSetup } from "../../src/auth/identity/owner-setup.ts";
+import { OwnerCode, type OwnerSetup } from "../../src/auth/identity/owner-code.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
 import { records } from "./people.ts";
 import { browserOf, type SignInOptions } from "./sign-in-gateway.ts";

@@ -8,7 +8,7 @@ import { exports } from "cloudflare:workers";
 import type { AuthContext } from "../../src/auth/context/context.ts";
 import type { IdentityProvider } from "../../src/auth/identity/provider.ts";
 import { OwnerProvider } from "../../src/auth/identity/owner.ts";
-import type { OwnerSetup } from "../../src/auth/identity/owner-setup.ts";
+import type { OwnerSetup } from "../../src/auth/identity/owner-code.ts";
 import { register } from "../../src/auth/oauth/endpoints/register.ts";
 import { token } from "../../src/auth/oauth/endpoints/token.ts";
 import { showAccount } from "../../src/pages/account.ts";

@@ -7,7 +7,7 @@ import type { IdentityProvider } from "../identity/provider.ts";
 import type { AuthSecrets } from "../secrets.ts";
 import type { Authorities, Authority, AuthorityEnv } from "../oauth/engine/authority.ts";
 import type { ClientKeys } from "../clients/assertion-keys.ts";
-import type { OwnerSetup } from "../identity/owner-setup.ts";
+import type { OwnerSetup } from "../identity/owner-code.ts";
 import type { AuthStore } from "./auth-store.ts";
 
 /** The parts that live as long as the isolate. */

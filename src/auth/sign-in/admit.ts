@@ -1,35 +1,33 @@
-/**
- * Signs a person in whom a provider has identified: their user record, and a session of this
- * browser.
- */
+/** Who is at the browser; and the signing in of a person whom a provider has identified. */
 
 import { seal } from "../../lib/seal.ts";
 import { auditLine } from "../../observability/audit.ts";
-import { endSession, sessionCookie } from "./browser.ts";
 import { addressOf, type AuthContext } from "../context/context.ts";
-import type { SignInRefused, SignInResult } from "../identity/provider.ts";
-import type { SignedInUser } from "../store/users.ts";
+import type { SignInRefused } from "../identity/provider.ts";
 import { upkeepPurpose } from "../oauth/grants/grant-judge.ts";
-import { problem, type Problem, type ProblemKind } from "./ending.ts";
-import type { SignedInPerson } from "./signed-in-person.ts";
+import type { SignedInUser } from "../store/users.ts";
+import {
+  type Marks,
+  problem,
+  type Problem,
+  type ProblemKind,
+  type SignedInPerson,
+} from "./attempt.ts";
+import { endSession, type Identified, identify, sessionCookie, signedIn } from "./browser.ts";
 
-export interface Admitted {
+interface Admitted {
   readonly kind: "admitted";
   readonly person: SignedInPerson;
+  /** The cookies of the session that was opened. */
   readonly cookies: readonly string[];
 }
 
-/** The marks by which the login doctor joins the step to its attempt. */
-export interface AdmitMarks {
-  readonly attempt?: string;
-  readonly client?: string;
-}
-
+/** Signs in a person: their user record, and a session of this browser. */
 export async function admit(
   context: AuthContext,
   request: Request,
-  { provider, result }: { readonly provider: string; readonly result: SignInResult },
-  marks: AdmitMarks = {},
+  { provider, result }: Identified,
+  marks: Marks = {},
 ): Promise<Admitted | Problem> {
   if (result.kind === "refused") return refuseSignIn(context, request, { provider, result }, marks);
   const { identity, upkeep, codeMac, authTime } = result;
@@ -87,9 +85,40 @@ export function refuseSignIn(
     provider,
     result: { reason, detail },
   }: { readonly provider: string; readonly result: SignInRefused },
-  marks: AdmitMarks = {},
+  marks: Marks = {},
 ): Problem {
   const reference = context.trace({ kind: "sign_in_refused", provider, reason, detail, ...marks });
   auditLine("", "sign_in_denied", { provider, reason, address: addressOf(request), reference });
   return problem(PROBLEMS[reason] ?? "provider-failed", { reference });
+}
+
+interface Presence {
+  readonly kind: "presence";
+  /** The signed-in person. */
+  readonly person?: SignedInPerson;
+  /** The cookies of a session that was opened just now. */
+  readonly cookies: readonly string[];
+}
+
+/**
+ * Identifies the person for whom a page is requested: by the session, or by a proxy in front of the
+ * gateway.
+ *
+ * @returns a problem when the person is identified but not admitted.
+ */
+export async function whoIsThere(
+  context: AuthContext,
+  request: Request,
+): Promise<Presence | Problem> {
+  const found = await signedIn(context, request);
+  if (found !== undefined) {
+    const { user, session } = found;
+    const { authenticatedAt, codeMac } = session;
+    const person = { user, authenticatedAt, ...(codeMac !== undefined && { codeMac }) };
+    return { kind: "presence", person, cookies: [] };
+  }
+  const identified = await identify(context, request);
+  if (identified === undefined) return { kind: "presence", cookies: [] };
+  const admitted = await admit(context, request, identified);
+  return admitted.kind === "problem" ? admitted : { ...admitted, kind: "presence" };
 }

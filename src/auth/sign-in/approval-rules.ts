@@ -8,17 +8,7 @@ import { covers } from "../scopes.ts";
 import { redirectKind } from "../clients/redirect-uris.ts";
 import type { Approval } from "../store/approvals.ts";
 import type { AskingClient } from "./asking-client.ts";
-import type { AuthorizeContent } from "./attempt.ts";
-
-/** The differences since the user last approved the application. */
-export interface Changes {
-  /** The earlier name. */
-  readonly earlierName?: string;
-  /** The redirect URIs or the client authentication differ. */
-  readonly isOtherwise: boolean;
-  /** Scopes that were not approved before; empty when there was no approval. */
-  readonly newScopes: readonly string[];
-}
+import type { AuthorizeContent, Changes } from "./attempt.ts";
 
 export const NO_CHANGES: Changes = { isOtherwise: false, newScopes: [] };
 

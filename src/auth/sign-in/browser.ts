@@ -10,7 +10,7 @@ import type { AuthContext } from "../context/context.ts";
 import { cookie, noCookie, readCookies } from "../cookies.ts";
 import type { BrowserSession } from "../store/browser-sessions.ts";
 import { type CurrentUser, currentUser, type User } from "../store/users.ts";
-import { identify } from "./identify.ts";
+import type { SignInResult } from "../identity/provider.ts";
 
 const SESSION_COOKIE = "__Host-edgeway-session";
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
@@ -122,4 +122,27 @@ export async function readForm(request: Request): Promise<URLSearchParams | unde
     if (error instanceof TooLargeError) return undefined;
     throw error;
   }
+}
+
+export interface Identified {
+  /** The name of that provider. */
+  readonly provider: string;
+  readonly result: SignInResult;
+}
+
+/**
+ * Identifies the sender of a request where a proxy in front of the gateway has signed the identity.
+ *
+ * @returns `undefined` when no provider identifies the request, which is usual.
+ */
+export async function identify(
+  { providers }: Pick<AuthContext, "providers">,
+  { headers }: Request,
+): Promise<Identified | undefined> {
+  for (const provider of providers.values()) {
+    if (provider.kind !== "header") continue;
+    const result = await provider.identify(headers);
+    if (result !== undefined) return { provider: provider.name, result };
+  }
+  return undefined;
 }

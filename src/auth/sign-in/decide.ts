@@ -3,16 +3,20 @@
 import { endSession, isFresh, NO_SESSION_COOKIE, signedIn } from "./browser.ts";
 import type { AuthContext } from "../context/context.ts";
 import { ADMIN, USE } from "../scopes.ts";
-import { answerError } from "./answer-error.ts";
 import { NO_CHANGES } from "./approval-rules.ts";
-import type { Attempt, AuthorizeContent, Settled } from "./attempt.ts";
-import { type Ending, problem, withCookies } from "./ending.ts";
-import { attemptExpired } from "./attempt-expired.ts";
-import { attemptMark, HeldAttempt } from "./held-attempt.ts";
-import { issueApproved } from "./issue.ts";
+import {
+  type Attempt,
+  type AuthorizeContent,
+  type Ending,
+  problem,
+  type Settled,
+  type SignInOutcome,
+  withCookies,
+} from "./attempt.ts";
+import { attemptExpired, attemptMark, HeldAttempt } from "./held-attempt.ts";
+import { answerError, issueApproved } from "./issue.ts";
 import { choices, goToLogin } from "./redirect-to-provider.ts";
-import type { SignInOutcome } from "./sign-in-outcome.ts";
-import { whoIsThere } from "./present.ts";
+import { whoIsThere } from "./admit.ts";
 
 /** The scopes that a page offers: the fixed ones, and those that the person can leave out. */
 export interface OfferedScopes {

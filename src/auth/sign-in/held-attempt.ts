@@ -1,12 +1,115 @@
-/** An attempt and the browser that began it: each of its steps can be taken once. */
+/**
+ * An attempt in its record, and the browser that began it: each of its steps can be taken once.
+ *
+ * Only the handle of an attempt opens it: the form that a person sends contains the handle, and it is
+ * the `state` towards a provider. The record is found by the hash of the handle and sealed with a key
+ * derived from it. The browser also holds a cookie, so a handle that leaks to another browser is
+ * worthless there.
+ */
 
-import { hashOf } from "../../lib/random.ts";
+import { hashOf, randomSecret } from "../../lib/random.ts";
+import { importKey, type Keyring, seal, unseal } from "../../lib/seal.ts";
 import type { AuthContext } from "../context/context.ts";
-import { noCookie, readCookies } from "../cookies.ts";
+import { cookie, noCookie, readCookies } from "../cookies.ts";
 import type { Stage } from "../store/attempts.ts";
-import type { Attempt, Content, Settled } from "./attempt.ts";
-import { attemptsIn, AttemptSeal, cookieName } from "./attempt-seal.ts";
-import type { Ending } from "./ending.ts";
+import type { AttemptRefusal } from "../trace/trace.ts";
+import {
+  type Attempt,
+  type Content,
+  type Ending,
+  problem,
+  type Problem,
+  type ProblemKind,
+  type Settled,
+} from "./attempt.ts";
+
+const COOKIE = "__Host-edgeway-attempt-";
+const COOKIE_ID_CHARS = 8;
+const CONTENT = "attempt-content";
+const ANSWER = "attempt-answer";
+
+/** @param id the hash of the handle. */
+export function cookieName(id: string): string {
+  return COOKIE + id.slice(0, COOKIE_ID_CHARS);
+}
+
+const COOKIE_ID = /^[A-Za-z0-9_-]{8}$/;
+
+/** @returns the beginning of the id of each attempt that has a cookie among these. */
+function attemptsIn(cookies: Iterable<string>): readonly string[] {
+  const own = [...cookies].filter((name) => name.startsWith(COOKIE));
+  return own.map((name) => name.slice(COOKIE.length)).filter((id) => COOKIE_ID.test(id));
+}
+
+export class AttemptSeal {
+  readonly #ring: Keyring;
+
+  private constructor(ring: Keyring) {
+    this.#ring = ring;
+  }
+
+  /** The handle has 256 random bits, so one hash of it is a key that cannot be guessed. */
+  static async of(handle: string): Promise<AttemptSeal> {
+    const bytes = new TextEncoder().encode(`edgeway/auth/attempt/1:${handle}`);
+    const key = await importKey(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+    return new AttemptSeal({ currentId: "handle", keys: new Map([["handle", key]]) });
+  }
+
+  content(content: Content): Promise<string> {
+    return seal(this.#ring, CONTENT, content);
+  }
+
+  answer(ending: Ending): Promise<string> {
+    return seal(this.#ring, ANSWER, ending);
+  }
+
+  /** @throws Error for data that this handle did not seal: its own record contains nothing else. */
+  async openContent(sealed: string): Promise<Content> {
+    return (await this.#open(CONTENT, sealed)) as Content;
+  }
+
+  async openAnswer(sealed: string): Promise<Ending> {
+    return (await this.#open(ANSWER, sealed)) as Ending;
+  }
+
+  async #open(purpose: string, sealed: string): Promise<unknown> {
+    const opened = await unseal(this.#ring, purpose, sealed);
+    if (opened === undefined) throw new Error("An attempt does not open with its own handle");
+    return opened;
+  }
+}
+
+/**
+ * A browser with more open attempts has mostly forgotten them, and the size of headers is limited.
+ */
+const MAX_COOKIES = 12;
+
+/** @returns a new random handle and its id. */
+export async function newHandle(): Promise<Pick<Attempt, "handle" | "id">> {
+  const handle = randomSecret();
+  return { handle, id: await hashOf(handle) };
+}
+
+/** @returns the values of `Set-Cookie` for the browser. */
+export async function openAttempt(
+  { store, limits }: AuthContext,
+  request: Request,
+  { handle, id, stage, content }: Attempt,
+): Promise<readonly string[]> {
+  const secret = randomSecret();
+  const [browser, seal] = await Promise.all([hashOf(secret), AttemptSeal.of(handle)]);
+  const seconds = limits.attemptMinutes * 60;
+  await store.ephemeral(id).attempts.open({
+    id,
+    browser,
+    stage,
+    content: await seal.content(content),
+    expiresAt: content.startedAt + seconds * 1000,
+  });
+  const own = [...readCookies(request).keys()].filter((name) => name.startsWith(COOKIE));
+  const tooMany = own.slice(0, Math.max(0, own.length - MAX_COOKIES + 1));
+  return [cookie(cookieName(id), secret, seconds), ...tooMany.map(noCookie)];
+}
 
 const HANDLE = /^[A-Za-z0-9_-]{43}$/;
 
@@ -128,4 +231,27 @@ export class HeldAttempt {
       }),
     });
   }
+}
+
+const PROBLEMS: Readonly<Record<AttemptRefusal, ProblemKind>> = {
+  expired: "attempt-gone",
+  used: "attempt-gone",
+  "other-browser": "attempt-gone",
+  "foreign-origin": "foreign-form",
+  malformed: "no-form",
+};
+
+interface Marks {
+  readonly attempt?: string;
+  readonly client?: string;
+}
+
+/** @param marks of the attempt, as far as it is known which one was meant. */
+export function attemptExpired(
+  { trace }: Pick<AuthContext, "trace">,
+  reason: AttemptRefusal,
+  marks: Marks,
+): Problem {
+  const reference = trace({ kind: "attempt_refused", reason, ...marks });
+  return problem(PROBLEMS[reason], { reference });
 }

@@ -1,14 +1,125 @@
-/** Handles the answer on the sign-in page: a provider to go to, or the owner's code. */
+/**
+ * `/login` and `/callback/<provider>`: a person comes to sign in, on the way to an application or to
+ * the gateway's own pages; enters the owner's code, or goes to a provider and comes back; and goes on
+ * to what they came for.
+ */
 
+import { logSetupLink } from "../../observability/setup-link.ts";
 import { addressOf, type AuthContext } from "../context/context.ts";
+import { setupPath } from "../identity/owner-code.ts";
 import type { CodeProvider } from "../identity/provider.ts";
-import { refuseSignIn } from "./admit.ts";
-import { marksOf } from "./attempt.ts";
-import { welcome } from "./conclude.ts";
-import { attemptExpired } from "./attempt-expired.ts";
-import { attemptMark, HeldAttempt } from "./held-attempt.ts";
-import { choices, redirectToProvider } from "./redirect-to-provider.ts";
-import type { Complaint, SignInOutcome } from "./sign-in-outcome.ts";
+import { ADMIN } from "../scopes.ts";
+import { admit, refuseSignIn, whoIsThere } from "./admit.ts";
+import {
+  type Attempt,
+  type Complaint,
+  type Ending,
+  marksOf,
+  problem,
+  redirect,
+  type Settled,
+  type SignedInPerson,
+  type SignInOutcome,
+  type SignInQuestion,
+  type VisitContent,
+  withCookies,
+} from "./attempt.ts";
+import { type Identified, isFresh } from "./browser.ts";
+import {
+  attemptExpired,
+  attemptMark,
+  HeldAttempt,
+  newHandle,
+  openAttempt,
+} from "./held-attempt.ts";
+import { issueApproved } from "./issue.ts";
+import { callbackOf, choices, onlyProvider, redirectToProvider } from "./redirect-to-provider.ts";
+import { mayAsk } from "./sign-in-limits.ts";
+
+const HOME = "/account";
+/** Paths that lead back into the sign-in, or abandon the new session. */
+const CIRCULAR = /^\/(?:login|logout|callback|setup|authorize)(?:\/|$)/;
+
+/** @param request a GET of `/login`, with `attempt` for a waiting one, or with `to` and `fresh`. */
+export async function enterSignIn(context: AuthContext, request: Request): Promise<SignInOutcome> {
+  const { searchParams: query } = new URL(request.url);
+  const handle = query.get("attempt");
+  if (handle !== null) return resume(context, request, handle);
+  const to = localPath(query.get("to"), context.origin);
+  const needsLogin = query.get("fresh") === "1";
+  const there = await whoIsThere(context, request);
+  if (there.kind === "problem") return there;
+  const { person } = there;
+  if (person !== undefined && (!needsLogin || isFresh(context, person))) {
+    return withCookies(redirect(to), there.cookies);
+  }
+  const wait = await mayAsk(context, request);
+  if (wait !== undefined) return problem("limited", { retryAfterSeconds: wait });
+  if (choices(context).length === 0) {
+    return problem(person === undefined ? "no-statement" : "not-fresh");
+  }
+  return begin(context, request, { kind: "visit", startedAt: Date.now(), needsLogin, to });
+}
+
+/** Shows the page of an attempt that waits for a sign-in. */
+async function resume(
+  context: AuthContext,
+  request: Request,
+  handle: string,
+): Promise<SignInOutcome> {
+  const held = await HeldAttempt.of(context, request, handle);
+  const mark = await attemptMark(request, handle);
+  if (held === undefined) return attemptExpired(context, "other-browser", mark);
+  const attempt = await held.find();
+  if (attempt?.stage !== "login") return attemptExpired(context, "used", mark);
+  return askToSignIn(context, attempt);
+}
+
+async function begin(
+  context: AuthContext,
+  request: Request,
+  content: VisitContent,
+): Promise<SignInOutcome> {
+  const attempt: Attempt = { ...(await newHandle()), stage: "login", content };
+  const only = onlyProvider(context);
+  if (only === undefined) {
+    const cookies = await openAttempt(context, request, attempt);
+    return withCookies(await askToSignIn(context, attempt), cookies);
+  }
+  const { ending, next = attempt } = await redirectToProvider(context, request, attempt, only);
+  return withCookies(ending, await openAttempt(context, request, { ...attempt, ...next }));
+}
+
+async function askToSignIn(context: AuthContext, attempt: Attempt): Promise<SignInQuestion> {
+  const question = { kind: "sign-in", attempt } as const;
+  for (const provider of choices(context)) {
+    if (provider.kind !== "code" || (await provider.hasCode())) continue;
+    await offerSetup(context);
+    return { ...question, complaint: { kind: "not-set-up" } };
+  }
+  return question;
+}
+
+/** Logs the setup link where only the operator can read it, once for as long as the link works. */
+async function offerSetup({ setup, origin }: AuthContext): Promise<void> {
+  const token = await setup().beginSetup();
+  if (token !== undefined) logSetupLink(origin + setupPath(token));
+}
+
+/**
+ * Accepts paths of this gateway alone as the page to go to after a sign-in.
+ *
+ * @param to a value of the query, which anyone can have written.
+ */
+function localPath(to: string | null, origin: string): string {
+  // Browsers read a backslash as a slash, and drop tabs and line breaks.
+  if (to === null || !/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(to)) return HOME;
+  const url = URL.canParse(to, origin) ? new URL(to, origin) : undefined;
+  if (url?.origin !== origin || CIRCULAR.test(url.pathname)) return HOME;
+  // `/.//host` is a local path, but its resolved form `//host` is the address of another host.
+  if (url.pathname.startsWith("//")) return HOME;
+  return url.pathname + url.search;
+}
 
 /** The one key under which all tries are counted together. */
 const TRIES_KEY = "code-tries";
@@ -34,28 +145,22 @@ export async function logIn(
     return ending ?? attemptExpired(context, "used", mark);
   }
   if (provider === undefined || code === null) return attemptExpired(context, "malformed", mark);
-  return enter(context, request, { held, provider, code, mark });
-}
-
-interface Entry {
-  readonly held: HeldAttempt;
-  readonly provider: CodeProvider;
-  readonly code: string;
-  readonly mark: { readonly attempt?: string };
+  const ending = await enterCode(context, request, held, { provider, code });
+  return ending ?? attemptExpired(context, "used", mark);
 }
 
 /**
  * Checks the code before it takes the step: a wrong one may be corrected. A code is checked, and
  * counted, only for an attempt that waits for it.
  */
-async function enter(
+async function enterCode(
   context: AuthContext,
   request: Request,
-  { held, provider, code, mark }: Entry,
-): Promise<SignInOutcome> {
+  held: HeldAttempt,
+  { provider, code }: { readonly provider: CodeProvider; readonly code: string },
+): Promise<SignInOutcome | undefined> {
   const attempt = await held.find();
-  if (attempt?.stage !== "login")
-    return (await held.again("login")) ?? attemptExpired(context, "used", mark);
+  if (attempt?.stage !== "login") return held.again("login");
   const { codeTries: tries } = context.store.ephemeral(TRIES_KEY);
   const address = addressOf(request);
   const seconds = await tries.begin(address, context.limits.codeTries);
@@ -63,10 +168,7 @@ async function enter(
   if (checked?.kind === "identity") {
     await tries.forgive(address);
     const identified = { provider: provider.name, result: checked };
-    const ending = await held.step("login", (taken) =>
-      welcome(context, request, { attempt: taken, identified, endCookie: held.endCookie }),
-    );
-    return ending ?? attemptExpired(context, "used", mark);
+    return held.step("login", (taken) => conclude(context, request, { held, taken, identified }));
   }
   const detail = "There were too many wrong codes.";
   const result = checked ?? ({ kind: "refused", reason: "limited", detail } as const);
@@ -77,4 +179,94 @@ async function enter(
 function complaintOf(reason: string, seconds: number): Complaint {
   if (seconds > 0) return { kind: "wait", seconds };
   return { kind: reason === "not-set-up" ? "not-set-up" : "wrong-code" };
+}
+
+/**
+ * Handles the redirect back from a provider. Its parameters are read only if they belong to an
+ * attempt of this browser that was sent to this provider (mix-up: RFC 9207, RFC 9700 section 4.4),
+ * and only once: no provider is asked about anything else.
+ *
+ * @param name the provider's name in the path.
+ */
+export async function handleCallback(
+  context: AuthContext,
+  request: Request,
+  name: string,
+): Promise<Ending> {
+  const { pathname, search, searchParams } = new URL(request.url);
+  const [state = null, ...others] = searchParams.getAll("state");
+  const held = others.length === 0 ? await HeldAttempt.of(context, request, state) : undefined;
+  const mark = await attemptMark(request, others.length === 0 ? state : null);
+  if (held === undefined) return refuseCallback(context, "other-browser", mark);
+  const waiting = await held.find();
+  const provider = context.providers.get(name);
+  if (waiting?.stage !== "login") return refuseCallback(context, "used", mark);
+  if (provider?.kind !== "redirect" || waiting.content.departure?.provider !== name) {
+    return refuseCallback(context, "malformed", mark);
+  }
+  const ending = await held.step("login", async (attempt) => {
+    const { handle, content } = attempt;
+    const result = await provider.finish({
+      url: new URL(pathname + search, context.origin),
+      state: handle,
+      callback: callbackOf(context, provider),
+      memory: content.departure?.memory ?? {},
+    });
+    const identified = { provider: name, result };
+    const settled = await conclude(context, request, { held, taken: attempt, identified });
+    return { ...settled, isOnce: true };
+  });
+  return ending ?? refuseCallback(context, "used", mark);
+}
+
+function refuseCallback(
+  { trace }: Pick<AuthContext, "trace">,
+  reason: "other-browser" | "used" | "malformed",
+  mark: { readonly attempt?: string },
+): Ending {
+  return problem("bad-return", { reference: trace({ kind: "attempt_refused", reason, ...mark }) });
+}
+
+interface Identification {
+  readonly held: HeldAttempt;
+  readonly taken: Attempt;
+  readonly identified: Identified;
+}
+
+/** Signs in the person whom a provider identified, and goes on to what they came for. */
+async function conclude(
+  context: AuthContext,
+  request: Request,
+  { held: { endCookie }, taken, identified }: Identification,
+): Promise<Settled> {
+  const admitted = await admit(context, request, identified, marksOf(taken));
+  if (admitted.kind === "problem") return { ending: withCookies(admitted, [endCookie]) };
+  const ending = await goOn(context, taken, admitted.person);
+  return { ending: withCookies(ending, [...admitted.cookies, endCookie]) };
+}
+
+async function goOn(
+  context: AuthContext,
+  attempt: Attempt,
+  person: SignedInPerson,
+): Promise<Ending> {
+  const { content } = attempt;
+  if (content.kind === "visit") {
+    // The action would only demand another sign-in, which the provider cannot prove.
+    const isProven = !content.needsLogin || isFresh(context, person);
+    return isProven ? redirect(content.to) : notFresh(context, attempt, person);
+  }
+  const { approved: scopes } = content;
+  if (scopes === undefined) return attemptExpired(context, "used", marksOf(attempt));
+  if (scopes.includes(ADMIN) && !isFresh(context, person)) {
+    return notFresh(context, attempt, person);
+  }
+  return issueApproved(context, { content, scopes, attempt: attempt.id }, person);
+}
+
+function notFresh(context: AuthContext, attempt: Attempt, { user }: SignedInPerson): Ending {
+  const detail = "The provider does not say that the person has signed in just now (auth_time).";
+  const step = { kind: "sign_in_refused", provider: user.provider } as const;
+  const reference = context.trace({ ...step, ...marksOf(attempt), reason: "not-fresh", detail });
+  return problem("not-fresh", { reference });
 }

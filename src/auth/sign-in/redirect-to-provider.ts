@@ -4,8 +4,7 @@ import type { AuthContext } from "../context/context.ts";
 import type { IdentityProvider, RedirectProvider } from "../identity/provider.ts";
 import { ADMIN } from "../scopes.ts";
 import { refuseSignIn } from "./admit.ts";
-import { type Attempt, type Content, marksOf, type Settled } from "./attempt.ts";
-import { problem, redirect } from "./ending.ts";
+import { type Attempt, type Content, marksOf, problem, redirect, type Settled } from "./attempt.ts";
 
 /**
  * @returns the providers that a person can choose; the others identify the person of every request.

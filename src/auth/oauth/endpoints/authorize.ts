@@ -13,19 +13,23 @@ import { redirectKind } from "../../clients/redirect-uris.ts";
 import type { AuthContext } from "../../context/context.ts";
 import { canonicalResource, resourceForScopes } from "../../resources.ts";
 import { ADMIN, choose } from "../../scopes.ts";
-import { answerError } from "../../sign-in/answer-error.ts";
+import { answerError, issueCode } from "../../sign-in/issue.ts";
 import { changesSince, isCovered, NO_CHANGES } from "../../sign-in/approval-rules.ts";
 import { findClient, type FoundClient } from "../../sign-in/asking-client.ts";
-import type { AuthorizeContent } from "../../sign-in/attempt.ts";
+import {
+  type AuthorizeContent,
+  type Ending,
+  type Problem,
+  problem,
+  type SignedInPerson,
+  type SignInOutcome,
+  withCookies,
+} from "../../sign-in/attempt.ts";
 import { isFresh } from "../../sign-in/browser.ts";
-import { type Ending, type Problem, problem, withCookies } from "../../sign-in/ending.ts";
-import { issueCode } from "../../sign-in/issue.ts";
-import { newHandle, openAttempt } from "../../sign-in/open-attempt.ts";
-import { whoIsThere } from "../../sign-in/present.ts";
+import { newHandle, openAttempt } from "../../sign-in/held-attempt.ts";
+import { whoIsThere } from "../../sign-in/admit.ts";
 import { choices } from "../../sign-in/redirect-to-provider.ts";
 import { limitKeyOf, mayAsk } from "../../sign-in/sign-in-limits.ts";
-import type { SignInOutcome } from "../../sign-in/sign-in-outcome.ts";
-import type { SignedInPerson } from "../../sign-in/signed-in-person.ts";
 import type { User } from "../../store/users.ts";
 import { claimedId } from "../../trace/clean-step.ts";
 import { type Check, firstFinding } from "./check.ts";

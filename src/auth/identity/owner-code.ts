@@ -4,7 +4,20 @@
  */
 
 import { hashOf, randomName, randomSecret } from "../../lib/random.ts";
-import type { OwnerSetup } from "../identity/owner-setup.ts";
+
+/** The way in which the owner of a new gateway gets a code, as the Worker reaches it. */
+export interface OwnerSetup {
+  /** @returns the token of a new link; `undefined` while an earlier one works, or a code exists. */
+  beginSetup(): Promise<string | undefined>;
+  /** @returns whether the link works. */
+  isSetupToken(token: string): Promise<boolean>;
+  /** Makes the code. @returns `undefined` when the link does not work, or no longer works. */
+  finishSetup(token: string): Promise<string | undefined>;
+}
+
+export function setupPath(token: string): string {
+  return `/setup?${new URLSearchParams({ token }).toString()}`;
+}
 
 /** The port to a small key-value store; the storage of a Durable Object satisfies it by shape. */
 export interface SmallStore {
