@@ -11,7 +11,7 @@ import { readCatalog } from "../src/catalog/read/read-catalog.ts";
 import { resourcesOf } from "../src/catalog/routing/server-resources.ts";
 import { CatalogCache } from "../src/catalog/cache/catalog-cache.ts";
 import type { Topic, TopicChange } from "../src/catalog/feeds.ts";
-import { type ManagedWatch, WatchManager } from "../src/notifications/source/watch-manager.ts";
+import { WatchManager } from "../src/notifications/source/watch-manager.ts";
 import type { Server } from "../src/endpoint/server.ts";
 import { count } from "../src/observability/costs.ts";
 import type { ServerHealth } from "../src/observability/health.ts";
@@ -26,7 +26,7 @@ const NOTHING: ServerHealth["counts"] = { tools: 0, resources: 0, templates: 0, 
 
 interface Parts {
   readonly catalogs: CatalogCache;
-  readonly watch: ManagedWatch;
+  readonly watch: WatchManager;
 }
 
 export class FeedObject extends DurableObject<Env> {

@@ -24,12 +24,12 @@ export function uriOf(topic: Topic): string | undefined {
   return isListTopic(topic) ? undefined : topic.slice(URI.length);
 }
 
-export function wordOf(topic: Topic): Call {
+export function notificationOf(topic: Topic): Call {
   if (isListTopic(topic)) return { method: LIST_CHANGED[topic] };
   return { method: RESOURCE_UPDATED, params: { uri: uriOf(topic) } };
 }
 
 /** @returns the list that a notification reports as changed; `undefined` for other methods. */
-export function listToldBy(method: string): ListTopic | undefined {
+export function listChangedBy(method: string): ListTopic | undefined {
   return LIST_TOPICS.find((topic) => LIST_CHANGED[topic] === method);
 }

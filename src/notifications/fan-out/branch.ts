@@ -14,7 +14,7 @@ import { AcceptedNews } from "./accepted-news.ts";
 import { LateNews } from "./late-news.ts";
 import { type ListenerSocket, Listeners, type ListenersParts } from "./listeners.ts";
 import { InterestRegistry } from "./interest-registry.ts";
-import { Kind, type Want, SubscriptionTable } from "./subscription-table.ts";
+import { Kind, type ServerTopic, SubscriptionTable } from "./subscription-table.ts";
 
 export interface BranchParts<Socket extends ListenerSocket> {
   readonly number: number;
@@ -30,27 +30,8 @@ export interface BranchParts<Socket extends ListenerSocket> {
   readonly scheduleAlarm: (at: number) => void;
   /** Keeps the Durable Object awake. */
   readonly keep: (work: Promise<void>) => void;
-  readonly times?: Partial<Times>;
 }
 
-interface Times {
-  /** The longest wait of a subscriber for one feed's answer about lists, and about resources. */
-  readonly listsMs: number;
-  readonly urisMs: number;
-  /** The longest time a session may need to take news. */
-  readonly handMs: number;
-  /** Time without progress after which the sessions being called count as stuck. */
-  readonly stuckMs: number;
-  readonly tickMs: number;
-}
-
-const TIMES: Times = {
-  listsMs: 3000,
-  urisMs: 6000,
-  handMs: 10_000,
-  stuckMs: 1500,
-  tickMs: 250,
-};
 /** A branch that is lost while it delivers news is woken after this. */
 const WATCHDOG_MS = 30_000;
 const MIN_PAUSE_MS = 1000;
@@ -78,20 +59,17 @@ export class Branch<Socket extends ListenerSocket> {
     this.#parts = parts;
     const { number, sql, feeds, recipients, found, knows, limits, now, scheduleAlarm, keep } =
       parts;
-    const { listsMs, urisMs, handMs, stuckMs, tickMs } = { ...TIMES, ...parts.times };
-    const deadlines = new Deadlines(tickMs);
+    const deadlines = new Deadlines();
     const subscriptions = new SubscriptionTable(sql);
     this.#subscriptions = subscriptions;
     this.#acceptedNews = new AcceptedNews(sql);
-    this.#lateNews = new LateNews(sql, now, 2 * handMs);
+    this.#lateNews = new LateNews(sql, now);
     this.#interests = new InterestRegistry({
       branch: number,
       sql,
       subscriptions,
       feeds,
       deadlines,
-      listsMs,
-      urisMs,
       knows,
       now,
       scheduleAlarm,
@@ -110,8 +88,6 @@ export class Branch<Socket extends ListenerSocket> {
       lateNews: this.#lateNews,
       recipients,
       deadlines,
-      handMs,
-      stuckMs,
       now,
       scheduleAlarm,
       keep,
@@ -153,7 +129,7 @@ export class Branch<Socket extends ListenerSocket> {
       else if (!this.#subscriptions.isWanted({ slug, topic })) unwanted.push(topic);
     }
     this.#acceptedNews.accept(news, bySessions);
-    this.#interests.doubt(slug, unwanted);
+    this.#interests.sendLater(slug, unwanted);
     this.listeners.deliver(news);
     if (bySessions.length === 0) return;
     this.#parts.scheduleAlarm(this.#parts.now() + WATCHDOG_MS);
@@ -163,7 +139,7 @@ export class Branch<Socket extends ListenerSocket> {
   /** Runs when the alarm fires. */
   async wake(): Promise<void> {
     this.#deliveries.retry();
-    await this.#interests.settle();
+    await this.#interests.sendDue();
     this.#rescheduleAlarm();
   }
 
@@ -209,7 +185,7 @@ export class Branch<Socket extends ListenerSocket> {
       const topics: Topic[] = [];
       const known = new Set<Topic>();
       for (const topic of new Set(wanted)) {
-        const want: Want = { slug, topic };
+        const want: ServerTopic = { slug, topic };
         const key = keyOf(subscriber, slug, topic);
         const isThere = this.#subscriptions.has(subscriber, want);
         if (isThere && !this.#asking.has(key)) known.add(topic);
@@ -233,13 +209,13 @@ export class Branch<Socket extends ListenerSocket> {
     const unwanted = topics.filter((topic) =>
       this.#subscriptions.remove(subscriber, { slug, topic }),
     );
-    this.#interests.doubt(slug, unwanted);
+    this.#interests.sendLater(slug, unwanted);
   }
 
   #forget(subscriber: string): void {
     this.#lateNews.forget(subscriber);
     for (const { slug, topic } of this.#subscriptions.forget(subscriber))
-      this.#interests.doubt(slug, [topic]);
+      this.#interests.sendLater(slug, [topic]);
   }
 }
 

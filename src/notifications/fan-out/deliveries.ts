@@ -12,7 +12,7 @@ import type { Deadlines } from "../../lib/deadlines.ts";
 import { Outbox } from "../../lib/outbox.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
 import type { AcceptedNews, Range } from "./accepted-news.ts";
-import type { LateNews } from "./late-news.ts";
+import { DELIVERY_MS, type LateNews } from "./late-news.ts";
 
 /**
  * What a session answers to a delivery: it has the news; there is no such session; or its client has
@@ -34,8 +34,6 @@ export interface DeliveryParts {
   readonly lateNews: LateNews;
   readonly recipients: Recipients;
   readonly deadlines: Deadlines;
-  readonly handMs: number;
-  readonly stuckMs: number;
   readonly now: () => number;
   readonly scheduleAlarm: (at: number) => void;
   /** Keeps the Durable Object awake. */
@@ -47,6 +45,8 @@ export interface DeliveryParts {
 /** A number below all numbers of news. */
 const NOTHING = -1;
 const MIN_PAUSE_MS = 1000;
+/** Time without progress after which the sessions being called count as stuck. */
+const STUCK_MS = 1500;
 const AT_ONCE = 100;
 const PAGE = 100;
 
@@ -73,8 +73,8 @@ export class Deliveries {
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
-    const { acceptedNews, lateNews, stuckMs, deadlines } = parts;
-    this.#slots = new Semaphore({ count: AT_ONCE, stuckMs, deadlines });
+    const { acceptedNews, lateNews, deadlines } = parts;
+    this.#slots = new Semaphore({ count: AT_ONCE, stuckMs: STUCK_MS, deadlines });
     this.#outbox = new Outbox({
       rows: lateNews,
       deliver: (session, news) => this.#deliver(session, news),
@@ -153,7 +153,7 @@ export class Deliveries {
 
   /** Waits for a free slot at most, never for the session. */
   async #sendTo(session: string, round: Round): Promise<void> {
-    const { acceptedNews, lateNews, handMs, now, keep, scheduleAlarm } = this.#parts;
+    const { acceptedNews, lateNews, now, keep, scheduleAlarm } = this.#parts;
     const isBusy = (): boolean => this.#outbox.isBusy(session) || lateNews.has(session);
     const release = isBusy() ? undefined : await this.#slots.take();
     // The session may have unsubscribed, or subscribed to more, while others were called.
@@ -169,8 +169,8 @@ export class Deliveries {
     }
     release?.();
     if (news === undefined) return;
-    lateNews.append(session, news, now() + handMs);
-    scheduleAlarm(now() + handMs);
+    lateNews.append(session, news, now() + DELIVERY_MS);
+    scheduleAlarm(now() + DELIVERY_MS);
   }
 
   #endIfOver(round: Round): void {
@@ -186,9 +186,9 @@ export class Deliveries {
 
   /** @returns `false` when it failed, and must be repeated if the session is still subscribed. */
   async #deliver(session: string, news: News): Promise<boolean> {
-    const { recipients, deadlines, handMs, onGone } = this.#parts;
+    const { recipients, deadlines, onGone } = this.#parts;
     const delivered = recipients.deliver(session, news);
-    const answer = await deadlines.within(delivered, handMs).catch(() => undefined);
+    const answer = await deadlines.within(delivered, DELIVERY_MS).catch(() => undefined);
     const isRenewed = this.#renewed.delete(session);
     if (answer === "taken") return true;
     if (answer !== undefined && !isRenewed) onGone(session);

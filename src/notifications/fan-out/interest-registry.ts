@@ -19,15 +19,15 @@ export interface InterestRegistryParts {
   readonly subscriptions: SubscriptionTable;
   readonly feeds: Feeds;
   readonly deadlines: Deadlines;
-  /** The longest wait of a subscriber for one feed's answer about lists, and about resources. */
-  readonly listsMs: number;
-  readonly urisMs: number;
   /** @returns whether the endpoint has this server. */
   readonly knows: (slug: string) => boolean;
   readonly now: () => number;
   readonly scheduleAlarm: (at: number) => void;
 }
 
+/** The longest wait of a subscriber for one feed's answer about lists, and about resources. */
+const LISTS_MS = 3000;
+const URIS_MS = 6000;
 const LEAVE_MS = 30_000;
 /** Pause after a feed did not answer; meanwhile its lists count as honoured. */
 const SILENT_MS = 5000;
@@ -69,7 +69,7 @@ export class InterestRegistry {
     });
   }
 
-  /** Asks a feed to listen for these topics. Waits for its answer, at most `listsMs` or `urisMs`. */
+  /** Asks a feed to listen for these topics. Waits for its answer, at most `LISTS_MS` or `URIS_MS`. */
   async ask(slug: string, topics: readonly Topic[]): Promise<InterestVerdict> {
     const honoured = this.#interestsOf(slug);
     const now = this.#parts.now();
@@ -94,8 +94,8 @@ export class InterestRegistry {
     return { honoured, unanswered };
   }
 
-  /** Marks topics about which the feed may be wrong: it is updated after `inMs`. */
-  doubt(slug: string, topics: readonly Topic[], inMs = LEAVE_MS): void {
+  /** The feed may be wrong about these topics: after `inMs` it learns which of them are wanted then. */
+  sendLater(slug: string, topics: readonly Topic[], inMs = LEAVE_MS): void {
     if (topics.length === 0) return;
     const at = this.#parts.now() + inMs;
     for (const topic of topics) this.#rows.append(slug, topic, at);
@@ -103,7 +103,7 @@ export class InterestRegistry {
   }
 
   /** Sends the feeds every change that is due. */
-  settle(): Promise<void> {
+  sendDue(): Promise<void> {
     return this.#outbox.deliverDue();
   }
 
@@ -114,7 +114,7 @@ export class InterestRegistry {
 
   /** Tells a feed which of these topics are wanted now. @returns whether it has received that. */
   async #send(slug: string, doubtful: readonly Topic[]): Promise<boolean> {
-    const { branch, subscriptions, feeds, deadlines, urisMs, knows } = this.#parts;
+    const { branch, subscriptions, feeds, deadlines, knows } = this.#parts;
     const honoured = this.#interestsOf(slug);
     const add: Topic[] = [];
     const remove: Topic[] = [];
@@ -128,7 +128,7 @@ export class InterestRegistry {
     }
     if (!knows(slug) || add.length + remove.length === 0) return true;
     const change = feeds.of(slug).watch(branch, { add, remove });
-    const received = deadlines.within(change, urisMs).catch(() => undefined);
+    const received = deadlines.within(change, URIS_MS).catch(() => undefined);
     this.#removals.set(slug, { topics: new Set(remove), over: received });
     const topics = await received;
     this.#removals.delete(slug);
@@ -141,19 +141,19 @@ export class InterestRegistry {
   #sendAgain(slug: string, topics: readonly Topic[]): void {
     const honoured = this.#interestsOf(slug);
     const again = topics.filter((topic) => honoured.delete(topic));
-    this.doubt(slug, again, 0);
+    this.sendLater(slug, again, 0);
   }
 
   async #watch(slug: string, add: readonly Topic[]): Answer {
-    const { branch, feeds, deadlines, listsMs, urisMs, now } = this.#parts;
+    const { branch, feeds, deadlines, now } = this.#parts;
     const change = feeds.of(slug).watch(branch, { add, remove: [] });
-    const ms = add.every(isListTopic) ? listsMs : urisMs;
+    const ms = add.every(isListTopic) ? LISTS_MS : URIS_MS;
     const received = await deadlines.within(change, ms).catch(() => undefined);
     for (const topic of add) this.#asked.delete(key(slug, topic));
     if (received === undefined) {
-      this.doubt(slug, add, SILENT_MS);
+      this.sendLater(slug, add, SILENT_MS);
       // The feed may still carry it out, when no subscriber wants it any more.
-      void change.catch(() => []).then(() => this.doubt(slug, add));
+      void change.catch(() => []).then(() => this.sendLater(slug, add));
       return undefined;
     }
     const honoured = this.#interestsOf(slug);

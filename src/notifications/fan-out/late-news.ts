@@ -18,6 +18,10 @@ const WAITING = "waiting_1";
 const BACKOFF: Backoff = { firstMs: 1000, maxMs: 300_000 };
 const MAX_BEHIND_MS = 3_600_000;
 const PAGE = 100;
+/** The longest time a session may need to take news. */
+export const DELIVERY_MS = 10_000;
+/** A session that is being called is not due again within this. */
+const ATTEMPT_MS = 2 * DELIVERY_MS;
 
 /** News that a session is offered for the first time. */
 interface Offer {
@@ -28,16 +32,13 @@ interface Offer {
 export class LateNews implements OutboxRows<string, News> {
   readonly #sql: Sql;
   readonly #now: () => number;
-  readonly #attemptMs: number;
   readonly #offers = new Map<string, Offer>();
   /** Sessions that have rows. It is mostly empty, and then no query is needed. */
   readonly #behind: Set<string>;
 
-  /** @param attemptMs a session that is being called is not due again within this. */
-  constructor(sql: Sql, now: () => number, attemptMs: number) {
+  constructor(sql: Sql, now: () => number) {
     this.#sql = sql;
     this.#now = now;
-    this.#attemptMs = attemptMs;
     sql.exec(`CREATE TABLE IF NOT EXISTS ${LATE} (
       session TEXT NOT NULL, slug TEXT NOT NULL, topic TEXT NOT NULL, seq INTEGER NOT NULL,
       PRIMARY KEY (session, slug, topic)) WITHOUT ROWID`);
@@ -145,7 +146,7 @@ export class LateNews implements OutboxRows<string, News> {
 
   trying(session: string): void {
     if (!this.has(session)) return;
-    const until = this.#now() + this.#attemptMs;
+    const until = this.#now() + ATTEMPT_MS;
     this.#sql.exec(`UPDATE ${WAITING} SET at = ? WHERE session = ?`, until, session);
   }
 

@@ -11,12 +11,13 @@ import type { Topic } from "../../catalog/feeds.ts";
 export const Kind = { Session: 0, Listener: 1 } as const;
 export type Kind = (typeof Kind)[keyof typeof Kind];
 
-export interface Want {
+/** A topic of one server. */
+export interface ServerTopic {
   readonly slug: string;
   readonly topic: Topic;
 }
 
-type WantRow = { readonly slug: string; readonly topic: Topic };
+type TopicRow = { readonly slug: string; readonly topic: Topic };
 type NameRow = { readonly subscriber: string };
 
 export const SUBSCRIPTIONS_TABLE = "wants_1";
@@ -35,7 +36,7 @@ export class SubscriptionTable {
       ON ${SUBSCRIPTIONS_TABLE} (slug, topic, kind, subscriber)`);
   }
 
-  add(subscriber: string, kind: Kind, { slug, topic }: Want): void {
+  add(subscriber: string, kind: Kind, { slug, topic }: ServerTopic): void {
     this.#sql.exec(
       `INSERT OR IGNORE INTO ${SUBSCRIPTIONS_TABLE} VALUES (?, ?, ?, ?)`,
       subscriber,
@@ -46,7 +47,7 @@ export class SubscriptionTable {
   }
 
   /** @returns whether the topic has no subscriber left in this branch. */
-  remove(subscriber: string, { slug, topic }: Want): boolean {
+  remove(subscriber: string, { slug, topic }: ServerTopic): boolean {
     const [removed] = this.#sql.exec(
       `DELETE FROM ${SUBSCRIPTIONS_TABLE} WHERE subscriber = ? AND slug = ? AND topic = ? RETURNING 1`,
       subscriber,
@@ -57,8 +58,8 @@ export class SubscriptionTable {
   }
 
   /** Removes a subscriber. @returns the topics that have no subscriber left in this branch. */
-  forget(subscriber: string): readonly Want[] {
-    const last = this.#sql.exec<WantRow>(
+  forget(subscriber: string): readonly ServerTopic[] {
+    const last = this.#sql.exec<TopicRow>(
       `SELECT slug, topic FROM ${SUBSCRIPTIONS_TABLE} w WHERE subscriber = ? AND ${NO_OTHER_SUBSCRIBER}`,
       subscriber,
     );
@@ -67,7 +68,7 @@ export class SubscriptionTable {
     return unwanted;
   }
 
-  has(subscriber: string, { slug, topic }: Want): boolean {
+  has(subscriber: string, { slug, topic }: ServerTopic): boolean {
     const [found] = this.#sql.exec(
       `SELECT 1 FROM ${SUBSCRIPTIONS_TABLE} WHERE subscriber = ? AND slug = ? AND topic = ?`,
       subscriber,
@@ -78,7 +79,7 @@ export class SubscriptionTable {
   }
 
   /** @param kind of the subscriber; either kind if omitted. */
-  isWanted({ slug, topic }: Want, kind?: Kind): boolean {
+  isWanted({ slug, topic }: ServerTopic, kind?: Kind): boolean {
     const [from, to] = kind === undefined ? [Kind.Session, Kind.Listener] : [kind, kind];
     const [found] = this.#sql.exec(
       `SELECT 1 FROM ${SUBSCRIPTIONS_TABLE} WHERE slug = ? AND topic = ? AND kind BETWEEN ? AND ? LIMIT 1`,
@@ -100,7 +101,7 @@ export class SubscriptionTable {
   }
 
   /** Reads row by row: nothing may be written until the last row was read. */
-  *listenersOf({ slug, topic }: Want): Generator<string, void, void> {
+  *listenersOf({ slug, topic }: ServerTopic): Generator<string, void, void> {
     const rows = this.#sql.exec<NameRow>(
       `SELECT subscriber FROM ${SUBSCRIPTIONS_TABLE} WHERE slug = ? AND topic = ? AND kind = ?`,
       slug,

@@ -27,7 +27,7 @@ import {
 import type { DeliveryAnswer } from "../fan-out/deliveries.ts";
 import { OwnSubscriptions, type OwnSessions } from "./own-subscriptions.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
-import { isListTopic, type ListTopic, listToldBy, topicOf } from "../../catalog/topics.ts";
+import { isListTopic, type ListTopic, listChangedBy, topicOf } from "../../catalog/topics.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
 
 const MAX_ATTEMPTS = 6;
@@ -170,8 +170,8 @@ export class EndpointSubscriptions {
    * does only if the client wants it, and has not received it through the fan-out.
    */
   passes(slug: string, { method, params }: Call): boolean {
-    const list = listToldBy(method);
-    if (list !== undefined) return !this.isToldOf(slug, list);
+    const list = listChangedBy(method);
+    if (list !== undefined) return !this.isPromised(slug, list);
     if (method !== RESOURCE_UPDATED) return true;
     const uri = params?.["uri"];
     if (typeof uri !== "string") return false;
@@ -209,8 +209,8 @@ export class EndpointSubscriptions {
   }
 
   /** @returns whether the fan-out announces changes of a server's list to the client. */
-  isToldOf(slug: string, topic: ListTopic): boolean {
-    return this.#wanted.isToldOf(slug, topic);
+  isPromised(slug: string, topic: ListTopic): boolean {
+    return this.#wanted.isPromised(slug, topic);
   }
 
   /** The time since which the client has not listened, if noted, in milliseconds since 1970. */
@@ -256,7 +256,7 @@ export class EndpointSubscriptions {
         // A fan-out that cannot be reached now gets the interests when the client is seen again.
         if (honoured === undefined) this.#mustRenew = true;
         else if (this.#wanted.learn(honoured)) this.#save();
-        if (hasMissed) this.#inbox.tellAll(this.#wanted.topics());
+        if (hasMissed) this.#inbox.announceAll(this.#wanted.topics());
       })
       .catch(logUnexpected);
     this.#options.requestScope.waitUntil(this.#renewing);

@@ -8,7 +8,7 @@
 import { logUnexpected } from "../../observability/unexpected.ts";
 import type { Unsolicited } from "../../sessions/dispatch.ts";
 import type { News, Topic } from "../../catalog/feeds.ts";
-import { wordOf } from "../../catalog/topics.ts";
+import { notificationOf } from "../../catalog/topics.ts";
 import type { DeliveryAnswer } from "../fan-out/deliveries.ts";
 
 /** Plain data. */
@@ -88,7 +88,7 @@ export class NotificationInbox {
   /**
    * The client listens: it gets the changes that have waited.
    *
-   * @returns whether it has missed more than these: then `tellAll` must follow.
+   * @returns whether it has missed more than these: then `announceAll` must follow.
    */
   listened(): boolean {
     this.#isReturning = this.#isOffline;
@@ -107,7 +107,7 @@ export class NotificationInbox {
   }
 
   /** Notifies a client that was away for long, once, that all of these may have changed. */
-  tellAll(topics: readonly Topic[]): void {
+  announceAll(topics: readonly Topic[]): void {
     this.#isReturning = false;
     // The client has left again: it is notified when it is back.
     if (!this.#isOffline || !this.#options.unsolicited.hasOpenStream()) return;
@@ -141,7 +141,7 @@ export class NotificationInbox {
   /** The message is in the log in this same turn; a slow reader is not waited for. */
   #notify(topics: readonly Topic[]): void {
     for (const topic of topics) {
-      this.#options.unsolicited.notify(wordOf(topic)).catch(logUnexpected);
+      this.#options.unsolicited.notify(notificationOf(topic)).catch(logUnexpected);
     }
   }
 

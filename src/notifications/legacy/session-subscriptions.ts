@@ -75,7 +75,7 @@ export class SessionSubscriptions {
   }
 
   /** @returns whether the server has promised to announce the list. */
-  isToldOf(slug: string, topic: ListTopic): boolean {
+  isPromised(slug: string, topic: ListTopic): boolean {
     return this.#lists?.get(slug)?.includes(topic) === true;
   }
 

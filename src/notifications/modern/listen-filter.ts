@@ -101,7 +101,7 @@ export class Subscription {
   }
 
   /** @returns the topics of the news to announce: each once, and only those asked for. */
-  told({ slug, topics }: News): readonly Topic[] {
+  topicsOf({ slug, topics }: News): readonly Topic[] {
     return [...new Set(topics)].filter((topic) =>
       isListTopic(topic) ? this.#lists.includes(topic) : this.#slugs.get(topic) === slug,
     );

@@ -23,13 +23,13 @@ import { ownersOf } from "../../catalog/routing/resource-owners.ts";
 import { serverOf } from "../../endpoint/endpoint.ts";
 import type { Topic } from "../../catalog/feeds.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
-import { isListTopic, topicOf, wordOf } from "../../catalog/topics.ts";
+import { isListTopic, topicOf, notificationOf } from "../../catalog/topics.ts";
 import type { ModernContext } from "../../relay/modern-context.ts";
 import { listenInSession } from "../../relay/modern-to-legacy/listen-for-resources.ts";
 import { CoalescingQueue } from "../../lib/coalescing-queue.ts";
 import { type ListenRequest, readFilter, Subscription } from "./listen-filter.ts";
 import { ListenSlots } from "./listen-slots.ts";
-import { type ListenerEvent, NewsLine } from "./news-line.ts";
+import { type ListenerEvent, NewsConnection } from "./news-connection.ts";
 
 /** Shared by all requests that this isolate serves. */
 const slots = new ListenSlots();
@@ -77,11 +77,11 @@ async function listenAt(
   { context, client, id, peer, signal }: Listening,
 ): Promise<Reply> {
   const wanted = new Subscription(lists, await ownersOf(context, client, uris));
-  const line = new NewsLine(context.fanOut, wanted.interests(context.endpoint), signal);
+  const connection = new NewsConnection(context.fanOut, wanted.interests(context.endpoint), signal);
   const send: Send = (call) => peer.notify({ ...call, params: tag(call.params, id) });
   const over = new AbortController();
   try {
-    const honoured = wanted.isEmpty ? {} : await line.open();
+    const honoured = wanted.isEmpty ? {} : await connection.open();
     if (honoured === undefined) return unavailable();
     const subscription = wanted.honoured(honoured);
     await send({
@@ -91,7 +91,7 @@ async function listenAt(
     const deduplicator = new Deduplicator<"own" | "feed">();
     const queue = new CoalescingQueue<Topic>(async (topic) => {
       over.signal.throwIfAborted();
-      await send(wordOf(topic));
+      await send(notificationOf(topic));
     });
     const onChange = (topic: Topic): void => {
       if (deduplicator.isNew(topic, "own")) queue.add(topic);
@@ -101,13 +101,13 @@ async function listenAt(
     const isNew = (topic: Topic, { kind }: ListenerEvent): boolean =>
       isListTopic(topic) || kind === "gap" || deduplicator.isNew(topic, "feed");
     const sendFromFeed = async (topic: Topic, event: ListenerEvent): Promise<void> => {
-      if (isNew(topic, event)) await send(wordOf(topic));
+      if (isNew(topic, event)) await send(notificationOf(topic));
     };
-    await pass(line, subscription, sendFromFeed, signal);
+    await pass(connection, subscription, sendFromFeed, signal);
     return { result: { ...tag({}, id), resultType: "complete" } };
   } finally {
     over.abort(new Error("Nobody listens any more"));
-    line.close();
+    connection.close();
   }
 }
 
@@ -133,23 +133,23 @@ function listenInSessions(
 }
 
 async function pass(
-  line: NewsLine,
+  connection: NewsConnection,
   subscription: Subscription,
   send: (topic: Topic, event: ListenerEvent) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   // A subscription without any honoured topic was acknowledged as such; its stream stays open.
   if (subscription.isEmpty) {
-    line.close();
+    connection.close();
     return aborted(signal);
   }
   for (;;) {
-    const event = await line.next();
+    const event = await connection.next();
     if (event === undefined) return;
     const isGap = event.kind === "gap";
     // An acknowledgement cannot be withdrawn: the client listens anew, and gets the current one.
     if (isGap && !subscription.honoured(event.honoured).covers(subscription)) return;
-    const topics = isGap ? subscription.everything() : subscription.told(event.news);
+    const topics = isGap ? subscription.everything() : subscription.topicsOf(event.news);
     for (const topic of topics) await send(topic, event);
   }
 }

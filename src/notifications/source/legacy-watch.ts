@@ -7,6 +7,7 @@
 
 import { Reconciler } from "../../lib/reconciler.ts";
 import { abortAfter } from "../../lib/time-out.ts";
+import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { notification, isObject } from "../../protocol/json-rpc.ts";
 import { connect, type Connected } from "../../upstream/legacy/connect.ts";
 import { Exchanges } from "../../upstream/legacy/exchanges.ts";
@@ -48,7 +49,7 @@ export class LegacyWatch implements OpenWatch {
   /** The lists that the server promises to announce, once its stream was open. */
   #lists: ReadonlySet<ListTopic> | undefined;
   #takesSubscriptions = false;
-  #isHearing = false;
+  #isReceiving = false;
   #timer: number | null = null;
 
   constructor(request: WatchRequest, events: WatchEvents) {
@@ -67,13 +68,13 @@ export class LegacyWatch implements OpenWatch {
       add: (uri) => this.#ask("resources/subscribe", uri),
       remove: (uri) => this.#ask("resources/unsubscribe", uri),
       atOnce: REQUESTS_AT_ONCE,
-      onSettled: (uri) => events.judged([topicOf(uri)]),
+      onSettled: (uri) => events.answered([topicOf(uri)]),
     });
     void this.#open();
   }
 
-  get isHearing(): boolean {
-    return this.#isHearing;
+  get isReceiving(): boolean {
+    return this.#isReceiving;
   }
 
   verdict(topic: Topic): boolean | undefined {
@@ -107,8 +108,8 @@ export class LegacyWatch implements OpenWatch {
   readonly #deliver: Deliver = (parsed) => this.#exchanges.receive(parsed, this.#recipient);
 
   async #open(): Promise<void> {
-    const { target, clientInfo } = this.#request;
-    const client = { revision: REVISION, capabilities: {}, clientInfo } as const;
+    const { target } = this.#request;
+    const client = { revision: REVISION, capabilities: {}, clientInfo: CLIENT_INFO } as const;
     try {
       const connected = await connect(target, client, this.#exchanges, this.#deliver);
       this.#connected = connected;
@@ -116,8 +117,10 @@ export class LegacyWatch implements OpenWatch {
       await connected.wire.post(notification("notifications/initialized"));
       if (this.#isOver) return;
       const { capabilities } = connected.handshake;
-      const lists = new Set(LIST_TOPICS.filter((list) => tells(capabilities[list], "listChanged")));
-      this.#takesSubscriptions = tells(capabilities["resources"], "subscribe");
+      const lists = new Set(
+        LIST_TOPICS.filter((list) => declares(capabilities[list], "listChanged")),
+      );
+      this.#takesSubscriptions = declares(capabilities["resources"], "subscribe");
       if (lists.size === 0 && !this.#takesSubscriptions) this.#end("refused");
       else this.#listen(connected, lists);
     } catch (error) {
@@ -134,7 +137,7 @@ export class LegacyWatch implements OpenWatch {
       primed: () => undefined,
       opened: (isContinued) => this.#opened(lists, isContinued),
       broken: () => {
-        this.#isHearing = false;
+        this.#isReceiving = false;
       },
       refused: () => this.#end("refused"),
       onLost: () => this.#end("lost", true),
@@ -144,7 +147,7 @@ export class LegacyWatch implements OpenWatch {
   #opened(lists: ReadonlySet<ListTopic>, isContinued: boolean): void {
     if (this.#isOver) return;
     clearTimeout(this.#timer);
-    this.#isHearing = true;
+    this.#isReceiving = true;
     if (this.#lists !== undefined) {
       if (!isContinued) this.#events.missed();
       return;
@@ -152,7 +155,7 @@ export class LegacyWatch implements OpenWatch {
     this.#lists = lists;
     const { uris } = this.#request;
     const refused = this.#takesSubscriptions ? [] : [...uris].map(topicOf);
-    this.#events.judged([...LIST_TOPICS, ...refused]);
+    this.#events.answered([...LIST_TOPICS, ...refused]);
     this.revise([...uris]);
   }
 
@@ -185,20 +188,20 @@ export class LegacyWatch implements OpenWatch {
     if (end === "refused") {
       this.#lists = new Set();
       this.#takesSubscriptions = false;
-      this.#events.judged([...LIST_TOPICS, ...[...this.#request.uris].map(topicOf)]);
+      this.#events.answered([...LIST_TOPICS, ...[...this.#request.uris].map(topicOf)]);
     }
     this.#events.ended(end);
   }
 
   #stop(): void {
     this.#over.abort();
-    this.#isHearing = false;
+    this.#isReceiving = false;
     clearTimeout(this.#timer);
     this.#subscriptions.end();
     this.#exchanges.withdrawAllAsks();
   }
 }
 
-function tells(capability: unknown, member: string): boolean {
+function declares(capability: unknown, member: string): boolean {
   return isObject(capability) && capability[member] === true;
 }

@@ -55,7 +55,7 @@ export class ModernWatch implements OpenWatch {
     this.#open(new Set(request.uris));
   }
 
-  get isHearing(): boolean {
+  get isReceiving(): boolean {
     return this.#current?.isOver === false;
   }
 
@@ -151,8 +151,8 @@ export class ModernWatch implements OpenWatch {
   }
 
   /**
-   * A change that one stream brings while another is opened comes on both, or on the first alone. No
-   * one can tell which, so it is announced when the second can have brought it.
+   * A change that one stream brings while another is opened comes on both, or on the first alone. So it
+   * is announced when the second can have brought it.
    */
   #changed(list: ListTopic): void {
     if (this.#current?.awaited.has(list) === true) return; // about to be announced
@@ -187,7 +187,7 @@ export class ModernWatch implements OpenWatch {
       isListTopic(topic)
         ? covered?.lists.has(topic) !== true
         : covered?.uris.has(uriOf(topic)) !== true;
-    this.#events.judged([...LIST_TOPICS, ...[...stream.asked].map(topicOf)].filter(isNews));
+    this.#events.answered([...LIST_TOPICS, ...[...stream.asked].map(topicOf)].filter(isNews));
     this.#openLater();
   }
 
@@ -218,7 +218,7 @@ export class ModernWatch implements OpenWatch {
       return;
     }
     // The acknowledged stream stays; only the new one has failed.
-    this.#events.judged([...this.#failed, ...this.#culprits].map(topicOf));
+    this.#events.answered([...this.#failed, ...this.#culprits].map(topicOf));
     this.#openNext();
   }
 
@@ -249,7 +249,7 @@ export class ModernWatch implements OpenWatch {
     clearTimeout(this.#catchUpTimer);
     if (end === "refused") {
       this.#isRefused = true;
-      this.#events.judged([...LIST_TOPICS, ...[...this.#request.uris].map(topicOf)]);
+      this.#events.answered([...LIST_TOPICS, ...[...this.#request.uris].map(topicOf)]);
     }
     this.#events.ended(end);
   }

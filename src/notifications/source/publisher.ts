@@ -67,7 +67,7 @@ export class Publisher {
    *
    * @param outdated lists whose cached content is no longer valid, whether or not a branch subscribed.
    */
-  tell(topics: readonly Topic[], outdated: readonly ListTopic[] = []): void {
+  announce(topics: readonly Topic[], outdated: readonly ListTopic[] = []): void {
     const { wanted } = this.#options;
     for (const list of outdated) this.#outdated.add(list);
     for (const topic of topics) {

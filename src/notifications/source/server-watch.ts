@@ -14,10 +14,10 @@ import { ModernWatch } from "./modern-watch.ts";
 import type { OpenWatch, WatchEnd, WatchEvents, WatchRequest } from "./watch-port.ts";
 
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
-/** A watch that stood for this long counts as steady. */
+/** A watch that was open for this long counts as steady. */
 const STEADY_MS = 10_000;
 /** A new subscriber may open the watch early, because the server may be back, but not sooner than this. */
-const HURRY_MS = 1000;
+const OPENED_EARLY_MS = 1000;
 const BELIEVED_MS = 300_000;
 /** Timeout of a watch's requests. A call may take minutes, but these requests have no effects. */
 const TIMEOUT_MS = 15_000;
@@ -25,7 +25,7 @@ const TIMEOUT_MS = 15_000;
 export interface WatchOptions {
   /** Rejects when the server cannot be asked. */
   readonly open: (events: WatchEvents) => Promise<OpenWatch>;
-  readonly events: Pick<WatchEvents, "changed" | "outdated" | "updated" | "judged" | "missed">;
+  readonly events: Pick<WatchEvents, "changed" | "outdated" | "updated" | "answered" | "missed">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** From 0 up to 1. */
@@ -34,19 +34,18 @@ export interface WatchOptions {
 
 export type WatchVerdict =
   /** The server will announce it. */
-  | "told"
-  | "untold"
+  | "announced"
+  | "unannounced"
   /** It has not answered yet. */
   | "pending"
   /** It cannot be reached; it is asked when it is back. */
-  | "away";
+  | "unreachable";
 
 /** One watch, from its opening to its end. */
 interface Attempt {
-  readonly startedAt: number;
   /** `undefined` while the server's era is being determined. */
   watch: OpenWatch | undefined;
-  stoodAt: number | undefined;
+  openedAt: number | undefined;
 }
 
 export class ServerWatch {
@@ -56,31 +55,31 @@ export class ServerWatch {
   #refusedAt = -Infinity;
   #failures = 0;
   #timer: number | null = null;
-  #moved = Promise.withResolvers<void>();
+  #progress = Promise.withResolvers<void>();
 
   constructor(options: WatchOptions) {
     this.#options = options;
   }
 
-  /** The watch stands, and receives the server's notifications. */
-  get isHearing(): boolean {
-    return this.#standing?.isHearing === true;
+  /** The watch is open, and receives the server's notifications. */
+  get isReceiving(): boolean {
+    return this.#standing?.isReceiving === true;
   }
 
   /** Resolves when some verdict may have changed. */
-  get moved(): Promise<void> {
-    return this.#moved.promise;
+  get progress(): Promise<void> {
+    return this.#progress.promise;
   }
 
   verdict(topic: Topic): WatchVerdict {
     const verdict = this.#standing?.verdict(topic);
-    if (verdict !== undefined) return verdict ? "told" : "untold";
-    if (this.#isRefused()) return "untold";
-    return this.#attempt === undefined ? "away" : "pending";
+    if (verdict !== undefined) return verdict ? "announced" : "unannounced";
+    if (this.#isRefused()) return "unannounced";
+    return this.#attempt === undefined ? "unreachable" : "pending";
   }
 
   /** The watch is open, so the server is being asked about pending topics. */
-  get hasStood(): boolean {
+  get isOpen(): boolean {
     return this.#standing !== undefined;
   }
 
@@ -91,8 +90,8 @@ export class ServerWatch {
   }
 
   /** Opens a waiting watch early, for a new subscriber. */
-  hurry(): void {
-    if (this.#timer === null || this.#options.now() - this.#lastStart < HURRY_MS) return;
+  openEarly(): void {
+    if (this.#timer === null || this.#options.now() - this.#lastStart < OPENED_EARLY_MS) return;
     if (!this.#isRefused()) this.#begin();
   }
 
@@ -102,13 +101,13 @@ export class ServerWatch {
     this.#pauseOver();
     this.#failures = 0;
     void attempt?.watch?.close();
-    this.#move();
+    this.#progressed();
   }
 
   /** @param uris resources that have become wanted, or are no longer wanted. */
   revise(uris: readonly string[]): void {
     this.#attempt?.watch?.revise(uris);
-    this.#move();
+    this.#progressed();
   }
 
   /** Repeats the requests that the server did not answer. */
@@ -117,7 +116,7 @@ export class ServerWatch {
   }
 
   get #standing(): OpenWatch | undefined {
-    return this.#attempt?.stoodAt === undefined ? undefined : this.#attempt.watch;
+    return this.#attempt?.openedAt === undefined ? undefined : this.#attempt.watch;
   }
 
   #isRefused(): boolean {
@@ -126,15 +125,14 @@ export class ServerWatch {
 
   #begin(): void {
     this.#pauseOver();
-    const startedAt = this.#options.now();
-    const attempt: Attempt = { startedAt, watch: undefined, stoodAt: undefined };
+    const attempt: Attempt = { watch: undefined, openedAt: undefined };
     this.#attempt = attempt;
-    this.#lastStart = startedAt;
+    this.#lastStart = this.#options.now();
     this.#options.open(this.#eventsOf(attempt)).then(
       (watch) => {
         attempt.watch = watch;
         if (this.#attempt !== attempt) void watch.close();
-        this.#move();
+        this.#progressed();
       },
       () => this.#ended(attempt, "lost"),
     );
@@ -153,11 +151,11 @@ export class ServerWatch {
       outdated: ifCurrent(events.outdated),
       updated: ifCurrent(events.updated),
       missed: ifCurrent(events.missed),
-      judged: ifCurrent((topics) => {
-        attempt.stoodAt ??= now();
+      answered: ifCurrent((topics) => {
+        attempt.openedAt ??= now();
         this.#refusedAt = -Infinity;
-        events.judged(topics);
-        this.#move();
+        events.answered(topics);
+        this.#progressed();
       }),
       ended: (end) => this.#ended(attempt, end),
     };
@@ -166,13 +164,13 @@ export class ServerWatch {
   #ended(attempt: Attempt, end: WatchEnd): void {
     if (this.#attempt !== attempt) return;
     const { now } = this.#options;
-    const wasSteady = attempt.stoodAt !== undefined && now() - attempt.stoodAt >= STEADY_MS;
+    const wasSteady = attempt.openedAt !== undefined && now() - attempt.openedAt >= STEADY_MS;
     this.#attempt = undefined;
     if (end === "refused") this.#refusedAt = now();
     if (wasSteady) this.#failures = 0;
     if (end === "closed" && wasSteady) this.#begin();
     else this.#pause(end);
-    this.#move();
+    this.#progressed();
   }
 
   #pause(end: WatchEnd): void {
@@ -188,9 +186,9 @@ export class ServerWatch {
     this.#timer = null;
   }
 
-  #move(): void {
-    this.#moved.resolve();
-    this.#moved = Promise.withResolvers();
+  #progressed(): void {
+    this.#progress.resolve();
+    this.#progress = Promise.withResolvers();
   }
 }
 

@@ -18,7 +18,7 @@ const BOUNDARIES = ["/", "?", "#"];
 /** A URI of more levels is taken for an attempt to keep the gateway busy. */
 const MAX_LEVELS = 64;
 
-type Standing = "asked" | "promised" | "hearsay";
+type Standing = "asked" | "promised" | "unpromised";
 
 export class TopicInterest {
   readonly #sql: Sql;
@@ -41,7 +41,7 @@ export class TopicInterest {
       "SELECT topic, branch, is_promised FROM wanted_1",
     );
     for (const { topic, branch, is_promised: isPromised } of rows) {
-      this.#set(topic, branch, isPromised === 1 ? "promised" : "hearsay");
+      this.#set(topic, branch, isPromised === 1 ? "promised" : "unpromised");
     }
   }
 
@@ -98,7 +98,7 @@ export class TopicInterest {
   }
 
   /** Records the answer to a request; ignored if the branch does not want the topic any more. */
-  answer(branch: number, topic: Topic, standing: "promised" | "hearsay"): void {
+  answer(branch: number, topic: Topic, standing: "promised" | "unpromised"): void {
     const before = this.#topics.get(topic)?.get(branch);
     if (before === undefined || before === standing) return;
     this.#set(topic, branch, standing);
@@ -113,7 +113,7 @@ export class TopicInterest {
   /** Withdraws all promises of a topic, because its server does not announce it. */
   demote(topic: Topic): void {
     for (const [branch, standing] of this.#topics.get(topic) ?? []) {
-      if (standing === "promised") this.answer(branch, topic, "hearsay");
+      if (standing === "promised") this.answer(branch, topic, "unpromised");
     }
   }
 
@@ -139,7 +139,7 @@ export class TopicInterest {
 
   #weigh(topic: Topic): void {
     const branches = this.#topics.get(topic);
-    const isAtStake = [...(branches?.values() ?? [])].some((standing) => standing !== "hearsay");
+    const isAtStake = [...(branches?.values() ?? [])].some((standing) => standing !== "unpromised");
     if (isAtStake) this.#atStake.add(topic);
     else this.#atStake.delete(topic);
     const uri = uriOf(topic);

@@ -6,6 +6,7 @@
 import { LIST_FILTER, SUBSCRIPTIONS_ACKNOWLEDGED } from "../../protocol/change-notices.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
+import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { isObject, type Params, type Reply } from "../../protocol/json-rpc.ts";
 import { forgetVerdict } from "../../upstream/modern/discover.ts";
 import { looksLegacy, sendModern } from "../../upstream/modern/send.ts";
@@ -78,7 +79,7 @@ export function openListen(options: ListenOptions): () => void {
 }
 
 async function send(
-  { target, clientInfo, uris }: ListenOptions,
+  { target, uris }: ListenOptions,
   signal: AbortSignal,
   onNotice: (notice: Call) => void,
 ): Promise<Reply> {
@@ -94,7 +95,7 @@ async function send(
     {
       call: { method: "subscriptions/listen", params: { notifications } },
       clientCapabilities: {},
-      clientInfo,
+      clientInfo: CLIENT_INFO,
       signal,
       isLongLived: true,
       peer: noticePeer(onNotice),

@@ -8,9 +8,7 @@
 import type { Sql } from "../../lib/sql.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import type { Limits } from "../../policy/limits.ts";
-import type { JsonObject } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
-import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { LIST_TOPICS, type News, type Topic, type TopicChange } from "../../catalog/feeds.ts";
 import { NewsNumbers, Publisher } from "./publisher.ts";
 import { MAX_URI_CHARS, MAX_URIS_CHARS, TopicInterest, wantedUriOf } from "./topic-interest.ts";
@@ -33,22 +31,6 @@ interface WatchManagerEvents {
   readonly outdated: (topics: readonly Topic[]) => void;
 }
 
-/** The operations that the Durable Object uses. */
-export interface ManagedWatch {
-  watch(branch: number, change: TopicChange): Promise<readonly Topic[]>;
-  /** @returns whether the server would announce a change: the watch stands, and it promised to. */
-  covers(topic: Topic): boolean;
-  /** Announces these topics to the branches that want them. */
-  announce(topics: readonly Topic[]): void;
-  /** The number of topics the server is watched for, or is to be. */
-  readonly wantedCount: number;
-  /** Any branch wants any topic, if only for the changes that the gateway finds out itself. */
-  readonly isWanted: boolean;
-  readonly isWatching: boolean;
-  /** To be called when the alarm fires: opens the watch again if it is not running. */
-  wake(): void;
-}
-
 export interface WatchManagerOptions {
   readonly target: UpstreamTarget;
   readonly sql: Sql;
@@ -56,13 +38,11 @@ export interface WatchManagerOptions {
   readonly events: WatchManagerEvents;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** The client information sent to the server; the gateway's if omitted. */
-  readonly clientInfo?: JsonObject;
   /** Opens a watch; in the server's own era if omitted. */
   readonly open?: (uris: ReadonlySet<string>, events: WatchEvents) => Promise<OpenWatch>;
 }
 
-export class WatchManager implements ManagedWatch {
+export class WatchManager {
   readonly #maxUris: number;
   readonly #wanted: TopicInterest;
   readonly #publisher: Publisher;
@@ -71,7 +51,7 @@ export class WatchManager implements ManagedWatch {
   readonly #asking = new Map<string, number>();
 
   /** Starts the watch if any topic is wanted. */
-  constructor({ target, sql, limits, events, now, clientInfo, open }: WatchManagerOptions) {
+  constructor({ target, sql, limits, events, now, open }: WatchManagerOptions) {
     this.#maxUris = limits.subscribedUrisPerServer;
     const wanted = new TopicInterest(sql);
     this.#wanted = wanted;
@@ -85,16 +65,16 @@ export class WatchManager implements ManagedWatch {
       publish: events.publish,
       outdated: events.outdated,
     });
-    const request = { target, clientInfo: clientInfo ?? CLIENT_INFO, uris: wanted.uris };
+    const request = { target, uris: wanted.uris };
     this.#watch = new ServerWatch({
       open: (watchEvents) => open?.(wanted.uris, watchEvents) ?? openWatch(request, watchEvents),
       now,
       random: Math.random,
       events: {
-        changed: (list) => this.#publisher.tell([list], [list]),
-        outdated: (list) => this.#publisher.tell([], [list]),
+        changed: (list) => this.#publisher.announce([list], [list]),
+        outdated: (list) => this.#publisher.announce([], [list]),
         updated: (uri) => this.#updated(uri),
-        judged: (topics) => this.#judged(topics),
+        answered: (topics) => this.#answered(topics),
         missed: () => this.#missed(),
       },
     });
@@ -120,33 +100,38 @@ export class WatchManager implements ManagedWatch {
     }
     this.#follow([...remove, ...asked]);
     if (asked.length === 0) return [];
-    this.#watch.hurry();
+    this.#watch.openEarly();
     await this.#answers(asked);
     const promised = asked.filter((topic) => this.#conclude(branch, topic));
     this.#follow(asked);
     return promised;
   }
 
+  /** @returns whether the server would announce a change: the watch is open, and the server promised to. */
   covers(topic: Topic): boolean {
-    return this.#watch.isHearing && this.#watch.verdict(topic) === "told";
+    return this.#watch.isReceiving && this.#watch.verdict(topic) === "announced";
   }
 
+  /** Announces these topics to the branches that want them. */
   announce(topics: readonly Topic[]): void {
-    this.#publisher.tell(topics);
+    this.#publisher.announce(topics);
   }
 
+  /** The number of topics the server is watched for, or is to be. */
   get wantedCount(): number {
     return this.#wanted.countAtStake;
   }
 
+  /** Any branch wants any topic, if only for the changes that the gateway finds out itself. */
   get isWanted(): boolean {
     return this.#wanted.count > 0;
   }
 
   get isWatching(): boolean {
-    return this.#watch.isHearing;
+    return this.#watch.isReceiving;
   }
 
+  /** To be called when the alarm fires: opens the watch again if it is not running. */
   wake(): void {
     if (this.#wanted.countAtStake === 0) return;
     this.#watch.start();
@@ -182,7 +167,7 @@ export class WatchManager implements ManagedWatch {
   async #answers(topics: readonly Topic[]): Promise<void> {
     const waiting = { isOver: false };
     await this.#settleWithin(REACHED_WITHIN_MS, topics, waiting);
-    if (this.#watch.hasStood) await this.#settleWithin(ANSWERED_WITHIN_MS, topics, waiting);
+    if (this.#watch.isOpen) await this.#settleWithin(ANSWERED_WITHIN_MS, topics, waiting);
     waiting.isOver = true;
   }
 
@@ -195,7 +180,7 @@ export class WatchManager implements ManagedWatch {
       this.#wanted.has(topic) && this.#watch.verdict(topic) === "pending";
     if (!topics.some(isPending)) return;
     const settled = async (): Promise<void> => {
-      while (!waiting.isOver && topics.some(isPending)) await this.#watch.moved;
+      while (!waiting.isOver && topics.some(isPending)) await this.#watch.progress;
     };
     await settleWithin(settled(), ms);
   }
@@ -215,29 +200,29 @@ export class WatchManager implements ManagedWatch {
     if (!this.#wanted.isWantedBy(branch, topic)) return false; // removed meanwhile
     const isPromised = this.#canPromise(topic);
     if (isPromised) this.#wanted.answer(branch, topic, "promised");
-    else if (isListTopic(topic)) this.#wanted.answer(branch, topic, "hearsay");
+    else if (isListTopic(topic)) this.#wanted.answer(branch, topic, "unpromised");
     else if (isLast) this.#remove(branch, topic);
     return isPromised;
   }
 
   #canPromise(topic: Topic): boolean {
     const verdict = this.#watch.verdict(topic);
-    if (verdict === "told" || verdict === "untold") return verdict === "told";
-    return (isListTopic(topic) && !this.#watch.hasStood) || this.#wanted.isPromised(topic);
+    if (verdict === "announced" || verdict === "unannounced") return verdict === "announced";
+    return (isListTopic(topic) && !this.#watch.isOpen) || this.#wanted.isPromised(topic);
   }
 
   #updated(uri: string): void {
     const wanted = wantedUriOf(uri, this.#wanted.uris);
-    if (wanted !== undefined) this.#publisher.tell([topicOf(wanted)]);
+    if (wanted !== undefined) this.#publisher.announce([topicOf(wanted)]);
   }
 
   /** Branches that were promised these topics have had no news of them since the last watch was lost. */
-  #judged(topics: readonly Topic[]): void {
+  #answered(topics: readonly Topic[]): void {
     const lists = topics.filter(isListTopic);
-    const isAnnounced = (topic: Topic): boolean => this.#watch.verdict(topic) === "told";
+    const isAnnounced = (topic: Topic): boolean => this.#watch.verdict(topic) === "announced";
     // A resource that the server refuses now is announced when the server accepts it again.
     const missed = topics.filter((topic) => isListTopic(topic) || isAnnounced(topic));
-    this.#publisher.tell(
+    this.#publisher.announce(
       missed.filter((topic) => this.#wanted.isPromised(topic)),
       lists.filter(isAnnounced),
     );
@@ -249,6 +234,6 @@ export class WatchManager implements ManagedWatch {
 
   #missed(): void {
     const outdated = LIST_TOPICS.filter((list) => this.covers(list));
-    this.#publisher.tell(this.#wanted.promised(), outdated);
+    this.#publisher.announce(this.#wanted.promised(), outdated);
   }
 }

@@ -6,17 +6,16 @@
 import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
-import { errorReply, type JsonObject } from "../../protocol/json-rpc.ts";
+import { errorReply } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import type { Topic } from "../../catalog/feeds.ts";
-import { listToldBy, type ListTopic } from "../../catalog/topics.ts";
+import { listChangedBy, type ListTopic } from "../../catalog/topics.ts";
 
 const DONE = Promise.resolve();
 
-/** The server and resources to watch, and the client information to send. */
+/** The server and resources to watch. */
 export interface WatchRequest {
   readonly target: UpstreamTarget;
-  readonly clientInfo: JsonObject;
   /** The resources that are wanted at this moment. The owner of this set goes on changing it. */
   readonly uris: ReadonlySet<string>;
 }
@@ -30,8 +29,8 @@ export interface WatchEvents {
   /** The server announces that a resource has changed, or a part of a watched one. */
   updated(uri: string): void;
   /** The server has answered whether it will announce these; their earlier changes are not known. */
-  judged(topics: readonly Topic[]): void;
-  /** The watch stands, but has missed notifications since it was opened. */
+  answered(topics: readonly Topic[]): void;
+  /** The watch is open, but has missed notifications since it was opened. */
   missed(): void;
   /** The watch has ended. Called once, and no event follows. */
   ended(end: WatchEnd): void;
@@ -49,7 +48,7 @@ export interface OpenWatch {
   /** @returns whether the server will announce this; `undefined` while it has not answered. */
   verdict(topic: Topic): boolean | undefined;
   /** The server's notifications are being received. */
-  readonly isHearing: boolean;
+  readonly isReceiving: boolean;
   /** @param uris resources that have become wanted, or are no longer wanted. */
   revise(uris: readonly string[]): void;
   /** Repeats the requests that failed. */
@@ -68,7 +67,7 @@ export function takeNotice(
     if (typeof uri === "string") events.updated(uri);
     return;
   }
-  const list = listToldBy(method);
+  const list = listChangedBy(method);
   if (list !== undefined) events.changed(list);
 }
 

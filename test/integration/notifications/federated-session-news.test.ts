@@ -137,9 +137,9 @@ test("a client that was away for long is told that it has missed something", asy
     }, "the news to wait");
     vi.setSystemTime(Date.now() + 2 * HOUR_MS);
     await evict(session);
-    expect(await object.deliver(news(++seq))).toBe("parked");
+    expect(await object.deliver(news(++seq))).toBe("offline");
     await evict(session);
-    expect(await object.deliver(news(++seq))).toBe("parked");
+    expect(await object.deliver(news(++seq))).toBe("offline");
     const again = await session.listen();
     const told: unknown[] = [];
     while (told.length < LISTS.length + 1) told.push((await again.message()).method);

@@ -361,7 +361,7 @@ describe("a server that is not there", () => {
     expect((await desk.tells(1, A, "prompts")).toSorted()).toEqual(["prompts", A]);
   });
 
-  test("and is then one that tells of nothing: told once, and then by hearsay", async ({
+  test("and is then one that tells of nothing: told once, and then by unpromised", async ({
     expect,
   }) => {
     const refusal = { ...jsonOf({ error: { code: -32601, message: "No." } }, 404) };

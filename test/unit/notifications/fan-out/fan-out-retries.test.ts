@@ -3,7 +3,8 @@
 import { describe, test } from "vitest";
 
 import type { Interests } from "../../../../src/catalog/feeds.ts";
-import { HAND_MS, named, seqsOf, useWorldTime, withWorld } from "./fan-out-world.ts";
+import { DELIVERY_MS } from "../../../../src/notifications/fan-out/late-news.ts";
+import { named, seqsOf, useWorldTime, withWorld } from "./fan-out-world.ts";
 
 useWorldTime();
 
@@ -19,7 +20,7 @@ describe("a session that cannot be reached", () => {
         session.mode = mode;
         world.branch.publish({ slug: "a", seq: 1, topics: ["tools"] });
         await world.allArrive();
-        await world.pass(HAND_MS + 500);
+        await world.pass(DELIVERY_MS + 500);
         expect([rowsIn("due_1"), rowsIn("late_1")]).toEqual([0, 1]);
         const times: number[] = [];
         world.onDeliver = () => times.push(Date.now());
@@ -52,7 +53,7 @@ describe("a session that cannot be reached", () => {
       expect(world.alarmAt).toBe(Infinity);
       world.session("s").mode = "ok";
       world.branch.publish({ slug: "a", seq: 2, topics: ["uri:x"] });
-      await world.pass(HAND_MS + 2000, () => world.allArrive());
+      await world.pass(DELIVERY_MS + 2000, () => world.allArrive());
       expect(seqsOf(world, "s")).toEqual([1, 2]);
       expect([rowsIn("late_1"), rowsIn("waiting_1")]).toEqual([0, 0]);
     });

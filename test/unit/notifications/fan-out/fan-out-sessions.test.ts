@@ -3,7 +3,8 @@
 import { describe, test } from "vitest";
 
 import type { Interests } from "../../../../src/catalog/feeds.ts";
-import { HAND_MS, named, seqsOf, useWorldTime, withWorld } from "./fan-out-world.ts";
+import { DELIVERY_MS } from "../../../../src/notifications/fan-out/late-news.ts";
+import { named, seqsOf, useWorldTime, withWorld } from "./fan-out-world.ts";
 
 useWorldTime();
 
@@ -135,7 +136,7 @@ describe("a session that is busy", () => {
         await world.pass(1000);
       }
       for (const name of others) expect(seqsOf(world, name)).toEqual([1]);
-      await world.pass(HAND_MS);
+      await world.pass(DELIVERY_MS);
       // They are known to hang now.
       world.branch.publish({ slug: "a", seq: 2, topics: ["tools"] });
       await world.allArrive();

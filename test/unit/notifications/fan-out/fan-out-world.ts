@@ -32,7 +32,6 @@ export function withWorld<T>(
 
 const BRANCH = 7;
 export const STALL_SECONDS = 60;
-export const HAND_MS = 10_000;
 
 /** A call that has not arrived yet. */
 interface Call {
@@ -251,7 +250,6 @@ export class World {
         if (!life.isOver) this.alarmAt = Math.min(this.alarmAt, at);
       },
       keep: (work) => this.#watch(work),
-      times: { handMs: HAND_MS },
     });
     return life as Life;
   }

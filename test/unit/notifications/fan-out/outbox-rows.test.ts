@@ -14,7 +14,6 @@ import { UnsentChanges } from "../../../../src/notifications/fan-out/unsent-chan
 import { outboxProperty } from "../../lib/outbox-suite.ts";
 import { withSql } from "../../lib/sql-fixture.ts";
 
-const ATTEMPT_MS = 20_000;
 const RUNS = { numRuns: 200 };
 
 /** The database as one life of the branch sees it: nothing that it writes after its end counts. */
@@ -31,7 +30,7 @@ describe("news that a session has not taken", () => {
           (clock, isOver) => {
             const own = ofLife(sql, isOver);
             const subscriptions = new SubscriptionTable(own);
-            const rows = new LateNews(own, () => clock.now, ATTEMPT_MS);
+            const rows = new LateNews(own, () => clock.now);
             return {
               rows,
               append(session, item) {

@@ -414,7 +414,7 @@ describe("who wants something", () => {
     expect(scene.asked).toEqual([]);
     scene.news("a", 1, "tools");
     expect(scene.told).toEqual([]);
-    expect(scene.subscriptions.isToldOf("a", "tools")).toBe(false);
+    expect(scene.subscriptions.isPromised("a", "tools")).toBe(false);
   });
 
   test("knows, over lives, which servers will tell", async ({ expect }) => {
@@ -422,9 +422,9 @@ describe("who wants something", () => {
     scene.honour = () => interests(["constructor", ["tools"]]);
     await scene.listen();
     for (const subscriptions of [scene.subscriptions, scene.revive()]) {
-      expect(subscriptions.isToldOf("constructor", "tools")).toBe(true);
-      expect(subscriptions.isToldOf("constructor", "prompts")).toBe(false);
-      expect(subscriptions.isToldOf("a", "tools")).toBe(false);
+      expect(subscriptions.isPromised("constructor", "tools")).toBe(true);
+      expect(subscriptions.isPromised("constructor", "prompts")).toBe(false);
+      expect(subscriptions.isPromised("a", "tools")).toBe(false);
     }
   });
 

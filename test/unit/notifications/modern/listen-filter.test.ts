@@ -64,13 +64,13 @@ describe("Subscription", () => {
   test("tells each thing once, by whom it was asked of", ({ expect }) => {
     const subscription = new Subscription(["tools"], owners);
     const topics: readonly Topic[] = ["tools", "prompts", "uri:x", "tools", "uri:y", "uri:z"];
-    expect(subscription.told({ slug: "a", seq: 1, topics })).toEqual(["tools", "uri:x"]);
+    expect(subscription.topicsOf({ slug: "a", seq: 1, topics })).toEqual(["tools", "uri:x"]);
     expect(subscription.everything()).toEqual(["tools", "uri:x", "uri:y"]);
   });
 
   test("a URI is no list, whatever it is called", ({ expect }) => {
     const subscription = new Subscription([], new Map([["tools", { slug: "a" }]]));
-    const told = subscription.told({ slug: "a", seq: 1, topics: ["tools", "uri:tools"] });
+    const told = subscription.topicsOf({ slug: "a", seq: 1, topics: ["tools", "uri:tools"] });
     expect(told).toEqual(["uri:tools"]);
   });
 
@@ -89,7 +89,7 @@ describe("Subscription", () => {
         news,
         (lists, owned, said) => {
           const owners = Object.entries(owned).map(([name, at]) => [name, { slug: at }] as const);
-          const told = new Subscription(lists, new Map(owners)).told(said);
+          const told = new Subscription(lists, new Map(owners)).topicsOf(said);
           const expected = new Set(
             said.topics.filter((each) =>
               each.startsWith("uri:")

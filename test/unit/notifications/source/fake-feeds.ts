@@ -64,10 +64,10 @@ export class FakeFeed implements Feed {
       const unknown = { reason: "slow", message: "not known yet", since: 1 };
       return { kind: "none", trouble: trouble ?? unknown };
     }
-    const judged = { freshMs, ...(trouble === undefined ? {} : { trouble }) };
-    if (question.known === catalog.version) return { kind: "same", ...judged };
+    const answered = { freshMs, ...(trouble === undefined ? {} : { trouble }) };
+    if (question.known === catalog.version) return { kind: "same", ...answered };
     // It comes over a boundary: never the same object.
-    return { kind: "catalog", catalog: structuredClone(catalog), ...judged };
+    return { kind: "catalog", catalog: structuredClone(catalog), ...answered };
   }
 
   async #wait({ opened, heedsWait }: NonNullable<FakeFeed["gate"]>, waitMs: number): Promise<void> {

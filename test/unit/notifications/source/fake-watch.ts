@@ -52,7 +52,7 @@ export class FakeServer {
 }
 
 class FakeWatch implements OpenWatch {
-  readonly isHearing = true;
+  readonly isReceiving = true;
   isOver = false;
   readonly #server: FakeServer;
   readonly #events: WatchEvents;
@@ -114,6 +114,6 @@ class FakeWatch implements OpenWatch {
   }
 
   #judge(topics: readonly Topic[]): void {
-    if (!this.isOver) this.#events.judged(topics);
+    if (!this.isOver) this.#events.answered(topics);
   }
 }

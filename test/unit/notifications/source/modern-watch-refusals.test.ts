@@ -36,14 +36,13 @@ class Server {
     return new ModernWatch(
       {
         target: { ...this.#target, era: "modern" },
-        clientInfo: { name: "x", version: "1" },
         uris,
       },
       {
         changed: () => undefined,
         outdated: () => undefined,
         updated: () => undefined,
-        judged: () => undefined,
+        answered: () => undefined,
         missed: () => undefined,
         ended: () => undefined,
       },
@@ -52,7 +51,7 @@ class Server {
 }
 
 /** Those that have a verdict. */
-function judged(watch: ModernWatch, uris: Iterable<string>): readonly boolean[] {
+function answered(watch: ModernWatch, uris: Iterable<string>): readonly boolean[] {
   return [...uris]
     .map((uri) => watch.verdict(topicOf(uri)))
     .filter((verdict) => verdict !== undefined);
@@ -64,7 +63,7 @@ describe("a server that refuses all for one", () => {
     const server = new Server();
     server.bad.add("file:///37").add("file:///38");
     const watch = server.watch(uris);
-    await until(() => judged(watch, uris).length === 100, "there is a verdict on each");
+    await until(() => answered(watch, uris).length === 100, "there is a verdict on each");
     for (const uri of uris) expect(watch.verdict(topicOf(uri))).toBe(!server.bad.has(uri));
     expect(server.listens).toBeLessThan(40);
     server.bad.clear();
@@ -72,7 +71,7 @@ describe("a server that refuses all for one", () => {
     await until(() => watch.verdict("uri:file:///37") === true, "it is there");
     watch.retry();
     await until(() => watch.verdict("uri:file:///38") === true, "the other is there");
-    expect(judged(watch, uris)).not.toContain(false);
+    expect(answered(watch, uris)).not.toContain(false);
     await watch.close();
   });
 
@@ -95,8 +94,8 @@ describe("a server that refuses all for one", () => {
     const server = new Server();
     for (const uri of uris) server.bad.add(uri);
     const watch = server.watch(uris);
-    await until(() => judged(watch, uris).length === 500, "there is a verdict on each");
-    expect(judged(watch, uris)).not.toContain(true);
+    await until(() => answered(watch, uris).length === 500, "there is a verdict on each");
+    expect(answered(watch, uris)).not.toContain(true);
     expect(server.listens).toBeLessThan(70);
     await watch.close();
   });

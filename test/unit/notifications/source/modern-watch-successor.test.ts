@@ -57,14 +57,13 @@ class Watched {
     this.watch = new ModernWatch(
       {
         target: { ...target, era: "modern" },
-        clientInfo: { name: "x", version: "1" },
         uris: this.#uris,
       },
       {
         changed: (list) => void this.changed.push(list),
         outdated: (list) => void this.outdated.push(list),
         updated: (uri) => void this.updated.push(uri),
-        judged: () => undefined,
+        answered: () => undefined,
         missed: () => undefined,
         ended: (end) => void this.ends.push(end),
       },
@@ -75,7 +74,7 @@ class Watched {
   async succeeded(): Promise<readonly [Stream, Stream]> {
     const first = await this.stream(0);
     first.acknowledge();
-    await until(() => this.watch.isHearing, "the watch stands");
+    await until(() => this.watch.isReceiving, "the watch stands");
     this.#uris.add("file:///a");
     this.watch.revise();
     return [first, await this.stream(1)];

@@ -70,7 +70,7 @@ describe("what is wanted", () => {
       wanted.ask(1, "tools");
       expect([rowsIn("wanted_1"), wanted.countAtStake, wanted.uris.has("a")]).toEqual([0, 2, true]);
       wanted.answer(1, "uri:a", "promised");
-      wanted.answer(1, "tools", "hearsay");
+      wanted.answer(1, "tools", "unpromised");
       expect([rowsIn("wanted_1"), wanted.countAtStake]).toEqual([2, 1]);
       const next = new TopicInterest(sql);
       // What had no answer is asked for again by whoever wants it.

@@ -77,12 +77,12 @@ afterEach(() => {
 describe("a publisher", () => {
   test("tells at once what comes after a silence, and the rest together", async ({ expect }) => {
     const { publisher, told } = new Fixture({ [A]: [0], [B]: [0] });
-    publisher.tell([A]);
-    publisher.tell([A, B]);
-    publisher.tell([B, A]);
-    publisher.tell(["uri:unwanted"]);
+    publisher.announce([A]);
+    publisher.announce([A, B]);
+    publisher.announce([B, A]);
+    publisher.announce(["uri:unwanted"]);
     await vi.advanceTimersByTimeAsync(1000);
-    publisher.tell([B]);
+    publisher.announce([B]);
     await vi.advanceTimersByTimeAsync(1000);
     expect(told.map(({ at, topics }) => [at, ...topics])).toEqual([
       [0, A],
@@ -97,9 +97,9 @@ describe("a publisher", () => {
   }) => {
     const { publisher, told, outdated } = new Fixture({ tools: [0], prompts: [0], [A]: [0] });
     for (let ms = 0; ms < 2000; ms += 20) {
-      publisher.tell(["tools"], ["tools"]);
-      if (ms === 200) publisher.tell(["prompts"]);
-      if (ms === 500) publisher.tell([A]);
+      publisher.announce(["tools"], ["tools"]);
+      if (ms === 200) publisher.announce(["prompts"]);
+      if (ms === 500) publisher.announce([A]);
       await vi.advanceTimersByTimeAsync(20);
     }
     await vi.advanceTimersByTimeAsync(5000);
@@ -119,8 +119,8 @@ describe("a publisher", () => {
     const fixture = new Fixture({ tools: [1, 2], [A]: [2, 3] });
     let toldBefore = -1;
     vi.spyOn(fixture.outdated, "push").mockImplementation(() => (toldBefore = fixture.told.length));
-    fixture.publisher.tell([]);
-    fixture.publisher.tell(["tools", A, "prompts"], ["tools"]);
+    fixture.publisher.announce([]);
+    fixture.publisher.announce(["tools", A, "prompts"], ["tools"]);
     expect(toldBefore).toBe(0);
     // At once, and all together.
     expect(fixture.take()).toEqual([
@@ -132,7 +132,7 @@ describe("a publisher", () => {
 
   test("tells of an outdated list that nobody wants, once in a while", async ({ expect }) => {
     const { publisher, outdated, told } = new Fixture({});
-    for (let n = 0; n < 10; n++) publisher.tell(["tools"], ["tools", "prompts"]);
+    for (let n = 0; n < 10; n++) publisher.announce(["tools"], ["tools", "prompts"]);
     await vi.advanceTimersByTimeAsync(100);
     expect(outdated).toEqual([
       ["tools", "prompts"],
@@ -147,7 +147,7 @@ describe("a publisher", () => {
     const fixture = new Fixture({ [A]: [0, 1], [B]: [0] });
     fixture.slow.add(0);
     for (let n = 0; n < 5; n++) {
-      fixture.publisher.tell([A, B]);
+      fixture.publisher.announce([A, B]);
       await vi.advanceTimersByTimeAsync(100);
     }
     expect(fixture.told.filter(({ branch }) => branch === 0)).toHaveLength(1);
@@ -164,7 +164,7 @@ describe("a publisher", () => {
   }) => {
     const fixture = new Fixture({ [A]: [0, 1], [B]: [0] });
     fixture.slow.add(0);
-    fixture.publisher.tell([A]);
+    fixture.publisher.announce([A]);
     const [first] = fixture.told;
     expect(fixture.take()).toEqual([
       [0, 1, A],
@@ -172,7 +172,7 @@ describe("a publisher", () => {
     ]);
     first?.done(false);
     await vi.advanceTimersByTimeAsync(50);
-    fixture.publisher.tell([B, A]);
+    fixture.publisher.announce([B, A]);
     await vi.advanceTimersByTimeAsync(49);
     expect(fixture.take()).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
@@ -193,7 +193,7 @@ describe("a publisher", () => {
   }) => {
     const fixture = new Fixture({ [A]: [0] });
     fixture.slow.add(0);
-    fixture.publisher.tell([A]);
+    fixture.publisher.announce([A]);
     for (let n = 0; n < 12; n++) {
       fixture.told.at(-1)?.done(false);
       await vi.advanceTimersByTimeAsync(0);
@@ -212,7 +212,7 @@ describe("a publisher", () => {
   test("gives up on a call that has no end", async ({ expect }) => {
     const fixture = new Fixture({ [A]: [0] });
     fixture.slow.add(0);
-    fixture.publisher.tell([A]);
+    fixture.publisher.announce([A]);
     await vi.advanceTimersByTimeAsync(30_100);
     expect(fixture.take()).toEqual([
       [0, 1, A],
@@ -226,7 +226,7 @@ describe("a publisher", () => {
   test("tells nobody what is not wanted any more, and has no timer for it", async ({ expect }) => {
     const fixture = new Fixture({ [A]: [0, 1], [B]: [0] });
     fixture.slow.add(0);
-    fixture.publisher.tell([A, B]);
+    fixture.publisher.announce([A, B]);
     fixture.told[0]?.done(false);
     await vi.advanceTimersByTimeAsync(0);
     fixture.told.splice(0);
@@ -237,7 +237,7 @@ describe("a publisher", () => {
     await vi.advanceTimersByTimeAsync(0);
     fixture.leave(0, B);
     expect(vi.getTimerCount()).toBe(0);
-    fixture.publisher.tell([A]);
+    fixture.publisher.announce([A]);
     fixture.leave(1, A);
     await vi.advanceTimersByTimeAsync(1000);
     expect(fixture.told.slice(1)).toMatchObject([{ branch: 1, topics: [A] }]);

@@ -15,7 +15,7 @@ const HEARD = {
   changed: nothing,
   outdated: nothing,
   updated: nothing,
-  judged: nothing,
+  answered: nothing,
   missed: nothing,
 };
 
@@ -76,11 +76,11 @@ describe("a watch", () => {
     const server = new FakeServer();
     server.isUp = false;
     const { watch } = await started(server);
-    expect(watch.verdict("tools")).toBe("away");
+    expect(watch.verdict("tools")).toBe("unreachable");
     expect(await pauses(server, 8, nothing)).toEqual(DOUBLING);
     server.isUp = true;
     await vi.advanceTimersByTimeAsync(30_001);
-    expect([watch.verdict("tools"), watch.isHearing]).toEqual(["told", true]);
+    expect([watch.verdict("tools"), watch.isReceiving]).toEqual(["announced", true]);
     watch.stop();
   });
 
@@ -114,16 +114,16 @@ describe("a watch", () => {
     const { watch } = await started(server);
     await pauses(server, 6, nothing);
     const before = server.attempts;
-    watch.hurry();
+    watch.openEarly();
     await vi.advanceTimersByTimeAsync(900);
-    watch.hurry();
+    watch.openEarly();
     expect(server.attempts).toBe(before);
     await vi.advanceTimersByTimeAsync(100);
-    watch.hurry();
+    watch.openEarly();
     expect(server.attempts).toBe(before + 1);
     expect(watch.verdict("tools")).toBe("pending");
     await vi.advanceTimersByTimeAsync(0);
-    expect(watch.verdict("tools")).toBe("away");
+    expect(watch.verdict("tools")).toBe("unreachable");
     expect(vi.getTimerCount()).toBe(1);
     watch.stop();
     expect(vi.getTimerCount()).toBe(0);
@@ -134,18 +134,18 @@ describe("a watch", () => {
   }) => {
     const { server, watch } = await started();
     server.end("refused");
-    expect(watch.verdict("tools")).toBe("untold");
+    expect(watch.verdict("tools")).toBe("unannounced");
     watch.stop();
     for (let minute = 0; minute < 4; minute++) {
       watch.start();
-      watch.hurry();
+      watch.openEarly();
       await vi.advanceTimersByTimeAsync(MINUTE_MS);
     }
-    expect([server.attempts, watch.verdict("tools")]).toEqual([1, "untold"]);
+    expect([server.attempts, watch.verdict("tools")]).toEqual([1, "unannounced"]);
     await vi.advanceTimersByTimeAsync(MINUTE_MS);
     watch.start();
     await vi.advanceTimersByTimeAsync(0);
-    expect([server.attempts, watch.verdict("tools")]).toEqual([2, "told"]);
+    expect([server.attempts, watch.verdict("tools")]).toEqual([2, "announced"]);
     watch.stop();
   });
 
@@ -155,7 +155,7 @@ describe("a watch", () => {
     const { server, watch } = await started();
     server.end("refused");
     await vi.advanceTimersByTimeAsync(5 * MINUTE_MS + 1);
-    expect([server.attempts, watch.verdict("tools")]).toEqual([2, "told"]);
+    expect([server.attempts, watch.verdict("tools")]).toEqual([2, "announced"]);
     watch.stop();
   });
 
@@ -171,7 +171,7 @@ describe("a watch", () => {
   test("starts once, however often it is told to", async ({ expect }) => {
     const { server, watch } = await started();
     watch.start();
-    watch.hurry();
+    watch.openEarly();
     await vi.advanceTimersByTimeAsync(MINUTE_MS);
     expect(server.attempts).toBe(1);
     server.end("lost");

@@ -17,7 +17,7 @@ const BACKOFF: Backoff = { firstMs: 50, maxMs: 5000 };
 /** A connection that breaks sooner than this counts as a failed attempt. */
 const MIN_LIFE_MS = 1000;
 
-export class NewsLine {
+export class NewsConnection {
   readonly #fanOut: Pick<FanOut, "listen">;
   readonly #interests: Interests;
   readonly #signal: AbortSignal;
