@@ -3,7 +3,7 @@
  * is cached for the life of an isolate, like its configuration.
  */
 
-import { AuthSecrets } from "../src/auth/secrets.ts";
+import { type AuthSecrets, authSecretsFrom } from "../src/auth/secrets.ts";
 import type { Config } from "../src/config/config.ts";
 import { SessionKeys } from "../src/endpoint/keyring.ts";
 import { fromBase64Url } from "../src/lib/base64url.ts";
@@ -25,7 +25,7 @@ export async function authSecretsOf(env: Env, config: Config): Promise<AuthSecre
   if (signIn?.config === config) return signIn.secrets;
   const bytes = fromBase64Url(config.authSecret ?? (await registryIn(env).authRoot()));
   if (bytes === undefined) throw new Error("The root of the keys of sign-in is broken");
-  const secrets = await AuthSecrets.derive(bytes);
+  const secrets = await authSecretsFrom(bytes);
   signIn = { config, secrets };
   return secrets;
 }

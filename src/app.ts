@@ -4,8 +4,8 @@ import type { Context, Hono, MiddlewareHandler } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { addressOf, type AuthBacking, type AuthContext } from "./auth/context/context.ts";
-import { noteProbe, traceInto } from "./auth/doctor/tracer.ts";
+import { type AuthBacking, type AuthContext, authContextOf } from "./auth/context/context.ts";
+import { noteProbe } from "./auth/context/tracer.ts";
 import { authenticate } from "./auth/resource/bearer.ts";
 import { leased } from "./auth/resource/lease.ts";
 import { describeResource, nothingWellKnown } from "./auth/resource/resource-metadata.ts";
@@ -42,7 +42,7 @@ export interface Backing {
   readonly auth: AuthBacking;
 }
 
-type App = { Bindings: Env; Variables: { config: Config; backing: Backing } };
+type App = { Bindings: Env; Variables: { config: Config; backing: Backing; auth?: AuthContext } };
 type McpHandler = (context: FrontDoorContext) => Promise<Response>;
 type SignInHandler = (context: AuthContext, request: Request) => Response | Promise<Response>;
 
@@ -178,24 +178,18 @@ function signIn(handler: SignInHandler): (c: Context<App>) => Response | Promise
   };
 }
 
+/** Made when first needed, once for a request. */
 function authContext(c: Context<App>): AuthContext {
-  const { auth } = c.get("backing");
-  const { raw: request } = c.req;
-  const origin = originOf(c);
-  const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
-  return {
-    ...auth,
-    origin,
+  const made: AuthContext | undefined = c.get("auth");
+  if (made !== undefined) return made;
+  const context = authContextOf(c.get("backing").auth, {
+    request: c.req.raw,
+    origin: originOf(c),
     limits: c.get("config").limits,
-    waitUntil,
-    authority: auth.authorities.at(origin),
-    trace: traceInto({
-      store: auth.store,
-      waitUntil,
-      address: addressOf(request),
-      agent: request.headers.get("user-agent") ?? "",
-    }),
-  };
+    waitUntil: (promise) => c.executionCtx.waitUntil(promise),
+  });
+  c.set("auth", context);
+  return context;
 }
 
 /** The origin of all URLs that the gateway gives out. Without PUBLIC_ORIGIN, only loopback hosts get here. */

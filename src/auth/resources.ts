@@ -17,7 +17,7 @@ export interface Resource {
 }
 
 /** @param slugs of all upstreams. @returns the default resource first. */
-export function resourcesOf(origin: string, slugs: Iterable<string>): readonly Resource[] {
+export function protectedResources(origin: string, slugs: Iterable<string>): readonly Resource[] {
   const all = [...slugs];
   return [
     {

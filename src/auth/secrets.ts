@@ -10,62 +10,40 @@ const ROOT_BYTES = 32;
 const USER_ID_CHARS = 26;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 
-export class AuthSecrets {
-  readonly #users: CryptoKey;
+export interface AuthSecrets {
   /** Seals the stored data of a user's provider. */
   readonly ring: Keyring;
-  /**
-   * Makes form tokens, each bound to a browser session, so that a form that another site posts has
-   * none that fits.
-   */
-  readonly #forms: CryptoKey;
-  /** Makes MACs that distinguish owner codes without storing them. */
-  readonly #ownerCodes: CryptoKey;
-
-  private constructor(
-    keys: Readonly<Record<"users" | "forms" | "ownerCodes", CryptoKey>>,
-    ring: Keyring,
-  ) {
-    this.#users = keys.users;
-    this.#forms = keys.forms;
-    this.#ownerCodes = keys.ownerCodes;
-    this.ring = ring;
-  }
-
-  /** @param root 32 random bytes or more. */
-  static async derive(root: Uint8Array): Promise<AuthSecrets> {
-    const sealing = await bytesFor(root, "seal");
-    const id = await keyId(sealing);
-    const ring = { currentId: id, keys: new Map([[id, await importKey(sealing)]]) };
-    const users = await hmacKey(await bytesFor(root, "users"));
-    const forms = await hmacKey(await bytesFor(root, "forms"));
-    const ownerCodes = await hmacKey(await bytesFor(root, "owner-codes"));
-    return new AuthSecrets({ users, forms, ownerCodes }, ring);
-  }
-
   /**
    * @returns the id of the user with this subject at a provider: always the same, and it reveals
    *   nothing.
    */
-  async userId(issuer: string, subject: string): Promise<string> {
-    const digest = await sign(this.#users, JSON.stringify([issuer, subject]));
-    let id = "";
-    for (const byte of digest.subarray(0, USER_ID_CHARS)) id += BASE32[byte % BASE32.length] ?? "";
-    return `u_${id}`;
-  }
-
+  userId(issuer: string, subject: string): Promise<string>;
   /**
-   * @returns the token that a form of this browser session must contain (cross-site request
-   *   forgery).
+   * @returns the token that a form of this browser session must contain, so that a form that another
+   *   site posts has none that fits (cross-site request forgery).
    */
-  async formToken(session: string): Promise<string> {
-    return toBase64Url(await sign(this.#forms, session));
-  }
-
+  formToken(session: string): Promise<string>;
   /** @returns a MAC of an owner code; without the key, no code can be tried against it. */
-  async ownerCodeMac(codeHash: string): Promise<string> {
-    return toBase64Url(await sign(this.#ownerCodes, codeHash));
-  }
+  ownerCodeMac(codeHash: string): Promise<string>;
+}
+
+/** @param root 32 random bytes or more. */
+export async function authSecretsFrom(root: Uint8Array): Promise<AuthSecrets> {
+  const sealing = await bytesFor(root, "seal");
+  const id = await keyId(sealing);
+  const users = await hmacKey(await bytesFor(root, "users"));
+  const forms = await hmacKey(await bytesFor(root, "forms"));
+  const ownerCodes = await hmacKey(await bytesFor(root, "owner-codes"));
+  return {
+    ring: { currentId: id, keys: new Map([[id, await importKey(sealing)]]) },
+    async userId(issuer, subject) {
+      const digest = await sign(users, JSON.stringify([issuer, subject]));
+      const letters = [...digest.subarray(0, USER_ID_CHARS)];
+      return `u_${letters.map((byte) => BASE32[byte % BASE32.length]).join("")}`;
+    },
+    formToken: async (session) => toBase64Url(await sign(forms, session)),
+    ownerCodeMac: async (codeHash) => toBase64Url(await sign(ownerCodes, codeHash)),
+  };
 }
 
 async function bytesFor(root: Uint8Array, purpose: string): Promise<Uint8Array> {

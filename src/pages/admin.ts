@@ -5,7 +5,7 @@
 
 import { isDocumentUrl, verifiedHost } from "../auth/clients/client-id-url.ts";
 import type { AuthContext } from "../auth/context/context.ts";
-import { isServed } from "../auth/oauth/endpoints/client-credentials.ts";
+import { isServiceServed } from "../auth/oauth/endpoints/client-credentials.ts";
 import type { ClientUse } from "../auth/oauth/grants/grants.ts";
 import type { SignedIn } from "../auth/sign-in/browser.ts";
 import type { Maker } from "../auth/store/api-keys.ts";
@@ -187,7 +187,7 @@ async function listServices({ store }: AuthContext): Promise<readonly ServiceRow
       const { id, label, scopes, resources, createdAt, maker } = client;
       const [tokens, isOn, by] = await Promise.all([
         store.ofUser(id).keys.list(id),
-        isServed(store, client),
+        isServiceServed(store, client),
         maker && store.ofUser(maker.user).users.find(maker.user),
       ]);
       // Its tokens show when it was last active; they are few, and live for an hour.

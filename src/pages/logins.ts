@@ -8,12 +8,12 @@ import { verifiedHost } from "../auth/clients/client-id-url.ts";
 import type { AuthContext } from "../auth/context/context.ts";
 import { diagnose } from "../auth/doctor/diagnose.ts";
 import { findLogin, recentLogins } from "../auth/doctor/read-traces.ts";
-import type { LoginStepView, LoginTrace, StepKind, TracedStep } from "../auth/trace/trace.ts";
+import type { LoginStep, LoginTrace, StepKind, TracedStep } from "../auth/trace/trace.ts";
 import { clientOf } from "../auth/trace/trace-key.ts";
 import { authenticate } from "../auth/resource/bearer.ts";
 import { shown } from "./page-guard.ts";
 import { page } from "./respond.ts";
-import { type LoginStepView as StepView, loginsView, loginTraceView } from "./view/logins-view.ts";
+import { type LoginStepView, loginsView, loginTraceView } from "./view/logins-view.ts";
 import { PATHS } from "./view/paths.ts";
 import { wordsFor } from "./words.ts";
 
@@ -168,7 +168,7 @@ const WORDS: Readonly<Record<string, string>> = {
 const CODES: ReadonlySet<string> = new Set(["reason", "grantType", "decision"]);
 
 /** @param before the previous step, so that only changes of the sender are shown. */
-function stepView(traced: TracedStep, before: TracedStep | undefined): StepView {
+function stepView(traced: TracedStep, before: TracedStep | undefined): LoginStepView {
   const { step, at, times, address, agent } = traced;
   const isElsewhere = before?.address !== address || before.agent !== agent;
   const from = isElsewhere ? [`from ${address}`, agent] : [];
@@ -181,7 +181,7 @@ function stepView(traced: TracedStep, before: TracedStep | undefined): StepView 
   };
 }
 
-function detailsOf(step: LoginStepView): readonly string[] {
+function detailsOf(step: LoginStep): readonly string[] {
   const isDocument = step.kind === "ask_refused" && step.reason === "document";
   const said = Object.entries(step)
     .filter(([name]) => !HIDDEN_MEMBERS.has(name))
@@ -196,7 +196,7 @@ function detailsOf(step: LoginStepView): readonly string[] {
   return step.kind === "probed" && !step.isFound ? [...said, "there is none"] : said;
 }
 
-function outcomeOf(step: LoginStepView): StepView["outcome"] {
+function outcomeOf(step: LoginStep): LoginStepView["outcome"] {
   const isDenied = step.kind === "answered" && step.decision === "denied";
   const isTooLittle = step.kind === "used" && step.status !== 200;
   if (FAILURES.has(step.kind) || isDenied || isTooLittle) return "failed";

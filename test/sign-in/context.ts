@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 
 import { authOf } from "../../durable-objects/authorization-server.ts";
 import type { AuthContext } from "../../src/auth/context/context.ts";
-import type { LoginStepView } from "../../src/auth/trace/trace.ts";
+import type { LoginStep } from "../../src/auth/trace/trace.ts";
 import { serveMetadata } from "../../src/auth/oauth/endpoints/metadata.ts";
 import { register } from "../../src/auth/oauth/endpoints/register.ts";
 import { token } from "../../src/auth/oauth/endpoints/token.ts";
@@ -15,7 +15,7 @@ import { ORIGIN } from "./gateway.ts";
 export interface ContextOptions {
   readonly limits?: Partial<Limits>;
   /** Receives every step that the login doctor records. */
-  readonly steps?: LoginStepView[];
+  readonly steps?: LoginStep[];
 }
 
 /** The surroundings of one request to the gateway under test. */

@@ -1,8 +1,8 @@
 /** Steps of attempts that a test makes up, and what is kept of them. */
 
 import { findLogin } from "../../src/auth/doctor/read-traces.ts";
-import type { LoginStepView, LoginTrace, Trace } from "../../src/auth/trace/trace.ts";
-import { traceInto } from "../../src/auth/doctor/tracer.ts";
+import type { LoginStep, LoginTrace, Trace } from "../../src/auth/trace/trace.ts";
+import { traceInto } from "../../src/auth/context/tracer.ts";
 import { ORIGIN } from "./gateway.ts";
 import { records } from "./people.ts";
 
@@ -24,7 +24,7 @@ export function teller(
 
 /** Records all of them at once. @returns the references. */
 export async function tell(
-  steps: readonly LoginStepView[],
+  steps: readonly LoginStep[],
   from: ReturnType<typeof teller> = teller(),
 ): Promise<readonly string[]> {
   const references = steps.map((step) => from.trace(step));
@@ -41,19 +41,19 @@ export async function traceOf(reference: string | undefined): Promise<LoginTrace
 export const kinds = ({ steps }: LoginTrace): readonly string[] =>
   steps.map(({ step }) => step.kind);
 
-export const registered = (client: string): LoginStepView => ({
+export const registered = (client: string): LoginStep => ({
   ...{ kind: "registered", client, name: "Test app", redirectUris: [URI] },
 });
-export const asked = (client: string): LoginStepView => ({
+export const asked = (client: string): LoginStep => ({
   ...{ kind: "asked", client, name: "Test app", redirectUri: URI },
   ...{ resource: `${ORIGIN}/mcp`, scopes: ["mcp"] },
 });
-export const used = (client: string, grant?: string): LoginStepView => ({
+export const used = (client: string, grant?: string): LoginStep => ({
   ...{ kind: "used", client, path: "/mcp", status: 200 },
   ...(grant !== undefined && { grant }),
 });
 /** @param grant of the client's, if it has any. */
-export const noToken = (client: string, grant?: string): LoginStepView => ({
+export const noToken = (client: string, grant?: string): LoginStep => ({
   ...{ kind: "token_refused", client, grantType: "refresh_token", error: "invalid_grant" },
   ...(grant !== undefined && { grant }),
 });

@@ -4,7 +4,7 @@ import { beforeAll, describe, test } from "vitest";
 
 import { diagnose } from "../../src/auth/doctor/diagnose.ts";
 import { recentLogins } from "../../src/auth/doctor/read-traces.ts";
-import type { LoginStepView, LoginTrace } from "../../src/auth/trace/trace.ts";
+import type { LoginStep, LoginTrace } from "../../src/auth/trace/trace.ts";
 import { newServiceClientId } from "../../src/auth/store/service-clients.ts";
 import { loginPath, PATHS } from "../../src/pages/view/paths.ts";
 import { defaultLimits } from "../../src/policy/limits.ts";
@@ -171,7 +171,7 @@ describe("the pages", () => {
     expect,
   }) => {
     const client = newName("client");
-    const mismatch: LoginStepView = {
+    const mismatch: LoginStep = {
       ...{ kind: "ask_refused", client, reason: "redirect-mismatch" },
       ...{ redirectUri: "http://127.0.0.1:1234/cb", registered: ["http://localhost:1234/cb"] },
     };
@@ -202,7 +202,7 @@ describe("the pages", () => {
 
   test("show in words what programs get as codes", async ({ expect }) => {
     const client = newName("client");
-    const codes: readonly LoginStepView[] = [
+    const codes: readonly LoginStep[] = [
       { kind: "attempt_refused", client, reason: "other-browser" },
       { kind: "attempt_refused", client, reason: "malformed" },
       { kind: "ask_refused", client, reason: "redirect-mismatch" },
@@ -264,7 +264,7 @@ describe("the pages", () => {
 
   test("show strangers' input as text", async ({ expect }) => {
     const client = `<script>alert(1)</script>\u202e${newName("x")}`;
-    const [one = ""] = await tell([{ ...asked(client), name: `"><img src=x>` } as LoginStepView]);
+    const [one = ""] = await tell([{ ...asked(client), name: `"><img src=x>` } as LoginStep]);
     const { html } = await root.visit(loginPath(one));
     expect(html).not.toMatch(/<script|<img|\u202e/);
   });

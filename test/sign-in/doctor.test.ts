@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { diagnose } from "../../src/auth/doctor/diagnose.ts";
 import { recentLogins, findLogin } from "../../src/auth/doctor/read-traces.ts";
-import type { LoginStepView } from "../../src/auth/trace/trace.ts";
-import { traceInto } from "../../src/auth/doctor/tracer.ts";
+import type { LoginStep } from "../../src/auth/trace/trace.ts";
+import { traceInto } from "../../src/auth/context/tracer.ts";
 import { shardName } from "../../src/auth/store/shards.ts";
 import { defaultLimits } from "../../src/policy/limits.ts";
 import {
@@ -120,7 +120,7 @@ describe("steps are one attempt", () => {
     expect,
   }) => {
     const address = newName("address");
-    const steps: readonly LoginStepView[] = [
+    const steps: readonly LoginStep[] = [
       { kind: "registration_refused", error: "invalid_redirect_uri" },
       { kind: "ask_refused", reason: "unknown-client", claimed: "9 characters" },
       { kind: "ask_refused", reason: "document", claimed: "https://a.example/…" },
@@ -145,7 +145,7 @@ describe("steps are one attempt", () => {
 
   test("of an address are counted where they are the same", async ({ expect }) => {
     const address = newName("address");
-    const refused: LoginStepView = { ...noToken("x"), client: newName("client") } as LoginStepView;
+    const refused: LoginStep = { ...noToken("x"), client: newName("client") } as LoginStep;
     const [one, other] = await tell([refused, refused], teller(address));
     expect((await traceOf(one)).steps.map(({ times }) => times)).toEqual([2]);
     expect(await findLogin(records().store, other ?? "")).toBeUndefined();
@@ -175,8 +175,8 @@ describe("steps are one attempt", () => {
 
   test("with what the same program looked up just before", async ({ expect }) => {
     const [client, address, program] = [newName("client"), newName("address"), newName("program")];
-    const probed: LoginStepView = { kind: "probed", path: "/.well-known/x", isFound: true };
-    const challenged: LoginStepView = { kind: "challenged", path: "/mcp" };
+    const probed: LoginStep = { kind: "probed", path: "/.well-known/x", isFound: true };
+    const challenged: LoginStep = { kind: "challenged", path: "/mcp" };
     // A launcher, a quarter of an hour ago; another program; and one without a name.
     await tell([{ ...probed, path: "/.well-known/launcher" }], teller(address, program));
     vi.setSystemTime(Date.now() + 13 * MINUTE);
@@ -213,7 +213,7 @@ describe("steps are one attempt", () => {
   test("of a request that is refused, and not of the one before it", async ({ expect }) => {
     const client = newName("client");
     const [one] = await tell([asked(client), { kind: "consent_shown", client }]);
-    const mismatch: LoginStepView = { kind: "ask_refused", client, reason: "redirect-mismatch" };
+    const mismatch: LoginStep = { kind: "ask_refused", client, reason: "redirect-mismatch" };
     const [other] = await tell([mismatch]);
     expect(kinds(await traceOf(one))).toEqual(["asked", "consent_shown"]);
     expect(kinds(await traceOf(other))).toEqual(["ask_refused"]);
@@ -235,7 +235,7 @@ describe("stored steps", () => {
     const store = records().store;
     const passing = vi.spyOn(store, "ephemeral");
     const address = newName("address");
-    const step: LoginStepView = { kind: "probed", path: "/.well-known/x", isFound: false };
+    const step: LoginStep = { kind: "probed", path: "/.well-known/x", isFound: false };
     await tell([step, step], teller(address));
     await tell([step], teller(address));
     expect(passing).toHaveBeenCalledTimes(1);
@@ -253,7 +253,7 @@ describe("stored steps", () => {
 
   test("of an attempt ends at fifty steps, and another begins", async ({ expect }) => {
     const client = newName("client");
-    const steps = Array.from({ length: 60 }, (): LoginStepView => ({
+    const steps = Array.from({ length: 60 }, (): LoginStep => ({
       kind: "consent_shown",
       client,
     }));
@@ -273,14 +273,14 @@ describe("stored steps", () => {
       return found;
     };
     const { traces } = records().store.ephemeral("somewhere");
-    const note = (key: string, step: LoginStepView): Promise<void> => {
+    const note = (key: string, step: LoginStep): Promise<void> => {
       vi.setSystemTime(Date.now() + 1);
       const at = Date.now();
       return traces.note({ key, step, at, reference: newName("r"), address: "a", agent: "" });
     };
     const [clients, addresses] = [names("client"), names("address")];
     for (const client of clients) await note(`client:${client}`, asked(client));
-    const challenged: LoginStepView = { kind: "challenged", path: "/mcp" };
+    const challenged: LoginStep = { kind: "challenged", path: "/mcp" };
     for (const address of addresses) await note(`address:${address}`, challenged);
     const keys = (await traces.list(1000)).map(({ key }) => key);
     expect(keys.filter((key) => key.startsWith("client:")).length).toBe(200);
@@ -319,7 +319,7 @@ describe("stored steps", () => {
 test("a token that was refused is about a grant only if the application has it", async ({
   expect,
 }) => {
-  const steps: LoginStepView[] = [];
+  const steps: LoginStep[] = [];
   const to = gatewayWith({ steps });
   const { form, client, grant, verifier } = await newCode();
   const other = (await newClient()).client_id;

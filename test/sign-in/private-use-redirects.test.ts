@@ -7,7 +7,7 @@ import { describe, test } from "vitest";
 
 import { issueCode } from "../../src/auth/sign-in/issue.ts";
 import {
-  judge,
+  judgeAuthorization,
   knownClient,
   readAuthorizeRequest,
 } from "../../src/auth/oauth/endpoints/authorize.ts";
@@ -116,7 +116,7 @@ describe("any other", () => {
     if (reading.kind !== "read") throw new Error(reading.sentence);
     const found = await knownClient(context, request, reading);
     if (found.kind !== "client") throw new Error(found.problem);
-    const content = await judge(context, reading, found, undefined);
+    const content = await judgeAuthorization(context, reading, found, undefined);
     if (content.kind !== "authorize") throw new Error(content.kind);
     const { id, shard, codeMac } = await newOwner();
     const user = await shard.currentUser(id, codeMac);

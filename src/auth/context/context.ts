@@ -3,6 +3,7 @@
 import type { ServerHealth } from "../../observability/health.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { Trace } from "../trace/trace.ts";
+import { traceInto } from "./tracer.ts";
 import type { IdentityProvider } from "../identity/provider.ts";
 import type { AuthSecrets } from "../secrets.ts";
 import type { Authorities, Authority, AuthorityEnv } from "../oauth/engine/authority.ts";
@@ -39,6 +40,24 @@ export interface AuthContext extends Omit<AuthBacking, "authorities"> {
   readonly trace: Trace;
   /** Keeps the Worker running for work that outlives the response. */
   readonly waitUntil: (promise: Promise<unknown>) => void;
+}
+
+interface Surroundings {
+  readonly request: Request;
+  readonly origin: string;
+  readonly limits: Limits;
+  readonly waitUntil: (promise: Promise<unknown>) => void;
+}
+
+/** Called once for a request: its steps for the login doctor are stored in order. */
+export function authContextOf(
+  { authorities, ...backing }: AuthBacking,
+  { request, origin, limits, waitUntil }: Surroundings,
+): AuthContext {
+  const address = addressOf(request);
+  const agent = request.headers.get("user-agent") ?? "";
+  const trace = traceInto({ store: backing.store, waitUntil, address, agent });
+  return { ...backing, origin, limits, waitUntil, authority: authorities.at(origin), trace };
 }
 
 /**

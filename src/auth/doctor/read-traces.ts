@@ -13,7 +13,7 @@ import {
   clientOf,
   lookupKey,
   PRELIMINARY,
-  type Sender,
+  type Requester,
 } from "../trace/trace-key.ts";
 
 /**
@@ -75,7 +75,7 @@ function joined(trace: LoginTrace, others: readonly TracedStep[]): LoginTrace {
 /** @returns the keys under which further steps of an application's attempt may be stored. */
 function keysBeside({ steps }: LoginTrace): readonly string[] {
   const attempts = steps.flatMap(({ step }) => ("attempt" in step ? (step.attempt ?? []) : []));
-  const lookups = steps.flatMap((sender: Sender) => lookupKey(sender) ?? []);
+  const lookups = steps.flatMap((sender: Requester) => lookupKey(sender) ?? []);
   const addresses = steps.map(({ address }) => addressKey(address));
   return [attempts.map(attemptKey), lookups, addresses].flatMap((keys) =>
     [...new Set(keys)].slice(0, MAX_KEYS),

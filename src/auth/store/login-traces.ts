@@ -6,7 +6,7 @@
  */
 
 import { clientOf, isAlone } from "../trace/trace-key.ts";
-import type { LoginStepView, LoginTrace, NotedStep, StepKind, TracedStep } from "../trace/trace.ts";
+import type { LoginStep, LoginTrace, NotedStep, StepKind, TracedStep } from "../trace/trace.ts";
 import { Records } from "./records.ts";
 
 type TraceRow = { id: number; key: string; started: number; updated: number };
@@ -114,7 +114,7 @@ export class LoginTraces extends Records {
   }
 
   #traceFor(
-    step: LoginStepView,
+    step: LoginStep,
     key: string,
     marks: readonly string[],
     at: number,
@@ -194,7 +194,7 @@ export class LoginTraces extends Records {
   }
 }
 
-function marksOf(step: LoginStepView, key: string): readonly string[] {
+function marksOf(step: LoginStep, key: string): readonly string[] {
   const { attempt, grant } = { attempt: undefined, grant: undefined, ...step };
   return [
     ...(attempt === undefined ? [] : [`attempt ${attempt} ${key}`]),
@@ -211,6 +211,6 @@ function stepOf({ last, step, ...row }: StepRow): TracedStep {
     times,
     address,
     agent,
-    step: JSON.parse(step) as LoginStepView,
+    step: JSON.parse(step) as LoginStep,
   };
 }

@@ -7,7 +7,7 @@
 
 import { cleanText } from "../../lib/clean-text.ts";
 import { isDocumentUrl } from "../clients/client-id-url.ts";
-import type { LoginStepView } from "./trace.ts";
+import type { LoginStep } from "./trace.ts";
 
 const MAX_CHARS = 300;
 const MAX_ITEMS = 10;
@@ -21,12 +21,12 @@ const URIS: ReadonlySet<string> = new Set([
   "resource",
 ]);
 
-export function cleanStep(step: LoginStepView): LoginStepView {
+export function cleanStep(step: LoginStep): LoginStep {
   const members = Object.entries(step).map(([name, value]: [string, unknown]) => [
     name,
     cleanValue(value, URIS.has(name) ? bareUri : FOREIGN.has(name) ? masked : short),
   ]);
-  return Object.fromEntries(members) as LoginStepView;
+  return Object.fromEntries(members) as LoginStep;
 }
 
 function cleanValue(value: unknown, clean: (text: string) => string): unknown {

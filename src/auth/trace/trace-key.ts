@@ -4,7 +4,7 @@
  * program at the same address. An address alone joins nothing: a whole office shares one.
  */
 
-import type { LoginStepView, StepKind } from "./trace.ts";
+import type { LoginStep, StepKind } from "./trace.ts";
 
 const CLIENT = "client:";
 const ATTEMPT = "attempt:";
@@ -18,12 +18,12 @@ const ATTEMPT_CHARS = 8;
 export const PRELIMINARY: ReadonlySet<StepKind> = new Set(["probed", "challenged"]);
 
 /** The `User-Agent` and the address of a program. */
-export interface Sender {
+export interface Requester {
   readonly address: string;
   readonly agent: string;
 }
 
-export function traceKey(step: LoginStepView, sender: Sender): string {
+export function traceKey(step: LoginStep, sender: Requester): string {
   const { client, attempt } = { client: undefined, attempt: undefined, ...step };
   if (client !== undefined && isProved(step)) return CLIENT + client;
   if (client === undefined && attempt !== undefined) return attemptKey(attempt);
@@ -32,12 +32,12 @@ export function traceKey(step: LoginStepView, sender: Sender): string {
 }
 
 /** @returns the application that a step claims. */
-export function claimedBy(step: LoginStepView): string | undefined {
+export function claimedBy(step: LoginStep): string | undefined {
   return "client" in step ? step.client : undefined;
 }
 
 /** Anyone can request a token in the name of a client; only the client has a grant of it. */
-function isProved(step: LoginStepView): boolean {
+function isProved(step: LoginStep): boolean {
   return step.kind !== "token_refused" || step.grant !== undefined;
 }
 
@@ -47,7 +47,7 @@ export function attemptKey(id: string): string {
 }
 
 /** @returns `undefined` for a program without a `User-Agent`: it could be any. */
-export function lookupKey({ address, agent }: Sender): string | undefined {
+export function lookupKey({ address, agent }: Requester): string | undefined {
   return agent === "" ? undefined : `${LOOKUP}${address} ${agent}`;
 }
 

@@ -10,7 +10,7 @@
  * @returns the step's reference. An error page shows it, and the operator finds the whole attempt
  *   by it.
  */
-export type Trace = (step: LoginStepView) => string;
+export type Trace = (step: LoginStep) => string;
 
 /** The marks that separate the steps of one application when several people use it at once. */
 interface Marks {
@@ -71,7 +71,7 @@ export type TokenReason =
   | "user-gone"
   | "too-old";
 
-export type LoginStepView =
+export type LoginStep =
   /** A client requested a metadata document. */
   | { readonly kind: "probed"; readonly path: string; readonly isFound: boolean }
   /** A request without a token got a challenge with the address of the metadata. */
@@ -146,11 +146,11 @@ export type LoginStepView =
   /** A request with a valid token: served, or refused for its scope. */
   | ({ readonly kind: "used"; readonly path: string; readonly status: 200 | 403 } & OfClient);
 
-export type StepKind = LoginStepView["kind"];
-export type StepOf<K extends StepKind> = Extract<LoginStepView, { readonly kind: K }>;
+export type StepKind = LoginStep["kind"];
+export type StepOf<K extends StepKind> = Extract<LoginStep, { readonly kind: K }>;
 
 /** A step as it is stored. */
-export interface TracedStep<Step extends LoginStepView = LoginStepView> {
+export interface TracedStep<Step extends LoginStep = LoginStep> {
   readonly step: Step;
   readonly reference: string;
   /** Milliseconds since 1970: of the first and of the last occurrence. */

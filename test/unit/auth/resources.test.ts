@@ -8,14 +8,14 @@ import {
   resourceForScopes,
   wholeOf,
   resourcePath,
-  resourcesOf,
+  protectedResources,
 } from "../../../src/auth/resources.ts";
 
 const O = "https://gw.example.com";
 
 describe("the resources of a gateway", () => {
   test("are its endpoints, the default first, and the pages of its operator", ({ expect }) => {
-    expect(resourcesOf(O, ["a", "b-2"])).toEqual([
+    expect(protectedResources(O, ["a", "b-2"])).toEqual([
       { id: `${O}/mcp`, path: "/mcp", slug: undefined, scopes: ["mcp", "mcp:a", "mcp:b-2"] },
       { id: `${O}/mcp/a`, path: "/mcp/a", slug: "a", scopes: ["mcp:a", "mcp"] },
       { id: `${O}/mcp/b-2`, path: "/mcp/b-2", slug: "b-2", scopes: ["mcp:b-2", "mcp"] },
@@ -120,8 +120,8 @@ describe("a spelling", () => {
 });
 
 describe("a part of the gateway", () => {
-  const several = resourcesOf("https://gw.example.com", ["alpha", "beta"]);
-  const one = resourcesOf("https://gw.example.com", ["alpha"]);
+  const several = protectedResources("https://gw.example.com", ["alpha", "beta"]);
+  const one = protectedResources("https://gw.example.com", ["alpha"]);
   const whole = "https://gw.example.com/mcp";
 
   test("is in the whole, which is in nothing, as the operator's pages are not", ({ expect }) => {

@@ -63,7 +63,7 @@ export async function authorize(context: AuthContext, request: Request): Promise
   ]);
   if (found.kind === "problem") return found;
   if (there.kind === "problem") return there;
-  const content = await judge(context, reading, found, there.person?.user);
+  const content = await judgeAuthorization(context, reading, found, there.person?.user);
   if (content.kind !== "authorize") return content;
   // The page shows nothing about a person who has to sign in anew.
   const person = content.needsLogin ? undefined : there.person;
@@ -274,7 +274,7 @@ export async function knownClient(
  *
  * @returns the question to the person, or the error for the application or the person.
  */
-export async function judge(
+export async function judgeAuthorization(
   context: AuthContext,
   reading: ReadRequest,
   { client, redirectUris: registered }: FoundClient,

@@ -24,7 +24,7 @@ export async function clientCredentials(
 ): Promise<Response> {
   if (!isServiceClientId(request.clientId)) return refuseOthers(context, request);
   const client = await authenticate(context, request);
-  if (client === undefined || !(await isServed(context.store, client))) {
+  if (client === undefined || !(await isServiceServed(context.store, client))) {
     return invalidClient("Client authentication failed", request.authorization !== null);
   }
   const resource = chooseResource(context, request, client);
@@ -55,7 +55,7 @@ export async function clientCredentials(
   ]);
   // An operator may have deleted the client meanwhile; its key did not exist yet to be ended.
   const still = await context.store.ofClient(id).services.find(id);
-  if (still === undefined || !(await isServed(context.store, still))) {
+  if (still === undefined || !(await isServiceServed(context.store, still))) {
     await shard.endKey(id, key.id);
     return invalidClient("Client authentication failed", request.authorization !== null);
   }
@@ -69,7 +69,7 @@ export async function clientCredentials(
 }
 
 /** A service client ends with the right that its maker had (`ServiceClient.maker`). */
-export async function isServed(
+export async function isServiceServed(
   store: Pick<AuthStore, "ofUser">,
   { isDisabled, maker }: ServiceClient,
 ): Promise<boolean> {

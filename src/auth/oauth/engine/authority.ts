@@ -13,7 +13,7 @@ import {
 } from "@cloudflare/workers-oauth-provider";
 
 import type { Limits } from "../../../policy/limits.ts";
-import { type Resource, resourcesOf } from "../../resources.ts";
+import { type Resource, protectedResources } from "../../resources.ts";
 import { USE } from "../../scopes.ts";
 import type { KvAdapter } from "../../store/kv-adapter.ts";
 
@@ -62,7 +62,7 @@ export class Authorities {
     const made = this.#made.get(origin);
     if (made !== undefined) return made;
     if (this.#made.size >= MAX_ORIGINS) this.#made.clear();
-    const authority = make(origin, resourcesOf(origin, this.#slugs), this.#limits);
+    const authority = make(origin, protectedResources(origin, this.#slugs), this.#limits);
     this.#made.set(origin, authority);
     return authority;
   }

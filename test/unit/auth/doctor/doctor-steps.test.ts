@@ -4,7 +4,7 @@ import { describe, test } from "vitest";
 
 import { claimedId, cleanStep, maskTokens } from "../../../../src/auth/trace/clean-step.ts";
 import { traceKey } from "../../../../src/auth/trace/trace-key.ts";
-import type { LoginStepView } from "../../../../src/auth/trace/trace.ts";
+import type { LoginStep } from "../../../../src/auth/trace/trace.ts";
 
 describe("a step as it is kept", () => {
   test("has no part of a URI in which a secret could be", ({ expect }) => {
@@ -33,19 +33,19 @@ describe("a step as it is kept", () => {
       redirectUris: Array.from({ length: 50 }, (_, n) => `http://127.0.0.1/${n}`),
     });
     expect(cleaned).toMatchObject({ client: "c [ERROR] forged" });
-    const { name, redirectUris } = cleaned as Extract<LoginStepView, { kind: "registered" }>;
+    const { name, redirectUris } = cleaned as Extract<LoginStep, { kind: "registered" }>;
     expect(name).toMatch(/^evil[.x]+…$/);
     expect([name?.length, redirectUris.length]).toEqual([300, 10]);
   });
 
   test("keeps what is no text", ({ expect }) => {
     expect(cleanStep({ kind: "probed", path: "/x", isFound: false })).toEqual(missedAt("/x"));
-    const used: LoginStepView = { kind: "used", client: "c", path: "/mcp", status: 200 };
+    const used: LoginStep = { kind: "used", client: "c", path: "/mcp", status: 200 };
     expect(cleanStep(used)).toEqual(used);
   });
 });
 
-function missedAt(path: string): LoginStepView {
+function missedAt(path: string): LoginStep {
   return { kind: "probed", path, isFound: false };
 }
 
@@ -99,7 +99,7 @@ describe("the key of a step", () => {
   const from = { address: "192.0.2.1", agent: "app/1" };
   const attempt = "abcdefghijk";
 
-  test.for<readonly [LoginStepView, string]>([
+  test.for<readonly [LoginStep, string]>([
     [{ kind: "consent_shown", client: "c", attempt }, "client:c"],
     [{ kind: "attempt_refused", reason: "used", attempt }, "attempt:abcdefgh"],
     [{ kind: "attempt_refused", reason: "used" }, "address:192.0.2.1"],
@@ -113,7 +113,7 @@ describe("the key of a step", () => {
   });
 
   test("of a look-up by a program without a name joins it to nothing", ({ expect }) => {
-    const step: LoginStepView = { kind: "challenged", path: "/mcp" };
+    const step: LoginStep = { kind: "challenged", path: "/mcp" };
     expect(traceKey(step, { ...from, agent: "" })).toBe("address:192.0.2.1");
   });
 });

@@ -5,7 +5,7 @@ import { describe, test } from "vitest";
 import { diagnose } from "../../../../src/auth/doctor/diagnose.ts";
 import type { Diagnosis } from "../../../../src/auth/doctor/diagnose.ts";
 import type { TokenReason } from "../../../../src/auth/trace/trace.ts";
-import type { LoginStepView, TracedStep } from "../../../../src/auth/trace/trace.ts";
+import type { LoginStep, TracedStep } from "../../../../src/auth/trace/trace.ts";
 
 const LIMITS = { attemptMinutes: 10, codeSeconds: 120 };
 const SECOND = 1000;
@@ -14,59 +14,54 @@ const NOW = 1_800_000_000_000;
 
 const CLIENT = { client: "c1" };
 const URI = "http://127.0.0.1:1234/cb";
-const registered: LoginStepView = { kind: "registered", ...CLIENT, name: "T", redirectUris: [URI] };
-const asked: LoginStepView = {
+const registered: LoginStep = { kind: "registered", ...CLIENT, name: "T", redirectUris: [URI] };
+const asked: LoginStep = {
   ...{ kind: "asked", ...CLIENT, name: "T", redirectUri: URI },
   ...{ resource: "https://gw.example.com/mcp", scopes: ["mcp"] },
 };
-const shown: LoginStepView = { kind: "consent_shown", ...CLIENT };
-const approved: LoginStepView = { kind: "answered", ...CLIENT, decision: "approved" };
-const away: LoginStepView = { kind: "sent_to_provider", ...CLIENT, provider: "github" };
-const signedIn: LoginStepView = { kind: "signed_in", ...CLIENT, provider: "github", user: "u_1" };
-const code: LoginStepView = { kind: "code_issued", ...CLIENT, user: "u_1" };
-const token: LoginStepView = { kind: "token_issued", ...CLIENT };
-const used: LoginStepView = { kind: "used", ...CLIENT, path: "/mcp", status: 200 };
-const probed: LoginStepView = { kind: "probed", path: "/.well-known/x", isFound: true };
-const missed: LoginStepView = { kind: "probed", path: "/mcp/.well-known/x", isFound: false };
-const challenged: LoginStepView = { kind: "challenged", path: "/mcp" };
-const badBearer: LoginStepView = { kind: "bearer_refused", path: "/mcp" };
+const shown: LoginStep = { kind: "consent_shown", ...CLIENT };
+const approved: LoginStep = { kind: "answered", ...CLIENT, decision: "approved" };
+const away: LoginStep = { kind: "sent_to_provider", ...CLIENT, provider: "github" };
+const signedIn: LoginStep = { kind: "signed_in", ...CLIENT, provider: "github", user: "u_1" };
+const code: LoginStep = { kind: "code_issued", ...CLIENT, user: "u_1" };
+const token: LoginStep = { kind: "token_issued", ...CLIENT };
+const used: LoginStep = { kind: "used", ...CLIENT, path: "/mcp", status: 200 };
+const probed: LoginStep = { kind: "probed", path: "/.well-known/x", isFound: true };
+const missed: LoginStep = { kind: "probed", path: "/mcp/.well-known/x", isFound: false };
+const challenged: LoginStep = { kind: "challenged", path: "/mcp" };
+const badBearer: LoginStep = { kind: "bearer_refused", path: "/mcp" };
 
-type Ask = Extract<LoginStepView, { kind: "ask_refused" }>;
-const ask = (reason: Ask["reason"], more: Partial<Ask> = {}): LoginStepView => ({
+type Ask = Extract<LoginStep, { kind: "ask_refused" }>;
+const ask = (reason: Ask["reason"], more: Partial<Ask> = {}): LoginStep => ({
   ...{ kind: "ask_refused", ...CLIENT, reason },
   ...more,
 });
-const stopped = (
-  reason: Extract<LoginStepView, { kind: "attempt_refused" }>["reason"],
-): LoginStepView => ({
+const stopped = (reason: Extract<LoginStep, { kind: "attempt_refused" }>["reason"]): LoginStep => ({
   kind: "attempt_refused",
   ...CLIENT,
   reason,
 });
-const noSignIn = (reason: string, detail = ""): LoginStepView => ({
+const noSignIn = (reason: string, detail = ""): LoginStep => ({
   ...{ kind: "sign_in_refused", ...CLIENT, provider: "github", reason, detail },
 });
-type Refused = Extract<LoginStepView, { kind: "token_refused" }>;
+type Refused = Extract<LoginStep, { kind: "token_refused" }>;
 const noToken = (
   error: string,
   reason?: TokenReason,
   grantType: Refused["grantType"] = "authorization_code",
-): LoginStepView => ({
+): LoginStep => ({
   ...{ kind: "token_refused", ...CLIENT, grantType, error },
   ...(reason !== undefined && { reason }),
 });
-const noRefresh = (error: string, reason?: TokenReason): LoginStepView =>
+const noRefresh = (error: string, reason?: TokenReason): LoginStep =>
   noToken(error, reason, "refresh_token");
-const noRegistration = (error: string, redirectUris?: readonly string[]): LoginStepView => ({
+const noRegistration = (error: string, redirectUris?: readonly string[]): LoginStep => ({
   ...{ kind: "registration_refused", error },
   ...(redirectUris !== undefined && { redirectUris }),
 });
 
 /** @param ages of the steps in milliseconds, or of the last one; the others come a second apart. */
-function traced(
-  steps: readonly LoginStepView[],
-  ages: number | readonly number[] = 0,
-): TracedStep[] {
+function traced(steps: readonly LoginStep[], ages: number | readonly number[] = 0): TracedStep[] {
   return steps.map((step, n) => {
     const age = typeof ages === "number" ? ages + (steps.length - 1 - n) * SECOND : (ages[n] ?? 0);
     const at = NOW - age;
@@ -76,7 +71,7 @@ function traced(
 }
 
 interface Case {
-  readonly steps: readonly LoginStepView[];
+  readonly steps: readonly LoginStep[];
   readonly ages?: number | readonly number[];
   readonly outcome: Diagnosis["outcome"];
   readonly says: string;

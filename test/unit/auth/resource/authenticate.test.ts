@@ -6,7 +6,7 @@
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { authenticate, type ResourceContext } from "../../../../src/auth/resource/bearer.ts";
-import { resourcesOf } from "../../../../src/auth/resources.ts";
+import { protectedResources } from "../../../../src/auth/resources.ts";
 import type { Authority } from "../../../../src/auth/oauth/engine/authority.ts";
 import type { AuthStore } from "../../../../src/auth/context/auth-store.ts";
 import type { Bearer } from "../../../../src/auth/oauth/grants/bearers.ts";
@@ -40,7 +40,7 @@ class Scene {
     const shard = { bearers: { check } };
     const context: ResourceContext = {
       origin: ORIGIN,
-      authority: { resources: resourcesOf(ORIGIN, this.#slugs) } as unknown as Authority,
+      authority: { resources: protectedResources(ORIGIN, this.#slugs) } as unknown as Authority,
       store: { ofUser: () => shard, shard: () => shard } as unknown as AuthStore,
       limits: { ...defaultLimits(), bearerCacheSeconds: this.#cacheSeconds },
       trace: () => "",

@@ -9,10 +9,10 @@ import { cleanText } from "../../lib/clean-text.ts";
 import { randomName } from "../../lib/random.ts";
 import { TokenBuckets } from "../../lib/token-bucket.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
-import type { AuthStore } from "../context/auth-store.ts";
+import type { AuthStore } from "./auth-store.ts";
 import { drawFor, shardName } from "../store/shards.ts";
 import { cleanStep, maskTokens } from "../trace/clean-step.ts";
-import type { LoginStepView, NotedStep, StepKind, Trace } from "../trace/trace.ts";
+import type { LoginStep, NotedStep, StepKind, Trace } from "../trace/trace.ts";
 import { traceKey } from "../trace/trace-key.ts";
 
 export interface TracerOptions {
@@ -68,7 +68,7 @@ export function traceInto({ store, waitUntil, address, ...options }: TracerOptio
 /**
  * A refused token may name any grant, and a look-up of each would be the price of made-up tokens.
  */
-function withProvedGrant(step: LoginStepView): LoginStepView {
+function withProvedGrant(step: LoginStep): LoginStep {
   if (step.kind === "token_issued" || step.kind === "used") {
     if (step.grant !== undefined) clientsOfGrants.set(step.grant, step.client);
     return step;
@@ -87,7 +87,7 @@ async function keep(store: TracerOptions["store"], note: NotedStep): Promise<voi
   }
 }
 
-function isRepeat(step: LoginStepView, key: string): boolean {
+function isRepeat(step: LoginStep, key: string): boolean {
   const repeatMs = REPEAT_MS[step.kind];
   if (repeatMs === undefined) return false;
   const name = `${key} ${JSON.stringify(step)}`;
