@@ -1,34 +1,52 @@
 /**
- * The catalogs of one server: one for each kind of client, kept over restarts, refreshed two at a
- * time, and never replaced by a failure. A caller chooses how long it waits; a refresh goes on
- * without it. A server may fail for one kind of client and work for others, so each kind has its
- * own outage and its own pauses between attempts.
+ * The catalogs of one server, one for each kind of client: a stale-while-revalidate cache. A fresh catalog
+ * is served as it is; else the server is read again, and a caller chooses how long it waits for that.
+ * `catalog-entry.ts` has the states of an entry.
+ *
+ * - There is one refresh of an entry at a time, and at most two of a server. It has a deadline, and goes
+ *   on when the callers have left.
+ * - A failed refresh keeps the last good catalog, which is served up to the limit `staleCatalogHours`.
+ * - A change that is announced during a refresh is not lost: the entry stays stale after it.
+ * - Everything but the refresh itself is stored, so the next life of the holding object continues here.
  */
 
+import { PrioritySemaphore } from "../../lib/priority-semaphore.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { logServer } from "../../observability/server-log.ts";
+import { logUnexpected } from "../../observability/unexpected.ts";
 import type { Limits } from "../../policy/limits.ts";
 import { logFailure, UpstreamError } from "../../upstream/upstream-error.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../catalog.ts";
-import type { ReadCatalog } from "../read/read-catalog.ts";
-import { CatalogAnnouncer } from "./catalog-announcer.ts";
-import { type Condition, conditionOf } from "./catalog-condition.ts";
-import { CatalogEntries } from "./catalog-entries.ts";
-import type { CatalogEntry, Freshness, CatalogReading, Refresh } from "./catalog-entry.ts";
-import { storedFactsOf, freshness, isDoubted, isWorthSaving, retryAt } from "./catalog-entry.ts";
-import { afterFailure, afterReport, hurried, isOverdue } from "./catalog-outage.ts";
-import { readWithin, troubleFrom } from "./catalog-reading.ts";
-import { CatalogStore, type ShelfStorage } from "./catalog-store.ts";
-import { isListTopic, type ListTopic } from "../topics.ts";
-import { PrioritySemaphore } from "../../lib/priority-semaphore.ts";
 import { LIST_TOPICS, type Topic } from "../feeds.ts";
+import type { ReadCatalog } from "../read/read-catalog.ts";
+import { isListTopic, type ListTopic } from "../topics.ts";
+import { CatalogEntries } from "./catalog-entries.ts";
+import {
+  afterFailure,
+  afterReading,
+  afterReport,
+  type CatalogEntry,
+  type CatalogReading,
+  type Condition,
+  conditionOf,
+  hurried,
+  isDoubted,
+  isOverdue,
+  isWorthSaving,
+  newestOf,
+  type Refresh,
+  retryAt,
+  stateOf,
+} from "./catalog-entry.ts";
+import { CatalogStore, type CatalogStorage } from "./catalog-store.ts";
+import { ChangeAnnouncer } from "./change-announcer.ts";
 
-export interface KeeperParts {
+export interface CatalogCacheParts {
   readonly slug: string;
   /** The server's URL: catalogs that were read from another URL are deleted. */
   readonly endpoint: string;
-  readonly storage: ShelfStorage;
+  readonly storage: CatalogStorage;
   readonly limits: Pick<
     Limits,
     "catalogFreshSeconds" | "catalogSeconds" | "keptCatalogsPerServer" | "staleCatalogHours"
@@ -54,20 +72,20 @@ export interface KeeperParts {
 const HOUR_MS = 3_600_000;
 
 export class CatalogCache {
-  readonly #parts: KeeperParts;
+  readonly #parts: CatalogCacheParts;
   readonly #entries: CatalogEntries;
-  readonly #announcer: CatalogAnnouncer;
+  readonly #announcer: ChangeAnnouncer;
   readonly #readings = new PrioritySemaphore();
   /** The last report of a caller, if there was no attempt since. */
   #reported: Trouble | undefined;
-  #noted: Condition;
+  #logged: Condition;
 
-  constructor(parts: KeeperParts) {
+  constructor(parts: CatalogCacheParts) {
     this.#parts = parts;
     const store = new CatalogStore(parts.storage, parts.endpoint);
     this.#entries = new CatalogEntries(store, parts.limits.keptCatalogsPerServer);
-    this.#announcer = new CatalogAnnouncer((topics) => parts.announce(topics), parts.now);
-    this.#noted = this.condition();
+    this.#announcer = new ChangeAnnouncer((topics) => parts.announce(topics), parts.now);
+    this.#logged = this.condition();
   }
 
   /** The answer carries any trouble with the server. */
@@ -77,10 +95,10 @@ export class CatalogCache {
     const { now } = this.#parts;
     const askedAt = now();
     if (isDoubted(entry, question, askedAt)) entry.isDoubted = true;
-    let had: Catalog | undefined;
+    let read: Catalog | undefined;
     // The answer includes every change before the question: an older reading is not enough.
     for (let isEnough = false; !isEnough;) {
-      const refresh = this.#freshen(entry);
+      const refresh = this.#refreshIfDue(entry);
       if (refresh === undefined) break;
       isEnough = refresh.missed.size === 0;
       // For a failing server, the wait counts from the start of the attempt.
@@ -88,9 +106,9 @@ export class CatalogCache {
       const leftMs = since + waitMs - now();
       const ended = leftMs > 0 ? await settleWithin(refresh.done, leftMs) : undefined;
       if (ended === undefined) break;
-      had = ended.catalog;
+      read = ended.catalog;
     }
-    return this.#answer(entry, question, had);
+    return this.#answer(entry, question, read);
   }
 
   /** The server announced that these topics changed, so it is also available. */
@@ -104,24 +122,23 @@ export class CatalogCache {
     this.#reported = trouble;
     if (trouble === undefined) {
       this.#hurry();
-      for (const entry of this.#failing()) this.#freshen(entry);
+      for (const entry of this.#failed()) this.#refreshIfDue(entry);
     } else {
       const outage = afterReport(trouble, this.#parts.now());
-      const well = this.#entries.all().filter((entry) => entry.outage === undefined);
-      for (const entry of well) this.#entries.save(entry, { outage });
+      for (const entry of this.#entries.all()) {
+        if (entry.outage === undefined) this.#entries.save(entry, { outage });
+      }
     }
-    this.#note();
+    this.#logChange();
     this.#parts.onDue();
   }
 
   /** The time to call `wake`: never, while no client has subscribed to changes. */
   get dueAt(): number | undefined {
     if (!this.#parts.isWanted()) return undefined;
-    const retries = this.#entries
-      .all()
-      .flatMap((entry) => (entry.refresh === undefined ? (retryAt(entry) ?? []) : []));
-    const times = [...retries, this.#announcer.dueAt ?? Infinity];
-    const first = Math.min(...times);
+    const idle = this.#entries.all().filter(({ refresh }) => refresh === undefined);
+    const retries = idle.map((entry) => retryAt(entry) ?? Infinity);
+    const first = Math.min(...retries, this.#announcer.dueAt ?? Infinity);
     return first === Infinity ? undefined : first;
   }
 
@@ -129,41 +146,41 @@ export class CatalogCache {
   wake(): void {
     if (!this.#parts.isWanted()) return;
     this.#announcer.flush();
-    for (const entry of this.#failing()) this.#freshen(entry);
+    for (const entry of this.#failed()) this.#refreshIfDue(entry);
     const now = this.#parts.now();
     for (const entry of this.#entries.all()) {
-      if (entry.outage === undefined && (retryAt(entry) ?? Infinity) <= now) this.#freshen(entry);
+      const isDue = entry.outage === undefined && (retryAt(entry) ?? Infinity) <= now;
+      if (isDue) this.#refreshIfDue(entry);
     }
   }
 
   /** The known condition of the server. */
   condition(): Condition {
-    const isServable = (entry: CatalogEntry): boolean => this.#isServable(entry);
-    return conditionOf(this.#entries.all(), this.#reported, isServable);
+    return conditionOf(this.#entries.all(), this.#reported, (entry) => this.#isServable(entry));
   }
 
   /** The catalog that was read last, if it may still be shown. */
   newest(): Catalog | undefined {
-    const servable = this.#entries.all().filter((entry) => this.#isServable(entry));
-    const [newest] = servable.toSorted((a, b) => b.readAt - a.readAt);
+    const newest = newestOf(this.#entries.all().filter((entry) => this.#isServable(entry)));
     return newest && this.#entries.load(newest);
   }
 
-  #freshness(entry: CatalogEntry): Freshness {
+  #stateOf(entry: CatalogEntry): ReturnType<typeof stateOf> {
     const { limits, covers, now } = this.#parts;
-    return freshness(entry, limits.catalogFreshSeconds * 1000, covers, now());
+    return stateOf(entry, limits.catalogFreshSeconds * 1000, covers, now());
   }
 
+  /** There is a catalog, and it is not past the hard limit. */
   #isServable({ facts, readAt }: CatalogEntry): boolean {
     const { limits, now } = this.#parts;
     return facts !== undefined && now() - readAt <= limits.staleCatalogHours * HOUR_MS;
   }
 
   /** @returns the running refresh; `undefined` when none is needed or the server is in a pause. */
-  #freshen(entry: CatalogEntry): Refresh | undefined {
-    if (entry.refresh !== undefined) return entry.refresh;
-    if (this.#freshness(entry).isFresh) return undefined;
-    const { outage } = entry;
+  #refreshIfDue(entry: CatalogEntry): Refresh | undefined {
+    const { refresh, outage } = entry;
+    if (refresh !== undefined) return refresh;
+    if (this.#stateOf(entry).state === "fresh") return undefined;
     if (outage !== undefined && !isOverdue(outage, this.#parts.now())) return undefined;
     return this.#refresh(entry);
   }
@@ -186,129 +203,150 @@ export class CatalogCache {
     entry: CatalogEntry,
     reading: CatalogReading,
   ): Promise<{ catalog: Catalog | undefined }> {
-    const { slug, limits, read } = this.#parts;
     const turn = this.#readings.take(entry.facts !== undefined);
     if (turn !== undefined) await turn;
     try {
       // The entry was evicted while it waited.
       if (turn !== undefined && !this.#entries.has(entry)) return { catalog: undefined };
-      const { catalogSeconds } = limits;
-      const last = (): Catalog | undefined => this.#entries.load(entry);
-      const had = await readWithin(slug, catalogSeconds, (signal) =>
-        read(entry.client, signal, last),
-      );
-      this.#took(entry, had, reading);
-      return { catalog: had.catalog };
+      const read = await this.#readInTime(entry);
+      this.#succeeded(entry, read, reading);
+      return { catalog: read.catalog };
     } catch (error) {
-      const now = this.#parts.now();
-      this.#reported = undefined;
-      // Logged once for each outage: the attempts go on as long as it lasts.
-      if (entry.outage === undefined && error instanceof UpstreamError) logFailure(error, slug);
-      const outage = afterFailure(entry.outage, troubleFrom(slug, error), now);
-      this.#entries.save(entry, { outage });
+      this.#failedWith(entry, error);
       return { catalog: undefined };
     } finally {
       this.#readings.done();
       entry.refresh = undefined;
-      this.#note();
+      this.#logChange();
       this.#parts.onDue();
     }
   }
 
-  #took(
-    entry: CatalogEntry,
-    read: ReadCatalog,
-    { startedAt, brings, missed, covered }: CatalogReading,
-  ): void {
+  /**
+   * Ends in time even if the reading ignores its signal.
+   *
+   * @throws UpstreamError as the reading does, and when the time is over.
+   */
+  async #readInTime(entry: CatalogEntry): Promise<ReadCatalog> {
+    const { slug, limits, read } = this.#parts;
+    const seconds = limits.catalogSeconds;
+    const controller = new AbortController();
+    const last = (): Catalog | undefined => this.#entries.load(entry);
+    const reading = read(entry.client, controller.signal, last);
+    const whole = await settleWithin(reading, seconds * 1000);
+    if (whole !== undefined) return whole;
+    const sentence = `did not list everything that it has within ${seconds} s`;
+    const late = new UpstreamError(slug, "timeout", sentence);
+    controller.abort(late);
+    throw late;
+  }
+
+  #succeeded(entry: CatalogEntry, read: ReadCatalog, reading: CatalogReading): void {
     this.#reported = undefined;
     if (!this.#entries.has(entry)) return;
     const before = { ...entry };
-    const facts = storedFactsOf(read);
-    const after = {
-      ...before,
-      facts,
-      readAt: startedAt,
-      outdated: [...missed],
-      outage: undefined,
-      covered,
-      owesAll: false,
-      gaveOld: false,
-      isDoubted: false,
-    };
-    const isOther = before.facts?.version !== facts.version;
+    const after = afterReading(before, read, reading);
+    const isOther = before.facts?.version !== after.facts?.version;
     // A failed write leaves memory unchanged too: memory and rows stay equal.
     const changed = isOther ? this.#entries.replace(after, read.catalog) : new Set<ListTopic>();
     Object.assign(entry, after);
     if (before.facts === undefined) this.#entries.makeRoom();
     if (!isOther && isWorthSaving(before, entry)) this.#entries.save(entry);
     if (before.outage !== undefined) this.#hurry();
+    this.#announce(entry, before, changed, reading.brings);
+  }
 
-    const wasTold = (topic: ListTopic): boolean => brings.includes(topic) && !before.gaveOld;
-    const found = before.facts === undefined ? [] : [...changed].filter((each) => !wasTold(each));
+  /** Announces what clients do not know: changes that the server did not announce, and a recovery. */
+  #announce(
+    entry: CatalogEntry,
+    before: CatalogEntry,
+    changed: ReadonlySet<ListTopic>,
+    announced: readonly ListTopic[],
+  ): void {
+    const isKnown = (topic: ListTopic): boolean => announced.includes(topic) && !before.servedStale;
+    const found = before.facts === undefined ? [] : [...changed].filter((each) => !isKnown(each));
     // Clients of other kinds receive the announcement as well, so their catalogs become outdated.
     if (found.length > 0) this.#entries.outdate(found, entry);
-    const isRecovered = before.owesAll || (before.outage?.failures ?? 0) > 0;
+    const isRecovered = before.servedTrouble || (before.outage?.failures ?? 0) > 0;
     this.#announcer.announce(isRecovered ? LIST_TOPICS : found);
   }
 
-  #failing(): readonly CatalogEntry[] {
+  #failedWith(entry: CatalogEntry, error: unknown): void {
+    const { slug, now } = this.#parts;
+    this.#reported = undefined;
+    // Logged once for each outage: the attempts go on as long as it lasts.
+    if (entry.outage === undefined && error instanceof UpstreamError) logFailure(error, slug);
+    const outage = afterFailure(entry.outage, troubleFrom(slug, error), now());
+    this.#entries.save(entry, { outage });
+  }
+
+  #failed(): readonly CatalogEntry[] {
     return this.#entries.all().filter(({ outage }) => outage !== undefined);
   }
 
   /** The server has shown a sign of life, so it may work for the other kinds of clients too. */
   #hurry(): void {
-    const failing = this.#failing();
-    for (const entry of failing) entry.outage &&= hurried(entry.outage);
-    if (failing.length > 0) this.#parts.onDue();
+    const failed = this.#failed();
+    for (const entry of failed) entry.outage &&= hurried(entry.outage);
+    if (failed.length > 0) this.#parts.onDue();
   }
 
+  /** @param read the catalog that the caller has waited for. */
   #answer(
     entry: CatalogEntry,
     { known, waitMs }: CatalogQuestion,
-    had: Catalog | undefined,
+    read: Catalog | undefined,
   ): CatalogAnswer {
     // The entry was evicted meanwhile, so nothing else is known about it.
-    if (had !== undefined && !this.#entries.has(entry)) {
-      return { kind: "catalog", catalog: had, freshMs: 0 };
+    if (read !== undefined && !this.#entries.has(entry)) {
+      return { kind: "catalog", catalog: read, freshMs: 0 };
     }
     const { outage, refresh } = entry;
-    const shown = this.#shown(entry);
-    const facts = shown?.facts;
-    if (shown === undefined || facts === undefined) return this.#none(entry, waitMs);
-    const { isFresh, freshMs } = this.#freshness(entry);
-    if (outage !== undefined) entry.owesAll = true;
-    // A caller that does not wait accepts an old catalog.
-    else if (!isFresh && refresh !== undefined && waitMs > 0) entry.gaveOld = true;
+    const served = this.#servable(entry);
+    const facts = served?.facts;
+    if (served === undefined || facts === undefined) return this.#none(entry, waitMs);
+    const { state, freshMs } = this.#stateOf(entry);
+    if (outage !== undefined) entry.servedTrouble = true;
+    // A caller that does not wait accepts a stale catalog.
+    else if (state !== "fresh" && refresh !== undefined && waitMs > 0) entry.servedStale = true;
     const judged = { freshMs, ...(outage === undefined ? {} : { trouble: outage.trouble }) };
     if (known === facts.version) return { kind: "same", ...judged };
-    const catalog = had?.version === facts.version ? had : this.#entries.load(shown);
+    const catalog = read?.version === facts.version ? read : this.#entries.load(served);
     return catalog === undefined
       ? this.#none(entry, waitMs)
       : { kind: "catalog", catalog, ...judged };
   }
 
   /** During an outage, the catalog of a similar client is better than none. */
-  #shown(entry: CatalogEntry): CatalogEntry | undefined {
+  #servable(entry: CatalogEntry): CatalogEntry | undefined {
     if (this.#isServable(entry)) return entry;
-    const isServable = (other: CatalogEntry): boolean => this.#isServable(other);
-    return entry.outage && this.#entries.nearest(entry, isServable);
+    return entry.outage && this.#entries.nearest(entry, (other) => this.#isServable(other));
   }
 
   #none(entry: CatalogEntry, waitMs: number): CatalogAnswer {
-    if (entry.outage !== undefined || waitMs > 0) entry.owesAll = true;
-    if (entry.outage !== undefined) return { kind: "none", trouble: entry.outage.trouble };
+    const { outage, refresh } = entry;
+    if (outage !== undefined || waitMs > 0) entry.servedTrouble = true;
+    if (outage !== undefined) return { kind: "none", trouble: outage.trouble };
     const { slug, now } = this.#parts;
     const message = `Upstream "${slug}" has not said yet what it offers; it is still being asked`;
-    const since = entry.refresh?.startedAt ?? now();
+    const since = refresh?.startedAt ?? now();
     return { kind: "none", trouble: { reason: "slow", message, since } };
   }
 
   /** Logs one line for each change of the condition. */
-  #note(): void {
-    const before = this.#noted;
+  #logChange(): void {
+    const before = this.#logged;
     const now = this.condition();
-    this.#noted = now;
+    this.#logged = now;
     if (before.trouble?.reason === now.trouble?.reason) return;
     logServer(this.#parts.slug, now.state, now.trouble?.reason);
   }
+}
+
+/** The failure of a reading in words for the user. */
+function troubleFrom(slug: string, error: unknown): Omit<Trouble, "since"> {
+  if (error instanceof UpstreamError) return { reason: error.failure, message: error.message };
+  const reference = logUnexpected(error);
+  const message = `The gateway failed on the way to upstream "${slug}" (reference ${reference})`;
+  return { reason: "internal", message };
 }

@@ -1,20 +1,32 @@
-/** The catalogs of one server by kind of client: small ones in memory, the rest in the store. */
+/** The entries of one server by kind of client: their facts in memory, their catalogs in the store. */
 
+import { BoundedCache } from "../../lib/bounded-cache.ts";
+import { eraOf } from "../../protocol/revisions.ts";
 import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
 import type { Catalog } from "../catalog.ts";
-import { eraOf } from "../../protocol/revisions.ts";
-import { type CatalogEntry, entryFrom, newEntry } from "./catalog-entry.ts";
-import { HeldCatalogs } from "./catalog-held.ts";
-import type { CatalogStore } from "./catalog-store.ts";
 import type { ListTopic } from "../topics.ts";
-import { topicsOf } from "./catalog-topics.ts";
+import { type CatalogEntry, entryFrom, newEntry, newestOf } from "./catalog-entry.ts";
+import type { CatalogStore, Part } from "./catalog-store.ts";
 
 type Change = Partial<Pick<CatalogEntry, "outage" | "outdated">>;
+
+/** Many feeds may share the memory of one isolate. A large catalog is read from its rows each time. */
+const MAX_HELD_CHARS = 2 * 1024 * 1024;
+
+const TOPICS: Readonly<Record<Part, ListTopic | undefined>> = {
+  // Clients receive a server's description of itself when a session begins, and never again.
+  about: undefined,
+  tools: "tools",
+  resources: "resources",
+  templates: "resources",
+  prompts: "prompts",
+};
 
 export class CatalogEntries {
   readonly #store: CatalogStore;
   readonly #max: number;
-  readonly #held = new HeldCatalogs();
+  /** By id. */
+  readonly #held = new BoundedCache<Catalog>({ maxWeight: MAX_HELD_CHARS });
   /** The least recently requested entry is the first. */
   readonly #entries = new Map<string, CatalogEntry>();
   #nextId = 1;
@@ -22,8 +34,8 @@ export class CatalogEntries {
   constructor(store: CatalogStore, max: number) {
     this.#store = store;
     this.#max = max;
-    for (const shelved of store.load()) {
-      const entry = entryFrom(shelved);
+    for (const stored of store.load()) {
+      const entry = entryFrom(stored);
       this.#entries.set(entry.key, entry);
       this.#nextId = Math.max(this.#nextId, entry.id + 1);
     }
@@ -52,7 +64,7 @@ export class CatalogEntries {
       const alike = this.all().filter(({ facts }) => (facts !== undefined) === isKnown);
       for (const { key, id } of alike.slice(0, Math.max(0, alike.length - this.#max))) {
         this.#entries.delete(key);
-        this.#held.forget(id);
+        this.#held.delete(String(id));
         this.#store.drop(id);
       }
     }
@@ -65,7 +77,7 @@ export class CatalogEntries {
   ): CatalogEntry | undefined {
     const era = eraOf(client.revision);
     const alike = this.all().filter((entry) => eraOf(entry.client.revision) === era);
-    return alike.filter(isGood).toSorted((a, b) => b.readAt - a.readAt)[0];
+    return newestOf(alike.filter(isGood));
   }
 
   /** @returns `false` once the entry was evicted. */
@@ -81,18 +93,16 @@ export class CatalogEntries {
 
   /** @returns the lists that changed. */
   replace(entry: CatalogEntry, catalog: Catalog): ReadonlySet<ListTopic> {
-    const changed = topicsOf(this.#store.replace(entry, catalog));
+    const changed = this.#store.replace(entry, catalog);
     entry.savedAt = entry.readAt;
-    this.#held.keep(entry.id, catalog, entry.facts?.chars ?? 0);
-    return changed;
+    this.#hold(entry, catalog);
+    return new Set(changed.flatMap((part) => TOPICS[part] ?? []));
   }
 
   load(entry: CatalogEntry): Catalog | undefined {
-    const held = this.#held.of(entry.id);
-    if (held !== undefined) return held;
-    const read = this.#store.read(entry);
-    if (read !== undefined) this.#held.keep(entry.id, read, entry.facts?.chars ?? 0);
-    return read;
+    const catalog = this.#held.get(String(entry.id)) ?? this.#store.read(entry);
+    if (catalog !== undefined) this.#hold(entry, catalog);
+    return catalog;
   }
 
   /** Marks lists as changed, also in the store: memory may go before they are read again. */
@@ -103,5 +113,9 @@ export class CatalogEntries {
       const outdated = [...new Set([...entry.outdated, ...topics])];
       if (outdated.length > entry.outdated.length) this.save(entry, { outdated });
     }
+  }
+
+  #hold({ id, facts }: CatalogEntry, catalog: Catalog): void {
+    this.#held.set(String(id), catalog, facts?.chars);
   }
 }

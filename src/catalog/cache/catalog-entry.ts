@@ -1,12 +1,35 @@
-/** The known facts about the catalog of one kind of client, and their freshness. */
+/**
+ * What is known about the catalog of one kind of client, and how that changes. All of it is pure: the
+ * cache tells the time and does the reading. An entry is in one of four states:
+ *
+ * - `unknown`: no catalog was read yet, and no attempt has failed.
+ * - `fresh`: no change is expected.
+ * - `stale`: the catalog may have changed. Its lifetime is over, the server has announced a change, or
+ *   the server's behaviour contradicted it.
+ * - `failed`: the last attempt failed. The last good catalog is served with the trouble, up to the limit
+ *   `staleCatalogHours`; the server is asked again after a pause, which grows with each failure.
+ *
+ * In every state but `fresh`, a question or the alarm starts a refresh, unless the pause of `failed` is not
+ * over. There is one refresh at a time (`refresh`). It ends in `failed`; or in `fresh`; or in `stale`, if
+ * a change was announced while it ran, because it may not include that change.
+ */
 
+import { type Backoff, pauseMs } from "../../lib/backoff.ts";
+import type { HealthState, ServerHealth } from "../../observability/health.ts";
 import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
-import { type Catalog, type CatalogQuestion, LIST_KINDS } from "../catalog.ts";
+import {
+  type Catalog,
+  type CatalogQuestion,
+  LIST_KINDS,
+  type ListFault,
+  type Trouble,
+} from "../catalog.ts";
+import { LIST_TOPICS } from "../feeds.ts";
 import type { ReadCatalog } from "../read/read-catalog.ts";
-import type { Outage } from "./catalog-outage.ts";
-import type { Facts, StoredCatalog } from "./catalog-store.ts";
 import type { ListTopic } from "../topics.ts";
-import { topicsHad } from "./catalog-topics.ts";
+import type { Facts, StoredCatalog } from "./catalog-store.ts";
+
+export type CatalogState = "unknown" | "fresh" | "stale" | "failed";
 
 /** One reading of a catalog, in its state at the beginning. */
 export interface CatalogReading {
@@ -34,11 +57,11 @@ export interface CatalogEntry extends StoredCatalog {
   savedAt: number;
   covered: ReadonlySet<ListTopic>;
   refresh: Refresh | undefined;
-  /** A caller received no catalog, or only the last good one. */
-  owesAll: boolean;
-  /** A caller received the old catalog although a newer one was being read. */
-  gaveOld: boolean;
-  /** A caller found that the server behaves differently from its catalog. */
+  /** A caller received no catalog, or that of an outage: the next one is announced. */
+  servedTrouble: boolean;
+  /** A caller received the stale catalog while a newer one was being read: its changes are announced. */
+  servedStale: boolean;
+  /** The server's behaviour contradicted the catalog. */
   isDoubted: boolean;
 }
 
@@ -54,34 +77,58 @@ export function newEntry(id: number, client: ClientKind): CatalogEntry {
     savedAt: 0,
     covered: new Set(),
     refresh: undefined,
-    owesAll: false,
-    gaveOld: false,
+    servedTrouble: false,
+    servedStale: false,
     isDoubted: false,
   };
 }
 
-export function entryFrom(shelved: StoredCatalog): CatalogEntry {
+export function entryFrom(stored: StoredCatalog): CatalogEntry {
   return {
-    ...newEntry(shelved.id, shelved.client),
-    ...shelved,
-    savedAt: shelved.readAt,
+    ...newEntry(stored.id, stored.client),
+    ...stored,
+    savedAt: stored.readAt,
     // It is no longer known which callers learned of the outage.
-    owesAll: shelved.outage !== undefined,
+    servedTrouble: stored.outage !== undefined,
   };
 }
 
-export function storedFactsOf({ catalog, ttlMs }: ReadCatalog): Facts {
+/** The entry after a successful reading. */
+export function afterReading(
+  entry: CatalogEntry,
+  read: ReadCatalog,
+  { startedAt, missed, covered }: CatalogReading,
+): CatalogEntry {
+  return {
+    ...entry,
+    facts: factsOf(read),
+    readAt: startedAt,
+    outdated: [...missed],
+    outage: undefined,
+    covered,
+    servedTrouble: false,
+    servedStale: false,
+    isDoubted: false,
+  };
+}
+
+function factsOf({ catalog, ttlMs }: ReadCatalog): Facts {
   const { version, lists, about, faults } = catalog;
+  const { tools, resources, templates, prompts } = lists;
   const [fault] = faults;
-  const counts = LIST_KINDS.map((list) => [list, lists[list].length] as const);
-  const chars = LIST_KINDS.flatMap((list) => lists[list]);
+  const items = LIST_KINDS.flatMap((list) => lists[list]);
   return {
     version,
     ...(ttlMs === undefined ? {} : { ttlMs }),
-    counts: Object.fromEntries(counts) as Facts["counts"],
+    counts: {
+      tools: tools.length,
+      resources: resources.length,
+      templates: templates.length,
+      prompts: prompts.length,
+    },
     ...(fault === undefined ? {} : { fault }),
-    topics: topicsHad(about),
-    chars: chars.reduce((sum, { name, text }) => sum + name.length + text.length, 0),
+    topics: LIST_TOPICS.filter((topic) => about.capabilities[topic] !== undefined),
+    chars: items.reduce((sum, { name, text }) => sum + name.length + text.length, 0),
   };
 }
 
@@ -90,29 +137,24 @@ const COVERED_MS = 10 * 60_000;
 /** The upper limit for a server's `ttlMs`. */
 const MAX_FRESH_MS = 24 * 3_600_000;
 
-export interface Freshness {
-  readonly isFresh: boolean;
-  /** Milliseconds for which no change is expected, as far as the server indicates it. */
-  readonly freshMs: number;
-}
-
-const STALE: Freshness = { isFresh: false, freshMs: 0 };
-
 /**
  * @param covers whether the server would announce a change. If it would, its catalog counts as
  *   read just now.
+ * @returns the state, and the milliseconds for which no change is expected, as far as the server
+ *   indicates it.
  */
-export function freshness(
+export function stateOf(
   { facts, readAt, outdated, outage, covered, isDoubted }: CatalogEntry,
   defaultMs: number,
   covers: (topic: ListTopic) => boolean,
   now: number,
-): Freshness {
-  if (facts === undefined || outage !== undefined || isDoubted) return STALE;
-  if (outdated.length > 0) return STALE;
+): { readonly state: CatalogState; readonly freshMs: number } {
+  if (outage !== undefined) return { state: "failed", freshMs: 0 };
+  if (facts === undefined) return { state: "unknown", freshMs: 0 };
+  const stale = { state: "stale", freshMs: 0 } as const;
   const age = now - readAt;
-  // The clock was set back.
-  if (age < 0) return STALE;
+  // The age is negative if the clock was set back.
+  if (isDoubted || outdated.length > 0 || age < 0) return stale;
   const { ttlMs = defaultMs, topics, fault } = facts;
   // A list that the server did not return is read again, whatever the TTL of the others.
   const lifeMs = Math.min(ttlMs, fault === undefined ? MAX_FRESH_MS : defaultMs);
@@ -120,8 +162,8 @@ export function freshness(
     fault === undefined &&
     topics.length > 0 &&
     topics.every((each) => covered.has(each) && covers(each));
-  if (isCovered && age < COVERED_MS) return { isFresh: true, freshMs: lifeMs };
-  return age < lifeMs ? { isFresh: true, freshMs: lifeMs - age } : STALE;
+  if (isCovered && age < COVERED_MS) return { state: "fresh", freshMs: lifeMs };
+  return age < lifeMs ? { state: "fresh", freshMs: lifeMs - age } : stale;
 }
 
 const DOUBT_MS = 1000;
@@ -146,6 +188,49 @@ export function isWorthSaving(before: CatalogEntry, { facts, readAt }: CatalogEn
   );
 }
 
+/**
+ * Why the catalog could not be read, and when it is read again. There is one for each kind of client: a
+ * server that hangs for requests of one era may work in the other.
+ */
+export interface Outage {
+  readonly trouble: Trouble;
+  /** Consecutive failures; 0 when a caller reported it and the catalog was not read since. */
+  readonly failures: number;
+  /** Milliseconds since 1970. */
+  readonly failedAt: number;
+  /** Before this time the server is not asked, and callers get the trouble at once. */
+  readonly retryAt: number;
+}
+
+const FIRST_PAUSE_MS = 1000;
+const BACKOFF: Backoff = { firstMs: FIRST_PAUSE_MS, maxMs: 60_000 };
+
+export function afterFailure(
+  before: Outage | undefined,
+  { reason, message }: Omit<Trouble, "since">,
+  now: number,
+): Outage {
+  const failures = (before?.failures ?? 0) + 1;
+  const trouble = { reason, message, since: before?.trouble.since ?? now };
+  return { trouble, failures, failedAt: now, retryAt: now + pauseMs(BACKOFF, failures - 1) };
+}
+
+/** The outage after a caller reports that the server is unavailable. */
+export function afterReport(trouble: Trouble, now: number): Outage {
+  return { trouble, failures: 0, failedAt: now, retryAt: now + FIRST_PAUSE_MS };
+}
+
+/** The server has just answered another caller, so it is tried again after the first pause. */
+export function hurried(outage: Outage): Outage {
+  const retryAt = Math.min(outage.retryAt, outage.failedAt + FIRST_PAUSE_MS);
+  return { ...outage, retryAt };
+}
+
+/** @returns whether the pause is over. A clock that was set back delays no caller for long. */
+export function isOverdue({ failedAt, retryAt }: Outage, now: number): boolean {
+  return now >= retryAt || now < failedAt;
+}
+
 /** The pause before the missing lists of an available server are read again without a request. */
 const FAULT_PAUSE_MS = 60_000;
 
@@ -153,4 +238,51 @@ const FAULT_PAUSE_MS = 60_000;
 export function retryAt({ outage, facts, readAt }: CatalogEntry): number | undefined {
   if (outage !== undefined) return outage.retryAt;
   return facts?.fault === undefined ? undefined : readAt + FAULT_PAUSE_MS;
+}
+
+export type Condition = Pick<ServerHealth, "state" | "trouble" | "seenAt" | "counts">;
+
+const NOTHING: Condition["counts"] = { tools: 0, resources: 0, templates: 0, prompts: 0 };
+
+/**
+ * The condition of a server, as the last attempt to read its catalogs shows it.
+ *
+ * @param reported the report of a caller, if there was no attempt since.
+ * @param isServable whether an entry has a catalog that is young enough to be shown.
+ */
+export function conditionOf(
+  entries: readonly CatalogEntry[],
+  reported: Trouble | undefined,
+  isServable: (entry: CatalogEntry) => boolean,
+): Condition {
+  const newest = newestOf(entries.filter(({ facts }) => facts !== undefined));
+  const trouble =
+    reported ?? lastTrouble(entries, newest?.readAt ?? 0) ?? faultOf(newest?.facts?.fault);
+  const healthy: HealthState = newest === undefined ? "unknown" : "healthy";
+  const failing: HealthState = entries.some(isServable) ? "failing" : "down";
+  return {
+    state: trouble === undefined ? healthy : failing,
+    ...(trouble === undefined ? {} : { trouble }),
+    ...(newest === undefined ? {} : { seenAt: newest.readAt }),
+    counts: newest?.facts?.counts ?? NOTHING,
+  };
+}
+
+export function newestOf(entries: readonly CatalogEntry[]): CatalogEntry | undefined {
+  return entries.toSorted((a, b) => b.readAt - a.readAt)[0];
+}
+
+/** A server that does not return all of its lists is available but not healthy. */
+function faultOf(fault: ListFault | undefined): Trouble | undefined {
+  if (fault === undefined) return undefined;
+  const { reason, message, since } = fault;
+  return { reason, message, since };
+}
+
+function lastTrouble(entries: readonly CatalogEntry[], seenAt: number): Trouble | undefined {
+  const outages = entries
+    .flatMap(({ outage }) => outage ?? [])
+    // A server that does not speak an era is not in trouble.
+    .filter(({ trouble, failedAt }) => trouble.reason !== "other-era" && failedAt >= seenAt);
+  return outages.toSorted((a, b) => b.failedAt - a.failedAt)[0]?.trouble;
 }

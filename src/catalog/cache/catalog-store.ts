@@ -2,15 +2,29 @@
  * The stored catalogs of one server: a row for each kind of client with facts about its catalog,
  * and rows with the catalog itself. The tables are created with the first row. Their names end in
  * the number of their layout: a later layout is another table.
+ *
+ * A catalog is stored in parts, and each list is a text with one line for each item, cut into rows.
+ * Neither direction holds a whole catalog as one text: it may have tens of megabytes.
  */
 
+import { cutIntoRows } from "../../lib/cut-into-rows.ts";
 import type { Sql } from "../../lib/sql.ts";
-import type { Revision } from "../../protocol/revisions.ts";
+import type { Era, Revision } from "../../protocol/revisions.ts";
 import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
-import type { Catalog, ListFault, ListKind } from "../catalog.ts";
-import type { Outage } from "./catalog-outage.ts";
-import { catalogFrom, type Part, PARTS, rowsOf } from "./catalog-text.ts";
+import {
+  type About,
+  type Catalog,
+  type Item,
+  LIST_KINDS,
+  type ListFault,
+  type ListKind,
+} from "../catalog.ts";
 import type { ListTopic } from "../topics.ts";
+import type { Outage } from "./catalog-entry.ts";
+
+/** The parts are stored separately: a change of one leaves the rows of the others as they are. */
+const PARTS = ["about", ...LIST_KINDS] as const satisfies readonly ("about" | ListKind)[];
+export type Part = (typeof PARTS)[number];
 
 /** Facts about a catalog that are known without loading it. */
 export interface Facts {
@@ -37,7 +51,7 @@ export interface StoredCatalog {
   readonly outage: Outage | undefined;
 }
 
-export interface ShelfStorage {
+export interface CatalogStorage {
   readonly sql: Sql;
   /** Runs synchronous work as one transaction. */
   readonly transaction: <T>(work: () => T) => T;
@@ -61,12 +75,12 @@ const MAX_PARTS = 8;
 
 export class CatalogStore {
   readonly #sql: Sql;
-  readonly #transaction: ShelfStorage["transaction"];
+  readonly #transaction: CatalogStorage["transaction"];
   readonly #endpoint: string;
   #exists: boolean;
 
   /** @param endpoint the server's URL: catalogs read from another URL are deleted. */
-  constructor({ sql, transaction }: ShelfStorage, endpoint: string) {
+  constructor({ sql, transaction }: CatalogStorage, endpoint: string) {
     this.#sql = sql;
     this.#transaction = transaction;
     this.#endpoint = endpoint;
@@ -83,7 +97,7 @@ export class CatalogStore {
     }
     const query = `SELECT id, client, facts, read_at, outdated, outage FROM ${KINDS}
       ORDER BY read_at, id`;
-    return Array.from(this.#sql.exec<Row>(query), shelvedFrom);
+    return Array.from(this.#sql.exec<Row>(query), storedFrom);
   }
 
   /** Writes the facts about a catalog: one row. */
@@ -107,10 +121,10 @@ export class CatalogStore {
    *
    * @returns the parts that changed; only these are written.
    */
-  replace(shelved: StoredCatalog, catalog: Catalog): readonly Part[] {
+  replace(stored: StoredCatalog, catalog: Catalog): readonly Part[] {
     return this.#transaction(() => {
-      this.save(shelved);
-      return PARTS.filter((part) => this.#write(shelved.id, part, rowsOf(catalog, part)));
+      this.save(stored);
+      return PARTS.filter((part) => this.#write(stored.id, part, rowsOf(catalog, part)));
     });
   }
 
@@ -179,7 +193,7 @@ function rowId(catalog: number, part: Part, n: number): number {
   return (catalog * MAX_PARTS + PARTS.indexOf(part)) * PART_ROWS + n;
 }
 
-function shelvedFrom({ id, client, facts, read_at: readAt, outdated, outage }: Row): StoredCatalog {
+function storedFrom({ id, client, facts, read_at: readAt, outdated, outage }: Row): StoredCatalog {
   const [revision, capabilities] = JSON.parse(client) as [Revision, ClientKind["capabilities"]];
   return {
     id,
@@ -189,4 +203,74 @@ function shelvedFrom({ id, client, facts, read_at: readAt, outdated, outage }: R
     outdated: JSON.parse(outdated) as ListTopic[],
     outage: outage === null ? undefined : (JSON.parse(outage) as Outage),
   };
+}
+
+/** Lines share a row up to this length; a longer line has rows of its own. */
+const MAX_ROW_CHARS = 256 * 1024;
+
+type AboutLine = readonly [
+  about: About,
+  flaws: readonly string[],
+  isPublic: boolean,
+  era: Era,
+  /** Absent from rows that were written before this member existed. */
+  faults?: readonly ListFault[],
+];
+type ItemLine = readonly [name: string, text: string];
+
+/** Yields the same rows for the same part, each of a size that the table accepts. */
+function* rowsOf(catalog: Catalog, part: Part): Generator<string, void, void> {
+  let row = "";
+  for (const line of linesOf(catalog, part)) {
+    for (const piece of cutIntoRows(`${line}\n`)) {
+      if (row !== "" && row.length + piece.length > MAX_ROW_CHARS) {
+        yield row;
+        row = "";
+      }
+      row += piece;
+    }
+  }
+  if (row !== "") yield row;
+}
+
+/** JSON text has no line breaks and escapes lone surrogates, so that every store keeps them. */
+function* linesOf(catalog: Catalog, part: Part): Generator<string, void, void> {
+  if (part === "about") {
+    const { about, flaws, isPublic, era, faults } = catalog;
+    yield JSON.stringify([about, flaws, isPublic, era, faults] satisfies AboutLine);
+    return;
+  }
+  for (const { name, text } of catalog.lists[part]) {
+    yield JSON.stringify([name, text] satisfies ItemLine);
+  }
+}
+
+/** @param rowsAt the rows of a part, as `rowsOf` made them, in order. */
+function catalogFrom(
+  version: string,
+  rowsAt: (part: Part) => Iterable<string>,
+): Catalog | undefined {
+  const [aboutLine] = splitLines(rowsAt("about"));
+  if (aboutLine === undefined) return undefined;
+  const [about, flaws, isPublic, era, faults = []] = JSON.parse(aboutLine) as AboutLine;
+  const itemsOf = (list: ListKind): Item[] =>
+    Array.from(splitLines(rowsAt(list)), (line) => {
+      const [name, text] = JSON.parse(line) as ItemLine;
+      return { name, text };
+    });
+  const lists = Object.fromEntries(LIST_KINDS.map((list) => [list, itemsOf(list)]));
+  return { version, era, about, lists: lists as Record<ListKind, Item[]>, flaws, faults, isPublic };
+}
+
+function* splitLines(rows: Iterable<string>): Generator<string, void, void> {
+  let begun = "";
+  for (const row of rows) {
+    let start = 0;
+    for (let end = row.indexOf("\n"); end !== -1; end = row.indexOf("\n", start)) {
+      yield begun + row.slice(start, end);
+      begun = "";
+      start = end + 1;
+    }
+    begun += row.slice(start);
+  }
 }

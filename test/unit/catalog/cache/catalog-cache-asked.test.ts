@@ -1,4 +1,4 @@
-/** The keeper of a server's catalogs as it is asked: by whom, and how long they wait. */
+/** The cache of a server's catalogs as it is asked: by whom, and how long they wait. */
 
 import { describe, test } from "vitest";
 
@@ -17,25 +17,25 @@ import {
 describe("waiting", () => {
   test("ends in time: with what is there, or with a word that it is slow", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
-      const answer = await ask(keeper, { waitMs: 5 });
+      const cache = scene.cache();
+      const answer = await ask(cache, { waitMs: 5 });
       expect(answer).toMatchObject({ kind: "none", trouble: { reason: "slow" } });
       expect(answer.trouble?.message).toContain('"docs"');
       scene.attempts[0]?.answer(ONE);
-      expect(short(await ask(keeper))).toBe("one");
+      expect(short(await ask(cache))).toBe("one");
       scene.now += 10_000;
-      expect(short(await ask(keeper, { waitMs: 5 }))).toBe("one");
+      expect(short(await ask(cache, { waitMs: 5 }))).toBe("one");
       expect(scene.attempts).toHaveLength(2);
     });
   });
 
   test("is for nobody who does not want to", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
-      expect(short(await ask(keeper, { waitMs: 0 }))).toBe("none (slow)");
+      const cache = scene.cache();
+      expect(short(await ask(cache, { waitMs: 0 }))).toBe("none (slow)");
       scene.attempts[0]?.answer(ONE);
       await scene.kept[0];
-      expect(short(await ask(keeper, { waitMs: 0 }))).toBe("one");
+      expect(short(await ask(cache, { waitMs: 0 }))).toBe("one");
       // Nobody has heard anything that was wrong.
       expect(scene.announced).toEqual([]);
     });
@@ -44,7 +44,7 @@ describe("waiting", () => {
   test("a reading has an end, whatever the server does", async ({ expect }) => {
     await withScene(
       async (scene) => {
-        const answer = await ask(scene.keeper());
+        const answer = await ask(scene.cache());
         expect(answer).toMatchObject({ kind: "none", trouble: { reason: "timeout" } });
         expect(scene.attempts[0]?.signal.aborted).toBe(true);
       },
@@ -54,12 +54,12 @@ describe("waiting", () => {
 
   test("goes on behind who has gone, and the holder waits for it", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
-      await ask(keeper, { waitMs: 1 });
+      const cache = scene.cache();
+      await ask(cache, { waitMs: 1 });
       expect(scene.kept).toHaveLength(1);
       scene.attempts[0]?.answer(ONE);
       await scene.kept[0];
-      expect(short(await ask(keeper, { waitMs: 0 }))).toBe("one");
+      expect(short(await ask(cache, { waitMs: 0 }))).toBe("one");
     });
   });
 });
@@ -67,14 +67,14 @@ describe("waiting", () => {
 describe("who has it already", () => {
   test("is told so", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, ONE, 1000);
-      await ask(keeper);
-      expect(await ask(keeper, { known: ONE.version })).toEqual({ kind: "same", freshMs: 1000 });
-      expect(short(await ask(keeper, { known: "another" }))).toBe("one");
+      await ask(cache);
+      expect(await ask(cache, { known: ONE.version })).toEqual({ kind: "same", freshMs: 1000 });
+      expect(short(await ask(cache, { known: "another" }))).toBe("one");
       scene.now += 2000;
       fails(scene);
-      expect(short(await ask(keeper, { known: ONE.version }))).toBe("same (unreachable)");
+      expect(short(await ask(cache, { known: ONE.version }))).toBe("same (unreachable)");
     });
   });
 });
@@ -83,10 +83,10 @@ describe("kinds of clients", () => {
   test("have a catalog each, in every life", async ({ expect }) => {
     await withScene(async (scene) => {
       serves(scene, ONE);
-      expect(short(await ask(scene.keeper(), { client: LEGACY }))).toBe("one");
+      expect(short(await ask(scene.cache(), { client: LEGACY }))).toBe("one");
       serves(scene, TWO);
-      expect(short(await ask(scene.keeper(), { client: MODERN }))).toBe("two");
-      const last = scene.keeper();
+      expect(short(await ask(scene.cache(), { client: MODERN }))).toBe("two");
+      const last = scene.cache();
       expect(short(await ask(last, { client: LEGACY }))).toBe("one");
       expect(short(await ask(last, { client: MODERN }))).toBe("two");
       expect(scene.attempts.map(({ client }) => client)).toEqual([LEGACY, MODERN]);
@@ -97,17 +97,17 @@ describe("kinds of clients", () => {
     const kinds = ["2025-03-26", "2025-06-18", "2025-11-25"] as const;
     await withScene(
       async (scene) => {
-        const keeper = scene.keeper();
+        const cache = scene.cache();
         serves(scene, ONE, 60_000);
         const [a, b, c] = kinds.map((revision) => ({ client: { revision, capabilities: {} } }));
-        for (const kind of [a, b, a, c]) await ask(keeper, kind);
+        for (const kind of [a, b, a, c]) await ask(cache, kind);
         expect(scene.attempts).toHaveLength(3);
-        for (const life of [keeper, scene.keeper()]) {
+        for (const life of [cache, scene.cache()]) {
           await ask(life, a);
           await ask(life, c);
           expect(scene.attempts).toHaveLength(3);
         }
-        await ask(scene.keeper(), b);
+        await ask(scene.cache(), b);
         expect(scene.attempts).toHaveLength(4);
         const rows = scene.sql.exec<{ n: number }>("SELECT count(*) AS n FROM catalogs_1").one();
         expect(rows.n).toBe(2);
@@ -119,12 +119,12 @@ describe("kinds of clients", () => {
   test("that somebody makes up are read no more than so many at a time", async ({ expect }) => {
     await withScene(
       async (scene) => {
-        const keeper = scene.keeper();
+        const cache = scene.cache();
         const kinds = Array.from({ length: 20 }, (_, n) => ({
           ...LEGACY,
           capabilities: { extensions: { n } },
         }));
-        const waiting = kinds.map((client) => ask(keeper, { client, waitMs: 5 }));
+        const waiting = kinds.map((client) => ask(cache, { client, waitMs: 5 }));
         expect(new Set((await Promise.all(waiting)).map(short))).toEqual(new Set(["none (slow)"]));
         expect(scene.attempts).toHaveLength(2);
         scene.attempts[0]?.answer(ONE);
@@ -141,14 +141,14 @@ describe("kinds of clients", () => {
 
   test("with a catalog are read before those that have none yet", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, ONE);
-      await ask(keeper, { client: LEGACY });
+      await ask(cache, { client: LEGACY });
       scene.server = undefined;
       scene.now += 20_000;
       const made = [1, 2, 3].map((n) => ({ ...LEGACY, capabilities: { extensions: { n } } }));
-      for (const client of made) await ask(keeper, { client, waitMs: 1 });
-      const waiting = ask(keeper, { client: LEGACY });
+      for (const client of made) await ask(cache, { client, waitMs: 1 });
+      const waiting = ask(cache, { client: LEGACY });
       expect(scene.attempts).toHaveLength(3);
       scene.attempts[1]?.fail();
       await scene.kept[1];
@@ -161,15 +161,15 @@ describe("kinds of clients", () => {
   test("that never had a catalog push out none", async ({ expect }) => {
     await withScene(
       async (scene) => {
-        const keeper = scene.keeper();
+        const cache = scene.cache();
         serves(scene, ONE, 60_000);
-        await ask(keeper);
+        await ask(cache);
         fails(scene);
         for (let n = 0; n < 5; n++) {
-          await ask(keeper, { client: { ...LEGACY, capabilities: { extensions: { n } } } });
+          await ask(cache, { client: { ...LEGACY, capabilities: { extensions: { n } } } });
         }
-        expect(short(await ask(keeper))).toBe("one");
-        expect(short(await ask(scene.keeper()))).toBe("one");
+        expect(short(await ask(cache))).toBe("one");
+        expect(short(await ask(scene.cache()))).toBe("one");
       },
       { keptCatalogsPerServer: 2 },
     );
@@ -180,16 +180,16 @@ describe("kinds of clients", () => {
   }) => {
     await withScene(
       async (scene) => {
-        const keeper = scene.keeper();
+        const cache = scene.cache();
         serves(scene, ONE);
-        await ask(keeper, { client: MODERN });
+        await ask(cache, { client: MODERN });
         scene.now += 1;
         for (let n = 0; n < 5; n++) {
-          await ask(keeper, { client: { ...MODERN, capabilities: { extensions: { n } } } });
+          await ask(cache, { client: { ...MODERN, capabilities: { extensions: { n } } } });
         }
         scene.now += 20_000;
         fails(scene);
-        for (const life of [keeper, scene.keeper()]) {
+        for (const life of [cache, scene.cache()]) {
           expect(short(await ask(life, { client: MODERN }))).toBe("one (unreachable)");
           expect(await ask(life, { client: MODERN, known: ONE.version })).toMatchObject({
             ...{ kind: "same", freshMs: 0, trouble: { reason: "unreachable" } },
@@ -198,7 +198,7 @@ describe("kinds of clients", () => {
           expect(short(await ask(life, { client: LEGACY }))).toBe("none (unreachable)");
         }
         scene.now += 24 * 3_600_000;
-        expect(short(await ask(keeper, { client: MODERN }))).toBe("none (unreachable)");
+        expect(short(await ask(cache, { client: MODERN }))).toBe("none (unreachable)");
       },
       { keptCatalogsPerServer: 2 },
     );

@@ -1,4 +1,4 @@
-/** Changes that nobody tells of: the keeper finds them when it reads, and has them told. */
+/** Changes that nobody tells of: the cache finds them when it reads, and has them told. */
 
 import { describe, test } from "vitest";
 
@@ -25,13 +25,13 @@ describe("a change that is found", () => {
   ])("in $list is told of as $told", async ({ after, told }, { expect }) => {
     await withScene(async (scene) => {
       for (const isNextLife of [false, true]) {
-        const keeper = scene.keeper();
+        const cache = scene.cache();
         serves(scene, catalogOf(BEFORE));
-        await ask(keeper);
+        await ask(cache);
         scene.now += 10_000;
         scene.announced.length = 0;
         serves(scene, after);
-        await ask(isNextLife ? scene.keeper() : keeper);
+        await ask(isNextLife ? scene.cache() : cache);
         expect(scene.announced).toEqual(told.length === 0 ? [] : [told]);
         scene.now += 10_000;
       }
@@ -40,24 +40,24 @@ describe("a change that is found", () => {
 
   test("is not told of when the server has told of it", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, catalogOf(BEFORE), 60_000);
-      await ask(keeper);
-      keeper.outdated(["tools"]);
+      await ask(cache);
+      cache.outdated(["tools"]);
       serves(scene, catalogOf({ ...BEFORE, tools: ["b"], prompts: ["b"] }), 60_000);
-      await ask(keeper);
+      await ask(cache);
       expect(scene.announced).toEqual([["prompts"]]);
     });
   });
 
   test("is told of again to those who were told, and got the old one", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, catalogOf(BEFORE), 60_000);
-      await ask(keeper);
-      keeper.outdated(["tools"]);
+      await ask(cache);
+      cache.outdated(["tools"]);
       scene.server = undefined;
-      expect(short(await ask(keeper, { waitMs: 1 }))).toBe("a");
+      expect(short(await ask(cache, { waitMs: 1 }))).toBe("a");
       scene.attempts[1]?.answer(catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
       await Promise.all(scene.kept);
       expect(scene.announced).toEqual([["tools"]]);
@@ -66,16 +66,16 @@ describe("a change that is found", () => {
 
   test("is looked for again for other kinds of clients, and told of once", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, catalogOf(BEFORE), 60_000);
-      await ask(keeper, { client: MODERN });
+      await ask(cache, { client: MODERN });
       serves(scene, catalogOf(BEFORE), 1000);
-      await ask(keeper, { client: LEGACY });
+      await ask(cache, { client: LEGACY });
       scene.now += 1000;
       serves(scene, catalogOf({ ...BEFORE, tools: ["b"] }), 60_000);
-      expect(short(await ask(keeper, { client: LEGACY }))).toBe("b");
-      expect(short(await ask(keeper, { client: MODERN }))).toBe("b");
-      expect(short(await ask(keeper, { client: LEGACY }))).toBe("b");
+      expect(short(await ask(cache, { client: LEGACY }))).toBe("b");
+      expect(short(await ask(cache, { client: MODERN }))).toBe("b");
+      expect(short(await ask(cache, { client: LEGACY }))).toBe("b");
       expect(scene.attempts).toHaveLength(4);
       expect(scene.announced).toEqual([["tools"]]);
     });
@@ -83,19 +83,19 @@ describe("a change that is found", () => {
 
   test("each time that it reads is told of every five seconds", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       scene.isWanted = true;
       const change = async (list: ListKind, n: number): Promise<void> => {
         serves(scene, catalogOf({ ...BEFORE, [list]: [`${n}`] }), 0);
-        await ask(keeper);
+        await ask(cache);
       };
       for (let n = 0; n < 10; n++) await change("tools", n);
       expect(scene.announced).toEqual([["tools"]]);
       scene.now += 4999;
       await change("prompts", 10);
-      expect([keeper.dueAt, scene.announced.length]).toEqual([scene.now + 1, 1]);
+      expect([cache.dueAt, scene.announced.length]).toEqual([scene.now + 1, 1]);
       scene.now += 1;
-      keeper.wake();
+      cache.wake();
       expect(scene.announced).toEqual([["tools"], ["prompts", "tools"]]);
     });
   });

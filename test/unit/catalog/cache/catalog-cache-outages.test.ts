@@ -23,8 +23,8 @@ const HOUR = 3_600_000;
 describe("a failure", () => {
   test("leaves the last good catalog, and says so", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = await failing(scene);
-      const answer = await ask(keeper);
+      const cache = await failing(scene);
+      const answer = await ask(cache);
       expect(short(answer)).toBe("one (unreachable)");
       expect(answer).toMatchObject({
         freshMs: 0,
@@ -35,34 +35,34 @@ describe("a failure", () => {
 
   test("of a server that was never read leaves nothing", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       fails(scene);
-      expect(short(await ask(keeper))).toBe("none (unreachable)");
-      expect(keeper.condition()).toMatchObject({ state: "down", counts: { tools: 0 } });
+      expect(short(await ask(cache))).toBe("none (unreachable)");
+      expect(cache.condition()).toMatchObject({ state: "down", counts: { tools: 0 } });
     });
   });
 
   test("is not shown over for ever", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = await failing(scene);
+      const cache = await failing(scene);
       scene.now = START + 24 * HOUR;
-      expect(short(await ask(keeper))).toBe("one (unreachable)");
-      expect(keeper.condition().state).toBe("failing");
+      expect(short(await ask(cache))).toBe("one (unreachable)");
+      expect(cache.condition().state).toBe("failing");
       scene.now += 1;
-      expect(short(await ask(keeper))).toBe("none (unreachable)");
-      expect(keeper.condition().state).toBe("down");
+      expect(short(await ask(cache))).toBe("none (unreachable)");
+      expect(cache.condition().state).toBe("down");
       scene.now += 60_000;
       serves(scene, ONE);
-      expect(short(await ask(keeper))).toBe("one");
+      expect(short(await ask(cache))).toBe("one");
     });
   });
 
   test("that is ours quotes nothing", async ({ expect }) => {
     await withScene(async (scene) => {
       const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       fails(scene, new TypeError("secret"));
-      const answer = await ask(keeper);
+      const answer = await ask(cache);
       expect(answer.trouble).toMatchObject({ reason: "internal" });
       expect(answer.trouble?.message).toMatch(/"docs" \(reference [\w-]{36}\)/);
       expect(JSON.stringify(logged.mock.calls)).toContain("secret");
@@ -74,7 +74,7 @@ describe("a failure", () => {
     await withScene(async (scene) => {
       const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
       let isFull = false;
-      const keeper = scene.keeper({
+      const cache = scene.cache({
         storage: {
           sql: scene.sql,
           transaction: (work) => {
@@ -85,10 +85,10 @@ describe("a failure", () => {
         },
       });
       serves(scene, ONE, 0);
-      await ask(keeper);
+      await ask(cache);
       isFull = true;
       serves(scene, TWO, 0);
-      const broken = await ask(keeper, { known: ONE.version });
+      const broken = await ask(cache, { known: ONE.version });
       expect(short(broken)).toBe("same (internal)");
       logged.mockRestore();
     });
@@ -98,25 +98,25 @@ describe("a failure", () => {
 describe("after failures, the server is left alone", () => {
   test("for a second, then twice as long each time, up to a minute", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = await failing(scene);
+      const cache = await failing(scene);
       let attempts = scene.attempts.length;
       for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
         scene.now += seconds * 1000 - 1;
-        expect(short(await ask(keeper))).toBe("one (unreachable)");
+        expect(short(await ask(cache))).toBe("one (unreachable)");
         expect(scene.attempts).toHaveLength(attempts);
         scene.now += 1;
-        await ask(keeper);
+        await ask(cache);
         attempts += 1;
         expect(scene.attempts).toHaveLength(attempts);
       }
-      expect((await ask(keeper)).trouble?.since).toBe(START + 10_000);
+      expect((await ask(cache)).trouble?.since).toBe(START + 10_000);
       scene.now += 60_000;
       serves(scene, ONE, 0);
-      await ask(keeper);
+      await ask(cache);
       fails(scene);
-      await ask(keeper);
+      await ask(cache);
       scene.now += 1000;
-      await ask(keeper);
+      await ask(cache);
       expect(scene.attempts).toHaveLength(attempts + 3);
     });
   });
@@ -125,19 +125,19 @@ describe("after failures, the server is left alone", () => {
     await withScene(async (scene) => {
       await failing(scene);
       const attempts = scene.attempts.length;
-      const next = scene.keeper();
+      const next = scene.cache();
       expect(next.condition()).toMatchObject({ state: "failing", seenAt: START });
       expect(short(await ask(next))).toBe("one (unreachable)");
       expect(scene.attempts).toHaveLength(attempts);
       scene.now += 1000;
       await ask(next);
       scene.now += 1999;
-      await ask(scene.keeper());
+      await ask(scene.cache());
       expect(scene.attempts).toHaveLength(attempts + 1);
       scene.now += 1;
       serves(scene, TWO);
-      expect(short(await ask(scene.keeper()))).toBe("two");
-      expect(scene.keeper().condition()).toEqual({
+      expect(short(await ask(scene.cache()))).toBe("two");
+      expect(scene.cache().condition()).toEqual({
         ...{ state: "healthy", seenAt: scene.now },
         counts: { tools: 1, resources: 0, templates: 0, prompts: 0 },
       });
@@ -146,31 +146,31 @@ describe("after failures, the server is left alone", () => {
 
   test("and no longer when the clock is set back", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = await failing(scene);
+      const cache = await failing(scene);
       scene.now -= HOUR;
       serves(scene, ONE, 0);
-      expect(short(await ask(keeper))).toBe("one");
+      expect(short(await ask(cache))).toBe("one");
       fails(scene);
-      await ask(keeper);
+      await ask(cache);
       scene.now -= HOUR;
       serves(scene, ONE, 0);
-      await ask(keeper);
+      await ask(cache);
       expect(scene.announced).toEqual([ALL_LISTS, ALL_LISTS]);
     });
   });
 
   test("one attempt at a time, and nobody waits for it long", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = await failing(scene);
+      const cache = await failing(scene);
       const attempts = scene.attempts.length;
       scene.server = undefined;
       scene.now += 1000;
-      const first = await ask(keeper, { waitMs: 5 });
+      const first = await ask(cache, { waitMs: 5 });
       scene.now += 4;
-      const second = await ask(keeper, { waitMs: 5 });
+      const second = await ask(cache, { waitMs: 5 });
       scene.now += 1000;
       const start = performance.now();
-      const third = await ask(keeper, { waitMs: 1000 });
+      const third = await ask(cache, { waitMs: 1000 });
       expect([first, second, third].map(short)).toEqual(Array(3).fill("one (unreachable)"));
       expect(performance.now() - start).toBeLessThan(900);
       expect(scene.attempts).toHaveLength(attempts + 1);
@@ -181,33 +181,33 @@ describe("after failures, the server is left alone", () => {
 describe("what fails for one kind of client", () => {
   test("does not for others", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       fails(scene, new UpstreamError("docs", "other-era", "speaks only the legacy era"));
-      expect(short(await ask(keeper, { client: MODERN }))).toBe("none (other-era)");
+      expect(short(await ask(cache, { client: MODERN }))).toBe("none (other-era)");
       // It is how the server is, and no illness.
-      expect(keeper.condition().state).toBe("unknown");
+      expect(cache.condition().state).toBe("unknown");
       serves(scene, ONE);
-      expect(short(await ask(keeper, { client: LEGACY }))).toBe("one");
-      expect(short(await ask(keeper, { client: MODERN, waitMs: 0 }))).toBe("none (other-era)");
-      expect(keeper.condition().state).toBe("healthy");
+      expect(short(await ask(cache, { client: LEGACY }))).toBe("one");
+      expect(short(await ask(cache, { client: MODERN, waitMs: 0 }))).toBe("none (other-era)");
+      expect(cache.condition().state).toBe("healthy");
     });
   });
 
   test("is tried again when it works for another again", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       fails(scene);
       for (const seconds of [0, 1, 2, 4]) {
         scene.now += seconds * 1000;
-        await ask(keeper, { client: MODERN });
+        await ask(cache, { client: MODERN });
       }
-      await ask(keeper, { client: LEGACY });
+      await ask(cache, { client: LEGACY });
       scene.now += 1000;
       serves(scene, ONE);
-      expect(short(await ask(keeper, { client: MODERN }))).toBe("none (unreachable)");
-      expect(short(await ask(keeper, { client: LEGACY }))).toBe("one");
-      expect(keeper.condition().state).toBe("healthy");
-      expect(short(await ask(keeper, { client: MODERN }))).toBe("one");
+      expect(short(await ask(cache, { client: MODERN }))).toBe("none (unreachable)");
+      expect(short(await ask(cache, { client: LEGACY }))).toBe("one");
+      expect(cache.condition().state).toBe("healthy");
+      expect(short(await ask(cache, { client: MODERN }))).toBe("one");
     });
   });
 });

@@ -21,20 +21,20 @@ const trouble = (since: number) => ({ reason: "unreachable", message: "It is gon
 describe("recovery", () => {
   test("is told to whoever wants to know", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = await failing(scene);
+      const cache = await failing(scene);
       expect(scene.announced).toEqual([]);
       scene.now += 1000;
       serves(scene, ONE);
-      expect(short(await ask(keeper))).toBe("one");
+      expect(short(await ask(cache))).toBe("one");
       expect(scene.announced).toEqual([ALL_LISTS]);
-      expect(keeper.condition().state).toBe("healthy");
+      expect(cache.condition().state).toBe("healthy");
     });
   });
 
   test("of one that was only slow is told to those who went without", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
-      await ask(keeper, { waitMs: 1 });
+      const cache = scene.cache();
+      await ask(cache, { waitMs: 1 });
       scene.attempts[0]?.answer(ONE);
       await scene.kept[0];
       expect(scene.announced).toEqual([ALL_LISTS]);
@@ -43,14 +43,14 @@ describe("recovery", () => {
 
   test("is told also if nobody had asked meanwhile", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       fails(scene);
-      await ask(keeper, { waitMs: 0 });
+      await ask(cache, { waitMs: 0 });
       await Promise.all(scene.kept);
       scene.isWanted = true;
       scene.now += 1000;
       serves(scene, ONE);
-      keeper.wake();
+      cache.wake();
       await Promise.all(scene.kept);
       expect(scene.announced).toEqual([ALL_LISTS]);
     });
@@ -61,32 +61,32 @@ describe("recovery", () => {
       await failing(scene);
       scene.now += 1000;
       serves(scene, ONE);
-      await ask(scene.keeper());
+      await ask(scene.cache());
       expect(scene.announced).toEqual([ALL_LISTS]);
-      expect(scene.keeper().condition().state).toBe("healthy");
+      expect(scene.cache().condition().state).toBe("healthy");
     });
   });
 
   test("over and over is not told all the time, but in the end", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = await failing(scene);
+      const cache = await failing(scene);
       scene.isWanted = true;
       for (let n = 0; n < 4; n++) {
         scene.now += 1000;
         serves(scene, ONE, 0);
-        await ask(keeper);
+        await ask(cache);
         fails(scene);
-        await ask(keeper);
+        await ask(cache);
       }
       expect(scene.announced).toEqual([ALL_LISTS]);
       serves(scene, ONE, 60_000);
       scene.now += 1000;
-      await ask(keeper);
-      expect(keeper.dueAt).toBe(scene.now + 1000);
+      await ask(cache);
+      expect(cache.dueAt).toBe(scene.now + 1000);
       scene.now += 1000;
-      keeper.wake();
+      cache.wake();
       expect(scene.announced).toEqual([ALL_LISTS, ALL_LISTS]);
-      expect(keeper.dueAt).toBeUndefined();
+      expect(cache.dueAt).toBeUndefined();
     });
   });
 });
@@ -99,17 +99,17 @@ describe("a server that does not give one of its lists", () => {
   test("is failing, and says so once", async ({ expect }) => {
     await withScene(async (scene) => {
       const log = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, partly, 86_400_000);
-      expect(await ask(keeper)).toMatchObject({ kind: "catalog", catalog: partly });
+      expect(await ask(cache)).toMatchObject({ kind: "catalog", catalog: partly });
       const trouble = { reason: "malformed", message, since: START };
-      expect(keeper.condition()).toMatchObject({ state: "failing", trouble });
+      expect(cache.condition()).toMatchObject({ state: "failing", trouble });
       // Whatever it says of how long the others are good.
       scene.now += 10_000;
-      await ask(keeper);
+      await ask(cache);
       expect(scene.attempts).toHaveLength(2);
       // The next life of the object knows it, too.
-      expect(scene.keeper().condition()).toMatchObject({ state: "failing", trouble });
+      expect(scene.cache().condition()).toMatchObject({ state: "failing", trouble });
       expect(log.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown)).toEqual([
         { event: "server", server: "docs", state: "failing", reason: "malformed" },
       ]);
@@ -119,37 +119,37 @@ describe("a server that does not give one of its lists", () => {
 
   test("is asked again while anybody wants to hear of it, and told of", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, partly);
       for (const topic of ["tools", "prompts", "resources"] as const) scene.covered.add(topic);
-      await ask(keeper);
-      expect(keeper.dueAt).toBeUndefined();
+      await ask(cache);
+      expect(cache.dueAt).toBeUndefined();
       scene.isWanted = true;
-      expect(keeper.dueAt).toBe(START + 60_000);
+      expect(cache.dueAt).toBe(START + 60_000);
       scene.now += 59_999;
-      keeper.wake();
+      cache.wake();
       expect(scene.attempts).toHaveLength(1);
       scene.now += 1;
       serves(scene, catalogOf({ tools: ["one"], resources: ["r:1"] }));
-      keeper.wake();
+      cache.wake();
       await Promise.all(scene.kept);
       expect(scene.announced).toEqual([["resources"]]);
-      expect(keeper.condition().state).toBe("healthy");
-      expect(keeper.dueAt).toBeUndefined();
+      expect(cache.condition().state).toBe("healthy");
+      expect(cache.dueAt).toBeUndefined();
     });
   });
 
   test("has the catalog that is known at hand when it is read", async ({ expect }) => {
     await withScene(async (scene) => {
       const known: unknown[] = [];
-      const keeper = scene.keeper({
+      const cache = scene.cache({
         read: (_client, _signal, last) => {
           known.push(last());
           return Promise.resolve({ catalog: partly, ttlMs: 0 });
         },
       });
-      await ask(keeper);
-      await ask(keeper);
+      await ask(cache);
+      await ask(cache);
       expect(known).toEqual([undefined, partly]);
     });
   });
@@ -158,39 +158,39 @@ describe("a server that does not give one of its lists", () => {
 describe("a failing server is looked at without being asked for", () => {
   test("while anybody wants to hear of it", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = await failing(scene);
+      const cache = await failing(scene);
       const attempts = scene.attempts.length;
-      expect(keeper.dueAt).toBeUndefined();
+      expect(cache.dueAt).toBeUndefined();
       scene.now += 5000;
-      keeper.wake();
+      cache.wake();
       expect(scene.attempts).toHaveLength(attempts);
 
       scene.isWanted = true;
       const dueCalls = scene.dueCalls;
-      expect(keeper.dueAt).toBe(START + 11_000);
-      keeper.wake();
+      expect(cache.dueAt).toBe(START + 11_000);
+      cache.wake();
       // It is under way.
-      expect(keeper.dueAt).toBeUndefined();
+      expect(cache.dueAt).toBeUndefined();
       await Promise.all(scene.kept);
       expect(scene.dueCalls).toBe(dueCalls + 1);
-      expect(keeper.dueAt).toBe(scene.now + 2000);
-      keeper.wake();
+      expect(cache.dueAt).toBe(scene.now + 2000);
+      cache.wake();
       expect(scene.attempts).toHaveLength(attempts + 1);
       scene.now += 2000;
       serves(scene, ONE);
-      keeper.wake();
+      cache.wake();
       await Promise.all(scene.kept);
       expect(scene.announced).toEqual([ALL_LISTS]);
-      expect(keeper.dueAt).toBeUndefined();
+      expect(cache.dueAt).toBeUndefined();
     });
   });
 
   test("by the next life of the object, also one that never was well", async ({ expect }) => {
     await withScene(async (scene) => {
       fails(scene);
-      await ask(scene.keeper());
+      await ask(scene.cache());
       scene.isWanted = true;
-      const next = scene.keeper();
+      const next = scene.cache();
       expect(next.dueAt).toBe(START + 1000);
       scene.now += 1000;
       serves(scene, ONE);
@@ -205,20 +205,20 @@ describe("a failing server is looked at without being asked for", () => {
 describe("what callers tell", () => {
   test("of a server that is gone holds until it is looked at", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, ONE, 60_000);
-      await ask(keeper);
-      keeper.report(trouble(START - 5));
-      keeper.report(trouble(START + 5));
-      expect(keeper.condition()).toMatchObject({
+      await ask(cache);
+      cache.report(trouble(START - 5));
+      cache.report(trouble(START + 5));
+      expect(cache.condition()).toMatchObject({
         state: "failing",
         trouble: { reason: "unreachable" },
       });
-      const answer = await ask(keeper);
+      const answer = await ask(cache);
       expect(answer.trouble).toEqual(trouble(START - 5));
       expect(scene.attempts).toHaveLength(1);
       scene.now += 1000;
-      expect(short(await ask(keeper))).toBe("one");
+      expect(short(await ask(cache))).toBe("one");
       expect(scene.attempts).toHaveLength(2);
       // Somebody was told.
       expect(scene.announced).toEqual([ALL_LISTS]);
@@ -229,88 +229,88 @@ describe("what callers tell", () => {
     expect,
   }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, ONE, 60_000);
-      await ask(keeper);
-      keeper.report(trouble(START));
-      await ask(keeper);
+      await ask(cache);
+      cache.report(trouble(START));
+      await ask(cache);
       scene.now += 1000;
-      await ask(scene.keeper());
+      await ask(scene.cache());
       expect(scene.announced).toEqual([ALL_LISTS]);
     });
   });
 
   test("and what nobody was told of needs no correction", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, ONE, 60_000);
-      await ask(keeper);
-      keeper.report(trouble(START));
+      await ask(cache);
+      cache.report(trouble(START));
       scene.now += 1000;
-      await ask(keeper);
+      await ask(cache);
       expect([scene.attempts.length, scene.announced]).toEqual([2, []]);
     });
   });
 
   test("of one that is back has it looked at soon", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = await failing(scene);
+      const cache = await failing(scene);
       for (const seconds of [1, 2, 4]) {
         scene.now += seconds * 1000;
-        await ask(keeper);
+        await ask(cache);
       }
       const attempts = scene.attempts.length;
       scene.now += 999;
       serves(scene, ONE);
-      keeper.report(undefined);
+      cache.report(undefined);
       expect(scene.attempts).toHaveLength(attempts);
       scene.now += 1;
-      keeper.report(undefined);
+      cache.report(undefined);
       await Promise.all(scene.kept);
       expect(scene.attempts).toHaveLength(attempts + 1);
-      expect(short(await ask(keeper, { waitMs: 0 }))).toBe("one");
+      expect(short(await ask(cache, { waitMs: 0 }))).toBe("one");
       expect(scene.announced).toEqual([ALL_LISTS]);
     });
   });
 
   test("is heard of the server itself, too", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = await failing(scene);
+      const cache = await failing(scene);
       for (const seconds of [1, 2, 4]) {
         scene.now += seconds * 1000;
-        await ask(keeper);
+        await ask(cache);
       }
       scene.isWanted = true;
-      expect(keeper.dueAt).toBe(scene.now + 8000);
+      expect(cache.dueAt).toBe(scene.now + 8000);
       const dueCalls = scene.dueCalls;
-      keeper.outdated(["tools"]);
-      expect([keeper.dueAt, scene.dueCalls]).toEqual([scene.now + 1000, dueCalls + 1]);
+      cache.outdated(["tools"]);
+      expect([cache.dueAt, scene.dueCalls]).toEqual([scene.now + 1000, dueCalls + 1]);
     });
   });
 
   test("is all there is to know of one whose lists nobody asked for", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
-      expect(keeper.condition().state).toBe("unknown");
-      keeper.report(trouble(START));
-      expect(keeper.condition()).toMatchObject({ state: "down", trouble: trouble(START) });
-      keeper.report(undefined);
-      expect(keeper.condition().state).toBe("unknown");
-      keeper.report(trouble(START));
+      const cache = scene.cache();
+      expect(cache.condition().state).toBe("unknown");
+      cache.report(trouble(START));
+      expect(cache.condition()).toMatchObject({ state: "down", trouble: trouble(START) });
+      cache.report(undefined);
+      expect(cache.condition().state).toBe("unknown");
+      cache.report(trouble(START));
       serves(scene, ONE);
-      await ask(keeper);
-      expect(keeper.condition().state).toBe("healthy");
+      await ask(cache);
+      expect(cache.condition().state).toBe("healthy");
       expect(scene.attempts).toHaveLength(1);
     });
   });
 
   test("gives way to what is found here", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
-      keeper.report(trouble(START));
+      const cache = scene.cache();
+      cache.report(trouble(START));
       fails(scene, new UpstreamError("docs", "malformed", "answered something that is not MCP"));
-      await ask(keeper);
-      expect(keeper.condition().trouble?.reason).toBe("malformed");
+      await ask(cache);
+      expect(cache.condition().trouble?.reason).toBe("malformed");
     });
   });
 });
@@ -324,12 +324,12 @@ describe("the log", () => {
         vi.spyOn(console, "warn").mockImplementation(take),
         vi.spyOn(console, "log").mockImplementation(take),
       ];
-      const keeper = await failing(scene);
+      const cache = await failing(scene);
       for (let n = 0; n < 3; n++) {
         scene.now += 60_000;
-        await ask(keeper);
+        await ask(cache);
       }
-      const next = scene.keeper();
+      const next = scene.cache();
       scene.now += 60_000;
       fails(scene, new UpstreamError("docs", "malformed", "answered something that is not MCP"));
       await ask(next);

@@ -138,10 +138,10 @@ describe("rows", () => {
 describe("what is written", () => {
   test("is nothing while nothing is known", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
-      keeper.outdated(["tools"]);
-      keeper.report({ reason: "unreachable", message: "It is gone", since: START });
-      keeper.condition();
+      const cache = scene.cache();
+      cache.outdated(["tools"]);
+      cache.report({ reason: "unreachable", message: "It is gone", since: START });
+      cache.condition();
       const tables = scene.sql.exec("SELECT name FROM sqlite_master WHERE name LIKE 'catalog%'");
       expect([...tables]).toEqual([]);
     });
@@ -149,33 +149,33 @@ describe("what is written", () => {
 
   test("is one row, once an hour, while nothing changes", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       const changes = (): number =>
         scene.sql.exec("SELECT total_changes() AS n").one()["n"] as number;
       serves(scene, catalogOf({ tools: ["one"] }));
-      await ask(keeper);
+      await ask(cache);
       const before = changes();
       for (let minute = 0; minute < 59; minute++) {
         scene.now += 60_000;
-        await ask(keeper);
+        await ask(cache);
       }
       expect(changes() - before).toBe(0);
       scene.now += 60_000;
-      await ask(keeper);
+      await ask(cache);
       // One row, out and in again.
       expect(changes() - before).toBeLessThanOrEqual(2);
       expect(scene.attempts).toHaveLength(61);
       // So that the next life knows how old it is.
-      expect(scene.keeper().condition().seenAt).toBe(scene.now);
+      expect(scene.cache().condition().seenAt).toBe(scene.now);
     });
   });
 
   test("is forgotten when the server is elsewhere now", async ({ expect }) => {
     await withScene(async (scene) => {
       serves(scene, catalogOf({ tools: ["one"] }), 60_000);
-      await ask(scene.keeper());
-      expect(scene.keeper().condition().state).toBe("healthy");
-      const moved = scene.keeper({ endpoint: "https://elsewhere.example/mcp" });
+      await ask(scene.cache());
+      expect(scene.cache().condition().state).toBe("healthy");
+      const moved = scene.cache({ endpoint: "https://elsewhere.example/mcp" });
       expect(moved.condition().state).toBe("unknown");
       expect(rowsIn(scene).n).toBe(0);
       await ask(moved);
@@ -191,8 +191,8 @@ describe("a large catalog", () => {
   test("is there in the next life, whole", async ({ expect }) => {
     await withScene(async (scene) => {
       serves(scene, large, 60_000);
-      await ask(scene.keeper());
-      const next = scene.keeper();
+      await ask(scene.cache());
+      const next = scene.cache();
       const answer = await ask(next);
       expect(answer.kind === "catalog" && answer.catalog).toEqual(large);
       expect(scene.attempts).toHaveLength(1);
@@ -203,16 +203,16 @@ describe("a large catalog", () => {
   test("is not read for whoever has it", async ({ expect }) => {
     await withScene(async (scene) => {
       serves(scene, large, 60_000);
-      await ask(scene.keeper());
+      await ask(scene.cache());
       const queries: string[] = [];
       const sql: typeof scene.sql.exec = (query, ...bindings) => {
         queries.push(query);
         return scene.sql.exec(query, ...bindings);
       };
-      const keeper = scene.keeper({
+      const cache = scene.cache({
         storage: { sql: { exec: sql }, transaction: (work) => work() },
       });
-      expect((await ask(keeper, { known: "large" })).kind).toBe("same");
+      expect((await ask(cache, { known: "large" })).kind).toBe("same");
       expect(queries.filter((query) => query.includes("catalog_rows"))).toEqual([]);
     });
   });

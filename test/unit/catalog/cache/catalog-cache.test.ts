@@ -1,4 +1,4 @@
-/** The keeper of a server's catalogs: how long what it has read is good. */
+/** The cache of a server's catalogs: how long what it has read is good. */
 
 import { describe, test } from "vitest";
 
@@ -7,8 +7,8 @@ import { ask, catalogOf, ONE, serves, short, TWO, withScene } from "./catalog-fi
 describe("freshness", () => {
   test("one reading serves all who ask at the same time", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
-      const answers = Array.from({ length: 20 }, () => ask(keeper));
+      const cache = scene.cache();
+      const answers = Array.from({ length: 20 }, () => ask(cache));
       scene.attempts[0]?.answer(ONE);
       expect(new Set((await Promise.all(answers)).map(short))).toEqual(new Set(["one"]));
       expect(scene.attempts).toHaveLength(1);
@@ -24,14 +24,14 @@ describe("freshness", () => {
     "of a server that says $said, what was read is good for $freshMs ms",
     async ({ ttlMs, freshMs }, { expect }) => {
       await withScene(async (scene) => {
-        const keeper = scene.keeper();
+        const cache = scene.cache();
         serves(scene, ONE, ttlMs);
-        expect(await ask(keeper)).toMatchObject({ kind: "catalog", freshMs });
+        expect(await ask(cache)).toMatchObject({ kind: "catalog", freshMs });
         scene.now += Math.max(freshMs - 1, 0);
-        expect(await ask(keeper)).toMatchObject({ kind: "catalog", freshMs: Math.min(freshMs, 1) });
+        expect(await ask(cache)).toMatchObject({ kind: "catalog", freshMs: Math.min(freshMs, 1) });
         expect(scene.attempts).toHaveLength(freshMs === 0 ? 2 : 1);
         scene.now += 1;
-        expect(await ask(keeper)).toMatchObject({ kind: "catalog", freshMs });
+        expect(await ask(cache)).toMatchObject({ kind: "catalog", freshMs });
         expect(scene.attempts).toHaveLength(freshMs === 0 ? 3 : 2);
       });
     },
@@ -39,85 +39,85 @@ describe("freshness", () => {
 
   test("of a server that tells of changes, it is good for ten minutes", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       for (const topic of ["tools", "prompts", "resources"] as const) scene.covered.add(topic);
       serves(scene, ONE, 0);
-      await ask(keeper);
+      await ask(cache);
       scene.now += 600_000 - 1;
       // To clients that hear of nothing, it says no more than the server does.
-      expect(await ask(keeper)).toMatchObject({ kind: "catalog", freshMs: 0 });
+      expect(await ask(cache)).toMatchObject({ kind: "catalog", freshMs: 0 });
       expect(scene.attempts).toHaveLength(1);
       scene.now += 1;
-      await ask(keeper);
+      await ask(cache);
       expect(scene.attempts).toHaveLength(2);
-      await ask(keeper);
+      await ask(cache);
       expect(scene.attempts).toHaveLength(2);
       scene.covered.delete("prompts");
-      await ask(keeper);
+      await ask(cache);
       expect(scene.attempts).toHaveLength(3);
     });
   });
 
   test("that a server tells of changes counts from before it was read", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, ONE, 0);
-      await ask(keeper);
+      await ask(cache);
       for (const topic of ["tools", "prompts", "resources"] as const) scene.covered.add(topic);
-      await ask(keeper);
+      await ask(cache);
       expect(scene.attempts).toHaveLength(2);
-      await ask(keeper);
+      await ask(cache);
       expect(scene.attempts).toHaveLength(2);
     });
   });
 
   test("a list that the server has not need not be told of", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       const about = { capabilities: { tools: {} }, serverInfo: undefined, instructions: undefined };
       scene.covered.add("tools");
       serves(scene, catalogOf({ tools: ["one"] }, { about }), 0);
-      await ask(keeper);
-      await ask(keeper);
+      await ask(cache);
+      await ask(cache);
       expect(scene.attempts).toHaveLength(1);
     });
   });
 
   test("a server that has no lists tells of none", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       const about = { capabilities: {}, serverInfo: undefined, instructions: undefined };
       serves(scene, catalogOf({}, { about }), 0);
-      await ask(keeper);
-      await ask(keeper);
+      await ask(cache);
+      await ask(cache);
       expect(scene.attempts).toHaveLength(2);
     });
   });
 
   test("a clock that is set back makes nothing fresh", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, ONE, 60_000);
-      await ask(keeper);
+      await ask(cache);
       scene.now -= 1;
-      await ask(keeper);
+      await ask(cache);
       expect(scene.attempts).toHaveLength(2);
     });
   });
 
   test("what a caller doubts is read anew, once a second", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, ONE, 60_000);
-      await ask(keeper);
+      await ask(cache);
       serves(scene, TWO, 60_000);
       const doubt = { known: ONE.version, isDoubted: true };
-      expect(short(await ask(keeper, doubt))).toBe("same");
+      expect(short(await ask(cache, doubt))).toBe("same");
       scene.now += 1000;
-      expect(short(await ask(keeper, doubt))).toBe("two");
+      expect(short(await ask(cache, doubt))).toBe("two");
       scene.now += 1000;
       // What it doubts is not what is here.
-      expect(short(await ask(keeper, doubt))).toBe("two");
+      expect(short(await ask(cache, doubt))).toBe("two");
       expect(scene.attempts).toHaveLength(2);
     });
   });
@@ -126,14 +126,14 @@ describe("freshness", () => {
 describe("a change that the server tells of", () => {
   test("has it read again", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
+      const cache = scene.cache();
       serves(scene, ONE, 60_000);
-      await ask(keeper);
-      keeper.outdated(["uri:file:///a"]);
-      expect(short(await ask(keeper))).toBe("one");
+      await ask(cache);
+      cache.outdated(["uri:file:///a"]);
+      expect(short(await ask(cache))).toBe("one");
       serves(scene, TWO, 60_000);
-      keeper.outdated(["tools"]);
-      expect(short(await ask(keeper))).toBe("two");
+      cache.outdated(["tools"]);
+      expect(short(await ask(cache))).toBe("two");
       expect(scene.attempts).toHaveLength(2);
       // Whoever wanted to know was told by whoever was told.
       expect(scene.announced).toEqual([]);
@@ -142,16 +142,16 @@ describe("a change that the server tells of", () => {
 
   test("while it is being read: who asks then gets what came after", async ({ expect }) => {
     await withScene(async (scene) => {
-      const keeper = scene.keeper();
-      const before = ask(keeper);
-      keeper.outdated(["tools"]);
-      const after = ask(keeper);
+      const cache = scene.cache();
+      const before = ask(cache);
+      cache.outdated(["tools"]);
+      const after = ask(cache);
       scene.attempts[0]?.answer(ONE, 60_000);
       expect(short(await before)).toBe("one");
       await expect.poll(() => scene.attempts.length).toBe(2);
       scene.attempts[1]?.answer(TWO, 60_000);
       expect(short(await after)).toBe("two");
-      expect(short(await ask(keeper))).toBe("two");
+      expect(short(await ask(cache))).toBe("two");
       expect(scene.attempts).toHaveLength(2);
     });
   });
@@ -159,18 +159,18 @@ describe("a change that the server tells of", () => {
   test("is remembered when memory goes before it was read", async ({ expect }) => {
     await withScene(async (scene) => {
       serves(scene, ONE, 60_000);
-      const keeper = scene.keeper();
-      await ask(keeper);
-      keeper.outdated(["tools"]);
+      const cache = scene.cache();
+      await ask(cache);
+      cache.outdated(["tools"]);
       serves(scene, TWO, 60_000);
-      expect(short(await ask(scene.keeper()))).toBe("two");
-      expect(short(await ask(scene.keeper()))).toBe("two");
+      expect(short(await ask(scene.cache()))).toBe("two");
+      expect(short(await ask(scene.cache()))).toBe("two");
       expect(scene.attempts).toHaveLength(2);
-      const last = scene.keeper();
+      const last = scene.cache();
       last.outdated(["tools"]);
       // It is as it was; and that is remembered, too.
       await ask(last);
-      await ask(scene.keeper());
+      await ask(scene.cache());
       expect(scene.attempts).toHaveLength(3);
     });
   });

@@ -1,4 +1,4 @@
-/** A keeper of catalogs on a database of its own, with a server and a clock that the test plays. */
+/** A cache of catalogs on a database of its own, with a server and a clock that the test plays. */
 
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -12,7 +12,10 @@ import {
   type ListKind,
 } from "../../../../src/catalog/catalog.ts";
 import type { ReadCatalog } from "../../../../src/catalog/read/read-catalog.ts";
-import { CatalogCache, type KeeperParts } from "../../../../src/catalog/cache/catalog-cache.ts";
+import {
+  CatalogCache,
+  type CatalogCacheParts,
+} from "../../../../src/catalog/cache/catalog-cache.ts";
 import type { Topic } from "../../../../src/catalog/feeds.ts";
 import { defaultLimits, type Limits } from "../../../../src/policy/limits.ts";
 import { UpstreamError } from "../../../../src/upstream/upstream-error.ts";
@@ -48,7 +51,7 @@ interface Attempt {
   readonly fail: (error?: Error) => void;
 }
 
-/** What the keeper sees of its surroundings, and what it did to them. */
+/** What the cache sees of its surroundings, and what it did to them. */
 export interface Scene {
   now: number;
   readonly attempts: Attempt[];
@@ -60,8 +63,8 @@ export interface Scene {
   dueCalls: number;
   readonly kept: Promise<unknown>[];
   readonly sql: SqlStorage;
-  /** A keeper, or the next life of one: what it knows is on the database. */
-  readonly keeper: (parts?: Partial<KeeperParts>) => CatalogCache;
+  /** A cache, or the next life of one: what it knows is on the database. */
+  readonly cache: (parts?: Partial<CatalogCacheParts>) => CatalogCache;
 }
 
 export function withScene<T>(
@@ -73,7 +76,7 @@ export function withScene<T>(
     const scene: Scene = {
       ...{ now: START, attempts: [], server: undefined, covered: new Set(), announced: [] },
       ...{ isWanted: false, dueCalls: 0, kept: [], sql: storage.sql },
-      keeper: (parts) =>
+      cache: (parts) =>
         new CatalogCache({
           ...{ slug: "docs", endpoint: "https://docs.example/mcp" },
           storage: {
@@ -126,10 +129,10 @@ export function fails(scene: Scene, error: Error = failure()): void {
 
 /** Asks as the list of a client does; nothing here takes that long. */
 export function ask(
-  keeper: CatalogCache,
+  cache: CatalogCache,
   question: Partial<CatalogQuestion> = {},
 ): Promise<CatalogAnswer> {
-  return keeper.catalog({ client: LEGACY, waitMs: 5000, ...question });
+  return cache.catalog({ client: LEGACY, waitMs: 5000, ...question });
 }
 
 /** What an answer comes to, in short: the names of the tools, and the reason of the trouble. */
@@ -143,13 +146,13 @@ export const ONE = catalogOf({ tools: ["one"] });
 export const TWO = catalogOf({ tools: ["two"] });
 export const ALL_LISTS = ["prompts", "resources", "tools"];
 
-/** A keeper that knows a catalog of a server which has just failed. */
+/** A cache that knows a catalog of a server which has just failed. */
 export async function failing(scene: Scene): Promise<CatalogCache> {
-  const keeper = scene.keeper();
+  const cache = scene.cache();
   serves(scene, ONE);
-  await ask(keeper);
+  await ask(cache);
   scene.now += 10_000;
   fails(scene);
-  await ask(keeper);
-  return keeper;
+  await ask(cache);
+  return cache;
 }

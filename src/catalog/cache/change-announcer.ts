@@ -7,11 +7,11 @@ import type { ListTopic } from "../topics.ts";
 
 const PAUSE_MS = 5000;
 
-export class CatalogAnnouncer {
+export class ChangeAnnouncer {
   readonly #announce: (topics: readonly ListTopic[]) => void;
   readonly #now: () => number;
   readonly #waiting = new Set<ListTopic>();
-  #toldAt = -Infinity;
+  #announcedAt = -Infinity;
 
   constructor(announce: (topics: readonly ListTopic[]) => void, now: () => number) {
     this.#announce = announce;
@@ -20,7 +20,7 @@ export class CatalogAnnouncer {
 
   /** The time when waiting topics are due; `undefined` when none wait. */
   get dueAt(): number | undefined {
-    return this.#waiting.size === 0 ? undefined : this.#toldAt + PAUSE_MS;
+    return this.#waiting.size === 0 ? undefined : this.#announcedAt + PAUSE_MS;
   }
 
   announce(topics: Iterable<ListTopic>): void {
@@ -32,11 +32,11 @@ export class CatalogAnnouncer {
   flush(): void {
     const now = this.#now();
     // A clock that was set back delays no announcement.
-    const isEarly = now >= this.#toldAt && now < this.#toldAt + PAUSE_MS;
+    const isEarly = now >= this.#announcedAt && now < this.#announcedAt + PAUSE_MS;
     if (this.#waiting.size === 0 || isEarly) return;
     const topics = [...this.#waiting];
     this.#waiting.clear();
-    this.#toldAt = now;
+    this.#announcedAt = now;
     this.#announce(topics);
   }
 }
