@@ -26,13 +26,13 @@ const DELETED = "deleted";
 
 export class SessionStore {
   readonly #storage: DurableObjectStorage;
-  readonly #onFirst: (session: StoredSession) => void;
+  readonly #onFirst: () => void;
   #known: StoredSession | undefined;
   #isSaved: boolean;
   #deletedUntil: number | undefined;
 
   /** @param onFirst called when the session is written for the first time. */
-  constructor(storage: DurableObjectStorage, onFirst: (session: StoredSession) => void) {
+  constructor(storage: DurableObjectStorage, onFirst: () => void) {
     this.#storage = storage;
     this.#onFirst = onFirst;
     this.#deletedUntil = this.#get(DELETED) as number | undefined;
@@ -66,8 +66,9 @@ export class SessionStore {
     if (this.#known === undefined) return;
     this.#known = { ...this.#known, ...change };
     this.#put(SESSION, this.#known);
-    if (!this.#isSaved) this.#onFirst(this.#known);
+    const isFirst = !this.#isSaved;
     this.#isSaved = true;
+    if (isFirst) this.#onFirst();
   }
 
   /** The notification inbox, if the session ever had a subscription. */

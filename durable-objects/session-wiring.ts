@@ -8,21 +8,22 @@ import { introduceTo } from "../src/dispatch/legacy/introduce-endpoint.ts";
 import type { EndpointSubscriptions } from "../src/notifications/legacy/endpoint-subscriptions.ts";
 import type { RequestScope } from "../src/catalog/request-scope.ts";
 import { Session } from "../src/sessions/session.ts";
+import type { SessionLife } from "../src/sessions/state.ts";
 import { branchFor, feedsIn } from "./ports.ts";
 import { sessionKeysOf } from "./keys.ts";
-import { sessionLimits } from "./session-limits.ts";
 import type { SessionStore, StoredSession } from "./session-store.ts";
 
 export interface WiringOptions {
   readonly ctx: DurableObjectState;
   readonly env: Env;
   readonly config: Config;
+  readonly life: SessionLife;
   readonly log: EventLog;
   readonly store: SessionStore;
   /** Called when the first call starts or the last one has ended. */
   readonly onBusy: (isBusy: boolean) => void;
   /** Called when the client's subscriptions have changed. */
-  readonly onWanted: () => void;
+  readonly onSubscribed: () => void;
   /** Called when a stream has lost its reader. */
   readonly onDetach: () => void;
 }
@@ -38,7 +39,7 @@ export function wireSession(
   stored: StoredSession,
   wiring: WiringOptions,
 ): WiredSession | undefined {
-  const { ctx, env, config, log, store, onBusy, onWanted, onDetach } = wiring;
+  const { ctx, env, config, life, log, store, onBusy, onSubscribed, onDetach } = wiring;
   const { door: transport, route, principal, client } = stored;
   const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
   const picked = pickEndpoint(config.servers, slug);
@@ -56,10 +57,11 @@ export function wireSession(
   const id = ctx.id.toString();
   let subscriptions: EndpointSubscriptions | undefined;
   const session = new Session({
+    life,
     transport,
     client,
     log,
-    limits: sessionLimits(limits),
+    limits,
     onBusy,
     onDetach,
     connect: (facts, unsolicited) => {
@@ -74,7 +76,7 @@ export function wireSession(
         saved: stored,
         save: (change) => {
           store.save(change);
-          if (change.wanted !== undefined) onWanted();
+          if (change.wanted !== undefined) onSubscribed();
         },
         savedInbox: store.savedInbox(),
         saveInbox: (state) => store.saveInbox(state),

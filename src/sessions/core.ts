@@ -1,6 +1,7 @@
 /** The state that the parts of a session share, and the operations that several of them need. */
 
 import type { EventLog } from "./log/event-log.ts";
+import type { Limits } from "../policy/limits.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Peer } from "../protocol/exchange.ts";
 import { notification, type RequestId } from "../protocol/json-rpc.ts";
@@ -14,24 +15,9 @@ import type { StreamPosition, Streams } from "./streams.ts";
 
 export type ClientTransport = "streamable-http" | "http+sse";
 
-export interface SessionLimits {
-  readonly stallMs: number;
-  readonly askTimeoutMs: number;
-  /** Quiet time before the session may sleep beside an open stream. */
-  readonly quietMs: number;
-  /** Time for which the server's standalone stream stays open after the client's last stream broke. */
-  readonly lingerMs: number;
-  readonly maxInFlight: number;
-  readonly maxOpenStreams: number;
-  /** An answer that takes longer becomes a stream, which can carry keep-alives. */
-  readonly streamAfterMs: number;
-  /** Longest time for a connection that answers a call, where the client can poll. */
-  readonly holdMs: number;
-}
-
 export interface Core {
   readonly transport: ClientTransport;
-  readonly limits: SessionLimits;
+  readonly limits: Limits;
   readonly log: EventLog;
   readonly streams: Streams;
   readonly asks: Asks;
@@ -59,7 +45,7 @@ export function peerOn({ asks }: Core, carrier: QuestionStream): Peer {
 
 /** Attaches a reader to the stream of a POST, for the longest time of one connection. */
 export function readPost(core: Core, place: StreamPosition, channel: Channel): StreamReader {
-  const holdMs = isPolling(core) ? core.limits.holdMs : undefined;
+  const holdMs = isPolling(core) ? core.limits.holdSeconds * 1000 : undefined;
   const reader = core.streams.attach(place, channel, { holdMs });
   reader.pump();
   return reader;
@@ -77,7 +63,7 @@ export function streamRefusal(
   { streams, limits }: Core,
   id?: RequestId,
 ): RefusedRequest | undefined {
-  if (streams.readCount < limits.maxOpenStreams) return undefined;
-  const message = `This session has ${limits.maxOpenStreams} streams open; close one`;
+  if (streams.readCount < limits.openStreamsPerSession) return undefined;
+  const message = `This session has ${limits.openStreamsPerSession} streams open; close one`;
   return refuseRequest(429, ErrorCode.Transport, message, id);
 }

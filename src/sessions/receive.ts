@@ -151,7 +151,7 @@ function run(
   const onFull = (): void => {
     for (const { id } of requests) calls.cancel(id, new LogFull());
   };
-  const { streamAfterMs } = limits;
+  const streamAfterMs = limits.streamAfterSeconds * 1000;
   const answer = new PostAnswer({ ...options, streamAfterMs, onFull, read });
   if (isBatch) answer.open();
   settle(core, dispatch, requests, answer);

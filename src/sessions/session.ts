@@ -4,6 +4,7 @@
  */
 
 import type { EventLog } from "./log/event-log.ts";
+import type { Limits } from "../policy/limits.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { type JsonRpcRequest, type Parsed, respond } from "../protocol/json-rpc.ts";
 import { Asks, placeOfQuestion } from "./asks.ts";
@@ -14,26 +15,27 @@ import {
   type OpenChannel,
   peerOn,
   readPost,
-  type SessionLimits,
   streamRefusal,
 } from "./core.ts";
 import type { ClientFacts, Connect, Dispatch, Forgotten, Introduce, Watched } from "./dispatch.ts";
 import type { Channel, StreamReader } from "./stream-reader.ts";
+import { HandOver } from "./hand-over.ts";
 import { initialize } from "./initialize.ts";
 import { type SessionOutcome, refuseRequest, type RefusedRequest } from "./session-outcome.ts";
 import { receive } from "./receive.ts";
 import { revive } from "./revive.ts";
+import type { SessionLife } from "./state.ts";
 import { type StreamPosition, Streams } from "./streams.ts";
-import { Watching } from "./watching.ts";
 
 export interface SessionOptions {
+  readonly life: SessionLife;
   readonly transport: ClientTransport;
   /** The client as `initialize` described it; with HTTP+SSE the session exists before that. */
   readonly client: ClientFacts | undefined;
   readonly connect: Connect;
   readonly introduce: Introduce;
   readonly log: EventLog;
-  readonly limits: SessionLimits;
+  readonly limits: Limits;
   /** Called once, after an `initialize` over HTTP+SSE. */
   readonly onInitialized: (client: ClientFacts) => void;
   /** Called when the first call starts or the last one has ended. */
@@ -47,25 +49,25 @@ export interface SessionOptions {
 export class Session {
   readonly #options: SessionOptions;
   readonly #core: { -readonly [Part in keyof Core]: Core[Part] };
-  readonly #watching: Watching;
-  #isInitializing = false;
+  readonly #handOver: HandOver;
 
   constructor(options: SessionOptions) {
-    const { transport, client, log, limits, onBusy, onDetach } = options;
-    const { stallMs, quietMs, lingerMs } = limits;
+    const { life, transport, client, log, limits, onBusy, onDetach } = options;
     this.#options = options;
     const streams = new Streams({
       log,
-      stallMs,
+      stallMs: limits.stallSeconds * 1000,
+      onReaders: (count) => life.readersChanged(count),
       onDetach: ({ id }) => {
-        if (id.kind === "standalone") this.#watching.detached(this.#dispatch);
+        if (id.kind === "standalone") this.#handOver.left();
         onDetach();
       },
     });
-    this.#watching = new Watching({
+    this.#handOver = new HandOver({
+      life,
       streams,
-      quietMs,
-      lingerMs,
+      limits,
+      dispatch: () => this.#core.open?.dispatch,
       isBusy: () => !this.#core.calls.isIdle || !this.#core.asks.isIdle,
     });
     this.#core = {
@@ -74,21 +76,17 @@ export class Session {
       log,
       streams,
       open: undefined,
-      asks: new Asks(limits.askTimeoutMs, (id) => {
+      asks: new Asks(limits.askSeconds * 1000, (id) => {
         const position = placeOfQuestion(id);
         if (position !== undefined) log.closeQuestion(position);
       }),
-      calls: new Calls(limits.maxInFlight, onBusy),
+      calls: new Calls(limits.requestsInFlightPerSession, onBusy),
     };
     if (client !== undefined) this.#begin(client);
   }
 
   get isIdle(): boolean {
     return this.#core.calls.isIdle;
-  }
-
-  get hasReaders(): boolean {
-    return this.#core.streams.readCount > 0;
   }
 
   /**
@@ -141,7 +139,7 @@ export class Session {
     const reader = streams.attach(place, channel);
     reader.pump();
     streams.carryBacklog((from, to) => asks.move(from, to));
-    this.#watching.takeOver(this.#dispatch);
+    this.#handOver.takeOver();
     this.#options.onListen();
     return reader;
   }
@@ -149,7 +147,7 @@ export class Session {
   /** Attaches a reader that was connected before this life of the session's object. */
   reattach(place: StreamPosition, channel: Channel): StreamReader {
     const reader = this.#core.streams.attach(place, channel, { isKnown: true });
-    if (place.head.id.kind === "standalone") this.#watching.isKept(reader);
+    if (place.head.id.kind === "standalone") this.#handOver.found(reader);
     return reader;
   }
 
@@ -160,7 +158,7 @@ export class Session {
 
   /** Takes a message from a watch that runs in the Worker that holds the client's stream. */
   async receiveWatched(watched: Watched): Promise<void> {
-    if (watched.isOpen === true) this.#watching.watchedElsewhere(this.#dispatch, watched.slug);
+    if (watched.isOpen === true) this.#handOver.watchedElsewhere(watched.slug);
     else await this.#dispatch?.receive({ ...watched, known: this.#core.streams.lastUnsolicited() });
   }
 
@@ -172,7 +170,7 @@ export class Session {
   /** Cancels the calls in flight, closes the streams and the upstream sessions. */
   async close(): Promise<void> {
     this.#core.calls.cancelAll(new Error("The client ended the session"));
-    this.#watching.end();
+    this.#handOver.end();
     this.#core.streams.closeAll();
     await this.#dispatch?.close();
   }
@@ -187,14 +185,14 @@ export class Session {
     const carrier = {
       nextId: () => unsolicited.nextId(),
       send: (...message: Parameters<typeof unsolicited.send>) => {
-        this.#watching.stirred(this.#dispatch);
+        this.#handOver.stirred();
         return unsolicited.send(...message);
       },
     };
     const dispatch = this.#options.connect(client, {
       ...peerOn(this.#core, carrier),
       primed: (resumeToken, isMore) => streams.noteUnsolicited(resumeToken, isMore),
-      reopened: () => this.#watching.takeOver(this.#dispatch),
+      reopened: () => this.#handOver.takeOver(),
       lastResumeToken: () => streams.lastUnsolicited(),
       hasOpenStream: () => streams.standalone() !== undefined,
     });
@@ -203,17 +201,20 @@ export class Session {
 
   /** Only over HTTP+SSE: Streamable HTTP answers `initialize` before there is a session. */
   async #initialize({ id, params }: JsonRpcRequest): Promise<SessionOutcome> {
-    if (this.#core.open !== undefined || this.#isInitializing) {
+    const { life } = this.#options;
+    if (!life.take("initialize")) {
       return refuseRequest(400, ErrorCode.InvalidRequest, "The session is initialized already", id);
     }
-    this.#isInitializing = true;
-    const { reply, client } = await initialize(params, this.#options.introduce).finally(() => {
-      this.#isInitializing = false;
+    const { reply, client } = await initialize(params, this.#options.introduce).catch((error) => {
+      life.take("refused");
+      throw error;
     });
-    if (client !== undefined) {
+    if (client === undefined) life.take("refused");
+    // The session may have ended meanwhile.
+    else if (life.take("initialized")) {
       this.#begin(client);
       this.#options.onInitialized(client);
-      this.#watching.takeOver(this.#dispatch);
+      this.#handOver.takeOver();
       // With HTTP+SSE, the stream is older than `initialize`.
       if (this.#core.streams.standalone() !== undefined) this.#options.onListen();
     }

@@ -15,6 +15,8 @@ import { Renaming } from "./logged-questions.ts";
 export interface StreamsOptions {
   readonly log: EventLog;
   readonly stallMs: number;
+  /** Called when the number of streams that have a reader may have changed. */
+  readonly onReaders: (count: number) => void;
   /** Called when a stream has lost its reader; the stream may stay open. */
   readonly onDetach: (head: StreamMeta) => void;
 }
@@ -50,12 +52,14 @@ export type StreamLookup =
 export class Streams {
   readonly #log: EventLog;
   readonly #stallMs: number;
+  readonly #onReaders: (count: number) => void;
   readonly #onDetach: (head: StreamMeta) => void;
   readonly #readers = new Map<StreamMeta, StreamReader>();
 
-  constructor({ log, stallMs, onDetach }: StreamsOptions) {
+  constructor({ log, stallMs, onReaders, onDetach }: StreamsOptions) {
     this.#log = log;
     this.#stallMs = stallMs;
+    this.#onReaders = onReaders;
     this.#onDetach = onDetach;
   }
 
@@ -115,6 +119,7 @@ export class Streams {
     other?.close();
     head.isInUse = true;
     this.#readers.set(head, reader);
+    this.#onReaders(this.#readers.size);
     if (!isKnown) reader.prime();
     return reader;
   }
@@ -228,6 +233,7 @@ export class Streams {
   #detach(head: StreamMeta, reader: StreamReader): void {
     if (this.#readers.get(head) !== reader) return;
     this.#readers.delete(head);
+    this.#onReaders(this.#readers.size);
     head.isInUse = false;
     // A stream without any event can be opened again in place of a resume.
     const isBlank = head.id.kind === "standalone" && head.last === 0 && head.origin === undefined;

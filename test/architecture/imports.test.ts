@@ -166,6 +166,7 @@ describe("purity", () => {
       "durable-objects/keys.ts",
       "durable-objects/ports.ts",
       "durable-objects/registry-object.ts",
+      "durable-objects/session-host.ts",
       "durable-objects/session-object.ts",
       "durable-objects/session-wiring.ts",
       "src/app.ts",

@@ -5,16 +5,21 @@
  */
 
 import { type StreamMeta, streamMetaOf, keptChars, keptRows } from "./stream-meta.ts";
+import type { Limits } from "../../policy/limits.ts";
 import { type EventRows, STREAM_ROWS } from "./event-rows.ts";
 
-export interface LogLimits {
-  readonly maxEventsPerStream: number;
-  readonly maxCharsPerStream: number;
-  readonly maxCharsPerSession: number;
-  readonly maxStreams: number;
+/** Characters stand for bytes: JSON is mostly ASCII, and counting them costs nothing. */
+export type LogLimits = Pick<
+  Limits,
+  | "keptEventsPerStream"
+  | "keptBytesPerStream"
+  | "keptBytesPerSession"
+  | "keptStreamsPerSession"
   /** Counted from the last event of a finished stream, or from each event of one that never finishes. */
-  readonly retentionMs: number;
-}
+  | "retentionMinutes"
+>;
+
+const MINUTE_MS = 60_000;
 
 export class StreamIndex {
   readonly #rows: EventRows;
@@ -75,7 +80,7 @@ export class StreamIndex {
 
   /** Makes room for one more stream. */
   makeRoomForStream(): void {
-    const excess = this.#heads.size + 1 - this.#limits.maxStreams;
+    const excess = this.#heads.size + 1 - this.#limits.keptStreamsPerSession;
     if (excess <= 0) return;
     const finished = this.#droppable();
     const order = [
@@ -92,15 +97,15 @@ export class StreamIndex {
    * @returns `false` when a live stream would have to lose events for it.
    */
   makeRoomForEvent(head: StreamMeta, rows: number, chars: number): boolean {
-    const { maxEventsPerStream, maxCharsPerStream, maxCharsPerSession } = this.#limits;
+    const { keptEventsPerStream, keptBytesPerStream, keptBytesPerSession } = this.#limits;
     const isEndless = head.id.kind !== "post";
-    const excessRows = keptRows(head) + rows - maxEventsPerStream;
-    const excessChars = keptChars(head) + chars - maxCharsPerStream;
+    const excessRows = keptRows(head) + rows - keptEventsPerStream;
+    const excessChars = keptChars(head) + chars - keptBytesPerStream;
     if (excessRows > 0 || excessChars > 0) {
       if (!isEndless) return false;
       this.#trimExcess(head, excessRows, excessChars);
     }
-    let excess = this.#keptChars() + chars - maxCharsPerSession;
+    let excess = this.#keptChars() + chars - keptBytesPerSession;
     for (const old of excess > 0 ? this.#droppable() : []) {
       if (excess <= 0) break;
       excess -= keptChars(old);
@@ -112,7 +117,7 @@ export class StreamIndex {
 
   /** Deletes events past their retention. */
   expire(now: number): void {
-    const cutoff = now - this.#limits.retentionMs;
+    const cutoff = now - this.#retentionMs;
     for (const head of this.#heads.values()) {
       if (head.id.kind === "post") {
         if (head.isEnded && head.newestAt <= cutoff) this.forget(head);
@@ -131,7 +136,11 @@ export class StreamIndex {
       else if (head.isEnded) earliest = Math.min(earliest, head.newestAt);
     }
     // Late by a tenth, so that events written one by one are deleted together.
-    return earliest === Infinity ? undefined : earliest + this.#limits.retentionMs * 1.1;
+    return earliest === Infinity ? undefined : earliest + this.#retentionMs * 1.1;
+  }
+
+  get #retentionMs(): number {
+    return this.#limits.retentionMinutes * MINUTE_MS;
   }
 
   /** Finished streams: first those that the client has acknowledged whole, then the oldest. */

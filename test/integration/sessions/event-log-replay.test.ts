@@ -77,11 +77,11 @@ function steps(texts: fc.Arbitrary<string>): fc.Arbitrary<Step[]> {
 }
 
 const WIDE: LogLimits = {
-  maxEventsPerStream: 10_000,
-  maxCharsPerStream: 100_000_000,
-  maxCharsPerSession: 1_000_000_000,
-  maxStreams: 1000,
-  retentionMs: RETENTION_MS,
+  keptEventsPerStream: 10_000,
+  keptBytesPerStream: 100_000_000,
+  keptBytesPerSession: 1_000_000_000,
+  keptStreamsPerSession: 1000,
+  retentionMinutes: RETENTION_MS / 60_000,
 };
 
 const CASES: readonly {
@@ -100,35 +100,35 @@ const CASES: readonly {
   },
   {
     name: "events are larger than a row",
-    limits: { ...WIDE, maxCharsPerSession: 8 * ROW_CHARS },
+    limits: { ...WIDE, keptBytesPerSession: 8 * ROW_CHARS },
     hasPressure: true,
     texts: fc.oneof({ weight: 1, arbitrary: TEXTS }, { weight: 2, arbitrary: fc.constant(LARGE) }),
     runs: 25,
   },
   {
     name: "streams may have few events",
-    limits: { ...WIDE, maxEventsPerStream: 4 },
+    limits: { ...WIDE, keptEventsPerStream: 4 },
     hasPressure: true,
     texts: TEXTS,
     runs: 250,
   },
   {
     name: "streams may have few characters",
-    limits: { ...WIDE, maxCharsPerStream: 900 },
+    limits: { ...WIDE, keptBytesPerStream: 900 },
     hasPressure: true,
     texts: TEXTS,
     runs: 250,
   },
   {
     name: "sessions may have few characters",
-    limits: { ...WIDE, maxCharsPerSession: 1500 },
+    limits: { ...WIDE, keptBytesPerSession: 1500 },
     hasPressure: true,
     texts: TEXTS,
     runs: 250,
   },
   {
     name: "sessions may have few streams",
-    limits: { ...WIDE, maxStreams: 3 },
+    limits: { ...WIDE, keptStreamsPerSession: 3 },
     hasPressure: true,
     texts: TEXTS,
     runs: 250,

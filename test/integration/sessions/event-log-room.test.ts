@@ -33,7 +33,7 @@ describe("where there is no room", () => {
           ["unknown", "found", "unknown", "unknown"],
         ]);
       },
-      { maxStreams: 4 },
+      { keptStreamsPerSession: 4 },
     );
   });
 
@@ -47,7 +47,7 @@ describe("where there is no room", () => {
         for (let n = 0; n < 100; n++) log.openStandalone();
         expect(kinds(log, finished)).toEqual(["found"]);
       },
-      { maxStreams: 4 },
+      { keptStreamsPerSession: 4 },
     );
   });
 
@@ -62,7 +62,7 @@ describe("where there is no room", () => {
         expect(found?.chars).toBe(head.chars);
         expect((found?.chars ?? 0) - (found?.trimmedChars ?? 0)).toBe(3 + 1 + 60);
       },
-      { maxCharsPerStream: 100 },
+      { keptBytesPerStream: 100 },
     );
   });
 
@@ -76,7 +76,7 @@ describe("where there is no room", () => {
         expect(log.append(head, "error", { isFinal: true, isForced: true })).toBe(2);
         expect(texts(fixture.again(), head)).toEqual(["x".repeat(60), "error"]);
       },
-      { maxCharsPerStream: 100 },
+      { keptBytesPerStream: 100 },
     );
   });
 
@@ -103,7 +103,7 @@ describe("where there is no room", () => {
         log.append(head, "y".repeat(95));
         expect(texts(log, head)).toEqual(["y".repeat(95)]);
       },
-      { maxCharsPerStream: 100 },
+      { keptBytesPerStream: 100 },
     );
   });
 
@@ -119,7 +119,7 @@ describe("where there is no room", () => {
         expect(kinds(log, newer)).toEqual(["unknown"]);
         expect(log.append(live, "x".repeat(50))).toBeUndefined();
       },
-      { maxCharsPerSession: 110 },
+      { keptBytesPerSession: 110 },
     );
   });
 });

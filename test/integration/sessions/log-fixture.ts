@@ -11,11 +11,11 @@ import type { Sql } from "../../../src/lib/sql.ts";
 
 export const MINUTE = 60_000;
 const LIMITS: LogLimits = {
-  maxEventsPerStream: 100,
-  maxCharsPerStream: 2_000_000,
-  maxCharsPerSession: 10_000_000,
-  maxStreams: 100,
-  retentionMs: 60 * MINUTE,
+  keptEventsPerStream: 100,
+  keptBytesPerStream: 2_000_000,
+  keptBytesPerSession: 10_000_000,
+  keptStreamsPerSession: 100,
+  retentionMinutes: 60,
 };
 
 /** A log in a database of its own, its clock, and what was written. */

@@ -181,7 +181,7 @@ export class LogModel {
   }
 
   #isOld(at: number): boolean {
-    return this.#clock - at >= this.#limits.retentionMs;
+    return this.#clock - at >= this.#limits.retentionMinutes * 60_000;
   }
 
   #pick(index: number): ModelStream | undefined {

@@ -1,0 +1,192 @@
+/**
+ * Hosts one session on the storage and the alarm of its object: begins it, wires it, ends it, and does
+ * what is due. The sealed session id describes the session, so an empty or new object serves it as well
+ * as one with stored state.
+ */
+
+import { type Config, loadConfig } from "../src/config/config.ts";
+import type { News } from "../src/catalog/feeds.ts";
+import type { DeliveryAnswer } from "../src/notifications/fan-out/deliveries.ts";
+import { defaultLimits, type Limits } from "../src/policy/limits.ts";
+import { EventLog } from "../src/sessions/log/event-log.ts";
+import type { SessionClaims } from "../src/sessions/session-id.ts";
+import type { Session } from "../src/sessions/session.ts";
+import { SessionLife } from "../src/sessions/state.ts";
+import { AlarmClock } from "./alarm-clock.ts";
+import { meteredSql } from "./metered-sql.ts";
+import { SessionStore } from "./session-store.ts";
+import { type WiredSession, wireSession } from "./session-wiring.ts";
+
+const MARK_LENGTH = 6;
+const MINUTE_MS = 60_000;
+/** An alarm keeps the object for a call that runs this long: the platform may evict a waiting object. */
+const ALARM_KEPT_MS = 30_000;
+
+export class SessionHost {
+  readonly limits: Limits;
+  readonly log: EventLog;
+  readonly life: SessionLife;
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+  readonly #config: Config | undefined;
+  readonly #store: SessionStore;
+  readonly #clock: AlarmClock;
+  #keeping: number | null = null;
+  #wired: WiredSession | undefined;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    const loaded = loadConfig(env);
+    this.#ctx = ctx;
+    this.#env = env;
+    this.#config = loaded.ok ? loaded.config : undefined;
+    this.limits = this.#config?.limits ?? defaultLimits();
+    this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    this.#store = new SessionStore(ctx.storage, () => this.#scheduleAlarm());
+    this.life = new SessionLife(this.#store);
+    this.log = new EventLog({
+      sql: meteredSql(ctx.storage.sql),
+      limits: this.limits,
+      mark: ctx.id.toString().slice(-MARK_LENGTH),
+      random: () => crypto.randomUUID().slice(0, MARK_LENGTH),
+      now: Date.now,
+      onWrite: () => this.#logged(),
+    });
+    this.#wire();
+  }
+
+  /** `undefined` before the session begins, after its end, and while its endpoint has no server. */
+  get session(): Session | undefined {
+    return this.#wired?.session;
+  }
+
+  /**
+   * The session of an id; made from the id's claims if nothing is stored.
+   *
+   * @param isNew a session of HTTP+SSE begins with its stream.
+   */
+  use({ route, principal, client, expiresAt }: SessionClaims, isNew = false): Session | undefined {
+    if (this.life.state !== "new") return this.session;
+    if (client === undefined && !isNew) return undefined;
+    this.#store.begin({
+      door: client === undefined ? "http+sse" : "streamable-http",
+      route,
+      principal,
+      client,
+      expiresAt: expiresAt * 1000,
+      upstreams: {},
+    });
+    this.life.take(client === undefined ? "connected" : "begun");
+    this.#wire();
+    return this.session;
+  }
+
+  /** Stores the session for the next life, if it is not stored yet. */
+  save(): void {
+    if (!this.#store.isSaved) this.#store.save({});
+  }
+
+  deliver(news: News): DeliveryAnswer {
+    const { known } = this.#store;
+    if (known === undefined || known.expiresAt <= Date.now()) return "gone";
+    const delivery = this.#wired?.subscriptions()?.deliver(news);
+    if (delivery !== undefined) return delivery;
+    // Its servers are not configured at the moment: the client is notified when they are again.
+    this.#store.saveInbox({ seqs: {}, ...this.#store.savedInbox(), isParked: true });
+    return "offline";
+  }
+
+  /** A connection has ended on purpose: the stream is the session, with HTTP+SSE. */
+  async clientLeft(): Promise<void> {
+    const isBound = this.#store.known?.door === "http+sse";
+    const isLeft = this.session !== undefined && this.life.awaySince !== undefined;
+    if (isBound && isLeft) await this.end();
+  }
+
+  /** Ends the session. @param deletedUntil leaves a tombstone until this time, in milliseconds since 1970. */
+  async end(deletedUntil?: number): Promise<void> {
+    const { session } = this;
+    this.life.take(deletedUntil === undefined ? "closed" : "deleted");
+    this.#wired = undefined;
+    this.#keep(false);
+    const emptied = this.#store.empty(deletedUntil);
+    this.log.close();
+    await emptied;
+    this.#clock.fired();
+    this.#clock.noLaterThan(deletedUntil);
+    await session?.close();
+  }
+
+  /** Does what is due, after the alarm has fired. */
+  async wake(): Promise<void> {
+    this.#clock.fired();
+    if ((this.#endsAt ?? Infinity) <= Date.now()) await this.end();
+    else this.#work();
+  }
+
+  #wire(): void {
+    const { known } = this.#store;
+    if (known === undefined || this.#config === undefined) return;
+    this.#wired = wireSession(known, {
+      ctx: this.#ctx,
+      env: this.#env,
+      config: this.#config,
+      life: this.life,
+      log: this.log,
+      store: this.#store,
+      onBusy: (isBusy) => this.#keep(isBusy),
+      onSubscribed: () => this.#scheduleAlarm(),
+      onDetach: () => this.#scheduleAlarm(),
+    });
+  }
+
+  /** Keeps the object alive while calls run in it. */
+  #keep(isBusy: boolean): void {
+    clearTimeout(this.#keeping);
+    this.#keeping = isBusy ? setTimeout(() => this.#work(), ALARM_KEPT_MS / 2) : null;
+  }
+
+  /** After a logged event: schedules its expiry. */
+  #logged(): void {
+    this.save();
+    const due = Date.now() + this.limits.retentionMinutes * MINUTE_MS;
+    if (this.#clock.firesBy(due)) return;
+    this.#clock.noLaterThan(this.log.expiresAt() ?? due);
+  }
+
+  /** Does the work that is due, and sets the alarm for the next. */
+  #work(): void {
+    this.log.expire();
+    const subscriptions = this.#wired?.subscriptions();
+    const { awaySince } = this.life;
+    if ((this.#pausesAt ?? Infinity) <= Date.now()) subscriptions?.goOffline();
+    else if (subscriptions?.isWatching === true && awaySince !== undefined) {
+      // Stored, because the next life of this object cannot know it.
+      if (subscriptions.awaySince === undefined) subscriptions.left(awaySince);
+    }
+    this.#scheduleAlarm();
+    this.#clock.noLaterThan(this.log.expiresAt());
+    if (this.session?.isIdle === false) this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);
+  }
+
+  #scheduleAlarm(): void {
+    if (this.#store.known !== undefined && !this.#store.isSaved) return;
+    this.#clock.noLaterThan(this.#endsAt);
+    this.#clock.noLaterThan(this.#pausesAt);
+  }
+
+  /** When the session ends by itself, or its tombstone goes, in milliseconds since 1970. */
+  get #endsAt(): number | undefined {
+    const { deletedUntil, known } = this.#store;
+    if (known === undefined) return deletedUntil;
+    return this.life.endsAt(known.door, known.expiresAt, this.limits.lingerSeconds * 1000);
+  }
+
+  /** When the client has listened for so long to nothing that its subscriptions are paused. */
+  get #pausesAt(): number | undefined {
+    const subscriptions = this.#wired?.subscriptions();
+    const { awaySince } = this.life;
+    if (subscriptions?.isWatching !== true || awaySince === undefined) return undefined;
+    const since = subscriptions.awaySince ?? awaySince;
+    return since + this.limits.retentionMinutes * MINUTE_MS;
+  }
+}
