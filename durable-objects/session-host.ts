@@ -181,7 +181,7 @@ export class SessionHost {
     return this.life.endsAt(known.door, known.expiresAt, this.limits.lingerSeconds * 1000);
   }
 
-  /** When the client has listened for so long to nothing that its subscriptions are paused. */
+  /** When the client has had no stream for so long that its subscriptions are paused. */
   get #pausesAt(): number | undefined {
     const subscriptions = this.#wired?.subscriptions();
     const { awaySince } = this.life;
