@@ -1,6 +1,6 @@
 /** Who holds the servers' standalone GET streams: the session, the Worker, or nobody. */
 
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { HandOver } from "../../../src/sessions/hand-over.ts";

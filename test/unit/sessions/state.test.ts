@@ -1,6 +1,6 @@
 /** The states of a session: where each event leads, and that nothing leads back from the end. */
 
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
 import {
