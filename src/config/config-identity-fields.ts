@@ -1,7 +1,6 @@
 /** Single fields of an entry of `IDENTITY`: each is resolved, or its mistake is reported. */
 
-import { entraIssuer, TENANT } from "../auth/identity/entra.ts";
-import { GOOGLE_ISSUER } from "../auth/identity/google.ts";
+import { entraIssuer, GOOGLE_ISSUER, TENANT } from "../auth/identity/oidc-traits.ts";
 import { isSafe } from "../auth/identity/provider-fetch.ts";
 
 /** The environment of an entry, and the list that receives its mistakes. */

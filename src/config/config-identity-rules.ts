@@ -5,8 +5,8 @@ import {
   isEmail,
   isEmptyList,
   NO_ONE_ALLOWED,
+  type Rules,
 } from "../auth/identity/allow-list.ts";
-import type { Rules } from "../auth/identity/claims.ts";
 import type { FieldResolution } from "./config-identity-fields.ts";
 import type { IdentityEntry, ProviderName } from "./config-identity-schema.ts";
 

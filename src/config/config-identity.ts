@@ -3,7 +3,7 @@
  * list of them.
  */
 
-import { GOOGLE_ISSUER } from "../auth/identity/google.ts";
+import { GOOGLE_ISSUER } from "../auth/identity/oidc-traits.ts";
 import type { IdentityConfig } from "../auth/identity/identity-providers.ts";
 import { weaknessOf } from "../auth/identity/owner.ts";
 import {

@@ -9,8 +9,16 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVeri
 
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject } from "../../protocol/json-rpc.ts";
-import { domainOf, isEmail, type Applicant } from "./allow-list.ts";
-import { identityOf, isSubject, knownPerson, type Rules, standingUnder } from "./claims.ts";
+import {
+  type Applicant,
+  domainOf,
+  identityOf,
+  isEmail,
+  isSubject,
+  knownPerson,
+  type Rules,
+  standingUnder,
+} from "./allow-list.ts";
 import { TOLERANCE_SECONDS } from "./id-token.ts";
 import type { FetchedKeys, ProviderDocuments } from "./provider-documents.ts";
 import { type ProviderFetch, providerFetch } from "./provider-fetch.ts";
@@ -71,8 +79,7 @@ export class AccessProvider implements HeaderProvider {
 
   async standing(known: KnownIdentity): Promise<Standing | undefined> {
     if (known.issuer !== this.#config.teamUrl) return undefined;
-    const domain = known.email && domainOf(known.email);
-    return standingUnder(this.#config, knownPerson(known, domain));
+    return standingUnder(this.#config, knownPerson(known, known.email && domainOf(known.email)));
   }
 
   /**

@@ -3,6 +3,18 @@
  * that a provider has not verified matches nothing.
  */
 
+import { cleanText } from "../../lib/clean-text.ts";
+import type { Identity, KnownIdentity, Standing } from "./provider.ts";
+import { SignInError } from "./sign-in-error.ts";
+
+const NOT_ALLOWED = "This account is not among those that may sign in here.";
+const NO_EMAIL = "The provider names no address of it that it has verified.";
+const MAX_SUBJECT_CHARS = 255;
+const MAX_NAME_CHARS = 100;
+/** Groups of a directory beyond this number are not kept, and match no later rule. */
+const MAX_KEPT_GROUPS = 500;
+const MAX_KEPT_GROUP_CHARS = 255;
+
 export interface AllowList {
   /** Case-insensitive for ASCII letters, like `domains` and `organizations`. */
   readonly emails: readonly string[];
@@ -21,6 +33,11 @@ export interface Applicant {
   readonly domain?: string;
   readonly groups: readonly string[];
   readonly organizations: readonly string[];
+}
+
+export interface Rules {
+  readonly allow: AllowList;
+  readonly admins: readonly string[];
 }
 
 export const NO_ONE_ALLOWED: AllowList = {
@@ -79,4 +96,73 @@ function hasFolded(entries: readonly string[], value: string): boolean {
  */
 function fold(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+/** @throws SignInError `not-allowed` for a person who is not on the list. */
+export function identityOf(
+  issuer: string,
+  person: Applicant,
+  rules: Rules,
+  name: unknown,
+): Identity {
+  if (!isLetIn(rules.allow, person)) {
+    const isMissing = person.email === undefined && needsEmail(rules.allow, rules.admins);
+    throw new SignInError("not-allowed", isMissing ? `${NOT_ALLOWED} ${NO_EMAIL}` : NOT_ALLOWED);
+  }
+  const shown = plainName(name);
+  const groups = keptGroups(person.groups, rules);
+  const { organizations } = person;
+  return {
+    issuer,
+    subject: person.subject,
+    ...(shown !== undefined && { name: shown }),
+    ...(person.email !== undefined && { email: person.email }),
+    ...(groups.length > 0 && { groups }),
+    ...(organizations.length > 0 && { organizations }),
+    isAdmin: isAdmin(rules.admins, person),
+  };
+}
+
+/**
+ * The stored facts about a person, as the rules match them.
+ *
+ * @param domain that of the address, unless the provider states one of its own: where it could have
+ *   and did not, there is none.
+ */
+export function knownPerson(
+  { subject, email, groups = [], organizations = [] }: KnownIdentity,
+  domain: string | undefined,
+): Applicant {
+  return {
+    subject,
+    ...(email !== undefined && { email }),
+    ...(domain !== undefined && { domain }),
+    groups,
+    organizations,
+  };
+}
+
+/**
+ * @returns the rights of a person under the rules, or `undefined` when the rules do not admit them.
+ */
+export function standingUnder(rules: Rules, person: Applicant): Standing | undefined {
+  return isLetIn(rules.allow, person) ? { isAdmin: isAdmin(rules.admins, person) } : undefined;
+}
+
+/** Groups that match a rule now come first, so that they are kept however many there are. */
+function keptGroups(groups: readonly string[], { allow }: Rules): readonly string[] {
+  const kept = groups.filter((group) => group.length <= MAX_KEPT_GROUP_CHARS);
+  if (kept.length <= MAX_KEPT_GROUPS) return kept;
+  const counts = (group: string): boolean => allow.groups.includes(group);
+  const ordered = [...kept.filter(counts), ...kept.filter((group) => !counts(group))];
+  return ordered.slice(0, MAX_KEPT_GROUPS);
+}
+
+export function isSubject(subject: unknown): subject is string {
+  return typeof subject === "string" && subject !== "" && subject.length <= MAX_SUBJECT_CHARS;
+}
+
+function plainName(name: unknown): string | undefined {
+  const plain = typeof name === "string" ? cleanText(name, MAX_NAME_CHARS) : "";
+  return plain === "" ? undefined : plain;
 }

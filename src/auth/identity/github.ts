@@ -7,8 +7,15 @@
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from "oauth4webapi";
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
-import { domainOf, needsEmail, type Applicant } from "./allow-list.ts";
-import { identityOf, knownPerson, type Rules, standingUnder } from "./claims.ts";
+import {
+  type Applicant,
+  domainOf,
+  identityOf,
+  knownPerson,
+  needsEmail,
+  type Rules,
+  standingUnder,
+} from "./allow-list.ts";
 import { GitHubApi, type GitHubPlace, GitHubTokenError } from "./github-api.ts";
 import { sentenceOf } from "./oidc-failure.ts";
 import { type ProviderFetch, providerFetch } from "./provider-fetch.ts";
@@ -24,8 +31,8 @@ import type {
   Standing,
   Start,
 } from "./provider.ts";
-import { orRefused, SignInError } from "./sign-in-error.ts";
-import { isPast, parseUpkeep, type Upkeep, upkeepOf } from "./upkeep.ts";
+import { checkState, orRefused, SignInError } from "./sign-in-error.ts";
+import { isPast, parseUpkeep, type Upkeep, upkeepOf, withRenewed } from "./upkeep.ts";
 
 export interface GitHubConfig extends GitHubPlace, Rules {
   readonly name: string;
@@ -92,8 +99,7 @@ export class GitHubProvider implements RedirectProvider {
 
   async standing(known: KnownIdentity): Promise<Standing | undefined> {
     if (known.issuer !== this.#config.baseUrl) return undefined;
-    const domain = known.email && domainOf(known.email);
-    return standingUnder(this.#config, knownPerson(known, domain));
+    return standingUnder(this.#config, knownPerson(known, known.email && domainOf(known.email)));
   }
 
   async recheck(upkeep: string | undefined, known: KnownIdentity): Promise<Recheck> {
@@ -119,15 +125,7 @@ export class GitHubProvider implements RedirectProvider {
     const tokens = await this.#renew(kept.refreshToken);
     if ("kind" in tokens) return tokens;
     const renewed = { refreshToken: kept.refreshToken, ...tokens };
-    const upkeep = upkeepOf(renewed);
-    try {
-      const verdict = await this.#ask(renewed, known);
-      return verdict.kind === "alive" ? { ...verdict, upkeep } : verdict;
-    } catch (error) {
-      if (!(error instanceof SignInError && error.reason === "provider-unreachable")) throw error;
-      // The earlier refresh token may be invalid by now, so the new one must not get lost.
-      return { kind: "alive", upkeep };
-    }
+    return withRenewed(renewed, () => this.#ask(renewed, known));
   }
 
   async #renew(refreshToken: string): Promise<Upkeep | Recheck> {
@@ -173,13 +171,10 @@ export class GitHubProvider implements RedirectProvider {
   /** Checks the callback before any request is sent. */
   #answer(url: URL, state: string, memory: JsonObject): { code: string; verifier: string } {
     const { provider, verifier } = memory;
-    const states = url.searchParams.getAll("state");
     if (provider !== this.name || typeof verifier !== "string") {
       throw new SignInError("bad-state", "The sign-in was begun with another provider.");
     }
-    if (states.length !== 1 || states[0] !== state) {
-      throw new SignInError("bad-state", "The answer belongs to another sign-in (state).");
-    }
+    checkState(url, state);
     // RFC 9207: some versions do not send it, but it never names another issuer.
     const issuer = url.searchParams.get("iss");
     if (issuer !== null && !this.#isOwn(issuer)) {

@@ -4,11 +4,9 @@
  */
 
 import { type AccessConfig, AccessProvider } from "./access.ts";
-import { ENTRA } from "./entra.ts";
 import { type GitHubConfig, GitHubProvider } from "./github.ts";
-import { GOOGLE } from "./google.ts";
 import { OidcProvider } from "./oidc.ts";
-import { type OidcConfig, STANDARD } from "./oidc-traits.ts";
+import { ENTRA, GOOGLE, type OidcConfig, STANDARD } from "./oidc-traits.ts";
 import { type OwnerConfig, type OwnerDeps, OwnerProvider } from "./owner.ts";
 import type { ProviderDocuments } from "./provider-documents.ts";
 import type { ProviderFetch } from "./provider-fetch.ts";

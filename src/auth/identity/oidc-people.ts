@@ -1,20 +1,35 @@
 /** Decides from verified tokens whether a person may sign in. */
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
-import { domainOf, needsEmail, type Applicant } from "./allow-list.ts";
 import {
-  type ClaimNames,
-  type Claims,
+  type Applicant,
+  domainOf,
   identityOf,
+  isEmail,
   isSubject,
   knownPerson,
-  personOf,
+  needsEmail,
   standingUnder,
-} from "./claims.ts";
+} from "./allow-list.ts";
 import type { OidcClient, Tokens } from "./oidc-client.ts";
 import type { OidcConfig, OidcTraits } from "./oidc-traits.ts";
 import type { Identity, KnownIdentity, Standing } from "./provider.ts";
 import { SignInError } from "./sign-in-error.ts";
+
+/** The claims of the signed token, and those that the userinfo endpoint adds. */
+export interface Claims {
+  readonly idToken: JsonObject;
+  readonly userinfo: JsonObject;
+}
+
+/** The claim names that differ between providers. */
+interface ClaimNames {
+  /** The claim that confirms the address in `email` as the person's own. */
+  readonly emailVerified: string;
+  /** The claim with the person's domain; without it, the domain is that of the address. */
+  readonly domain?: string;
+  readonly groups: string;
+}
 
 export class OidcPeople {
   readonly #config: OidcConfig;
@@ -118,4 +133,32 @@ export class OidcPeople {
 
 function noSubject(): SignInError {
   return new SignInError("bad-token", "The ID token does not say who signed in.");
+}
+
+function personOf(subject: string, claims: Claims, names: ClaimNames): Applicant {
+  const email = verifiedEmail(claims, names.emailVerified);
+  const domain =
+    names.domain === undefined ? email && domainOf(email) : claims.idToken[names.domain];
+  return {
+    subject,
+    ...(email !== undefined && { email }),
+    ...(typeof domain === "string" && { domain }),
+    groups: stringsOf(claims.idToken[names.groups] ?? claims.userinfo[names.groups]),
+    organizations: [],
+  };
+}
+
+/**
+ * The address and its verification come from the same source, or one source could vouch for the
+ * other's address.
+ */
+function verifiedEmail({ idToken, userinfo }: Claims, verified: string): string | undefined {
+  const { email, [verified]: mark } = verified in idToken ? idToken : userinfo;
+  const isVerified = mark === true || mark === "true" || mark === "1" || mark === 1;
+  return isVerified && typeof email === "string" && isEmail(email) ? email : undefined;
+}
+
+function stringsOf(value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.filter((entry) => typeof entry === "string");
 }

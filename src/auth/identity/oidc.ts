@@ -14,10 +14,10 @@ import {
 } from "oauth4webapi";
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
-import { OidcClient } from "./oidc-client.ts";
-import { explain } from "./oidc-failure.ts";
+import { TOLERANCE_SECONDS } from "./id-token.ts";
+import { OidcClient, type Tokens } from "./oidc-client.ts";
+import { errorCode, explain, sentenceOf } from "./oidc-failure.ts";
 import { OidcPeople } from "./oidc-people.ts";
-import { recheckOidc } from "./oidc-recheck.ts";
 import { type OidcConfig, type OidcTraits, STANDARD } from "./oidc-traits.ts";
 import type { ProviderDocuments } from "./provider-documents.ts";
 import { type ProviderFetch, providerFetch } from "./provider-fetch.ts";
@@ -32,15 +32,30 @@ import type {
   Standing,
   Start,
 } from "./provider.ts";
-import { orRefused, SignInError } from "./sign-in-error.ts";
-import { upkeepOf } from "./upkeep.ts";
-import { TOLERANCE_SECONDS } from "./id-token.ts";
+import { checkState, orRefused, SignInError } from "./sign-in-error.ts";
+import { isPast, parseUpkeep, type Upkeep, upkeepOf, withRenewed } from "./upkeep.ts";
 
 export interface OidcDeps {
   /** A fetch that cannot reach private networks. */
   readonly fetch: ProviderFetch;
   readonly documents: ProviderDocuments;
 }
+
+/**
+ * Only these errors end a sign-in: any other is caused by the operator or the provider, and the
+ * person's sign-in may still be valid.
+ */
+const ENDS: ReadonlySet<string | undefined> = new Set([
+  "invalid_grant",
+  "access_denied",
+  "login_required",
+  "consent_required",
+  "interaction_required",
+]);
+
+const RAN_OUT =
+  "The sign-in at the provider has run out, and there is no refresh token to renew it.";
+const WITHDRAWN = "The provider does not stand by this sign-in any more.";
 
 interface Memory {
   readonly verifier: string;
@@ -123,8 +138,46 @@ export class OidcProvider implements RedirectProvider {
     return this.#people.standing(known);
   }
 
-  recheck(upkeep: string | undefined, known: KnownIdentity): Promise<Recheck> {
-    return recheckOidc(this.#client, this.#people, upkeep, known);
+  /**
+   * Asks the provider whether the sign-in is still valid: it renews the refresh token or rejects it;
+   * without one, it accepts or rejects the access token. New facts about the person are judged again.
+   */
+  async recheck(upkeep: string | undefined, known: KnownIdentity): Promise<Recheck> {
+    if (!this.#people.issuers.includes(known.issuer)) {
+      return ended("The provider is not configured now.");
+    }
+    const kept = parseUpkeep(upkeep);
+    if (kept === undefined) return ended(RAN_OUT);
+    try {
+      return await this.#renewOrProbe(kept, known);
+    } catch (error) {
+      if (!(error instanceof SignInError)) throw error;
+      if (error.reason === "not-allowed") return ended(error.message);
+      const code = errorCode(error);
+      if (code === undefined || !ENDS.has(code)) return { kind: "unavailable" };
+      const isTokenRefused = code === "invalid_grant" && kept.refreshToken !== undefined;
+      return { ...ended(sentenceOf(code)), ...(isTokenRefused && { isTokenRefused }) };
+    }
+  }
+
+  async #renewOrProbe(kept: Upkeep, known: KnownIdentity): Promise<Recheck> {
+    const { refreshToken } = kept;
+    if (refreshToken === undefined) {
+      return isPast(kept.accessExpiresAt) ? ended(RAN_OUT) : this.#judge(kept, known);
+    }
+    const renewed = await this.#client.refresh(known.issuer, refreshToken);
+    const tokens = { refreshToken, ...renewed };
+    return withRenewed(tokens, () => this.#judge(tokens, known));
+  }
+
+  async #judge(tokens: Tokens, known: KnownIdentity): Promise<Recheck> {
+    if (tokens.idToken !== undefined && this.#people.subjectOf(tokens.idToken) !== known.subject) {
+      return ended("The provider answers for another account.");
+    }
+    const news = await this.#people.news(tokens, known);
+    if (news === "refused") return ended(WITHDRAWN);
+    if (news === undefined) return { kind: "alive" };
+    return { kind: "alive", identity: this.#people.identify(known.issuer, news, known) };
   }
 
   #parameters(
@@ -164,10 +217,7 @@ export class OidcProvider implements RedirectProvider {
 
   /** Checks the callback before any request is sent: `state`, and `iss` (RFC 9207). */
   async #answer(url: URL, state: string): Promise<URLSearchParams> {
-    const states = url.searchParams.getAll("state");
-    if (states.length !== 1 || states[0] !== state) {
-      throw new SignInError("bad-state", "The answer belongs to another sign-in (state).");
-    }
+    checkState(url, state);
     const authorizationServer = await this.#client.authorizationServer();
     try {
       return validateAuthResponse(authorizationServer, this.#client.client, url, state);
@@ -195,6 +245,10 @@ export class OidcProvider implements RedirectProvider {
     if (isFresh && authTime < startedAt - TOLERANCE_SECONDS) throw notFresh();
     return authTime;
   }
+}
+
+function ended(detail: string): Recheck {
+  return { kind: "ended", detail };
 }
 
 function notFresh(): SignInError {

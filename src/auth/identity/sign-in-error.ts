@@ -39,3 +39,11 @@ export async function orRefused<T>(run: () => Promise<T>): Promise<T | SignInRef
     throw error;
   }
 }
+
+/** @throws SignInError for a callback with another `state`, with none, or with several. */
+export function checkState({ searchParams }: URL, state: string): void {
+  const [only, ...others] = searchParams.getAll("state");
+  if (only !== state || others.length > 0) {
+    throw new SignInError("bad-state", "The answer belongs to another sign-in (state).");
+  }
+}

@@ -5,6 +5,8 @@
 
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject } from "../../protocol/json-rpc.ts";
+import type { Recheck } from "./provider.ts";
+import { SignInError } from "./sign-in-error.ts";
 
 export interface Upkeep {
   readonly refreshToken?: string;
@@ -31,4 +33,19 @@ export function parseUpkeep(upkeep: string | undefined): Upkeep | undefined {
 
 export function isPast(seconds: number | undefined): boolean {
   return seconds !== undefined && seconds <= Date.now() / 1000;
+}
+
+/**
+ * Judges a person by tokens that have just been renewed. The earlier refresh token may be invalid by
+ * now, so the new one must not get lost when the provider cannot be asked.
+ */
+export async function withRenewed(tokens: Upkeep, judge: () => Promise<Recheck>): Promise<Recheck> {
+  const upkeep = upkeepOf(tokens);
+  try {
+    const verdict = await judge();
+    return verdict.kind === "alive" ? { ...verdict, upkeep } : verdict;
+  } catch (error) {
+    if (!(error instanceof SignInError && error.reason === "provider-unreachable")) throw error;
+    return { kind: "alive", upkeep };
+  }
 }

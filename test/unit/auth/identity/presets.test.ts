@@ -3,8 +3,12 @@
 import { describe, test } from "vitest";
 
 import { NO_ONE_ALLOWED } from "../../../../src/auth/identity/allow-list.ts";
-import { ENTRA, entraIssuer } from "../../../../src/auth/identity/entra.ts";
-import { GOOGLE, GOOGLE_ISSUER } from "../../../../src/auth/identity/google.ts";
+import {
+  ENTRA,
+  entraIssuer,
+  GOOGLE,
+  GOOGLE_ISSUER,
+} from "../../../../src/auth/identity/oidc-traits.ts";
 import type { OidcProvider } from "../../../../src/auth/identity/oidc.ts";
 import { depart, FakeOidc, now, providerAt, reasonOf, signIn } from "./fake-oidc.ts";
 
@@ -37,6 +41,16 @@ describe("Google", () => {
     fake.claims = {};
     fake.userinfo = { hd: "example.com" };
     expect(reasonOf(await signIn(fake, provider))).toBe("not-allowed");
+  });
+
+  test("a later judgement counts the stored hd claim alone, and not the address", async ({
+    expect,
+  }) => {
+    const { provider } = google({ domains: ["example.com"] });
+    const known = { issuer: GOOGLE_ISSUER, subject: "ann", email: "ann@example.com" };
+    expect(await provider.standing(known)).toBeUndefined();
+    const member = { ...known, domain: "example.com" };
+    expect(await provider.standing(member)).toEqual({ isAdmin: false });
   });
 
   test("an address lets its owner in", async ({ expect }) => {
