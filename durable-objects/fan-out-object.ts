@@ -7,8 +7,7 @@ import { DurableObject } from "cloudflare:workers";
 
 import { loadConfig } from "../src/config/config.ts";
 import type { Recipients } from "../src/notifications/fan-out/deliveries.ts";
-import { Branch } from "../src/notifications/fan-out/branch.ts";
-import { BRANCHES, branchName } from "../src/notifications/fan-out/branches.ts";
+import { Branch, BRANCHES, branchName } from "../src/notifications/fan-out/branch.ts";
 import type { SavedListener } from "../src/notifications/fan-out/listeners.ts";
 import { listenerOf } from "../src/notifications/fan-out/news-socket.ts";
 import type { Interests, News } from "../src/catalog/feeds.ts";

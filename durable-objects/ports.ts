@@ -6,7 +6,7 @@
 
 import type { FanOut, Feed, Feeds } from "../src/catalog/feeds.ts";
 import type { Sessions } from "../src/http/front-door.ts";
-import { branchName, branchOf } from "../src/notifications/fan-out/branches.ts";
+import { branchName, branchOf } from "../src/notifications/fan-out/branch.ts";
 import { listenRequest, openNewsSocket } from "../src/notifications/fan-out/news-socket.ts";
 import { count } from "../src/observability/costs.ts";
 

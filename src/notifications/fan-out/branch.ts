@@ -3,6 +3,7 @@
  * delivers it to each. All its state is in its rows, because a life of it can end at any time.
  */
 
+import { fnv1a64 } from "../../lib/fnv1a.ts";
 import type { Sql } from "../../lib/sql.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { Feeds, Interests, News, Topic } from "../../catalog/feeds.ts";
@@ -15,6 +16,22 @@ import { LateNews } from "./late-news.ts";
 import { type ListenerSocket, Listeners, type ListenersParts } from "./listeners.ts";
 import { InterestRegistry } from "./interest-registry.ts";
 import { Kind, type ServerTopic, SubscriptionTable } from "./subscription-table.ts";
+
+/**
+ * The number of branches is fixed, so the branch of a subscriber follows from its id alone; it cannot
+ * change without moving every subscription. Up to this many objects deliver one update in parallel.
+ */
+export const BRANCHES = 32;
+
+/** @returns 0 to `BRANCHES` - 1. */
+export function branchOf(subscriber: string): number {
+  return Number(fnv1a64(subscriber) % BigInt(BRANCHES));
+}
+
+/** @returns the name of the branch's Durable Object. */
+export function branchName(branch: number): string {
+  return `branch ${branch}`;
+}
 
 export interface BranchParts<Socket extends ListenerSocket> {
   readonly number: number;

@@ -27,9 +27,10 @@ import { isListTopic, topicOf, notificationOf } from "../../catalog/topics.ts";
 import type { ModernContext } from "../../relay/modern-context.ts";
 import { listenInSession } from "../../relay/modern-to-legacy/listen-for-resources.ts";
 import { CoalescingQueue } from "../../lib/coalescing-queue.ts";
-import { type ListenRequest, readFilter, Subscription } from "./listen-filter.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { readFilter, Subscription } from "./listen-filter.ts";
 import { ListenSlots } from "./listen-slots.ts";
-import { type ListenerEvent, NewsConnection } from "./news-connection.ts";
+import { NewsConnection } from "./news-connection.ts";
 
 /** Shared by all requests that this isolate serves. */
 const slots = new ListenSlots();
@@ -57,37 +58,37 @@ export async function listen(
   const slot = slots.enter({ principal, uris }, options);
   if (slot === undefined) return tooMany(limits.listenStreamsPerPrincipal);
   try {
-    return await listenAt(slot.uris, asked.lists, { context, client, id, peer, signal });
+    const wanted = new Subscription(asked.lists, await ownersOf(context, client, slot.uris));
+    const send = (call: Call): Promise<void> =>
+      peer.notify({ ...call, params: tag(call.params, id) });
+    const end = await sendChanges(wanted, context, client.capabilities, send, signal);
+    return end ?? { result: { ...tag({}, id), resultType: "complete" } };
   } finally {
     slot.leave();
   }
 }
 
-interface Listening {
-  readonly context: ModernContext;
-  readonly client: ClientKind;
-  readonly id: RequestId;
-  readonly peer: Peer;
-  readonly signal: AbortSignal;
-}
-
-async function listenAt(
-  uris: readonly string[],
-  lists: ListenRequest["lists"],
-  { context, client, id, peer, signal }: Listening,
-): Promise<Reply> {
-  const wanted = new Subscription(lists, await ownersOf(context, client, uris));
+/** @returns the reply that ends the stream, unless it is the graceful one. */
+async function sendChanges(
+  wanted: Subscription,
+  context: ModernContext,
+  capabilities: JsonObject,
+  send: (call: Call) => Promise<void>,
+  signal: AbortSignal,
+): Promise<Reply | undefined> {
   const connection = new NewsConnection(context.fanOut, wanted.interests(context.endpoint), signal);
-  const send: Send = (call) => peer.notify({ ...call, params: tag(call.params, id) });
   const over = new AbortController();
   try {
     const honoured = wanted.isEmpty ? {} : await connection.open();
     if (honoured === undefined) return unavailable();
     const subscription = wanted.honoured(honoured);
-    await send({
-      method: SUBSCRIPTIONS_ACKNOWLEDGED,
-      params: { notifications: subscription.filter() },
-    });
+    const notifications = subscription.filter();
+    await send({ method: SUBSCRIPTIONS_ACKNOWLEDGED, params: { notifications } });
+    // A subscription without any honoured topic was acknowledged as such; its stream stays open.
+    if (subscription.isEmpty) {
+      connection.close();
+      return await unlessAborted(new Promise<never>(() => undefined), signal);
+    }
     const deduplicator = new Deduplicator<"own" | "feed">();
     const queue = new CoalescingQueue<Topic>(async (topic) => {
       over.signal.throwIfAborted();
@@ -96,22 +97,25 @@ async function listenAt(
     const onChange = (topic: Topic): void => {
       if (deduplicator.isNew(topic, "own")) queue.add(topic);
     };
-    listenInSessions(subscription, context, client.capabilities, onChange, over.signal);
-    // The session brings neither changes of lists nor gaps.
-    const isNew = (topic: Topic, { kind }: ListenerEvent): boolean =>
-      isListTopic(topic) || kind === "gap" || deduplicator.isNew(topic, "feed");
-    const sendFromFeed = async (topic: Topic, event: ListenerEvent): Promise<void> => {
-      if (isNew(topic, event)) await send(notificationOf(topic));
-    };
-    await pass(connection, subscription, sendFromFeed, signal);
-    return { result: { ...tag({}, id), resultType: "complete" } };
+    listenInSessions(subscription, context, capabilities, onChange, over.signal);
+    for (;;) {
+      const event = await connection.next();
+      if (event === undefined) return undefined;
+      const isGap = event.kind === "gap";
+      // An acknowledgement cannot be withdrawn: the client listens anew, and gets the current one.
+      if (isGap && !subscription.honoured(event.honoured).covers(subscription)) return undefined;
+      const topics = isGap ? subscription.everything() : subscription.topicsOf(event.news);
+      for (const topic of topics) {
+        // The client's own session brings neither changes of lists nor gaps.
+        const isNew = isGap || isListTopic(topic) || deduplicator.isNew(topic, "feed");
+        if (isNew) await send(notificationOf(topic));
+      }
+    }
   } finally {
-    over.abort(new Error("Nobody listens any more"));
+    over.abort(new Error("The client does not listen any more"));
     connection.close();
   }
 }
-
-type Send = (call: Call) => Promise<void>;
 
 /** Some servers announce the effects of a client's calls only in that client's session. */
 function listenInSessions(
@@ -130,37 +134,6 @@ function listenInSessions(
     if (server === undefined) continue;
     listenInSession(context, server.target, capabilities, uris, onUpdate, signal);
   }
-}
-
-async function pass(
-  connection: NewsConnection,
-  subscription: Subscription,
-  send: (topic: Topic, event: ListenerEvent) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  // A subscription without any honoured topic was acknowledged as such; its stream stays open.
-  if (subscription.isEmpty) {
-    connection.close();
-    return aborted(signal);
-  }
-  for (;;) {
-    const event = await connection.next();
-    if (event === undefined) return;
-    const isGap = event.kind === "gap";
-    // An acknowledgement cannot be withdrawn: the client listens anew, and gets the current one.
-    if (isGap && !subscription.honoured(event.honoured).covers(subscription)) return;
-    const topics = isGap ? subscription.everything() : subscription.topicsOf(event.news);
-    for (const topic of topics) await send(topic, event);
-  }
-}
-
-/** @throws the reason of the signal, once there is one. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const end = (): void => reject(signal.reason as Error);
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
-  });
 }
 
 function tooMany(limit: number): Reply {

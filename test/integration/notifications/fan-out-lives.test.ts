@@ -10,7 +10,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { branchFor } from "../../../durable-objects/ports.ts";
-import { BRANCHES, branchName, branchOf } from "../../../src/notifications/fan-out/branches.ts";
+import { BRANCHES, branchName, branchOf } from "../../../src/notifications/fan-out/branch.ts";
 import { until, within } from "../bounded.ts";
 import {
   allTold,

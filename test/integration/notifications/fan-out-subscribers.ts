@@ -12,7 +12,7 @@ import { branchAt, branchFor, fanOutIn, slugOf } from "../../../durable-objects/
 import type { FanOutObject } from "../../../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../../../durable-objects/feed-object.ts";
 import { SessionObject } from "../../../durable-objects/session-object.ts";
-import { BRANCHES, branchName, branchOf } from "../../../src/notifications/fan-out/branches.ts";
+import { BRANCHES, branchName, branchOf } from "../../../src/notifications/fan-out/branch.ts";
 import type { DeliveryAnswer } from "../../../src/notifications/fan-out/deliveries.ts";
 import type { Interests, News, NewsSocket } from "../../../src/catalog/feeds.ts";
 import { until as untilIn } from "../../support/until.ts";

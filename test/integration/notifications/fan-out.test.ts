@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { branchFor } from "../../../durable-objects/ports.ts";
-import { BRANCHES } from "../../../src/notifications/fan-out/branches.ts";
+import { BRANCHES } from "../../../src/notifications/fan-out/branch.ts";
 import { Deadlines } from "../../../src/lib/deadlines.ts";
 import type { News } from "../../../src/catalog/feeds.ts";
 import { readCosts } from "../../../src/observability/costs.ts";

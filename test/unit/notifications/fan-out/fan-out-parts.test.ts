@@ -2,7 +2,7 @@
 
 import { describe, test, vi } from "vitest";
 
-import { BRANCHES, branchOf } from "../../../../src/notifications/fan-out/branches.ts";
+import { BRANCHES, branchOf } from "../../../../src/notifications/fan-out/branch.ts";
 import { Deadlines } from "../../../../src/lib/deadlines.ts";
 import { Semaphore } from "../../../../src/lib/semaphore.ts";
 import { useWorldTime } from "./fan-out-world.ts";
