@@ -5,12 +5,11 @@
  * (2026-07-28, versioning and Streamable HTTP; the order is the official SDK's.)
  */
 
-import { type Envelope, Meta, readEnvelope } from "./envelope.ts";
+import { type Envelope, Meta, metaOf, readEnvelope } from "./envelope.ts";
 import { ErrorCode } from "./error-codes.ts";
 import { decodeHeaderValue } from "./header-value.ts";
 import {
   type ErrorObject,
-  isObject,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type Parsed,
@@ -119,8 +118,8 @@ function classifyNotification(message: JsonRpcNotification, headers: MirroredHea
       ? { kind: "modern-notification", message }
       : legacy({ kind: "notification", message });
   }
-  const meta = isObject(message.params?.["_meta"]) ? message.params["_meta"] : {};
-  if (headers.protocolVersion !== null && headers.protocolVersion !== meta[Meta.protocolVersion]) {
+  const claimed = metaOf(message.params)[Meta.protocolVersion];
+  if (headers.protocolVersion !== null && headers.protocolVersion !== claimed) {
     return reject(400, undefined, ErrorCode.HeaderMismatch, versionMismatch);
   }
   return { kind: "modern-notification", message };

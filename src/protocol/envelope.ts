@@ -3,7 +3,8 @@
  * those of results and notifications.
  */
 
-import { isObject, type JsonObject, type Params } from "./json-rpc.ts";
+import { isObject, type JsonObject } from "./json-rpc.ts";
+import type { MetaObject, Params, Result } from "./wire.ts";
 
 export const Meta = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
@@ -26,14 +27,14 @@ export type EnvelopeReading =
   | { readonly kind: "valid"; readonly envelope: Envelope }
   | { readonly kind: "malformed"; readonly problems: readonly string[] };
 
-export function metaOf(params: Params | undefined): JsonObject {
-  const meta = params?.["_meta"];
+export function metaOf(params: Params | undefined): MetaObject {
+  const meta = params?._meta;
   return isObject(meta) ? meta : {};
 }
 
 /** The `serverInfo` of a discovery, which servers of the last drafts have in the body. */
-export function serverInfoOf(discovery: JsonObject): unknown {
-  return metaOf(discovery)[Meta.serverInfo] ?? discovery["serverInfo"];
+export function serverInfoOf(discovery: Result): unknown {
+  return metaOf(discovery)[Meta.serverInfo] ?? discovery.serverInfo;
 }
 
 /** The same params with `_meta` replaced; an empty `_meta` is left out. */
@@ -77,8 +78,9 @@ export function readEnvelope(params: Params | undefined): EnvelopeReading {
   };
 }
 
-function isImplementation(value: unknown): boolean {
-  return (
-    isObject(value) && typeof value["name"] === "string" && typeof value["version"] === "string"
-  );
+/** True for a description of a client or a server that has what the schema requires. */
+export function isImplementation(value: unknown): value is JsonObject {
+  if (!isObject(value)) return false;
+  const { name, version } = value;
+  return typeof name === "string" && typeof version === "string";
 }

@@ -3,7 +3,8 @@
  * one upstream; its peer is the client side that waits for it, in either era's form.
  */
 
-import type { Params, Reply } from "./json-rpc.ts";
+import type { Reply } from "./json-rpc.ts";
+import type { Params } from "./wire.ts";
 
 /** A request or notification without its envelope: the id belongs to a hop. */
 export interface Call {

@@ -3,9 +3,10 @@
  * unknown JSON into them. Knows nothing of methods, revisions or transports.
  */
 
+import type { ErrorData, Params, Result } from "./wire.ts";
+
 export type JsonObject = { readonly [key: string]: unknown };
 export type RequestId = string | number;
-export type Params = JsonObject;
 
 export interface JsonRpcRequest {
   readonly jsonrpc: "2.0";
@@ -29,7 +30,7 @@ export interface ErrorObject {
 interface JsonRpcResult {
   readonly jsonrpc: "2.0";
   readonly id: RequestId;
-  readonly result: JsonObject;
+  readonly result: Result;
 }
 
 /** An error may lack an id: it could not be read, and `null` is valid in no MCP schema. */
@@ -48,7 +49,7 @@ export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcRespo
  * of a modern server that refused the request at the door; a modern client gets the same.
  */
 export type Reply =
-  | { readonly result: JsonObject }
+  | { readonly result: Result }
   | { readonly error: ErrorObject; readonly own?: JsonObject; readonly refusedWith?: 400 };
 
 /** A message tagged by its kind, so that callers switch instead of probing for members. */
@@ -72,8 +73,9 @@ export function isRequestId(value: unknown): value is RequestId {
  *   Unknown members are kept: every legacy schema is open.
  */
 export function parseMessage(value: unknown): Parsed | undefined {
-  if (!isObject(value) || value["jsonrpc"] !== "2.0") return undefined;
-  const { id, method, params } = value;
+  if (!isObject(value)) return undefined;
+  const { jsonrpc, id, method, params, result, error } = value;
+  if (jsonrpc !== "2.0") return undefined;
 
   if (method !== undefined) {
     if (typeof method !== "string") return undefined;
@@ -86,13 +88,13 @@ export function parseMessage(value: unknown): Parsed | undefined {
     return { kind: "request", message: value as unknown as JsonRpcRequest };
   }
 
-  if (isObject(value["result"]) && value["error"] === undefined && isRequestId(id)) {
+  if (isObject(result) && error === undefined && isRequestId(id)) {
     return { kind: "response", message: value as unknown as JsonRpcResult };
   }
-  if (isErrorObject(value["error"]) && value["result"] === undefined) {
+  if (isErrorObject(error) && result === undefined) {
     // Servers of the field send `id: null` when they could not read ours; take it as absent.
     if (id === null || id === undefined) {
-      return { kind: "response", message: { jsonrpc: "2.0", error: value["error"] } };
+      return { kind: "response", message: { jsonrpc, error } };
     }
     if (!isRequestId(id)) return undefined;
     return { kind: "response", message: value as unknown as JsonRpcError };
@@ -101,14 +103,20 @@ export function parseMessage(value: unknown): Parsed | undefined {
 }
 
 export function isErrorObject(value: unknown): value is ErrorObject {
-  return (
-    isObject(value) && typeof value["code"] === "number" && typeof value["message"] === "string"
-  );
+  if (!isObject(value)) return false;
+  const { code, message } = value;
+  return typeof code === "number" && typeof message === "string";
+}
+
+/** @returns an empty object for an error without data, or with data that is no object. */
+export function dataOf({ data }: ErrorObject): ErrorData {
+  return isObject(data) ? data : {};
 }
 
 /** The id of something that may be a broken request: errors echo it whenever it can be read. */
 export function readableId(value: unknown): RequestId | undefined {
-  return isObject(value) && isRequestId(value["id"]) ? value["id"] : undefined;
+  const { id } = isObject(value) ? value : {};
+  return isRequestId(id) ? id : undefined;
 }
 
 export function requestsOf(messages: readonly Parsed[]): JsonRpcRequest[] {

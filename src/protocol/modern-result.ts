@@ -3,8 +3,8 @@
  * result, `ttlMs` and `cacheScope` on cacheable ones (2026-07-28, schema: MUST).
  */
 
-import type { JsonObject } from "./json-rpc.ts";
 import { isCacheable, isOfTasks, mayBecomeTask } from "./methods.ts";
+import type { Result } from "./wire.ts";
 
 /**
  * @param takesTasks the request declared the extension for tasks.
@@ -13,23 +13,23 @@ import { isCacheable, isOfTasks, mayBecomeTask } from "./methods.ts";
  */
 export function completeModernResult(
   method: string,
-  result: JsonObject,
+  result: Result,
   takesTasks = false,
-): JsonObject | undefined {
+): Result | undefined {
   const resultType = typeOf(method, result);
   if (!isOffered(method, resultType, takesTasks)) return undefined;
   if (resultType !== "complete" || !isCacheable(method)) return { ...result, resultType };
   return {
     ...result,
     resultType,
-    ttlMs: isTtl(result["ttlMs"]) ? result["ttlMs"] : 0,
-    cacheScope: result["cacheScope"] === "public" ? "public" : "private",
+    ttlMs: isTtl(result.ttlMs) ? result.ttlMs : 0,
+    cacheScope: result.cacheScope === "public" ? "public" : "private",
   };
 }
 
-function typeOf(method: string, result: JsonObject): unknown {
+function typeOf(method: string, result: Result): unknown {
   // An absent type means complete: servers older than the final text leave it out.
-  const said = result["resultType"] ?? "complete";
+  const said = result.resultType ?? "complete";
   // Some of the extension's own examples have it so, against its MUST.
   return method === "tasks/get" && said === "task" ? "complete" : said;
 }

@@ -1,7 +1,8 @@
 /** Progress tokens belong to one hop: each hop puts its own in, and the original back. */
 
 import { metaOf, withMeta } from "./envelope.ts";
-import { isRequestId, type Params, type RequestId } from "./json-rpc.ts";
+import { isRequestId, type RequestId } from "./json-rpc.ts";
+import type { Params } from "./wire.ts";
 
 /**
  * Replaces the sender's token with that of the next hop, if the sender has requested progress.
@@ -13,7 +14,7 @@ export function replaceProgressToken(
   token: RequestId,
 ): { readonly params: Params | undefined; readonly original: RequestId | undefined } {
   const meta = metaOf(params);
-  const original = meta["progressToken"];
+  const original = meta.progressToken;
   if (!isRequestId(original)) return { params, original: undefined };
   return { params: withMeta(params, { ...meta, progressToken: token }), original };
 }

@@ -5,7 +5,8 @@
  */
 
 import { Meta } from "./envelope.ts";
-import { isObject, type Params } from "./json-rpc.ts";
+import { isObject } from "./json-rpc.ts";
+import type { Params } from "./wire.ts";
 import { isLogLevel, LOG_LEVEL_NAMES } from "./log-levels.ts";
 
 interface Shape {
@@ -93,10 +94,10 @@ const LISTEN_FILTER = object({
  * @returns one sentence that names the first member of a wrong shape, and the problem.
  */
 export function misshapenMember(method: string, params: Params | undefined): string | undefined {
-  const inEnvelope = misfit(params?.["_meta"], ENVELOPE);
+  const inEnvelope = misfit(params?._meta, ENVELOPE);
   if (inEnvelope !== undefined) return `params._meta${inEnvelope}`;
   if (method !== "subscriptions/listen") return undefined;
-  const inFilter = misfit(params?.["notifications"], LISTEN_FILTER);
+  const inFilter = misfit(params?.notifications, LISTEN_FILTER);
   return inFilter === undefined ? undefined : `params.notifications${inFilter}`;
 }
 

@@ -5,7 +5,14 @@
  */
 
 import { ErrorCode } from "./error-codes.ts";
-import { type ErrorObject, errorReply, isObject, type JsonObject, type Reply } from "./json-rpc.ts";
+import {
+  dataOf,
+  type ErrorObject,
+  errorReply,
+  isObject,
+  type JsonObject,
+  type Reply,
+} from "./json-rpc.ts";
 
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
@@ -22,9 +29,9 @@ export function declaringTasks(capabilities: JsonObject): JsonObject {
 }
 
 /** True for an error by which a server requires the extension. */
-export function demandsTasks({ code, data }: ErrorObject): boolean {
-  const required = isObject(data) ? data["requiredCapabilities"] : undefined;
-  const isLacking = code === ErrorCode.MissingRequiredClientCapability;
+export function demandsTasks(error: ErrorObject): boolean {
+  const required = dataOf(error).requiredCapabilities;
+  const isLacking = error.code === ErrorCode.MissingRequiredClientCapability;
   return isLacking && isObject(required) && declaresTasks(required);
 }
 

@@ -84,7 +84,7 @@ export function unsolicitedPeer(unsolicited: Unsolicited, view: ServerView): Pee
 
 /** @returns the question unchanged when its server gave no progress token. */
 export function markToken(question: Call, slug: string): Call {
-  const token = metaOf(question.params)["progressToken"];
+  const token = metaOf(question.params).progressToken;
   if (!isRequestId(token)) return question;
   const { params } = replaceProgressToken(question.params, JSON.stringify([slug, token]));
   return params === undefined ? question : { ...question, params };

@@ -43,7 +43,7 @@ async function relay(
   const verdict = await discover(target);
   if (verdict.era === "unknown-modern") return speaksNeither(target, verdict);
   // A parked call is at the bridge, whatever the server's era is now.
-  if (readBridgeState(inbound.message.params?.["requestState"]) !== undefined) {
+  if (readBridgeState(inbound.message.params?.requestState) !== undefined) {
     return cross(scope, target, inbound, peer, signal);
   }
   if (verdict.era === "legacy") {

@@ -158,7 +158,7 @@ export class ServerInSession {
 
   async #requestModern(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
     const { target, client, toolFacts, logLevel } = this.#options;
-    if (call.method === "logging/setLevel") return this.#setLogLevel(call.params?.["level"]);
+    if (call.method === "logging/setLevel") return this.#setLogLevel(call.params?.level);
     const level = logLevel() ?? this.#logLevel;
     return callModernServer({ target, client, toolFacts, logLevel: level }, call, peer, signal);
   }

@@ -5,13 +5,13 @@ import type { OpenQuestion, Peer } from "../protocol/exchange.ts";
 import {
   errorReply,
   isObject,
-  type Params,
   type JsonRpcRequest,
   type JsonRpcResponse,
   type Reply,
   type RequestId,
   respond,
 } from "../protocol/json-rpc.ts";
+import type { Params } from "../protocol/wire.ts";
 import { isOfModernEraAlone } from "../protocol/methods.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { refuseRequest, type RefusedRequest } from "./session-outcome.ts";
@@ -163,6 +163,6 @@ function isTooLong(id: unknown): boolean {
 }
 
 function progressTokenOf(params: Params | undefined): unknown {
-  const meta = params?.["_meta"];
+  const meta = params?._meta;
   return isObject(meta) ? meta["progressToken"] : undefined;
 }

@@ -1,7 +1,8 @@
 /** `initialize` from the server's side: reads the client's parameters and makes the result. */
 
 import { ErrorCode } from "../protocol/error-codes.ts";
-import { errorReply, isObject, type Params, type Reply } from "../protocol/json-rpc.ts";
+import { errorReply, isObject, type Reply } from "../protocol/json-rpc.ts";
+import type { Params } from "../protocol/wire.ts";
 import { negotiate } from "../protocol/revisions.ts";
 import type { ClientFacts, Introduce } from "./dispatch.ts";
 import { boundFacts } from "./session-id.ts";

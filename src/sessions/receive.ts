@@ -94,7 +94,7 @@ async function receiveNotification(
     return;
   }
   if (method === "notifications/progress") {
-    const progressToken = asks.originalToken(params?.["progressToken"]);
+    const progressToken = asks.originalToken(params?.progressToken);
     if (progressToken === undefined) return;
     await dispatch.notify({ method, params: { ...params, progressToken } });
     return;

@@ -8,6 +8,7 @@ import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Call } from "../protocol/exchange.ts";
 import { withoutGatewayData, withoutGatewayMeta } from "../protocol/gateway-members.ts";
 import {
+  dataOf,
   type ErrorObject,
   isObject,
   type JsonObject,
@@ -95,14 +96,14 @@ function elicitationsIn({ inputRequests }: JsonObject): readonly JsonObject[] {
 
 /** @returns the params of an input request that is an elicitation. */
 function elicitationIn(request: unknown): JsonObject | undefined {
-  if (!isObject(request) || request["method"] !== ELICITATION) return undefined;
-  const { params } = request;
-  return isObject(params) ? params : undefined;
+  if (!isObject(request)) return undefined;
+  const { method, params } = request;
+  return method === ELICITATION && isObject(params) ? params : undefined;
 }
 
 /** The URL elicitations that the request needs first (2025-11-25, elicitation, -32042). */
-function requiredElicitations({ data }: ErrorObject): readonly JsonObject[] {
-  const elicitations = isObject(data) ? data["elicitations"] : undefined;
+function requiredElicitations(error: ErrorObject): readonly JsonObject[] {
+  const { elicitations } = dataOf(error);
   return Array.isArray(elicitations) ? elicitations.filter(isObject) : [];
 }
 

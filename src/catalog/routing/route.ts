@@ -177,7 +177,7 @@ async function routeCompletion(
   client: ClientKind,
   call: Call,
 ): Promise<Routed> {
-  const ref = call.params?.["ref"];
+  const ref = call.params?.ref;
   const { type, name, uri }: JsonObject = isObject(ref) ? ref : {};
   if (type === "ref/prompt" && typeof name === "string") {
     const found = await findNamed(scope, client, "prompts", name);

@@ -71,11 +71,11 @@ export function replyBytes(reply: Reply): number {
 
 function outcomeOf(reply: Reply): CallOutcome {
   if ("error" in reply) return `error:${reply.error.code}`;
-  return reply.result["isError"] === true ? "tool_error" : "ok";
+  return reply.result.isError === true ? "tool_error" : "ok";
 }
 
 function nameOf({ method, params = {} }: Call): string | undefined {
-  const ref = isObject(params["ref"]) ? params["ref"] : {};
+  const ref = isObject(params.ref) ? params.ref : {};
   const { name, uri } = method === "completion/complete" ? ref : params;
   if (typeof name === "string") return name;
   return typeof uri === "string" ? loggableUri(uri) : undefined;

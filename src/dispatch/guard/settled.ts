@@ -24,7 +24,7 @@ export function settled({ isMerged }: Endpoint, server: Server, call: Call, repl
   }
   // A missing resource must look like a forbidden one, and a forbidden one never reaches the server.
   if (method === "resources/read" && !isOpen(server.resources) && NOT_FOUND.has(code)) {
-    return resourceNotFound(eraOfCall(call), params?.["uri"]);
+    return resourceNotFound(eraOfCall(call), params?.uri);
   }
   return reply;
 }

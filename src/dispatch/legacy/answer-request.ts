@@ -63,7 +63,7 @@ export async function answerRequest(
       return firstFound(
         routed.servers,
         (server, signal) => callServer(context, server, routed.call, { ...caller, signal }),
-        { uri: routed.call.params?.["uri"], era: "legacy", signal: caller.signal, waitUntil },
+        { uri: routed.call.params?.uri, era: "legacy", signal: caller.signal, waitUntil },
       );
     case "all":
       return loggedForAll(principal, call, () => setLogLevel(context, call));
@@ -120,7 +120,7 @@ async function answerList(
   const { params } = call;
   const search = metaOf(params)[SEARCH];
   const reply = await loggedForAll(requestScope.principal, call, () =>
-    listPage(requestScope, { client, list, cursor: params?.["cursor"], search }),
+    listPage(requestScope, { client, list, cursor: params?.cursor, search }),
   );
   caller.signal.throwIfAborted();
   return "error" in reply ? reply : { result: asLegacyList(reply.result) };
@@ -129,7 +129,7 @@ async function answerList(
 /** `logging/setLevel` for several servers: those in use get the level now, others on their first use. */
 async function setLogLevel(context: SessionContext, call: Call): Promise<Reply> {
   const { requestScope, servers, setLogLevel: keep } = context;
-  const level = call.params?.["level"];
+  const level = call.params?.level;
   // 2025-11-25, logging: -32602.
   if (!isLogLevel(level)) return noSuchLevel();
   keep(level);

@@ -157,7 +157,7 @@ export class SessionDispatch implements Dispatch {
 
   /** Sends a client's progress on a question to the server that asked it. */
   async #notifyAsker({ method, params }: Call): Promise<void> {
-    const asker = readToken(params?.["progressToken"]);
+    const asker = readToken(params?.progressToken);
     if (asker === undefined) return;
     const progress = { method, params: { ...params, progressToken: asker.token } };
     await this.#servers.find(asker.slug)?.session?.notify(progress);

@@ -69,7 +69,7 @@ async function answer(
     case "list": {
       const { list } = routed;
       if (!context.endpoint.isMerged) return listForModern(requestContext, list);
-      const cursor = message.params?.["cursor"];
+      const cursor = message.params?.cursor;
       const search = metaOf(message.params)["edgeway/search"];
       return loggedForAll(context.principal, message, () =>
         listPage(context, { client, list, cursor, search }),

@@ -19,6 +19,6 @@ export async function listForModern(
   if ("error" in reply) return reply;
   const { result } = reply;
   // A cursor belongs to one client, and all pages of a list have the same cache scope (caching: MUST).
-  const isPaged = message.params?.["cursor"] !== undefined || result["nextCursor"] !== undefined;
+  const isPaged = message.params?.cursor !== undefined || result.nextCursor !== undefined;
   return isPaged ? { result: { ...result, cacheScope: "private" } } : reply;
 }

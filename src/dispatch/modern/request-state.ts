@@ -34,9 +34,9 @@ function isAlwaysLed({ endpoint }: Holder, method: string): boolean {
 
 /** Opens the sealed state of a call. */
 export async function readState(holder: Holder, { method, params }: Call): Promise<StateReading> {
-  const sent = params?.["requestState"];
+  const sent = params?.requestState;
   if (sent === undefined) {
-    const isAnswer = params?.["inputResponses"] !== undefined;
+    const isAnswer = params?.inputResponses !== undefined;
     return { kind: isAnswer && isAlwaysLed(holder, method) ? "unasked" : "none" };
   }
   const sealed =

@@ -26,7 +26,7 @@ export async function searchServers(
     candidates,
     (server, signal) => callWith({ ...requestContext, signal }, server, call, reading),
     {
-      uri: call.params?.["uri"],
+      uri: call.params?.uri,
       era: "modern",
       signal: requestContext.signal,
       waitUntil,

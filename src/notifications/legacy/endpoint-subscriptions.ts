@@ -13,7 +13,8 @@ import { logUnexpected } from "../../observability/unexpected.ts";
 import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
-import { errorReply, type Params, type Reply } from "../../protocol/json-rpc.ts";
+import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import type { Params } from "../../protocol/wire.ts";
 import { attributedAt } from "../../endpoint/attribution.ts";
 import type { Interests, News } from "../../catalog/feeds.ts";
 import { malformed } from "../../catalog/routing/routing-refusals.ts";
@@ -83,7 +84,7 @@ export class EndpointSubscriptions {
 
   /** `resources/subscribe` at a server: answered once it is known that there will be news. */
   subscribe({ slug }: Server, params: Params | undefined): Promise<Reply> {
-    const uri = params?.["uri"];
+    const uri = params?.uri;
     if (typeof uri !== "string") return Promise.resolve(malformed("uri"));
     return this.#mutex.run(uri, () => this.#subscribe(uri, slug));
   }
@@ -138,7 +139,7 @@ export class EndpointSubscriptions {
 
   /** `resources/unsubscribe`. */
   unsubscribe(params: Params | undefined): Reply {
-    const uri = params?.["uri"];
+    const uri = params?.uri;
     if (typeof uri !== "string") return malformed("uri");
     const slug = this.#wanted.ownerOf(uri);
     if (slug !== undefined) {
@@ -173,7 +174,7 @@ export class EndpointSubscriptions {
     const list = listChangedBy(method);
     if (list !== undefined) return !this.isPromised(slug, list);
     if (method !== RESOURCE_UPDATED) return true;
-    const uri = params?.["uri"];
+    const uri = params?.uri;
     if (typeof uri !== "string") return false;
     const topic = topicOf(uri);
     return this.#wanted.wants(slug, topic) && this.#deduplicator.isNew(topic, "own");

@@ -4,7 +4,8 @@
  */
 
 import { LIST_FILTER } from "../../protocol/change-notices.ts";
-import { isObject, type JsonObject, type Params } from "../../protocol/json-rpc.ts";
+import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
+import type { Params } from "../../protocol/wire.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { type Interests, LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
@@ -30,7 +31,7 @@ export function readFilter(params: Params | undefined): ListenRequest {
 
 /** Task notifications are only for clients that declare the extension (tasks, notifications: MUST). */
 export function asksForTasks(params: Params | undefined): boolean {
-  const filter = params?.["notifications"];
+  const filter = params?.notifications;
   return isObject(filter) && filter["taskIds"] !== undefined;
 }
 

@@ -7,7 +7,8 @@ import { LIST_FILTER, SUBSCRIPTIONS_ACKNOWLEDGED } from "../../protocol/change-n
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
-import { isObject, type Params, type Reply } from "../../protocol/json-rpc.ts";
+import { isObject, type Reply } from "../../protocol/json-rpc.ts";
+import type { Params } from "../../protocol/wire.ts";
 import { forgetVerdict } from "../../upstream/modern/discover.ts";
 import { looksLegacy, sendModern } from "../../upstream/modern/send.ts";
 import { LIST_TOPICS } from "../../catalog/feeds.ts";
@@ -117,8 +118,8 @@ function readAcknowledgement(
   params: Params | undefined,
   asked: ReadonlySet<string>,
 ): AcknowledgedTopics {
-  const honoured = isObject(params?.["notifications"]) ? params["notifications"] : {};
-  const uris: unknown = honoured["resourceSubscriptions"];
+  const honoured: Params = isObject(params?.notifications) ? params.notifications : {};
+  const uris = honoured.resourceSubscriptions;
   return {
     lists: new Set(LIST_TOPICS.filter((list) => honoured[LIST_FILTER[list]] === true)),
     uris: new Set(

@@ -63,7 +63,7 @@ export function takeNotice(
   events: Pick<WatchEvents, "changed" | "updated">,
 ): void {
   if (method === RESOURCE_UPDATED) {
-    const uri = params?.["uri"];
+    const uri = params?.uri;
     if (typeof uri === "string") events.updated(uri);
     return;
   }

@@ -5,7 +5,7 @@
  */
 
 import type { Call } from "../exchange.ts";
-import type { Params } from "../json-rpc.ts";
+import type { Params } from "../wire.ts";
 import type { LegacyRevision } from "../revisions.ts";
 import { type Askable, asks, lacks } from "./askable.ts";
 import { type DeclaringClient, legacyClientToModernServer } from "./translate-capabilities.ts";

@@ -5,7 +5,8 @@
  */
 
 import type { Call } from "../exchange.ts";
-import { type ErrorObject, isObject, type JsonObject, type Params } from "../json-rpc.ts";
+import { dataOf, type ErrorObject, isObject, type JsonObject } from "../json-rpc.ts";
+import type { Params } from "../wire.ts";
 import { type Askable, asks, lacks } from "./askable.ts";
 import { canDo, lackingFor } from "./client-abilities.ts";
 import { URL_ELICITATION_REQUIRED } from "./errors.ts";
@@ -46,9 +47,9 @@ function toModernSampling(params: Params, capabilities: JsonObject): Params {
  *
  * @returns `undefined` for any other error, and for one that names no page.
  */
-export function pagesToVisit({ code, data }: ErrorObject): readonly Call[] | undefined {
-  const elicitations = isObject(data) ? data["elicitations"] : undefined;
-  if (code !== URL_ELICITATION_REQUIRED || !Array.isArray(elicitations)) return undefined;
+export function pagesToVisit(error: ErrorObject): readonly Call[] | undefined {
+  const { elicitations } = dataOf(error);
+  if (error.code !== URL_ELICITATION_REQUIRED || !Array.isArray(elicitations)) return undefined;
   const pages = elicitations
     .filter(isObject)
     .filter(({ url }) => typeof url === "string")

@@ -4,7 +4,8 @@
  */
 
 import type { Call } from "../exchange.ts";
-import { isObject, type JsonObject, type Params } from "../json-rpc.ts";
+import { isObject, type JsonObject } from "../json-rpc.ts";
+import type { Params } from "../wire.ts";
 
 /** The abilities that a question may need, as phrases for a sentence. */
 const WORDS = {

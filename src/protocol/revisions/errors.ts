@@ -1,7 +1,7 @@
 /** Translates errors whose codes differ between the two eras. */
 
 import { ErrorCode } from "../error-codes.ts";
-import { type ErrorObject, isObject } from "../json-rpc.ts";
+import { dataOf, type ErrorObject } from "../json-rpc.ts";
 
 /** A code of 2025-11-25: the user must visit a page before the server can serve the request. */
 export const URL_ELICITATION_REQUIRED = -32_042;
@@ -13,8 +13,7 @@ export function toLegacyError(method: string, error: ErrorObject): ErrorObject {
   const isNotFound =
     method === "resources/read" &&
     error.code === ErrorCode.InvalidParams &&
-    isObject(error.data) &&
-    typeof error.data["uri"] === "string";
+    typeof dataOf(error).uri === "string";
   return isNotFound ? { ...error, code: ErrorCode.ResourceNotFound } : error;
 }
 
@@ -24,11 +23,11 @@ export function toLegacyError(method: string, error: ErrorObject): ErrorObject {
  * @param uri of the resource requested, for a server that does not repeat it.
  */
 export function toModernError(method: string, error: ErrorObject, uri?: unknown): ErrorObject {
-  const { code, data } = error;
+  const { code } = error;
   if (code === ErrorCode.ResourceNotFound) {
     // MUST be -32602, SHOULD name the resource (2026-07-28, resources).
-    const said = isObject(data) ? data : {};
-    const named = { ...said, uri: typeof said["uri"] === "string" ? said["uri"] : uri };
+    const said = dataOf(error);
+    const named = { ...said, uri: typeof said.uri === "string" ? said.uri : uri };
     const isNameless = method !== "resources/read" || named.uri === undefined;
     return { ...error, code: ErrorCode.InvalidParams, ...(isNameless ? {} : { data: named }) };
   }

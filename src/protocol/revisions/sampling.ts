@@ -1,6 +1,7 @@
 /** Translates the messages and tools of a sampling request to legacy revisions. */
 
-import { isObject, type JsonObject, type Params } from "../json-rpc.ts";
+import { isObject, type JsonObject } from "../json-rpc.ts";
+import type { Params } from "../wire.ts";
 import type { LegacyRevision } from "../revisions.ts";
 import { mapMember } from "./map-member.ts";
 import { wrapValue } from "./output.ts";

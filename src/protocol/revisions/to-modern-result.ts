@@ -3,8 +3,8 @@
  * no meaning: the result is complete, may not be cached, and asks no questions.
  */
 
-import { Meta, metaOf, withMeta } from "../envelope.ts";
-import { isObject, type JsonObject } from "../json-rpc.ts";
+import { isImplementation, Meta, metaOf, withMeta } from "../envelope.ts";
+import type { JsonObject } from "../json-rpc.ts";
 import { isCacheable } from "../methods.ts";
 import { mapMember } from "./map-member.ts";
 import { withoutEnvelopeAndTasks } from "./reserved-meta.ts";
@@ -18,7 +18,8 @@ export function toModernResult(
 ): JsonObject {
   const { inputRequests: _, requestState: __, ...rest } = withoutEnvelopeAndTasks(result);
   const translated = method === "tools/list" ? mapMember(rest, "tools", toModernTool) : rest;
-  const meta = isNamed(serverInfo)
+  // A `serverInfo` without a name and a version would make the whole result invalid.
+  const meta = isImplementation(serverInfo)
     ? { ...metaOf(translated), [Meta.serverInfo]: serverInfo }
     : metaOf(translated);
   const { ttlMs: ___, cacheScope: ____, ...complete } = withMeta(translated, meta);
@@ -27,13 +28,4 @@ export function toModernResult(
     resultType: "complete",
     ...(isCacheable(method) ? { ttlMs: 0, cacheScope: "private" } : {}),
   };
-}
-
-/** A `serverInfo` without a name and a version would make the whole result invalid. */
-function isNamed(serverInfo: JsonObject | undefined): boolean {
-  return (
-    isObject(serverInfo) &&
-    typeof serverInfo["name"] === "string" &&
-    typeof serverInfo["version"] === "string"
-  );
 }

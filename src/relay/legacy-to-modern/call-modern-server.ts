@@ -142,7 +142,7 @@ class ModernCall {
     const { target, client, logLevel } = this.#server;
     const { method, params } = round;
     this.#signal.throwIfAborted();
-    const args = params?.["arguments"];
+    const args = params?.arguments;
     const bindings = this.#facts?.tool?.bindings ?? [];
     const call =
       logLevel === undefined

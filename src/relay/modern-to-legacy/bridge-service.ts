@@ -262,5 +262,5 @@ export class BridgeService {
 function calledBy(command: BridgeCommand): { readonly method: string; readonly uri?: unknown } {
   if (command.kind === "answer") return command;
   const { method, params } = command.call;
-  return { method, uri: params?.["uri"] };
+  return { method, uri: params?.uri };
 }

@@ -12,9 +12,9 @@ import {
   isRequestId,
   type JsonObject,
   type JsonRpcRequest,
-  type Params,
   type Reply,
 } from "../../protocol/json-rpc.ts";
+import type { Params } from "../../protocol/wire.ts";
 import { isServed, mayHaveRounds } from "../../protocol/methods.ts";
 import { shortInfo } from "../../protocol/short-info.ts";
 import { toLegacyRequest } from "../../protocol/revisions/requests.ts";

@@ -76,7 +76,7 @@ async function relayToolCall(
   peer: Peer,
   signal: AbortSignal,
 ): Promise<Reply> {
-  const args = inbound.message.params?.["arguments"];
+  const args = inbound.message.params?.arguments;
   for (let isDoubted = false; ; isDoubted = true) {
     const judged = await judgeParamHeaders(inbound, isDoubted);
     if (judged.kind === "mismatch") return judged.reply;

@@ -65,7 +65,7 @@ export class TaskTools {
   async send(sender: Sender, request: Sent, capabilities: JsonObject): Promise<Reply> {
     const { call, signal } = request;
     const isTool = call.method === "tools/call" && takesTasks(capabilities);
-    const isTask = isTool && (await this.#taskOnly.has(sender, call.params?.["name"], signal));
+    const isTask = isTool && (await this.#taskOnly.has(sender, call.params?.name, signal));
     return isTask ? this.#run(sender, request) : sender.request(request);
   }
 

@@ -414,14 +414,14 @@ export class LegacyConnection {
   }
 
   #levelFor({ capabilities }: Handshake): string | undefined {
-    const wanted = capabilities["logging"] === undefined ? undefined : this.#options.logLevel?.();
+    const wanted = capabilities.logging === undefined ? undefined : this.#options.logLevel?.();
     return wanted ?? this.#logLevel;
   }
 
   /** Keeps the state that a call has set in the session, so that a repair can set it again. */
   #remember({ method, params }: Call): void {
-    const level = params?.["level"];
-    const uri = params?.["uri"];
+    const level = params?.level;
+    const uri = params?.uri;
     if (method === "logging/setLevel" && typeof level === "string") this.#logLevel = level;
     else if (this.#options.subscriptions !== undefined) return;
     else if (method === "resources/subscribe" && typeof uri === "string") {

@@ -156,12 +156,12 @@ export class Exchanges {
   ): Promise<void> {
     const { method, params } = message;
     if (method === "notifications/cancelled") {
-      const id = params?.["requestId"];
+      const id = params?.requestId;
       if (isRequestId(id)) this.#asks.get(id)?.controller.abort();
       return;
     }
     if (method === "notifications/progress") {
-      const token = params?.["progressToken"];
+      const token = params?.progressToken;
       const pending = isRequestId(token) ? this.#pending.get(token) : undefined;
       // Progress of a finished or unknown request is dropped: by the specification it ends with its request.
       if (pending?.progressToken === undefined) return;

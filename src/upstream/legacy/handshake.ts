@@ -1,12 +1,13 @@
 /** `initialize` towards a legacy server: the request, and the judgement of its response. */
 
 import { isModernErrorCode } from "../../protocol/error-codes.ts";
-import { isObject, type ErrorObject, type JsonObject } from "../../protocol/json-rpc.ts";
+import { dataOf, type ErrorObject, isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import {
   isLegacyRevision,
   isModernRevision,
   type LegacyRevision,
 } from "../../protocol/revisions.ts";
+import type { Capabilities } from "../../protocol/wire.ts";
 
 /** The client of the handshake, which fixes its capabilities for the whole session. */
 export interface LegacyClient {
@@ -17,7 +18,7 @@ export interface LegacyClient {
 
 export interface Handshake {
   readonly revision: LegacyRevision;
-  readonly capabilities: JsonObject;
+  readonly capabilities: Capabilities;
   readonly serverInfo: JsonObject;
   readonly instructions?: string;
 }
@@ -38,8 +39,9 @@ export function parseHandshake(result: JsonObject): Handshake | undefined {
  * True when an error response to `initialize` shows a server without the legacy era: it names
  * supported revisions, none of them legacy (2026-07-28, versioning), or has a code of the modern era.
  */
-export function showsModernOnly({ code, data }: ErrorObject): boolean {
-  const supported = isObject(data) && Array.isArray(data["supported"]) ? data["supported"] : [];
+export function showsModernOnly(error: ErrorObject): boolean {
+  const { supported: listed } = dataOf(error);
+  const supported: readonly unknown[] = Array.isArray(listed) ? listed : [];
   if (supported.some(isLegacyRevision)) return false;
-  return isModernErrorCode(code) || supported.some(isModernRevision);
+  return isModernErrorCode(error.code) || supported.some(isModernRevision);
 }

@@ -7,7 +7,7 @@
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
-import { type ErrorObject, isObject, type Reply } from "../../protocol/json-rpc.ts";
+import { dataOf, type ErrorObject, isObject, type Reply } from "../../protocol/json-rpc.ts";
 import { claimsModernEra, isModernRevision, LATEST_MODERN } from "../../protocol/revisions.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { isOtherEra, UpstreamError } from "../upstream-error.ts";
@@ -121,8 +121,8 @@ export function judge(reply: Reply): EraVerdict {
 }
 
 /** The revisions that an UnsupportedProtocolVersion error lists. */
-function supportedOf({ code, data }: ErrorObject): readonly string[] {
-  if (code !== ErrorCode.UnsupportedProtocolVersion || !isObject(data)) return [];
-  const { supported } = data;
+function supportedOf(error: ErrorObject): readonly string[] {
+  if (error.code !== ErrorCode.UnsupportedProtocolVersion) return [];
+  const { supported } = dataOf(error);
   return Array.isArray(supported) ? supported.filter((entry) => typeof entry === "string") : [];
 }

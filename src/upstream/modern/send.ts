@@ -145,7 +145,7 @@ function relayed(
   if (method === "notifications/progress") {
     const { progressToken } = meta;
     // Some servers turn the number into a string; it is the only token either way.
-    if (!isRequestId(progressToken) || String(params?.["progressToken"]) !== String(id)) {
+    if (!isRequestId(progressToken) || String(params?.progressToken) !== String(id)) {
       return false;
     }
     return { method, params: { ...params, progressToken } };
