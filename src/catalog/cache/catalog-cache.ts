@@ -10,7 +10,7 @@
  * - Everything but the refresh itself is stored, so the next life of the holding object continues here.
  */
 
-import { PrioritySemaphore } from "../../lib/priority-semaphore.ts";
+import { Semaphore } from "../../lib/semaphore.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { logServer } from "../../observability/server-log.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
@@ -70,12 +70,14 @@ export interface CatalogCacheParts {
 }
 
 const HOUR_MS = 3_600_000;
+/** The concurrent refreshes of one server: each holds a large part of a catalog in memory. */
+const REFRESHES_AT_ONCE = 2;
 
 export class CatalogCache {
   readonly #parts: CatalogCacheParts;
   readonly #entries: CatalogEntries;
   readonly #announcer: ChangeAnnouncer;
-  readonly #readings = new PrioritySemaphore();
+  readonly #refreshes = new Semaphore({ count: REFRESHES_AT_ONCE });
   /** The last report of a caller, if there was no attempt since. */
   #reported: Trouble | undefined;
   #logged: Condition;
@@ -203,11 +205,13 @@ export class CatalogCache {
     entry: CatalogEntry,
     reading: CatalogReading,
   ): Promise<{ catalog: Catalog | undefined }> {
-    const turn = this.#readings.take(entry.facts !== undefined);
-    if (turn !== undefined) await turn;
+    // Entries with a catalog go before those that a client may have made up.
+    const permit = this.#refreshes.take(entry.facts !== undefined);
+    const hasWaited = permit instanceof Promise;
+    const release = hasWaited ? await permit : permit;
     try {
       // The entry was evicted while it waited.
-      if (turn !== undefined && !this.#entries.has(entry)) return { catalog: undefined };
+      if (hasWaited && !this.#entries.has(entry)) return { catalog: undefined };
       const read = await this.#readInTime(entry);
       this.#succeeded(entry, read, reading);
       return { catalog: read.catalog };
@@ -215,7 +219,7 @@ export class CatalogCache {
       this.#failedWith(entry, error);
       return { catalog: undefined };
     } finally {
-      this.#readings.done();
+      release();
       entry.refresh = undefined;
       this.#logChange();
       this.#parts.onDue();

@@ -74,11 +74,11 @@ export class Deliveries {
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
     const { acceptedNews, lateNews, deadlines } = parts;
-    this.#slots = new Semaphore({ count: AT_ONCE, stuckMs: STUCK_MS, deadlines });
+    this.#slots = new Semaphore({ count: AT_ONCE, stuck: { afterMs: STUCK_MS, deadlines } });
     this.#outbox = new Outbox({
       rows: lateNews,
       deliver: (session, news) => this.#deliver(session, news),
-      place: () => this.#slots.take(),
+      place: async () => this.#slots.take(),
       onFailed: () => this.#scheduleRetry(),
     });
     this.#earlier = acceptedNews.newest();

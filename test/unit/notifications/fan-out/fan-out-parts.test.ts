@@ -4,7 +4,6 @@ import { describe, test, vi } from "vitest";
 
 import { BRANCHES, branchOf } from "../../../../src/notifications/fan-out/branch.ts";
 import { Deadlines } from "../../../../src/lib/deadlines.ts";
-import { Semaphore } from "../../../../src/lib/semaphore.ts";
 import { useWorldTime } from "./fan-out-world.ts";
 
 useWorldTime();
@@ -55,43 +54,6 @@ describe("deadlines", () => {
     expect(await Promise.all(waits)).toHaveLength(20_000);
     expect(vi.getTimerCount()).toBe(0);
     await deadlines.within(Promise.resolve(), 1000);
-    expect(vi.getTimerCount()).toBe(0);
-  });
-});
-
-function twoSlots(): Semaphore {
-  return new Semaphore({ count: 2, stuckMs: 100, deadlines: new Deadlines(10) });
-}
-
-describe("slots", () => {
-  test("are given in turn", async ({ expect }) => {
-    const two = twoSlots();
-    const order: string[] = [];
-    const [first, second] = [await two.take(), await two.take()];
-    const waiting = ["a", "b"].map(async (name) => {
-      const release = await two.take();
-      order.push(name);
-      return release;
-    });
-    await vi.advanceTimersByTimeAsync(50);
-    expect(order).toEqual([]);
-    first();
-    first(); // once is enough
-    await vi.advanceTimersByTimeAsync(0);
-    expect(order).toEqual(["a"]);
-    second();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(order).toEqual(["a", "b"]);
-    await Promise.all(waiting);
-  });
-
-  test("that nobody gives back do not count for ever", async ({ expect }) => {
-    const two = twoSlots();
-    for (let n = 0; n < 6; n += 1) {
-      const taken = two.take();
-      await vi.advanceTimersByTimeAsync(110);
-      await taken;
-    }
     expect(vi.getTimerCount()).toBe(0);
   });
 });
