@@ -1,5 +1,25 @@
+import { globSync, readFileSync } from "node:fs";
+
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+
+/**
+ * An isolate of its own costs a test file two seconds of processor time. So files share one, except
+ * those that import one of these: they change the configuration, which an isolate reads once, or
+ * count what all requests of their isolate did.
+ */
+const OWN_ISOLATE =
+  /\/(?:own-isolate|own-limits|only-server|several-servers|merged-session|costs-of|real-clients?)\.ts"/;
+
+/** The files of a folder that share an isolate, and those that each have one, as projects have them. */
+function testsOf(folder: string) {
+  const all = `${folder}/**/*.test.ts`;
+  const apart = globSync(all).filter((path) => OWN_ISOLATE.test(readFileSync(path, "utf8")));
+  return { shared: { include: [all], exclude: apart, isolate: false }, apart: { include: apart } };
+}
+
+const integration = testsOf("test/integration");
+const signIn = testsOf("test/sign-in");
 
 const withoutSignIn = cloudflareTest(({ inject }) => ({
   wrangler: { configPath: "./wrangler.toml" },
@@ -9,6 +29,43 @@ const withoutSignIn = cloudflareTest(({ inject }) => ({
 
 /** How long a condition may take to come true: only what fails waits to the end. */
 const soon = { poll: { timeout: 20_000, interval: 20 } };
+
+const withSignIn = cloudflareTest(({ inject }) => ({
+  wrangler: { configPath: "./wrangler.toml" },
+  miniflare: {
+    bindings: inject("signInBindings"),
+    outboundService: "way-out",
+    workers: [
+      {
+        name: "way-out",
+        modules: true,
+        scriptPath: "test/support/way-out.mjs",
+        compatibilityDate: "2026-10-23",
+        bindings: { CANARY: inject("canary") },
+      },
+    ],
+  },
+}));
+
+/** A test waits for several things, one after the other; some do a thousand sign-ins. */
+const patient = { testTimeout: 60_000, hookTimeout: 60_000, expect: soon };
+
+/** Inside workerd: Durable Objects, and the Worker as a black box that nobody signs in to. */
+const integrationTest = {
+  globalSetup: "test/support/workerd-setup.ts",
+  setupFiles: "test/integration/load-worker.ts",
+  ...patient,
+};
+
+/**
+ * Inside workerd too: the Worker as it is deployed, with sign-in, at a public origin, and with no way
+ * out but to the scripted upstreams and the canary.
+ */
+const signInTest = {
+  globalSetup: "test/support/sign-in-setup.ts",
+  setupFiles: "test/integration/load-worker.ts",
+  ...patient,
+};
 
 export default defineConfig({
   test: {
@@ -28,53 +85,23 @@ export default defineConfig({
         },
       },
       {
-        // Inside workerd: Durable Objects, and the Worker as a black box that nobody signs in to.
         plugins: [withoutSignIn],
-        test: {
-          name: "workerd",
-          include: ["test/integration/**/*.test.ts"],
-          globalSetup: "test/support/workerd-setup.ts",
-          setupFiles: "test/integration/load-worker.ts",
-          // A test waits for several things, one after the other.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          expect: soon,
-        },
+        test: { name: "workerd", ...integrationTest, ...integration.shared },
       },
       {
-        // Inside workerd too: the Worker as it is deployed, with sign-in, at a public origin, and
-        // with no way out but to the scripted upstreams and the canary.
-        plugins: [
-          cloudflareTest(({ inject }) => ({
-            wrangler: { configPath: "./wrangler.toml" },
-            miniflare: {
-              bindings: inject("signInBindings"),
-              outboundService: "way-out",
-              workers: [
-                {
-                  name: "way-out",
-                  modules: true,
-                  scriptPath: "test/support/way-out.mjs",
-                  compatibilityDate: "2026-10-23",
-                  bindings: { CANARY: inject("canary") },
-                },
-              ],
-            },
-          })),
-        ],
-        test: {
-          name: "sign-in",
-          include: ["test/sign-in/**/*.test.ts"],
-          globalSetup: "test/support/sign-in-setup.ts",
-          setupFiles: "test/integration/load-worker.ts",
-          // Some do a thousand sign-ins, or wake dozens of objects.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          expect: soon,
-        },
+        plugins: [withoutSignIn],
+        test: { name: "workerd-apart", ...integrationTest, ...integration.apart },
       },
       {
-        // Real clients, real servers, and the gateway as `npm start` runs it.
+        plugins: [withSignIn],
+        test: { name: "sign-in", ...signInTest, ...signIn.shared },
+      },
+      {
+        plugins: [withSignIn],
+        test: { name: "sign-in-apart", ...signInTest, ...signIn.apart },
+      },
+      {
+        // Real clients, real servers, and the gateway as it is deployed.
         test: {
           name: "node",
           include: [
@@ -85,8 +112,10 @@ export default defineConfig({
           globalSetup: "test/support/e2e-setup.ts",
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          // The gateway and its upstreams are shared, and two cores are all there is.
+          // The gateway and its upstreams are shared, and two cores are all there is. Files run one
+          // after the other in one process, which loads the SDKs once.
           fileParallelism: false,
+          isolate: false,
         },
       },
     ],

@@ -7,7 +7,7 @@ import { inject, vi } from "vitest";
 
 import { doorFor, test } from "../support/clients.ts";
 import { freePort } from "../support/free-port.ts";
-import { startGateway } from "../support/servers.ts";
+import { startWithNpm } from "../support/servers.ts";
 import { textOf } from "./outcome.ts";
 
 const SOON = { timeout: 30_000, interval: 100 };
@@ -33,7 +33,7 @@ test("sessions outlive the gateway", async ({ expect, connect, onTestFinished })
       demo: { service: "DEMO" },
     },
   };
-  let gateway = await startGateway(options);
+  let gateway = await startWithNpm(options);
   onTestFinished(async () => {
     await gateway.stop();
     await rm(persistTo, { recursive: true, force: true });
@@ -46,7 +46,7 @@ test("sessions outlive the gateway", async ({ expect, connect, onTestFinished })
   await clients[0]?.watch(WATCHED);
 
   await gateway.stop();
-  gateway = await startGateway(options);
+  gateway = await startWithNpm(options);
 
   const after = await Promise.all(clients.map((client) => client.request("tools/list")));
   expect(after).toEqual(before);

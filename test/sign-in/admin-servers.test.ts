@@ -8,6 +8,7 @@ import { PATHS } from "../../src/pages/view/paths.ts";
 import { always } from "../integration/merged-session.ts";
 import { Upstream } from "../integration/upstream.ts";
 import { Visitor } from "./visitor.ts";
+import "../support/own-isolate.ts";
 
 const MINUTE = 60_000;
 const LEGACY = { revision: "2025-06-18", capabilities: {} } as const;

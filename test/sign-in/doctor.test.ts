@@ -23,6 +23,7 @@ import { requestToken } from "../support/oauth-requests.ts";
 import { newClient, newCode } from "./codes.ts";
 import { fromElsewhere, gatewayWith } from "./context.ts";
 import { records } from "./people.ts";
+import "../support/own-isolate.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -12,6 +12,7 @@ import { responseIn } from "../integration/event-reader.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, Person } from "./people.ts";
 import { Visitor } from "./visitor.ts";
+import "../support/own-isolate.ts";
 
 let person: Person;
 

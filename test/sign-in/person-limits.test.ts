@@ -9,6 +9,7 @@ import { setLimits } from "../integration/own-limits.ts";
 import { SseSession } from "../integration/sse-client.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, type Key, Person } from "./people.ts";
+import "../support/own-isolate.ts";
 
 const ALPHA = `${ORIGIN}/mcp/alpha`;
 const PER_MINUTE = 30;

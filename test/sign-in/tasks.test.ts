@@ -8,6 +8,7 @@ import { type Message, responseIn } from "../integration/event-reader.ts";
 import { jsonOf, Upstream } from "../integration/upstream.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, Person } from "./people.ts";
+import "../support/own-isolate.ts";
 
 const TASKS = "io.modelcontextprotocol/tasks";
 const ALPHA = { mcp: `${ORIGIN}/mcp/alpha` };

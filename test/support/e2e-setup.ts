@@ -12,7 +12,7 @@ import {
   type Server,
   startEverything,
   startFixture,
-  startWithNpm,
+  startGateway,
 } from "./servers.ts";
 
 declare module "vitest" {
@@ -41,17 +41,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return ready;
   }
   try {
-    project.provide("bundles", {
+    const bundles = {
       gateway: bundleWorker(`${ROOT}wrangler.toml`, join(folder, "gateway")),
       demo: bundleWorker(`${ROOT}examples/demo-server/wrangler.toml`, join(folder, "demo")),
-    });
+    };
+    project.provide("bundles", bundles);
     const [fixture, everything, everythingSse] = await Promise.all([
       start(startFixture()),
       start(startEverything("streamableHttp")),
       start(startEverything("sse")),
     ]);
     const gateway = await start(
-      startWithNpm({
+      startGateway({
         servers: {
           fixture: { url: fixture.url },
           everything: { url: everything.url },
@@ -59,6 +60,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
           demo: { service: "DEMO" },
         },
         limits: { keepAliveSeconds: 1 },
+        bundles,
       }),
     );
     project.provide("gateway", gateway.url);

@@ -55,6 +55,8 @@ export interface GatewayOptions extends Place {
   readonly servers?: Readonly<Record<string, object>>;
   readonly limits?: Readonly<Record<string, number>>;
   readonly vars?: Readonly<Record<string, string>>;
+  /** Those that the run has made, unless given. */
+  readonly bundles?: Bundles;
 }
 
 /** What the gateway of a test is made of, built once for all of a run. */
@@ -70,7 +72,7 @@ export interface Bundles {
  * @returns the origin it serves.
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<Server> {
-  const { gateway, demo } = inject("bundles");
+  const { gateway, demo } = options.bundles ?? inject("bundles");
   const services = { DEMO: demo.name };
   return startOn({
     ...options,
