@@ -112,10 +112,8 @@ export default defineConfig({
           globalSetup: "test/support/e2e-setup.ts",
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          // The gateway and its upstreams are shared, and two cores are all there is. Files run one
-          // after the other in one process, which loads the SDKs once.
+          // The gateway and its upstreams are shared, and two cores are all there is.
           fileParallelism: false,
-          isolate: false,
         },
       },
     ],

@@ -26,6 +26,7 @@ import {
   truly,
 } from "./fan-out-subscribers.ts";
 import { Upstream } from "../upstream.ts";
+import "../../support/own-isolate.ts";
 
 const MANY = 1000;
 /** A thousand objects come to life, on a machine that may be busy. */

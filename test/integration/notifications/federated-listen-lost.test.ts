@@ -11,6 +11,7 @@ import { until, within } from "../bounded.ts";
 import { modern } from "../client.ts";
 import { EventReader, type Message } from "../event-reader.ts";
 import { Upstream } from "../upstream.ts";
+import "../../support/own-isolate.ts";
 
 const URI = "file:///a";
 const FILTER = { toolsListChanged: true, resourceSubscriptions: [URI] };
