@@ -1,5 +1,6 @@
 /** The servers on `/admin`: how each is, from what is known, for administrators alone. */
 
+// Has an isolate of its own: it names all servers, and how they are.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test } from "vitest";
 
@@ -8,7 +9,6 @@ import { PATHS } from "../../src/pages/view/paths.ts";
 import { always } from "../integration/merged-session.ts";
 import { Upstream } from "../integration/upstream.ts";
 import { Visitor } from "./visitor.ts";
-import "../support/own-isolate.ts";
 
 const MINUTE = 60_000;
 const LEGACY = { revision: "2025-06-18", capabilities: {} } as const;

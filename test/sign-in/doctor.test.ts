@@ -1,5 +1,6 @@
 /** The login doctor: what is kept of attempts to connect, how it is joined, and for how long. */
 
+// Has an isolate of its own: what it fills has room for two hundred attempts of all.
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
 import { diagnose } from "../../src/auth/doctor/diagnose.ts";
@@ -23,7 +24,6 @@ import { requestToken } from "../support/oauth-requests.ts";
 import { newClient, newCode } from "./codes.ts";
 import { fromElsewhere, gatewayWith } from "./context.ts";
 import { records } from "./people.ts";
-import "../support/own-isolate.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

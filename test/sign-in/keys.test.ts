@@ -1,5 +1,6 @@
 /** API keys as bearers: what they are good for, and until when. */
 
+// Has an isolate of its own: it takes the limits of one person.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test } from "vitest";
@@ -12,7 +13,6 @@ import { responseIn } from "../integration/event-reader.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, Person } from "./people.ts";
 import { Visitor } from "./visitor.ts";
-import "../support/own-isolate.ts";
 
 let person: Person;
 

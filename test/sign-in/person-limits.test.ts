@@ -1,5 +1,6 @@
 /** Limits that are a person's: another application, or another session, brings no more of them. */
 
+// Has an isolate of its own: it counts the requests of one person.
 import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
 import { until } from "../integration/bounded.ts";
@@ -9,7 +10,6 @@ import { setLimits } from "../integration/own-limits.ts";
 import { SseSession } from "../integration/sse-client.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, type Key, Person } from "./people.ts";
-import "../support/own-isolate.ts";
 
 const ALPHA = `${ORIGIN}/mcp/alpha`;
 const PER_MINUTE = 30;

@@ -1,5 +1,6 @@
 /** A task of one user is nothing to another, nor to another application of the same. */
 
+// Has an isolate of its own: others have tasks at its servers.
 import { beforeAll, describe, test } from "vitest";
 
 import type { Json, Reaction } from "../support/scripted-upstream-script.ts";
@@ -8,7 +9,6 @@ import { type Message, responseIn } from "../integration/event-reader.ts";
 import { jsonOf, Upstream } from "../integration/upstream.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, Person } from "./people.ts";
-import "../support/own-isolate.ts";
 
 const TASKS = "io.modelcontextprotocol/tasks";
 const ALPHA = { mcp: `${ORIGIN}/mcp/alpha` };

@@ -1,5 +1,6 @@
 /** One update on its way to very many: to each exactly once, whatever some of them do. */
 
+// Has an isolate of its own: it has a thousand sessions at once.
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -26,7 +27,6 @@ import {
   truly,
 } from "./fan-out-subscribers.ts";
 import { Upstream } from "../upstream.ts";
-import "../../support/own-isolate.ts";
 
 const MANY = 1000;
 /** A thousand objects come to life, on a machine that may be busy. */

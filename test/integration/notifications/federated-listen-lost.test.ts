@@ -3,6 +3,7 @@
  * a listener hears on, and is told of what may have changed meanwhile.
  */
 
+// Has an isolate of its own: it counts the subscriptions of all.
 import { abortAllDurableObjects, evictDurableObject, listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, test } from "vitest";
@@ -11,7 +12,6 @@ import { until, within } from "../bounded.ts";
 import { modern } from "../client.ts";
 import { EventReader, type Message } from "../event-reader.ts";
 import { Upstream } from "../upstream.ts";
-import "../../support/own-isolate.ts";
 
 const URI = "file:///a";
 const FILTER = { toolsListChanged: true, resourceSubscriptions: [URI] };
