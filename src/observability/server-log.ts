@@ -1,10 +1,10 @@
-/** Logs each change of a server's health, with one line for each change. */
+/** Lines of the log about a server: its health, its resources, and why it was not reached. */
 
 import { cleanText } from "../lib/clean-text.ts";
 import { loggableUri } from "./call-log.ts";
 import type { HealthState, ResourceConflict } from "./health.ts";
 
-/** @param reason one word of the gateway's, for a state that has one. */
+/** Logs a change of a server's health. @param reason one word of the gateway's, for a state that has one. */
 export function logServer(server: string, state: HealthState, reason?: string): void {
   const line = JSON.stringify({ event: "server", server, state, reason });
   // oxlint-disable-next-line no-console -- the log of a Worker is the console
@@ -26,4 +26,20 @@ export function logConflict({ server, with: other, message, uris }: ServerConfli
 interface ServerConflict extends ResourceConflict {
   readonly server: string;
   readonly with: string;
+}
+
+interface UpstreamLine {
+  readonly server: string;
+  /** One word of the gateway's. */
+  readonly reason: string;
+  /** The platform's error of the connection, in a few words of the gateway's. */
+  readonly cause?: string | undefined;
+  readonly status?: number | undefined;
+}
+
+/** Logs why a call or a catalog read did not reach its server. */
+export function logUpstream({ server, reason, cause, status }: UpstreamLine): void {
+  const line = { event: "upstream_failed", server, reason, cause, status };
+  // oxlint-disable-next-line no-console -- the log of a Worker is the console
+  console.warn(JSON.stringify(line));
 }

@@ -50,3 +50,15 @@ export function toModern(capabilities: JsonObject): JsonObject {
 export function toOtherEra(capabilities: JsonObject): JsonObject {
   return without(withExtensions(capabilities, ROUTED), "tasks");
 }
+
+/** True for the revision with the older tasks; no other has them. */
+export function hasOlderTasks(revision: LegacyRevision): boolean {
+  return revision >= "2025-11-25";
+}
+
+/** True for the capabilities of a server that runs tools as tasks of 2025-11-25. */
+export function takesTasks({ tasks }: JsonObject): boolean {
+  const requests = isObject(tasks) ? tasks["requests"] : undefined;
+  const tools = isObject(requests) ? requests["tools"] : undefined;
+  return isObject(tools) && isObject(tools["call"]);
+}

@@ -3,7 +3,7 @@
  * those of results and notifications.
  */
 
-import { isObject, type JsonObject } from "./json-rpc.ts";
+import { isObject, isRequestId, type JsonObject, type RequestId } from "./json-rpc.ts";
 import type { MetaObject, Params, Result } from "./wire.ts";
 
 export const Meta = {
@@ -83,4 +83,26 @@ export function isImplementation(value: unknown): value is JsonObject {
   if (!isObject(value)) return false;
   const { name, version } = value;
   return typeof name === "string" && typeof version === "string";
+}
+
+/**
+ * Replaces the sender's progress token, which belongs to one hop, with that of the next hop, if the sender has requested progress.
+ *
+ * @returns the params for the next hop, and the sender's token, with its JSON type.
+ */
+export function replaceProgressToken(
+  params: Params | undefined,
+  token: RequestId,
+): { readonly params: Params | undefined; readonly original: RequestId | undefined } {
+  const meta = metaOf(params);
+  const original = meta.progressToken;
+  if (!isRequestId(original)) return { params, original: undefined };
+  return { params: withMeta(params, { ...meta, progressToken: token }), original };
+}
+
+const SHORT: ReadonlySet<string> = new Set(["name", "version", "title"]);
+
+/** The members of an implementation that people read: icons may be whole images. */
+export function shortInfo(info: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(info).filter(([name]) => SHORT.has(name)));
 }

@@ -3,8 +3,9 @@
  * one upstream; its peer is the client side that waits for it, in either era's form.
  */
 
-import type { Reply } from "./json-rpc.ts";
+import { errorReply, type Reply } from "./json-rpc.ts";
 import type { Params } from "./wire.ts";
+import { ErrorCode } from "./error-codes.ts";
 
 /** A request or notification without its envelope: the id belongs to a hop. */
 export interface Call {
@@ -56,4 +57,10 @@ export function withoutResumeTokens(peer: Peer): Peer {
     notify: (notice) => peer.notify(notice),
     ask: (question, withdrawn) => peer.ask(question, withdrawn),
   };
+}
+
+/** A peer for requests of the gateway's own: it ignores notifications and refuses questions. */
+export function nullPeer(why: string): Peer {
+  const reply = errorReply(ErrorCode.InvalidRequest, why);
+  return { notify: () => Promise.resolve(), ask: () => Promise.resolve(reply) };
 }

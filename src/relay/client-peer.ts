@@ -13,11 +13,10 @@
 
 import { attributedQuestion } from "../endpoint/attribution.ts";
 import { tryJson } from "../lib/try-json.ts";
-import { metaOf } from "../protocol/envelope.ts";
+import { metaOf, replaceProgressToken } from "../protocol/envelope.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Call, Peer } from "../protocol/exchange.ts";
 import { errorReply, isRequestId, type RequestId } from "../protocol/json-rpc.ts";
-import { replaceProgressToken } from "../protocol/progress-token.ts";
 import type { LegacyRevision } from "../protocol/revisions.ts";
 import { rephrase } from "../protocol/revisions/ask-legacy-client.ts";
 import { toLegacyNotice } from "../protocol/revisions/translate-notices.ts";

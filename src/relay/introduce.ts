@@ -6,7 +6,7 @@
 
 import { BoundedCache } from "../lib/bounded-cache.ts";
 import { toLegacyClient } from "../protocol/capabilities.ts";
-import { nullPeer } from "../protocol/null-peer.ts";
+import { nullPeer } from "../protocol/exchange.ts";
 import type { Opening } from "../sessions/dispatch.ts";
 import { LegacyConnection } from "../upstream/legacy/connection.ts";
 import type { LegacyClient } from "../upstream/legacy/handshake.ts";

@@ -14,7 +14,7 @@ import {
   type Reply,
   type RequestId,
 } from "../protocol/json-rpc.ts";
-import { replaceProgressToken } from "../protocol/progress-token.ts";
+import { replaceProgressToken } from "../protocol/envelope.ts";
 
 /** A question's origin and delivery, beside the request itself. */
 export interface QuestionFacts {

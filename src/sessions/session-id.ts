@@ -7,7 +7,7 @@ import { BoundedCache } from "../lib/bounded-cache.ts";
 import { type Keyring, seal, sealedWith, unseal } from "../lib/seal.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../protocol/revisions.ts";
-import { shortInfo } from "../protocol/short-info.ts";
+import { shortInfo } from "../protocol/envelope.ts";
 import type { ClientFacts } from "./dispatch.ts";
 import type { SessionKeys } from "../endpoint/keyring.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import { logUnexpected } from "../observability/unexpected.ts";
-import { logUpstream } from "../observability/upstream-log.ts";
+import { logUpstream } from "../observability/server-log.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Reply } from "../protocol/json-rpc.ts";
 import { ownError } from "../protocol/own-error.ts";

@@ -4,7 +4,7 @@
  * to what they came for.
  */
 
-import { logSetupLink } from "../../observability/setup-link.ts";
+import { logSetupLink } from "../../observability/gateway-log.ts";
 import { addressOf, type AuthContext } from "../context/context.ts";
 import { setupPath } from "../identity/owner-code.ts";
 import type { CodeProvider } from "../identity/provider.ts";

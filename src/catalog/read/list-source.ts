@@ -9,7 +9,7 @@ import { serverInfoOf } from "../../protocol/envelope.ts";
 import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { completeModernResult } from "../../protocol/modern-result.ts";
-import { nullPeer } from "../../protocol/null-peer.ts";
+import { nullPeer } from "../../protocol/exchange.ts";
 import { hasLawfulBindings } from "../../protocol/param-headers.ts";
 import { type Era, isLegacyRevision, LATEST_LEGACY } from "../../protocol/revisions.ts";
 import {

@@ -9,7 +9,7 @@ import type { Server } from "../../endpoint/server.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { type Call, withoutResumeTokens } from "../../protocol/exchange.ts";
 import { errorReply, isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
-import { hasOlderTasks } from "../../protocol/older-tasks.ts";
+import { hasOlderTasks } from "../../protocol/capabilities.ts";
 import { ServerInSession } from "../../relay/server-in-session.ts";
 import type { ClientFacts, Unsolicited } from "../../sessions/dispatch.ts";
 import { isSavedModern, type SavedServer } from "../../upstream/legacy/saved-connection.ts";

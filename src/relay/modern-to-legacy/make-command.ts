@@ -4,7 +4,7 @@
  */
 
 import { jsonBytes } from "../../lib/json-bytes.ts";
-import { Meta, metaOf } from "../../protocol/envelope.ts";
+import { Meta, metaOf, shortInfo } from "../../protocol/envelope.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import {
   errorReply,
@@ -16,7 +16,6 @@ import {
 } from "../../protocol/json-rpc.ts";
 import type { Params } from "../../protocol/wire.ts";
 import { isServed, mayHaveRounds } from "../../protocol/methods.ts";
-import { shortInfo } from "../../protocol/short-info.ts";
 import { toLegacyRequest } from "../../protocol/revisions/requests.ts";
 import { isAnswerTo } from "./answer-shape.ts";
 import type { CallCommand, BridgeCommand } from "./bridge.ts";

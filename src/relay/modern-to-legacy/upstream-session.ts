@@ -7,10 +7,9 @@
 import { Reconciler } from "../../lib/reconciler.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
-import type { Call, Peer } from "../../protocol/exchange.ts";
+import { type Call, nullPeer, type Peer } from "../../protocol/exchange.ts";
 import type { LogLevel } from "../../protocol/log-levels.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
-import { nullPeer } from "../../protocol/null-peer.ts";
 import { modernClientToLegacyServer } from "../../protocol/revisions/translate-capabilities.ts";
 import type { Introduced } from "../../protocol/revisions/introductions.ts";
 import type { Transport } from "../../upstream/legacy/connect.ts";

@@ -3,9 +3,8 @@
  * call needs it, once for all calls that wait for it, and anew when it is stale.
  */
 
-import type { Call, Peer } from "../../protocol/exchange.ts";
+import { type Call, nullPeer, type Peer } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
-import { nullPeer } from "../../protocol/null-peer.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 
 /** A session at the server. */

@@ -12,7 +12,7 @@ import { metaOf, withMeta } from "../../protocol/envelope.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import type { LogLevel } from "../../protocol/log-levels.ts";
-import { takesTasks } from "../../protocol/older-tasks.ts";
+import { takesTasks } from "../../protocol/capabilities.ts";
 import { UpstreamError, type UpstreamFailure } from "../../upstream/upstream-error.ts";
 import { LISTING_PEER, TaskOnlyTools } from "./task-only-tools.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";

@@ -6,8 +6,7 @@
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
 import { toLegacyServer } from "../../protocol/capabilities.ts";
-import type { Call } from "../../protocol/exchange.ts";
-import { nullPeer } from "../../protocol/null-peer.ts";
+import { type Call, nullPeer } from "../../protocol/exchange.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Exchanges } from "./exchanges.ts";

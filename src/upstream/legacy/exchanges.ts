@@ -20,7 +20,7 @@ import {
   type RequestId,
   respond,
 } from "../../protocol/json-rpc.ts";
-import { replaceProgressToken } from "../../protocol/progress-token.ts";
+import { replaceProgressToken } from "../../protocol/envelope.ts";
 import {
   type MessageOrigin,
   readResumeToken,

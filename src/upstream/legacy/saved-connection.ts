@@ -1,7 +1,7 @@
 /** The state of a server's connection that outlives its holder's memory; plain data of a bounded size. */
 
 import { isObject } from "../../protocol/json-rpc.ts";
-import { takesTasks } from "../../protocol/older-tasks.ts";
+import { takesTasks } from "../../protocol/capabilities.ts";
 import type { Connected, Transport } from "./connect.ts";
 import type { Handshake } from "./handshake.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import { tryJson } from "../../../lib/try-json.ts";
-import { logLimitReached } from "../../../observability/limit-reached.ts";
+import { logLimitReached } from "../../../observability/gateway-log.ts";
 import type { Limits } from "../../../policy/limits.ts";
 import { isObject, type JsonObject } from "../../../protocol/json-rpc.ts";
 import { isDocumentUrl } from "../../clients/client-id-url.ts";

@@ -3,7 +3,7 @@
 import type { JsonObject } from "../../../../src/protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../../../src/protocol/revisions.ts";
 import { askLegacyClient } from "../../../../src/protocol/revisions/ask-legacy-client.ts";
-import type { Askable } from "../../../../src/protocol/revisions/askable.ts";
+import type { Askable } from "../../../../src/protocol/revisions/client-abilities.ts";
 
 export const ABLE = {
   roots: { listChanged: true },

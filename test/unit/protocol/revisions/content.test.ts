@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { LEGACY_REVISIONS, type LegacyRevision } from "../../../../src/protocol/revisions.ts";
-import { contentFor } from "../../../../src/protocol/revisions/content.ts";
+import { contentFor } from "../../../../src/protocol/revisions/to-legacy-result.ts";
 
 const annotations = { audience: ["user"], priority: 0.5 };
 const _meta = { "com.example/own": 1 };

@@ -5,7 +5,7 @@
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
-import { nullPeer } from "../../../../src/protocol/null-peer.ts";
+import { nullPeer } from "../../../../src/protocol/exchange.ts";
 import { Exchanges } from "../../../../src/upstream/legacy/exchanges.ts";
 import { runExchange } from "../../../../src/upstream/legacy/run-exchange.ts";
 import type { Receiver } from "../../../../src/upstream/legacy/wire.ts";
