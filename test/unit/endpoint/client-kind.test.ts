@@ -1,4 +1,4 @@
-/** What of a client tells servers what to list, and nothing else. */
+/** The properties of a client that change what servers list, and no others. */
 
 import * as fc from "fast-check";
 import { test } from "vitest";

@@ -1,4 +1,4 @@
-/** A server that is reached by nobody. */
+/** A server that no request reaches. */
 
 import type { Server } from "../../../src/endpoint/server.ts";
 import { OPEN_POLICY } from "../../../src/policy/item-policy.ts";

@@ -1,4 +1,4 @@
-/** When keys are replaced and forgotten, by times that are given. */
+/** When keys are replaced and deleted, at given times. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";

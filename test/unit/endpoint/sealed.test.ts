@@ -1,4 +1,4 @@
-/** What clients carry for the gateway: for whom it is, and that nobody can make or change it. */
+/** Values that clients carry for the gateway: who may use them, and that nobody can forge them. */
 
 import * as fc from "fast-check";
 import { test } from "vitest";

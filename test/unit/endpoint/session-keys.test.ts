@@ -1,4 +1,4 @@
-/** The keys that an isolate holds: for how long, and how often their source is asked. */
+/** The keys that an isolate holds: how long, and how often their source is asked. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 

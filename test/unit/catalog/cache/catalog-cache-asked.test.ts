@@ -1,4 +1,4 @@
-/** The cache of a server's catalogs as it is asked: by whom, and how long they wait. */
+/** The catalog cache and its callers: how long they wait, and the kinds of clients. */
 
 import { describe, test } from "vitest";
 
@@ -15,7 +15,9 @@ import {
 } from "./catalog-fixture.ts";
 
 describe("waiting", () => {
-  test("ends in time: with what is there, or with a word that it is slow", async ({ expect }) => {
+  test("ends in time, with the stored catalog or with the trouble that the server is slow", async ({
+    expect,
+  }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       const answer = await ask(cache, { waitMs: 5 });
@@ -29,7 +31,7 @@ describe("waiting", () => {
     });
   });
 
-  test("is for nobody who does not want to", async ({ expect }) => {
+  test("is skipped for a caller that does not want to wait", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       expect(short(await ask(cache, { waitMs: 0 }))).toBe("none (slow)");
@@ -41,7 +43,7 @@ describe("waiting", () => {
     });
   });
 
-  test("a reading has an end, whatever the server does", async ({ expect }) => {
+  test("a reading has a deadline, whatever the server does", async ({ expect }) => {
     await withScene(
       async (scene) => {
         const answer = await ask(scene.cache());
@@ -52,7 +54,9 @@ describe("waiting", () => {
     );
   });
 
-  test("goes on behind who has gone, and the holder waits for it", async ({ expect }) => {
+  test("a refresh goes on after its caller has left, and keeps the object alive", async ({
+    expect,
+  }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       await ask(cache, { waitMs: 1 });
@@ -64,8 +68,8 @@ describe("waiting", () => {
   });
 });
 
-describe("who has it already", () => {
-  test("is told so", async ({ expect }) => {
+describe("a caller that has the current version", () => {
+  test("is sent no catalog", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, ONE, 1000);
@@ -79,8 +83,8 @@ describe("who has it already", () => {
   });
 });
 
-describe("kinds of clients", () => {
-  test("have a catalog each, in every life", async ({ expect }) => {
+describe("the kinds of clients", () => {
+  test("have one catalog each, also after a restart", async ({ expect }) => {
     await withScene(async (scene) => {
       serves(scene, ONE);
       expect(short(await ask(scene.cache(), { client: LEGACY }))).toBe("one");
@@ -93,7 +97,7 @@ describe("kinds of clients", () => {
     });
   });
 
-  test("that were not asked for the longest go first", async ({ expect }) => {
+  test("are evicted in the order of their last request", async ({ expect }) => {
     const kinds = ["2025-03-26", "2025-06-18", "2025-11-25"] as const;
     await withScene(
       async (scene) => {
@@ -116,7 +120,7 @@ describe("kinds of clients", () => {
     );
   });
 
-  test("that somebody makes up are read no more than so many at a time", async ({ expect }) => {
+  test("that a client makes up are read two at a time", async ({ expect }) => {
     await withScene(
       async (scene) => {
         const cache = scene.cache();
@@ -139,7 +143,7 @@ describe("kinds of clients", () => {
     );
   });
 
-  test("with a catalog are read before those that have none yet", async ({ expect }) => {
+  test("with a catalog are read before those without", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, ONE);
@@ -158,7 +162,7 @@ describe("kinds of clients", () => {
     });
   });
 
-  test("that never had a catalog push out none", async ({ expect }) => {
+  test("without a catalog evict none that has one", async ({ expect }) => {
     await withScene(
       async (scene) => {
         const cache = scene.cache();
@@ -175,7 +179,7 @@ describe("kinds of clients", () => {
     );
   });
 
-  test("that had to make room get the newest of their era while the server fails", async ({
+  test("that were evicted get the newest catalog of their era during an outage", async ({
     expect,
   }) => {
     await withScene(

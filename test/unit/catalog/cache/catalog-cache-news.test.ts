@@ -1,4 +1,4 @@
-/** Changes that nobody tells of: the cache finds them when it reads, and has them told. */
+/** Changes that no server announces: the cache finds them in a reading, and announces them. */
 
 import { describe, test } from "vitest";
 
@@ -10,7 +10,7 @@ const about: Catalog["about"] = {
   ...{ capabilities: { tools: {} }, serverInfo: undefined, instructions: "Others" },
 };
 
-describe("a change that is found", () => {
+describe("a change that the cache finds", () => {
   test.for<{ list: string; after: Catalog; told: readonly string[] }>([
     ...(["tools", "prompts", "resources"] as const).map((list) => ({
       ...{ list, after: catalogOf({ ...BEFORE, [list]: ["a", "b"] }), told: [list] },
@@ -22,7 +22,7 @@ describe("a change that is found", () => {
       told: ["prompts", "tools"],
     },
     { list: "the instructions", after: catalogOf(BEFORE, { about }), told: [] },
-  ])("in $list is told of as $told", async ({ after, told }, { expect }) => {
+  ])("in $list is announced as $told", async ({ after, told }, { expect }) => {
     await withScene(async (scene) => {
       for (const isNextLife of [false, true]) {
         const cache = scene.cache();
@@ -38,7 +38,7 @@ describe("a change that is found", () => {
     });
   });
 
-  test("is not told of when the server has told of it", async ({ expect }) => {
+  test("is not announced again if the server announced it", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, catalogOf(BEFORE), 60_000);
@@ -50,7 +50,9 @@ describe("a change that is found", () => {
     });
   });
 
-  test("is told of again to those who were told, and got the old one", async ({ expect }) => {
+  test("is announced again if a caller received the stale catalog meanwhile", async ({
+    expect,
+  }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, catalogOf(BEFORE), 60_000);
@@ -64,7 +66,9 @@ describe("a change that is found", () => {
     });
   });
 
-  test("is looked for again for other kinds of clients, and told of once", async ({ expect }) => {
+  test("has the catalogs of other clients read again, and is announced once", async ({
+    expect,
+  }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, catalogOf(BEFORE), 60_000);
@@ -81,7 +85,7 @@ describe("a change that is found", () => {
     });
   });
 
-  test("each time that it reads is told of every five seconds", async ({ expect }) => {
+  test("in every reading is announced every five seconds", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       scene.isWanted = true;

@@ -1,4 +1,4 @@
-/** A server that is not to be had: what is served meanwhile, and when it is tried again. */
+/** A server that is unavailable: what the cache serves meanwhile, and when it tries again. */
 
 import { describe, test, vi } from "vitest";
 
@@ -20,8 +20,8 @@ import { START } from "../../lib/sql-fixture.ts";
 
 const HOUR = 3_600_000;
 
-describe("a failure", () => {
-  test("leaves the last good catalog, and says so", async ({ expect }) => {
+describe("a failed refresh", () => {
+  test("leaves the last good catalog, which is served with the trouble", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = await failing(scene);
       const answer = await ask(cache);
@@ -33,7 +33,7 @@ describe("a failure", () => {
     });
   });
 
-  test("of a server that was never read leaves nothing", async ({ expect }) => {
+  test("of a server that was never read leaves no catalog", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       fails(scene);
@@ -42,7 +42,9 @@ describe("a failure", () => {
     });
   });
 
-  test("is not shown over for ever", async ({ expect }) => {
+  test("leaves a catalog that is served up to the hard limit, and no longer", async ({
+    expect,
+  }) => {
     await withScene(async (scene) => {
       const cache = await failing(scene);
       scene.now = START + 24 * HOUR;
@@ -57,7 +59,7 @@ describe("a failure", () => {
     });
   });
 
-  test("that is ours quotes nothing", async ({ expect }) => {
+  test("by a fault of the gateway quotes no error", async ({ expect }) => {
     await withScene(async (scene) => {
       const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
       const cache = scene.cache();
@@ -70,7 +72,7 @@ describe("a failure", () => {
     });
   });
 
-  test("of the database changes nothing", async ({ expect }) => {
+  test("by a full database leaves memory as it was", async ({ expect }) => {
     await withScene(async (scene) => {
       const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
       let isFull = false;
@@ -95,8 +97,8 @@ describe("a failure", () => {
   });
 });
 
-describe("after failures, the server is left alone", () => {
-  test("for a second, then twice as long each time, up to a minute", async ({ expect }) => {
+describe("after failures, the server is not asked", () => {
+  test("for a second, then for twice as long each time, up to a minute", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = await failing(scene);
       let attempts = scene.attempts.length;
@@ -121,7 +123,7 @@ describe("after failures, the server is left alone", () => {
     });
   });
 
-  test("also by the next life of the object", async ({ expect }) => {
+  test("by the next life of the object either", async ({ expect }) => {
     await withScene(async (scene) => {
       await failing(scene);
       const attempts = scene.attempts.length;
@@ -144,7 +146,7 @@ describe("after failures, the server is left alone", () => {
     });
   });
 
-  test("and no longer when the clock is set back", async ({ expect }) => {
+  test("unless the clock was set back", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = await failing(scene);
       scene.now -= HOUR;
@@ -159,7 +161,7 @@ describe("after failures, the server is left alone", () => {
     });
   });
 
-  test("one attempt at a time, and nobody waits for it long", async ({ expect }) => {
+  test("more than once at a time, and no caller waits for the attempt long", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = await failing(scene);
       const attempts = scene.attempts.length;
@@ -178,8 +180,8 @@ describe("after failures, the server is left alone", () => {
   });
 });
 
-describe("what fails for one kind of client", () => {
-  test("does not for others", async ({ expect }) => {
+describe("an outage for one kind of client", () => {
+  test("is none for the others", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       fails(scene, new UpstreamError("docs", "other-era", "speaks only the legacy era"));
@@ -193,7 +195,7 @@ describe("what fails for one kind of client", () => {
     });
   });
 
-  test("is tried again when it works for another again", async ({ expect }) => {
+  test("is retried when the server works for another kind", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       fails(scene);

@@ -1,4 +1,4 @@
-/** A server that is back: how that is noticed, who is told, and what callers have to say of it. */
+/** A server that recovers: how the cache notices, what it announces, and what callers report. */
 
 import { describe, test, vi } from "vitest";
 
@@ -18,8 +18,8 @@ import { START } from "../../lib/sql-fixture.ts";
 
 const trouble = (since: number) => ({ reason: "unreachable", message: "It is gone", since });
 
-describe("recovery", () => {
-  test("is told to whoever wants to know", async ({ expect }) => {
+describe("a recovery", () => {
+  test("is announced", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = await failing(scene);
       expect(scene.announced).toEqual([]);
@@ -31,7 +31,9 @@ describe("recovery", () => {
     });
   });
 
-  test("of one that was only slow is told to those who went without", async ({ expect }) => {
+  test("of a server that was only slow is announced if a caller received no catalog", async ({
+    expect,
+  }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       await ask(cache, { waitMs: 1 });
@@ -41,7 +43,7 @@ describe("recovery", () => {
     });
   });
 
-  test("is told also if nobody had asked meanwhile", async ({ expect }) => {
+  test("is announced even if no caller asked meanwhile", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       fails(scene);
@@ -56,7 +58,7 @@ describe("recovery", () => {
     });
   });
 
-  test("is told by the next life of the object", async ({ expect }) => {
+  test("is announced by the next life of the object", async ({ expect }) => {
     await withScene(async (scene) => {
       await failing(scene);
       scene.now += 1000;
@@ -67,7 +69,9 @@ describe("recovery", () => {
     });
   });
 
-  test("over and over is not told all the time, but in the end", async ({ expect }) => {
+  test("that is followed by failures is announced every five seconds, and in the end", async ({
+    expect,
+  }) => {
     await withScene(async (scene) => {
       const cache = await failing(scene);
       scene.isWanted = true;
@@ -91,12 +95,12 @@ describe("recovery", () => {
   });
 });
 
-describe("a server that does not give one of its lists", () => {
+describe("a server that does not return one of its lists", () => {
   const message = 'Upstream "docs" answered resources/list without a list';
   const fault = { list: "resources", reason: "malformed", message, since: START } as const;
   const partly = catalogOf({ tools: ["one"] }, { faults: [fault] });
 
-  test("is failing, and says so once", async ({ expect }) => {
+  test("is failing, with one line in the log", async ({ expect }) => {
     await withScene(async (scene) => {
       const log = vi.spyOn(console, "warn").mockImplementation(() => undefined);
       const cache = scene.cache();
@@ -117,7 +121,9 @@ describe("a server that does not give one of its lists", () => {
     });
   });
 
-  test("is asked again while anybody wants to hear of it, and told of", async ({ expect }) => {
+  test("is asked again while clients are subscribed, and the list is announced", async ({
+    expect,
+  }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, partly);
@@ -139,7 +145,7 @@ describe("a server that does not give one of its lists", () => {
     });
   });
 
-  test("has the catalog that is known at hand when it is read", async ({ expect }) => {
+  test("is read with the known catalog at hand", async ({ expect }) => {
     await withScene(async (scene) => {
       const known: unknown[] = [];
       const cache = scene.cache({
@@ -155,8 +161,8 @@ describe("a server that does not give one of its lists", () => {
   });
 });
 
-describe("a failing server is looked at without being asked for", () => {
-  test("while anybody wants to hear of it", async ({ expect }) => {
+describe("a failing server is retried without a request", () => {
+  test("while clients are subscribed", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = await failing(scene);
       const attempts = scene.attempts.length;
@@ -185,7 +191,7 @@ describe("a failing server is looked at without being asked for", () => {
     });
   });
 
-  test("by the next life of the object, also one that never was well", async ({ expect }) => {
+  test("by the next life of the object, even if it never worked", async ({ expect }) => {
     await withScene(async (scene) => {
       fails(scene);
       await ask(scene.cache());
@@ -202,8 +208,8 @@ describe("a failing server is looked at without being asked for", () => {
   });
 });
 
-describe("what callers tell", () => {
-  test("of a server that is gone holds until it is looked at", async ({ expect }) => {
+describe("a report of a caller", () => {
+  test("that the server is unavailable holds until the next attempt", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, ONE, 60_000);
@@ -225,7 +231,7 @@ describe("what callers tell", () => {
     });
   });
 
-  test("and was told to somebody is put right by the next life of the object, too", async ({
+  test("that another caller received is corrected, also by the next life of the object", async ({
     expect,
   }) => {
     await withScene(async (scene) => {
@@ -240,7 +246,7 @@ describe("what callers tell", () => {
     });
   });
 
-  test("and what nobody was told of needs no correction", async ({ expect }) => {
+  test("that no other caller received needs no correction", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, ONE, 60_000);
@@ -252,7 +258,7 @@ describe("what callers tell", () => {
     });
   });
 
-  test("of one that is back has it looked at soon", async ({ expect }) => {
+  test("that the server is available has it retried soon", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = await failing(scene);
       for (const seconds of [1, 2, 4]) {
@@ -273,7 +279,7 @@ describe("what callers tell", () => {
     });
   });
 
-  test("is heard of the server itself, too", async ({ expect }) => {
+  test("may be an announcement of the server itself", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = await failing(scene);
       for (const seconds of [1, 2, 4]) {
@@ -288,7 +294,7 @@ describe("what callers tell", () => {
     });
   });
 
-  test("is all there is to know of one whose lists nobody asked for", async ({ expect }) => {
+  test("decides the condition of a server that was never read", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       expect(cache.condition().state).toBe("unknown");
@@ -304,7 +310,7 @@ describe("what callers tell", () => {
     });
   });
 
-  test("gives way to what is found here", async ({ expect }) => {
+  test("is replaced by the result of the next attempt", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       cache.report(trouble(START));
@@ -316,7 +322,7 @@ describe("what callers tell", () => {
 });
 
 describe("the log", () => {
-  test("has a line for each change, and none for what stays", async ({ expect }) => {
+  test("has one line for each change of the condition", async ({ expect }) => {
     await withScene(async (scene) => {
       const lines: unknown[] = [];
       const take = (line: unknown) => void lines.push(JSON.parse(String(line)));

@@ -1,4 +1,4 @@
-/** What is written of catalogs: in rows that the database takes, and no more than has changed. */
+/** The stored catalogs: rows that the database accepts, and no more writes than changes. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -64,8 +64,8 @@ const catalog: fc.Arbitrary<Catalog> = fc.record({
   isPublic: fc.boolean(),
 });
 
-describe("rows", () => {
-  test("give back any catalog as it was, one in the place of another", async ({ expect }) => {
+describe("stored rows", () => {
+  test("return every catalog unchanged, also one in place of another", async ({ expect }) => {
     await withScene(async (scene) => {
       const shelf = shelfOf(scene);
       let last: Catalog | undefined;
@@ -90,7 +90,7 @@ describe("rows", () => {
     ["of one byte", "x".repeat(3_000_000)],
     ["of four bytes", "😀".repeat(700_000)],
     ["that JSON spells out", "\ud83d".repeat(500_000)],
-  ])("take a thing of many characters %s", async ([, long = ""], { expect }) => {
+  ])("hold an item of many characters %s", async ([, long = ""], { expect }) => {
     await withScene(async (scene) => {
       const shelf = shelfOf(scene);
       const kept = shelved(1, "1");
@@ -106,7 +106,7 @@ describe("rows", () => {
     });
   });
 
-  test("of a list that is as it was are left as they are", async ({ expect }) => {
+  test("of an unchanged list are not written", async ({ expect }) => {
     await withScene(async (scene) => {
       const shelf = shelfOf(scene);
       const many = Array.from({ length: 20_000 }, (_, n) => `tool number ${n}`);
@@ -122,7 +122,7 @@ describe("rows", () => {
     });
   });
 
-  test("of one catalog go without those of another", async ({ expect }) => {
+  test("of one catalog are deleted without those of another", async ({ expect }) => {
     await withScene(async (scene) => {
       const shelf = shelfOf(scene);
       const one = catalogOf({ tools: ["a"], prompts: ["p"] }, { version: "1" });
@@ -135,8 +135,8 @@ describe("rows", () => {
   });
 });
 
-describe("what is written", () => {
-  test("is nothing while nothing is known", async ({ expect }) => {
+describe("the database", () => {
+  test("stays empty while no catalog is known", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       cache.outdated(["tools"]);
@@ -147,7 +147,7 @@ describe("what is written", () => {
     });
   });
 
-  test("is one row, once an hour, while nothing changes", async ({ expect }) => {
+  test("gets one row an hour while nothing changes", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       const changes = (): number =>
@@ -170,7 +170,7 @@ describe("what is written", () => {
     });
   });
 
-  test("is forgotten when the server is elsewhere now", async ({ expect }) => {
+  test("forgets catalogs that were read from another URL", async ({ expect }) => {
     await withScene(async (scene) => {
       serves(scene, catalogOf({ tools: ["one"] }), 60_000);
       await ask(scene.cache());
@@ -188,7 +188,7 @@ describe("a large catalog", () => {
   const names = Array.from({ length: 10_000 }, (_, n) => `tool-${n}-${"x".repeat(300)}`);
   const large = catalogOf({ tools: names }, { version: "large" });
 
-  test("is there in the next life, whole", async ({ expect }) => {
+  test("is complete in the next life of the object", async ({ expect }) => {
     await withScene(async (scene) => {
       serves(scene, large, 60_000);
       await ask(scene.cache());
@@ -200,7 +200,7 @@ describe("a large catalog", () => {
     });
   });
 
-  test("is not read for whoever has it", async ({ expect }) => {
+  test("is not loaded for a caller that has its version", async ({ expect }) => {
     await withScene(async (scene) => {
       serves(scene, large, 60_000);
       await ask(scene.cache());

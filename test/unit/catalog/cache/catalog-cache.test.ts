@@ -1,11 +1,11 @@
-/** The cache of a server's catalogs: how long what it has read is good. */
+/** The catalog cache: how long a catalog is fresh. */
 
 import { describe, test } from "vitest";
 
 import { ask, catalogOf, ONE, serves, short, TWO, withScene } from "./catalog-fixture.ts";
 
 describe("freshness", () => {
-  test("one reading serves all who ask at the same time", async ({ expect }) => {
+  test("one reading serves all callers that ask at the same time", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       const answers = Array.from({ length: 20 }, () => ask(cache));
@@ -21,7 +21,7 @@ describe("freshness", () => {
     { said: "0", ttlMs: 0, freshMs: 0 },
     { said: "a year", ttlMs: 365 * 86_400_000, freshMs: 86_400_000 },
   ])(
-    "of a server that says $said, what was read is good for $freshMs ms",
+    "a catalog with the TTL $said is fresh for $freshMs ms",
     async ({ ttlMs, freshMs }, { expect }) => {
       await withScene(async (scene) => {
         const cache = scene.cache();
@@ -37,7 +37,9 @@ describe("freshness", () => {
     },
   );
 
-  test("of a server that tells of changes, it is good for ten minutes", async ({ expect }) => {
+  test("a catalog is fresh for ten minutes while the server announces changes", async ({
+    expect,
+  }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       for (const topic of ["tools", "prompts", "resources"] as const) scene.covered.add(topic);
@@ -58,7 +60,7 @@ describe("freshness", () => {
     });
   });
 
-  test("that a server tells of changes counts from before it was read", async ({ expect }) => {
+  test("announcements count only if they were on before the reading", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, ONE, 0);
@@ -71,7 +73,7 @@ describe("freshness", () => {
     });
   });
 
-  test("a list that the server has not need not be told of", async ({ expect }) => {
+  test("a list that the server does not have needs no announcements", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       const about = { capabilities: { tools: {} }, serverInfo: undefined, instructions: undefined };
@@ -83,7 +85,7 @@ describe("freshness", () => {
     });
   });
 
-  test("a server that has no lists tells of none", async ({ expect }) => {
+  test("a server without lists counts as one that announces nothing", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       const about = { capabilities: {}, serverInfo: undefined, instructions: undefined };
@@ -94,7 +96,7 @@ describe("freshness", () => {
     });
   });
 
-  test("a clock that is set back makes nothing fresh", async ({ expect }) => {
+  test("a clock that was set back makes no catalog fresh", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, ONE, 60_000);
@@ -105,7 +107,9 @@ describe("freshness", () => {
     });
   });
 
-  test("what a caller doubts is read anew, once a second", async ({ expect }) => {
+  test("a catalog that a caller doubts is read again, at most once a second", async ({
+    expect,
+  }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, ONE, 60_000);
@@ -123,8 +127,8 @@ describe("freshness", () => {
   });
 });
 
-describe("a change that the server tells of", () => {
-  test("has it read again", async ({ expect }) => {
+describe("a change that the server announces", () => {
+  test("has the catalog read again", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       serves(scene, ONE, 60_000);
@@ -140,7 +144,7 @@ describe("a change that the server tells of", () => {
     });
   });
 
-  test("while it is being read: who asks then gets what came after", async ({ expect }) => {
+  test("during a refresh has it read again for callers that ask afterwards", async ({ expect }) => {
     await withScene(async (scene) => {
       const cache = scene.cache();
       const before = ask(cache);
@@ -156,7 +160,7 @@ describe("a change that the server tells of", () => {
     });
   });
 
-  test("is remembered when memory goes before it was read", async ({ expect }) => {
+  test("is remembered by the next life of the object", async ({ expect }) => {
     await withScene(async (scene) => {
       serves(scene, ONE, 60_000);
       const cache = scene.cache();

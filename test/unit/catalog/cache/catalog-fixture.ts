@@ -1,4 +1,4 @@
-/** A cache of catalogs on a database of its own, with a server and a clock that the test plays. */
+/** A catalog cache on a database of its own, with a server and a clock that the test controls. */
 
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";

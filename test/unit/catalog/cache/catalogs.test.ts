@@ -1,4 +1,4 @@
-/** What an isolate knows of the servers' catalogs, and when it asks the feeds. */
+/** The copies of catalogs in an isolate, and when it asks the feeds. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -71,7 +71,7 @@ function later(ms: number): void {
 }
 
 describe("knownCatalog()", () => {
-  test("asks once, and then no more for five minutes", async ({ expect }) => {
+  test("asks the feed once in five minutes", async ({ expect }) => {
     const { known, feed } = newWorld();
     const first = await known();
     expect(namesOf(first)).toEqual(["a"]);
@@ -84,7 +84,7 @@ describe("knownCatalog()", () => {
     expect(feed.asked).toHaveLength(2);
   });
 
-  test("says how long it is good, less and less", async ({ expect }) => {
+  test("says how long the catalog is fresh, less with time", async ({ expect }) => {
     const { known } = newWorld();
     expect((await known()).freshMs).toBe(10_000);
     later(9000);
@@ -93,7 +93,7 @@ describe("knownCatalog()", () => {
     expect((await known()).freshMs).toBe(0);
   });
 
-  test("waits for nothing newer where there is something", async ({ expect }) => {
+  test("does not wait for a newer catalog if there is one", async ({ expect }) => {
     const { known, waits } = newWorld();
     await known();
     later(5 * MINUTE_MS);
@@ -101,7 +101,7 @@ describe("knownCatalog()", () => {
     expect(waits()).toEqual([0, 0]);
   });
 
-  test("waits where there is nothing", async ({ expect }) => {
+  test("waits if there is no catalog", async ({ expect }) => {
     const { known, feed, waits } = newWorld(5000);
     const { has } = feed;
     feed.has = undefined;
@@ -114,7 +114,7 @@ describe("knownCatalog()", () => {
     expect(namesOf(await knowing)).toEqual(["a"]);
   });
 
-  test("waits with those who wait already", async ({ expect }) => {
+  test("waits beside other callers that wait", async ({ expect }) => {
     const { known, feed, waits } = newWorld(5000);
     const { has } = feed;
     feed.has = undefined;
@@ -129,7 +129,7 @@ describe("knownCatalog()", () => {
     expect([await first, await second].map(namesOf)).toEqual([["a"], ["a"]]);
   });
 
-  test("does not wait for what nobody had a moment ago", async ({ expect }) => {
+  test("does not wait for a server that had no catalog a moment ago", async ({ expect }) => {
     const { known, feed, waits } = newWorld();
     feed.has = undefined;
     feed.trouble = { reason: "unreachable", message: "is down", since: 1 };
@@ -143,7 +143,7 @@ describe("knownCatalog()", () => {
     expect(waits()).toEqual([0, 20, 0, 20]);
   });
 
-  test("learns at once that it is back from whoever lists", async ({ expect }) => {
+  test("learns of a recovery from a list", async ({ expect }) => {
     const { known, current, feed } = newWorld();
     const { has } = feed;
     feed.has = undefined;
@@ -153,7 +153,7 @@ describe("knownCatalog()", () => {
     expect(namesOf(await known())).toEqual(["a"]);
   });
 
-  test("knows each kind of client, and each address of a server, apart", async ({ expect }) => {
+  test("keeps kinds of clients, and URLs of a server, apart", async ({ expect }) => {
     const { feeds, feed, server, known } = newWorld();
     await known();
     feed.has = catalogOf({ lists: { tools: tools("b") } });
@@ -166,7 +166,7 @@ describe("knownCatalog()", () => {
 });
 
 describe("currentCatalog()", () => {
-  test("always asks, and is told nothing that is known", async ({ expect }) => {
+  test("always asks, and is not sent a version that it has", async ({ expect }) => {
     const { current, feed } = newWorld();
     const first = await current();
     const second = await current();
@@ -176,7 +176,7 @@ describe("currentCatalog()", () => {
     expect(namesOf(await current())).toEqual(["b"]);
   });
 
-  test("has one object for a version, however often it comes", async ({ expect }) => {
+  test("has one object for a version, however often it is sent", async ({ expect }) => {
     const { current } = newWorld();
     // Both ask before either is answered, so both are sent the whole.
     const [first, second] = await Promise.all([current(), current()]);
@@ -184,7 +184,7 @@ describe("currentCatalog()", () => {
     expect((await current()).catalog).toBe(first.catalog);
   });
 
-  test("shows the last good one of a server that is failing", async ({ expect }) => {
+  test("returns the last good catalog of a failing server", async ({ expect }) => {
     const { current, feed } = newWorld();
     await current();
     feed.trouble = { reason: "timeout", message: "is late", since: 5 };
@@ -194,7 +194,7 @@ describe("currentCatalog()", () => {
     expect((await current()).trouble).toBeUndefined();
   });
 
-  test("keeps what it has when the feed has nothing, until it is too old", async ({ expect }) => {
+  test("keeps its copy if the feed has none, until the hard limit", async ({ expect }) => {
     const { current, known, feed } = newWorld(20, 1);
     await current();
     feed.has = undefined;
@@ -208,7 +208,7 @@ describe("currentCatalog()", () => {
     expect((await known()).catalog).toBeUndefined();
   });
 
-  test("counts the age of a failing server's from when it failed", async ({ expect }) => {
+  test("counts the age of a failing server's catalog from the failure", async ({ expect }) => {
     const { current, feed } = newWorld(20, 1);
     feed.trouble = { reason: "timeout", message: "is late", since: Date.now() - 50 * MINUTE_MS };
     await current();
@@ -219,7 +219,7 @@ describe("currentCatalog()", () => {
     expect((await current()).catalog).toBeUndefined();
   });
 
-  test("forgets what a server had that is configured no more", async ({ expect }) => {
+  test("forgets the catalog of a server that is not configured any more", async ({ expect }) => {
     const { current, feed } = newWorld();
     await current();
     feed.has = undefined;
@@ -227,7 +227,7 @@ describe("currentCatalog()", () => {
     expect((await current()).catalog).toBeUndefined();
   });
 
-  test("does not wait twice in vain, for a while", async ({ expect }) => {
+  test("does not wait again for a while after a wait in vain", async ({ expect }) => {
     vi.useRealTimers();
     const { current, feed, waits } = newWorld();
     feed.gate = { opened: new Promise(() => undefined), heedsWait: true };
@@ -242,7 +242,7 @@ describe("currentCatalog()", () => {
     expect(waits()).toEqual([20, 0, 0, 20]);
   });
 
-  test("forgets what is too old to be shown, also while it does not wait", async ({ expect }) => {
+  test("forgets a catalog past the hard limit, also while it does not wait", async ({ expect }) => {
     vi.useRealTimers();
     const { current, known, feed, waits } = newWorld(20, 0);
     feed.gate = { opened: new Promise(() => undefined), heedsWait: true };
@@ -255,14 +255,14 @@ describe("currentCatalog()", () => {
     expect(waits()).toEqual([20, 0]);
   });
 
-  test("tells the feed that what is known is doubted", async ({ expect }) => {
+  test("passes a doubt on to the feed", async ({ expect }) => {
     const { feeds, feed, server, current } = newWorld();
     await current();
     await currentCatalog({ feeds, limits }, server, client, true);
     expect(feed.asked.map(({ isDoubted }) => isDoubted)).toEqual([undefined, true]);
   });
 
-  test("asks a feed that fails once more", async ({ expect }) => {
+  test("repeats the question to a feed that fails", async ({ expect }) => {
     const { current, feed } = newWorld();
     feed.failures = 1;
     expect(namesOf(await current())).toEqual(["a"]);
@@ -270,7 +270,7 @@ describe("currentCatalog()", () => {
   });
 
   test.for([{ isKnown: true }, { isKnown: false }])(
-    "never rejects when feeds do (known before: $isKnown)",
+    "never rejects when the feed does (known before: $isKnown)",
     async ({ isKnown }, { expect }) => {
       const { current, feed } = newWorld();
       if (isKnown) await current();
@@ -304,7 +304,7 @@ describe("currentCatalog()", () => {
     expect(namesOf(await known())).toBeUndefined();
   });
 
-  test("waits for no feed that does not answer", async ({ expect }) => {
+  test("does not wait for a feed that does not answer", async ({ expect }) => {
     vi.useRealTimers();
     const { current, known, feed } = newWorld();
     await current();
@@ -315,7 +315,7 @@ describe("currentCatalog()", () => {
     expect(namesOf(await known())).toEqual(["a"]);
   });
 
-  test("what comes late does not replace what is newer", async ({ expect }) => {
+  test("does not replace a newer copy by a late answer", async ({ expect }) => {
     const { current, known, feed } = newWorld();
     await current();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -334,9 +334,7 @@ describe("currentCatalog()", () => {
 });
 
 describe("recentCatalog()", () => {
-  test("takes what was asked for a moment ago, and asks for everything else", async ({
-    expect,
-  }) => {
+  test("takes a copy of a moment ago, and asks for an older one", async ({ expect }) => {
     const { recent, feed } = newWorld();
     await recent();
     later(limits.catalogFreshSeconds * 1000 - 1);

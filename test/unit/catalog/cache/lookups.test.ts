@@ -1,4 +1,4 @@
-/** What a catalog is asked for again and again: names both ways, places, and header bindings. */
+/** The indexes of a catalog: names both ways, positions, and header bindings. */
 
 import { describe, test, vi } from "vitest";
 
@@ -22,7 +22,7 @@ const [first, second] = [
 ];
 const naming = new Naming({ servers: [first, second], isMerged: true, keepsNames: false }, 45);
 
-test("itemNamed() and placeOf() find things by the server's names", ({ expect }) => {
+test("itemNamed() and placeOf() find items by the server's names", ({ expect }) => {
   const catalog = catalogOf({
     lists: { tools: tools("a", "__proto__", "b"), resources: things("uri", ["a"]) },
   });
@@ -37,7 +37,7 @@ test("itemNamed() and placeOf() find things by the server's names", ({ expect })
   expect(itemNamed(catalog, "prompts", "a")).toBeUndefined();
 });
 
-test("shows() tells what is listed and may be seen", ({ expect }) => {
+test("shows() is true for listed items that may be seen", ({ expect }) => {
   const lists = {
     tools: tools("a", "secret"),
     templates: things("uriTemplate", ["secret:{x}", "x:{x}"]),
@@ -59,7 +59,7 @@ test("shows() tells what is listed and may be seen", ({ expect }) => {
 });
 
 describe("publicIndex()", () => {
-  test("has the names of what may be seen, both ways", ({ expect }) => {
+  test("maps the names of visible items both ways", ({ expect }) => {
     const long = "a_very_long_name_".repeat(10);
     const catalog = catalogOf({
       lists: { tools: tools("a", "secret", long), prompts: tools("p") },
@@ -72,7 +72,7 @@ describe("publicIndex()", () => {
     expect(publicIndex(naming, first, "prompts", catalog).toPublic.get("p")).toBe("one__p");
   });
 
-  test("is made once for a catalog at an endpoint", ({ expect }) => {
+  test("is computed once for a catalog at an endpoint", ({ expect }) => {
     const catalog = catalogOf({ lists: { tools: tools("a") } });
     const making = vi.spyOn(Naming.prototype, "publicNames");
     const index = publicIndex(naming, first, "tools", catalog);
@@ -93,7 +93,7 @@ const schema = (annotation: unknown) => ({
 });
 
 describe("factsOf()", () => {
-  test("reads which arguments are mirrored, once", ({ expect }) => {
+  test("reads the mirrored arguments of a tool once", ({ expect }) => {
     const catalog = catalogOf({
       lists: { tools: [...things("name", ["a"], schema("Query")), ...tools("b")] },
     });
@@ -103,7 +103,7 @@ describe("factsOf()", () => {
     expect(factsOf(catalog, "b")).toEqual({ bindings: [] });
   });
 
-  test("knows nothing of what is not listed, or breaks the rules", ({ expect }) => {
+  test("returns nothing for a tool that is not listed or breaks the rules", ({ expect }) => {
     const catalog = catalogOf({ lists: { tools: things("name", ["a"], schema("not a token")) } });
     expect(factsOf(catalog, "a")).toBeUndefined();
     expect(factsOf(catalog, "c")).toBeUndefined();

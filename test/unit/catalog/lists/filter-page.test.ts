@@ -1,4 +1,4 @@
-/** A page as the one server of an endpoint gave it, and what of it is shown. */
+/** A page of the one server of an endpoint, as clients see it. */
 
 import { describe, test } from "vitest";
 
@@ -15,19 +15,19 @@ function placeOf(options: Parameters<typeof routeScene>[0][0], keepsNames = fals
   return routeScene([options], { keepsNames }).place;
 }
 
-describe("a page", () => {
-  test("is shown as it came where nothing is said of it", ({ expect }) => {
+describe("filterPage()", () => {
+  test("leaves a page unchanged without a policy", ({ expect }) => {
     expect(filterPage(placeOf({ slug: "a" }), "tools", TOOLS)).toEqual(TOOLS);
   });
 
-  test("is shown without what is forbidden, and what cannot be judged", ({ expect }) => {
+  test("removes forbidden items, and items that cannot be judged", ({ expect }) => {
     const place = placeOf({ slug: "a", tools: policy(undefined, ["shut"]) }, true);
     expect(filterPage(place, "tools", TOOLS)).toEqual({
       ...{ tools: [{ name: "open", title: "O" }], nextCursor: "c", ttlMs: 5 },
     });
   });
 
-  test("has the operator's names, but not at the server's own endpoint", ({ expect }) => {
+  test("sets the operator's names, except at the server's own endpoint", ({ expect }) => {
     const tools = { ...policy(["open", "shut"]), rename: new Map([["open", "start"]]) };
     const named = filterPage(placeOf({ slug: "a", tools }), "tools", TOOLS);
     expect(named["tools"]).toEqual([{ name: "start", title: "O" }, { name: "shut" }]);
@@ -35,7 +35,7 @@ describe("a page", () => {
     expect(own["tools"]).toEqual([{ name: "open", title: "O" }, { name: "shut" }]);
   });
 
-  test("of resources is judged by URIs, and one of templates by their text", ({ expect }) => {
+  test("judges resources by their URIs and templates by their text", ({ expect }) => {
     const place = placeOf({ slug: "a", resources: policy(["x:*"], ["x:s*"]) });
     const resources = [{ uri: "x:1" }, { uri: "x:s" }, { uri: "y:1" }, { name: "x:1" }];
     expect(filterPage(place, "resources", { resources })).toEqual({ resources: [{ uri: "x:1" }] });
@@ -48,7 +48,10 @@ describe("a page", () => {
     });
   });
 
-  test.for([{}, { tools: null }, { tools: {} }])("without a list stays: %j", (page, { expect }) => {
-    expect(filterPage(placeOf({ slug: "a", tools: policy([]) }), "tools", page)).toEqual(page);
-  });
+  test.for([{}, { tools: null }, { tools: {} }])(
+    "leaves a result without a list unchanged: %j",
+    (page, { expect }) => {
+      expect(filterPage(placeOf({ slug: "a", tools: policy([]) }), "tools", page)).toEqual(page);
+    },
+  );
 });

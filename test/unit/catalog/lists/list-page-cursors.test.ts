@@ -1,4 +1,4 @@
-/** Cursors of merged lists: for whom they are, and where they lead when lists change in between. */
+/** The cursors of merged lists: who may use them, and where they lead when lists change in between. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -17,7 +17,7 @@ const ONE_EACH = { listPageItems: 1 };
 const answer = (there: RequestScope, cursor: unknown): Promise<Reply> =>
   listPage(there, { client: CLIENT, list: "tools", cursor });
 
-describe("a cursor is good for nothing", () => {
+describe("a cursor is invalid", () => {
   const world = mergedWorld({ one: listing("a", "b"), two: listing("c") }, ONE_EACH);
   const given = async (): Promise<string> => String((await pageOf(world))["nextCursor"]);
   const invalid = {
@@ -48,7 +48,7 @@ describe("a cursor is good for nothing", () => {
     }
   });
 
-  test("when anything of it is changed, and the answer is always the same", async ({ expect }) => {
+  test("when any character is changed, and the error is always the same", async ({ expect }) => {
     const cursor = await given();
     const broken = [...Array(cursor.length).keys()].map(
       (at) => `${cursor.slice(0, at)}${cursor[at] === "A" ? "B" : "A"}${cursor.slice(at + 1)}`,
@@ -60,7 +60,7 @@ describe("a cursor is good for nothing", () => {
     expect(badCursor()).toEqual(invalid);
   });
 
-  test("that was sealed for something else", async ({ expect }) => {
+  test("if it was sealed for another purpose", async ({ expect }) => {
     const place = { list: "tools", slug: "one", index: 0, after: "a", told: 1 };
     const sealed = (purpose: "cursor" | "request-state", value: unknown): Promise<string> =>
       sealFor(world, purpose, value);
@@ -80,8 +80,8 @@ describe("a cursor is good for nothing", () => {
   });
 });
 
-describe("a cursor says nothing", () => {
-  test("of the servers, and is another one each time", async ({ expect }) => {
+describe("a cursor reveals nothing", () => {
+  test("about the servers, and is different each time", async ({ expect }) => {
     const world = mergedWorld({ hidden: listing("secret", "b"), two: listing() }, ONE_EACH);
     const cursors = [await pageOf(world), await pageOf(world)].map((page) =>
       String(page["nextCursor"]),
@@ -119,7 +119,7 @@ describe("when a list changes between pages", () => {
     },
   );
 
-  test("the server's being gone is not the end of the list", async ({ expect }) => {
+  test("the list goes on when the server of the cursor is down", async ({ expect }) => {
     const world = mergedWorld({ one: listing("a", "b"), two: listing("z") }, ONE_EACH);
     const [, ...rest] = await allPages(world, {}, () => {
       const feed = world.feeds.of("one");
@@ -130,7 +130,7 @@ describe("when a list changes between pages", () => {
     expect(JSON.stringify(rest[0]?.["_meta"])).toContain('"server":"one","state":"down"');
   });
 
-  test("a name that is too long to be carried is found by its place", async ({ expect }) => {
+  test("an item whose name is too long for a cursor is found by its index", async ({ expect }) => {
     const uris = ["a", "b", "c"].map((letter) => `r:${letter.repeat(100_000)}`);
     const world = mergedWorld(
       {
@@ -144,7 +144,7 @@ describe("when a list changes between pages", () => {
     expect(String(pages[0]?.["nextCursor"]).length).toBeLessThan(2000);
   });
 
-  test("a server that has something else for each page comes to an end", async ({ expect }) => {
+  test("a server with new items for every page comes to an end", async ({ expect }) => {
     const world = mergedWorld(
       { one: listing("a"), two: listing("z") },
       { listPageItems: 1, catalogItems: 12 },
@@ -164,7 +164,7 @@ describe("when a list changes between pages", () => {
     listPageItems: fc.integer({ min: 1, max: 4 }),
     changesFirst: fc.boolean(),
   });
-  test("nothing of a server that stays is missing or comes twice", async ({ expect }) => {
+  test("items that stay are listed once", async ({ expect }) => {
     await fc.assert(
       fc.asyncProperty(history, async ({ stays, changes, listPageItems, changesFirst }) => {
         const staying = stays.map((list, n) => [`stays${n}`, listing(...list)] as const);
@@ -184,7 +184,7 @@ describe("when a list changes between pages", () => {
     );
   });
 
-  test("a thing that is added or taken away before the place shifts nothing", async ({
+  test("an item that is added or removed before the position shifts nothing", async ({
     expect,
   }) => {
     await fc.assert(

@@ -1,4 +1,4 @@
-/** Merged lists of servers of both eras: each thing in the words of the client, and none lost. */
+/** Merged lists of servers of both eras: every item in the client's revision, and none lost. */
 
 import { describe, test } from "vitest";
 
@@ -93,13 +93,13 @@ function attributed(tool: JsonObject): JsonObject {
 describe.for(TOLD)("to a client of $revision", ({ revision, tools }) => {
   const client = clientKind(revision, {});
 
-  test("the tools of both are told in its words", async ({ expect }) => {
+  test("tools of both eras are translated to the client's revision", async ({ expect }) => {
     const page = await pageOf(mergedWorld(PARTS), { client });
     expect(thingsIn(page)).toEqual(tools.map(attributed));
     expect(page).not.toHaveProperty("_meta");
   });
 
-  test("page by page as well", async ({ expect }) => {
+  test("pages of tools are translated as well", async ({ expect }) => {
     const pages = await allPages(mergedWorld(PARTS, { listPageItems: 1 }), { client });
     expect(pages.map((page) => thingsIn(page))).toEqual(tools.map((tool) => [attributed(tool)]));
   });

@@ -1,4 +1,4 @@
-/** Merging: the pages together are the list, whoever answers first, and nobody waits for the slowest. */
+/** Merging: the pages together are the list, whichever server answers first, and none waits for the slowest. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -39,7 +39,7 @@ const SLUGS = ["one", "two", "three", "two-", "o"];
 const servers = fc.array(contents, { minLength: 2, maxLength: SLUGS.length });
 
 describe("the pages of a list", () => {
-  test("are together the merged list, whatever their sizes", async ({ expect }) => {
+  test("together are the merged list, whatever their sizes", async ({ expect }) => {
     const sizes = fc.record({
       listPageItems: fc.integer({ min: 1, max: 9 }),
       listPageBytes: fc.integer({ min: 1, max: 400 }),
@@ -80,7 +80,7 @@ describe("the pages of a list", () => {
     );
   });
 
-  test("are the same whoever answers first", async ({ expect }) => {
+  test("are the same whichever server answers first", async ({ expect }) => {
     const order = fc.shuffledSubarray([0, 1, 2, 3, 4], { minLength: 5 });
     await fc.assert(
       fc.asyncProperty(servers, order, fc.constantFrom(...LIST_KINDS), async (all, order, list) => {
@@ -125,7 +125,7 @@ describe("a page", () => {
     expect(namesIn(resultOf(await page))).toHaveLength(50);
   });
 
-  test("that is full waits for nobody, and what is on the way is left to be had", async ({
+  test("that is full waits for no server, and late catalogs are ready for the next page", async ({
     expect,
   }) => {
     const world = mergedWorld(
@@ -141,7 +141,7 @@ describe("a page", () => {
     await Promise.all(world.left);
   });
 
-  test("has what was known of a server whose feed is stuck, and waits once for all of them", async ({
+  test("has the known items of servers whose feeds are stuck, and waits once for all of them", async ({
     expect,
   }) => {
     const slugs = Array.from({ length: 20 }, (_, n) => `stuck${n}`);
@@ -158,9 +158,7 @@ describe("a page", () => {
     expect(JSON.stringify(page["_meta"])).toContain('"server":"stuck19","state":"failing"');
   });
 
-  test("of few things does not wait for a server that is slow for longer than it may", async ({
-    expect,
-  }) => {
+  test("of few items waits for a slow server no longer than it may", async ({ expect }) => {
     const world = mergedWorld({
       one: listing("a"),
       slow: { catalog: undefined },
@@ -173,7 +171,9 @@ describe("a page", () => {
     expect(world.feeds.of("slow").asked.map(({ waitMs }) => waitMs)).toEqual([20]);
   });
 
-  test("that goes on asks nobody anew who was asked a moment ago", async ({ expect }) => {
+  test("that continues a list asks no feed again that was asked a moment ago", async ({
+    expect,
+  }) => {
     const world = mergedWorld(
       { one: listing("a", "b", "c"), two: listing("d") },
       { listPageItems: 1, catalogFreshSeconds: 10 },
@@ -185,7 +185,7 @@ describe("a page", () => {
     expect(world.feeds.of("one").asked).toHaveLength(2);
   });
 
-  test("of tools that goes on does not look at the servers before", async ({ expect }) => {
+  test("that continues a list of tools does not look at earlier servers", async ({ expect }) => {
     const world = mergedWorld({ one: listing("a"), two: listing("b", "c") }, { listPageItems: 2 });
     const first = await pageOf(world);
     await pageOf(world, { cursor: first["nextCursor"] });
@@ -194,7 +194,9 @@ describe("a page", () => {
 });
 
 describe("50 servers with 200 tools each", () => {
-  test("are listed whole, in pages of a thousand, each within its bytes", async ({ expect }) => {
+  test("are listed completely, in pages of a thousand, each within its bytes", async ({
+    expect,
+  }) => {
     const description = "What this tool does, when it is of use, and what it gives back. ".repeat(
       6,
     );

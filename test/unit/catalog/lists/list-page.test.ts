@@ -1,4 +1,4 @@
-/** Pages of lists that several servers share: what is on them, and what is said of the servers. */
+/** Pages of merged lists: their items, and their notes on the servers. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -35,7 +35,7 @@ afterEach(() => {
 });
 
 describe("a page has", () => {
-  test("the things of all servers, in the operator's order and theirs", async ({ expect }) => {
+  test("the items of all servers, in the operator's order and the servers'", async ({ expect }) => {
     const world = mergedWorld({ zoo: listing("z", "a"), ape: listing("m"), bee: listing() });
     expect(await pageOf(world)).toEqual({
       resultType: "complete",
@@ -48,7 +48,7 @@ describe("a page has", () => {
     });
   });
 
-  test("things as they are, but for their names and whose they are", async ({ expect }) => {
+  test("items unchanged but for their names and servers", async ({ expect }) => {
     const odd = {
       ...{ title: "a", description: "name", inputSchema: { properties: { name: { const: "a" } } } },
       ...{ _meta: { "x/y": [1, null], ui: { resourceUri: "ui://a" } }, "": 0, ["__proto__"]: 1 },
@@ -65,7 +65,7 @@ describe("a page has", () => {
     expect(JSON.stringify(thingsIn(prompts, "prompts")[0])).toBe(text);
   });
 
-  test("URIs as they are, and each once: the first server has it", async ({ expect }) => {
+  test("unchanged URIs, each once: the first server owns it", async ({ expect }) => {
     const world = mergedWorld(
       {
         one: resources("1", "a:1", "b:1"),
@@ -86,7 +86,7 @@ describe("a page has", () => {
     }
   });
 
-  test("no resource that requests for it do not lead to", async ({ expect }) => {
+  test("no resource whose requests go to another server", async ({ expect }) => {
     const pointing = things("name", ["a"], { _meta: { ui: { resourceUri: "ui://1" } } });
     const lists = { resources: things("uri", ["ui://1", "ui://2"]) };
     const world = mergedWorld({
@@ -97,7 +97,7 @@ describe("a page has", () => {
     expect(namesIn(page, "resources")).toEqual(["ui://2"]);
   });
 
-  test("nothing that may not be seen", async ({ expect }) => {
+  test("no forbidden item", async ({ expect }) => {
     const policy = { ...OPEN_POLICY, deny: [new Glob("secret*")] };
     const lists = {
       tools: tools("secret_a", "b"),
@@ -132,7 +132,7 @@ describe("a page has", () => {
 });
 
 describe("a page ends", () => {
-  test("with so many things, and the last has no cursor", async ({ expect }) => {
+  test("at the limit of items, and the last page has no cursor", async ({ expect }) => {
     const world = mergedWorld(
       { one: listing("a", "b", "c"), two: listing("d", "e", "f") },
       { listPageItems: 2 },
@@ -146,7 +146,7 @@ describe("a page ends", () => {
     expect(pages.at(-1)).not.toHaveProperty("nextCursor");
   });
 
-  test("with so many bytes, and has one thing at least", async ({ expect }) => {
+  test("at the limit of bytes, with at least one item", async ({ expect }) => {
     const world = mergedWorld(
       {
         one: {
@@ -170,7 +170,7 @@ describe("a page ends", () => {
     ]);
   });
 
-  test("before nothing: whoever comes after it has to have something", async ({ expect }) => {
+  test("only where another item follows", async ({ expect }) => {
     const policy = { ...OPEN_POLICY, deny: [new Glob("no*")] };
     const world = mergedWorld(
       { one: listing(), two: { ...listing("a", "b", "no1", "no2"), server: { tools: policy } } },
@@ -179,7 +179,9 @@ describe("a page ends", () => {
     expect(await allPages(world)).toHaveLength(1);
   });
 
-  test("or, where nobody knows yet, is followed by an empty last one", async ({ expect }) => {
+  test("and may be followed by an empty last page if the next server was not known yet", async ({
+    expect,
+  }) => {
     const world = mergedWorld({ one: listing("a"), two: listing() }, { listPageItems: 1 });
     const pages = await allPages(world);
     expect(pages.map((page) => namesIn(page))).toEqual([["one__a"], []]);
@@ -190,8 +192,8 @@ describe("a page ends", () => {
   });
 });
 
-describe("of its servers, a page says", () => {
-  test("which one is missing", async ({ expect }) => {
+describe("about its servers, a page says", () => {
+  test("which one is down", async ({ expect }) => {
     const world = mergedWorld({ one: listing("a"), two: down });
     world.feeds.of("two").trouble = trouble;
     expect(await pageOf(world)).toEqual({
@@ -204,7 +206,7 @@ describe("of its servers, a page says", () => {
     });
   });
 
-  test("which one is shown as it was, and marks what it had", async ({ expect }) => {
+  test("which one is failing, and marks its items", async ({ expect }) => {
     const items = [
       { name: "a", text: '{"name":"a"}' },
       { name: "b", text: '{"name":"b","_meta":{"x":1},"title":"B"}' },
@@ -235,7 +237,7 @@ describe("of its servers, a page says", () => {
     });
   });
 
-  test("which list a server did not give, and marks what it had of it", async ({ expect }) => {
+  test("which list a server did not return, and marks the items of it", async ({ expect }) => {
     const message = 'Upstream "one" answered tools/list without a list';
     const fault = { list: "tools", reason: "malformed", message, since: 7 } as const;
     const lists = { tools: tools("a"), prompts: tools("p") };
@@ -263,7 +265,7 @@ describe("of its servers, a page says", () => {
     expect(thingsIn(prompts, "prompts")[0]).toEqual({ name: "one__p", ...of("one") });
   });
 
-  test("whose each thing is, whatever its server says there", async ({ expect }) => {
+  test("the server of each item, whatever that server sets there", async ({ expect }) => {
     const forged = { "edgeway/server": "two", "edgeway/state": { state: "failing" }, "x/y": 1 };
     const lists = {
       tools: things("name", ["a"], { _meta: forged }),
@@ -289,14 +291,14 @@ describe("of its servers, a page says", () => {
     expect(page["cacheScope"]).toBe("public");
   });
 
-  test("nothing of those that the page is not made of", async ({ expect }) => {
+  test("nothing about servers that are not on the page", async ({ expect }) => {
     const world = mergedWorld({ one: listing("a", "b"), two: down }, { listPageItems: 1 });
     const [first, second, third] = await allPages(world);
     expect([first?.["_meta"], second?.["_meta"]]).toEqual([undefined, undefined]);
     expect(third).toHaveProperty("_meta");
   });
 
-  test("for how long it is good: as the first to change", async ({ expect }) => {
+  test("how long it is fresh: as long as its shortest catalog", async ({ expect }) => {
     const world = mergedWorld({ one: listing("a"), two: listing("b") });
     world.feeds.of("two").freshMs = 1234.9;
     expect((await pageOf(world))["ttlMs"]).toBe(1234);
@@ -304,9 +306,7 @@ describe("of its servers, a page says", () => {
     expect((await pageOf(world))["ttlMs"]).toBe(0);
   });
 
-  test("whose it is: everybody's only if it is whole, and everybody's at each server", async ({
-    expect,
-  }) => {
+  test("that it is public only if it is whole and public at each server", async ({ expect }) => {
     const own = { catalog: catalogOf({ isPublic: false, lists: { tools: tools("b") } }) };
     expect((await pageOf(mergedWorld({ one: listing("a"), two: own })))["cacheScope"]).toBe(
       "private",
@@ -317,7 +317,7 @@ describe("of its servers, a page says", () => {
     expect(new Set(scopes)).toEqual(new Set(["private"]));
   });
 
-  test("and to a legacy client, nothing of caching", async ({ expect }) => {
+  test("nothing about caching to a legacy client", async ({ expect }) => {
     const world = mergedWorld({ one: listing("a"), two: down }, { listPageItems: 1 });
     const [first, last] = await allPages(world);
     expect(asLegacyList(first ?? {})).toEqual({
@@ -352,7 +352,7 @@ describe("a search", () => {
   const found = async (search: unknown, list: "tools" | "resources" = "tools") =>
     (await allPages(world, { list, search })).flatMap((page) => namesIn(page, list));
 
-  test("finds a part of a name as it is here, in any case, on every page", async ({ expect }) => {
+  test("finds a part of a public name, in any case, on every page", async ({ expect }) => {
     expect(await found("FIND")).toEqual(["docs__Find", "finder__a", "finder__b"]);
     expect(await found("docs__l")).toEqual(["docs__list"]);
     expect(await found("nothing")).toEqual([]);
@@ -363,13 +363,13 @@ describe("a search", () => {
   });
 
   test.for([undefined, "", 7, null, {}, ["Find"]])(
-    "is none with %j",
+    "is ignored if it is %j",
     async (search, { expect }) => {
       expect(await found(search)).toHaveLength(5);
     },
   );
 
-  test("goes on as it began, whatever is said later", async ({ expect }) => {
+  test("continues as it began, whatever later requests say", async ({ expect }) => {
     const first = await pageOf(world, { search: "find" });
     const cursor = first["nextCursor"];
     const second = await pageOf(world, { cursor, search: "list" });

@@ -1,4 +1,4 @@
-/** A listed tool in the words of a client's revision, whichever era its server speaks. */
+/** A listed tool in the client's revision, whichever era its server speaks. */
 
 import { describe, test } from "vitest";
 
@@ -27,16 +27,22 @@ const OBJECT = {
 };
 
 describe.for(LEGACY_REVISIONS)("for a client of %s", (revision) => {
-  test.for<Era>(["legacy", "modern"])("a tool of a %s server stays as it is", (era, { expect }) => {
-    expect(present(OBJECT, era, revision)).toEqual(OBJECT);
-    expect(present(LAWFUL, era, revision)).toEqual(LAWFUL);
-  });
+  test.for<Era>(["legacy", "modern"])(
+    "a tool of a %s server stays unchanged",
+    (era, { expect }) => {
+      expect(present(OBJECT, era, revision)).toEqual(OBJECT);
+      expect(present(LAWFUL, era, revision)).toEqual(LAWFUL);
+    },
+  );
 
-  test.for<Era>(["legacy", "modern"])("a %s server has no tasks", (era, { expect }) => {
-    expect(present(TASKS, era, revision)).toEqual({ name: "work" });
-  });
+  test.for<Era>(["legacy", "modern"])(
+    "tasks of a tool of a %s server are removed",
+    (era, { expect }) => {
+      expect(present(TASKS, era, revision)).toEqual({ name: "work" });
+    },
+  );
 
-  test("what a modern server gives back is an object", ({ expect }) => {
+  test("the output of a modern server's tool becomes an object", ({ expect }) => {
     expect(present(LISTING, "modern", revision)).toEqual({
       name: "work",
       outputSchema: {
@@ -55,26 +61,24 @@ describe.for(LEGACY_REVISIONS)("for a client of %s", (revision) => {
     });
   });
 
-  test("header annotations that break the rules mean nothing at a legacy server", ({ expect }) => {
+  test("invalid header annotations of a legacy server's tool stay", ({ expect }) => {
     expect(present(BAD, "legacy", revision)).toEqual(BAD);
   });
 });
 
 describe("for a client of 2026-07-28", () => {
-  test("a tool of a modern server stays as it is, whatever it has", ({ expect }) => {
+  test("a tool of a modern server stays unchanged", ({ expect }) => {
     for (const tool of [OBJECT, LAWFUL, LISTING, TASKS]) {
       expect(present(tool, "modern", MODERN)).toBe(tool);
     }
   });
 
-  test("a tool of a legacy server loses what only 2025-11-25 has", ({ expect }) => {
+  test("a tool of a legacy server loses the members of 2025-11-25", ({ expect }) => {
     expect(present(TASKS, "legacy", MODERN)).toEqual({ name: "work" });
     expect(present(OBJECT, "legacy", MODERN)).toEqual(OBJECT);
   });
 
-  test("annotations of a legacy server are kept where they may be, and else left out", ({
-    expect,
-  }) => {
+  test("valid annotations of a legacy server stay, and invalid ones are removed", ({ expect }) => {
     expect(present(LAWFUL, "legacy", MODERN)).toEqual(LAWFUL);
     expect(present(BAD, "legacy", MODERN)).toEqual({
       name: "work",

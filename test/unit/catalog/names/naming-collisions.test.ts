@@ -1,4 +1,4 @@
-/** Hashes that are the same: by chance, and because somebody has made them so. */
+/** Equal hashes: by chance, and on purpose. */
 
 import { describe, test } from "vitest";
 
@@ -12,14 +12,14 @@ const b = serverOf(endpoint, "b");
 describe("names that have the same hash", () => {
   const naming = new Naming(endpoint, 45, (text) => (text.includes("!") ? 2n ** 64n - 1n : 5n));
 
-  test("get the hashes that follow, in the order of their spelling", ({ expect }) => {
+  test("get the next hashes in the order of their spelling", ({ expect }) => {
     const called = naming.publicNames(a, "tools", ["c!", "a!", "plain", "b!"]);
     const tails = ["a!", "b!", "c!"].map((name) => called.get(name)?.slice(-13));
     expect(tails).toEqual(["fvvvvvvvvvvvv", "0000000000000", "0000000000001"]);
     expect(called.get("plain")).toBe("a__plain");
   });
 
-  test("are ordered by code units, as nothing else stays the same for ever", ({ expect }) => {
+  test("are ordered by code units, which no version of Unicode changes", ({ expect }) => {
     // In a locale, "Z" comes after "a" and "é" before "z".
     const called = naming.publicNames(a, "tools", [
       "é ",
@@ -35,7 +35,7 @@ describe("names that have the same hash", () => {
     expect(order.map(([name]) => name)).toEqual(["Z ", "a ", "z ", "é ", "\u{1f600} ", "\uffee "]);
   });
 
-  test("are of one list: another's have their own", ({ expect }) => {
+  test("of one list do not affect another list", ({ expect }) => {
     const [one] = naming.publicNames(a, "tools", ["a!"]).values();
     const [two] = naming.publicNames(a, "prompts", ["b!"]).values();
     expect(one?.slice(-13)).toBe(two?.slice(-13));
@@ -45,7 +45,7 @@ describe("names that have the same hash", () => {
 describe("servers whose slugs have the same hash", () => {
   const naming = new Naming(endpoint, 45, () => 2n ** 20n - 1n);
 
-  test("have tags of their own, whatever their order", ({ expect }) => {
+  test("have different tags, whatever their order", ({ expect }) => {
     const turned = new Naming({ ...endpoint, servers: [b, a] }, 45, () => 2n ** 20n - 1n);
     for (const server of [a, b]) {
       const [called = ""] = naming.publicNames(server, "tools", ["x y"]).values();
@@ -57,7 +57,7 @@ describe("servers whose slugs have the same hash", () => {
   });
 });
 
-test("a server that makes all of them collide costs no more than another", ({ expect }) => {
+test("a server whose names all collide costs no more than another", ({ expect }) => {
   const names = Array.from({ length: 20_000 }, (_, at) => `tool ${at}`);
   const naming = new Naming(endpoint, 45, () => 5n);
   const start = performance.now();

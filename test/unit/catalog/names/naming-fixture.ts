@@ -1,4 +1,4 @@
-/** Endpoints whose servers differ in what they are called by. */
+/** Endpoints whose servers differ in their names. */
 
 import type { Endpoint } from "../../../../src/endpoint/endpoint.ts";
 import type { NamedKind, Naming } from "../../../../src/catalog/names/naming.ts";

@@ -1,4 +1,4 @@
-/** What names promise, for any servers, any names, and servers that mean harm. */
+/** The promises of names, for any servers, any names, and hostile servers. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -85,7 +85,7 @@ const kind = fc.constantFrom(...KINDS);
 const RUNS = { numRuns: 1500 };
 
 describe("for any servers and names", () => {
-  test("no two things are called the same", ({ expect }) => {
+  test("no two items have the same name", ({ expect }) => {
     fc.assert(
       fc.property(
         endpoint,
@@ -107,7 +107,7 @@ describe("for any servers and names", () => {
     );
   });
 
-  test("where several meet, every model takes every name", ({ expect }) => {
+  test("every model accepts every name of a merged endpoint", ({ expect }) => {
     fc.assert(
       fc.property(endpoint, maxChars, lists, kind, (endpoint, maxChars, lists, kind) => {
         fc.pre(endpoint.isMerged);
@@ -122,7 +122,7 @@ describe("for any servers and names", () => {
     );
   });
 
-  test("a name leads back to what it was given to", ({ expect }) => {
+  test("a name leads back to its item", ({ expect }) => {
     fc.assert(
       fc.property(
         endpoint,
@@ -147,7 +147,7 @@ describe("for any servers and names", () => {
     );
   });
 
-  test("what a client makes up is nobody's, or would be called so were it not too long", ({
+  test("a name that a client makes up has no server, or is one that is only too long to be published", ({
     expect,
   }) => {
     fc.assert(
@@ -182,7 +182,7 @@ describe("for any servers and names", () => {
     );
   });
 
-  test("neither do other things in it, nor the order of the servers", ({ expect }) => {
+  test("other items and the order of the servers make no difference", ({ expect }) => {
     fc.assert(
       fc.property(endpoint, lists, kind, (endpoint, lists, kind) => {
         const [first, ...others] = endpoint.servers.toReversed();

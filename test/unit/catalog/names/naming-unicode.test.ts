@@ -70,7 +70,7 @@ describe("characters of the category", () => {
     }
   });
 
-  test("are all of them", ({ expect }) => {
+  test("are complete", ({ expect }) => {
     const names = rows.flatMap(({ chars }) => chars);
     const uncovered = new RegExp(
       `^[${Object.keys(CATEGORIES)
@@ -87,7 +87,7 @@ describe("characters of the category", () => {
   });
 });
 
-test("spellings that look alike are different things", ({ expect }) => {
+test("spellings that look alike are different names", ({ expect }) => {
   // Composed and not, Latin and Cyrillic, wide and not, with a mark that cannot be seen and without.
   const alike = [
     "é",

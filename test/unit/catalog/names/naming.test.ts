@@ -1,4 +1,4 @@
-/** What things are called at an endpoint, and whose a name is: the rules, one by one. */
+/** Public names at an endpoint, and the server of a name: the rules, one by one. */
 
 import { describe, test } from "vitest";
 
@@ -9,7 +9,7 @@ import { alone, meeting, publicName, serverOf } from "./naming-fixture.ts";
 const SHORT = /^(?:[A-Za-z_][A-Za-z0-9_-]*)?_0[0-9a-v]{17}$/;
 const FITS = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-describe("where several servers meet", () => {
+describe("at a merged endpoint", () => {
   const endpoint = meeting(
     { slug: "docs" },
     { slug: "git", prefix: "g_", rename: { list: "all", swap_a: "swap_b", swap_b: "swap_a" } },
@@ -43,7 +43,7 @@ describe("where several servers meet", () => {
     { server: bare, name: "push", called: "push" },
     { server: bare, name: "docs_", called: "docs_" },
     { server: bare, name: "__proto__", called: "__proto__" },
-  ])("$name of its server is $called", ({ server, name, called }, { expect }) => {
+  ])("$name of its server is published as $called", ({ server, name, called }, { expect }) => {
     expect(publicName(naming, server, name)).toBe(called);
     expect(naming.locate("tools", called)).toEqual({ kind: "plain", server, name });
   });
@@ -72,7 +72,7 @@ describe("where several servers meet", () => {
     { why: "it begins with a digit", server: bare, name: "2fa", head: "_2fa" },
     { why: "it begins with a dash", server: bare, name: "-x", head: "_-x" },
     { why: "it is empty", server: bare, name: "", head: "" },
-  ])("a name is short when $why", ({ server, name, head }, { expect }) => {
+  ])("a name is shortened when $why", ({ server, name, head }, { expect }) => {
     const called = publicName(naming, server, name);
     expect(called).toMatch(SHORT);
     expect(called.length).toBeLessThanOrEqual(45);
@@ -90,16 +90,16 @@ describe("where several servers meet", () => {
     { why: "one that begins with a digit", name: "2fa" },
     { why: "one in another alphabet", name: "検索" },
     { why: "one with a line break", name: "docs__search\n" },
-  ])("$why is nobody's", ({ name }, { expect }) => {
+  ])("$why has no server", ({ name }, { expect }) => {
     expect(naming.locate("tools", name)).toEqual({ kind: "unknown" });
   });
 
-  test("a name that is too long to be given out may be asked for", ({ expect }) => {
+  test("a name that is too long to be published may be requested", ({ expect }) => {
     const name = "a".repeat(100);
     expect(naming.locate("tools", `docs__${name}`)).toMatchObject({ kind: "plain", name });
   });
 
-  test("a list is named whole, each name once", ({ expect }) => {
+  test("every name of a list is published once", ({ expect }) => {
     expect(naming.publicNames(git, "tools", ["push", "list", "push"])).toEqual(
       new Map([
         ["push", "g_push"],
@@ -111,7 +111,7 @@ describe("where several servers meet", () => {
     expect(naming.publicNames(git, "tools", [])).toEqual(new Map());
   });
 
-  test("without a prefix of nothing, other names are nobody's", ({ expect }) => {
+  test("names without a prefix have no server unless a prefix is empty", ({ expect }) => {
     const naming = new Naming(meeting({ slug: "a" }, { slug: "b" }), 45);
     for (const name of ["search", "a_search", "A__search", "c__search", "_a__x"]) {
       expect(naming.locate("tools", name)).toEqual({ kind: "unknown" });
@@ -131,7 +131,7 @@ describe("where several servers meet", () => {
     );
   });
 
-  test("short names have been these since the beginning", ({ expect }) => {
+  test("short names never change", ({ expect }) => {
     // Clients keep them: in prompts, in what a person has allowed. A change here breaks all of that.
     expect([
       publicName(naming, docs, "admin.tools.list"),
@@ -144,13 +144,13 @@ describe("where several servers meet", () => {
     ]);
   });
 
-  test("a stranger to the endpoint is a bug, and not a name", ({ expect }) => {
+  test("a server of another endpoint is a bug", ({ expect }) => {
     const [stranger] = meeting({ slug: "other" }).servers;
     expect(() => naming.publicNames(stranger, "tools", ["a"])).toThrow("other");
   });
 });
 
-describe("whatever room is left", () => {
+describe("whatever the limit", () => {
   const slug = "a-server-with-a-long-nam";
   test.for([24, 25, 30, 44, 45, 46, 64, 128])(
     "names have at most %i characters",
@@ -184,7 +184,7 @@ describe("whatever room is left", () => {
     },
   );
 
-  test("what is in the way of a name is cut, not its end", ({ expect }) => {
+  test("the readable part of a name is cut, not its tail", ({ expect }) => {
     const endpoint = meeting({ slug: "a" }, { slug: "b" });
     const [a] = endpoint.servers;
     const fits = "x".repeat(21);
@@ -194,7 +194,7 @@ describe("whatever room is left", () => {
   });
 });
 
-describe("a server alone", () => {
+describe("the only server of an endpoint", () => {
   const rename = { "old name": "new", list: "all" };
   const names = ["search", "a.b/c d", "検索", "", "a".repeat(1000), `x_0${"1".repeat(17)}`, "😀"];
 
@@ -210,7 +210,7 @@ describe("a server alone", () => {
     }
   });
 
-  test("has other names where its operator gave them", ({ expect }) => {
+  test("has the names that its operator gave", ({ expect }) => {
     const endpoint = meeting({ slug: "a", rename });
     const [server] = endpoint.servers;
     const naming = new Naming(endpoint, 45);
@@ -232,7 +232,7 @@ describe("a server alone", () => {
   });
 });
 
-test("a server alone has no short names when nothing lost its name", ({ expect }) => {
+test("an only server has no short names when no item lost its name", ({ expect }) => {
   const endpoint = meeting({ slug: "a", rename: { one: "two", two: "one" } });
   const [server] = endpoint.servers;
   const naming = new Naming(endpoint, 45);
@@ -241,7 +241,7 @@ test("a server alone has no short names when nothing lost its name", ({ expect }
   expect(naming.locate("tools", looksShort)).toEqual({ kind: "plain", server, name: looksShort });
 });
 
-test("namingOf() makes one for each endpoint", ({ expect }) => {
+test("namingOf() makes one naming for each endpoint", ({ expect }) => {
   const endpoint = meeting({ slug: "a" }, { slug: "b" });
   expect(namingOf(endpoint, 45)).toBe(namingOf(endpoint, 45));
   expect(namingOf(meeting({ slug: "a" }, { slug: "b" }), 45)).not.toBe(namingOf(endpoint, 45));

@@ -1,4 +1,4 @@
-/** The short name of a catalog's content. */
+/** The version of a catalog's content. */
 
 import * as fc from "fast-check";
 import { test } from "vitest";
@@ -10,7 +10,7 @@ const texts = fc.array(
   { maxLength: 5 },
 );
 
-test("is the same for the same texts, and another one for all others", async ({ expect }) => {
+test("a version is the same for the same texts, and different for others", async ({ expect }) => {
   await fc.assert(
     fc.asyncProperty(texts, texts, async (one, other) => {
       const areAlike = JSON.stringify(one) === JSON.stringify(other);
@@ -20,7 +20,7 @@ test("is the same for the same texts, and another one for all others", async ({ 
   );
 });
 
-test("takes in every piece of what is long", async ({ expect }) => {
+test("a version depends on every piece of a long text", async ({ expect }) => {
   const long = Array.from({ length: 40 }, (_, n) => JSON.stringify(`${n}`.repeat(20_000)));
   const versions = new Set([await versionOf(long)]);
   for (const at of [0, 13, 20, 39]) {

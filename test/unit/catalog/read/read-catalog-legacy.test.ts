@@ -1,4 +1,4 @@
-/** The catalog of a server for legacy clients: read in a session, or as the server's era has it. */
+/** The catalog of a server for legacy clients: read in a session, or in the server's era. */
 
 import { describe, test } from "vitest";
 
@@ -13,7 +13,7 @@ import {
   LIST_METHODS,
   names,
   read,
-} from "../catalog-reading.ts";
+} from "./catalog-reading.ts";
 import { bodyOf, bytesOf, failureOf, fakeTarget, html } from "../../upstream/fake-target.ts";
 import { legacyServer, type Methods, modernServer, naming, refusing } from "./listing-server.ts";
 
@@ -36,7 +36,7 @@ describe("for a legacy client", () => {
     });
   });
 
-  test("nothing is asked for that is not advertised", async ({ expect }) => {
+  test("lists that are not advertised are not requested", async ({ expect }) => {
     const server = legacyServer(EVERYTHING, { prompts: {} });
     const { catalog } = await read(server, LEGACY);
     expect(names(catalog)).toEqual({ tools: [], resources: [], templates: [], prompts: ["p"] });
@@ -46,7 +46,7 @@ describe("for a legacy client", () => {
     expect(catalog.flaws).toEqual([]);
   });
 
-  test("what is advertised and not there is an empty list, and a flaw", async ({ expect }) => {
+  test("a list that is advertised and unknown is empty, with a flaw", async ({ expect }) => {
     const { catalog } = await read(legacyServer({ "prompts/list": { prompts: [] } }), LEGACY);
     expect(names(catalog)).toEqual({ tools: [], resources: [], templates: [], prompts: [] });
     expect(catalog.flaws).toEqual([
@@ -55,12 +55,12 @@ describe("for a legacy client", () => {
     ]);
   });
 
-  test("tools keep header annotations, which mean nothing to it", async ({ expect }) => {
+  test("tools keep their header annotations, which mean nothing here", async ({ expect }) => {
     const { catalog } = await read(legacyServer({ "tools/list": { tools: [BAD_TOOL] } }), LEGACY);
     expect(catalog.lists.tools).toHaveLength(1);
   });
 
-  test("a question of the server gets an error", async ({ expect }) => {
+  test("a request of the server gets an error", async ({ expect }) => {
     const { promise: answered, resolve } = Promise.withResolvers<unknown>();
     const server = legacyServer(
       {
@@ -90,7 +90,7 @@ describe("for a legacy client", () => {
     expect(await answered).toMatchObject({ id: "q", error: { code: -32600 } });
   });
 
-  test("a session that is not used up is closed after a failure, too", async ({ expect }) => {
+  test("the session is closed after a failure, too", async ({ expect }) => {
     const server = legacyServer({ "prompts/list": refusing(-32603) }, { prompts: {} });
     expect(await failureOf(read(server, LEGACY))).toMatchObject({
       message: 'Upstream "docs" answered prompts/list with error -32603',
@@ -147,14 +147,14 @@ describe("for a legacy client, a modern server", () => {
     });
   });
 
-  test("keeps back what a client could not call", async ({ expect }) => {
+  test("loses tools that a client could not call", async ({ expect }) => {
     const tools = { tools: [BAD_TOOL, { name: "good" }] };
     const server = modernServer({ "tools/list": tools, initialize: refusing(-32022, 400) });
     const { catalog } = await read(server, LEGACY);
     expect(names(catalog)["tools"]).toEqual(["good"]);
   });
 
-  test("that speaks later revisions only is of the other era", async ({ expect }) => {
+  test("with later revisions only is of the other era", async ({ expect }) => {
     const server = modernServer({
       ...{ initialize: refusing(-32022, 400), "server/discover": naming("2031-01-01") },
     });
@@ -166,7 +166,7 @@ describe("for a legacy client, a modern server", () => {
   });
 });
 
-test("a server is read as what it is now, whatever it was before", async ({ expect }) => {
+test("a server is read in its era of now, whatever it was before", async ({ expect }) => {
   let isModern = false;
   const legacy = legacyServer(EVERYTHING);
   const modern = modernServer({ ...EVERYTHING, initialize: refusing(-32022, 400) });

@@ -11,7 +11,7 @@ import {
   MODERN,
   names,
   read,
-} from "../catalog-reading.ts";
+} from "./catalog-reading.ts";
 import { until } from "../../../support/until.ts";
 import { failureOf, fakeTarget } from "../../upstream/fake-target.ts";
 import { CACHEABLE, legacyServer, modernServer, naming, refusing } from "./listing-server.ts";
@@ -38,14 +38,14 @@ describe("for a modern client", () => {
     });
   });
 
-  test("lists are asked for that discovery says nothing of", async ({ expect }) => {
+  test("lists that discovery does not advertise are requested", async ({ expect }) => {
     const { "prompts/list": prompts } = EVERYTHING;
     const { catalog } = await read(modernServer({ "prompts/list": prompts }, {}), MODERN);
     expect(names(catalog)).toEqual({ tools: [], resources: [], templates: [], prompts: ["p"] });
     expect(catalog.flaws).toEqual([]);
   });
 
-  test("what is advertised and not there is an empty list, and a flaw", async ({ expect }) => {
+  test("a list that is advertised and unknown is empty, with a flaw", async ({ expect }) => {
     const { catalog } = await read(modernServer({}, { tools: {} }), MODERN);
     expect(catalog.flaws).toEqual([
       'Upstream "docs" says that it has tools, but does not know tools/list',
@@ -53,7 +53,7 @@ describe("for a modern client", () => {
     expect(catalog.isPublic).toBe(false);
   });
 
-  test("who it is stands in _meta, or in the body of older servers", async ({ expect }) => {
+  test("serverInfo is in _meta, or in the body of older servers", async ({ expect }) => {
     const discovery = { ...CACHEABLE, supportedVersions: [MODERN], capabilities: {} };
     const identity = { name: "in meta", version: "2" };
     const { catalog } = await read(
@@ -69,7 +69,7 @@ describe("for a modern client", () => {
     expect(catalog.about.instructions).toBeUndefined();
   });
 
-  test("a tool whose header annotations break the rules is left out", async ({ expect }) => {
+  test("a tool with invalid header annotations is left out", async ({ expect }) => {
     const server = modernServer({ "tools/list": { tools: [BAD_TOOL, { name: "good" }] } });
     const { catalog } = await read(server, MODERN);
     expect(names(catalog)["tools"]).toEqual(["good"]);
@@ -78,7 +78,7 @@ describe("for a modern client", () => {
     );
   });
 
-  test("what one list keeps for some, the whole catalog does", async ({ expect }) => {
+  test("one private list makes the whole catalog private", async ({ expect }) => {
     const own = { ...EVERYTHING["prompts/list"], cacheScope: "private", ttlMs: 1 };
     const { catalog, ttlMs } = await read(
       modernServer({ ...EVERYTHING, "prompts/list": own }),
@@ -87,12 +87,12 @@ describe("for a modern client", () => {
     expect([catalog.isPublic, ttlMs]).toEqual([false, 1]);
   });
 
-  test("a server that says nothing of time leaves it open", async ({ expect }) => {
+  test("a server without a TTL leaves it open", async ({ expect }) => {
     const { ttlMs } = await read(modernServer({ "tools/list": { tools: [] } }), MODERN);
     expect(ttlMs).toBeUndefined();
   });
 
-  test("a server of later revisions only is of the other era", async ({ expect }) => {
+  test("a server with later revisions only is of the other era", async ({ expect }) => {
     const server = modernServer({ "server/discover": naming("2027-01-01") });
     expect(await failureOf(read(server, MODERN))).toMatchObject({
       ...{ name: "UpstreamError", failure: "other-era" },
@@ -101,7 +101,7 @@ describe("for a modern client", () => {
     expect(server.asked).toEqual(["server/discover"]);
   });
 
-  test("a list that asks questions first is no list", async ({ expect }) => {
+  test("a result that asks for input is no list", async ({ expect }) => {
     const asking = { resultType: "input_required", inputRequests: {}, tools: [] };
     expect(await failureOf(read(modernServer({ "tools/list": asking }), MODERN))).toMatchObject({
       ...{ failure: "malformed" },
@@ -137,7 +137,7 @@ describe("for a modern client, a legacy server", () => {
     });
   });
 
-  test("keeps tools whose header annotations break the rules: they mean nothing to it", async ({
+  test("keeps tools with invalid header annotations, which mean nothing there", async ({
     expect,
   }) => {
     const { catalog } = await read(legacyServer({ "tools/list": { tools: [BAD_TOOL] } }), MODERN);
@@ -145,7 +145,7 @@ describe("for a modern client, a legacy server", () => {
   });
 });
 
-test("a server that has changed its era is asked anew", async ({ expect }) => {
+test("a server that has changed its era is asked again", async ({ expect }) => {
   let isModern = true;
   const legacy = legacyServer(EVERYTHING);
   const modern = modernServer({ ...EVERYTHING, initialize: refusing(-32022, 400) });

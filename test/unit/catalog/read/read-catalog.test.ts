@@ -13,7 +13,7 @@ import {
   MODERN,
   names,
   read,
-} from "../catalog-reading.ts";
+} from "./catalog-reading.ts";
 import { bodyOf, bytesOf, failureOf, html } from "../../upstream/fake-target.ts";
 import { CACHEABLE, legacyServer, type Methods, modernServer, refusing } from "./listing-server.ts";
 
@@ -155,7 +155,7 @@ describe.for([
   });
 
   test.for([opening, "tools/list"])(
-    "it ends when it is told to, while the server does nothing about %s",
+    "a reading ends when it is aborted while the server does not answer %s",
     async (stalling, { expect }) => {
       const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>();
       const server = serve({
@@ -176,7 +176,7 @@ describe.for([
     },
   );
 
-  test("nothing is asked when it is over before it begins", async ({ expect }) => {
+  test("an aborted reading sends no request", async ({ expect }) => {
     const server = serve(EVERYTHING);
     const reason = new Error("over");
     const reading = read(server, revision, { signal: AbortSignal.abort(reason) });
@@ -184,7 +184,7 @@ describe.for([
     expect(server.asked).toEqual([]);
   });
 
-  test("bounds cut it, and never fail it", async ({ expect }) => {
+  test("limits cut a catalog and never fail it", async ({ expect }) => {
     const many = Array.from({ length: 50 }, (_, n) => ({ name: `t${n}`, uri: `r:${n}` }));
     const server = serve({
       "tools/list": { tools: many },
@@ -203,7 +203,7 @@ describe.for([
     expect(chars).toBeLessThan(2500);
   });
 
-  test("a server that talks of itself without end is cut short", async ({ expect }) => {
+  test("an endless description of a server is cut", async ({ expect }) => {
     const long = { name: "x".repeat(70_000), version: "1" };
     const server = serve({
       initialize: {
@@ -248,7 +248,7 @@ describe.for([
     expect(taken).toBeLessThan(2_000_000);
   });
 
-  test("its version is another one whenever anything is", async ({ expect }) => {
+  test("the version changes whenever anything in the catalog does", async ({ expect }) => {
     const version = versionsOf(revision, serve);
     const versions = [
       await version({}),

@@ -1,4 +1,4 @@
-/** One list of a server, read page after page, whatever the server makes of its cursors. */
+/** One list of a server, read page by page, whatever the server does with its cursors. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -67,7 +67,7 @@ async function facts(...said: JsonObject[]): Promise<unknown> {
 }
 
 describe("readList() takes", () => {
-  test("every page, in the server's order, and things as they are", async ({ expect }) => {
+  test("every page, in the server's order, and items unchanged", async ({ expect }) => {
     const odd = { description: "é\u0000", name: "b", _meta: { x: [1, null] }, z: { name: "c" } };
     const reading = await read(pages(tools("z", "a"), [odd], [], tools("m")));
     expect(reading.names).toEqual(["z", "a", "b", "m"]);
@@ -76,7 +76,7 @@ describe("readList() takes", () => {
     expect(reading.cursors).toEqual([undefined, "1", "2", "3"]);
   });
 
-  test("things by the name of their list", async ({ expect }) => {
+  test("items by the identifying member of their list", async ({ expect }) => {
     const things = [{ name: "n", uri: "u", uriTemplate: "t" }];
     const members = { resources: things, resourceTemplates: things, prompts: things };
     const named = async (list: ListKind): Promise<unknown> =>
@@ -119,9 +119,7 @@ describe("readList() takes", () => {
     expect([reading.cursors, reading.flaws]).toEqual([[undefined], []]);
   });
 
-  test("the smallest time to live, and no word for everybody but that of all", async ({
-    expect,
-  }) => {
+  test("the smallest TTL, and as public only if every page is", async ({ expect }) => {
     const open = { cacheScope: "public" };
     expect(await facts({})).toEqual({ ttlMs: undefined, isPublic: false });
     expect(await facts({ ttlMs: 5, ...open })).toEqual({ ttlMs: 5, isPublic: true });
@@ -136,7 +134,7 @@ describe("readList() takes", () => {
     }
   });
 
-  test("the union of all pages, each name once and the first of each", async ({ expect }) => {
+  test("the union of all pages, with the first item of each name", async ({ expect }) => {
     const names = fc.array(fc.constantFrom("a", "b", "c", "d", "e", "__proto__", ""));
     await fc.assert(
       fc.asyncProperty(fc.array(names, { minLength: 1, maxLength: 12 }), async (lists) => {
@@ -160,7 +158,7 @@ describe("readList() takes", () => {
   });
 });
 
-describe("readList() leaves out, and says so,", () => {
+describe("readList() leaves out, with a flaw,", () => {
   const rows: { name: string; things: unknown[]; flaw: string; options?: Options }[] = [
     {
       name: "what has no name",
@@ -244,21 +242,19 @@ describe("readList() comes to an end", () => {
     expect(reading.cursors).toHaveLength(asked);
   });
 
-  test("of pages that bring nothing new, long before the last that is allowed", async ({
-    expect,
-  }) => {
+  test("pages without new items, long before the limit of pages", async ({ expect }) => {
     const reading = await read((_, n) => page(tools("a"), `${n}`), { maxPages: 900 });
     expect(reading.cursors.length).toBeLessThan(30);
     expect(reading.flaws[0]).toBe(`${tooLong} 1 are shown`);
   });
 
-  test("of cursors that would fill the memory", async ({ expect }) => {
+  test("pages whose cursors would fill the memory", async ({ expect }) => {
     const reading = await read((_, n) => page(tools(`t${n}`), `${n}`.padEnd(200_000)));
     expect(reading.cursors).toHaveLength(5);
     expect(reading.flaws).toEqual([`${tooLong} 5 are shown`]);
   });
 
-  test("of a list that is another one on each page", async ({ expect }) => {
+  test("pages of a list that changes on each page", async ({ expect }) => {
     const reading = await read((_, n) => page(someOf(n), n < 6 ? `${n}` : undefined));
     expect(reading.names).toHaveLength(13);
     expect(new Set(reading.names).size).toBe(13);

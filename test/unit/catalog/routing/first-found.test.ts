@@ -1,4 +1,4 @@
-/** A resource that nobody lists: who is asked for it, who is waited for, and who is let go. */
+/** A resource that no server lists: which servers are asked, waited for and cancelled. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -62,12 +62,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a resource that nobody lists", () => {
-  test("is asked for everywhere at once", ({ expect }) => {
+describe("a resource that no server lists", () => {
+  test("is requested from all servers at once", ({ expect }) => {
     expect([...new Search().signals.keys()]).toEqual(SLUGS);
   });
 
-  test("is the first server's that has it, when that says so soon", async ({ expect }) => {
+  test("comes from the first server in order if that answers soon", async ({ expect }) => {
     const search = new Search();
     search.end("b", of("b"));
     await vi.advanceTimersByTimeAsync(999);
@@ -79,7 +79,9 @@ describe("a resource that nobody lists", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("is the next one's as soon as those before have said no", async ({ expect }) => {
+  test("comes from the next server as soon as the earlier ones do not have it", async ({
+    expect,
+  }) => {
     const search = new Search();
     search.end("c", of("c"));
     search.end("b", of("b"));
@@ -87,7 +89,7 @@ describe("a resource that nobody lists", () => {
     expect(await search.reply).toEqual(of("b"));
   });
 
-  test("is anybody's when the first stall", async ({ expect }) => {
+  test("comes from any server when the first ones stall", async ({ expect }) => {
     const search = new Search();
     search.end("c", of("c"));
     await vi.advanceTimersByTimeAsync(1000);
@@ -103,7 +105,7 @@ describe("a resource that nobody lists", () => {
     expect(await search.reply).toEqual(of("b"));
   });
 
-  test("is not found once all have said so, or what the first said that knows", async ({
+  test("is not found once no server has it; an error of a server that knows it is returned", async ({
     expect,
   }) => {
     const [nowhere, known] = [new Search(), new Search()];
@@ -117,7 +119,7 @@ describe("a resource that nobody lists", () => {
     expect(await new Search([]).reply).toHaveProperty("error");
   });
 
-  test("is wanted nowhere when the client has gone", async ({ expect }) => {
+  test("is cancelled everywhere when the client leaves", async ({ expect }) => {
     const search = new Search();
     search.end("b", of("b"));
     await vi.advanceTimersByTimeAsync(0);

@@ -1,4 +1,4 @@
-/** Whose a completion is. */
+/** The server of a completion. */
 
 import { describe, test } from "vitest";
 
@@ -18,14 +18,14 @@ const A: Part = { slug: "a", has, capabilities: completing };
 const B: Part = { slug: "b", has: { templates: ["y:{n}", "z:{n}"] }, capabilities: {} };
 
 describe("a completion", () => {
-  test("of a prompt goes to its server, under the name that it has there", async ({ expect }) => {
+  test("of a prompt goes to its server, with the server's name", async ({ expect }) => {
     const scene = routeScene([A, B]);
     const routed = await scene.route(complete, { ...prompt("a__ask"), context: {} });
     expect(routed).toMatchObject({ kind: "server", server: { slug: "a" } });
     expect(routed).toHaveProperty("call.params", { ...prompt("ask"), context: {} });
   });
 
-  test("of a template goes to who lists it, in the operator's order", async ({ expect }) => {
+  test("of a template goes to the first server that lists it", async ({ expect }) => {
     const scene = routeScene([A, { ...B, capabilities: completing }]);
     for (const [uri, slug] of [
       ["x:{n}", "a"],
@@ -41,7 +41,7 @@ describe("a completion", () => {
     }
   });
 
-  test("of a template is not that of another template which it would fit", async ({ expect }) => {
+  test("of a template is not that of another template that it fits", async ({ expect }) => {
     const scene = routeScene([{ ...A, has: { templates: ["z:{+rest}"] } }, B]);
     const client = { revision: "2024-11-05", capabilities: {} } as const;
     expect(await scene.route(complete, resource("z:{n}"), client)).toMatchObject({
@@ -49,7 +49,7 @@ describe("a completion", () => {
     });
   });
 
-  test("of what nobody has is refused in one way", async ({ expect }) => {
+  test("of an unknown reference is refused in one way", async ({ expect }) => {
     const scene = routeScene([A, B]);
     expect(await scene.route(complete, prompt("c__ask"))).toHaveProperty("reply.error", {
       ...{ code: -32602, message: "Unknown prompt: c__ask" },
@@ -66,7 +66,7 @@ describe("a completion", () => {
     },
   );
 
-  test("of what is forbidden is one of what is not there", async ({ expect }) => {
+  test("of a forbidden item is that of an unknown one", async ({ expect }) => {
     const guarded = { ...A, prompts: policy([]), resources: policy(undefined, ["x:*"]) };
     for (const scene of [routeScene([guarded, B]), routeScene([{ ...guarded, prefix: "" }])]) {
       const { isMerged } = scene.place.endpoint;
@@ -87,7 +87,7 @@ describe("a completion", () => {
   });
 });
 
-test("a completion that might tell the names of what is forbidden is empty", async ({ expect }) => {
+test("a completion that might reveal forbidden names is empty", async ({ expect }) => {
   const none = { completion: { values: [] } };
   const templates = ["x:{n}", "y:{n}", "{+any}"];
   const guarded = { ...A, has: { templates }, resources: policy(undefined, ["X:secret*"]) };
@@ -107,7 +107,7 @@ test("a completion that might tell the names of what is forbidden is empty", asy
 describe("a server without completions", () => {
   const none = { result: { completion: { values: [] }, _meta: { "edgeway/server": "b" } } };
 
-  test("has none to offer, and is not asked, where its word can be trusted", async ({ expect }) => {
+  test("returns none without being asked if it would advertise them", async ({ expect }) => {
     const scene = routeScene([A, B]);
     expect(await scene.route(complete, resource("z:{n}"))).toEqual({ kind: "reply", reply: none });
     // Servers of the first revision could not say so, and those of the latest do not.
@@ -117,14 +117,14 @@ describe("a server without completions", () => {
     }
   });
 
-  test("is asked when nothing is known of it", async ({ expect }) => {
+  test("is asked if its catalog is not known", async ({ expect }) => {
     const scene = routeScene([A, { slug: "b", has: "none" }]);
     expect(short(await scene.route(complete, prompt("b__ask")))).toEqual([
       ...["b", { type: "ref/prompt", name: "ask", title: "T" }],
     ]);
   });
 
-  test("says so itself when it is alone", async ({ expect }) => {
+  test("answers itself if it is the only one", async ({ expect }) => {
     const scene = routeScene([B]);
     expect(await scene.route(complete, resource("z:{n}"))).toMatchObject({ kind: "server" });
     expect(await scene.route(complete, { ref: 1 })).toMatchObject({ kind: "server" });

@@ -1,4 +1,4 @@
-/** Resources that two servers speak for: who has them, and what is said of it. */
+/** Resources that two servers claim: their owner, and the reports of the conflict. */
 
 import { describe, test, vi } from "vitest";
 
@@ -107,11 +107,11 @@ describe("two servers are in conflict", () => {
       ...{ earlier: { uris: ["a:1"], templates: ["a:{x}"] }, later: { uris: ["a:1"] } },
       server: { resources: policy(undefined, ["a:*"]) },
     },
-  ])("and not when they $name", ({ earlier, later, server }, { expect }) => {
+  ])("but not when they $name", ({ earlier, later, server }, { expect }) => {
     expect(conflictsAmong([partOf("a", earlier, server), partOf("b", later)])).toEqual([]);
   });
 
-  test("each with each, with the first five URIs, and once in the log", ({ expect }) => {
+  test("two by two, with the first five URIs, and once in the log", ({ expect }) => {
     const log = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const many = Array.from({ length: 9 }, (_, n) => `many://u:p@h/${n}?token=secret\u0007`);
     const parts = [
@@ -132,7 +132,7 @@ describe("two servers are in conflict", () => {
     log.mockRestore();
   });
 
-  test("within a bound of what is compared, which is said", ({ expect }) => {
+  test("within a limit of comparisons, which is reported", ({ expect }) => {
     const templates = Array.from({ length: 1000 }, (_, n) => `x:${"{+a}a".repeat(7)}${n}`);
     const uris = Array.from({ length: 1000 }, (_, n) => `x:${"a".repeat(100)}${n}b`);
     const found = conflictsAmong([partOf("a", { templates }), partOf("b", { uris })]);
@@ -150,7 +150,7 @@ describe("a merged list", () => {
     templates: ["tea:cups/{n}", "tea:pots/{n}"],
   });
 
-  test("has what is read where it is listed, and names what gives way", async ({ expect }) => {
+  test("lists a resource at its owner, and names the conflicts", async ({ expect }) => {
     for (const listPageItems of [1, 1000]) {
       const world = mergedWorld({ a: earlier, b: later }, { listPageItems });
       const told: Record<string, unknown[]> = {};
@@ -182,11 +182,11 @@ describe("a merged list", () => {
     }
   });
 
-  test("of tools says nothing of it", async ({ expect }) => {
+  test("of tools has no conflicts", async ({ expect }) => {
     expect(await pageOf(mergedWorld({ a: earlier, b: later }))).not.toHaveProperty("_meta");
   });
 
-  test("leaves out nothing for a server that nothing is known of", ({ expect }) => {
+  test("leaves out nothing for a server without a known catalog", ({ expect }) => {
     const unknown = { ...earlier, catalog: undefined };
     expect(isTaken([unknown], later, "resources", "tea:menu")).toBe(false);
     expect(isTaken([earlier], later, "resources", "tea:menu")).toBe(true);

@@ -1,4 +1,4 @@
-/** What becomes of each method, where several servers meet and where there is one. */
+/** The route of each method, at a merged endpoint and at that of an only server. */
 
 import { describe, test } from "vitest";
 
@@ -11,7 +11,7 @@ const LISTS = [
   ["resources/templates/list", "templates"],
 ] as const;
 
-describe("where several servers meet", () => {
+describe("at a merged endpoint", () => {
   const scene = routeScene([{ slug: "a", has: "never" }, { slug: "b" }]);
 
   test.for(LISTS)("%s is a list", async ([method, list], { expect }) => {
@@ -23,12 +23,12 @@ describe("where several servers meet", () => {
     "notifications/roots/list_changed",
     "notifications/cancelled",
     "notifications/x",
-  ])("%s is for all", async (method, { expect }) => {
+  ])("%s goes to all servers", async (method, { expect }) => {
     expect(await scene.route(method, {})).toEqual({ kind: "all" });
   });
 
   test.for(["ping", "tasks/get", "tools/call/x", "constructor", "", "__proto__"])(
-    "%s is nobody's",
+    "%s is not found",
     async (method, { expect }) => {
       expect(await scene.route(method, { name: "a__x" })).toEqual({
         kind: "reply",
@@ -37,12 +37,12 @@ describe("where several servers meet", () => {
     },
   );
 
-  test("none of it asks for a list", ({ expect }) => {
+  test("no method requests a list", ({ expect }) => {
     expect(scene.asked).toEqual([]);
   });
 });
 
-describe("a server alone", () => {
+describe("the only server of an endpoint", () => {
   const scene = routeScene([{ slug: "a", has: "never" }]);
 
   test.for(LISTS)("gives the pages of %s itself", async ([method, list], { expect }) => {
@@ -50,7 +50,7 @@ describe("a server alone", () => {
   });
 
   test.for(["logging/setLevel", "notifications/roots/list_changed", "ping", "tasks/get", "x/y"])(
-    "gets %s as it came",
+    "gets %s unchanged",
     async (method, { expect }) => {
       const routed = await scene.route(method, { level: "info" });
       expect(short(routed)).toEqual(["a", undefined]);

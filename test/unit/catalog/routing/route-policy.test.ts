@@ -1,4 +1,4 @@
-/** Listing and calling are judged alike, whatever the policy and whatever the server has. */
+/** Listing and calling follow the same policy, whatever the server has. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -23,7 +23,7 @@ function namesAt(endpoint: Endpoint, listed: readonly string[]): ReadonlyMap<str
 }
 
 describe("under any policy", () => {
-  test("a tool can be called if it is listed, or nothing says it must be", async ({ expect }) => {
+  test("a tool can be called if it is listed, or need not be", async ({ expect }) => {
     await fc.assert(
       fc.asyncProperty(setting, async ({ allow, deny, listed }) => {
         const tools = policy(allow, deny);
@@ -51,7 +51,7 @@ describe("under any policy", () => {
     );
   });
 
-  test("a public name leads where it came from, or nowhere", async ({ expect }) => {
+  test("a public name leads to its item or nowhere", async ({ expect }) => {
     await fc.assert(
       fc.asyncProperty(setting, async ({ allow, deny, listed }) => {
         const tools = policy(allow, deny);

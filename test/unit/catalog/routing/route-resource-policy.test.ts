@@ -1,4 +1,4 @@
-/** Resources that may not be seen: in lists, by templates, and in every spelling of their URIs. */
+/** Forbidden resources: in lists, by templates, and in every spelling of their URIs. */
 
 import { describe, test } from "vitest";
 
@@ -14,8 +14,8 @@ const missing = (uri: string, code = -32002): unknown => ({
   reply: { error: { code, message: "Resource not found", data: { uri } } },
 });
 
-describe("a resource that is forbidden", () => {
-  test("looks like one that is not there, in both eras", async ({ expect }) => {
+describe("a forbidden resource", () => {
+  test("looks like an unknown one, in both eras", async ({ expect }) => {
     const parts: readonly [Part, ...Part[]] = [
       { ...shutS, has: { resources: has.resources } },
       { slug: "b", capabilities: { tools: {} } },
@@ -30,14 +30,14 @@ describe("a resource that is forbidden", () => {
     }
   });
 
-  test("may be another server's", async ({ expect }) => {
+  test("may belong to another server", async ({ expect }) => {
     const scene = routeScene([shutS, { slug: "b", has: { resources: ["file:///s/1"] } }]);
     expect(await scene.ownerOf("file:///s/1")).toBe("b");
     // And others are still asked for what nobody lists.
     expect(short(await scene.route(read, { uri: "file:///s/2" }))).toEqual(["b"]);
   });
 
-  test("is forbidden at the server's own endpoint", async ({ expect }) => {
+  test("is forbidden at the server's own endpoint, too", async ({ expect }) => {
     const scene = routeScene([shutS], { keepsNames: true });
     expect(short(await scene.route(read, { uri: "file:///a/1" }))).toEqual(["a", "file:///a/1"]);
     expect(short(await scene.route(read, { uri: "file:///a/2" }))).toEqual(["a", "file:///a/2"]);
@@ -64,7 +64,7 @@ describe("a resource that is forbidden", () => {
   });
 
   test.for(["file:///a/2", "file:///a/...", "file:///a/.hidden", "file:///a/b..c", "file:///a/%"])(
-    "does not take %s with it",
+    "does not forbid %s",
     async (uri, { expect }) => {
       const scene = routeScene([shutS], { keepsNames: true });
       expect(short(await scene.route(read, { uri }))).toEqual(["a", uri]);
@@ -72,7 +72,7 @@ describe("a resource that is forbidden", () => {
   );
 });
 
-describe("a resource that is denied", () => {
+describe("a denied resource", () => {
   test.for([
     ["file:///srv/private/*", "file:///srv//private/x"],
     ["file:///srv/private/*", "file:///srv%2F%2Fprivate/x"],
@@ -90,7 +90,7 @@ describe("a resource that is denied", () => {
     ["file:///srv/private/*", "file:///srv/%25252570rivate/x"],
     ["repo://acme/secret/*", "repo://acme//secret/x"],
     ["repo://acme/secret/*", "repo:///acme/secret/x"],
-  ])("%s is so as %s", async ([deny, uri], { expect }) => {
+  ])("%s is denied as %s", async ([deny, uri], { expect }) => {
     const templates = ["file:///{+path}", "repo://{+rest}"];
     const resources = policy(undefined, [deny ?? ""]);
     const scene = routeScene([{ slug: "a", has: { templates }, resources }], { keepsNames: true });
@@ -100,14 +100,14 @@ describe("a resource that is denied", () => {
   });
 });
 
-describe("what is allowed alone", () => {
+describe("an allowed folder", () => {
   test.for([
     "file:///pub/%2e%2e/secret?%",
     "file:///pub/%2e%2e/secret#%zz",
     "file:///pub/%2e%2e/%2e%2e/etc/passwd?%",
     "file:///pub/.\t./secret",
     "file:///pub/.%09./secret",
-  ])("is not stepped out of by %s", async (uri, { expect }) => {
+  ])("is not left by %s", async (uri, { expect }) => {
     const resources = policy(["file:///pub/*"]);
     const scene = routeScene([{ slug: "a", has: { templates: ["file:///{+path}"] }, resources }]);
     expect(await scene.route(read, { uri })).toEqual(missing(uri));
@@ -116,12 +116,12 @@ describe("what is allowed alone", () => {
   });
 });
 
-describe("what is allowed by a pattern", () => {
+describe("a resource that a pattern allows", () => {
   const parts: readonly [Part] = [
     { slug: "a", has, resources: policy(["file:///a/*", "db:named"]) },
   ];
 
-  test("is had by a template, as far as the pattern goes", async ({ expect }) => {
+  test("is available through a template as far as the pattern goes", async ({ expect }) => {
     const scene = routeScene(parts);
     expect(short(await scene.route(read, { uri: "file:///a/2" }))).toEqual(["a", "file:///a/2"]);
     for (const uri of ["file:///s/1", "file:///a/../s/1", "db:other", "other:x"]) {
@@ -129,20 +129,20 @@ describe("what is allowed by a pattern", () => {
     }
   });
 
-  test("is had by its very name, listed or not", async ({ expect }) => {
+  test("is available by its literal name, listed or not", async ({ expect }) => {
     const scene = routeScene([...parts, { slug: "b", capabilities: {} }]);
     expect(short(await scene.route(read, { uri: "db:named" }))).toEqual(["a"]);
     expect(await routeScene(parts).ownerOf("db:named")).toBe("a");
   });
 
-  test("by the text of its template is what comes from it", async ({ expect }) => {
+  test("is allowed by the text of its template", async ({ expect }) => {
     const resources = policy(["db://{table}"], ["db://secrets"]);
     const scene = routeScene([{ slug: "a", has: { templates: ["db://{table}"] }, resources }]);
     expect(await scene.ownerOf("db://users")).toBe("a");
     expect(await scene.ownerOf("db://secrets")).toBe(undefined);
   });
 
-  test("is not what comes from a template that is forbidden", async ({ expect }) => {
+  test("does not come from a forbidden template", async ({ expect }) => {
     const resources = policy(["db:*"], ["db:{table}"]);
     const scene = routeScene([{ slug: "a", has: { templates: ["db:{table}"] }, resources }]);
     expect(await scene.ownerOf("db:users")).toBe(undefined);

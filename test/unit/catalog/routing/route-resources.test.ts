@@ -1,4 +1,4 @@
-/** Whose a resource is: told from what the servers list, in the operator's order. */
+/** The owner of a resource, by the servers' lists in the operator's order. */
 
 import { describe, test } from "vitest";
 
@@ -15,7 +15,7 @@ function ofTools(slug: string): Part {
 const read = "resources/read";
 
 describe("a resource", () => {
-  test("is that of the server that lists it, in the operator's order", async ({ expect }) => {
+  test("belongs to the first server that lists it", async ({ expect }) => {
     const scene = routeScene([
       { slug: "a", has: { resources: ["x:1", "x:2"] } },
       { slug: "b", has: { resources: ["x:2", "x:3"] } },
@@ -32,13 +32,13 @@ describe("a resource", () => {
     expect(await scene.ownerOf("x:3")).toBe("b");
   });
 
-  test("is asked for as the client did", async ({ expect }) => {
+  test("is requested as the client sent it", async ({ expect }) => {
     const scene = routeScene([{ slug: "a", has: { resources: ["x:1"] } }, { slug: "b" }]);
     const call = { method: read, params: { uri: "x:1", _meta: { progressToken: 1 } } };
     expect(await scene.route(call.method, call.params)).toHaveProperty("call", call);
   });
 
-  test("that fits a template is not taken by a later server that lists it", async ({ expect }) => {
+  test("that fits a template does not go to a later server that lists it", async ({ expect }) => {
     const scene = routeScene([
       { slug: "a", has: { templates: ["x:{+any}"] } },
       { slug: "b", has: { resources: ["x:1", "y:1"], templates: ["x:{+any}", "x:{a}/long/{b}"] } },
@@ -61,7 +61,7 @@ describe("a resource", () => {
     ]);
   });
 
-  test("that a server lists is not taken by a later one's template", async ({ expect }) => {
+  test("that a server lists does not go to a later server with a template", async ({ expect }) => {
     const scene = routeScene([
       { slug: "a", has: { resources: ["x:1"] } },
       { slug: "b", has: { templates: ["x:{+any}"] } },
@@ -70,13 +70,13 @@ describe("a resource", () => {
     expect(await scene.ownerOf("x:2")).toBe("b");
   });
 
-  test("is told from the lists that are known: they are asked for once", async ({ expect }) => {
+  test("is found in the known lists, which are requested once", async ({ expect }) => {
     const scene = routeScene([{ slug: "a", has: { resources: ["x:1"] } }, { slug: "b" }]);
     for (let n = 0; n < 3; n++) await scene.route(read, { uri: "x:1" });
     expect(scene.asked).toEqual(["a", "b"]);
   });
 
-  test("of a server that is gone is its, as far as is known", async ({ expect }) => {
+  test("of a server that is down still belongs to it", async ({ expect }) => {
     const scene = routeScene([
       { slug: "a", has: "none" },
       { slug: "b", has: { resources: ["x:1"] } },
@@ -84,7 +84,7 @@ describe("a resource", () => {
     expect(short(await scene.route(read, { uri: "x:1" }))).toEqual(["b", "x:1"]);
   });
 
-  test("does not wait for a server that says nothing", async ({ expect }) => {
+  test("does not wait for a server that does not answer", async ({ expect }) => {
     const scene = routeScene(
       [
         { slug: "a", has: "never" },
@@ -97,8 +97,8 @@ describe("a resource", () => {
   });
 });
 
-describe("a server that takes its time", () => {
-  test("is waited for where nobody else has the resource", async ({ expect }) => {
+describe("a slow server", () => {
+  test("is waited for if no other server has the resource", async ({ expect }) => {
     const late: Part = { slug: "a", has: { resources: ["x:1"] }, lateMs: 400 };
     const scene = routeScene([late, { slug: "b" }]);
     expect(short(await scene.route(read, { uri: "x:1" }))).toEqual(["a", "x:1"]);
@@ -108,12 +108,12 @@ describe("a server that takes its time", () => {
   });
 });
 
-describe("a page that a tool shows its results with", () => {
+describe("a resource with which a tool shows its results", () => {
   test.for([
     { ui: { resourceUri: "ui://show" } },
     { "ui/resourceUri": "ui://show" },
     { "openai/outputTemplate": "ui://show" },
-  ])("is that of the tool's server: %j", async (_meta, { expect }) => {
+  ])("belongs to the tool's server: %j", async (_meta, { expect }) => {
     const scene = routeScene([{ slug: "a" }, { slug: "b" }]);
     const tool = { name: "t", _meta };
     const catalog = catalogOf({});
@@ -123,7 +123,7 @@ describe("a page that a tool shows its results with", () => {
     expect(await scene.ownerOf("ui://show")).toBe("b");
   });
 
-  test("is nobody's where the tool may not be seen", async ({ expect }) => {
+  test("has no owner if the tool is forbidden", async ({ expect }) => {
     const scene = routeScene([{ slug: "a" }, { slug: "b", tools: policy(undefined, ["t"]) }]);
     const catalog = catalogOf({});
     const tool = { name: "t", _meta: { ui: { resourceUri: "ui://show" } } };
@@ -138,7 +138,7 @@ describe("a page that a tool shows its results with", () => {
     '{"_meta":"resourceUri"}',
     "resourceUri",
     "null",
-  ])("is none where nothing is pointed at: %s", async (text, { expect }) => {
+  ])("does not exist if the tool points at none: %s", async (text, { expect }) => {
     const scene = routeScene([{ slug: "a" }, { slug: "b" }]);
     const catalog = catalogOf({});
     const lists = { ...catalog.lists, tools: [{ name: "t", text }] };
@@ -147,7 +147,7 @@ describe("a page that a tool shows its results with", () => {
   });
 });
 
-describe("a resource that nobody lists", () => {
+describe("a resource that no server lists", () => {
   const only = { tools: {} };
   const parts: readonly [Part, ...Part[]] = [
     ofTools("a"),
@@ -157,13 +157,13 @@ describe("a resource that nobody lists", () => {
     { slug: "e", has: { templates: ["y:{z}"] }, capabilities: only },
   ];
 
-  test("may be of any server that has some, or is not known", async ({ expect }) => {
+  test("may belong to any server that has resources or is not known", async ({ expect }) => {
     const scene = routeScene(parts);
     expect(short(await scene.route(read, { uri: "x:1" }))).toEqual(["b", "c", "d", "e"]);
     expect(short(await scene.route(read, { uri: "x:1" }, MODERN))).toEqual(["b", "c", "d", "e"]);
   });
 
-  test("can be read and nothing else", async ({ expect }) => {
+  test("can only be read", async ({ expect }) => {
     const scene = routeScene(parts);
     expect(await scene.ownerOf("x:1")).toBe(undefined);
     for (const method of ["resources/subscribe", "resources/unsubscribe"]) {
@@ -174,7 +174,7 @@ describe("a resource that nobody lists", () => {
     }
   });
 
-  test("is missing where nobody has any, by the code of each era", async ({ expect }) => {
+  test("is not found if no server has resources, with the code of each era", async ({ expect }) => {
     const scene = routeScene([ofTools("a"), ofTools("b")]);
     for (const [client, code] of [
       [undefined, -32002],
@@ -187,7 +187,7 @@ describe("a resource that nobody lists", () => {
     }
   });
 
-  test("is found to subscribe to once it is listed", async ({ expect }) => {
+  test("can be subscribed to once it is listed", async ({ expect }) => {
     const scene = routeScene([{ slug: "a" }, { slug: "b" }]);
     expect(await scene.ownerOf("x:1")).toBe(undefined);
     scene.said.set("b", catalogOf({ resources: ["x:1"] }));
@@ -203,8 +203,8 @@ describe("a resource that nobody lists", () => {
   });
 });
 
-describe("a server alone", () => {
-  test("is asked for everything, and no list is", async ({ expect }) => {
+describe("the only server of an endpoint", () => {
+  test("gets every request, and no list is requested", async ({ expect }) => {
     const scene = routeScene([{ slug: "a", has: "never" }]);
     for (const method of [read, "resources/subscribe", "resources/unsubscribe"]) {
       for (const params of [{ uri: "x:1" }, { uri: 1 }, {}]) {
@@ -220,8 +220,8 @@ describe("a server alone", () => {
   });
 });
 
-describe("of templates that fit", () => {
-  test("the first in the operator's order has it, and one that fits everything the rest", async ({
+describe("of the templates that fit", () => {
+  test("the first in the operator's order owns the URI, and one that fits everything owns the rest", async ({
     expect,
   }) => {
     const scene = routeScene([
@@ -238,9 +238,7 @@ describe("of templates that fit", () => {
   });
 });
 
-test("a server's first thousand templates tell what is its, and no very long one", async ({
-  expect,
-}) => {
+test("the first thousand templates of a server count, and no very long one", async ({ expect }) => {
   const templates = Array.from({ length: 1001 }, (_, n) => `x:${n}/{a}`);
   const scene = routeScene([{ slug: "a" }, { slug: "b", has: { templates } }]);
   expect(await scene.ownerOf("x:999/1")).toBe("b");
@@ -255,7 +253,7 @@ test("a server's first thousand templates tell what is its, and no very long one
 
 describe("templates that are written to cost time", () => {
   test(
-    "are looked at within a bound, and cost others nothing",
+    "are matched within a limit, and cost other servers nothing",
     { timeout: 30_000 },
     async ({ expect }) => {
       const costly = `x:${"{+a}a".repeat(8)}b`;

@@ -1,4 +1,4 @@
-/** The health of all servers at once: one that says nothing holds up nobody. */
+/** The health of all servers: one that does not answer delays no other. */
 
 import { describe, test } from "vitest";
 
@@ -29,15 +29,13 @@ function feedsOf(answer: (slug: string) => Promise<ServerHealth>): Feeds {
 }
 
 describe("healthIn()", () => {
-  test("says of each how it is, in the order given", async ({ expect }) => {
+  test("returns the health of each server in the given order", async ({ expect }) => {
     const slugs = ["c", "a", "b"];
     const feeds = feedsOf(async (slug) => healthy(slug));
     expect(await healthIn(feeds, slugs)).toEqual(slugs.map(healthy));
   });
 
-  test("asks fifty at the same time, and waits for none longer than for another", async ({
-    expect,
-  }) => {
+  test("asks fifty servers at the same time, and waits as long for each", async ({ expect }) => {
     const slugs = Array.from({ length: 50 }, (_, n) => `s${n}`);
     const asked: string[] = [];
     const feeds = feedsOf((slug) => {
@@ -56,9 +54,7 @@ describe("healthIn()", () => {
   });
 });
 
-test("healthOf() names what a server gives up to one that is configured earlier", async ({
-  expect,
-}) => {
+test("healthOf() names the resources that a server loses to an earlier one", async ({ expect }) => {
   const catalog = catalogOf({ lists: { resources: things("uri", ["tea:menu"]) } });
   const health = feedsOf(async (slug) => healthy(slug));
   const feeds: Feeds = {

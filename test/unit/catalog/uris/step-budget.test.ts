@@ -1,11 +1,11 @@
-/** What one request may look through, and what one server may take of it. */
+/** The limit on matching for one request, and for one server's part of it. */
 
 import { test } from "vitest";
 
 import { StepBudget } from "../../../../src/catalog/uris/step-budget.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
 
-test("one server takes half of the steps at most, and all of them no more than all", ({
+test("one server takes at most half of the steps, and all servers together at most all of them", ({
   expect,
 }) => {
   const [a, b, c] = [fakeServer("a"), fakeServer("b"), fakeServer("c")];

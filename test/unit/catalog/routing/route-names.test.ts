@@ -1,11 +1,11 @@
-/** Whose a tool or a prompt is that a client calls by its public name. */
+/** The server of a tool or prompt that a client calls by its public name. */
 
 import { describe, test } from "vitest";
 
 import { namingOf } from "../../../../src/catalog/names/naming.ts";
 import { serverOf } from "../../../../src/endpoint/endpoint.ts";
 import { LEGACY, MODERN } from "../cache/catalog-fixture.ts";
-import { policy, type RouteScene, routeScene, short } from "../routing/route-fixture.ts";
+import { policy, type RouteScene, routeScene, short } from "./route-fixture.ts";
 
 const LONG = "list_all_pull_requests_of_everybody_in_every_repository";
 
@@ -26,8 +26,8 @@ const unknown = (kind: "tool" | "prompt", name: string): unknown => ({
   reply: { error: { code: -32602, message: `Unknown ${kind}: ${name}` } },
 });
 
-describe("where several servers meet", () => {
-  test("a name goes to the server of its prefix, and nothing else of the call changes", async ({
+describe("at a merged endpoint", () => {
+  test("a name goes to the server of its prefix, and the rest of the call stays unchanged", async ({
     expect,
   }) => {
     const scene = routeScene([{ slug: "a" }, { slug: "b" }]);
@@ -41,7 +41,7 @@ describe("where several servers meet", () => {
     expect(short(await scene.route("prompts/get", { name: "a__hello" }))).toEqual(["a", "hello"]);
   });
 
-  test("no list is asked for, also for what is listed nowhere", async ({ expect }) => {
+  test("no list is requested, even for names that are in none", async ({ expect }) => {
     const scene = routeScene([{ slug: "a", has: "never" }, { slug: "b" }]);
     expect(short(await scene.route("tools/call", { name: "a__hidden" }))).toEqual(["a", "hidden"]);
     expect(scene.asked).toEqual([]);
@@ -60,7 +60,7 @@ describe("where several servers meet", () => {
     expect(scene.asked).toEqual(["b"]);
   });
 
-  test("a shortened name that is new is found in the next list", async ({ expect }) => {
+  test("a new shortened name is found in the next list", async ({ expect }) => {
     const scene = routeScene([{ slug: "a" }, { slug: "b", has: { tools: ["x", LONG] } }]);
     const name = shortNameOf(scene, "b", LONG);
     const later = scene.said.get("b");
@@ -79,7 +79,7 @@ describe("where several servers meet", () => {
   });
 
   test.for(["nobody", "c__work", "", "a", "a_work", "ä__x", "x".repeat(10_000)])(
-    "%s is nobody's",
+    "%s has no server",
     async (name, { expect }) => {
       const scene = routeScene([{ slug: "a" }, { slug: "b" }]);
       for (const client of [LEGACY, MODERN]) {
@@ -91,7 +91,7 @@ describe("where several servers meet", () => {
     },
   );
 
-  test("a name is shown as it came, made fit to be read", async ({ expect }) => {
+  test("the refusal quotes the name, cleaned", async ({ expect }) => {
     const scene = routeScene([{ slug: "a" }, { slug: "b" }]);
     expect(await scene.route("tools/call", { name: "no\n\u202ebody" })).toEqual(
       unknown("tool", "no body"),
@@ -110,8 +110,8 @@ describe("where several servers meet", () => {
   });
 });
 
-describe("a server alone", () => {
-  test("gets a call as it came, whatever is in it", async ({ expect }) => {
+describe("the only server of an endpoint", () => {
+  test("gets a call unchanged, whatever is in it", async ({ expect }) => {
     const scene = routeScene([{ slug: "a", has: "never" }], { keepsNames: true });
     for (const params of [{ name: "work" }, { name: "b__ wörk/\n" }, { name: 1 }, {}]) {
       expect(await scene.route("tools/call", params)).toEqual({
@@ -123,7 +123,7 @@ describe("a server alone", () => {
     expect(scene.asked).toEqual([]);
   });
 
-  test("has the names that the operator gave, but not at its own endpoint", async ({ expect }) => {
+  test("has the operator's names, except at its own endpoint", async ({ expect }) => {
     const tools = { ...policy(), rename: new Map([["old", "new"]]) };
     const root = routeScene([{ slug: "a", tools }]);
     expect(short(await root.route("tools/call", { name: "new" }))).toEqual(["a", "old"]);
@@ -133,14 +133,14 @@ describe("a server alone", () => {
   });
 });
 
-describe("what is forbidden", () => {
+describe("a forbidden name", () => {
   const has = { tools: ["open", "shut", LONG], prompts: ["open", "shut"] };
   const guarded = {
     ...{ slug: "a", has, tools: policy(["*"], ["shut", "list*"]) },
     prompts: policy(["open", "named"]),
   };
 
-  test("and what is not there get the same answer", async ({ expect }) => {
+  test("gets the answer of an unknown one", async ({ expect }) => {
     const scene = routeScene([guarded, { slug: "b" }]);
     expect(short(await scene.route("tools/call", { name: "a__open" }))).toEqual(["a", "open"]);
     for (const name of ["a__shut", "a__gone", "a__SHUT", "a__shut "]) {
@@ -151,7 +151,7 @@ describe("what is forbidden", () => {
     }
   });
 
-  test("and what is not there go the same way to it", async ({ expect }) => {
+  test("takes the path of an unknown one", async ({ expect }) => {
     const scene = routeScene([guarded, { slug: "b" }]);
     await scene.route("tools/call", { name: "a__open" });
     const asked = async (name: string): Promise<readonly string[]> => {
@@ -163,19 +163,19 @@ describe("what is forbidden", () => {
     expect(await asked("a__open")).toEqual([]);
   });
 
-  test("is not had by its short name either", async ({ expect }) => {
+  test("is not available by its short name either", async ({ expect }) => {
     const scene = routeScene([guarded, { slug: "b" }]);
     const name = shortNameOf(scene, "a", LONG);
     expect(await scene.route("tools/call", { name })).toEqual(unknown("tool", name));
   });
 
-  test("but for what is allowed by its very name, listed or not", async ({ expect }) => {
+  test("unless it is allowed literally, listed or not", async ({ expect }) => {
     const scene = routeScene([guarded, { slug: "b" }]);
     expect(short(await scene.route("prompts/get", { name: "a__named" }))).toEqual(["a", "named"]);
     expect(scene.asked).toEqual([]);
   });
 
-  test("is not told by a server that cannot be had", async ({ expect }) => {
+  test("is not revealed by a server that is down", async ({ expect }) => {
     const scene = routeScene([{ ...guarded, has: "none" }, { slug: "b" }]);
     const [shut, gone] = [
       await scene.route("tools/call", { name: "a__shut" }),
@@ -185,7 +185,9 @@ describe("what is forbidden", () => {
     expect(shut).toEqual(gone);
   });
 
-  test("holds at the server's own endpoint, for names of every type", async ({ expect }) => {
+  test("is forbidden at the server's own endpoint too, for names of every type", async ({
+    expect,
+  }) => {
     const scene = routeScene([guarded], { keepsNames: true });
     expect(short(await scene.route("tools/call", { name: "open" }))).toEqual(["a", "open"]);
     expect(await scene.route("tools/call", { name: "shut" })).toEqual(unknown("tool", "shut"));
@@ -198,7 +200,7 @@ describe("what is forbidden", () => {
     expect(await renamed.route("tools/call", { name: "fine" })).toEqual(unknown("tool", "fine"));
   });
 
-  test("is found by a tool that was listed a moment ago", async ({ expect }) => {
+  test("does not hide a tool that was listed a moment ago", async ({ expect }) => {
     const scene = routeScene([{ ...guarded, has: {} }, { slug: "b" }]);
     expect(short(await scene.route("tools/call", { name: "a__open" }))).toBe(-32602);
     const [now] = [routeScene([guarded]).said.get("a")];

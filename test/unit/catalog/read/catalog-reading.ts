@@ -1,14 +1,14 @@
-/** Catalogs that are read of servers that list what a test says. */
+/** Reads catalogs from servers that list what a test says. */
 
-import type { Catalog } from "../../../src/catalog/catalog.ts";
-import { readCatalog, type ReadCatalog } from "../../../src/catalog/read/read-catalog.ts";
-import { clientKind } from "../../../src/endpoint/client-kind.ts";
-import { defaultLimits } from "../../../src/policy/limits.ts";
-import type { Revision } from "../../../src/protocol/revisions.ts";
-import type { UpstreamTarget } from "../../../src/upstream/target.ts";
-import { fakeServer } from "../endpoint/fake-server.ts";
-import { fakeTarget } from "../upstream/fake-target.ts";
-import { CACHEABLE, type Listing } from "./read/listing-server.ts";
+import type { Catalog } from "../../../../src/catalog/catalog.ts";
+import { readCatalog, type ReadCatalog } from "../../../../src/catalog/read/read-catalog.ts";
+import { clientKind } from "../../../../src/endpoint/client-kind.ts";
+import { defaultLimits } from "../../../../src/policy/limits.ts";
+import type { Revision } from "../../../../src/protocol/revisions.ts";
+import type { UpstreamTarget } from "../../../../src/upstream/target.ts";
+import { fakeServer } from "../../endpoint/fake-server.ts";
+import { fakeTarget } from "../../upstream/fake-target.ts";
+import { CACHEABLE, type Listing } from "./listing-server.ts";
 
 export const MODERN = "2026-07-28";
 export const LEGACY = "2025-06-18";
