@@ -10,7 +10,7 @@ import type {
   Attending,
   BridgeCommand,
   BridgeOutcome,
-  Sender,
+  CommandSender,
 } from "../src/relay/modern-to-legacy/bridge.ts";
 import { BridgeService } from "../src/relay/modern-to-legacy/bridge-service.ts";
 import { UpstreamSessions } from "../src/relay/modern-to-legacy/upstream-sessions.ts";
@@ -58,7 +58,7 @@ export class BridgeObject extends DurableObject<Env> {
   }
 
   /** @param id identifies the command, for `cancel`. */
-  async take(id: string, sender: Sender, command: BridgeCommand): Promise<BridgeOutcome> {
+  async take(id: string, sender: CommandSender, command: BridgeCommand): Promise<BridgeOutcome> {
     const service = this.#use(sender, command);
     if (service === undefined) return unknown(sender.slug);
     return service.take(id, command, sender.capabilities);
@@ -117,7 +117,10 @@ export class BridgeObject extends DurableObject<Env> {
   }
 
   /** @returns `undefined` for an unknown command, server or owner. */
-  #use({ slug, owner, capabilities }: Sender, command: BridgeCommand): BridgeService | undefined {
+  #use(
+    { slug, owner, capabilities }: CommandSender,
+    command: BridgeCommand,
+  ): BridgeService | undefined {
     const { known } = this.#store;
     const target = this.#config?.servers.get(slug)?.target;
     const now = Date.now();

@@ -1,6 +1,6 @@
 /** The stored state of a bridge, beside its parked calls: one row. */
 
-import type { SavedUpstreamSession } from "../src/relay/modern-to-legacy/upstream-session-options.ts";
+import type { SavedUpstreamSession } from "../src/relay/modern-to-legacy/upstream-session.ts";
 import { count } from "../src/observability/costs.ts";
 import type { JsonObject } from "../src/protocol/json-rpc.ts";
 

@@ -5,7 +5,7 @@ import type {
   Bridges,
   BridgeCommand,
   BridgeOutcome,
-  Sender,
+  CommandSender,
 } from "../src/relay/modern-to-legacy/bridge.ts";
 import { clientKey, clientKind } from "../src/endpoint/client-kind.ts";
 import { hashOf } from "../src/lib/random.ts";
@@ -27,7 +27,7 @@ export function bridgesIn({ BRIDGES }: Pick<Env, "BRIDGES">): Bridges {
       const kind = clientKind(LATEST_MODERN, declared);
       const { capabilities } = kind;
 
-      const sender = async (): Promise<Sender> => ({
+      const sender = async (): Promise<CommandSender> => ({
         slug,
         capabilities,
         owner: await hashOf(principal),

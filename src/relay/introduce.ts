@@ -12,11 +12,15 @@ import { LegacyConnection } from "../upstream/legacy/connection.ts";
 import type { LegacyClient } from "../upstream/legacy/handshake.ts";
 import { isModernOnly } from "../upstream/modern/discover.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
-import { failureReply } from "../upstream/upstream-error.ts";
-import { introduceModern } from "./legacy-to-modern/introduce-modern.ts";
+import { failureReply, UpstreamError } from "../upstream/upstream-error.ts";
+import { completeModernResult } from "../protocol/modern-result.ts";
+import { legacyClientToModernServer } from "../protocol/revisions/translate-capabilities.ts";
+import { introducedTo } from "../protocol/revisions/introductions.ts";
+import { sendModern } from "../upstream/modern/send.ts";
 
 type Introduction = Exclude<Opening, { error: unknown }>;
 
+const DISCOVER = "server/discover";
 const TEN_MINUTES_MS = 600_000;
 const known = new BoundedCache<Introduction>({ maxEntries: 1000, ttlMs: TEN_MINUTES_MS });
 
@@ -65,5 +69,40 @@ async function meet(
     throw error;
   } finally {
     afterwards(connection.close());
+  }
+}
+
+/**
+ * The introduction of a modern server, made from its discovery.
+ *
+ * @returns an error for the client when the server cannot be reached or its discovery is invalid.
+ */
+export async function introduceModern(
+  target: UpstreamTarget,
+  client: LegacyClient,
+): Promise<Opening> {
+  const { slug } = target;
+  try {
+    const { reply } = await sendModern(target, {
+      call: { method: DISCOVER, params: {} },
+      clientCapabilities: legacyClientToModernServer(client),
+      clientInfo: client.clientInfo,
+    });
+    if ("error" in reply) {
+      const sentence = `answered ${DISCOVER} with error ${reply.error.code}`;
+      throw new UpstreamError(slug, "malformed", sentence);
+    }
+    if (completeModernResult(DISCOVER, reply.result)?.["resultType"] !== "complete") {
+      throw new UpstreamError(
+        slug,
+        "malformed",
+        `answered ${DISCOVER} with a wrong type of result`,
+      );
+    }
+    return introducedTo(client.revision, reply.result, slug);
+  } catch (error) {
+    const reply = failureReply(error, slug);
+    if ("error" in reply) return reply;
+    throw error;
   }
 }

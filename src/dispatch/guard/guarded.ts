@@ -5,15 +5,19 @@
 
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
-import { ownData } from "../../protocol/own-error.ts";
+import { ownData, ownError } from "../../protocol/own-error.ts";
 import type { Trouble } from "../../catalog/catalog.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
-import type { Breaker, Pass, BreakerTransition } from "./breaker.ts";
+import type { Breaker, BreakerTransition, Pass } from "./breaker.ts";
 import { type GateDecision, gateOf } from "./gate.ts";
 import { type Answered, logged, replyBytes } from "./logged.ts";
-import { overloaded, paused, tooLarge } from "./guard-refusals.ts";
-import { settled } from "./settled.ts";
+import { isOpen } from "../../policy/item-policy.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
+import { noCompletions, resourceNotFound } from "../../catalog/routing/routing-refusals.ts";
+import { Meta, metaOf } from "../../protocol/envelope.ts";
+import type { Era } from "../../protocol/revisions.ts";
 
 type Context = Pick<RequestScope, "endpoint" | "principal" | "feeds" | "limits" | "waitUntil">;
 
@@ -103,4 +107,63 @@ function announce(
   const report = async (): Promise<void> => feeds.of(slug).report(trouble);
   // Without the report the feed finds out later.
   waitUntil(report().catch(() => undefined));
+}
+
+/** The codes of 2026-07-28 and of earlier revisions; servers on the SDKs use the former in all. */
+const NOT_FOUND: ReadonlySet<number> = new Set([
+  ErrorCode.InvalidParams,
+  ErrorCode.ResourceNotFound,
+]);
+
+/** Replaces a server's error where it would break a promise of the gateway. */
+function settled({ isMerged }: Endpoint, server: Server, call: Call, reply: Reply): Reply {
+  if (!("error" in reply)) return reply;
+  const { code } = reply.error;
+  const { method, params } = call;
+  if (method === "completion/complete" && isMerged && code === ErrorCode.MethodNotFound) {
+    return noCompletions(eraOfCall(call));
+  }
+  // A missing resource must look like a forbidden one, and a forbidden one never reaches the server.
+  if (method === "resources/read" && !isOpen(server.resources) && NOT_FOUND.has(code)) {
+    return resourceNotFound(eraOfCall(call), params?.uri);
+  }
+  return reply;
+}
+
+/** A request of 2026-07-28 names its revision in `_meta`. */
+function eraOfCall({ params }: Call): Era {
+  return Object.hasOwn(metaOf(params), Meta.protocolVersion) ? "modern" : "legacy";
+}
+
+/** The limit on concurrency or rate is reached. */
+function overloaded(slug: string, call: Call, retryAfter: number): Reply {
+  const sentence = `Upstream "${slug}" has more requests than it may be given; come back in ${retryAfter} s`;
+  return call.method === "tools/call"
+    ? toolFailed(call, sentence)
+    : ownError(ErrorCode.Transport, sentence, {
+        upstream: slug,
+        reason: "overloaded",
+        retryAfter,
+      });
+}
+
+/** The server has not answered for a while. */
+function paused(slug: string, retryAfter: number): Reply {
+  const sentence = `Upstream "${slug}" is not answering; it is tried again in ${retryAfter} s`;
+  const data = { upstream: slug, reason: "unreachable", retryAfter };
+  return ownError(ErrorCode.InternalError, sentence, data);
+}
+
+/** A result is never cut: a client could take a part for the whole. */
+function tooLarge(slug: string, call: Call, bytes: number, limit: number): Reply {
+  const sentence = `The answer of upstream "${slug}" has ${bytes} bytes; LIMITS.resultBytes allows ${limit}. Ask for less of it`;
+  return call.method === "tools/call"
+    ? toolFailed(call, sentence)
+    : ownError(ErrorCode.InternalError, sentence, { upstream: slug, reason: "too-large" });
+}
+
+/** A tool's error result: a model can read it and act on it. */
+function toolFailed(call: Call, text: string): Reply {
+  const result = { content: [{ type: "text", text }], isError: true };
+  return { result: eraOfCall(call) === "modern" ? { ...result, resultType: "complete" } : result };
 }

@@ -4,13 +4,20 @@ import { toModern, toOtherEra } from "../../protocol/capabilities.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import type { Catalog, ListKind } from "../../catalog/catalog.ts";
-import { knownCatalog } from "../../catalog/cache/catalogs.ts";
+import { type Known, knownCatalog } from "../../catalog/cache/catalogs.ts";
 import { advertises } from "../../catalog/read/list-source.ts";
 import { freshMsOf } from "../../catalog/lists/notes.ts";
 import { SERVER_INFO } from "../../protocol/gateway-info.ts";
-import { jointInstructions } from "./joint-instructions.ts";
 import { conflictsAmong } from "../../catalog/routing/conflicts.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
+import type { Server } from "../../endpoint/server.ts";
+
+/** Of a server's own instructions. */
+const MAX_EACH_CHARS = 2048;
+/** Of all instructions together. */
+const MAX_CHARS = 16 * 1024;
+const LINE_ENDS = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+const CUT = "… (cut by the gateway)";
 
 export interface Introduction {
   /** In the form of 2026-07-28. */
@@ -82,4 +89,54 @@ function saidBy(catalog: Catalog | undefined): JsonObject {
 /** Some servers have lists that they do not advertise. */
 function hasList({ about, lists }: Catalog, list: ListKind): boolean {
   return advertises(about.capabilities, list) || lists[list].length > 0;
+}
+
+/**
+ * The instructions of several servers in one text: it explains the prefixes of names, and quotes each
+ * server's own instructions. Each quotation is under its server's slug, so that no server can speak for
+ * another.
+ */
+function jointInstructions(all: readonly Known[]): string {
+  const parts = [howNamesAreBuilt(all.map(({ server }) => server))];
+  const left: string[] = [];
+  let { length } = parts[0] ?? "";
+  for (const { server, catalog } of all) {
+    const said = catalog?.about.instructions?.trim() ?? "";
+    if (said === "") continue;
+    const part = `# ${server.slug}\n${quoted(said)}`;
+    if (length + part.length > MAX_CHARS) {
+      left.push(server.slug);
+      continue;
+    }
+    parts.push(part);
+    length += part.length;
+  }
+  if (left.length > 0) parts.push(`(Left out by the gateway: what ${left.join(", ")} said.)`);
+  return parts.join("\n\n");
+}
+
+function howNamesAreBuilt(servers: readonly Server[]): string {
+  const prefixes = servers.map(({ slug, prefix }) =>
+    prefix === "" ? `none for ${slug}` : `${prefix} for ${slug}`,
+  );
+  const sentence =
+    "Several servers meet here. The name of a tool or prompt begins with its server's";
+  return `${sentence} prefix: ${cut(prefixes.join(", "))}.`;
+}
+
+function quoted(text: string): string {
+  return cut(text)
+    .split(LINE_ENDS)
+    .map((line) => `> ${line}`)
+    .join("\n");
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_EACH_CHARS) return text;
+  return (
+    text
+      .slice(0, MAX_EACH_CHARS)
+      .toWellFormed()
+      .replace(/\ufffd$/, "") + CUT
+  );
 }

@@ -7,8 +7,7 @@ import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import { attributedAt, attributedInputRequests } from "../../endpoint/attribution.ts";
 import { guarded } from "../guard/guarded.ts";
 import type { Server } from "../../endpoint/server.ts";
-import { hearingNoTasks } from "../tasks/show-task.ts";
-import { giveTask } from "./give-task.ts";
+import { giveTask, hearingNoTasks } from "./client-task.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
 import { relayModern } from "../../relay/relay-modern.ts";
 import { readState, sealState, type StateReading, withState } from "./request-state.ts";
@@ -59,9 +58,14 @@ export async function relayTo(
 ): Promise<Reply> {
   const { id, jsonrpc } = inbound.message;
   const message = { jsonrpc, id, ...call };
-  const addressed = { ...inbound, message, toolFacts: toolFactsOf(context, server, client) };
   const reply = await guarded(context, server, call, () =>
-    relayModern(context, server.target, addressed, hearingNoTasks(peer), signal),
+    relayModern(context, server.target, {
+      ...inbound,
+      message,
+      toolFacts: toolFactsOf(context, server, client),
+      peer: hearingNoTasks(peer),
+      signal,
+    }),
   );
   return attributedAt(context.endpoint, server.slug, reply);
 }

@@ -1,25 +1,30 @@
 /** Routes a modern request at an endpoint to its server, or answers it for all servers. */
 
 import { logUnexpected } from "../../observability/unexpected.ts";
-import { metaOf } from "../../protocol/envelope.ts";
+import { Meta, metaOf } from "../../protocol/envelope.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Peer } from "../../protocol/exchange.ts";
-import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
-import { LATEST_MODERN } from "../../protocol/revisions.ts";
+import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import { LATEST_MODERN, MODERN_REVISIONS } from "../../protocol/revisions.ts";
 import { declaresTasks, lacksTasks } from "../../protocol/tasks-extension.ts";
 import { listPage } from "../../catalog/lists/list-page.ts";
 import { loggedForAll } from "../guard/logged.ts";
 import { clientKind } from "../../endpoint/client-kind.ts";
 import { route } from "../../catalog/routing/route.ts";
-import { callServer } from "./call-server.ts";
-import { discoverEndpoint } from "./discover-endpoint.ts";
-import type { ModernContext, RequestContext } from "../../relay/modern-context.ts";
-import type { ReceivedRequest } from "../../relay/modern-to-modern/inbound-modern.ts";
+import { callServer, relayTo } from "./call-server.ts";
+import type { ModernContext, ReceivedRequest, RequestContext } from "../../relay/modern-context.ts";
 import { listen } from "../../notifications/modern/listen.ts";
 import { asksForTasks } from "../../notifications/modern/listen-filter.ts";
-import { listForModern } from "./list-for-modern.ts";
 import { searchServers } from "./search-servers.ts";
 import { serveTask } from "./serve-task.ts";
+import type { ListKind } from "../../catalog/catalog.ts";
+import { listServer } from "../../catalog/lists/list-server.ts";
+import { toModern } from "../../protocol/capabilities.ts";
+import { completeModernResult } from "../../protocol/modern-result.ts";
+import { introduceEndpoint, type Introduction } from "../introduction/introduction.ts";
+
+/** Of `server/discover`: the operator may change the set of servers, and no client is notified. */
+const MAX_TTL_MS = 3_600_000;
 
 /** @throws only the reason of `signal`. */
 export async function dispatchModern(
@@ -110,4 +115,39 @@ async function listenLogged({
     : listen(context, client, message, heard, signal);
   await loggedForAll(context.principal, message, () => Promise.race([acknowledged, listening]));
   return listening;
+}
+
+/** Lists the items of an endpoint's only server, with the cache scope for a modern client. */
+async function listForModern(requestContext: RequestContext, list: ListKind): Promise<Reply> {
+  const { context, inbound } = requestContext;
+  const [server] = context.endpoint.servers;
+  const { message } = inbound;
+  const reply = await listServer(context, list, message, (call) =>
+    relayTo(requestContext, server, call),
+  );
+  if ("error" in reply) return reply;
+  const { result } = reply;
+  // A cursor belongs to one client, and all pages of a list have the same cache scope (caching: MUST).
+  const isPaged = message.params?.cursor !== undefined || result.nextCursor !== undefined;
+  return isPaged ? { result: { ...result, cacheScope: "private" } } : reply;
+}
+
+/** `server/discover`: one server answers itself; several are introduced as one. */
+async function discoverEndpoint(requestContext: RequestContext): Promise<Reply> {
+  const { context, client, inbound } = requestContext;
+  const { servers, isMerged } = context.endpoint;
+  if (!isMerged) return relayTo(requestContext, servers[0], inbound.message);
+  const result = discovery(await introduceEndpoint(context, client));
+  return { result: completeModernResult("server/discover", result) ?? result };
+}
+
+function discovery({ capabilities, serverInfo, instructions, freshMs }: Introduction): JsonObject {
+  return {
+    supportedVersions: MODERN_REVISIONS,
+    capabilities: toModern(capabilities),
+    ...(instructions === undefined ? {} : { instructions }),
+    ttlMs: Math.max(0, Math.min(Math.floor(freshMs), MAX_TTL_MS)),
+    cacheScope: "private",
+    _meta: { [Meta.serverInfo]: serverInfo },
+  };
 }

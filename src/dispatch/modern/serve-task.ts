@@ -9,10 +9,8 @@ import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import { declaresTasks, lacksTasks } from "../../protocol/tasks-extension.ts";
 import { loggedForAll } from "../guard/logged.ts";
 import { serverOf } from "../../endpoint/endpoint.ts";
-import { showTask, withPlainAnswers } from "../tasks/show-task.ts";
-import { openTaskId } from "../tasks/task-id.ts";
+import { askerOf, openTaskId, showTask, withPlainAnswers } from "./client-task.ts";
 import { relayTo } from "./call-server.ts";
-import { askerOf } from "./give-task.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
 
 export async function serveTask(requestContext: RequestContext): Promise<Reply> {

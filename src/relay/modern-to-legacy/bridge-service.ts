@@ -14,16 +14,14 @@ import { Answering } from "./answering.ts";
 import type { AnswerCommand, BridgeCommand, BridgeOutcome } from "./bridge.ts";
 import type { BridgedCall, BridgedCallOptions, RoundResult } from "./bridged-call.ts";
 import type { Downstream } from "./downstream.ts";
-import { finish, inputRequired } from "./finish.ts";
+import { finish, inputRequired, shownInfo, undeclared } from "./finish.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
 import type { UpstreamSessions } from "./upstream-sessions.ts";
 import type { ParkedCalls } from "./parked-calls.ts";
 import { lackingForQuestion } from "./open-questions.ts";
 import { Parking } from "./parking.ts";
-import { shownInfo } from "./shown-info.ts";
 import { writeState } from "./bridge-state.ts";
 import { TaskTools } from "../tasks/task-tools.ts";
-import { undeclared } from "./undeclared.ts";
 
 export interface BridgeServiceOptions {
   readonly slug: string;

@@ -36,7 +36,7 @@ export interface AnswerCommand extends Common {
 export type BridgeCommand = CallCommand | AnswerCommand;
 
 /** The principal and kind of client that sent a command. Plain data. */
-export interface Sender {
+export interface CommandSender {
   readonly slug: string;
   /** The principal, as a hash. */
   readonly owner: string;
@@ -45,7 +45,7 @@ export interface Sender {
 
 /** The first message on the socket of a client that listens. */
 export interface Attending {
-  readonly sender: Sender;
+  readonly sender: CommandSender;
   readonly uris: readonly string[];
 }
 

@@ -13,7 +13,7 @@ import type { Call, Peer } from "../../protocol/exchange.ts";
 import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { type Downstream, noticeFor } from "./downstream.ts";
 import { lackingForQuestion, OpenQuestions, type Questions } from "./open-questions.ts";
-import type { Answers, Parked } from "./parked-calls.ts";
+import type { RoundAnswers, Parked } from "./parked-calls.ts";
 
 export type RoundResult =
   | { readonly kind: "over"; readonly reply: Reply }
@@ -30,7 +30,7 @@ export interface Journal {
    *
    * @param given the answers, by the keys of the questions; other questions are still open.
    */
-  answered(given: Answers): void;
+  answered(given: RoundAnswers): void;
   over(reply: Reply): void;
 }
 
@@ -41,8 +41,8 @@ interface EarlierLife {
   /** Of the last round. */
   readonly last: Pick<Parked, "questionTokens" | "resumeToken" | "asked">;
   /** The answers to the last round, if its client has answered. */
-  readonly given: Answers;
-  /** Answers a question that was asked before the restart. */
+  readonly given: RoundAnswers;
+  /** RoundAnswers a question that was asked before the restart. */
   readonly answer: (resumeToken: string, reply: Reply) => void;
 }
 
@@ -153,7 +153,7 @@ export class BridgedCall {
   stop(why: Error, reply: Reply): void {
     this.#end(reply);
     this.#open.settleAll(errorReply(ErrorCode.InternalError, why.message));
-    // Answers take some microtasks to reach the wire, and are dropped once the request is withdrawn.
+    // RoundAnswers take some microtasks to reach the wire, and are dropped once the request is withdrawn.
     setTimeout(() => this.#cancel.abort(why), 0);
   }
 

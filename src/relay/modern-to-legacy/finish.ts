@@ -1,13 +1,25 @@
-/** Translates the reply of a legacy server to 2026-07-28. */
+/** The replies to a modern client whose request ran at a legacy server, in the form of 2026-07-28. */
 
 import { Meta } from "../../protocol/envelope.ts";
-import type { ErrorObject, JsonObject, Reply } from "../../protocol/json-rpc.ts";
+import {
+  type ErrorObject,
+  errorReply,
+  isObject,
+  type JsonObject,
+  type Reply,
+} from "../../protocol/json-rpc.ts";
 import { mayHaveRounds } from "../../protocol/methods.ts";
 import { askModernClient, pagesToVisit } from "../../protocol/revisions/ask-modern-client.ts";
 import { toModernError } from "../../protocol/revisions/errors.ts";
 import { toModernResult } from "../../protocol/revisions/to-modern-result.ts";
 import type { Questions } from "./open-questions.ts";
 import { MAX_PAGES, writeState } from "./bridge-state.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import type { Call } from "../../protocol/exchange.ts";
+import { hasTools, modeOf } from "../../protocol/revisions/client-abilities.ts";
+
+const SHOWN = ["name", "version", "title", "websiteUrl"] as const;
+const MAX_SHOWN_CHARS = 256;
 
 export interface Finishing {
   readonly method: string;
@@ -63,4 +75,49 @@ export function inputRequired(
       ...named,
     },
   };
+}
+
+/**
+ * The part of a server's own description that each of its results carries: its name, and not its
+ * icons, which may be whole images. `server/discover` has all of it.
+ *
+ * @returns `undefined` for a server without a name and a version that can be shown.
+ */
+export function shownInfo(serverInfo: unknown): JsonObject | undefined {
+  if (!isObject(serverInfo)) return undefined;
+  const shown: Record<string, string> = {};
+  for (const member of SHOWN) {
+    const text = serverInfo[member];
+    if (typeof text === "string" && text.length <= MAX_SHOWN_CHARS) shown[member] = text;
+  }
+  return shown["name"] === undefined || shown["version"] === undefined ? undefined : shown;
+}
+
+/**
+ * The error for a client that repeats a request with fewer capabilities than when its questions were put
+ * together (2026-07-28, -32021: MUST list the capabilities).
+ */
+export function undeclared(questions: Questions): Reply {
+  const requiredCapabilities: Record<string, JsonObject> = {};
+  for (const question of Object.values(questions)) {
+    for (const [name, parts] of Object.entries(neededBy(question))) {
+      requiredCapabilities[name] = { ...requiredCapabilities[name], ...parts };
+    }
+  }
+  const sentence =
+    "The questions of this request need capabilities that this client has not declared";
+  return errorReply(ErrorCode.MissingRequiredClientCapability, sentence, { requiredCapabilities });
+}
+
+function neededBy({ method, params = {} }: Call): Readonly<Record<string, JsonObject>> {
+  switch (method) {
+    case "elicitation/create":
+      return { elicitation: { [String(modeOf(params))]: {} } };
+    case "sampling/createMessage":
+      return { sampling: hasTools(params) ? { tools: {} } : {} };
+    case "roots/list":
+      return { roots: {} };
+    default:
+      return {};
+  }
 }

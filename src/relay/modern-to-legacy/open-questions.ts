@@ -11,7 +11,7 @@ import { isAnswerTo } from "./answer-shape.ts";
 /** Questions by the keys of the call, as in the `inputRequests` of a result. */
 export type Questions = Readonly<Record<string, Call>>;
 
-export interface OpenQuestion {
+interface OpenQuestion {
   readonly call: Call;
   /** The resume token that answers the question after a restart of the holder, if there is one. */
   readonly resumeToken: string | undefined;

@@ -47,8 +47,8 @@ export interface Parked {
   readonly asked: number;
 }
 
-/** Answers by the keys of their questions. */
-export type Answers = Readonly<Record<string, JsonObject>>;
+/** RoundAnswers by the keys of their questions. */
+export type RoundAnswers = Readonly<Record<string, JsonObject>>;
 
 /** A round as it is stored. */
 interface StoredRound extends Pick<Parked, "round" | "questions" | "asked"> {
@@ -115,7 +115,7 @@ export class ParkedCalls {
   }
 
   /** Stores the answers to the last round, before they are sent to the server. */
-  answer(exchange: string, given: Answers, due: number): void {
+  answer(exchange: string, given: RoundAnswers, due: number): void {
     const known = this.#known.get(exchange);
     if (known === undefined) return;
     this.#write(known.id, ANSWERS, JSON.stringify(given));
@@ -144,9 +144,11 @@ export class ParkedCalls {
   }
 
   /** The answers to the last round. */
-  answers(exchange: string): Answers {
+  answers(exchange: string): RoundAnswers {
     const known = this.#known.get(exchange);
-    return known?.isAnswered === true ? (JSON.parse(this.#read(known.id, ANSWERS)) as Answers) : {};
+    return known?.isAnswered === true
+      ? (JSON.parse(this.#read(known.id, ANSWERS)) as RoundAnswers)
+      : {};
   }
 
   reply(exchange: string): Reply | undefined {

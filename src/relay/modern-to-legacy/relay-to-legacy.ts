@@ -8,20 +8,10 @@ import { sleep } from "../../lib/sleep.ts";
 import { readLines } from "../../lib/read-lines.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Peer } from "../../protocol/exchange.ts";
-import {
-  errorReply,
-  type JsonObject,
-  type JsonRpcRequest,
-  type Reply,
-} from "../../protocol/json-rpc.ts";
+import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import type { Bridge, Line, BridgeCommand, BridgeOutcome } from "./bridge.ts";
+import type { ModernCall } from "../modern-context.ts";
 import { makeCommand } from "./make-command.ts";
-
-/** The parts of a modern request that are needed here. */
-export interface Inbound {
-  readonly message: JsonRpcRequest;
-  readonly envelope: { readonly clientInfo?: JsonObject };
-}
 
 export interface Crossing {
   /** Of the principal, at the server, for the client's capabilities. */
@@ -38,9 +28,7 @@ const PAUSE_MS = 200;
 /** Rejects with the reason of `signal` alone: then the request is cancelled at the server. */
 export async function relayToLegacy(
   crossing: Crossing,
-  { message, envelope }: Inbound,
-  peer: Peer,
-  signal: AbortSignal,
+  { message, envelope, peer, signal }: Omit<ModernCall, "headers" | "toolFacts">,
 ): Promise<Reply> {
   const made = await makeCommand(message, envelope.clientInfo);
   if (made.kind === "refused") return made.reply;

@@ -9,18 +9,15 @@ import { settleWithin } from "../../lib/time-out.ts";
 import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
 import { type Call, nullPeer, type Peer } from "../../protocol/exchange.ts";
 import type { LogLevel } from "../../protocol/log-levels.ts";
-import type { Reply } from "../../protocol/json-rpc.ts";
+import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { modernClientToLegacyServer } from "../../protocol/revisions/translate-capabilities.ts";
 import type { Introduced } from "../../protocol/revisions/introductions.ts";
 import type { Transport } from "../../upstream/legacy/connect.ts";
 import { LegacyConnection } from "../../upstream/legacy/connection.ts";
 import { StandaloneListener } from "./standalone-listener.ts";
 import { LogLevelControl } from "./log-level-control.ts";
-import type {
-  UpstreamSessionOptions,
-  SessionRequest,
-  SavedUpstreamSession,
-} from "./upstream-session-options.ts";
+import type { SavedConnection } from "../../upstream/legacy/saved-connection.ts";
+import type { UpstreamTarget } from "../../upstream/target.ts";
 
 const REVISION = "2025-11-25";
 /** The longest time that a call waits for the subscriptions of its session. */
@@ -34,6 +31,43 @@ const MAX_SAVED_CHARS = 256 * 1024;
 
 /** Outside a request there is no client for a message or a question. */
 const NO_PEER = nullPeer("This belongs to no request that runs, or to one of several");
+
+export interface UpstreamSessionOptions {
+  readonly target: UpstreamTarget;
+  /** Its capabilities are modern, and declared for the whole session. */
+  readonly client: { readonly capabilities: JsonObject; readonly clientInfo: JsonObject };
+  /** The time that the standalone stream stays open after the last request, in milliseconds. */
+  readonly quietMs: number;
+  /**
+   * The URIs that clients listen for: some servers send an update only in the session whose request
+   * caused it.
+   */
+  readonly attended: () => ReadonlySet<string>;
+  /** Resolves when the clients that are about to listen again have done so. */
+  readonly returning?: () => Promise<void> | undefined;
+  /** Receives the URI of a resource that has changed. */
+  readonly hear: (uri: string) => void;
+  readonly saved?: SavedUpstreamSession | undefined;
+  /** Called with each change of the state. */
+  readonly save: (change: SavedUpstreamSession) => void;
+}
+
+/** The state of a session that outlives memory; plain data of a bounded size. */
+export interface SavedUpstreamSession {
+  readonly connection?: SavedConnection;
+  /** The server's introduction. */
+  readonly introduced?: Introduced;
+  /** A tool was called. */
+  readonly isCalled?: boolean;
+}
+
+/** One request and the peer for its messages. */
+export interface SessionRequest {
+  readonly call: Call;
+  readonly logLevel?: LogLevel;
+  readonly peer: Peer;
+  readonly signal: AbortSignal;
+}
 
 export class UpstreamSession {
   readonly #connection: LegacyConnection;

@@ -7,8 +7,7 @@
 
 import { Deduplicator } from "../../lib/deduplicator.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
-import { UpstreamSession } from "./upstream-session.ts";
-import type { UpstreamSessionOptions } from "./upstream-session-options.ts";
+import { UpstreamSession, type UpstreamSessionOptions } from "./upstream-session.ts";
 
 /** Sessions over HTTP+SSE: each is a stream that stays open. */
 const MAX_UPSTREAM_SESSIONS = 8;

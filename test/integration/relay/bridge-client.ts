@@ -74,15 +74,15 @@ export class BridgeClient {
         ...{ bridge: bridgesIn(env).at(principal, server.target, capabilities), slug },
         waitUntil: () => undefined,
       },
-      { message, envelope: {} },
       {
-        notify: (notice) => {
-          notices.push(notice);
-          return Promise.resolve();
+        message,
+        envelope: { protocolVersion: "2026-07-28", clientCapabilities: capabilities },
+        peer: {
+          notify: (notice) => Promise.resolve(void notices.push(notice)),
+          ask: () => Promise.reject(new Error("Nothing can be asked here")),
         },
-        ask: () => Promise.reject(new Error("Nothing can be asked here")),
+        signal: leaving.signal,
       },
-      leaving.signal,
     );
     return {
       answered: within(reply, `an answer to ${method}`).then((answer) => ({

@@ -1,9 +1,8 @@
 /** A modern client's request: to the server itself where it is of that era, over the bridge where not. */
 
 import { describe, test } from "vitest";
-
-import type { InboundModern } from "../../../src/relay/modern-to-modern/inbound-modern.ts";
-import type { Bridges, BridgeCommand } from "../../../src/relay/modern-to-legacy/bridge.ts";
+import type { ModernCall } from "../../../src/relay/modern-context.ts";
+import type { BridgeCommand, Bridges } from "../../../src/relay/modern-to-legacy/bridge.ts";
 import { digestOf, writeState } from "../../../src/relay/modern-to-legacy/bridge-state.ts";
 import { relayModern } from "../../../src/relay/relay-modern.ts";
 import { errorReply, type JsonObject, type Reply } from "../../../src/protocol/json-rpc.ts";
@@ -38,7 +37,7 @@ interface World {
   answer: Answer;
   /** What comes over the bridge. */
   bridged: Reply;
-  readonly relay: (inbound?: Partial<InboundModern>, signal?: AbortSignal) => Promise<Reply>;
+  readonly relay: (call?: Partial<ModernCall>, signal?: AbortSignal) => Promise<Reply>;
 }
 
 function worldOf(answer: Answer, target: Partial<UpstreamTarget> = {}): World {
@@ -68,16 +67,16 @@ function worldOf(answer: Answer, target: Partial<UpstreamTarget> = {}): World {
   const scope = { bridges, principal: "alice", waitUntil: () => undefined };
   const world: World = {
     ...{ asked, orders, taken, answer, bridged: BRIDGED },
-    relay: (inbound = {}, signal = new AbortController().signal) =>
-      relayModern(scope, fake, { ...INBOUND, ...inbound }, PEER, signal),
+    relay: (call = {}, signal = new AbortController().signal) =>
+      relayModern(scope, fake, { ...CALL, peer: PEER, signal, ...call }),
   };
   return world;
 }
 
-const message = (method: string, params: JsonObject): InboundModern["message"] => ({
+const message = (method: string, params: JsonObject): ModernCall["message"] => ({
   ...{ jsonrpc: "2.0", id: 1, method, params },
 });
-const INBOUND: InboundModern = {
+const CALL: Omit<ModernCall, "peer" | "signal"> = {
   message: message("tools/call", { name: "work", arguments: { region: "eu" } }),
   envelope: { protocolVersion: "2026-07-28", clientCapabilities: CAPABILITIES },
   headers: new Headers({ "Mcp-Param-Region": "eu" }),
@@ -208,7 +207,7 @@ describe("a server that was modern", () => {
 });
 
 test("answers go to the bridge that asked, whatever the server has become", async ({ expect }) => {
-  const { name, arguments: args } = INBOUND.message.params ?? {};
+  const { name, arguments: args } = CALL.message.params ?? {};
   const called = { method: "tools/call", params: { name, arguments: args } };
   const digest = await digestOf(called);
   const parked = { kind: "parked", object: "o", exchange: "x", round: 1, digest } as const;

@@ -1,8 +1,7 @@
 /** How a modern server introduces itself to a legacy client. */
 
 import { describe, test } from "vitest";
-
-import { introduceModern } from "../../../../src/relay/legacy-to-modern/introduce-modern.ts";
+import { introduceModern } from "../../../../src/relay/introduce.ts";
 import { fakeTarget, html, type Seen } from "../../upstream/fake-target.ts";
 import {
   CAPABILITIES_KEY,

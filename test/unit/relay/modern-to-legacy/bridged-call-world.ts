@@ -12,7 +12,7 @@ import type {
   Downstream,
   RequestDeclarations,
 } from "../../../../src/relay/modern-to-legacy/downstream.ts";
-import type { Answers, Parked } from "../../../../src/relay/modern-to-legacy/parked-calls.ts";
+import type { RoundAnswers, Parked } from "../../../../src/relay/modern-to-legacy/parked-calls.ts";
 import type { Call, Peer } from "../../../../src/protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../../../src/protocol/json-rpc.ts";
 
@@ -80,7 +80,7 @@ export class AskingServer {
 /** Keeps what is written in it, as rows would. */
 class FakeJournal implements Journal {
   readonly parked: Parked[] = [];
-  readonly given: Answers[] = [];
+  readonly given: RoundAnswers[] = [];
   reply: Reply | undefined;
   refusal: string | undefined;
 
@@ -89,7 +89,7 @@ class FakeJournal implements Journal {
     return this.refusal;
   }
 
-  answered(given: Answers): void {
+  answered(given: RoundAnswers): void {
     this.given.push(given);
   }
 

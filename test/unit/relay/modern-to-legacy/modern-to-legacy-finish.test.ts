@@ -1,9 +1,7 @@
 /** What a legacy server's end of a request may bring onto the modern wire, and how much of it. */
 
 import { describe, test } from "vitest";
-
-import { finish } from "../../../../src/relay/modern-to-legacy/finish.ts";
-import { shownInfo } from "../../../../src/relay/modern-to-legacy/shown-info.ts";
+import { finish, shownInfo } from "../../../../src/relay/modern-to-legacy/finish.ts";
 import type { Reply } from "../../../../src/protocol/json-rpc.ts";
 
 const ABOUT = {

@@ -70,15 +70,15 @@ function relay(bridge: Bridge, params: JsonObject = CALL): Relayed {
   const afterwards: Promise<unknown>[] = [];
   const reply = relayToLegacy(
     { bridge, slug: "fake", waitUntil: (promise) => void afterwards.push(promise) },
-    { message: { jsonrpc: "2.0", id: 1, method: "tools/call", params }, envelope: {} },
     {
-      notify: (notice) => {
-        notices.push(notice);
-        return Promise.resolve();
+      message: { jsonrpc: "2.0", id: 1, method: "tools/call", params },
+      envelope: { protocolVersion: "2026-07-28", clientCapabilities: {} },
+      peer: {
+        notify: (notice) => Promise.resolve(void notices.push(notice)),
+        ask: () => Promise.reject(new Error("Nothing can be asked here")),
       },
-      ask: () => Promise.reject(new Error("Nothing can be asked here")),
+      signal: leaving.signal,
     },
-    leaving.signal,
   );
   return {
     ...{ reply, notices, afterwards },

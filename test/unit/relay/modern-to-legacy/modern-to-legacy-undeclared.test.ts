@@ -1,8 +1,7 @@
 /** What a client is told that it has to declare, to be given questions once more. */
 
 import { test } from "vitest";
-
-import { undeclared } from "../../../../src/relay/modern-to-legacy/undeclared.ts";
+import { undeclared } from "../../../../src/relay/modern-to-legacy/finish.ts";
 import type { Call } from "../../../../src/protocol/exchange.ts";
 import { form, ROOTS, SAMPLE } from "./bridged-call-world.ts";
 

@@ -1,13 +1,12 @@
 /** One session at a legacy server, and what it hears for clients that listen beside its requests. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
-
-import { UpstreamSession } from "../../../../src/relay/modern-to-legacy/upstream-session.ts";
-import type {
-  UpstreamSessionOptions,
-  SessionRequest,
-  SavedUpstreamSession,
-} from "../../../../src/relay/modern-to-legacy/upstream-session-options.ts";
+import {
+  type SavedUpstreamSession,
+  type SessionRequest,
+  UpstreamSession,
+  type UpstreamSessionOptions,
+} from "../../../../src/relay/modern-to-legacy/upstream-session.ts";
 import type { JsonObject } from "../../../../src/protocol/json-rpc.ts";
 import { type Answer, bytesOf, fakeTarget, json, type Seen } from "../../upstream/fake-target.ts";
 import { EVENTS } from "../../upstream/legacy/legacy-servers.ts";

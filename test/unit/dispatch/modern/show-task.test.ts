@@ -1,12 +1,11 @@
 /** What is said of a task on its way to a client, and of its answers on their way to the server. */
 
 import { describe, test } from "vitest";
-
 import {
   hearingNoTasks,
   showTask,
   withPlainAnswers,
-} from "../../../../src/dispatch/tasks/show-task.ts";
+} from "../../../../src/dispatch/modern/client-task.ts";
 import { AskedPeer } from "../../protocol/revisions/asked-peer.ts";
 
 const OLDER = "io.modelcontextprotocol/related-task";

@@ -3,31 +3,26 @@
  * anew for the next hop, and members that a lenient server leaves out of its results are added.
  */
 
-import { toModern } from "../../protocol/capabilities.ts";
-import { Meta, metaOf, serverInfoOf, withMeta } from "../../protocol/envelope.ts";
-import { ErrorCode } from "../../protocol/error-codes.ts";
-import type { Peer } from "../../protocol/exchange.ts";
-import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
-import { completeModernResult } from "../../protocol/modern-result.ts";
+import { toModern } from "../protocol/capabilities.ts";
+import { Meta, metaOf, serverInfoOf, withMeta } from "../protocol/envelope.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import { errorReply, isObject, type JsonObject, type Reply } from "../protocol/json-rpc.ts";
+import { completeModernResult } from "../protocol/modern-result.ts";
 import {
+  checkParamHeaders,
   hasLawfulBindings,
   PARAM_HEADER_PREFIX,
+  type ParamBinding,
   paramHeaders,
-} from "../../protocol/param-headers.ts";
-import { MODERN_REVISIONS } from "../../protocol/revisions.ts";
-import { declaresTasks } from "../../protocol/tasks-extension.ts";
-import { legacyOnly, recheckEra } from "../../upstream/modern/discover.ts";
-import {
-  looksLegacy,
-  type ModernReply,
-  type ModernRequest,
-  sendModern,
-} from "../../upstream/modern/send.ts";
-import type { UpstreamTarget } from "../../upstream/target.ts";
-import { UpstreamError } from "../../upstream/upstream-error.ts";
-import type { InboundModern } from "./inbound-modern.ts";
-import { judgeParamHeaders } from "./judge-param-headers.ts";
-import { isBridgeState } from "../modern-to-legacy/bridge-state.ts";
+} from "../protocol/param-headers.ts";
+import { MODERN_REVISIONS } from "../protocol/revisions.ts";
+import { declaresTasks } from "../protocol/tasks-extension.ts";
+import { legacyOnly, recheckEra } from "../upstream/modern/discover.ts";
+import { looksLegacy, type ModernReply, sendModern } from "../upstream/modern/send.ts";
+import type { UpstreamTarget } from "../upstream/target.ts";
+import { UpstreamError } from "../upstream/upstream-error.ts";
+import type { ModernCall } from "./modern-context.ts";
+import { isBridgeState } from "./modern-to-legacy/bridge-state.ts";
 
 /** The client's headers that cross the gateway; everything else is this hop's own. */
 const FORWARDED_HEADERS = ["traceparent", "tracestate"] as const;
@@ -36,24 +31,17 @@ const FORWARDED_HEADERS = ["traceparent", "tracestate"] as const;
  * Relays one request to its end.
  *
  * @throws UpstreamError when no answer is available; `other-era` when the server has no modern era
- *   any more, so that the request did not run; the reason of `signal`.
+ *   any more, so that the request did not run; the reason of the call's signal.
  */
-export async function relayToModern(
-  target: UpstreamTarget,
-  inbound: InboundModern,
-  peer: Peer,
-  signal: AbortSignal,
-): Promise<Reply> {
-  const { method } = inbound.message;
-  if (method === "tools/call") return relayToolCall(target, inbound, peer, signal);
-  const answer = await send(target, inbound, { headers: {}, peer, signal });
-  return finish(target, inbound, answer);
+export async function relayToModern(target: UpstreamTarget, call: ModernCall): Promise<Reply> {
+  if (call.message.method === "tools/call") return relayToolCall(target, call);
+  return finish(target, call, await send(target, call, {}));
 }
 
 function send(
   target: UpstreamTarget,
-  { message, envelope, headers }: InboundModern,
-  options: Pick<ModernRequest, "peer" | "signal"> & { headers: Record<string, string> },
+  { message, envelope, headers, peer, signal }: ModernCall,
+  paramHeaders: Record<string, string>,
 ): Promise<ModernReply> {
   const forwarded = FORWARDED_HEADERS.flatMap((name) => {
     const value = headers.get(name);
@@ -61,34 +49,30 @@ function send(
   });
   const { clientInfo } = envelope;
   return sendModern(target, {
-    ...options,
     call: message,
+    peer,
+    signal,
     clientCapabilities: toModern(envelope.clientCapabilities),
     ...(clientInfo === undefined ? {} : { clientInfo }),
-    headers: { ...Object.fromEntries(forwarded), ...options.headers },
+    headers: { ...Object.fromEntries(forwarded), ...paramHeaders },
   });
 }
 
 /** The server judges the headers as well, and may know a newer schema than ours. */
-async function relayToolCall(
-  target: UpstreamTarget,
-  inbound: InboundModern,
-  peer: Peer,
-  signal: AbortSignal,
-): Promise<Reply> {
-  const args = inbound.message.params?.arguments;
+async function relayToolCall(target: UpstreamTarget, call: ModernCall): Promise<Reply> {
+  const args = call.message.params?.arguments;
   for (let isDoubted = false; ; isDoubted = true) {
-    const judged = await judgeParamHeaders(inbound, isDoubted);
+    const judged = await judgeParamHeaders(call, isDoubted);
     if (judged.kind === "mismatch") return judged.reply;
     const headers = {
-      ...inboundParamHeaders(inbound.headers),
+      ...inboundParamHeaders(call.headers),
       ...Object.fromEntries(paramHeaders(judged.bindings, isObject(args) ? args : undefined)),
     };
-    const answer = await send(target, inbound, { headers, peer, signal });
+    const answer = await send(target, call, headers);
     const { reply, wasRefused } = answer;
     // The call was refused before it ran, so it may be sent once more.
     const isStale = wasRefused && "error" in reply && reply.error.code === ErrorCode.HeaderMismatch;
-    if (!isStale || isDoubted) return finish(target, inbound, answer);
+    if (!isStale || isDoubted) return finish(target, call, answer);
   }
 }
 
@@ -99,7 +83,7 @@ function inboundParamHeaders(headers: Headers): Record<string, string> {
 
 async function finish(
   target: UpstreamTarget,
-  { message: { method }, envelope }: InboundModern,
+  { message: { method }, envelope }: ModernCall,
   { reply, wasRefused }: ModernReply,
 ): Promise<Reply> {
   if ("error" in reply) {
@@ -118,7 +102,7 @@ async function finish(
     );
   }
   // When the client sends it back, it would be taken for a state that the gateway wrote.
-  if (isBridgeState(result["requestState"])) {
+  if (isBridgeState(result.requestState)) {
     throw new UpstreamError(
       target.slug,
       "malformed",
@@ -150,4 +134,30 @@ function adaptDiscovery(result: JsonObject): JsonObject {
 function dropBadTools(result: JsonObject): JsonObject {
   const { tools } = result;
   return Array.isArray(tools) ? { ...result, tools: tools.filter(hasLawfulBindings) } : result;
+}
+
+export type ParamHeaderVerdict =
+  | { readonly kind: "fits"; readonly bindings: readonly ParamBinding[] }
+  | { readonly kind: "mismatch"; readonly reply: Reply };
+
+/**
+ * Judges the `Mcp-Param-*` headers of a call against its arguments. A client that has been shown the
+ * annotations is held to them, in whatever era the server is (2026-07-28, custom headers).
+ *
+ * @param isDoubted the server has refused the known schema of the tool, so it is read anew.
+ */
+export async function judgeParamHeaders(
+  { message, headers, toolFacts }: Pick<ModernCall, "message" | "headers" | "toolFacts">,
+  isDoubted: boolean,
+): Promise<ParamHeaderVerdict> {
+  const { name, arguments: args } = message.params ?? {};
+  // Without a schema the call still goes out: the server judges it itself.
+  if (typeof name !== "string") return { kind: "fits", bindings: [] };
+  for (let isAnew = isDoubted; ; isAnew = true) {
+    const { bindings = [] } = (await toolFacts(name, isAnew)) ?? {};
+    const problem = checkParamHeaders(bindings, headers, args);
+    if (problem === undefined) return { kind: "fits", bindings };
+    // The client may have a newer list than ours.
+    if (isAnew) return { kind: "mismatch", reply: errorReply(ErrorCode.HeaderMismatch, problem) };
+  }
 }

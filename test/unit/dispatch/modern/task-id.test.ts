@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
 import { sealFor } from "../../../../src/endpoint/sealed.ts";
-import { openTaskId, sealTaskId } from "../../../../src/dispatch/tasks/task-id.ts";
+import { openTaskId, sealTaskId } from "../../../../src/dispatch/modern/client-task.ts";
 import { isTaskId } from "../../../../src/protocol/tasks-extension.ts";
 import { decodeHeaderValue, encodeHeaderValue } from "../../../../src/protocol/header-value.ts";
 import { keysOf } from "../../catalog/lists/merged-world.ts";

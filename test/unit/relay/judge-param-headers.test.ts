@@ -1,13 +1,9 @@
 /** Arguments in headers: judged by what is known of the tool, and by what is new before it is refused. */
 
 import { describe, test } from "vitest";
-
-import {
-  type ParamHeaderVerdict,
-  judgeParamHeaders,
-} from "../../../../src/relay/modern-to-modern/judge-param-headers.ts";
-import type { JsonObject } from "../../../../src/protocol/json-rpc.ts";
-import type { ParamBinding } from "../../../../src/protocol/param-headers.ts";
+import { judgeParamHeaders, type ParamHeaderVerdict } from "../../../src/relay/modern-to-modern.ts";
+import type { JsonObject } from "../../../src/protocol/json-rpc.ts";
+import type { ParamBinding } from "../../../src/protocol/param-headers.ts";
 
 const REGION: ParamBinding = { header: "mcp-param-region", path: ["region"] };
 const TENANT: ParamBinding = { header: "mcp-param-tenant", path: ["tenant"] };
@@ -34,7 +30,6 @@ async function judge(given: Asked): Promise<{
   const judged = await judgeParamHeaders(
     {
       message: { jsonrpc: "2.0", id: 1, method: "tools/call", params },
-      envelope: { protocolVersion: "2026-07-28", clientCapabilities: {} },
       headers: new Headers(headers),
       toolFacts: (name, isAnew) => {
         asked.push([name, isAnew]);
