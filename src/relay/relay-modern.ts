@@ -11,9 +11,9 @@ import type { UpstreamTarget } from "../upstream/target.ts";
 import { failureReply, isOtherEra, type UpstreamFailure } from "../upstream/upstream-error.ts";
 import type { BridgeScope } from "./modern-to-legacy/bridge.ts";
 import type { ModernCall } from "./modern-context.ts";
-import { judgeParamHeaders, relayToModern } from "./modern-to-modern.ts";
+import { judgeParamHeaders, relayToModern } from "./relay-to-modern.ts";
 import { readBridgeState } from "./modern-to-legacy/bridge-state.ts";
-import { relayToLegacy } from "./modern-to-legacy/relay-to-legacy.ts";
+import { relayToLegacy } from "./relay-to-legacy.ts";
 
 /** Rejects with the reason of the call's signal alone. */
 export async function relayModern(

@@ -1,11 +1,10 @@
 /** Modern clients of a legacy server, straight at the bridge: what they are answered, and hear before. */
 
 import { env } from "cloudflare:workers";
-
 import type { BridgeObject } from "../../../durable-objects/bridge-object.ts";
 import { bridgesIn } from "../../../durable-objects/bridges.ts";
 import { readBridgeState } from "../../../src/relay/modern-to-legacy/bridge-state.ts";
-import { relayToLegacy } from "../../../src/relay/modern-to-legacy/relay-to-legacy.ts";
+import { relayToLegacy } from "../../../src/relay/relay-to-legacy.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import type { Call } from "../../../src/protocol/exchange.ts";
 import type { JsonRpcRequest } from "../../../src/protocol/json-rpc.ts";

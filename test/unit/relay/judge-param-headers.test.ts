@@ -1,7 +1,7 @@
 /** Arguments in headers: judged by what is known of the tool, and by what is new before it is refused. */
 
 import { describe, test } from "vitest";
-import { judgeParamHeaders, type ParamHeaderVerdict } from "../../../src/relay/modern-to-modern.ts";
+import { judgeParamHeaders, type ParamHeaderVerdict } from "../../../src/relay/relay-to-modern.ts";
 import type { JsonObject } from "../../../src/protocol/json-rpc.ts";
 import type { ParamBinding } from "../../../src/protocol/param-headers.ts";
 

@@ -1,18 +1,17 @@
 /** The Worker's side of the bridge: what comes back is passed on, and no call is sent twice. */
 
 import { describe, test } from "vitest";
-
 import type {
   Bridge,
-  Line,
   BridgeCommand,
   BridgeOutcome,
-} from "../../../../src/relay/modern-to-legacy/bridge.ts";
-import { relayToLegacy } from "../../../../src/relay/modern-to-legacy/relay-to-legacy.ts";
-import { digestOf, writeState } from "../../../../src/relay/modern-to-legacy/bridge-state.ts";
-import type { Call } from "../../../../src/protocol/exchange.ts";
-import type { JsonObject, Reply } from "../../../../src/protocol/json-rpc.ts";
-import { bodyOf, bytesOf, failureOf } from "../../upstream/fake-target.ts";
+  Line,
+} from "../../../src/relay/modern-to-legacy/bridge.ts";
+import { relayToLegacy } from "../../../src/relay/relay-to-legacy.ts";
+import { digestOf, writeState } from "../../../src/relay/modern-to-legacy/bridge-state.ts";
+import type { Call } from "../../../src/protocol/exchange.ts";
+import type { JsonObject, Reply } from "../../../src/protocol/json-rpc.ts";
+import { bodyOf, bytesOf, failureOf } from "../upstream/fake-target.ts";
 
 const DONE: Reply = { result: { content: [] } };
 const NOTICE: Call = { method: "notifications/x", params: { n: 1 } };

@@ -4,14 +4,14 @@
  * questions may be, because the holder takes them once.
  */
 
-import { sleep } from "../../lib/sleep.ts";
-import { readLines } from "../../lib/read-lines.ts";
-import { ErrorCode } from "../../protocol/error-codes.ts";
-import type { Peer } from "../../protocol/exchange.ts";
-import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
-import type { Bridge, Line, BridgeCommand, BridgeOutcome } from "./bridge.ts";
-import type { ModernCall } from "../modern-context.ts";
-import { makeCommand } from "./make-command.ts";
+import { sleep } from "../lib/sleep.ts";
+import { readLines } from "../lib/read-lines.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import type { Peer } from "../protocol/exchange.ts";
+import { errorReply, type Reply } from "../protocol/json-rpc.ts";
+import type { Bridge, BridgeCommand, BridgeOutcome, Line } from "./modern-to-legacy/bridge.ts";
+import type { ModernCall } from "./modern-context.ts";
+import { makeCommand } from "./modern-to-legacy/make-command.ts";
 
 export interface Crossing {
   /** Of the principal, at the server, for the client's capabilities. */
