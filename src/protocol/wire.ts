@@ -16,14 +16,10 @@ export interface Params extends JsonObject {
   readonly name?: unknown;
   readonly notifications?: unknown;
   readonly progressToken?: unknown;
-  readonly reason?: unknown;
   readonly ref?: unknown;
   readonly requestId?: unknown;
   readonly requestState?: unknown;
   readonly resourceSubscriptions?: unknown;
-  readonly status?: unknown;
-  readonly task?: unknown;
-  readonly taskId?: unknown;
   readonly uri?: unknown;
 }
 
@@ -34,36 +30,13 @@ export interface MetaObject extends JsonObject {
 
 /** The result of a request, and of a task. */
 export interface Result extends JsonObject {
-  readonly _meta?: unknown;
   readonly cacheScope?: unknown;
-  readonly capabilities?: unknown;
-  readonly content?: unknown;
-  readonly contents?: unknown;
-  readonly inputRequests?: unknown;
   readonly isError?: unknown;
-  readonly messages?: unknown;
   readonly nextCursor?: unknown;
   readonly requestState?: unknown;
   readonly resultType?: unknown;
   readonly serverInfo?: unknown;
-  readonly status?: unknown;
-  readonly structuredContent?: unknown;
-  readonly task?: unknown;
-  readonly taskId?: unknown;
   readonly ttlMs?: unknown;
-}
-
-/** `capabilities` of a client or a server. */
-export interface Capabilities extends JsonObject {
-  readonly elicitation?: unknown;
-  readonly extensions?: unknown;
-  readonly logging?: unknown;
-  readonly prompts?: unknown;
-  readonly resources?: unknown;
-  readonly roots?: unknown;
-  readonly sampling?: unknown;
-  readonly tasks?: unknown;
-  readonly tools?: unknown;
 }
 
 /** `data` of an error. */

@@ -393,7 +393,9 @@ export class LegacyConnection {
   async #reopen(): Promise<Connected> {
     const connected = await this.#open();
     await connected.wire.post(notification("notifications/initialized"));
-    const level = this.#levelFor(connected.handshake);
+    const { logging } = connected.handshake.capabilities;
+    const wanted = logging === undefined ? undefined : this.#options.logLevel?.();
+    const level = wanted ?? this.#logLevel;
     if (level !== undefined) {
       await this.#restore(connected, { method: "logging/setLevel", params: { level } });
     }
@@ -411,11 +413,6 @@ export class LegacyConnection {
     // An event id of this call's stream is no position in the standalone stream.
     const peer = withoutResumeTokens(this.#options.unsolicited);
     await this.#run(connected, call, peer, new AbortController().signal);
-  }
-
-  #levelFor({ capabilities }: Handshake): string | undefined {
-    const wanted = capabilities.logging === undefined ? undefined : this.#options.logLevel?.();
-    return wanted ?? this.#logLevel;
   }
 
   /** Keeps the state that a call has set in the session, so that a repair can set it again. */

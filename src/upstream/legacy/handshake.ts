@@ -7,7 +7,6 @@ import {
   isModernRevision,
   type LegacyRevision,
 } from "../../protocol/revisions.ts";
-import type { Capabilities } from "../../protocol/wire.ts";
 
 /** The client of the handshake, which fixes its capabilities for the whole session. */
 export interface LegacyClient {
@@ -18,7 +17,7 @@ export interface LegacyClient {
 
 export interface Handshake {
   readonly revision: LegacyRevision;
-  readonly capabilities: Capabilities;
+  readonly capabilities: JsonObject;
   readonly serverInfo: JsonObject;
   readonly instructions?: string;
 }
