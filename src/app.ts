@@ -8,7 +8,8 @@ import { type AuthBacking, type AuthContext, authContextOf } from "./auth/contex
 import { noteProbe } from "./auth/context/tracer.ts";
 import { authenticate } from "./auth/resource/bearer.ts";
 import { leased } from "./auth/resource/lease.ts";
-import { describeResource, nothingWellKnown } from "./auth/resource/resource-metadata.ts";
+import { noSuchDocument } from "./auth/resource/challenge.ts";
+import { describeResource } from "./auth/resource/resource-metadata.ts";
 import { serveMetadata } from "./auth/oauth/endpoints/metadata.ts";
 import { register } from "./auth/oauth/endpoints/register.ts";
 import { token } from "./auth/oauth/endpoints/token.ts";
@@ -74,7 +75,7 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
   app.all("/.well-known/oauth-authorization-server", signIn(serveMetadata));
   app.all("/.well-known/oauth-protected-resource", signIn(describeResource));
   app.all("/.well-known/oauth-protected-resource/*", signIn(describeResource));
-  app.all("/.well-known/*", nothingWellKnown);
+  app.all("/.well-known/*", noSuchDocument);
 
   app.all("/mcp", through(serveMcp));
   app.all("/mcp/:slug", through(serveMcp));

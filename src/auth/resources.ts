@@ -21,11 +21,15 @@ export function protectedResources(origin: string, slugs: Iterable<string>): rea
   const all = [...slugs];
   return [
     {
-      ...{ id: `${origin}/mcp`, path: "/mcp", slug: undefined },
+      id: `${origin}/mcp`,
+      path: "/mcp",
+      slug: undefined,
       scopes: [USE, ...all.map(useOf)],
     },
     ...all.map((slug) => ({
-      ...{ id: `${origin}/mcp/${slug}`, path: `/mcp/${slug}`, slug },
+      id: `${origin}/mcp/${slug}`,
+      path: `/mcp/${slug}`,
+      slug,
       scopes: [useOf(slug), USE],
     })),
     { id: `${origin}/admin`, path: "/admin", slug: undefined, scopes: [ADMIN] },

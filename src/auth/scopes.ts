@@ -16,6 +16,14 @@ export function covers(granted: readonly string[], needed: string): boolean {
   return granted.includes(needed) || (needed.startsWith(`${USE}:`) && granted.includes(USE));
 }
 
+/** Scopes that were granted to an administrator end when the user is no longer one. */
+export function scopesOf(
+  { isAdmin }: { readonly isAdmin: boolean },
+  granted: readonly string[],
+): string[] {
+  return granted.filter((scope) => isAdmin || scope !== ADMIN);
+}
+
 export type ScopeDecision =
   | { readonly kind: "granted"; readonly scopes: readonly string[] }
   /** Scopes were requested, and none of them is offered. */

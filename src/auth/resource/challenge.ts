@@ -30,16 +30,26 @@ export function insufficientScope(challenge: Challenge): Response {
 
 /** The token cannot be checked at the moment: not 401, or clients would discard it. */
 export function cannotJudge(): Response {
-  const body = { error: "temporarily_unavailable", error_description: "Try again in a moment" };
-  return Response.json(body, {
-    status: 503,
-    headers: { "Cache-Control": "no-store", "Retry-After": String(RETRY_SECONDS) },
-  });
+  const headers = { "Retry-After": String(RETRY_SECONDS) };
+  return plainError(503, "temporarily_unavailable", "Try again in a moment", headers);
 }
 
 export function noSuchResource(): Response {
-  const body = { error: "not_found", error_description: "There is no such endpoint" };
-  return Response.json(body, { status: 404, headers: { "Cache-Control": "no-store" } });
+  return plainError(404, "not_found", "There is no such endpoint");
+}
+
+export function noSuchDocument(): Response {
+  return plainError(404, "not_found", "There is no such document");
+}
+
+function plainError(
+  status: 401 | 403 | 404 | 503,
+  error: string,
+  description: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const body = { error, error_description: description };
+  return Response.json(body, { status, headers: { "Cache-Control": "no-store", ...headers } });
 }
 
 /** @param sentence our own text: no value that a client sent is repeated in a header. */
@@ -55,11 +65,6 @@ function refuse(
     scope: scopes.join(" "),
   };
   const quoted = Object.entries(parameters).map(([name, value]) => `${name}="${value}"`);
-  return Response.json(
-    { error: error ?? "unauthorized", error_description: sentence },
-    {
-      status,
-      headers: { "WWW-Authenticate": `Bearer ${quoted.join(", ")}`, "Cache-Control": "no-store" },
-    },
-  );
+  const header = `Bearer ${quoted.join(", ")}`;
+  return plainError(status, error ?? "unauthorized", sentence, { "WWW-Authenticate": header });
 }

@@ -45,9 +45,3 @@ export function describeResource(
   };
   return Response.json(document, { headers: { "Cache-Control": "public, max-age=60" } });
 }
-
-/** The 404 response for every other path below `/.well-known/`. */
-export function nothingWellKnown(): Response {
-  const body = { error: "not_found", error_description: "There is no such document" };
-  return Response.json(body, { status: 404, headers: { "Cache-Control": "no-store" } });
-}

@@ -6,7 +6,7 @@ import { isKnownRedirect, isUsed } from "../clients/redirect-uris.ts";
 import type { AuthContext } from "../context/context.ts";
 import type { GrantMetadata } from "../oauth/grants/grant-record.ts";
 import { subjectOf } from "../oauth/grants/token-request.ts";
-import { ADMIN } from "../scopes.ts";
+import { scopesOf } from "../scopes.ts";
 import type { User } from "../store/users.ts";
 import { approvalOf, isReturning } from "./approval-rules.ts";
 import { findClient } from "./asking-client.ts";
@@ -66,7 +66,7 @@ export async function issueCode(
     return problem("bad-redirect", { reference: context.trace({ ...step, ...marks }) });
   }
   // The page is also shown to people who are not signed in, so a user's rights are known only now.
-  const granted = scopes.filter((scope) => scope !== ADMIN || user.isAdmin);
+  const granted = scopesOf(user, scopes);
   if (granted.length === 0) {
     const step = {
       kind: "ask_refused",
@@ -86,7 +86,7 @@ export async function issueCode(
   const { redirectTo } = await context.authority.helpers(context.engine).completeAuthorization({
     ...{ request, metadata, props: {} },
     userId: user.id,
-    scope: [...granted],
+    scope: granted,
     // A link to this page must not end the application's grants (it may come from another person).
     revokeExistingGrants: false,
   });

@@ -19,14 +19,10 @@ export interface Approval {
 }
 
 type Row = {
-  client: string;
-  redirect: string;
-  resource: string;
-  scopes: string;
-  digest: string;
-  name: string;
-  at: number;
+  [K in keyof Approval]: Approval[K] extends number ? number : string;
 };
+
+const COLUMNS = "client, redirect AS redirectUri, resource, scopes, digest, name, at AS approvedAt";
 
 export class Approvals extends Records {
   static override readonly SCHEMA = [
@@ -42,7 +38,7 @@ export class Approvals extends Records {
     { client, redirectUri, resource }: Pick<Approval, "client" | "redirectUri" | "resource">,
   ): Approval | undefined {
     const row = this.row<Row>(
-      `SELECT * FROM approvals_1
+      `SELECT ${COLUMNS} FROM approvals_1
        WHERE user = ? AND client = ? AND redirect = ? AND resource = ?`,
       [user, client, redirectUri, resource],
     );
@@ -60,7 +56,7 @@ export class Approvals extends Records {
   }
 
   list(user: string): readonly Approval[] {
-    const query = "SELECT * FROM approvals_1 WHERE user = ? ORDER BY at DESC";
+    const query = `SELECT ${COLUMNS} FROM approvals_1 WHERE user = ? ORDER BY at DESC`;
     return this.rows<Row>(query, [user]).map(approvalOf);
   }
 
@@ -80,14 +76,6 @@ export class Approvals extends Records {
   }
 }
 
-function approvalOf({ client, redirect, resource, scopes, digest, name, at }: Row): Approval {
-  return {
-    client,
-    redirectUri: redirect,
-    resource,
-    digest,
-    name,
-    approvedAt: at,
-    scopes: scopes.split(" "),
-  };
+function approvalOf({ scopes, ...row }: Row): Approval {
+  return { ...row, scopes: scopes.split(" ") };
 }

@@ -30,13 +30,7 @@ export type NewBrowserSession = Pick<BrowserSession, "authenticatedAt" | "agent"
 type Row = { id: string; user: string; times: string; agent: string };
 
 /** The content of the column `times`. */
-interface Kept {
-  readonly authenticatedAt: number;
-  readonly createdAt: number;
-  readonly seenAt: number;
-  readonly expiresAt: number;
-  readonly codeMac?: string;
-}
+type Kept = Omit<BrowserSession, "id" | "user" | "agent">;
 
 export interface SessionLifetimes {
   readonly absoluteMs: number;
@@ -67,21 +61,12 @@ export class BrowserSessions extends Records {
    *
    * @returns the secret for the cookie.
    */
-  async open(
-    user: string,
-    { authenticatedAt, agent, codeMac }: NewBrowserSession,
-  ): Promise<string> {
+  async open(user: string, { agent, ...session }: NewBrowserSession): Promise<string> {
     const secret = drawFor(shardName("u", user), "u", randomSecret);
     const id = await hashOf(secret);
     const now = this.now();
     const expiresAt = now + this.#lifetimes.absoluteMs;
-    const kept: Kept = {
-      authenticatedAt,
-      createdAt: now,
-      seenAt: now,
-      expiresAt,
-      ...(codeMac !== undefined && { codeMac }),
-    };
+    const kept: Kept = { ...session, createdAt: now, seenAt: now, expiresAt };
     const insert = "INSERT INTO browser_1 (id, user, times, agent) VALUES (?, ?, ?, ?)";
     this.run(insert, [id, user, JSON.stringify(kept), agent.slice(0, MAX_AGENT_CHARS)]);
     return secret;

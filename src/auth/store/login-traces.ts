@@ -11,13 +11,7 @@ import { Records } from "./records.ts";
 
 type TraceRow = { id: number; key: string; started: number; updated: number };
 type StepRow = {
-  reference: string;
-  at: number;
-  last: number;
-  times: number;
-  address: string;
-  agent: string;
-  step: string;
+  [K in keyof TracedStep]: TracedStep[K] extends number ? number : string;
 };
 
 const MAX_STEPS = 50;
@@ -29,8 +23,12 @@ const WINDOW_MS = 30 * 60_000;
 
 /** Frequent steps whose reference no person sees: they are counted at their first occurrence. */
 const COUNTED: ReadonlySet<StepKind> = new Set([
-  ...(["probed", "challenged", "bearer_refused"] as const),
-  ...(["token_issued", "token_refused", "used"] as const),
+  "probed",
+  "challenged",
+  "bearer_refused",
+  "token_issued",
+  "token_refused",
+  "used",
 ]);
 
 const OPENING: ReadonlySet<StepKind> = new Set(["registered", "asked", "ask_refused"]);
@@ -187,7 +185,8 @@ export class LoginTraces extends Records {
   }
 
   #traceOf({ id, key, started, updated }: TraceRow): LoginTrace {
-    const query = "SELECT * FROM trace_steps_1 WHERE trace = ? ORDER BY at, n";
+    const query = `SELECT reference, at, last AS lastAt, times, address, agent, step
+      FROM trace_steps_1 WHERE trace = ? ORDER BY at, n`;
     const steps = this.rows<StepRow>(query, [id]).map(stepOf);
     const reference = steps[0]?.reference ?? "";
     return { reference, key, startedAt: started, updatedAt: updated, steps };
@@ -202,15 +201,6 @@ function marksOf(step: LoginStep, key: string): readonly string[] {
   ];
 }
 
-function stepOf({ last, step, ...row }: StepRow): TracedStep {
-  const { reference, at, times, address, agent } = row;
-  return {
-    reference,
-    at,
-    lastAt: last,
-    times,
-    address,
-    agent,
-    step: JSON.parse(step) as LoginStep,
-  };
+function stepOf({ step, ...row }: StepRow): TracedStep {
+  return { ...row, step: JSON.parse(step) as LoginStep };
 }

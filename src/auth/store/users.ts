@@ -3,8 +3,7 @@
  * acts.
  */
 
-import type { IdentityProvider, KnownIdentity, Standing } from "../identity/provider.ts";
-import { tryJson } from "../../lib/try-json.ts";
+import type { IdentityProvider, Standing } from "../identity/provider.ts";
 import { Records } from "./records.ts";
 
 export interface User {
@@ -45,6 +44,8 @@ export interface User {
 
 export type SignedInUser = Omit<User, "isDisabled" | "createdAt" | "seenAt">;
 
+type Change = { readonly [K in keyof Omit<User, "id">]?: User[K] | undefined };
+
 export class Users extends Records {
   static override readonly SCHEMA = [
     "CREATE TABLE IF NOT EXISTS users_1 (id TEXT PRIMARY KEY, record TEXT NOT NULL)",
@@ -52,7 +53,7 @@ export class Users extends Records {
 
   find(id: string): User | undefined {
     const row = this.row<{ record: string }>("SELECT record FROM users_1 WHERE id = ?", [id]);
-    return row === undefined ? undefined : (tryJson(row.record) as User);
+    return row === undefined ? undefined : (JSON.parse(row.record) as User);
   }
 
   /** Records a sign-in. An administrator's decisions stay. */
@@ -67,49 +68,28 @@ export class Users extends Records {
     });
   }
 
-  /** @returns the changed user, or `undefined` when the id is unknown. */
-  change(id: string, change: Partial<Omit<User, "id">>): User | undefined {
+  /**
+   * @param change an `undefined` in it removes the member.
+   * @returns the changed user, or `undefined` when the id is unknown.
+   */
+  change(id: string, change: Change): User | undefined {
     const known = this.find(id);
     return known === undefined ? undefined : this.#save({ ...known, ...change });
-  }
-
-  /**
-   * Updates a user with the provider's facts. Facts that the provider no longer states are removed.
-   */
-  updateIdentity(id: string, { email, domain, groups, organizations }: KnownIdentity): void {
-    const known = this.find(id);
-    if (known === undefined) return;
-    const { email: _, domain: __, groups: ___, organizations: ____, ...rest } = known;
-    this.#save({
-      ...rest,
-      ...(email !== undefined && { email }),
-      ...(domain !== undefined && { domain }),
-      ...(groups !== undefined && { groups }),
-      ...(organizations !== undefined && { organizations }),
-    });
-  }
-
-  /** Records that a user's provider is being asked, or that its answer has arrived. */
-  setAsked(id: string, askedAt: number | undefined): void {
-    const known = this.find(id);
-    if (known === undefined) return;
-    const { askedAt: _, ...rest } = known;
-    this.#save(askedAt === undefined ? rest : { ...rest, askedAt });
   }
 
   /** The users of this object, in no order. */
   all(): readonly User[] {
     const rows = this.rows<{ record: string }>("SELECT record FROM users_1");
-    return [...rows].map(({ record }) => tryJson(record) as User);
+    return rows.map(({ record }) => JSON.parse(record) as User);
   }
 
-  #save(user: User): User {
-    this.run(
-      `INSERT INTO users_1 (id, record) VALUES (?, ?)
-       ON CONFLICT (id) DO UPDATE SET record = excluded.record`,
-      [user.id, JSON.stringify(user)],
-    );
-    return user;
+  #save(user: Pick<User, "id"> & Change): User {
+    // JSON has no `undefined`: such a member is left out.
+    const record = JSON.stringify(user);
+    const insert = `INSERT INTO users_1 (id, record) VALUES (?, ?)
+      ON CONFLICT (id) DO UPDATE SET record = excluded.record`;
+    this.run(insert, [user.id, record]);
+    return JSON.parse(record) as User;
   }
 }
 

@@ -12,6 +12,7 @@ import {
   type ValidatedAccessToken,
 } from "@cloudflare/workers-oauth-provider";
 
+import { BoundedCache } from "../../../lib/bounded-cache.ts";
 import type { Limits } from "../../../policy/limits.ts";
 import { type Resource, protectedResources } from "../../resources.ts";
 import { USE } from "../../scopes.ts";
@@ -51,7 +52,7 @@ export interface Authority {
 export class Authorities {
   readonly #slugs: readonly string[];
   readonly #limits: Limits;
-  readonly #made = new Map<string, Authority>();
+  readonly #made = new BoundedCache<Authority>({ maxEntries: MAX_ORIGINS });
 
   constructor(slugs: Iterable<string>, limits: Limits) {
     this.#slugs = [...slugs];
@@ -61,7 +62,6 @@ export class Authorities {
   at(origin: string): Authority {
     const made = this.#made.get(origin);
     if (made !== undefined) return made;
-    if (this.#made.size >= MAX_ORIGINS) this.#made.clear();
     const authority = make(origin, protectedResources(origin, this.#slugs), this.#limits);
     this.#made.set(origin, authority);
     return authority;

@@ -5,7 +5,7 @@
 
 import type { Authority, AuthorityEnv } from "../engine/authority.ts";
 import { isEnough, wholeOf } from "../../resources.ts";
-import { ADMIN } from "../../scopes.ts";
+import { scopesOf } from "../../scopes.ts";
 import type { CurrentUser } from "../../store/users.ts";
 import type { ApiKey, ApiKeys, Maker } from "../../store/api-keys.ts";
 import type { Grants } from "./grants.ts";
@@ -71,7 +71,9 @@ export class Bearers {
     if (user === undefined) return undefined;
     grants.used(valid.userId, subject.grant);
     return {
-      ...{ user: valid.userId, client: valid.clientId, scopes: scopesOf(user, valid.scope) },
+      user: valid.userId,
+      client: valid.clientId,
+      scopes: scopesOf(user, valid.scope),
       expiresAt: valid.expiresAt * 1000,
       lease: subject.grant,
     };
@@ -102,9 +104,4 @@ export class Bearers {
     const user = await currentUser(owner, codeMac);
     return user === undefined ? undefined : scopesOf(user, scopes);
   }
-}
-
-/** Scopes that were granted to an administrator end when the user is no longer one. */
-function scopesOf({ isAdmin }: CurrentUser, granted: readonly string[]): readonly string[] {
-  return granted.filter((scope) => isAdmin || scope !== ADMIN);
 }

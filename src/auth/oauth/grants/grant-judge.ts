@@ -16,7 +16,7 @@ import { type Keyring, seal, unseal } from "../../../lib/seal.ts";
 import { TokenBuckets } from "../../../lib/token-bucket.ts";
 import type { TokenReason } from "../../trace/trace.ts";
 import type { IdentityProvider } from "../../identity/provider.ts";
-import { ADMIN } from "../../scopes.ts";
+import { scopesOf } from "../../scopes.ts";
 import type { AuditLog } from "../../store/audit-log.ts";
 import type { CurrentUser, User, Users } from "../../store/users.ts";
 import type { Grants } from "./grants.ts";
@@ -107,7 +107,7 @@ export class GrantJudge {
       await this.ask(userId);
     }
     const { isAdmin } = await this.#current(userId, grantId);
-    const accessTokenScope = requestedScope.filter((scope) => isAdmin || scope !== ADMIN);
+    const accessTokenScope = scopesOf({ isAdmin }, requestedScope);
     if (accessTokenScope.length === 0) {
       throw new OAuthError("invalid_scope", { description: "The user may not do this any more" });
     }
@@ -178,31 +178,35 @@ export class GrantJudge {
     const upkeep = typeof opened === "string" ? opened : undefined;
     // The note is durable before the request leaves. A process that dies before it stores the
     // answer leaves the note, and a refresh token that the provider may have replaced.
-    users.setAsked(id, this.#now());
+    users.change(id, { askedAt: this.#now() });
     const answer = await provider.recheck(upkeep, user);
     // A user who has signed in again meanwhile has a newer refresh token, with which no provider
     // was asked.
     const isCurrent = users.find(id)?.upkeep === user.upkeep;
     switch (answer.kind) {
       case "unavailable":
-        if (isCurrent) users.setAsked(id, user.askedAt);
+        if (isCurrent) users.change(id, { askedAt: user.askedAt });
         throw unavailable(503);
       case "ended":
         if (answer.isTokenRefused === true && this.#isUnproven(user)) {
           audit.append(id, "provider_answer_lost", { provider: user.provider });
           return;
         }
-        users.setAsked(id, undefined);
+        users.change(id, { askedAt: undefined });
         audit.append(id, "provider_ended", { provider: user.provider });
         onEnded(id);
         throw new GrantRefusal("provider-ended", "The sign-in provider has ended the session");
       case "alive": {
-        if (answer.identity !== undefined) users.updateIdentity(id, answer.identity);
+        if (answer.identity !== undefined) {
+          // Facts that the provider no longer states are removed.
+          const { email, domain, groups, organizations } = answer.identity;
+          users.change(id, { email, domain, groups, organizations });
+        }
         const renewed =
           answer.upkeep === undefined ? undefined : await seal(keys, purpose, answer.upkeep);
         if (!isCurrent || users.find(id)?.upkeep !== user.upkeep) return;
-        users.setAsked(id, undefined);
         users.change(id, {
+          askedAt: undefined,
           provenAt: this.#now(),
           ...(renewed !== undefined && { upkeep: renewed }),
         });

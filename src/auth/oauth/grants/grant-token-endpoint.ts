@@ -286,12 +286,8 @@ export class GrantTokenEndpoint {
 }
 
 /** @returns the error code of an answer that refuses (RFC 6749 section 5.2). */
-async function errorOf(response: Response): Promise<unknown> {
-  try {
-    return (await response.clone().json<{ error?: unknown }>()).error;
-  } catch {
-    return undefined;
-  }
+async function errorOf(response: Response): Promise<string | undefined> {
+  return (await response.clone().json<{ readonly error?: string }>()).error;
 }
 
 /**

@@ -111,17 +111,17 @@ export class Grants {
    * @returns the ids of those that ended.
    */
   revokeAll(user: string, client?: string): readonly string[] {
-    const ended = this.#keys(prefixOf(user))
-      .filter((key) => client === undefined || this.#clientOf(key) === client)
-      .map(({ name }) => name.slice(prefixOf(user).length));
-    for (const id of ended) this.revoke(user, id);
-    return ended;
+    return this.#revokeUnder(prefixOf(user), client).map(({ grant }) => grant);
   }
 
   /** Ends all grants of a deleted application, of all users in this object. */
   revokeOfEverybody(client: string): readonly TokenSubject[] {
-    const ended = this.#keys("grant:")
-      .filter((key) => this.#clientOf(key) === client)
+    return this.#revokeUnder("grant:", client);
+  }
+
+  #revokeUnder(prefix: string, client: string | undefined): readonly TokenSubject[] {
+    const ended = this.#keys(prefix)
+      .filter((key) => client === undefined || this.#clientOf(key) === client)
       .map(({ name }) => {
         const [, user = "", grant = ""] = name.split(":");
         return { user, grant };
@@ -146,11 +146,9 @@ export class Grants {
 
   used(user: string, grant: string): void {
     const now = this.#now();
-    this.#sql.exec(
-      `INSERT INTO grant_use_1 (key, at) VALUES (?, ?)
-       ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE at <= ?`,
-      ...[grantKey({ user, grant }), now, now - USED_MS],
-    );
+    const insert = `INSERT INTO grant_use_1 (key, at) VALUES (?, ?)
+      ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE at <= ?`;
+    this.#sql.exec(insert, grantKey({ user, grant }), now, now - USED_MS);
   }
 
   /** Removes the rows of grants that have expired. */

@@ -5,8 +5,6 @@
  */
 
 import { BoundedCache } from "../../../lib/bounded-cache.ts";
-import { tryJson } from "../../../lib/try-json.ts";
-import { isObject } from "../../../protocol/json-rpc.ts";
 import { tokenHash } from "./grant-record.ts";
 
 export interface RefreshAnswer {
@@ -54,28 +52,24 @@ export class RefreshReplays {
 
   /** @param body the body of the answer that replaced the token. */
   async keep(token: string, rest: string, body: string): Promise<void> {
-    const successor = await this.#keepAnswer(token, rest, body);
-    if (successor !== undefined) this.#successors.set(token, successor);
+    this.#successors.set(token, await this.keepBeside(token, rest, body));
   }
 
   /**
    * @param body the body of an answer with an existing refresh token. The window of the presented
    *   token begins when it was replaced: presenting it again opens no further window.
    */
-  async keepBeside(token: string, rest: string, body: string): Promise<void> {
-    await this.#keepAnswer(token, rest, body);
+  async keepBeside(token: string, rest: string, body: string): Promise<Successor> {
+    const { refresh_token: newest, access_token: accessToken } = JSON.parse(body) as Tokens;
+    const hash = await tokenHash(newest);
+    const answer = { body, refreshToken: hash, accessToken: await tokenHash(accessToken) };
+    this.#answers.set(`${token} ${rest}`, answer);
+    return { token: newest, hash };
   }
+}
 
-  async #keepAnswer(token: string, rest: string, body: string): Promise<Successor | undefined> {
-    const answer = tryJson(body);
-    if (!isObject(answer)) return undefined;
-    const { refresh_token: refreshToken, access_token: accessToken } = answer;
-    const hash = await tokenHash(String(refreshToken));
-    this.#answers.set(`${token} ${rest}`, {
-      body,
-      refreshToken: hash,
-      accessToken: await tokenHash(String(accessToken)),
-    });
-    return { token: String(refreshToken), hash };
-  }
+/** The members of the library's response that are read here (RFC 6749 section 5.1). */
+interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
 }
