@@ -47,7 +47,7 @@ export class SessionReaders {
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server);
     const channel = new SocketChannel(server, this.#windowBytes, {
-      stream: place.head.id,
+      stream: place.meta.id,
       openedAt,
       sent: place.after,
       ahead: 0,
@@ -70,8 +70,8 @@ export class SessionReaders {
         continue;
       }
       const channel = new SocketChannel(socket, this.#windowBytes, was);
-      const head = log.adopt(was.stream, was.sent);
-      const reader = session.reattach({ head, after: was.sent }, channel);
+      const meta = log.adopt(was.stream, was.sent);
+      const reader = session.reattach({ meta, after: was.sent }, channel);
       this.#sockets.set(socket, { channel, reader });
       this.#openedAt(was.openedAt);
     }

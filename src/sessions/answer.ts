@@ -11,7 +11,7 @@ import type { EventLog } from "./log/event-log.ts";
 import type { StreamMeta } from "./log/stream-meta.ts";
 import type { JsonRpcMessage, JsonRpcRequest, JsonRpcResponse } from "../protocol/json-rpc.ts";
 import type { QuestionStream } from "./asks.ts";
-import { writeRecord } from "./call-record.ts";
+import { writeRecord } from "./calls.ts";
 import type { Opened, SessionOutcome } from "./session-outcome.ts";
 import type { Streams } from "./streams.ts";
 
@@ -26,7 +26,7 @@ interface PostAnswerOptions extends AnswerOptions {
   /** Called when the stream's quota is used up: the call has to end. */
   readonly onFull: () => void;
   /** Gives the stream its first reader. */
-  readonly read: (head: StreamMeta) => Opened;
+  readonly read: (meta: StreamMeta) => Opened;
 }
 
 export class PostAnswer implements QuestionStream {
@@ -35,7 +35,7 @@ export class PostAnswer implements QuestionStream {
   readonly #options: PostAnswerOptions;
   readonly #resolve: (outcome: SessionOutcome) => void;
   readonly #timer: number;
-  #head: StreamMeta | undefined;
+  #meta: StreamMeta | undefined;
   #outstanding: number;
   /** Finds the server that answers; replaced when the server offers a later place to resume from. */
   #resumeToken: string | undefined;
@@ -56,20 +56,20 @@ export class PostAnswer implements QuestionStream {
 
   /** Passes on the server's offer: its stream can be resumed from the beginning. */
   prime(resumeToken: string | undefined): void {
-    const isNoted = this.#head !== undefined && resumeToken !== undefined;
-    const head = this.open(resumeToken);
-    if (isNoted) this.#options.log.note(head, resumeToken, head.origin === this.#resumeToken);
+    const isNoted = this.#meta !== undefined && resumeToken !== undefined;
+    const meta = this.open(resumeToken);
+    if (isNoted) this.#options.log.note(meta, resumeToken, meta.resumeToken === this.#resumeToken);
   }
 
   /** Commits to a stream. @param resumeToken resumes the server's stream from there. */
   open(resumeToken: string | undefined = this.#resumeToken): StreamMeta {
-    if (this.#head !== undefined) return this.#head;
+    if (this.#meta !== undefined) return this.#meta;
     const { log, requests, read } = this.#options;
     clearTimeout(this.#timer);
-    const head = log.openPost(writeRecord(requests), resumeToken);
-    this.#head = head;
-    this.#resolve({ kind: "stream", ...read(head) });
-    return head;
+    const meta = log.openPost(writeRecord(requests), resumeToken);
+    this.#meta = meta;
+    this.#resolve({ kind: "stream", ...read(meta) });
+    return meta;
   }
 
   nextId(): string {
@@ -85,10 +85,10 @@ export class PostAnswer implements QuestionStream {
   /** Sends one reply; a JSON body has room for only one. */
   async reply(body: JsonRpcResponse): Promise<void> {
     this.#outstanding -= 1;
-    if (this.#head === undefined) this.#resolve({ kind: "json", body });
+    if (this.#meta === undefined) this.#resolve({ kind: "json", body });
     else {
       const isFinal = this.#outstanding === 0;
-      await this.#options.streams.send(this.#head, body, { isFinal, isAnswer: true });
+      await this.#options.streams.send(this.#meta, body, { isFinal, isAnswer: true });
     }
   }
 
@@ -100,7 +100,7 @@ export class PostAnswer implements QuestionStream {
   /** Ends the answer: no message follows. */
   end(): void {
     clearTimeout(this.#timer);
-    if (this.#head !== undefined) this.#options.streams.end(this.#head);
+    if (this.#meta !== undefined) this.#options.streams.end(this.#meta);
     this.#resolve({ kind: "cancelled" });
   }
 }

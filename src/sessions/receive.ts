@@ -17,10 +17,9 @@ import {
   respond,
 } from "../protocol/json-rpc.ts";
 import { allowsBatches } from "../protocol/revisions.ts";
-import { placeOfQuestion } from "./asks.ts";
+import { deliverAnswer, placeOfQuestion } from "./asks.ts";
 import { PostAnswer, SharedAnswer } from "./answer.ts";
 import { answerAlone, LogFull } from "./calls.ts";
-import { bring } from "./bring.ts";
 import { type Core, isPolling, type OpenChannel, peerOn, readPost, streamRefusal } from "./core.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { type Opened, type SessionOutcome, refuseRequest } from "./session-outcome.ts";
@@ -114,11 +113,11 @@ function receiveAnswer({ asks, log }: Core, dispatch: Dispatch, message: JsonRpc
   const position = placeOfQuestion(id);
   const resumeToken =
     question === undefined && position !== undefined
-      ? log.inheritedOrigin(position)
+      ? log.inheritedResumeToken(position)
       : question?.resumeToken;
   if (position !== undefined && resumeToken !== undefined) {
     if (!log.keepAnswer(position, resumeToken, JSON.stringify(reply))) return;
-    if (question === undefined) void bring(log, dispatch, { position, resumeToken, reply });
+    if (question === undefined) void deliverAnswer(log, dispatch, { position, resumeToken, reply });
     else void question.brought?.then(() => log.answerBrought(position));
   }
   asks.settle(id, reply);
@@ -144,9 +143,9 @@ function run(
   }
   const refusal = streamRefusal(core, requests[0]?.id);
   if (refusal !== undefined) return refusal;
-  const read = (head: StreamMeta): Opened => ({
-    ...openChannel((channel) => readPost(core, { head, after: 0 }, channel)),
-    start: formatEventId(head.id, 0),
+  const read = (meta: StreamMeta): Opened => ({
+    ...openChannel((channel) => readPost(core, { meta, after: 0 }, channel)),
+    start: formatEventId(meta.id, 0),
   });
   const onFull = (): void => {
     for (const { id } of requests) calls.cancel(id, new LogFull());

@@ -115,7 +115,7 @@ export class Session {
     switch (located.kind) {
       case "place":
         // A reader that replaces an older one adds no open stream.
-        if (streams.readerOf(located.place.head) !== undefined) return located.place;
+        if (streams.readerOf(located.place.meta) !== undefined) return located.place;
         return refusal ?? located.place;
       case "malformed":
         return refuseRequest(
@@ -134,7 +134,7 @@ export class Session {
 
   /** Attaches a reader to a stream. */
   attach(place: StreamPosition, channel: Channel): StreamReader {
-    if (place.head.id.kind === "post") return readPost(this.#core, place, channel);
+    if (place.meta.id.kind === "post") return readPost(this.#core, place, channel);
     const { asks, streams } = this.#core;
     const reader = streams.attach(place, channel);
     reader.pump();
@@ -147,7 +147,7 @@ export class Session {
   /** Attaches a reader that was connected before this life of the session's object. */
   reattach(place: StreamPosition, channel: Channel): StreamReader {
     const reader = this.#core.streams.attach(place, channel, { isKnown: true });
-    if (place.head.id.kind === "standalone") this.#handOver.found(reader);
+    if (place.meta.id.kind === "standalone") this.#handOver.found(reader);
     return reader;
   }
 

@@ -23,7 +23,7 @@ export interface Channel {
 
 export interface StreamReaderOptions {
   readonly log: EventLog;
-  readonly head: StreamMeta;
+  readonly meta: StreamMeta;
   readonly channel: Channel;
   /** The number of the last event that the reader has. */
   readonly after: number;
@@ -37,7 +37,7 @@ export interface StreamReaderOptions {
 const READ_CHARS = 64 * 1024;
 
 export class StreamReader {
-  readonly head: StreamMeta;
+  readonly meta: StreamMeta;
   readonly #log: EventLog;
   readonly #channel: Channel;
   readonly #stallMs: number;
@@ -48,9 +48,9 @@ export class StreamReader {
   readonly #holding: number | null = null;
   #waiting: (() => void)[] = [];
 
-  constructor({ log, head, channel, after, stallMs, holdMs, onClose }: StreamReaderOptions) {
+  constructor({ log, meta, channel, after, stallMs, holdMs, onClose }: StreamReaderOptions) {
     this.#log = log;
-    this.head = head;
+    this.meta = meta;
     this.#channel = channel;
     this.#sent = after;
     this.#stallMs = stallMs;
@@ -64,7 +64,7 @@ export class StreamReader {
 
   /** Sends the reader's place, so that the stream can be resumed before any event. */
   prime(): void {
-    this.#channel.send(eventFrame(formatEventId(this.head.id, this.#sent), ""));
+    this.#channel.send(eventFrame(formatEventId(this.meta.id, this.#sent), ""));
     this.#channel.sentUpTo(this.#sent);
   }
 
@@ -81,35 +81,35 @@ export class StreamReader {
    */
   pump(newest?: { readonly after: number; readonly seq: number; readonly data: string }): void {
     if (!this.#isOpen) return;
-    if (this.#sent < this.head.first) {
+    if (this.#sent < this.meta.first) {
       // Events that it has not sent are gone; the client's next resume is refused for that.
       this.close();
       return;
     }
     const before = this.#sent;
     if (newest?.after === this.#sent && this.#channel.hasRoom) this.#send(newest);
-    while (this.#sent < this.head.last && this.#channel.hasRoom) {
-      const events = this.#log.read(this.head, this.#sent, READ_CHARS);
+    while (this.#sent < this.meta.last && this.#channel.hasRoom) {
+      const events = this.#log.read(this.meta, this.#sent, READ_CHARS);
       for (const event of events) if (this.#channel.hasRoom) this.#send(event);
       // Events past their retention are deleted and cannot be sent.
-      if (events.length === 0) this.#sent = this.head.last;
+      if (events.length === 0) this.#sent = this.meta.last;
     }
     if (this.#sent !== before) {
       this.#channel.sentUpTo(this.#sent);
       clearTimeout(this.#stalling);
       this.#stalling = null;
     }
-    if (this.#sent < this.head.last) {
+    if (this.#sent < this.meta.last) {
       this.#stalling ??= setTimeout(() => this.close(), this.#stallMs);
       return;
     }
     this.#release();
-    if (this.head.isEnded) this.close();
+    if (this.meta.isEnded) this.close();
   }
 
   /** Resolves when every event was sent, or the reader is closed. */
   async caughtUp(): Promise<void> {
-    while (this.#isOpen && this.#sent < this.head.last) {
+    while (this.#isOpen && this.#sent < this.meta.last) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
@@ -131,7 +131,7 @@ export class StreamReader {
   }
 
   #send({ seq, data }: { readonly seq: number; readonly data: string }): void {
-    this.#channel.send(eventFrame(formatEventId(this.head.id, seq), data));
+    this.#channel.send(eventFrame(formatEventId(this.meta.id, seq), data));
     this.#sent = seq;
   }
 

@@ -8,9 +8,8 @@ import { formatEventId, parseEventId } from "./log/event-id.ts";
 import type { EventLog } from "./log/event-log.ts";
 import type { StreamMeta } from "./log/stream-meta.ts";
 import type { JsonRpcMessage } from "../protocol/json-rpc.ts";
-import type { QuestionStream } from "./asks.ts";
+import { type QuestionStream, Renaming } from "./asks.ts";
 import { type Channel, StreamReader } from "./stream-reader.ts";
-import { Renaming } from "./logged-questions.ts";
 
 export interface StreamsOptions {
   readonly log: EventLog;
@@ -18,7 +17,7 @@ export interface StreamsOptions {
   /** Called when the number of streams that have a reader may have changed. */
   readonly onReaders: (count: number) => void;
   /** Called when a stream has lost its reader; the stream may stay open. */
-  readonly onDetach: (head: StreamMeta) => void;
+  readonly onDetach: (meta: StreamMeta) => void;
 }
 
 export interface SendOptions {
@@ -31,7 +30,7 @@ export interface SendOptions {
 
 /** The place where a reader begins. */
 export interface StreamPosition {
-  readonly head: StreamMeta;
+  readonly meta: StreamMeta;
   readonly after: number;
 }
 
@@ -53,7 +52,7 @@ export class Streams {
   readonly #log: EventLog;
   readonly #stallMs: number;
   readonly #onReaders: (count: number) => void;
-  readonly #onDetach: (head: StreamMeta) => void;
+  readonly #onDetach: (meta: StreamMeta) => void;
   readonly #readers = new Map<StreamMeta, StreamReader>();
 
   constructor({ log, stallMs, onReaders, onDetach }: StreamsOptions) {
@@ -69,7 +68,7 @@ export class Streams {
   }
 
   openStandalone(): StreamPosition {
-    return { head: this.#log.openStandalone(), after: 0 };
+    return { meta: this.#log.openStandalone(), after: 0 };
   }
 
   /** Finds the place of the last event that the client received, in that stream and no other. */
@@ -79,8 +78,8 @@ export class Streams {
     const found = this.#log.find(position);
     switch (found.kind) {
       case "found":
-        this.#log.acknowledge(found.head, position.seq);
-        return { kind: "place", place: { head: found.head, after: position.seq } };
+        this.#log.acknowledge(found.meta, position.seq);
+        return { kind: "place", place: { meta: found.meta, after: position.seq } };
       case "foreign":
         return { kind: "malformed" };
       case "gone":
@@ -97,35 +96,35 @@ export class Streams {
    * if it is the one that attaches now: a reader that reconnects late after a restart of the object.
    */
   attach(
-    { head, after }: StreamPosition,
+    { meta, after }: StreamPosition,
     channel: Channel,
     { isKnown = false, holdMs }: ReadOptions = {},
   ): StreamReader {
     const reader = new StreamReader({
       log: this.#log,
-      head,
+      meta,
       channel,
       after,
       stallMs: this.#stallMs,
       holdMs,
-      onClose: () => this.#detach(head, reader),
+      onClose: () => this.#detach(meta, reader),
     });
-    const other = this.#readers.get(head);
+    const other = this.#readers.get(meta);
     if (other !== undefined && other.openedAt > channel.openedAt) {
       reader.close();
       return reader;
     }
-    this.#readers.delete(head); // so that closing it does not count as the client's leaving
+    this.#readers.delete(meta); // so that closing it does not count as the client's leaving
     other?.close();
-    head.isInUse = true;
-    this.#readers.set(head, reader);
+    meta.isInUse = true;
+    this.#readers.set(meta, reader);
     this.#onReaders(this.#readers.size);
     if (!isKnown) reader.prime();
     return reader;
   }
 
-  readerOf(head: StreamMeta): StreamReader | undefined {
-    return this.#readers.get(head);
+  readerOf(meta: StreamMeta): StreamReader | undefined {
+    return this.#readers.get(meta);
   }
 
   /** @returns the id of the stream's next event. */
@@ -140,17 +139,17 @@ export class Streams {
    *   used up and the message was not appended.
    */
   async send(
-    head: StreamMeta,
+    meta: StreamMeta,
     message: JsonRpcMessage,
     options: SendOptions = {},
   ): Promise<boolean> {
-    if (head.isEnded) return true;
+    if (meta.isEnded) return true;
     const { resumeToken, isFinal = false, isAnswer = isFinal } = options;
     const data = JSON.stringify(message);
-    const after = head.last;
-    const seq = this.#log.append(head, data, { origin: resumeToken, isFinal, isForced: isAnswer });
+    const after = meta.last;
+    const seq = this.#log.append(meta, data, { resumeToken, isFinal, isForced: isAnswer });
     if (seq === undefined) return false;
-    const reader = this.#readers.get(head);
+    const reader = this.#readers.get(meta);
     reader?.pump({ after, seq, data });
     await reader?.caughtUp();
     return true;
@@ -159,15 +158,15 @@ export class Streams {
   /** Carries the messages that belong to no request; without a standalone stream, they wait for one. */
   readonly unsolicited: QuestionStream = {
     nextId: () => {
-      const head = this.standalone()?.head;
+      const meta = this.standalone()?.meta;
       // Any unique id will do: the message gets another id when it moves to a stream.
-      return head === undefined ? crypto.randomUUID() : this.nextId(head);
+      return meta === undefined ? crypto.randomUUID() : this.nextId(meta);
     },
     send: async (message, resumeToken) => {
-      const head = this.standalone()?.head;
-      if (head === undefined) {
-        this.#log.appendToBacklog(JSON.stringify(message), { origin: resumeToken });
-      } else await this.send(head, message, { resumeToken });
+      const meta = this.standalone()?.meta;
+      if (meta === undefined) {
+        this.#log.appendToBacklog(JSON.stringify(message), { resumeToken });
+      } else await this.send(meta, message, { resumeToken });
     },
   };
 
@@ -175,7 +174,7 @@ export class Streams {
   standalone(): StreamReader | undefined {
     let newest: StreamReader | undefined;
     for (const reader of this.#readers.values()) {
-      if (reader.head.id.kind !== "standalone") continue;
+      if (reader.meta.id.kind !== "standalone") continue;
       if (newest === undefined || reader.openedAt > newest.openedAt) newest = reader;
     }
     return newest;
@@ -190,8 +189,8 @@ export class Streams {
     const reader = this.standalone();
     if (reader === undefined) return;
     const renaming = new Renaming(renamed);
-    this.#log.moveBacklog(reader.head, (data, seq) =>
-      renaming.placed(data, formatEventId(reader.head.id, seq)),
+    this.#log.moveBacklog(reader.meta, (data, seq) =>
+      renaming.placed(data, formatEventId(reader.meta.id, seq)),
     );
     reader.pump();
   }
@@ -202,27 +201,27 @@ export class Streams {
    * @param isMore the resume token replaces the known one.
    */
   noteUnsolicited(resumeToken: string | undefined, isMore = false): void {
-    let head = this.standalone()?.head;
-    for (const other of head === undefined ? this.#log.heads() : []) {
-      if (other.id.kind === "standalone") head = other;
+    let meta = this.standalone()?.meta;
+    for (const other of meta === undefined ? this.#log.streams() : []) {
+      if (other.id.kind === "standalone") meta = other;
     }
-    if (head !== undefined && resumeToken !== undefined) this.#log.note(head, resumeToken, isMore);
+    if (meta !== undefined && resumeToken !== undefined) this.#log.note(meta, resumeToken, isMore);
   }
 
   /** @returns the resume token of the last message that belonged to no request. */
   lastUnsolicited(): string | undefined {
     let newest: StreamMeta | undefined;
-    for (const head of this.#log.heads()) {
-      if (head.id.kind === "post" || head.origin === undefined) continue;
-      if (newest === undefined || head.newestAt >= newest.newestAt) newest = head;
+    for (const meta of this.#log.streams()) {
+      if (meta.id.kind === "post" || meta.resumeToken === undefined) continue;
+      if (newest === undefined || meta.newestAt >= newest.newestAt) newest = meta;
     }
-    return newest?.origin;
+    return newest?.resumeToken;
   }
 
   /** Ends a stream; its reader is closed when it has sent every event. */
-  end(head: StreamMeta): void {
-    this.#log.end(head);
-    this.#readers.get(head)?.pump();
+  end(meta: StreamMeta): void {
+    this.#log.end(meta);
+    this.#readers.get(meta)?.pump();
   }
 
   /** Closes every connection. */
@@ -230,14 +229,15 @@ export class Streams {
     for (const reader of this.#readers.values()) reader.close();
   }
 
-  #detach(head: StreamMeta, reader: StreamReader): void {
-    if (this.#readers.get(head) !== reader) return;
-    this.#readers.delete(head);
+  #detach(meta: StreamMeta, reader: StreamReader): void {
+    if (this.#readers.get(meta) !== reader) return;
+    this.#readers.delete(meta);
     this.#onReaders(this.#readers.size);
-    head.isInUse = false;
+    meta.isInUse = false;
     // A stream without any event can be opened again in place of a resume.
-    const isBlank = head.id.kind === "standalone" && head.last === 0 && head.origin === undefined;
-    if (isBlank) this.#log.forget(head);
-    this.#onDetach(head);
+    const isBlank =
+      meta.id.kind === "standalone" && meta.last === 0 && meta.resumeToken === undefined;
+    if (isBlank) this.#log.forget(meta);
+    this.#onDetach(meta);
   }
 }

@@ -32,11 +32,11 @@ export interface LoggedEvent {
   readonly seq: number;
   readonly data: string;
   /** The resume token that continues the server's stream after this event; opaque here. */
-  readonly origin: string | undefined;
+  readonly resumeToken: string | undefined;
 }
 
 export interface AppendOptions {
-  readonly origin?: string | undefined;
+  readonly resumeToken?: string | undefined;
   /** The stream ends with this event. */
   readonly isFinal?: boolean;
   /** Appended even beyond the quota: the event is an answer, or stands for one. */
@@ -44,7 +44,7 @@ export interface AppendOptions {
 }
 
 export type Found =
-  | { readonly kind: "found"; readonly head: StreamMeta }
+  | { readonly kind: "found"; readonly meta: StreamMeta }
   /** Some of the events that followed are no longer kept. */
   | { readonly kind: "gone" }
   /** The log has no such stream. */
@@ -74,8 +74,8 @@ export class EventLog {
   }
 
   /** The kept streams. */
-  heads(): Iterable<StreamMeta> {
-    return this.#index.heads();
+  streams(): Iterable<StreamMeta> {
+    return this.#index.streams();
   }
 
   /** Opens a standalone stream. Nothing is written before its first event. */
@@ -88,11 +88,11 @@ export class EventLog {
    *
    * @param record identifies, after a crash, the requests that the stream answers.
    */
-  openPost(record: string, origin?: string): StreamMeta {
-    const head = this.#open("post");
-    head.first = -1; // the record has the place before the first event
-    this.#write(head, { seq: 0, at: this.#now(), state: 0, data: record, origin });
-    return head;
+  openPost(record: string, resumeToken?: string): StreamMeta {
+    const meta = this.#open("post");
+    meta.first = -1; // the record has the place before the first event
+    this.#write(meta, { seq: 0, at: this.#now(), state: 0, data: record, resumeToken });
+    return meta;
   }
 
   /** The record that `openPost` was given. */
@@ -108,20 +108,20 @@ export class EventLog {
   }
 
   /** @returns the place of the event; `undefined` when a live stream has used up its quota. */
-  append(head: StreamMeta, data: string, options: AppendOptions = {}): number | undefined {
-    const { origin, isFinal = false, isForced = false } = options;
+  append(meta: StreamMeta, data: string, options: AppendOptions = {}): number | undefined {
+    const { resumeToken, isFinal = false, isForced = false } = options;
     const parts = cutIntoRows(data);
-    const tickets = parts.length * ((origin ?? head.origin)?.length ?? 0);
-    const hasRoom = this.#index.makeRoomForEvent(head, parts.length, data.length + tickets);
+    const tokenChars = parts.length * ((resumeToken ?? meta.resumeToken)?.length ?? 0);
+    const hasRoom = this.#index.makeRoomForEvent(meta, parts.length, data.length + tokenChars);
     if (!hasRoom && !isForced) return undefined;
     const at = this.#now();
     for (const [index, part] of parts.entries()) {
       const isWhole = index === parts.length - 1;
       const state = !isWhole ? RowState.Part : isFinal ? RowState.Final : 0;
-      this.#write(head, { seq: head.last + 1, at, state, data: part, origin });
+      this.#write(meta, { seq: meta.last + 1, at, state, data: part, resumeToken });
     }
-    head.isEnded ||= isFinal;
-    return head.last;
+    meta.isEnded ||= isFinal;
+    return meta.last;
   }
 
   /**
@@ -130,18 +130,27 @@ export class EventLog {
    *
    * @param isMore the token replaces the known one.
    */
-  note(head: StreamMeta, origin: string, isMore = false): void {
-    if (!this.#index.has(head) || (head.origin !== undefined && !isMore)) return;
-    head.origin = origin;
-    head.newestAt = this.#now();
-    const { last: seq, newestAt: at, chars } = head;
-    if (keptRows(head) > 0) this.#rows.setOrigin(head.id.number, seq, origin);
-    else this.#rows.hold({ ...head.id, seq, at, chars, state: RowState.Expired, data: "", origin });
+  note(meta: StreamMeta, resumeToken: string, isMore = false): void {
+    if (!this.#index.has(meta) || (meta.resumeToken !== undefined && !isMore)) return;
+    meta.resumeToken = resumeToken;
+    meta.newestAt = this.#now();
+    const { last: seq, newestAt: at, chars } = meta;
+    if (keptRows(meta) > 0) this.#rows.setResumeToken(meta.id.number, seq, resumeToken);
+    else
+      this.#rows.hold({
+        ...meta.id,
+        seq,
+        at,
+        chars,
+        state: RowState.Expired,
+        data: "",
+        resumeToken,
+      });
   }
 
   /** Forgets a stream at once. */
-  forget(head: StreamMeta): void {
-    this.#index.forget(head);
+  forget(meta: StreamMeta): void {
+    this.#index.forget(meta);
   }
 
   /** Stops all writes: the session is over and its database is empty. */
@@ -152,12 +161,12 @@ export class EventLog {
   }
 
   /** Ends a stream without an event. */
-  end(head: StreamMeta): void {
-    if (head.isEnded) return;
-    head.isEnded = true;
-    head.newestAt = this.#now();
-    if (keptRows(head) > 0 && this.#index.has(head))
-      this.#rows.setState(head.id.number, head.last, RowState.Final);
+  end(meta: StreamMeta): void {
+    if (meta.isEnded) return;
+    meta.isEnded = true;
+    meta.newestAt = this.#now();
+    if (keptRows(meta) > 0 && this.#index.has(meta))
+      this.#rows.setState(meta.id.number, meta.last, RowState.Final);
   }
 
   /**
@@ -165,14 +174,14 @@ export class EventLog {
    *
    * @param maxChars reading stops after so many characters; one event is returned whatever its size.
    */
-  read(head: StreamMeta, after: number, maxChars: number): LoggedEvent[] {
+  read(meta: StreamMeta, after: number, maxChars: number): LoggedEvent[] {
     const events: LoggedEvent[] = [];
     let chars = 0;
     let data = "";
-    for (const row of this.#rows.range(head.id.number, Math.max(after, 0) + 1, head.last)) {
+    for (const row of this.#rows.range(meta.id.number, Math.max(after, 0) + 1, meta.last)) {
       data += row.data;
       if ((row.state & (RowState.Part | RowState.Expired)) !== 0) continue;
-      events.push({ seq: row.seq, data, origin: row.origin });
+      events.push({ seq: row.seq, data, resumeToken: row.resumeToken });
       chars += data.length;
       if (chars >= maxChars) break;
       data = "";
@@ -181,26 +190,26 @@ export class EventLog {
   }
 
   /** The resume token of one event that an earlier life of the session's object has appended. */
-  inheritedOrigin({ stream, seq }: Position): string | undefined {
-    const head = this.#index.get(stream.number);
-    if (head?.id.nonce !== stream.nonce) return undefined;
-    const isInherited = seq <= head.inherited || this.#moved.has(rowId(stream.number, seq));
-    return isInherited ? this.#rows.at(stream.number, seq)?.origin : undefined;
+  inheritedResumeToken({ stream, seq }: Position): string | undefined {
+    const meta = this.#index.get(stream.number);
+    if (meta?.id.nonce !== stream.nonce) return undefined;
+    const isInherited = seq <= meta.inherited || this.#moved.has(rowId(stream.number, seq));
+    return isInherited ? this.#rows.at(stream.number, seq)?.resumeToken : undefined;
   }
 
   /**
    * Keeps the answer to a question, until the server is known to have it.
    *
    * @param question the place of its event.
-   * @param ticket finds the server that asked; opaque here.
+   * @param resumeToken finds the server that asked; opaque here.
    * @returns `false` for a question that was answered before, in any life of the session's object.
    */
-  keepAnswer({ stream, seq }: Position, ticket: string, reply: string): boolean {
+  keepAnswer({ stream, seq }: Position, resumeToken: string, reply: string): boolean {
     const question = rowId(stream.number, seq);
     if (this.#answers.has(question)) return false;
     // An answer is deleted with its stream, so without a kept stream it would stay for ever.
     const isKept = this.#index.get(stream.number)?.id.nonce === stream.nonce;
-    if (isKept) this.#answers.keep({ question, ticket, reply });
+    if (isKept) this.#answers.keep({ question, resumeToken, reply });
     return true;
   }
 
@@ -221,10 +230,10 @@ export class EventLog {
   /** The answers of an earlier life that the servers may not have. */
   *keptAnswers(): Generator<Omit<KeptAnswer, "question"> & { position: Position }, void, void> {
     if (this.#index.isEmpty) return;
-    for (const { question, ticket, reply } of this.#answers.kept()) {
+    for (const { question, resumeToken, reply } of this.#answers.kept()) {
       const { number, seq } = placeOf(question);
-      const head = this.#index.get(number);
-      if (head !== undefined) yield { position: { stream: head.id, seq }, ticket, reply };
+      const meta = this.#index.get(number);
+      if (meta !== undefined) yield { position: { stream: meta.id, seq }, resumeToken, reply };
     }
   }
 
@@ -232,15 +241,15 @@ export class EventLog {
   find({ stream, seq }: Position): Found {
     if (!bearsMark(stream, this.#mark)) return { kind: "foreign" };
     this.expire();
-    const head = this.#index.get(stream.number);
-    const isIt = head?.id.nonce === stream.nonce && head.id.kind === stream.kind;
-    if (!isIt || seq > head.last) return { kind: "unknown" };
-    return seq < head.first ? { kind: "gone" } : { kind: "found", head };
+    const meta = this.#index.get(stream.number);
+    const isIt = meta?.id.nonce === stream.nonce && meta.id.kind === stream.kind;
+    if (!isIt || seq > meta.last) return { kind: "unknown" };
+    return seq < meta.first ? { kind: "gone" } : { kind: "found", meta };
   }
 
   /** Notes the last event that the client has: a finished stream that it has whole is dropped first. */
-  acknowledge(head: StreamMeta, seq: number): void {
-    head.isAcknowledged ||= head.isEnded && seq === head.last;
+  acknowledge(meta: StreamMeta, seq: number): void {
+    meta.isAcknowledged ||= meta.isEnded && seq === meta.last;
   }
 
   /** Keeps an event until there is a standalone stream to carry it. */
@@ -261,9 +270,9 @@ export class EventLog {
     if (backlog === undefined) return;
     for (let after = backlog.first; after < backlog.last;) {
       const events = this.read(backlog, after, MOVED_CHARS);
-      for (const { seq, data, origin } of events) {
+      for (const { seq, data, resumeToken } of events) {
         const first = to.last + 1;
-        this.append(to, placed(data, first), { origin });
+        this.append(to, placed(data, first), { resumeToken });
         if (seq <= backlog.inherited) this.#moved.add(rowId(to.id.number, first));
       }
       after = events.at(-1)?.seq ?? backlog.last;
@@ -287,15 +296,15 @@ export class EventLog {
     return this.#index.add(emptyStreamMeta(id, 0, this.#now()));
   }
 
-  #write(head: StreamMeta, row: Pick<Row, "seq" | "at" | "state" | "data" | "origin">): void {
-    if (keptRows(head) === 0 || row.seq === 0) head.oldestAt = row.at;
-    head.last = row.seq;
-    head.newestAt = row.at;
-    head.origin = row.origin ?? head.origin;
-    head.chars += row.data.length + (head.origin?.length ?? 0);
-    if (!this.#index.has(head)) return;
+  #write(meta: StreamMeta, row: Pick<Row, "seq" | "at" | "state" | "data" | "resumeToken">): void {
+    if (keptRows(meta) === 0 || row.seq === 0) meta.oldestAt = row.at;
+    meta.last = row.seq;
+    meta.newestAt = row.at;
+    meta.resumeToken = row.resumeToken ?? meta.resumeToken;
+    meta.chars += row.data.length + (meta.resumeToken?.length ?? 0);
+    if (!this.#index.has(meta)) return;
     // The newest row of a stream always has its resume token, so that one read finds it.
-    this.#rows.insert({ ...head.id, ...row, chars: head.chars, origin: head.origin });
+    this.#rows.insert({ ...meta.id, ...row, chars: meta.chars, resumeToken: meta.resumeToken });
     this.#onWrite?.();
   }
 }

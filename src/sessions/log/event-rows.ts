@@ -27,16 +27,16 @@ export interface Row {
   readonly nonce: string;
   readonly seq: number;
   readonly at: number;
-  /** Characters ever appended to the stream up to this row, origins included. */
+  /** Characters ever appended to the stream up to this row, resume tokens included. */
   readonly chars: number;
   readonly state: number;
   readonly data: string;
-  readonly origin: string | undefined;
+  readonly resumeToken: string | undefined;
 }
 
 /** A row whose data was not read. */
 export interface RowEnd extends Row {
-  /** Characters of the data and of the origin. */
+  /** Characters of the data and of the resume token. */
   readonly size: number;
 }
 
@@ -75,7 +75,10 @@ export class EventRows {
     this.#write("INSERT OR REPLACE", row);
   }
 
-  #write(verb: string, { kind, number, nonce, seq, at, chars, state, data, origin }: Row): void {
+  #write(
+    verb: string,
+    { kind, number, nonce, seq, at, chars, state, data, resumeToken }: Row,
+  ): void {
     if (this.#isClosed) return;
     if (!this.#exists) {
       this.#sql.exec(`CREATE TABLE ${TABLE} (
@@ -85,7 +88,7 @@ export class EventRows {
     }
     this.#sql.exec(
       `${verb} INTO ${TABLE} VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[rowId(number, seq), kind, nonce, at, chars, state, data, origin ?? null],
+      ...[rowId(number, seq), kind, nonce, at, chars, state, data, resumeToken ?? null],
     );
   }
 
@@ -131,8 +134,8 @@ export class EventRows {
     this.#change(`UPDATE ${TABLE} SET state = ? WHERE id = ?`, state, rowId(stream, seq));
   }
 
-  setOrigin(stream: number, seq: number, origin: string): void {
-    this.#change(`UPDATE ${TABLE} SET origin = ? WHERE id = ?`, origin, rowId(stream, seq));
+  setResumeToken(stream: number, seq: number, resumeToken: string): void {
+    this.#change(`UPDATE ${TABLE} SET origin = ? WHERE id = ?`, resumeToken, rowId(stream, seq));
   }
 
   /** Deletes a row's data and keeps its place. */
@@ -186,7 +189,7 @@ export function placeOf(id: number): Pick<Row, "number" | "seq"> {
 }
 
 function read({ id, kind, nonce, at, chars, state, data, origin }: StoredRow): Row {
-  return { kind, ...placeOf(id), nonce, at, chars, state, data, origin: origin ?? undefined };
+  return { kind, ...placeOf(id), nonce, at, chars, state, data, resumeToken: origin ?? undefined };
 }
 
 function first<T>(values: Iterable<T>): T | undefined {

@@ -13,7 +13,7 @@ export interface KeptAnswer {
   /** The row id of the question's event. */
   readonly question: number;
   /** Finds the server that asked; opaque here. */
-  readonly ticket: string;
+  readonly resumeToken: string;
   readonly reply: string;
 }
 
@@ -40,7 +40,7 @@ export class Answers {
   }
 
   /** Keeps an answer. The first one creates the table. */
-  keep({ question, ticket, reply }: KeptAnswer): void {
+  keep({ question, resumeToken, reply }: KeptAnswer): void {
     if (this.#isClosed) return;
     if (!this.#exists) {
       this.#sql.exec(`CREATE TABLE ${TABLE} (
@@ -50,7 +50,7 @@ export class Answers {
     }
     for (const [part, text] of cutIntoRows(reply).entries()) {
       const query = `INSERT INTO ${TABLE} VALUES (?, ?, ?, ?)`;
-      this.#sql.exec(query, question, part, part === 0 ? ticket : "", text);
+      this.#sql.exec(query, question, part, part === 0 ? resumeToken : "", text);
     }
   }
 
@@ -64,12 +64,12 @@ export class Answers {
   /** The answers that the servers may not have, in the order of the questions. */
   kept(): KeptAnswer[] {
     if (!this.#exists) return [];
-    const kept: { question: number; ticket: string; reply: string }[] = [];
+    const kept: { question: number; resumeToken: string; reply: string }[] = [];
     const query = `SELECT question, ticket, reply FROM ${TABLE} WHERE reply != '' ORDER BY question, part`;
-    for (const { question, ticket, reply } of this.#sql.exec<StoredPart>(query)) {
+    for (const { question, ticket: resumeToken, reply } of this.#sql.exec<StoredPart>(query)) {
       const last = kept.at(-1);
       if (last?.question === question) last.reply += reply;
-      else kept.push({ question, ticket, reply });
+      else kept.push({ question, resumeToken, reply });
     }
     return kept;
   }

@@ -24,38 +24,38 @@ const MINUTE_MS = 60_000;
 export class StreamIndex {
   readonly #rows: EventRows;
   readonly #limits: LogLimits;
-  readonly #heads = new Map<number, StreamMeta>();
+  readonly #streams = new Map<number, StreamMeta>();
   #lastNumber = 0;
 
   constructor(rows: EventRows, limits: LogLimits) {
     this.#rows = rows;
     this.#limits = limits;
     for (const { first, last } of rows.ends()) {
-      const head = this.add(streamMetaOf(first, last));
+      const meta = this.add(streamMetaOf(first, last));
       // A row that only marks a place is older than the kept events.
-      if (head.first === first.seq) head.oldestAt = this.#firstAt(head);
+      if (meta.first === first.seq) meta.oldestAt = this.#firstAt(meta);
     }
   }
 
-  heads(): Iterable<StreamMeta> {
-    return this.#heads.values();
+  streams(): Iterable<StreamMeta> {
+    return this.#streams.values();
   }
 
   get isEmpty(): boolean {
-    return this.#heads.size === 0;
+    return this.#streams.size === 0;
   }
 
   get(number: number): StreamMeta | undefined {
-    return this.#heads.get(number);
+    return this.#streams.get(number);
   }
 
   /** @returns `false` for a stream that was forgotten while a caller still held its metadata. */
-  has(head: StreamMeta): boolean {
-    return this.#heads.get(head.id.number) === head;
+  has(meta: StreamMeta): boolean {
+    return this.#streams.get(meta.id.number) === meta;
   }
 
   backlog(): StreamMeta | undefined {
-    for (const head of this.#heads.values()) if (head.id.kind === "backlog") return head;
+    for (const meta of this.#streams.values()) if (meta.id.kind === "backlog") return meta;
     return undefined;
   }
 
@@ -63,32 +63,32 @@ export class StreamIndex {
     return this.#lastNumber + 1;
   }
 
-  add(head: StreamMeta): StreamMeta {
-    this.#heads.set(head.id.number, head);
-    this.#lastNumber = Math.max(this.#lastNumber, head.id.number);
-    return head;
+  add(meta: StreamMeta): StreamMeta {
+    this.#streams.set(meta.id.number, meta);
+    this.#lastNumber = Math.max(this.#lastNumber, meta.id.number);
+    return meta;
   }
 
   clear(): void {
-    this.#heads.clear();
+    this.#streams.clear();
   }
 
   forget({ id }: StreamMeta): void {
     this.#rows.delete(id.number, 0, STREAM_ROWS - 1);
-    this.#heads.delete(id.number);
+    this.#streams.delete(id.number);
   }
 
   /** Makes room for one more stream. */
   makeRoomForStream(): void {
-    const excess = this.#heads.size + 1 - this.#limits.keptStreamsPerSession;
+    const excess = this.#streams.size + 1 - this.#limits.keptStreamsPerSession;
     if (excess <= 0) return;
     const finished = this.#droppable();
     const order = [
       ...finished.filter(({ isAcknowledged }) => isAcknowledged),
-      ...[...this.#heads.values()].filter(isPlaceholder),
+      ...[...this.#streams.values()].filter(isPlaceholder),
       ...finished.filter(({ isAcknowledged }) => !isAcknowledged),
     ];
-    for (const head of order.slice(0, excess)) this.forget(head);
+    for (const meta of order.slice(0, excess)) this.forget(meta);
   }
 
   /**
@@ -96,14 +96,14 @@ export class StreamIndex {
    *
    * @returns `false` when a live stream would have to lose events for it.
    */
-  makeRoomForEvent(head: StreamMeta, rows: number, chars: number): boolean {
+  makeRoomForEvent(meta: StreamMeta, rows: number, chars: number): boolean {
     const { keptEventsPerStream, keptBytesPerStream, keptBytesPerSession } = this.#limits;
-    const isEndless = head.id.kind !== "post";
-    const excessRows = keptRows(head) + rows - keptEventsPerStream;
-    const excessChars = keptChars(head) + chars - keptBytesPerStream;
+    const isEndless = meta.id.kind !== "post";
+    const excessRows = keptRows(meta) + rows - keptEventsPerStream;
+    const excessChars = keptChars(meta) + chars - keptBytesPerStream;
     if (excessRows > 0 || excessChars > 0) {
       if (!isEndless) return false;
-      this.#trimExcess(head, excessRows, excessChars);
+      this.#trimExcess(meta, excessRows, excessChars);
     }
     let excess = this.#keptChars() + chars - keptBytesPerSession;
     for (const old of excess > 0 ? this.#droppable() : []) {
@@ -111,18 +111,18 @@ export class StreamIndex {
       excess -= keptChars(old);
       this.forget(old);
     }
-    if (isEndless && excess > 0) this.#trimExcess(head, 0, excess);
-    return isEndless || (excess <= 0 && head.last + rows < STREAM_ROWS);
+    if (isEndless && excess > 0) this.#trimExcess(meta, 0, excess);
+    return isEndless || (excess <= 0 && meta.last + rows < STREAM_ROWS);
   }
 
   /** Deletes events past their retention. */
   expire(now: number): void {
     const cutoff = now - this.#retentionMs;
-    for (const head of this.#heads.values()) {
-      if (head.id.kind === "post") {
-        if (head.isEnded && head.newestAt <= cutoff) this.forget(head);
-      } else if (keptRows(head) > 0 && head.oldestAt <= cutoff) {
-        this.#trim(head, this.#rows.lastUntil(head.id.number, cutoff) ?? head.first);
+    for (const meta of this.#streams.values()) {
+      if (meta.id.kind === "post") {
+        if (meta.isEnded && meta.newestAt <= cutoff) this.forget(meta);
+      } else if (keptRows(meta) > 0 && meta.oldestAt <= cutoff) {
+        this.#trim(meta, this.#rows.lastUntil(meta.id.number, cutoff) ?? meta.first);
       }
     }
   }
@@ -130,10 +130,10 @@ export class StreamIndex {
   /** When `expire` is due next, in milliseconds since 1970; `undefined` when no event will expire. */
   expiresAt(): number | undefined {
     let earliest = Infinity;
-    for (const head of this.#heads.values()) {
-      if (keptRows(head) === 0) continue;
-      if (head.id.kind !== "post") earliest = Math.min(earliest, head.oldestAt);
-      else if (head.isEnded) earliest = Math.min(earliest, head.newestAt);
+    for (const meta of this.#streams.values()) {
+      if (keptRows(meta) === 0) continue;
+      if (meta.id.kind !== "post") earliest = Math.min(earliest, meta.oldestAt);
+      else if (meta.isEnded) earliest = Math.min(earliest, meta.newestAt);
     }
     // Late by a tenth, so that events written one by one are deleted together.
     return earliest === Infinity ? undefined : earliest + this.#retentionMs * 1.1;
@@ -145,7 +145,7 @@ export class StreamIndex {
 
   /** Finished streams: first those that the client has acknowledged whole, then the oldest. */
   #droppable(): StreamMeta[] {
-    const found = [...this.#heads.values()].filter((head) => head.isEnded && !head.isInUse);
+    const found = [...this.#streams.values()].filter((meta) => meta.isEnded && !meta.isInUse);
     return found.toSorted(
       (a, b) => Number(b.isAcknowledged) - Number(a.isAcknowledged) || a.newestAt - b.newestAt,
     );
@@ -153,25 +153,25 @@ export class StreamIndex {
 
   #keptChars(): number {
     let chars = 0;
-    for (const head of this.#heads.values()) chars += keptChars(head);
+    for (const meta of this.#streams.values()) chars += keptChars(meta);
     return chars;
   }
 
-  #trimExcess(head: StreamMeta, rows: number, chars: number): void {
-    const seq = head.first + Math.max(rows, 1);
-    const from = { seq, chars: head.trimmedChars + Math.max(chars, 0) };
-    this.#trim(head, this.#rows.firstFrom(head.id.number, from) ?? head.last);
+  #trimExcess(meta: StreamMeta, rows: number, chars: number): void {
+    const seq = meta.first + Math.max(rows, 1);
+    const from = { seq, chars: meta.trimmedChars + Math.max(chars, 0) };
+    this.#trim(meta, this.#rows.firstFrom(meta.id.number, from) ?? meta.last);
   }
 
   /** Deletes a stream's events up to a place; the stream's last row stays and marks its place. */
-  #trim(head: StreamMeta, to: number): void {
-    if (to <= head.first) return;
-    const { number } = head.id;
-    head.trimmedChars = this.#rows.at(number, to)?.chars ?? head.chars;
-    if (to === head.last) this.#rows.blank(number, to);
-    this.#rows.delete(number, 0, to === head.last ? to - 1 : to);
-    head.first = to;
-    head.oldestAt = this.#firstAt(head);
+  #trim(meta: StreamMeta, to: number): void {
+    if (to <= meta.first) return;
+    const { number } = meta.id;
+    meta.trimmedChars = this.#rows.at(number, to)?.chars ?? meta.chars;
+    if (to === meta.last) this.#rows.blank(number, to);
+    this.#rows.delete(number, 0, to === meta.last ? to - 1 : to);
+    meta.first = to;
+    meta.oldestAt = this.#firstAt(meta);
   }
 
   #firstAt({ id, first, newestAt }: StreamMeta): number {
@@ -180,6 +180,6 @@ export class StreamIndex {
 }
 
 /** A standalone stream without kept events and without a reader. */
-function isPlaceholder(head: StreamMeta): boolean {
-  return head.id.kind === "standalone" && !head.isInUse && keptRows(head) === 0;
+function isPlaceholder(meta: StreamMeta): boolean {
+  return meta.id.kind === "standalone" && !meta.isInUse && keptRows(meta) === 0;
 }

@@ -24,7 +24,7 @@ export interface StreamMeta {
   oldestAt: number;
   newestAt: number;
   /** The resume token that continues the server's stream after the newest event; opaque here. */
-  origin: string | undefined;
+  resumeToken: string | undefined;
 }
 
 export function keptRows({ first, last }: StreamMeta): number {
@@ -44,7 +44,7 @@ export function emptyStreamMeta(id: StreamId, last: number, at: number): StreamM
     inherited: 0,
     chars: 0,
     trimmedChars: 0,
-    origin: undefined,
+    resumeToken: undefined,
     isEnded: false,
     isAcknowledged: false,
     isInUse: false,
@@ -65,6 +65,6 @@ export function streamMetaOf(first: RowEnd, last: RowEnd): StreamMeta {
     trimmedChars: isPlaceholder ? first.chars : first.chars - first.size,
     isEnded: (last.state & RowState.Final) !== 0,
     oldestAt: first.at,
-    origin: last.origin,
+    resumeToken: last.resumeToken,
   };
 }

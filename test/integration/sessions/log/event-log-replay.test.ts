@@ -8,7 +8,7 @@ import { env } from "cloudflare:workers";
 import * as fc from "fast-check";
 import { describe, test, vi } from "vitest";
 
-import type { LogLimits } from "../../../src/sessions/log/stream-index.ts";
+import type { LogLimits } from "../../../../src/sessions/log/stream-index.ts";
 import { LogModel } from "./log-model.ts";
 
 vi.setConfig({ testTimeout: 120_000 });

@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import type { Found } from "../../../src/sessions/log/event-log.ts";
-import type { StreamMeta } from "../../../src/sessions/log/stream-meta.ts";
+import type { Found } from "../../../../src/sessions/log/event-log.ts";
+import type { StreamMeta } from "../../../../src/sessions/log/stream-meta.ts";
 import { at, kinds, texts, withLog } from "./log-fixture.ts";
 
 describe("where there is no room", () => {
@@ -55,11 +55,11 @@ describe("where there is no room", () => {
     await withLog(
       (fixture) => {
         const { log } = fixture;
-        const head = log.openPost("[1]");
-        expect(log.append(head, "x", { origin: "t".repeat(60) })).toBe(1);
-        expect(log.append(head, "x")).toBeUndefined(); // each row has the ticket that is known
-        const [found] = fixture.again().heads();
-        expect(found?.chars).toBe(head.chars);
+        const meta = log.openPost("[1]");
+        expect(log.append(meta, "x", { resumeToken: "t".repeat(60) })).toBe(1);
+        expect(log.append(meta, "x")).toBeUndefined(); // each row has the resume token that is known
+        const [found] = fixture.again().streams();
+        expect(found?.chars).toBe(meta.chars);
         expect((found?.chars ?? 0) - (found?.trimmedChars ?? 0)).toBe(3 + 1 + 60);
       },
       { keptBytesPerStream: 100 },
@@ -70,11 +70,11 @@ describe("where there is no room", () => {
     await withLog(
       (fixture) => {
         const { log } = fixture;
-        const head = log.openPost("[1]");
-        expect(log.append(head, "x".repeat(60))).toBe(1);
-        expect(log.append(head, "x".repeat(60))).toBeUndefined();
-        expect(log.append(head, "error", { isFinal: true, isForced: true })).toBe(2);
-        expect(texts(fixture.again(), head)).toEqual(["x".repeat(60), "error"]);
+        const meta = log.openPost("[1]");
+        expect(log.append(meta, "x".repeat(60))).toBe(1);
+        expect(log.append(meta, "x".repeat(60))).toBeUndefined();
+        expect(log.append(meta, "error", { isFinal: true, isForced: true })).toBe(2);
+        expect(texts(fixture.again(), meta)).toEqual(["x".repeat(60), "error"]);
       },
       { keptBytesPerStream: 100 },
     );
@@ -84,10 +84,10 @@ describe("where there is no room", () => {
     await withLog(
       (fixture) => {
         const { log } = fixture;
-        const head = log.openStandalone();
-        for (let n = 1; n <= 12; n++) log.append(head, `${n}`.padStart(10, "-"));
-        expect(log.find(at(head, 1)).kind).toBe("gone");
-        expect(texts(log, head).map((text) => text.replaceAll("-", ""))).toEqual([
+        const meta = log.openStandalone();
+        for (let n = 1; n <= 12; n++) log.append(meta, `${n}`.padStart(10, "-"));
+        expect(log.find(at(meta, 1)).kind).toBe("gone");
+        expect(texts(log, meta).map((text) => text.replaceAll("-", ""))).toEqual([
           "3",
           "4",
           "5",
@@ -99,9 +99,9 @@ describe("where there is no room", () => {
           "11",
           "12",
         ]);
-        expect(texts(fixture.again(), head)).toHaveLength(10);
-        log.append(head, "y".repeat(95));
-        expect(texts(log, head)).toEqual(["y".repeat(95)]);
+        expect(texts(fixture.again(), meta)).toHaveLength(10);
+        log.append(meta, "y".repeat(95));
+        expect(texts(log, meta)).toEqual(["y".repeat(95)]);
       },
       { keptBytesPerStream: 100 },
     );

@@ -2,8 +2,8 @@
 
 import { describe, test } from "vitest";
 
-import { formatEventId, parseEventId } from "../../../src/sessions/log/event-id.ts";
-import type { StreamMeta } from "../../../src/sessions/log/stream-meta.ts";
+import { formatEventId, parseEventId } from "../../../../src/sessions/log/event-id.ts";
+import type { StreamMeta } from "../../../../src/sessions/log/stream-meta.ts";
 import { at, kinds, MINUTE, texts, withLog } from "./log-fixture.ts";
 
 describe("an event id", () => {
@@ -34,16 +34,16 @@ describe("an event id", () => {
   }) => {
     await withLog((fixture) => {
       const { log } = fixture;
-      const head = fixture.finished("a", "b");
+      const meta = fixture.finished("a", "b");
       const other = fixture.again("bbbbbb").openStandalone();
       expect(log.find(at(other)).kind).toBe("foreign");
-      expect(log.find({ stream: { ...head.id, kind: "standalone" }, seq: 1 }).kind).toBe("unknown");
-      expect(log.find({ stream: { ...head.id, number: 99 }, seq: 1 }).kind).toBe("unknown");
-      expect(log.find({ stream: { ...head.id, nonce: "aaaaaaffffff" }, seq: 1 }).kind).toBe(
+      expect(log.find({ stream: { ...meta.id, kind: "standalone" }, seq: 1 }).kind).toBe("unknown");
+      expect(log.find({ stream: { ...meta.id, number: 99 }, seq: 1 }).kind).toBe("unknown");
+      expect(log.find({ stream: { ...meta.id, nonce: "aaaaaaffffff" }, seq: 1 }).kind).toBe(
         "unknown",
       );
-      expect(log.find(at(head, 3)).kind).toBe("unknown");
-      expect(log.find(at(head, 2)).kind).toBe("found");
+      expect(log.find(at(meta, 3)).kind).toBe("unknown");
+      expect(log.find(at(meta, 2)).kind).toBe("found");
     });
   });
 });
@@ -52,16 +52,16 @@ describe("what is past its retention", () => {
   test("of a finished stream goes whole, counted from its last event", async ({ expect }) => {
     await withLog((fixture) => {
       const { log } = fixture;
-      const head = log.openPost("[1]");
-      log.append(head, "a");
+      const meta = log.openPost("[1]");
+      log.append(meta, "a");
       fixture.now += 59 * MINUTE;
-      log.append(head, "b", { isFinal: true });
+      log.append(meta, "b", { isFinal: true });
       // Deleted a tenth later, so that the alarm rings seldom; gone on time.
       expect(log.expiresAt()).toBe(fixture.now + 66 * MINUTE);
       fixture.now += 60 * MINUTE - 1;
-      expect(kinds(log, head)).toEqual(["found"]);
+      expect(kinds(log, meta)).toEqual(["found"]);
       fixture.now += 1;
-      expect(kinds(log, head)).toEqual(["unknown"]);
+      expect(kinds(log, meta)).toEqual(["unknown"]);
       expect([...fixture.storage.exec("SELECT id FROM events_1")]).toEqual([]);
       expect(log.expiresAt()).toBeUndefined();
     });
@@ -70,12 +70,12 @@ describe("what is past its retention", () => {
   test("of a live one stays, however old it is", async ({ expect }) => {
     await withLog((fixture) => {
       const { log } = fixture;
-      const head = log.openPost("[1]");
-      log.append(head, "a");
+      const meta = log.openPost("[1]");
+      log.append(meta, "a");
       fixture.now += 1000 * MINUTE;
       expect(log.expiresAt()).toBeUndefined();
-      expect(kinds(log, head)).toEqual(["found"]);
-      expect(texts(fixture.again(), head)).toEqual(["a"]);
+      expect(kinds(log, meta)).toEqual(["found"]);
+      expect(texts(fixture.again(), meta)).toEqual(["a"]);
     });
   });
 
@@ -84,23 +84,23 @@ describe("what is past its retention", () => {
   }) => {
     await withLog((fixture) => {
       const { log } = fixture;
-      const head = log.openStandalone();
-      log.append(head, "secret one");
+      const meta = log.openStandalone();
+      log.append(meta, "secret one");
       fixture.now += 30 * MINUTE;
-      log.append(head, "secret two");
+      log.append(meta, "secret two");
       fixture.now += 30 * MINUTE;
-      expect([log.find(at(head)).kind, log.find(at(head, 1)).kind]).toEqual(["gone", "found"]);
+      expect([log.find(at(meta)).kind, log.find(at(meta, 1)).kind]).toEqual(["gone", "found"]);
       fixture.now += 30 * MINUTE;
-      expect([log.find(at(head, 1)).kind, log.find(at(head, 2)).kind]).toEqual(["gone", "found"]);
+      expect([log.find(at(meta, 1)).kind, log.find(at(meta, 2)).kind]).toEqual(["gone", "found"]);
       const rows = JSON.stringify([...fixture.storage.exec("SELECT * FROM events_1")]);
       expect(rows).not.toContain("secret");
       // Another life finds the place, and goes on after it.
       const again = fixture.again();
-      const found = again.find(at(head, 2));
+      const found = again.find(at(meta, 2));
       if (found.kind !== "found") throw new Error(found.kind);
-      expect(again.find(at(head, 1)).kind).toBe("gone");
-      expect(again.append(found.head, "three")).toBe(3);
-      expect(texts(again, found.head, 2)).toEqual(["three"]);
+      expect(again.find(at(meta, 1)).kind).toBe("gone");
+      expect(again.append(found.meta, "three")).toBe(3);
+      expect(texts(again, found.meta, 2)).toEqual(["three"]);
     });
   });
 });
@@ -111,10 +111,10 @@ describe("a row", () => {
       const { log } = fixture;
       fixture.finished("the table is made"); // with the first row of all
       const standalone = log.openStandalone();
-      let head: StreamMeta | undefined;
+      let meta: StreamMeta | undefined;
       expect(fixture.written(() => log.openStandalone())).toBe(0);
-      expect(fixture.written(() => (head = log.openPost("[1]")))).toBe(1);
-      const post = head as unknown as StreamMeta;
+      expect(fixture.written(() => (meta = log.openPost("[1]")))).toBe(1);
+      const post = meta as unknown as StreamMeta;
       for (const stream of [standalone, post]) {
         expect(fixture.written(() => log.append(stream, "a"))).toBe(1);
       }
@@ -132,15 +132,15 @@ describe("a row", () => {
   }) => {
     await withLog((fixture) => {
       const { log } = fixture;
-      const head = log.openStandalone();
+      const meta = log.openStandalone();
       const long = `${"x".repeat(512 * 1024 - 1)}𝄞${"y".repeat(512 * 1024)}`;
-      log.append(head, "before");
-      expect(fixture.written(() => log.append(head, long))).toBe(3);
-      log.append(head, "after");
+      log.append(meta, "before");
+      expect(fixture.written(() => log.append(meta, long))).toBe(3);
+      log.append(meta, "after");
       const again = fixture.again();
-      expect(texts(again, head)).toEqual(["before", long, "after"]);
-      expect(texts(again, head, 1)).toEqual([long, "after"]);
-      expect(texts(again, head, head.last - 1)).toEqual(["after"]);
+      expect(texts(again, meta)).toEqual(["before", long, "after"]);
+      expect(texts(again, meta, 1)).toEqual([long, "after"]);
+      expect(texts(again, meta, meta.last - 1)).toEqual(["after"]);
     });
   });
 });
@@ -149,27 +149,27 @@ test("what waits for a stream is moved to it once, in order, also by another lif
   expect,
 }) => {
   await withLog((fixture) => {
-    fixture.log.appendToBacklog("a", { origin: "ticket a" });
+    fixture.log.appendToBacklog("a", { resumeToken: "token a" });
     fixture.log.appendToBacklog("b", {});
     const again = fixture.again();
     const [first, second] = [again.openStandalone(), again.openStandalone()];
     again.moveBacklog(first);
     again.moveBacklog(second);
     expect([texts(again, first), texts(again, second)]).toEqual([["a", "b"], []]);
-    expect(again.read(first, 0, Infinity)[0]?.origin).toBe("ticket a");
+    expect(again.read(first, 0, Infinity)[0]?.resumeToken).toBe("token a");
   });
 });
 
-test("the origin of an event is given to a later life only", async ({ expect }) => {
+test("the resume token of an event is given to a later life only", async ({ expect }) => {
   await withLog((fixture) => {
     const { log } = fixture;
-    const head = log.openPost("[1]");
-    log.append(head, "question", { origin: "ticket" });
-    expect(log.inheritedOrigin(at(head, 1))).toBeUndefined();
+    const meta = log.openPost("[1]");
+    log.append(meta, "question", { resumeToken: "resumeToken" });
+    expect(log.inheritedResumeToken(at(meta, 1))).toBeUndefined();
     const again = fixture.again();
-    const ofAnother = { ...at(head, 1), stream: { ...head.id, nonce: "aaaaaa000000" } };
-    expect(again.inheritedOrigin(ofAnother)).toBeUndefined();
-    expect(again.inheritedOrigin(at(head, 1))).toBe("ticket");
+    const ofAnother = { ...at(meta, 1), stream: { ...meta.id, nonce: "aaaaaa000000" } };
+    expect(again.inheritedResumeToken(ofAnother)).toBeUndefined();
+    expect(again.inheritedResumeToken(at(meta, 1))).toBe("resumeToken");
   });
 });
 
@@ -179,45 +179,45 @@ describe("the answer to a question", () => {
   test("is taken once, in whatever life, and kept until it is brought", async ({ expect }) => {
     await withLog((fixture) => {
       const { log } = fixture;
-      const head = log.openPost("[1]");
-      log.append(head, "question", { origin: "ticket" });
-      expect(log.isAnswered(at(head, 1))).toBe(false);
-      expect(log.keepAnswer(at(head, 1), "ticket", LONG)).toBe(true);
-      expect(log.keepAnswer(at(head, 1), "ticket", "another")).toBe(false);
+      const meta = log.openPost("[1]");
+      log.append(meta, "question", { resumeToken: "resumeToken" });
+      expect(log.isAnswered(at(meta, 1))).toBe(false);
+      expect(log.keepAnswer(at(meta, 1), "resumeToken", LONG)).toBe(true);
+      expect(log.keepAnswer(at(meta, 1), "resumeToken", "another")).toBe(false);
       const second = fixture.again();
-      expect(second.keepAnswer(at(head, 1), "ticket", "another")).toBe(false);
+      expect(second.keepAnswer(at(meta, 1), "resumeToken", "another")).toBe(false);
       expect([...second.keptAnswers()]).toEqual([
-        { position: at(head, 1), ticket: "ticket", reply: LONG },
+        { position: at(meta, 1), resumeToken: "resumeToken", reply: LONG },
       ]);
-      second.answerBrought(at(head, 1));
+      second.answerBrought(at(meta, 1));
       const third = fixture.again();
       expect([...third.keptAnswers()]).toEqual([]);
-      expect(third.keepAnswer(at(head, 1), "ticket", "another")).toBe(false);
-      expect(third.isAnswered(at(head, 1))).toBe(true);
+      expect(third.keepAnswer(at(meta, 1), "resumeToken", "another")).toBe(false);
+      expect(third.isAnswered(at(meta, 1))).toBe(true);
     });
   });
 
   test("costs a row when it is taken, and one when it is brought", async ({ expect }) => {
     await withLog((fixture) => {
       const { log } = fixture;
-      const head = log.openPost("[1]");
-      log.append(head, "first", { origin: "ticket" });
-      log.append(head, "second", { origin: "ticket" });
-      log.keepAnswer(at(head, 1), "ticket", "the table is made");
-      expect(fixture.written(() => log.keepAnswer(at(head, 2), "ticket", "answer"))).toBe(1);
-      expect(fixture.written(() => log.answerBrought(at(head, 2)))).toBe(1);
+      const meta = log.openPost("[1]");
+      log.append(meta, "first", { resumeToken: "resumeToken" });
+      log.append(meta, "second", { resumeToken: "resumeToken" });
+      log.keepAnswer(at(meta, 1), "resumeToken", "the table is made");
+      expect(fixture.written(() => log.keepAnswer(at(meta, 2), "resumeToken", "answer"))).toBe(1);
+      expect(fixture.written(() => log.answerBrought(at(meta, 2)))).toBe(1);
     });
   });
 
   test("goes with the stream that the question was asked on", async ({ expect }) => {
     await withLog((fixture) => {
       const { log, storage } = fixture;
-      const [head, other] = [log.openPost("[1]"), log.openPost("[2]")];
-      for (const one of [head, other]) {
-        log.append(one, "question", { origin: "ticket" });
-        log.keepAnswer(at(one, 1), "ticket", "answer");
+      const [meta, other] = [log.openPost("[1]"), log.openPost("[2]")];
+      for (const one of [meta, other]) {
+        log.append(one, "question", { resumeToken: "resumeToken" });
+        log.keepAnswer(at(one, 1), "resumeToken", "answer");
       }
-      log.forget(head);
+      log.forget(meta);
       const left = storage.exec<{ n: number }>("SELECT count(*) AS n FROM answers_1").one();
       expect(left.n).toBe(1);
       expect([...log.keptAnswers()].map(({ position }) => position)).toEqual([at(other, 1)]);
@@ -227,9 +227,9 @@ describe("the answer to a question", () => {
   test("to a stream that is no longer kept is not kept either", async ({ expect }) => {
     await withLog((fixture) => {
       const { log } = fixture;
-      const head = log.openPost("[1]");
-      log.forget(head);
-      expect(log.keepAnswer(at(head, 1), "ticket", "answer")).toBe(true);
+      const meta = log.openPost("[1]");
+      log.forget(meta);
+      expect(log.keepAnswer(at(meta, 1), "resumeToken", "answer")).toBe(true);
       log.openPost("[2]");
       expect([...log.keptAnswers()]).toEqual([]);
     });
@@ -245,7 +245,7 @@ test("once it is closed nothing is written any more", async ({ expect }) => {
     storage.exec("DROP TABLE events_1");
     log.close();
     expect(log.append(post, "late", { isFinal: true })).toBe(2);
-    log.note(post, "ticket");
+    log.note(post, "resumeToken");
     log.end(post);
     log.append(standalone, "late");
     log.moveBacklog(standalone);

@@ -18,20 +18,20 @@ describe("of a stream of which only the place was left,", () => {
     "$name knows when the next event goes, and then it does",
     async ({ isAnother }, { expect }) => {
       await withLog((fixture) => {
-        const head = fixture.log.openStandalone();
-        fixture.log.append(head, "one");
+        const meta = fixture.log.openStandalone();
+        fixture.log.append(meta, "one");
         fixture.now = DUE;
         fixture.log.expire();
         expect(fixture.log.expiresAt()).toBeUndefined();
         fixture.now = DUE + 30 * MINUTE;
-        fixture.log.append(head, "two");
+        fixture.log.append(meta, "two");
         const log = isAnother ? fixture.again() : fixture.log;
         const due = log.expiresAt() ?? 0;
         expect(due).toBe(fixture.now + DUE);
         fixture.now = due;
         log.expire();
         expect(log.expiresAt()).toBeUndefined();
-        expect([log.find(at(head, 1)).kind, log.find(at(head, 2)).kind]).toEqual(["gone", "found"]);
+        expect([log.find(at(meta, 1)).kind, log.find(at(meta, 2)).kind]).toEqual(["gone", "found"]);
         expect(JSON.stringify([...fixture.storage.exec("SELECT data FROM events_1")])).toBe(
           '[{"data":""}]',
         );
@@ -41,21 +41,21 @@ describe("of a stream of which only the place was left,", () => {
 
   test("what was written since goes piece by piece, also in another life", async ({ expect }) => {
     await withLog((fixture) => {
-      const head = fixture.log.openStandalone();
-      fixture.log.append(head, "one");
+      const meta = fixture.log.openStandalone();
+      fixture.log.append(meta, "one");
       fixture.now = DUE;
       fixture.log.expire();
-      fixture.log.append(head, "two");
+      fixture.log.append(meta, "two");
       fixture.now += 30 * MINUTE;
-      fixture.log.append(head, "three");
+      fixture.log.append(meta, "three");
       for (let rings = 1; rings <= 2; rings++) {
         const log = fixture.again();
         const due = log.expiresAt();
         expect(due).toBeGreaterThan(fixture.now);
         fixture.now = due ?? 0;
         log.expire();
-        expect(log.find(at(head, rings)).kind).toBe("gone");
-        expect(log.find(at(head, rings + 1)).kind).toBe("found");
+        expect(log.find(at(meta, rings)).kind).toBe("gone");
+        expect(log.find(at(meta, rings + 1)).kind).toBe("found");
       }
       expect(fixture.again().expiresAt()).toBeUndefined();
     });

@@ -3,11 +3,11 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
-import type { Position } from "../../../src/sessions/log/event-id.ts";
-import { EventLog, type Found } from "../../../src/sessions/log/event-log.ts";
-import type { StreamMeta } from "../../../src/sessions/log/stream-meta.ts";
-import type { LogLimits } from "../../../src/sessions/log/stream-index.ts";
-import type { Sql } from "../../../src/lib/sql.ts";
+import type { Position } from "../../../../src/sessions/log/event-id.ts";
+import { EventLog, type Found } from "../../../../src/sessions/log/event-log.ts";
+import type { StreamMeta } from "../../../../src/sessions/log/stream-meta.ts";
+import type { LogLimits } from "../../../../src/sessions/log/stream-index.ts";
+import type { Sql } from "../../../../src/lib/sql.ts";
 
 export const MINUTE = 60_000;
 const LIMITS: LogLimits = {
@@ -53,11 +53,11 @@ export class LogFixture {
 
   /** A stream of a POST that is over. */
   finished(...texts: readonly string[]): StreamMeta {
-    const head = this.log.openPost("[1]");
+    const meta = this.log.openPost("[1]");
     for (const [n, text] of texts.entries()) {
-      this.log.append(head, text, { isFinal: n === texts.length - 1 });
+      this.log.append(meta, text, { isFinal: n === texts.length - 1 });
     }
-    return head;
+    return meta;
   }
 
   written(act: () => void): number {
@@ -79,6 +79,6 @@ export function withLog<T>(
 
 export const at = ({ id }: StreamMeta, seq = 0): Position => ({ stream: id, seq });
 export const kinds = (log: EventLog, ...heads: readonly StreamMeta[]): Found["kind"][] =>
-  heads.map((head) => log.find(at(head)).kind);
-export const texts = (log: EventLog, head: StreamMeta, after = 0): string[] =>
-  log.read(head, after, Infinity).map(({ data }) => data);
+  heads.map((meta) => log.find(at(meta)).kind);
+export const texts = (log: EventLog, meta: StreamMeta, after = 0): string[] =>
+  log.read(meta, after, Infinity).map(({ data }) => data);

@@ -3,10 +3,10 @@
  * test does the same to both and compares.
  */
 
-import type { Position, StreamId } from "../../../src/sessions/log/event-id.ts";
-import { EventLog } from "../../../src/sessions/log/event-log.ts";
-import type { StreamMeta } from "../../../src/sessions/log/stream-meta.ts";
-import type { LogLimits } from "../../../src/sessions/log/stream-index.ts";
+import type { Position, StreamId } from "../../../../src/sessions/log/event-id.ts";
+import { EventLog } from "../../../../src/sessions/log/event-log.ts";
+import type { StreamMeta } from "../../../../src/sessions/log/stream-meta.ts";
+import type { LogLimits } from "../../../../src/sessions/log/stream-index.ts";
 
 interface ModelEvent {
   readonly seq: number;
@@ -53,16 +53,16 @@ export class LogModel {
   }
 
   open(kind: "post" | "standalone"): void {
-    const head = kind === "post" ? this.#log.openPost("[1]") : this.#log.openStandalone();
-    head.isInUse = true;
+    const meta = kind === "post" ? this.#log.openPost("[1]") : this.#log.openStandalone();
+    meta.isInUse = true;
     const stream: ModelStream = {
-      ...{ id: head.id, events: [], endedAt: undefined },
+      ...{ id: meta.id, events: [], endedAt: undefined },
       ...{ isInUse: true, mayBeUnknown: false },
     };
     this.streams.push(stream);
     if (kind === "post") return;
-    this.#log.moveBacklog(head);
-    const moved = this.#log.read(head, 0, Infinity);
+    this.#log.moveBacklog(meta);
+    const moved = this.#log.read(meta, 0, Infinity);
     for (const { data, at } of this.#backlog.splice(0)) {
       const found = moved.find((event) => event.data === data);
       if (found !== undefined) stream.events.push({ seq: found.seq, data, at: this.#clock });
@@ -76,11 +76,11 @@ export class LogModel {
 
   append(index: number, text: string, isFinal: boolean): void {
     const stream = this.#pick(index);
-    const head = stream && this.#headOf(stream);
-    if (stream === undefined || head === undefined || stream.endedAt !== undefined) return;
+    const meta = stream && this.#headOf(stream);
+    if (stream === undefined || meta === undefined || stream.endedAt !== undefined) return;
     const isPost = stream.id.kind === "post";
     const data = `${++this.#count}:${text}`;
-    const seq = this.#log.append(head, data, { isFinal: isFinal && isPost });
+    const seq = this.#log.append(meta, data, { isFinal: isFinal && isPost });
     if (seq === undefined) {
       if (!isPost || !this.#hasPressure) throw new Error("Refused, though there is room");
       return;
@@ -98,17 +98,17 @@ export class LogModel {
 
   end(index: number): void {
     const stream = this.#pick(index);
-    const head = stream && this.#headOf(stream);
-    if (stream === undefined || head === undefined || stream.id.kind !== "post") return;
-    this.#log.end(head);
+    const meta = stream && this.#headOf(stream);
+    if (stream === undefined || meta === undefined || stream.id.kind !== "post") return;
+    this.#log.end(meta);
     stream.endedAt ??= this.#clock;
   }
 
   setInUse(index: number, isInUse: boolean): void {
     const stream = this.#pick(index);
-    const head = stream && this.#headOf(stream);
-    if (stream === undefined || head === undefined) return;
-    head.isInUse = isInUse;
+    const meta = stream && this.#headOf(stream);
+    if (stream === undefined || meta === undefined) return;
+    meta.isInUse = isInUse;
     stream.isInUse = isInUse;
   }
 
@@ -155,7 +155,7 @@ export class LogModel {
     ) {
       throw new Error(`Past its retention, and served: ${JSON.stringify(position)}`);
     }
-    const read = this.#log.read(found.head, position.seq, Infinity);
+    const read = this.#log.read(found.meta, position.seq, Infinity);
     const isSame =
       read.length === expected.length &&
       read.every(({ seq, data }, n) => seq === expected[n]?.seq && data === expected[n]?.data);
@@ -189,8 +189,8 @@ export class LogModel {
   }
 
   #headOf({ id }: ModelStream): StreamMeta | undefined {
-    for (const head of this.#log.heads()) {
-      if (head.id.number === id.number && head.id.nonce === id.nonce) return head;
+    for (const meta of this.#log.streams()) {
+      if (meta.id.number === id.number && meta.id.nonce === id.nonce) return meta;
     }
     return undefined;
   }
