@@ -9,23 +9,30 @@ import { weaknessOf } from "../auth/identity/owner.ts";
 import {
   addressField,
   checkIssuer,
+  type FieldResolution,
   origin,
   origins,
-  type FieldResolution,
   secretField,
   teamUrl,
   tenantIssuers,
 } from "./config-identity-fields.ts";
-import { rules } from "./config-identity-rules.ts";
 import {
-  type IdentityEntry,
   entrySchemas,
+  type IdentityEntry,
   isProviderName,
   type ProviderName,
   PROVIDERS,
 } from "./config-identity-schema.ts";
+import { mistakesIn } from "./config-table.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { isObject } from "../protocol/json-rpc.ts";
+import {
+  type AllowList,
+  isEmail,
+  isEmptyList,
+  NO_ONE_ALLOWED,
+  type Rules,
+} from "../auth/identity/allow-list.ts";
 
 const KEY = "IDENTITY";
 const GITHUB = "https://github.com";
@@ -79,9 +86,7 @@ function parseEntry(entry: unknown, resolution: FieldResolution): IdentityConfig
   }
   const parsed = entrySchemas[provider].safeParse(entry);
   if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues) {
-      problems.push(`${[key, ...path].join(".")}: ${message}.`);
-    }
+    problems.push(...mistakesIn(key, parsed.error));
     return undefined;
   }
   const before = problems.length;
@@ -184,4 +189,41 @@ function oidcClient(
     scopes: entry.scopes ?? [],
     formActions: origins(entry.formActions, resolution),
   };
+}
+
+/** The lists for which a provider has facts. */
+const LISTS: Readonly<Record<Exclude<ProviderName, "owner">, readonly (keyof AllowList)[]>> = {
+  oidc: ["emails", "domains", "groups", "subjects"],
+  google: ["emails", "domains", "subjects"],
+  entra: ["emails", "domains", "groups", "subjects"],
+  github: ["emails", "domains", "organizations", "subjects"],
+  access: ["emails", "domains", "subjects"],
+};
+
+/** The people whom a provider admits, as far as it knows the facts about them. */
+function rules(
+  { provider, allow: given = {}, admins = [] }: Exclude<IdentityEntry, { provider: "owner" }>,
+  { key, problems }: FieldResolution,
+): Rules {
+  const allow: Record<keyof AllowList, readonly string[]> = { ...NO_ONE_ALLOWED };
+  for (const list of Object.keys(NO_ONE_ALLOWED) as (keyof AllowList)[]) {
+    const entries = given[list] ?? [];
+    allow[list] = entries;
+    if (entries.length > 0 && !LISTS[provider].includes(list)) {
+      const known = LISTS[provider].join(", ");
+      problems.push(`${key}.allow.${list} means nothing to this provider; it knows: ${known}.`);
+    }
+  }
+  if (isEmptyList(allow)) {
+    problems.push(
+      `${key}.allow is empty, so nobody could sign in; list who may, like { emails = ["you@example.com"] }.`,
+    );
+  }
+  if (!allow.emails.every((email) => isEmail(email) && !email.includes("*"))) {
+    problems.push(`${key}.allow.emails must be whole addresses, like "you@example.com".`);
+  }
+  if (!allow.domains.every((domain) => /^[^\s@*/:]+\.[^\s@*/:]+$/.test(domain))) {
+    problems.push(`${key}.allow.domains must be whole domains without "@", like "example.com".`);
+  }
+  return { allow, admins };
 }

@@ -1,4 +1,4 @@
-/** A table of the configuration that has these keys and no others. */
+/** A table of the configuration that has these keys and no others, and its mistakes as sentences. */
 
 import * as z from "zod/mini";
 
@@ -9,3 +9,8 @@ export const table = <const T extends z.core.$ZodShape>(shape: T) =>
         ? `has keys that this version does not know: ${issue.keys?.join(", ")}`
         : "must be a table",
   });
+
+/** @returns a sentence for each mistake. @param key the name of the table in sentences. */
+export function mistakesIn(key: string, { issues }: z.core.$ZodError): readonly string[] {
+  return issues.map(({ path, message }) => `${[key, ...path].join(".")}: ${message}.`);
+}

@@ -14,6 +14,7 @@ import {
   serverSchema,
   SLUG,
 } from "./config-server.ts";
+import { mistakesIn } from "./config-table.ts";
 import type { Server } from "../endpoint/server.ts";
 import { isLoopback } from "../lib/loopback.ts";
 import { fromBase64Url } from "../lib/base64url.ts";
@@ -163,9 +164,7 @@ function parseServers(resolution: ServerResolution): ReadonlyMap<string, Server>
     }
     const server = serverSchema.safeParse(entry);
     if (!server.success) {
-      for (const { path, message } of server.error.issues) {
-        problems.push(`${[key, ...path].join(".")}: ${message}.`);
-      }
+      problems.push(...mistakesIn(key, server.error));
       continue;
     }
     const resolved = resolveServer(slug, server.data, resolution);
