@@ -38,6 +38,11 @@ export interface Item {
   readonly text: string;
 }
 
+/** @returns the item as an object; every text in a catalog is that of one. */
+export function parseItem({ text }: Pick<Item, "text">): JsonObject {
+  return JSON.parse(text) as JsonObject;
+}
+
 /** A server's description of itself. */
 export interface About {
   readonly capabilities: JsonObject;

@@ -6,7 +6,14 @@
 
 import { metaOf, withMeta } from "../protocol/envelope.ts";
 import type { Call } from "../protocol/exchange.ts";
-import { type ErrorObject, isObject, type JsonObject, type Reply } from "../protocol/json-rpc.ts";
+import {
+  dataOf,
+  type ErrorObject,
+  isObject,
+  type JsonObject,
+  type Reply,
+} from "../protocol/json-rpc.ts";
+import type { Result } from "../protocol/wire.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** The key in `_meta` for the slug of the server that a result comes from. */
@@ -33,10 +40,10 @@ export function attributedQuestion({ method, params }: Call, slug: string): Call
 }
 
 /** Names the asker in a result that asks for input (2026-07-28, MRTR); other results stay unchanged. */
-export function attributedInputRequests(result: JsonObject, slug: string): JsonObject {
-  const requests = result["inputRequests"];
-  if (!isObject(requests)) return result;
-  const named = Object.entries(requests).map(([key, request]) => [
+export function attributedInputRequests(result: Result, slug: string): Result {
+  const { inputRequests } = result;
+  if (!isObject(inputRequests)) return result;
+  const named = Object.entries(inputRequests).map(([key, request]) => [
     key,
     attributedInputRequest(request, slug),
   ]);
@@ -45,8 +52,8 @@ export function attributedInputRequests(result: JsonObject, slug: string): JsonO
 
 /** Names the asker in an error that asks for visits to pages (2025-11-25, -32042). */
 export function attributedElicitations(error: ErrorObject, slug: string): ErrorObject {
-  const data = isObject(error.data) ? error.data : {};
-  const elicitations: unknown = data["elicitations"];
+  const data = dataOf(error);
+  const { elicitations } = data;
   if (!Array.isArray(elicitations)) return error;
   const named = elicitations.map((asked: unknown) =>
     isObject(asked) ? prefixed(asked, slug) : asked,
@@ -56,9 +63,9 @@ export function attributedElicitations(error: ErrorObject, slug: string): ErrorO
 
 /** An invalid request is the server's mistake, and stays unchanged. */
 function attributedInputRequest(request: unknown, slug: string): unknown {
-  if (!isObject(request) || typeof request["method"] !== "string") return request;
+  if (!isObject(request)) return request;
   const { method, params } = request;
-  if (params !== undefined && !isObject(params)) return request;
+  if (typeof method !== "string" || (params !== undefined && !isObject(params))) return request;
   return {
     ...request,
     ...attributedQuestion(params === undefined ? { method } : { method, params }, slug),

@@ -38,7 +38,7 @@ export function clientKind(revision: Revision, capabilities: JsonObject): Client
     if (name === "elicitation" && present.length === 0) present.push("form");
     relevant[name] = Object.fromEntries(present.map((part) => [part, {}]));
   }
-  const extensions = capabilities["extensions"];
+  const { extensions } = capabilities;
   const ui = isObject(extensions) ? extensions[UI] : undefined;
   if (isObject(ui)) relevant["extensions"] = { [UI]: relevantUi(ui) };
   return { revision, capabilities: relevant };

@@ -5,7 +5,7 @@
  */
 
 import { seal, sealedWith, unseal } from "../lib/seal.ts";
-import { isObject } from "../protocol/json-rpc.ts";
+import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import type { SessionKeys } from "./keyring.ts";
 
 type Purpose = "cursor" | "request-state" | "task";
@@ -39,6 +39,6 @@ export async function unsealFor(
   const keyId = sealedWith(text);
   if (keyId === undefined) return undefined;
   const sealed = await unseal(await keys.keyringFor(keyId), purpose, text);
-  if (!isObject(sealed) || sealed["p"] !== principal || sealed["r"] !== route) return undefined;
-  return sealed["v"];
+  const { p, r, v }: JsonObject = isObject(sealed) ? sealed : {};
+  return p === principal && r === route ? v : undefined;
 }

@@ -44,5 +44,7 @@ export interface ErrorData extends JsonObject {
   readonly elicitations?: unknown;
   readonly requiredCapabilities?: unknown;
   readonly supported?: unknown;
+  /** The slug of the server that failed, as the gateway sets it. */
+  readonly upstream?: unknown;
   readonly uri?: unknown;
 }

@@ -3,13 +3,11 @@
  * catalog itself.
  */
 
-import { tryJson } from "../../lib/try-json.ts";
 import { isAllowed, type ItemPolicy } from "../../policy/item-policy.ts";
-import { isObject } from "../../protocol/json-rpc.ts";
 import { type ParamBinding, readParamBindings } from "../../protocol/param-headers.ts";
 import type { NamedKind, Naming } from "../names/naming.ts";
 import type { Server } from "../../endpoint/server.ts";
-import type { Catalog, Item, ListKind } from "../catalog.ts";
+import { type Catalog, type Item, type ListKind, parseItem } from "../catalog.ts";
 
 /** The names of the visible items; the others have no public name. */
 export interface PublicIndex {
@@ -103,12 +101,11 @@ export function factsOf(catalog: Catalog, name: string): ToolFacts | undefined {
   const known = tools.get(name);
   if (known !== undefined) return known;
   const item = itemNamed(catalog, "tools", name);
-  const tool = item === undefined ? undefined : tryJson(item.text);
-  if (!isObject(tool)) return undefined;
-  const reading = readParamBindings(tool["inputSchema"]);
+  if (item === undefined) return undefined;
+  const { inputSchema, outputSchema } = parseItem(item);
+  const reading = readParamBindings(inputSchema);
   if (reading.kind !== "bindings") return undefined;
   const { bindings } = reading;
-  const { outputSchema } = tool;
   const facts = outputSchema === undefined ? { bindings } : { bindings, outputSchema };
   tools.set(name, facts);
   return facts;

@@ -60,11 +60,9 @@ export async function openMergedCursor(
   cursor: unknown,
 ): Promise<MergedListPosition | undefined> {
   const opened = await openCursor(scope, cursor);
-  const { slug, index, after, told: returned, search } = opened;
-  if (opened["list"] !== list) return undefined;
-  if (typeof slug !== "string" || typeof index !== "number" || typeof returned !== "number") {
-    return undefined;
-  }
+  const { list: sealed, slug, index, after, told: returned, search } = opened;
+  if (sealed !== list || typeof slug !== "string") return undefined;
+  if (typeof index !== "number" || typeof returned !== "number") return undefined;
   return { list, slug, index, after: textIn(after), returned, search: textIn(search) };
 }
 

@@ -4,16 +4,14 @@
  */
 
 import { isAllowed } from "../../policy/item-policy.ts";
-import type { Limits } from "../../policy/limits.ts";
 import { metaOf } from "../../protocol/envelope.ts";
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { type Era, isLegacyRevision } from "../../protocol/revisions.ts";
 import { toLegacyTool, toModernTool } from "../../protocol/revisions/tool.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
-import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { currentCatalog, type Known, knownCatalog, recentCatalog } from "../cache/catalogs.ts";
 import { placeOf, policyOf, publicIndex } from "../cache/lookups.ts";
-import { type Catalog, type Item, type ListKind, LISTS } from "../catalog.ts";
+import { type Catalog, type Item, type ListKind, LISTS, parseItem } from "../catalog.ts";
 import { namingOf } from "../names/naming.ts";
 import type { RequestScope } from "../request-scope.ts";
 import { type Conflict, conflictsWith, isTaken } from "../routing/conflicts.ts";
@@ -118,9 +116,7 @@ function complete(
   };
 }
 
-interface PageOptions {
-  readonly endpoint: Endpoint;
-  readonly limits: Limits;
+interface PageOptions extends Pick<RequestScope, "endpoint" | "limits"> {
   readonly client: ClientKind;
   readonly list: ListKind;
   /** In lower case. */
@@ -213,8 +209,8 @@ class MergedPage {
   }
 
   /** @returns `false` when there is no room. The first item always fits. */
-  #take({ era }: Catalog, { text }: Item, publicName: string, added: JsonObject): boolean {
-    const bytes = encoder.encode(text).length;
+  #take({ era }: Catalog, listed: Item, publicName: string, added: JsonObject): boolean {
+    const bytes = encoder.encode(listed.text).length;
     const { limits, client } = this.#options;
     const { listPageItems, listPageBytes } = limits;
     const fits = this.items.length < listPageItems && this.#bytes + bytes <= listPageBytes;
@@ -223,7 +219,7 @@ class MergedPage {
       return false;
     }
     this.#bytes += bytes;
-    const item = read(text);
+    const item = parseItem(listed);
     const presented = this.list === "tools" ? presentTool(item, era, client) : item;
     this.items.push(named(presented, this.heedsOthers ? undefined : publicName, added));
     return true;
@@ -237,11 +233,6 @@ function startOf(catalog: Catalog, place: MergedListPosition | undefined): numbe
   if (after === undefined) return index + 1;
   const found = placeOf(catalog, list, after);
   return found === undefined ? index : found + 1;
-}
-
-/** Every text in a catalog is a JSON object. */
-function read(text: string): JsonObject {
-  return JSON.parse(text) as JsonObject;
 }
 
 /**
@@ -266,10 +257,10 @@ function named(item: JsonObject, name: string | undefined, added: JsonObject): J
 }
 
 /** Tools and prompts are found by their names here, resources by their URIs and titles. */
-function isFound({ text }: Item, publicName: string, list: ListKind, search: string): boolean {
+function isFound(item: Item, publicName: string, list: ListKind, search: string): boolean {
   const has = (value: unknown): boolean =>
     typeof value === "string" && value.toLowerCase().includes(search);
   if (has(publicName) || list === "tools" || list === "prompts") return has(publicName);
-  const { title, name } = read(text);
+  const { title, name } = parseItem(item);
   return has(title) || has(name);
 }

@@ -2,24 +2,22 @@
 
 import { LISTS, type ListKind } from "../catalog.ts";
 
-const WORDS: Readonly<Record<ListKind, readonly [one: string, many: string]>> = {
-  tools: ["tool", "tools"],
-  resources: ["resource", "resources"],
-  templates: ["resource template", "resource templates"],
-  prompts: ["prompt", "prompts"],
+const WORDS: Readonly<Record<ListKind, string>> = {
+  tools: "tool",
+  resources: "resource",
+  templates: "resource template",
+  prompts: "prompt",
 };
 
-function counted(list: ListKind, count: number): string {
-  const [one, many] = WORDS[list];
-  return count === 1 ? `1 ${one}` : `${count} ${many}`;
+export function counted(list: ListKind, count: number): string {
+  return count === 1 ? `1 ${WORDS[list]}` : `${count} ${many(list)}`;
 }
 
-const many = (list: ListKind): string => WORDS[list][1];
-const isOrAre = (count: number): string => (count === 1 ? "is" : "are");
-
-function without(list: ListKind, count: number, slug: string, fault: string): string {
-  return `${counted(list, count)} of upstream "${slug}" ${isOrAre(count)} left out: ${fault}`;
+export function leftOut(list: ListKind, count: number, slug: string, why: string): string {
+  return `${counted(list, count)} of upstream "${slug}" ${count === 1 ? "is" : "are"} left out: ${why}`;
 }
+
+const many = (list: ListKind): string => `${WORDS[list]}s`;
 
 export const flawed = {
   tooLong: (slug: string, list: ListKind, kept: number): string =>
@@ -32,13 +30,13 @@ export const flawed = {
     `Upstream "${slug}" says that it has ${many(list)}, but does not know ${LISTS[list].method}`,
 
   nameless: (slug: string, list: ListKind, count: number): string =>
-    without(list, count, slug, `no "${LISTS[list].name}" that is a string`),
+    leftOut(list, count, slug, `no "${LISTS[list].name}" that is a string`),
 
   doubled: (slug: string, list: ListKind, count: number): string =>
-    without(list, count, slug, `the same "${LISTS[list].name}" as one before`),
+    leftOut(list, count, slug, `the same "${LISTS[list].name}" as one before`),
 
   unlawful: (slug: string, list: ListKind, count: number): string =>
-    without(list, count, slug, "header annotations that break the rules"),
+    leftOut(list, count, slug, "header annotations that break the rules"),
 
   talkative: (slug: string): string =>
     `Upstream "${slug}" says more of itself than the gateway keeps; the rest is left out`,

@@ -142,7 +142,7 @@ async function openModern(
     });
     if ("error" in reply) return reply;
     // A server may not ask for input before it returns a list.
-    if (completeModernResult(method, reply.result)?.["resultType"] !== "complete") {
+    if (completeModernResult(method, reply.result)?.resultType !== "complete") {
       throw new UpstreamError(slug, "malformed", `answered ${method} with a wrong type of result`);
     }
     return reply;

@@ -9,6 +9,7 @@ import { logConflict } from "../../observability/server-log.ts";
 import type { Catalog, ListKind } from "../catalog.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { ServerResources } from "./server-resources.ts";
+import { counted, leftOut } from "../read/flaws.ts";
 import { StepBudget } from "../uris/step-budget.ts";
 
 export interface Conflict {
@@ -66,26 +67,19 @@ function compareAnew(earlier: ServerResources, later: ServerResources): Comparis
   );
   const winner = `upstream "${earlier.slug}", configured earlier,`;
   const of = `of upstream "${later.slug}"`;
+  const leavingOut = (list: "resources" | "templates", uris: readonly string[], why: string) =>
+    [uris, leftOut(list, uris.length, later.slug, `${winner} ${why}`)] as const;
   const sentences: readonly (readonly [uris: readonly string[], message: string])[] = [
-    [
-      same,
-      `${counted(same, "resource")} ${of} ${isOrAre(same)} left out: ${winner} has the same URI`,
-    ],
-    [
-      fitting,
-      `${counted(fitting, "resource")} ${of} ${isOrAre(fitting)} left out: ${winner} has a template that fits`,
-    ],
-    [
-      sameTemplates,
-      `${counted(sameTemplates, "resource template")} ${of} ${isOrAre(sameTemplates)} left out: ${winner} has the same`,
-    ],
+    leavingOut("resources", same, "has the same URI"),
+    leavingOut("resources", fitting, "has a template that fits"),
+    leavingOut("templates", sameTemplates, "has the same"),
     [
       takenBack,
-      `Requests for what fits a template ${of} go elsewhere for ${counted(takenBack, "resource")}: ${winner} lists the same URI`,
+      `Requests for what fits a template ${of} go elsewhere for ${counted("resources", takenBack.length)}: ${winner} lists the same URI`,
     ],
     [
       overlapping,
-      `Requests for some of what fits ${counted(overlapping, "resource template")} ${of} go elsewhere: ${winner} has a template that fits it, too`,
+      `Requests for some of what fits ${counted("templates", overlapping.length)} ${of} go elsewhere: ${winner} has a template that fits it, too`,
     ],
   ];
   const conflicts: Conflict[] = sentences.flatMap(([uris, message]) =>
@@ -102,14 +96,6 @@ function compareAnew(earlier: ServerResources, later: ServerResources): Comparis
 
 function firstOf(uris: readonly string[]): readonly string[] {
   return uris.filter(({ length }) => length <= MAX_URI_CHARS).slice(0, MAX_URIS);
-}
-
-function counted({ length }: readonly string[], thing: string): string {
-  return length === 1 ? `1 ${thing}` : `${length} ${thing}s`;
-}
-
-function isOrAre({ length }: readonly string[]): string {
-  return length === 1 ? "is" : "are";
 }
 
 /** Each conflict is logged once in the life of an isolate. */

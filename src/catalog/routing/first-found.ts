@@ -4,12 +4,7 @@
  */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
-import {
-  type ErrorObject,
-  isObject,
-  type JsonObject,
-  type Reply,
-} from "../../protocol/json-rpc.ts";
+import { dataOf, type ErrorObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { resourceNotFound } from "./routing-refusals.ts";
@@ -102,6 +97,6 @@ function decision(asked: readonly Asked[], isInOrder: boolean): Reply | "unknown
 }
 
 /** The server does not have the resource, or is unavailable itself. */
-function isAbsence({ code, data }: ErrorObject, slug: string): boolean {
-  return NOT_FOUND.has(code) || (isObject(data) && data["upstream"] === slug);
+function isAbsence(error: ErrorObject, slug: string): boolean {
+  return NOT_FOUND.has(error.code) || dataOf(error).upstream === slug;
 }

@@ -221,7 +221,9 @@ async function lacksCompletions(
   const { revision } = client;
   if (eraOf(revision) === "modern" || revision < "2025-03-26") return false;
   const { catalog } = await knownCatalog(scope, server, client);
-  return catalog !== undefined && catalog.about.capabilities["completions"] === undefined;
+  if (catalog === undefined) return false;
+  const { completions } = catalog.about.capabilities;
+  return completions === undefined;
 }
 
 function noCompletionsOf(

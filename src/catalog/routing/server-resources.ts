@@ -6,10 +6,10 @@
  * clients can list and complete them, but no request is routed by them.
  */
 
-import { tryJson } from "../../lib/try-json.ts";
 import { isAllowed, type ItemPolicy } from "../../policy/item-policy.ts";
+import { metaOf } from "../../protocol/envelope.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
-import type { Catalog, Item } from "../catalog.ts";
+import { type Catalog, type Item, parseItem } from "../catalog.ts";
 import { shows } from "../cache/lookups.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { judgeUri, type UriVerdict } from "../uris/judge-uri.ts";
@@ -187,12 +187,10 @@ function named({ name }: Item): Item {
  * The resources with which a tool shows its results (MCP Apps and its forerunners): they are seldom
  * listed, so the tool determines their server.
  */
-function urisOfTool({ text }: Item): readonly string[] {
+function urisOfTool(tool: Item): readonly string[] {
   // Few tools have such a resource, and a catalog may have thousands of tools.
-  if (!/resourceUri|outputTemplate/.test(text)) return [];
-  const tool = tryJson(text);
-  const meta: JsonObject = isObject(tool) && isObject(tool["_meta"]) ? tool["_meta"] : {};
-  const ui: JsonObject = isObject(meta["ui"]) ? meta["ui"] : {};
-  const uris = [ui["resourceUri"], meta["ui/resourceUri"], meta["openai/outputTemplate"]];
-  return uris.filter((uri) => typeof uri === "string");
+  if (!/resourceUri|outputTemplate/.test(tool.text)) return [];
+  const { ui, "ui/resourceUri": early, "openai/outputTemplate": openAi } = metaOf(parseItem(tool));
+  const { resourceUri }: JsonObject = isObject(ui) ? ui : {};
+  return [resourceUri, early, openAi].filter((uri) => typeof uri === "string");
 }

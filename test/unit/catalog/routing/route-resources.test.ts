@@ -136,8 +136,7 @@ describe("a resource with which a tool shows its results", () => {
     '{"_meta":{"ui":{"resourceUri":1}}}',
     '{"_meta":{"ui":"resourceUri"}}',
     '{"_meta":"resourceUri"}',
-    "resourceUri",
-    "null",
+    '{"resourceUri":1}',
   ])("does not exist if the tool points at none: %s", async (text, { expect }) => {
     const scene = routeScene([{ slug: "a" }, { slug: "b" }]);
     const catalog = catalogOf({});
