@@ -1,4 +1,4 @@
-/** A branch of the fan-out is let go, or lost, at the worst moment: what it has taken, it tells. */
+/** A branch of the fan-out is evicted or lost at the worst moment: news that it accepted is delivered. */
 
 import {
   abortAllDurableObjects,
@@ -55,7 +55,7 @@ function seqsOf(ids: readonly string[]): readonly (readonly number[])[] {
 }
 
 describe("a branch that is lost", () => {
-  test("right after it has taken news tells it when its alarm rings", async ({ expect }) => {
+  test("right after it has accepted news delivers it when its alarm fires", async ({ expect }) => {
     const { slug, ids, object } = await subscribed(30);
     const gate = new Gate();
     for (const id of ids) conduct.set(id, gate.pass);
@@ -70,7 +70,7 @@ describe("a branch that is lost", () => {
     expect(seqsOf(ids)).toEqual(ids.map(() => [1]));
   });
 
-  test("in the middle of it tells again, under the same number", async ({ expect }) => {
+  test("in the middle of a delivery delivers again, under the same number", async ({ expect }) => {
     const { slug, ids, object } = await subscribed(30);
     const gate = new Gate();
     for (const id of ids.slice(20)) conduct.set(id, gate.pass);
@@ -85,7 +85,7 @@ describe("a branch that is lost", () => {
     expect(seqsOf(ids)).toEqual(ids.map(() => [7, 7]));
   });
 
-  test("tells the feeds anew what is wanted, once", async ({ expect }) => {
+  test("sends the feeds its interests again, once", async ({ expect }) => {
     const { slug, ids } = await subscribed(3);
     const [one = ""] = ids;
     const { watch } = standIns;
@@ -139,7 +139,9 @@ describe("a branch that is let go", () => {
     listener.socket.close();
   });
 
-  test("in the middle of it goes on, and everybody is told", async ({ expect }) => {
+  test("in the middle of a delivery goes on, and every subscriber is notified", async ({
+    expect,
+  }) => {
     const { slug, ids, object } = await subscribed(10);
     const gate = new Gate();
     conduct.set(ids.at(-1) ?? "", gate.pass);

@@ -87,7 +87,7 @@ describe("one update", () => {
 });
 
 describe("sessions that misbehave", () => {
-  test("delay nobody: one throws, one hangs, one is gone", async ({ expect }) => {
+  test("delay no other session: one throws, one hangs, one is gone", async ({ expect }) => {
     const { slug, ids, object } = await neighbours(await takeSlug(), 20);
     const [throwing = "", hanging = "", gone = "", ...others] = ids;
     const gate = new Gate();
@@ -128,7 +128,7 @@ describe("sessions that misbehave", () => {
 });
 
 describe("a subscriber", () => {
-  test("that leaves is told nothing more", async ({ expect }) => {
+  test("that unsubscribes is notified of nothing more", async ({ expect }) => {
     const { slug, ids, object } = await neighbours(await takeSlug(), 2);
     const [one = "", other = ""] = ids;
     for (const id of ids) await branchFor(env, id).subscribe(id, { [slug]: ["uri:x"] });

@@ -1,6 +1,6 @@
 /**
  * The platform takes the memory of the objects between a server and its listeners away at any time:
- * a listener hears on, and is told of what may have changed meanwhile.
+ * a listener gets later changes, and is notified of what may have changed meanwhile.
  */
 
 // Has an isolate of its own: it counts the subscriptions of all.
@@ -66,7 +66,9 @@ describe("a listener", () => {
     await Promise.all(listeners.map(({ stream }) => stream.cancel()));
   });
 
-  test("is told of everything when the objects are lost, and hears on", async ({ expect }) => {
+  test("is notified of everything when the objects are lost, and of later changes", async ({
+    expect,
+  }) => {
     const upstream = await Upstream.take({ server: "modern" });
     const listeners = await Promise.all([listen(upstream), listen(upstream)]);
     for (let n = 0; n < 3; n++) {

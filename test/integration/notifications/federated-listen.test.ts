@@ -68,7 +68,7 @@ async function promised(stream: EventReader): Promise<unknown> {
 }
 
 describe("a listener", () => {
-  test("hears of the lists of every server", async ({ expect }) => {
+  test("is notified of the lists of every server", async ({ expect }) => {
     const filter = { toolsListChanged: true, promptsListChanged: true };
     const stream = await listen(filter);
     expect(await promised(stream)).toEqual(filter);
@@ -82,7 +82,7 @@ describe("a listener", () => {
     await stream.cancel();
   });
 
-  test("hears of resources from whose they are", async ({ expect }) => {
+  test("is notified of a resource by the server that has it", async ({ expect }) => {
     const uris = ["file:///first/1", "second://x", "file:///second/2"];
     const stream = await listen({ resourceSubscriptions: uris });
     expect(await promised(stream)).toEqual({ resourceSubscriptions: uris });

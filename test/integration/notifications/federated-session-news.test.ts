@@ -1,5 +1,5 @@
 /**
- * A legacy session hears of each change once, whatever happens to its object, its stream and the
+ * A legacy session is notified of each change once, whatever happens to its object, its stream and the
  * objects that carry the news.
  */
 
@@ -43,7 +43,7 @@ const GENTLE = WAYS_TO_LOSE.filter(({ isAbrupt }) => !isAbrupt);
 
 describe.for(GENTLE)("a subscription of a session whose object $name", ({ lose }) => {
   test.for([{ at: "/mcp" }, { at: "its own endpoint" }])(
-    "is told of what came while nobody listened, once: at $at",
+    "is notified once of what changed while no client listened: at $at",
     async ({ at }, { expect }) => {
       const path = at === "/mcp" ? MERGED.mcp : first.mcp;
       const session = await Session.open(path);
@@ -69,7 +69,7 @@ describe.for(GENTLE)("a subscription of a session whose object $name", ({ lose }
   );
 });
 
-test("a client that listens is told by an object that sleeps, once", async ({ expect }) => {
+test("a client that listens is notified once by an object that was asleep", async ({ expect }) => {
   const session = await Session.open(MERGED.mcp);
   const stream = await session.listen();
   await subscribe(session, "file:///first/1");
@@ -96,7 +96,7 @@ test("a client that listens is told by an object that sleeps, once", async ({ ex
   await (await session.delete()).text();
 });
 
-test("a client of HTTP+SSE hears on the stream that is its session", async ({ expect }) => {
+test("a client of HTTP+SSE is notified on the stream that is its session", async ({ expect }) => {
   const session = await SseSession.open(MERGED.sse);
   const id = sseSessionId(session);
   const uri = "file:///second/1";
@@ -113,7 +113,9 @@ test("a client of HTTP+SSE hears on the stream that is its session", async ({ ex
   await expect.poll(() => object.deliver(news)).toBe("gone");
 });
 
-test("a client that was away for long is told that it has missed something", async ({ expect }) => {
+test("a client that was away for long is notified that everything may have changed", async ({
+  expect,
+}) => {
   vi.useFakeTimers({ toFake: ["Date"] });
   try {
     const session = await Session.open(MERGED.mcp);
@@ -154,7 +156,9 @@ test("a client that was away for long is told that it has missed something", asy
   }
 });
 
-test("after a restart of everything, who listens is heard of again at once", async ({ expect }) => {
+test("after a restart of everything, a client that listens is subscribed again at once", async ({
+  expect,
+}) => {
   const session = await Session.open(MERGED.mcp);
   const stream = await session.listen();
   await subscribe(session, "file:///first/1");

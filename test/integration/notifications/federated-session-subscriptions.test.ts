@@ -1,6 +1,6 @@
 /**
- * What a legacy session is told of changes: by the feeds, so that a server has one subscription
- * however many clients want to hear of a resource, and each of them hears of it once.
+ * The notifications of a legacy session come from the feeds: a server has one subscription however many
+ * clients subscribe to a resource, and each of them is notified once.
  */
 
 import { beforeAll, describe, test } from "vitest";
@@ -49,7 +49,9 @@ async function countOf(upstream: Upstream, method: string): Promise<number> {
 }
 
 describe("a subscription where several servers meet", () => {
-  test("is one at its server, for all clients, and each hears once", async ({ expect }) => {
+  test("is one at its server, for all clients, and each client is notified once", async ({
+    expect,
+  }) => {
     const before = await countOf(first, "resources/subscribe");
     const sessions = [await Session.open(MERGED.mcp), await Session.open(MERGED.mcp)];
     const streams = await Promise.all(sessions.map((session) => session.listen()));
@@ -122,7 +124,9 @@ describe("a client", () => {
     await (await session.delete()).text();
   });
 
-  test("that listens hears of all lists of servers that it never called", async ({ expect }) => {
+  test("that listens is notified of all lists of servers that it never called", async ({
+    expect,
+  }) => {
     const session = await Session.open(MERGED.mcp);
     const stream = await session.listen();
     await promised(session, first, second);
@@ -137,7 +141,7 @@ describe("a client", () => {
     await (await session.delete()).text();
   });
 
-  test("is told once of what it would hear of twice", async ({ expect }) => {
+  test("is notified once of a change that reaches it in two ways", async ({ expect }) => {
     const session = await Session.open(MERGED.mcp);
     for (const { slug } of [first, mute]) await responseIn(await session.callTool(`${slug}__work`));
     const stream = await session.listen();

@@ -90,7 +90,7 @@ describe.for(WAYS_TO_LOSE)("a feed whose object $name", ({ lose }) => {
 
 // A feed that somebody hears of is kept by its watch: it can be lost, and not be evicted.
 describe("a feed whose object is lost", () => {
-  test("after a failure finds out that the server is back, though nobody asks", async ({
+  test("after a failure finds out without a question that the server is back", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy", reactions: { "tools/list": [DEAD] } });

@@ -69,7 +69,7 @@ describe("the upstream is asked", () => {
     expect((await storedBy(upstream)).rows["catalogs_1"]).toBe(2);
   });
 
-  test("by nobody who asks how it is", async ({ expect }) => {
+  test("by a question about its health", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy", ...ONE });
     const feed = feedOf(upstream);
     const unseen = { slug: upstream.slug, state: "unknown", watched: 0, isWatching: false };
@@ -83,7 +83,7 @@ describe("the upstream is asked", () => {
 });
 
 describe("a change", () => {
-  test("that the server tells of is read before it is told", async ({ expect }) => {
+  test("that the server announces is read before it is announced", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy", ...ONE });
     const socket = await fanOutIn(env).listen({ [upstream.slug]: ["tools"] });
     expect(socket.honoured).toEqual({ [upstream.slug]: ["tools"] });
@@ -98,7 +98,7 @@ describe("a change", () => {
     socket.close();
   });
 
-  test("is not looked for while the server would tell of it", async ({ expect }) => {
+  test("is not looked for while the server would announce it", async ({ expect }) => {
     const capabilities = { tools: { listChanged: true } };
     const upstream = await Upstream.take({ server: "legacy", capabilities, ...ONE });
     const socket = await fanOutIn(env).listen({ [upstream.slug]: ["tools"] });
@@ -116,7 +116,7 @@ describe("a change", () => {
     socket.close();
   });
 
-  test("that is found is told to whoever wants to know", async ({ expect }) => {
+  test("that is found is announced to its subscribers", async ({ expect }) => {
     // One that does not tell of all its lists is asked again.
     const capabilities = { tools: { listChanged: true }, prompts: {} };
     const upstream = await Upstream.take({ server: "legacy", capabilities, ...ONE });
@@ -171,7 +171,7 @@ describe("a server that fails", () => {
     expect(short(await ask(upstream))).toBe("one");
   });
 
-  test("and is back: whoever wants to know hears of it, though nobody asks", async ({ expect }) => {
+  test("and is back: its subscribers are notified without a question", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy", ...ONE });
     await ask(upstream);
     const socket = await fanOutIn(env).listen({ [upstream.slug]: ["tools"] });
@@ -203,10 +203,10 @@ describe("a server that fails", () => {
   });
 });
 
-describe("of a server that tells of nothing", () => {
+describe("of a server that announces nothing", () => {
   const silent = { server: "legacy", capabilities: { tools: {} } } as const;
 
-  test("changes and recovery are told as soon as they are found", async ({ expect }) => {
+  test("changes and recovery are announced as soon as they are found", async ({ expect }) => {
     const upstream = await Upstream.take({ ...silent, ...ONE });
     const socket = await fanOutIn(env).listen({ [upstream.slug]: ["tools"] });
     // Nobody is promised what the gateway may be late to find.

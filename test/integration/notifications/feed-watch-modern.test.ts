@@ -4,7 +4,7 @@ import { afterEach, describe, test } from "vitest";
 
 import type { Json, Reaction, Script } from "../../support/scripted-upstream-script.ts";
 import { PATIENCE_MS, until } from "../bounded.ts";
-import { DeskFixture, type BridgeServiceOptions } from "./watch-fixture.ts";
+import { WatchFixture, type WatchFixtureOptions } from "./watch-fixture.ts";
 import { event, EVENT_STREAM, JSON_TYPE, jsonOf, streamOf, Upstream } from "../upstream.ts";
 
 const LISTEN = "subscriptions/listen";
@@ -24,23 +24,23 @@ const standing = (...pieces: NonNullable<Reaction["pieces"]>): Reaction => ({
   end: "never",
 });
 
-let fixture: DeskFixture | undefined;
+let fixture: WatchFixture | undefined;
 afterEach(async () => {
   await fixture?.leave();
 });
 
 async function begin(
   reactions: Script["reactions"] = {},
-  options: BridgeServiceOptions = {},
-): Promise<DeskFixture> {
-  fixture = new DeskFixture(await Upstream.take({ server: "modern", reactions }), options);
+  options: WatchFixtureOptions = {},
+): Promise<WatchFixture> {
+  fixture = new WatchFixture(await Upstream.take({ server: "modern", reactions }), options);
   return fixture;
 }
 
 /** Of each listen, what it asked for, and whether it was closed from here. */
 async function listens({
   upstream,
-}: DeskFixture): Promise<readonly (readonly [unknown, boolean])[]> {
+}: WatchFixture): Promise<readonly (readonly [unknown, boolean])[]> {
   return (await upstream.sent(LISTEN)).map(({ body, isCutOff }) => {
     const filter = body?.params?.["notifications"] as Json | undefined;
     return [filter?.["resourceSubscriptions"], isCutOff];
@@ -53,9 +53,9 @@ describe("what is promised", () => {
       promptsListChanged: true,
       resourceSubscriptions: ["file:///b", "file:///z"],
     };
-    const desk = await begin({ [LISTEN]: [standing(event(ack(honoured)))] });
-    expect(await desk.add(0, "tools", "prompts", A, B)).toEqual(["prompts", B]);
-    const [sent] = await desk.upstream.sent(LISTEN);
+    const manager = await begin({ [LISTEN]: [standing(event(ack(honoured)))] });
+    expect(await manager.add(0, "tools", "prompts", A, B)).toEqual(["prompts", B]);
+    const [sent] = await manager.upstream.sent(LISTEN);
     expect(sent?.headers).toMatchObject({ "mcp-method": LISTEN });
     expect(sent?.body?.params).toMatchObject({
       notifications: { ...ALL, resourceSubscriptions: ["file:///a", "file:///b"] },
@@ -64,7 +64,7 @@ describe("what is promised", () => {
         "io.modelcontextprotocol/clientInfo": { name: "edgeway" },
       },
     });
-    await desk.run((held) => {
+    await manager.run((held) => {
       expect([held.covers("tools"), held.covers("prompts")]).toEqual([false, true]);
       expect(held.wantedCount).toBe(2);
     });
@@ -74,40 +74,40 @@ describe("what is promised", () => {
     expect,
   }) => {
     const error = { code: -32601, message: "No." };
-    const desk = await begin({ [LISTEN]: [jsonOf({ error }, 404), jsonOf({ error }, 404)] });
-    expect(await desk.add(0, "tools", A)).toEqual([]);
-    expect(await desk.add(1, "tools", "prompts", B)).toEqual([]);
+    const manager = await begin({ [LISTEN]: [jsonOf({ error }, 404), jsonOf({ error }, 404)] });
+    expect(await manager.add(0, "tools", A)).toEqual([]);
+    expect(await manager.add(1, "tools", "prompts", B)).toEqual([]);
     // Once with the resource, and once without.
-    expect(await listens(desk)).toHaveLength(2);
-    await desk.run((held) => {
+    expect(await listens(manager)).toHaveLength(2);
+    await manager.run((held) => {
       expect([held.wantedCount, held.isWanted, held.isWatching]).toEqual([0, true, false]);
       held.wake();
     });
     // What the gateway finds out itself is told all the same.
-    await desk.run((held) => held.announce(["tools", "prompts"]));
-    await desk.tells(1, "tools", "prompts");
-    expect(await listens(desk)).toHaveLength(2);
-    await desk.remove(0, "tools");
-    await desk.remove(1, "tools", "prompts");
-    await desk.run((held) => expect(held.isWanted).toBe(false));
+    await manager.run((held) => held.announce(["tools", "prompts"]));
+    await manager.tells(1, "tools", "prompts");
+    expect(await listens(manager)).toHaveLength(2);
+    await manager.remove(0, "tools");
+    await manager.remove(1, "tools", "prompts");
+    await manager.run((held) => expect(held.isWanted).toBe(false));
   });
 
   test("is nothing of a server that answers with a result and no acknowledgement", async ({
     expect,
   }) => {
     const result = { resultType: "complete" };
-    const desk = await begin({ [LISTEN]: [{ ...jsonOf({ result }), isLasting: true }] });
-    expect(await desk.add(0, "tools")).toEqual([]);
-    expect(await listens(desk)).toHaveLength(1);
+    const manager = await begin({ [LISTEN]: [{ ...jsonOf({ result }), isLasting: true }] });
+    expect(await manager.add(0, "tools")).toEqual([]);
+    expect(await listens(manager)).toHaveLength(1);
   });
 
   test("are the lists, where a server takes offence at the resources", async ({ expect }) => {
     const error = { code: -32602, message: "No." };
-    const desk = await begin({ [LISTEN]: [jsonOf({ error }, 400)] });
-    expect(await desk.add(0, "tools", A)).toEqual(["tools"]);
-    await desk.upstream.send(TOOLS_CHANGED);
-    await desk.tells(0, "tools");
-    expect(await listens(desk)).toEqual([
+    const manager = await begin({ [LISTEN]: [jsonOf({ error }, 400)] });
+    expect(await manager.add(0, "tools", A)).toEqual(["tools"]);
+    await manager.upstream.send(TOOLS_CHANGED);
+    await manager.tells(0, "tools");
+    expect(await listens(manager)).toEqual([
       [["file:///a"], false],
       [undefined, false],
     ]);
@@ -143,38 +143,38 @@ describe("what is promised", () => {
       reaction: standing(event(TOOLS_CHANGED), event(ack(ALL))),
     },
   ])("is read from $name", async ({ reaction }, { expect }) => {
-    const desk = await begin({ [LISTEN]: [reaction] });
-    expect(await desk.add(0, "tools")).toEqual(["tools"]);
-    await desk.tells(0, "tools");
+    const manager = await begin({ [LISTEN]: [reaction] });
+    expect(await manager.add(0, "tools")).toEqual(["tools"]);
+    await manager.tells(0, "tools");
   });
 
   test("are the lists and no resource, where nothing is acknowledged; the stream is dropped", async ({
     expect,
   }) => {
-    const desk = await begin({ [LISTEN]: [standing(": hello\n\n")] });
-    expect(await desk.add(0, "tools", A)).toEqual(["tools"]);
+    const manager = await begin({ [LISTEN]: [standing(": hello\n\n")] });
+    expect(await manager.add(0, "tools", A)).toEqual(["tools"]);
     await expect
-      .poll(() => listens(desk), { timeout: PATIENCE_MS })
+      .poll(() => listens(manager), { timeout: PATIENCE_MS })
       .toEqual([
         [["file:///a"], true],
         [undefined, false],
       ]);
     // Nobody could know whether they changed meanwhile.
-    await desk.tells(0, "tools");
+    await manager.tells(0, "tools");
   });
 
   test("includes no resource with an endless name", async ({ expect }) => {
-    const desk = await begin();
+    const manager = await begin();
     const endless = `uri:file:///${"a".repeat(10_000)}` as const;
-    expect(await desk.add(0, endless, A)).toEqual([A]);
-    expect(await listens(desk)).toEqual([[["file:///a"], false]]);
+    expect(await manager.add(0, endless, A)).toEqual([A]);
+    expect(await listens(manager)).toEqual([[["file:///a"], false]]);
   });
 });
 
 test("an acknowledgement may be as long as what it acknowledges", async ({ expect }) => {
-  const desk = await begin({}, { target: { maxMessageChars: 2000 } });
+  const manager = await begin({}, { target: { maxMessageChars: 2000 } });
   const topics = [...Array(500).keys()].map((n) => `uri:file:///${n}` as const);
-  expect(await desk.add(0, ...topics)).toEqual(topics);
+  expect(await manager.add(0, ...topics)).toEqual(topics);
 });
 
 describe("when other resources are wanted", () => {
@@ -183,133 +183,137 @@ describe("when other resources are wanted", () => {
   }) => {
     const both = { ...ALL, resourceSubscriptions: ["file:///a", "file:///b"] };
     const late = event(updated("file:///b"));
-    const desk = await begin();
-    await desk.add(0, A, "tools");
-    await desk.upstream.script({
+    const manager = await begin();
+    await manager.add(0, A, "tools");
+    await manager.upstream.script({
       server: "modern",
       reactions: {
         [LISTEN]: [standing({ gate: "acknowledge" }, event(ack(both)), { gate: "late" }, late)],
       },
     });
-    const adding = desk.add(1, B);
-    await desk.upstream.receives(LISTEN, 2);
-    expect((await listens(desk)).map(([, isCutOff]) => isCutOff)).toEqual([false, false]);
-    await desk.upstream.send(updated("file:///a"));
-    expect(await desk.tells(0, A)).toEqual([A]);
-    await desk.upstream.open("acknowledge");
+    const adding = manager.add(1, B);
+    await manager.upstream.receives(LISTEN, 2);
+    expect((await listens(manager)).map(([, isCutOff]) => isCutOff)).toEqual([false, false]);
+    await manager.upstream.send(updated("file:///a"));
+    expect(await manager.tells(0, A)).toEqual([A]);
+    await manager.upstream.open("acknowledge");
     expect(await adding).toEqual([B]);
     await expect
-      .poll(() => listens(desk), { timeout: PATIENCE_MS })
+      .poll(() => listens(manager), { timeout: PATIENCE_MS })
       .toEqual([
         [["file:///a"], true],
         [["file:///a", "file:///b"], false],
       ]);
-    await desk.upstream.open("late");
-    expect(await desk.tells(1, B)).toEqual([B]);
+    await manager.upstream.open("late");
+    expect(await manager.tells(1, B)).toEqual([B]);
     // Nothing was missed, so nothing was announced.
-    expect(desk.toldTo(0)).toEqual([]);
-    const ids = (await desk.upstream.sent(LISTEN)).map(({ body }) => body?.id);
+    expect(manager.toldTo(0)).toEqual([]);
+    const ids = (await manager.upstream.sent(LISTEN)).map(({ body }) => body?.id);
     expect(new Set(ids).size).toBe(2);
   });
 
-  test("and the old stream breaks meanwhile, all that was promised is told", async ({ expect }) => {
+  test("and the old stream breaks meanwhile, everything promised is announced", async ({
+    expect,
+  }) => {
     const both = { ...ALL, resourceSubscriptions: ["file:///a", "file:///b"] };
-    const desk = await begin();
-    await desk.add(0, A, "tools");
-    await desk.upstream.script({
+    const manager = await begin();
+    await manager.add(0, A, "tools");
+    await manager.upstream.script({
       server: "modern",
       reactions: { [LISTEN]: [standing({ gate: "acknowledge" }, event(ack(both)))] },
     });
-    const adding = desk.add(1, B);
-    await desk.upstream.receives(LISTEN, 2);
-    await desk.upstream.hangUp();
-    await desk.upstream.open("acknowledge");
+    const adding = manager.add(1, B);
+    await manager.upstream.receives(LISTEN, 2);
+    await manager.upstream.hangUp();
+    await manager.upstream.open("acknowledge");
     expect(await adding).toEqual([B]);
-    expect((await desk.tells(0, A, "tools")).toSorted()).toEqual(["tools", A]);
-    expect(desk.toldTo(1)).toEqual([]);
-    expect(await listens(desk)).toHaveLength(2);
+    expect((await manager.tells(0, A, "tools")).toSorted()).toEqual(["tools", A]);
+    expect(manager.toldTo(1)).toEqual([]);
+    expect(await listens(manager)).toHaveLength(2);
   });
 
   test.for([
     { name: "refused", reaction: jsonOf({ error: { code: -32602, message: "No." } }, 400) },
     { name: "broken", reaction: { status: 0 } },
   ])("and the new stream is $name, the old one stands", async ({ reaction }, { expect }) => {
-    const desk = await begin();
-    await desk.add(0, A, "tools");
-    await desk.upstream.script({ server: "modern", reactions: { [LISTEN]: [reaction] } });
-    expect(await desk.add(1, B)).toEqual([]);
-    await desk.upstream.send(updated("file:///a"));
-    expect(await desk.tells(0, A)).toEqual([A]);
+    const manager = await begin();
+    await manager.add(0, A, "tools");
+    await manager.upstream.script({ server: "modern", reactions: { [LISTEN]: [reaction] } });
+    expect(await manager.add(1, B)).toEqual([]);
+    await manager.upstream.send(updated("file:///a"));
+    expect(await manager.tells(0, A)).toEqual([A]);
     // And they can be asked for again.
-    expect(await desk.add(1, B)).toEqual([B]);
-    await desk.upstream.send(updated("file:///b"));
-    expect(await desk.tells(1, B)).toEqual([B]);
-    expect(desk.toldTo(0)).toEqual([]);
+    expect(await manager.add(1, B)).toEqual([B]);
+    await manager.upstream.send(updated("file:///b"));
+    expect(await manager.tells(1, B)).toEqual([B]);
+    expect(manager.toldTo(0)).toEqual([]);
   });
 
   test("by many at once, it takes few streams", async ({ expect }) => {
-    const desk = await begin();
-    await desk.add(0, "tools");
+    const manager = await begin();
+    await manager.add(0, "tools");
     const topics = [...Array(200).keys()].map((n) => `uri:file:///${n}` as const);
-    const promised = await Promise.all(topics.map((topic, n) => desk.add(n % 32, topic)));
+    const promised = await Promise.all(topics.map((topic, n) => manager.add(n % 32, topic)));
     expect(promised).toEqual(topics.map((topic) => [topic]));
-    expect((await listens(desk)).length).toBeLessThan(20);
+    expect((await listens(manager)).length).toBeLessThan(20);
     await expect
-      .poll(async () => (await listens(desk)).filter(([, isCutOff]) => !isCutOff).length, {
+      .poll(async () => (await listens(manager)).filter(([, isCutOff]) => !isCutOff).length, {
         timeout: PATIENCE_MS,
       })
       .toBe(1);
   });
 
-  test("and the desk loses its memory in the middle of it, what was promised is told", async ({
+  test("and the watch manager loses its memory in the middle of it, everything promised is announced", async ({
     expect,
   }) => {
-    const desk = await begin();
-    await desk.add(0, A, "tools");
-    await desk.upstream.script({
+    const manager = await begin();
+    await manager.add(0, A, "tools");
+    await manager.upstream.script({
       server: "modern",
       reactions: { [LISTEN]: [standing({ gate: "never" })] },
     });
-    const adding = desk.add(1, B).catch(() => undefined);
-    await desk.upstream.receives(LISTEN, 2);
-    await desk.lose();
+    const adding = manager.add(1, B).catch(() => undefined);
+    await manager.upstream.receives(LISTEN, 2);
+    await manager.lose();
     await adding;
     // Whoever was not answered asks again.
-    expect(await desk.add(1, B)).toEqual([B]);
-    await desk.tells(0, A, "tools");
-    await desk.upstream.send(updated("file:///b"));
-    await desk.tells(1, B);
+    expect(await manager.add(1, B)).toEqual([B]);
+    await manager.tells(0, A, "tools");
+    await manager.upstream.send(updated("file:///b"));
+    await manager.tells(1, B);
   });
 });
 
 describe("a stream that ends", () => {
-  test("with a result is opened again, and all that was promised is told", async ({ expect }) => {
-    const desk = await begin();
-    await desk.add(0, A, "tools");
-    const [open] = await desk.upstream.sent(LISTEN);
-    await desk.upstream.send({ id: open?.body?.id, result: { resultType: "complete" } });
-    await desk.tells(0, A, "tools");
-    await desk.upstream.send(updated("file:///a"));
-    await desk.tells(0, A);
-    expect(await listens(desk)).toHaveLength(2);
+  test("with a result is opened again, and everything promised is announced", async ({
+    expect,
+  }) => {
+    const manager = await begin();
+    await manager.add(0, A, "tools");
+    const [open] = await manager.upstream.sent(LISTEN);
+    await manager.upstream.send({ id: open?.body?.id, result: { resultType: "complete" } });
+    await manager.tells(0, A, "tools");
+    await manager.upstream.send(updated("file:///a"));
+    await manager.tells(0, A);
+    expect(await listens(manager)).toHaveLength(2);
   });
 
   test("in garbage is opened again", async ({ expect }) => {
-    const desk = await begin();
-    await desk.add(0, A, "tools");
-    await desk.upstream.send({ jsonrpc: "1.0", nonsense: true });
-    await desk.tells(0, A, "tools");
-    expect((await listens(desk)).map(([, isCutOff]) => isCutOff)).toEqual([true, false]);
+    const manager = await begin();
+    await manager.add(0, A, "tools");
+    await manager.upstream.send({ jsonrpc: "1.0", nonsense: true });
+    await manager.tells(0, A, "tools");
+    expect((await listens(manager)).map(([, isCutOff]) => isCutOff)).toEqual([true, false]);
   });
 
   test.for(["close", "reset"] as const)(
     "at once, each time (%s): the server is not hammered",
     async (end, { expect }) => {
       const brief: Reaction = { ...streamOf(event(ack(ALL))), end, isLasting: true };
-      const desk = await begin({ [LISTEN]: [brief] });
+      const manager = await begin({ [LISTEN]: [brief] });
       const startedAt = Date.now();
-      await desk.add(0, "tools");
-      await desk.upstream.receives(LISTEN, 4);
+      await manager.add(0, "tools");
+      await manager.upstream.receives(LISTEN, 4);
       // The pauses are of half a second, one, and two, less a half of each at most.
       expect(Date.now() - startedAt).toBeGreaterThan((500 + 1000 + 2000) / 2 - 50);
     },
@@ -317,81 +321,81 @@ describe("a stream that ends", () => {
 });
 
 describe("a server that is not there", () => {
-  test("has its lists promised, and all is told when it is back", async ({ expect }) => {
-    const desk = await begin({ "server/discover": [{ status: 0, isLasting: true }] });
-    expect(await desk.add(0, "tools", A)).toEqual(["tools"]);
-    await desk.run((held) => {
-      expect([held.isWatching, held.covers("tools"), held.wantedCount]).toEqual([false, false, 1]);
-    });
-    await desk.upstream.script({ server: "modern" });
-    await desk.tells(0, "tools");
-    await desk.run((held) => expect(held.covers("tools")).toBe(true));
-    expect(await desk.add(0, A)).toEqual([A]);
-  });
-
-  test("is asked at once when somebody new wants something, but not without end", async ({
+  test("has its lists promised, and everything is announced when it is back", async ({
     expect,
   }) => {
-    const desk = await begin({ "server/discover": [{ status: 0, isLasting: true }] });
-    for (let n = 0; n < 20; n++) await desk.add(n, "tools", A);
-    expect((await desk.upstream.sent("server/discover")).length).toBeLessThan(8);
+    const manager = await begin({ "server/discover": [{ status: 0, isLasting: true }] });
+    expect(await manager.add(0, "tools", A)).toEqual(["tools"]);
+    await manager.run((held) => {
+      expect([held.isWatching, held.covers("tools"), held.wantedCount]).toEqual([false, false, 1]);
+    });
+    await manager.upstream.script({ server: "modern" });
+    await manager.tells(0, "tools");
+    await manager.run((held) => expect(held.covers("tools")).toBe(true));
+    expect(await manager.add(0, A)).toEqual([A]);
   });
 
-  test("says nothing: nobody waits for it", async ({ expect }) => {
-    const desk = await begin({ "server/discover": [{ heldBy: "never", isLasting: true }] });
+  test("is asked at once for a new subscriber, but not without end", async ({ expect }) => {
+    const manager = await begin({ "server/discover": [{ status: 0, isLasting: true }] });
+    for (let n = 0; n < 20; n++) await manager.add(n, "tools", A);
+    expect((await manager.upstream.sent("server/discover")).length).toBeLessThan(8);
+  });
+
+  test("says nothing: no answer waits for it", async ({ expect }) => {
+    const manager = await begin({ "server/discover": [{ heldBy: "never", isLasting: true }] });
     const startedAt = Date.now();
-    expect(await desk.add(0, "tools", A)).toEqual(["tools"]);
+    expect(await manager.add(0, "tools", A)).toEqual(["tools"]);
     expect(Date.now() - startedAt).toBeLessThan(PATIENCE_MS);
   });
 
   test("keeps what was promised before, also to others", async ({ expect }) => {
-    const desk = await begin();
-    await desk.add(0, "tools", A);
-    await desk.upstream.script({
+    const manager = await begin();
+    await manager.add(0, "tools", A);
+    await manager.upstream.script({
       server: "modern",
       reactions: { [LISTEN]: [{ status: 503, isLasting: true }] },
     });
-    await desk.upstream.hangUp();
+    await manager.upstream.hangUp();
     await until(
-      () => desk.run((held) => (held.isWatching ? undefined : true)),
+      () => manager.run((held) => (held.isWatching ? undefined : true)),
       "the watch to be lost",
     );
-    expect(await desk.add(1, A, B, "prompts")).toEqual([A, "prompts"]);
-    await desk.upstream.script({ server: "modern" });
-    expect((await desk.tells(1, A, "prompts")).toSorted()).toEqual(["prompts", A]);
+    expect(await manager.add(1, A, B, "prompts")).toEqual([A, "prompts"]);
+    await manager.upstream.script({ server: "modern" });
+    expect((await manager.tells(1, A, "prompts")).toSorted()).toEqual(["prompts", A]);
   });
 
-  test("and is then one that tells of nothing: told once, and then by unpromised", async ({
+  test("and then announces nothing: everything is announced once, and then what the gateway finds out", async ({
     expect,
   }) => {
     const refusal = { ...jsonOf({ error: { code: -32601, message: "No." } }, 404) };
-    const desk = await begin({ "server/discover": [{ status: 0 }, { status: 0 }] });
-    expect(await desk.add(0, "tools")).toEqual(["tools"]);
-    await desk.upstream.script({
+    const manager = await begin({ "server/discover": [{ status: 0 }, { status: 0 }] });
+    expect(await manager.add(0, "tools")).toEqual(["tools"]);
+    await manager.upstream.script({
       server: "modern",
       reactions: { [LISTEN]: [{ ...refusal, isLasting: true }] },
     });
-    await desk.tells(0, "tools");
-    await desk.run((held) => {
+    await manager.tells(0, "tools");
+    await manager.run((held) => {
       expect([held.wantedCount, held.isWatching]).toEqual([0, false]);
       held.wake();
     });
-    await desk.lose();
+    await manager.lose();
     // Nothing is promised, so nothing is watched; but it is known who wants to hear.
-    await desk.run((held) => {
+    await manager.run((held) => {
       held.wake();
       held.announce(["tools"]);
     });
-    await desk.tells(0, "tools");
-    expect(await listens(desk)).toHaveLength(1);
+    await manager.tells(0, "tools");
+    expect(await listens(manager)).toHaveLength(1);
   });
 });
 
-test("ten thousand updates keep nobody from hearing of a change", async ({ expect }) => {
+test("ten thousand updates hold back no notification of a change", async ({ expect }) => {
   const flood =
     event(updated("file:///a")).repeat(5000) + event(updated("file:///x/y")).repeat(5000);
   const both = { ...ALL, resourceSubscriptions: ["file:///a"] };
-  const desk = await begin({
+  const manager = await begin({
     [LISTEN]: [
       {
         headers: EVENT_STREAM,
@@ -400,8 +404,8 @@ test("ten thousand updates keep nobody from hearing of a change", async ({ expec
       },
     ],
   });
-  expect(await desk.add(0, "tools", A)).toEqual(["tools", A]);
-  await until(() => Promise.resolve(desk.toldTo(0).includes("tools") || undefined), "the tools");
-  expect(desk.toldTo(0)).toContain(A);
-  expect(desk.published.length).toBeLessThan(200);
+  expect(await manager.add(0, "tools", A)).toEqual(["tools", A]);
+  await until(() => Promise.resolve(manager.toldTo(0).includes("tools") || undefined), "the tools");
+  expect(manager.toldTo(0)).toContain(A);
+  expect(manager.published.length).toBeLessThan(200);
 });

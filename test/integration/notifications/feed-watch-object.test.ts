@@ -1,4 +1,4 @@
-/** The watch of a real feed: nobody calls, and it is there again when the object's memory was lost. */
+/** The watch of a real feed runs again by itself after the object's memory was lost. */
 
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -26,7 +26,7 @@ async function alarmOf(upstream: Upstream): Promise<number | null> {
 }
 
 describe.for(KINDS)("the feed of a $server server", ({ server, stream }) => {
-  test("watches again when its alarm rings, and has no alarm when nobody wants it", async ({
+  test("watches again when its alarm fires, and has no alarm without subscribers", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server });

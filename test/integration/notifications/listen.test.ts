@@ -149,7 +149,7 @@ describe("subscriptions/listen", () => {
     await Promise.all(streams.map((stream) => stream.cancel()));
   });
 
-  test("goes on when the server breaks off, and what may have changed is told", async ({
+  test("goes on when the server breaks off, and what may have changed is announced", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "modern" });

@@ -1,6 +1,6 @@
 /**
- * A server of both eras whose newer face does not tell of resources: a legacy session, which was told that
- * it can subscribe, is subscribed in its own legacy session with the server.
+ * A server of both eras whose newer face does not announce resources: a legacy session, whose handshake said
+ * that it can subscribe, is subscribed in its own legacy session with the server.
  */
 
 import { beforeAll, describe, test } from "vitest";
@@ -67,7 +67,7 @@ describe.for([
     await (await session.delete()).text();
   });
 
-  test("a session whose object was let go hears of it as well", async ({ expect }) => {
+  test("a session whose object was evicted is notified as well", async ({ expect }) => {
     const [dual] = upstreams;
     const session = await Session.open(path());
     expect(await subscribe(session, uris[0])).toMatchObject({ result: {} });

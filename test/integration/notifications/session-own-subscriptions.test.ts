@@ -1,7 +1,6 @@
 /**
  * A client that has called a tool is subscribed in its own session with the server as well: what
- * changes while it is away is told by the feed all the same, and nothing is told that it did not ask
- * to hear of.
+ * changes while it is away comes from the feed all the same, and nothing that it did not subscribe to.
  */
 
 import { beforeAll, describe, test } from "vitest";
@@ -47,7 +46,7 @@ beforeAll(async () => {
 });
 
 describe.each([["once"], ["and the session's holder died"]])("a tool was called %s", (how) => {
-  test("what the feed hears while the client is away is told when it is back", async ({
+  test("what the feed receives while the client is away is announced when it is back", async ({
     expect,
   }) => {
     const session = await Session.open(MERGED.mcp);
@@ -80,14 +79,14 @@ describe.each([["once"], ["and the session's holder died"]])("a tool was called 
   });
 });
 
-test("a legacy server tells of nothing that was not subscribed to", async ({ expect }) => {
+test("a legacy server announces nothing that was not subscribed to", async ({ expect }) => {
   const session = await Session.open(MERGED.mcp);
   const events = await new EventReader(await session.callTool(`${chatty.slug}__work`)).rest();
   expect(events.map(({ data }) => data).join("\n")).toContain('"result"');
   expect(events.map(({ data }) => data).join("\n")).not.toContain(SECRET);
 });
 
-test("a modern server tells of changes on listen streams only", async ({ expect }) => {
+test("a modern server announces changes on listen streams only", async ({ expect }) => {
   const call = { name: `${modernOne.slug}__work`, arguments: {} };
   const said = await (await modern(MERGED, "tools/call", call)).text();
   expect(said).toContain('"result"');

@@ -1,4 +1,4 @@
-/** A news desk in an object of its own, with branches that write down what they are told. */
+/** A watch manager in an object of its own, with branches that record the news they get. */
 
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
@@ -17,7 +17,7 @@ export interface Published {
   readonly news: News;
 }
 
-export interface BridgeServiceOptions {
+export interface WatchFixtureOptions {
   readonly target?: Partial<UpstreamTarget>;
   readonly maxUris?: number;
   readonly newsMilliseconds?: number;
@@ -25,25 +25,25 @@ export interface BridgeServiceOptions {
   readonly publish?: (branch: number, news: News) => Promise<void>;
 }
 
-export class DeskFixture {
+export class WatchFixture {
   readonly upstream: Upstream;
   readonly published: Published[] = [];
   /** What was told to be outdated, one entry for each time. */
   readonly outdated: (readonly Topic[])[] = [];
   readonly #object = env.SESSIONS.newUniqueId();
-  readonly #options: BridgeServiceOptions;
-  #desk: WatchManager | undefined;
+  readonly #options: WatchFixtureOptions;
+  #manager: WatchManager | undefined;
 
-  constructor(upstream: Upstream, options: BridgeServiceOptions = {}) {
+  constructor(upstream: Upstream, options: WatchFixtureOptions = {}) {
     this.upstream = upstream;
     this.#options = options;
   }
 
-  /** Runs within the object, with the desk of its present life. */
-  async run<T>(act: (desk: WatchManager) => T | Promise<T>): Promise<T> {
+  /** Runs within the object, with the watch manager of its present life. */
+  async run<T>(act: (manager: WatchManager) => T | Promise<T>): Promise<T> {
     const stub = env.SESSIONS.get(this.#object);
     return runInDurableObject(stub, async (_instance, { storage }) => {
-      this.#desk ??= new WatchManager({
+      this.#manager ??= new WatchManager({
         target: this.#target(),
         sql: storage.sql,
         limits: {
@@ -61,24 +61,24 @@ export class DeskFixture {
         },
         now: Date.now,
       });
-      const result = await act(this.#desk);
+      const result = await act(this.#manager);
       await storage.sync();
       return result;
     });
   }
 
   add(branch: number, ...topics: Topic[]): Promise<readonly Topic[]> {
-    return this.run((desk) => desk.watch(branch, { add: topics, remove: [] }));
+    return this.run((manager) => manager.watch(branch, { add: topics, remove: [] }));
   }
 
   remove(branch: number, ...topics: Topic[]): Promise<readonly Topic[]> {
-    return this.run((desk) => desk.watch(branch, { add: [], remove: topics }));
+    return this.run((manager) => manager.watch(branch, { add: [], remove: topics }));
   }
 
   /** The object's memory goes, and its connections with it. */
   async lose(): Promise<void> {
     await abortAllDurableObjects();
-    this.#desk = undefined;
+    this.#manager = undefined;
   }
 
   /** Everything that a branch was told, in order. */
@@ -105,11 +105,11 @@ export class DeskFixture {
 
   /** Nobody wants to hear of anything. */
   async leave(): Promise<void> {
-    await this.run(async (desk) => {
+    await this.run(async (manager) => {
       const uris = [...Array(2000).keys()].map((n): Topic => `uri:file:///${n}`);
       const remove = [...LIST_TOPICS, ...uris, "uri:file:///a", "uri:file:///b"] as const;
       for (let branch = 0; branch < BRANCHES; branch++)
-        await desk.watch(branch, { add: [], remove });
+        await manager.watch(branch, { add: [], remove });
     });
   }
 

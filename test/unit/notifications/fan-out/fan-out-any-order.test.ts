@@ -1,6 +1,6 @@
 /**
- * Under any order of subscribing, leaving, news, failures and deaths of the branch: whoever wants a
- * topic when there is news of it hears of it, each piece once; who has left does not; and
+ * Under any order of subscribing, unsubscribing, news, failures and deaths of the branch: a subscriber
+ * that wants a topic is notified of news of it, each piece once; one that has unsubscribed is not; and
  * at rest nothing is left over.
  */
 
@@ -65,7 +65,9 @@ const RUNS = 200;
 const LEFT_OVERS = ["due_1", "late_1", "waiting_1", "untold_1"];
 
 describe("whatever happens in whatever order", () => {
-  test("each hears what it is owed, once, and nothing is left over", async ({ expect }) => {
+  test("each subscriber is notified of what it is owed, once, and nothing is left over", async ({
+    expect,
+  }) => {
     await withSql(({ sql, rowsIn }) =>
       fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

@@ -1,4 +1,4 @@
-/** What a branch tells the feeds: what its subscribers want, no more often than it has to. */
+/** What a branch sends the feeds: the interests of its subscribers, no more often than it has to. */
 
 import { describe, test } from "vitest";
 
@@ -21,7 +21,9 @@ async function answer(world: World, name: string, interests: Interests): Promise
 }
 
 describe("a topic", () => {
-  test("is told of when somebody wants it, once in a life of the branch", async ({ expect }) => {
+  test("is sent to its feed with its first subscriber, once in a life of the branch", async ({
+    expect,
+  }) => {
     await withWorld(async (world) => {
       const names = Array.from({ length: 50 }, (_, n) => `s${n}`);
       await world.subscribed({ a: ["tools"] }, ...names);
@@ -38,7 +40,7 @@ describe("a topic", () => {
     });
   });
 
-  test("that the server does not tell of is not kept, and asked for again", async ({ expect }) => {
+  test("that the server does not announce is not kept, and asked for again", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       const interests: Interests = { a: ["uri:unknown", "tools"], b: ["uri:unknown"] };
       expect(await answer(world, "s", interests)).toEqual({ a: ["tools"] });
@@ -71,14 +73,14 @@ describe("a topic", () => {
     });
   });
 
-  test("of a server that there is not is nobody's", async ({ expect }) => {
+  test("of a server that does not exist is not kept", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       expect(await answer(world, "s", { unknown: ["tools"] })).toEqual({});
       expect([world.feeds.size, rowsIn("wants_1")]).toEqual([0, 0]);
     });
   });
 
-  test("that nobody wants any more is told so after a while", async ({ expect }) => {
+  test("without a subscriber is withdrawn from its feed after a while", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       await world.subscribed({ a: ["tools", "uri:x"] }, "s1", "s2");
       world.listen("l", { a: ["uri:x"] });
@@ -97,7 +99,7 @@ describe("a topic", () => {
     });
   });
 
-  test("that is wanted again before that is not spoken of", async ({ expect }) => {
+  test("that is wanted again before that is not sent", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       await world.subscribed({ a: ["tools"] }, "s");
       world.branch.unsubscribe("s");
@@ -109,7 +111,7 @@ describe("a topic", () => {
     });
   });
 
-  test("that is wanted again while its end is told is told after that", async ({ expect }) => {
+  test("that is wanted again while it is withdrawn is sent after that", async ({ expect }) => {
     await withWorld(async (world) => {
       await world.subscribed({ a: ["tools"] }, "s");
       world.branch.unsubscribe("s");
@@ -127,7 +129,7 @@ describe("a topic", () => {
     });
   });
 
-  test("whose end is carried out much too late is told again", async ({ expect }) => {
+  test("whose withdrawal is carried out much too late is sent again", async ({ expect }) => {
     await withWorld(async (world) => {
       await world.subscribed({ a: ["tools"] }, "s");
       world.branch.unsubscribe("s");
@@ -144,7 +146,7 @@ describe("a topic", () => {
 });
 
 describe("a feed that does not answer", () => {
-  test("delays nobody at the others, and itself for seconds only", async ({ expect }) => {
+  test("delays no subscriber of the others, and its own for seconds only", async ({ expect }) => {
     await withWorld(async (world) => {
       world.feed("a").mode = "hangs";
       const startedAt = Date.now();
@@ -162,7 +164,7 @@ describe("a feed that does not answer", () => {
   });
 
   test.for(["hangs", "lost"] as const)(
-    "(%s) is believed to tell of its lists, and is told until it has heard",
+    "(%s) counts as announcing its lists, and is asked until it has answered",
     async (mode, { expect }) => {
       await withWorld(async (world, { rowsIn }) => {
         world.feed("a").mode = mode;
@@ -181,7 +183,7 @@ describe("a feed that does not answer", () => {
     },
   );
 
-  test("and hears much too late of what was given up is told so", async ({ expect }) => {
+  test("and receives much too late what was given up is corrected", async ({ expect }) => {
     await withWorld(async (world) => {
       const subscribed = world.branch.subscribe("s", { a: ["uri:x"] });
       await world.pass(7000);
@@ -238,7 +240,7 @@ describe("of resources", () => {
     );
   });
 
-  test("none has an address that nobody would keep a thousand times", async ({ expect }) => {
+  test("none is longer than a URI that is stored a thousand times may be", async ({ expect }) => {
     await withWorld(async (world) => {
       const long = `uri:${"x".repeat(10_000)}` as const;
       expect(await answer(world, "s", { a: [long, "tools"] })).toEqual({ a: ["tools"] });

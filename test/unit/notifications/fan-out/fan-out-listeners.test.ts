@@ -1,4 +1,4 @@
-/** How a branch tells modern listeners: at once, and no further ahead than they read. */
+/** How a branch notifies modern listeners: at once, and no further ahead than they read. */
 
 import { describe, test, vi } from "vitest";
 
@@ -28,7 +28,7 @@ function fill(world: World, socket: FakeSocket): number {
 }
 
 describe("a listener", () => {
-  test("is told what is honoured, and then at once what it wants", async ({ expect }) => {
+  test("learns what is honoured, and then at once what changes", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       const socket = await listening(world, "l", { a: ["tools", "uri:unknown"], b: ["uri:x"] });
       expect(socket.honoured).toEqual({ a: ["tools"], b: ["uri:x"] });
@@ -44,7 +44,7 @@ describe("a listener", () => {
     });
   });
 
-  test("hears after its answer what changed before it", async ({ expect }) => {
+  test("is notified after its answer of what changed before it", async ({ expect }) => {
     await withWorld(async (world) => {
       const socket = world.listen("l", TOOLS);
       await world.pass(0);
@@ -70,7 +70,7 @@ describe("a listener", () => {
     });
   });
 
-  test("whose socket is broken is closed, and the others hear", async ({ expect }) => {
+  test("whose socket is broken is closed, and the others are notified", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       const sockets = [];
       for (const id of ["l1", "l2", "l3"]) sockets.push(await listening(world, id));
@@ -85,7 +85,7 @@ describe("a listener", () => {
 });
 
 describe("a listener that does not read", () => {
-  test("is told no more than a window, and then each thing once", async ({ expect }) => {
+  test("is sent no more than a window, and then each change once", async ({ expect }) => {
     await withWorld(
       async (world) => {
         const socket = await listening(world, "l", { a: ["tools", "uri:x"], b: ["tools"] });
@@ -114,7 +114,7 @@ describe("a listener that does not read", () => {
     );
   });
 
-  test("for long has to come back", async ({ expect }) => {
+  test("for long must reconnect", async ({ expect }) => {
     await withWorld(
       async (world, { rowsIn }) => {
         const sockets = [await listening(world, "l1"), await listening(world, "l2")];
@@ -171,7 +171,7 @@ describe("when the branch was let go", () => {
     });
   });
 
-  test("one that has had no answer yet has to come back", async ({ expect }) => {
+  test("one that has had no answer yet must reconnect", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       const socket = world.listen("l", TOOLS);
       await world.pass(0);

@@ -46,7 +46,7 @@ describe("deadlines", () => {
     expect(await late).toBe(undefined);
   });
 
-  test("are many, with one timer, and none when nobody waits", async ({ expect }) => {
+  test("are many with one timer, and have no timer without a wait", async ({ expect }) => {
     const deadlines = new Deadlines(10);
     const waits = Array.from({ length: 20_000 }, (_, n) => deadlines.within(never, n % 100));
     expect(vi.getTimerCount()).toBe(1);

@@ -39,7 +39,7 @@ describe("a session that cannot be reached", () => {
     },
   );
 
-  test("is given up after an hour, and hears of it before what changes then", async ({
+  test("is given up after an hour, and gets its news before what changes then", async ({
     expect,
   }) => {
     await withWorld(async (world, { rowsIn }) => {
@@ -59,7 +59,7 @@ describe("a session that cannot be reached", () => {
     });
   });
 
-  test("that was given up hears of it when it subscribes again", async ({ expect }) => {
+  test("that was given up gets its news when it subscribes again", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       await world.subscribed(TOOLS, "s");
       world.session("s").mode = "lost";
@@ -87,7 +87,9 @@ describe("a session that cannot be reached", () => {
     });
   });
 
-  test("does not hear of what it has left meanwhile", async ({ expect }) => {
+  test("is not notified of a topic from which it has unsubscribed meanwhile", async ({
+    expect,
+  }) => {
     await withWorld(async (world, { rowsIn }) => {
       await world.subscribed({ a: ["tools", "uri:x"] }, "s");
       world.session("s").mode = "lost";
@@ -157,7 +159,7 @@ describe("the alarm", () => {
 });
 
 describe("a branch that is lost while it hands out news", () => {
-  test("hands it out again by itself, and nobody has it twice", async ({ expect }) => {
+  test("delivers it again by itself, and no session has it twice", async ({ expect }) => {
     await withWorld(async (world, { rowsIn }) => {
       const names = named(20);
       await world.subscribed({ a: ["tools", "uri:x"] }, ...names);
@@ -176,7 +178,7 @@ describe("a branch that is lost while it hands out news", () => {
     });
   });
 
-  test("hands out what it was in the middle of before what was set aside", async ({ expect }) => {
+  test("delivers what it was in the middle of before late news", async ({ expect }) => {
     await withWorld(async (world, { sql }) => {
       await world.subscribed({ a: ["tools", "uri:x"] }, "z");
       world.branch.publish({ slug: "a", seq: 1, topics: ["tools"] });
@@ -196,7 +198,9 @@ describe("a branch that is lost while it hands out news", () => {
     });
   });
 
-  test("tells what it may have told before apart from what came after", async ({ expect }) => {
+  test("delivers what it may have delivered before apart from what came after", async ({
+    expect,
+  }) => {
     await withWorld(async (world) => {
       await world.subscribed({ a: ["tools", "uri:x"] }, "s");
       await world.subscribed({ a: ["uri:x"] }, "t");

@@ -1,4 +1,4 @@
-/** How a branch hands news to legacy sessions: one call at a time each, and nobody waits for another. */
+/** How a branch delivers news to legacy sessions: one call at a time each, and none waits for another. */
 
 import { describe, test } from "vitest";
 
@@ -73,7 +73,7 @@ describe("news", () => {
     });
   });
 
-  test("that nobody wants is not written down, and its feed is told to save the trouble", async ({
+  test("without a subscriber is not written down, and is withdrawn from its feed", async ({
     expect,
   }) => {
     await withWorld(async (world, { rowsIn }) => {
@@ -124,7 +124,7 @@ describe("a session that is busy", () => {
     });
   });
 
-  test("and many of them hold up nobody for more than moments", async ({ expect }) => {
+  test("and many of them delay the others for moments only", async ({ expect }) => {
     await withWorld(async (world) => {
       // In order of their names: those that hang come first.
       const [hanging, others] = [named(300, "a"), named(50, "b")];

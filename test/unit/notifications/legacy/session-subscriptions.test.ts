@@ -1,5 +1,5 @@
 /**
- * What a session is told of changes, under any order of subscribing, listening, news that comes
+ * The notifications of a session, under any order of subscribing, listening, news that comes
  * twice, and deaths of the session's holder: each change once, and nothing that was not asked for.
  */
 
@@ -74,7 +74,7 @@ class Scene implements NewsSource {
   canOwn = true;
   most = 3;
   failures = 0;
-  isHeard = false;
+  isListening = false;
   wanted: SavedWanted | undefined;
   inbox: SavedInbox | undefined;
   subscriptions: EndpointSubscriptions;
@@ -98,7 +98,7 @@ class Scene implements NewsSource {
       own: this.own,
       isSilent: () => false,
       attributed: {
-        hasOpenStream: () => this.isHeard,
+        hasOpenStream: () => this.isListening,
         notify: (call) => {
           this.told.push(call);
           return Promise.resolve();
@@ -128,7 +128,7 @@ class Scene implements NewsSource {
   }
 
   async listen(): Promise<void> {
-    this.isHeard = true;
+    this.isListening = true;
     this.subscriptions.listened();
     await this.settle();
   }
@@ -144,7 +144,7 @@ afterEach(() => void vi.useRealTimers());
 describe("once a tool of a server was called", () => {
   test("the session there is subscribed too, and the feed goes on", async ({ expect }) => {
     const scene = new Scene();
-    scene.isHeard = true;
+    scene.isListening = true;
     await scene.subscriptions.subscribe(A, { uri: "x:" });
     await scene.subscriptions.subscribe(B, { uri: "z:" });
     await scene.subscriptions.called(A);
@@ -169,9 +169,11 @@ describe("once a tool of a server was called", () => {
     expect(scene.left).toEqual([{ a: ["uri:x:"] }]);
   });
 
-  test("a change that both tell of is told once, and two changes are two", async ({ expect }) => {
+  test("a change that both announce is announced once, and two changes are two", async ({
+    expect,
+  }) => {
     const scene = new Scene();
-    scene.isHeard = true;
+    scene.isListening = true;
     const { subscriptions } = scene;
     await subscriptions.subscribe(A, { uri: "x:" });
     const own = (): boolean => subscriptions.passes("a", updated("x:"));
@@ -223,9 +225,9 @@ describe("once a tool of a server was called", () => {
     expect(scene.ownSaves).toEqual([["a"]]);
   });
 
-  test("a server that does not subscribe it is heard by the fan-out", async ({ expect }) => {
+  test("changes of a server that does not subscribe it come by the fan-out", async ({ expect }) => {
     const scene = new Scene();
-    scene.isHeard = true;
+    scene.isListening = true;
     scene.canOwn = false;
     await scene.subscriptions.subscribe(A, { uri: "x:" });
     await scene.subscriptions.called(A);
@@ -236,13 +238,13 @@ describe("once a tool of a server was called", () => {
   });
 });
 
-test("a session that nobody has listened to for long is parked, and comes back", async ({
+test("a session whose client was away for long goes offline, and subscribes again", async ({
   expect,
 }) => {
   const scene = new Scene();
   await scene.listen();
   await scene.subscriptions.subscribe(A, { uri: "x:" });
-  scene.isHeard = false;
+  scene.isListening = false;
   scene.subscriptions.left(7);
   scene.revive();
   expect(scene.subscriptions.awaySince).toBe(7);
@@ -274,7 +276,7 @@ describe("resources/subscribe", () => {
     expect(scene.told).toEqual([updated("x:")]);
   });
 
-  test("of what nobody will tell of is refused, and forgotten", async ({ expect }) => {
+  test("of a resource that nothing will announce is refused, and forgotten", async ({ expect }) => {
     const scene = new Scene();
     scene.canOwn = false;
     scene.honour = () => ({});
@@ -284,7 +286,7 @@ describe("resources/subscribe", () => {
     expect(scene.wanted).toEqual({ uris: [] });
   });
 
-  test("of what the feed cannot tell of is kept in the client's own session", async ({
+  test("of a resource that the feed cannot announce is kept in the client's own session", async ({
     expect,
   }) => {
     const scene = new Scene();
@@ -339,7 +341,7 @@ describe("resources/subscribe", () => {
     await scene.subscriptions.subscribe(B, { uri: "x:" });
     await scene.settle();
     expect(scene.left).toEqual([{ a: ["uri:x:"] }]);
-    scene.isHeard = true;
+    scene.isListening = true;
     scene.news("a", 1, "uri:x:");
     scene.news("constructor", 1, "uri:x:");
     expect(scene.told).toEqual([updated("x:")]);
@@ -377,7 +379,7 @@ test("an unsubscription does not undo the subscription that follows it", async (
   await scene.settle();
   const order = scene.asked.length * 10 + scene.left.length;
   expect(order).toBe(21);
-  scene.isHeard = true;
+  scene.isListening = true;
   scene.news("a", 1, "uri:x:");
   expect(scene.told).toEqual([updated("x:")]);
 });
@@ -408,7 +410,7 @@ describe("who wants something", () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  test("and has one server is told by that of its lists", async ({ expect }) => {
+  test("and has one server gets list changes from that server's session", async ({ expect }) => {
     const scene = new Scene(ALONE);
     await scene.listen();
     expect(scene.asked).toEqual([]);
@@ -417,7 +419,7 @@ describe("who wants something", () => {
     expect(scene.subscriptions.isPromised("a", "tools")).toBe(false);
   });
 
-  test("knows, over lives, which servers will tell", async ({ expect }) => {
+  test("knows over lives which servers promised to announce their lists", async ({ expect }) => {
     const scene = new Scene();
     scene.honour = () => interests(["constructor", ["tools"]]);
     await scene.listen();
@@ -440,13 +442,13 @@ describe("who wants something", () => {
 });
 
 describe("a client that is away", () => {
-  test("for long is parked, and told once, when it is back, that all may have changed", async ({
+  test("for long goes offline, and learns once, on its return, that everything may have changed", async ({
     expect,
   }) => {
     const scene = new Scene();
     await scene.listen();
     await scene.subscriptions.subscribe(B, { uri: "x:" });
-    scene.isHeard = false;
+    scene.isListening = false;
     expect(scene.news("a", 1, "tools")).toBe("taken");
     const { retentionMinutes } = defaultLimits();
     vi.setSystemTime(Date.now() + retentionMinutes * MINUTE_MS);
@@ -471,7 +473,7 @@ describe("a client that is away", () => {
     expect(scene.told).toHaveLength(3);
   });
 
-  test("is not told that it is parked while it comes back", async ({ expect }) => {
+  test("does not answer that it is offline while its client returns", async ({ expect }) => {
     const scene = new Scene();
     await scene.subscriptions.subscribe(A, { uri: "x:" });
     scene.inbox = { seqs: {}, isParked: true };
@@ -485,13 +487,13 @@ describe("a client that is away", () => {
     expect(scene.inbox).not.toHaveProperty("isParked");
   });
 
-  test("and leaves again before it was told is told when it is back", async ({ expect }) => {
+  test("and leaves again before it was notified is notified on its return", async ({ expect }) => {
     const scene = new Scene(ALONE);
     await scene.subscriptions.subscribe(A, { uri: "x:" });
     scene.inbox = { seqs: {}, isParked: true };
     scene.revive();
     scene.honour = (interests) => {
-      scene.isHeard = false;
+      scene.isListening = false;
       return interests;
     };
     await scene.listen();
@@ -502,10 +504,10 @@ describe("a client that is away", () => {
   });
 });
 
-test("what is forbidden since is not told of in another life", async ({ expect }) => {
+test("what is forbidden since is not announced in another life", async ({ expect }) => {
   const resources = policy(["x:*", "db:{table}", "y:1"], ["x:secret/*"]);
   const scene = new Scene({ ...MERGED, servers: [{ ...A, resources }, B] });
-  scene.isHeard = true;
+  scene.isListening = true;
   scene.wanted = {
     uris: ["x:secret/1", "x:secret//1", "x:SECRET/1?", "z:1", "x:1", "db:users", "y:1"].map(
       (uri) => [uri, "a"] as const,
@@ -540,7 +542,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 class Model {
   readonly wanted = new Set<Topic>();
   hasListened = false;
-  isHeard = false;
+  isListening = false;
   readonly waiting = new Set<Topic>();
   readonly told: Topic[] = [];
   readonly #had = new Map<string, number>();
@@ -552,14 +554,14 @@ class Model {
     if (wanted.length === 0 || seq <= (this.#had.get(slug) ?? 0)) return;
     this.#had.set(slug, seq);
     for (const topic of wanted) {
-      if (this.isHeard) this.told.push(topic);
+      if (this.isListening) this.told.push(topic);
       else this.waiting.add(topic);
     }
   }
 
   listen(): void {
     this.hasListened = true;
-    this.isHeard = true;
+    this.isListening = true;
     this.told.push(...this.waiting);
     this.waiting.clear();
   }
@@ -596,8 +598,8 @@ async function act(scene: Scene, model: Model, sent: News[], one: Step): Promise
       model.listen();
       return;
     case "leave":
-      scene.isHeard = false;
-      model.isHeard = false;
+      scene.isListening = false;
+      model.isListening = false;
       return;
     case "die":
       await scene.settle();
@@ -605,7 +607,9 @@ async function act(scene: Scene, model: Model, sent: News[], one: Step): Promise
   }
 }
 
-test("in any order of things each change is told once, and nothing else", async ({ expect }) => {
+test("in any order of events each change is announced once, and nothing else", async ({
+  expect,
+}) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40, size: "max" }), async (steps) => {
       const scene = new Scene();

@@ -1,4 +1,4 @@
-/** The listener's side of the news: acknowledged first, tagged, and told anew after every gap. */
+/** The listener's side of the news: acknowledged first, tagged, and announced again after every gap. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -113,7 +113,7 @@ describe("a listener", () => {
     },
   );
 
-  test("hears nothing before the acknowledgement", async ({ expect }) => {
+  test("gets nothing before the acknowledgement", async ({ expect }) => {
     const fanOut = new FakeFanOut();
     fanOut.onOpen = (socket) => socket.say(changed(1));
     const listener = new Listener(BOTH, fanOut);
@@ -122,7 +122,7 @@ describe("a listener", () => {
     listener.hangUp();
   });
 
-  test("is promised what any server honours, and told nothing else", async ({ expect }) => {
+  test("is promised what any server honours, and notified of nothing else", async ({ expect }) => {
     const fanOut = new FakeFanOut();
     fanOut.honour = () => ({ b: ["tools"] });
     const listener = new Listener(BOTH, fanOut);
@@ -138,7 +138,7 @@ describe("a listener", () => {
     listener.hangUp();
   });
 
-  test("is told once what comes twice, of each server", async ({ expect }) => {
+  test("is notified once of news that comes twice, for each server", async ({ expect }) => {
     const fanOut = new FakeFanOut();
     const listener = new Listener(BOTH, fanOut);
     await settle();
@@ -169,7 +169,7 @@ describe("a listener", () => {
     },
   );
 
-  test("asks for no more resources than a client may hear of", async ({ expect }) => {
+  test("asks for no more resources than a client may subscribe to", async ({ expect }) => {
     const uris = Array.from({ length: 1500 }, (_, n) => `x:/${n}`);
     const fanOut = new FakeFanOut();
     const listener = new Listener({ resourceSubscriptions: uris }, fanOut, 1, ONE_SERVER);
@@ -228,7 +228,7 @@ describe("a listener", () => {
 });
 
 describe("a way to the news that breaks", () => {
-  test("is opened again, and everything honoured is told as changed", async ({ expect }) => {
+  test("is opened again, and everything honoured is announced as changed", async ({ expect }) => {
     const fanOut = new FakeFanOut();
     fanOut.honour = () => ({ a: ["tools", "prompts"] });
     const listener = new Listener({ ...BOTH, resourcesListChanged: true }, fanOut);

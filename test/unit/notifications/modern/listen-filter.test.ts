@@ -61,7 +61,7 @@ describe("Subscription", () => {
     expect(new Subscription(["tools"], owners).honoured(by).filter()).toEqual(filter);
   });
 
-  test("tells each thing once, by whom it was asked of", ({ expect }) => {
+  test("announces each topic once, if it was asked of that server", ({ expect }) => {
     const subscription = new Subscription(["tools"], owners);
     const topics: readonly Topic[] = ["tools", "prompts", "uri:x", "tools", "uri:y", "uri:z"];
     expect(subscription.topicsOf({ slug: "a", seq: 1, topics })).toEqual(["tools", "uri:x"]);
@@ -74,7 +74,7 @@ describe("Subscription", () => {
     expect(told).toEqual(["uri:tools"]);
   });
 
-  test("is told of nothing else, in any news", ({ expect }) => {
+  test("announces nothing else, in any news", ({ expect }) => {
     const uri = fc.constantFrom("x", "y", "z", "tools", "");
     const topic = fc.oneof(
       fc.constantFrom(...ALL),

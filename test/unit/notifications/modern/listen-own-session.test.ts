@@ -1,4 +1,4 @@
-/** What a listener hears in its own session with a server, beside the news of the feed. */
+/** The updates that a listener gets from its own session with a server, beside the news of the feed. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -116,7 +116,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe("a listener", () => {
-  test("is heard for in its session where it is honoured", async ({ expect }) => {
+  test("listens in its session for what is honoured there", async ({ expect }) => {
     const listener = await begin();
     const { roots } = CLIENT.capabilities;
     expect(listener.attended).toEqual([{ slug: "a", able: { roots }, uris: [URI] }]);
@@ -127,13 +127,13 @@ describe("a listener", () => {
     listener.hangUp();
   });
 
-  test("is heard for nowhere when it listens for no resource", async ({ expect }) => {
+  test("listens in no session when it subscribes to no resource", async ({ expect }) => {
     const listener = await begin([]);
     expect(listener.attended).toEqual([]);
     listener.hangUp();
   });
 
-  test("is told once of what both tell", async ({ expect }) => {
+  test("is notified once of what both announce", async ({ expect }) => {
     const listener = await begin();
     listener.say(URI);
     listener.news(1);
@@ -148,7 +148,7 @@ describe("a listener", () => {
     listener.hangUp();
   });
 
-  test("is told of what it may have missed, whatever it was told before", async ({ expect }) => {
+  test("is notified of what it may have missed, whatever came before", async ({ expect }) => {
     const listener = await begin();
     await settle(5000);
     listener.say(URI);
@@ -159,7 +159,7 @@ describe("a listener", () => {
     listener.hangUp();
   });
 
-  test("is heard for no longer than it listens", async ({ expect }) => {
+  test("listens in its session no longer than its stream is open", async ({ expect }) => {
     const listener = await begin();
     expect(listener.isListening).toBe(true);
     listener.hangUp();
@@ -167,7 +167,7 @@ describe("a listener", () => {
     expect(listener.isListening).toBe(false);
   });
 
-  test("is told nothing more after its end", async ({ expect }) => {
+  test("is sent nothing after its end", async ({ expect }) => {
     const listener = await begin(["x:/1", "x:/2"]);
     await settle(5000);
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** A server as a desk sees it through its watch, with nothing in between. */
+/** A server as a watch manager sees it through its watch, with nothing in between. */
 
 import { LIST_TOPICS, type Topic } from "../../../../src/catalog/feeds.ts";
 import { uriOf, topicOf } from "../../../../src/catalog/topics.ts";
@@ -18,7 +18,7 @@ export class FakeServer {
   attempts = 0;
   #watch: FakeWatch | undefined;
 
-  /** The `open` of a desk or a watch. */
+  /** The `open` of a watch manager or a watch. */
   readonly open = async (uris: ReadonlySet<string>, events: WatchEvents): Promise<OpenWatch> => {
     this.attempts += 1;
     await this.reached;

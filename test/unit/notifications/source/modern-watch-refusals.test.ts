@@ -75,7 +75,9 @@ describe("a server that refuses all for one", () => {
     await watch.close();
   });
 
-  test("is found when it comes later, and takes none of those that stand", async ({ expect }) => {
+  test("is found when it comes later, and takes none of the acknowledged ones away", async ({
+    expect,
+  }) => {
     const uris = new Set(["file:///a"]);
     const server = new Server();
     server.bad.add("file:///gone");

@@ -1,5 +1,5 @@
 /**
- * A listen stream and its successor are open at the same time for a moment: a server tells of a
+ * A listen stream and its successor are open at the same time for a moment: a server announces a
  * change on both, and it is one change.
  */
 
@@ -94,7 +94,7 @@ class Watched {
   }
 }
 
-test("a change that both streams bring is told once", async ({ expect }) => {
+test("a change that both streams bring is announced once", async ({ expect }) => {
   const watched = new Watched();
   const [first, second] = await watched.succeeded();
   first.tell(TOOLS_CHANGED);
@@ -109,7 +109,7 @@ test("a change that both streams bring is told once", async ({ expect }) => {
   await watched.watch.close();
 });
 
-test("a change that the first stream alone brings is told", async ({ expect }) => {
+test("a change that the first stream alone brings is announced", async ({ expect }) => {
   const watched = new Watched();
   const [first, second] = await watched.succeeded();
   first.tell(TOOLS_CHANGED);
@@ -123,7 +123,9 @@ test("a change that the first stream alone brings is told", async ({ expect }) =
   await watched.watch.close();
 });
 
-test("a change is told though the successor fails, or the server goes", async ({ expect }) => {
+test("a change is announced although the successor fails, or the server goes away", async ({
+  expect,
+}) => {
   const watched = new Watched();
   const [first, second] = await watched.succeeded();
   first.tell(TOOLS_CHANGED);

@@ -61,8 +61,8 @@ describe("the numbers of news", () => {
   });
 });
 
-describe("what is wanted", () => {
-  test("is on record once it has an answer, and gone when it is taken back", async ({ expect }) => {
+describe("an interest", () => {
+  test("is stored once it has an answer, and deleted when it is withdrawn", async ({ expect }) => {
     await withSql(({ sql, rowsIn }) => {
       const wanted = new TopicInterest(sql);
       wanted.ask(1, "uri:a");
@@ -91,7 +91,7 @@ describe("what is wanted", () => {
     });
   });
 
-  test("is promised no longer when it is found not to be told", async ({ expect }) => {
+  test("is no longer promised when its server turns out not to announce it", async ({ expect }) => {
     await withSql(({ sql }) => {
       const wanted = new TopicInterest(sql);
       for (const branch of [1, 2]) {
@@ -114,7 +114,7 @@ function counts(of: TopicInterest): readonly number[] {
   return [of.uriChars, of.uriCountOf(1), of.uriCountOf(2)];
 }
 
-describe("what is wanted of resources", () => {
+describe("the resources of interest", () => {
   test("is counted by branch, and by character", async ({ expect }) => {
     await withSql(({ sql }) => {
       const wanted = new TopicInterest(sql);

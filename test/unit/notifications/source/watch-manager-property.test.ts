@@ -1,5 +1,5 @@
 /**
- * Whatever happens, in whatever order: who was promised to hear of something hears of it after its
+ * Whatever happens, in whatever order: a branch that was promised a topic gets news of it after its
  * last change, with numbers that grow, and of nothing else.
  */
 
@@ -66,7 +66,7 @@ interface Entry {
   toldAt: number;
 }
 
-/** The desk, its server and its branches, and what is known of them from outside. */
+/** The watch manager, its server and its branches, and what is known of them from outside. */
 class Run {
   readonly #fixture: SqlFixture;
   readonly #expect: (value: unknown, message: string) => void;
@@ -80,12 +80,12 @@ class Run {
   readonly #waiting = new Set<Promise<void>>();
   #clock = 0;
   #life = 0;
-  #desk: WatchManager;
+  #manager: WatchManager;
 
   constructor(fixture: SqlFixture, expectTrue: (value: unknown, message: string) => void) {
     this.#fixture = fixture;
     this.#expect = expectTrue;
-    this.#desk = this.#begin();
+    this.#manager = this.#begin();
   }
 
   async take(step: Step): Promise<void> {
@@ -99,7 +99,7 @@ class Run {
           this.#wanted.delete(`${step.branch} ${topic}`);
           this.#promised.delete(`${step.branch} ${topic}`);
         }
-        await this.#desk.watch(step.branch, { add: [], remove: step.topics });
+        await this.#manager.watch(step.branch, { add: [], remove: step.topics });
         return;
       case "change":
         for (const [key, entry] of this.#promised) {
@@ -132,10 +132,10 @@ class Run {
         this.#server.lose();
         vi.clearAllTimers();
         this.#forgotten();
-        this.#desk = this.#begin();
+        this.#manager = this.#begin();
         return;
       case "wake":
-        this.#desk.wake();
+        this.#manager.wake();
     }
   }
 
@@ -157,7 +157,7 @@ class Run {
   }
 
   async leave(): Promise<void> {
-    for (const branch of BRANCHES) await this.#desk.watch(branch, { add: [], remove: TOPICS });
+    for (const branch of BRANCHES) await this.#manager.watch(branch, { add: [], remove: TOPICS });
     this.#expect(vi.getTimerCount() === 0, `${vi.getTimerCount()} timers are left`);
     this.#expect(!this.#server.isWatched, "the server is watched for nobody");
     this.#expect(this.#fixture.rowsIn("wanted_1") === 0, "rows are left");
@@ -167,7 +167,7 @@ class Run {
   #want(branch: number, topics: readonly Topic[]): void {
     const life = this.#life;
     for (const topic of topics) this.#ask(`${branch} ${topic}`, 1);
-    const answered = this.#desk.watch(branch, { add: topics, remove: [] }).then((promised) => {
+    const answered = this.#manager.watch(branch, { add: topics, remove: [] }).then((promised) => {
       this.#waiting.delete(answered);
       if (life !== this.#life) return;
       for (const topic of topics) {
@@ -240,9 +240,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a desk", () => {
+describe("a watch manager", () => {
   test(
-    "tells who was promised it of every change, and nobody else",
+    "publishes every change to the branches that were promised it, and to no other",
     { timeout: 60_000 },
     async ({ expect }) => {
       await withSql(async (fixture) => {

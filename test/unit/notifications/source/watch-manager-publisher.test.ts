@@ -1,4 +1,4 @@
-/** How news reach the branches, by a fake clock: together, one at a time, and each at its own pace. */
+/** When news is sent to the branches, by a fake clock. How it is delivered is the outbox's (`lib/outbox.test.ts`). */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -75,7 +75,9 @@ afterEach(() => {
 });
 
 describe("a publisher", () => {
-  test("tells at once what comes after a silence, and the rest together", async ({ expect }) => {
+  test("publishes at once what comes after a silence, and the rest together", async ({
+    expect,
+  }) => {
     const { publisher, told } = new Fixture({ [A]: [0], [B]: [0] });
     publisher.announce([A]);
     publisher.announce([A, B]);
@@ -92,7 +94,7 @@ describe("a publisher", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("tells of a list that changes all the time once a second, and of resources as ever", async ({
+  test("publishes a list that changes all the time once a second, and resources as ever", async ({
     expect,
   }) => {
     const { publisher, told, outdated } = new Fixture({ tools: [0], prompts: [0], [A]: [0] });
@@ -115,7 +117,7 @@ describe("a publisher", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("tells each branch what it wants, and of outdated lists before", async ({ expect }) => {
+  test("sends each branch what it wants, and reports outdated lists before", async ({ expect }) => {
     const fixture = new Fixture({ tools: [1, 2], [A]: [2, 3] });
     let toldBefore = -1;
     vi.spyOn(fixture.outdated, "push").mockImplementation(() => (toldBefore = fixture.told.length));
@@ -130,7 +132,7 @@ describe("a publisher", () => {
     ]);
   });
 
-  test("tells of an outdated list that nobody wants, once in a while", async ({ expect }) => {
+  test("reports an outdated list that no branch wants, once in a while", async ({ expect }) => {
     const { publisher, outdated, told } = new Fixture({});
     for (let n = 0; n < 10; n++) publisher.announce(["tools"], ["tools", "prompts"]);
     await vi.advanceTimersByTimeAsync(100);
@@ -139,53 +141,6 @@ describe("a publisher", () => {
       ["tools", "prompts"],
     ]);
     expect(told).toEqual([]);
-  });
-
-  test("has one call of a branch under way, and no branch waits for another", async ({
-    expect,
-  }) => {
-    const fixture = new Fixture({ [A]: [0, 1], [B]: [0] });
-    fixture.slow.add(0);
-    for (let n = 0; n < 5; n++) {
-      fixture.publisher.announce([A, B]);
-      await vi.advanceTimersByTimeAsync(100);
-    }
-    expect(fixture.told.filter(({ branch }) => branch === 0)).toHaveLength(1);
-    expect(fixture.told.filter(({ branch }) => branch === 1)).toHaveLength(5);
-    const [first] = fixture.told.splice(0);
-    first?.done(true);
-    await vi.advanceTimersByTimeAsync(0);
-    // All that came meanwhile, once.
-    expect(fixture.take()).toEqual([[0, 7, A, B]]);
-  });
-
-  test("tells a branch that fails the same again, and then what came meanwhile", async ({
-    expect,
-  }) => {
-    const fixture = new Fixture({ [A]: [0, 1], [B]: [0] });
-    fixture.slow.add(0);
-    fixture.publisher.announce([A]);
-    const [first] = fixture.told;
-    expect(fixture.take()).toEqual([
-      [0, 1, A],
-      [1, 2, A],
-    ]);
-    first?.done(false);
-    await vi.advanceTimersByTimeAsync(50);
-    fixture.publisher.announce([B, A]);
-    await vi.advanceTimersByTimeAsync(49);
-    expect(fixture.take()).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(fixture.told.filter(({ branch }) => branch === 0)).toMatchObject([
-      { seq: 1, topics: [A] },
-    ]);
-    fixture.told.find(({ branch }) => branch === 0)?.done(true);
-    fixture.slow.clear();
-    await vi.advanceTimersByTimeAsync(0);
-    const seqs = fixture.told.filter(({ branch }) => branch === 0);
-    expect(seqs.map(({ topics }) => topics)).toEqual([[A], [B, A]]);
-    expect(seqs[1]?.seq).toBeGreaterThan(1);
-    expect(vi.getTimerCount()).toBe(0);
   });
 
   test("waits longer each time for a branch that fails, and has it wait for nothing after", async ({
@@ -223,7 +178,7 @@ describe("a publisher", () => {
     expect([fixture.take(), vi.getTimerCount()]).toEqual([[], 0]);
   });
 
-  test("tells nobody what is not wanted any more, and has no timer for it", async ({ expect }) => {
+  test("sends nothing that is no longer wanted, and has no timer for it", async ({ expect }) => {
     const fixture = new Fixture({ [A]: [0, 1], [B]: [0] });
     fixture.slow.add(0);
     fixture.publisher.announce([A, B]);

@@ -84,7 +84,7 @@ describe("a watch", () => {
     watch.stop();
   });
 
-  test("that stood for a while begins anew: at once, if it was closed", async ({ expect }) => {
+  test("that was open for a while starts over: at once, if it was closed", async ({ expect }) => {
     const { server, watch } = await started();
     await pauses(server, 5, () => server.end("lost"));
     await vi.advanceTimersByTimeAsync(MINUTE_MS);
@@ -94,7 +94,7 @@ describe("a watch", () => {
     watch.stop();
   });
 
-  test("pauses for a time that is not everybody's", async ({ expect }) => {
+  test("pauses with jitter", async ({ expect }) => {
     const server = new FakeServer();
     server.isUp = false;
     const watch = watchOn(server, () => 0.999);
@@ -106,7 +106,7 @@ describe("a watch", () => {
     watch.stop();
   });
 
-  test("that somebody new waits for is opened at once, but not all the time", async ({
+  test("that a new subscriber waits for is opened at once, but not all the time", async ({
     expect,
   }) => {
     const server = new FakeServer();
@@ -129,7 +129,7 @@ describe("a watch", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("on a server that tells of nothing is not opened again for some minutes", async ({
+  test("on a server that announces nothing is not opened again for some minutes", async ({
     expect,
   }) => {
     const { server, watch } = await started();
@@ -149,7 +149,7 @@ describe("a watch", () => {
     watch.stop();
   });
 
-  test("comes back by itself to a server that told of nothing, if it is to run", async ({
+  test("returns by itself to a server that announced nothing, if it is to run", async ({
     expect,
   }) => {
     const { server, watch } = await started();
@@ -168,7 +168,7 @@ describe("a watch", () => {
     expect([server.attempts, server.isWatched, vi.getTimerCount()]).toEqual([1, false, 0]);
   });
 
-  test("starts once, however often it is told to", async ({ expect }) => {
+  test("starts once, however often it is started", async ({ expect }) => {
     const { server, watch } = await started();
     watch.start();
     watch.openEarly();

@@ -1,4 +1,4 @@
-/** What a desk answers, and when, by a fake clock: nobody waits for a server that is slow. */
+/** What a watch manager answers, and when, by a fake clock: no branch waits long for a slow server. */
 
 import { afterEach, describe, test, vi } from "vitest";
 
@@ -18,21 +18,21 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function withDesk(
-  act: (desk: WatchManager, server: FakeServer) => Promise<void>,
+function withManager(
+  act: (manager: WatchManager, server: FakeServer) => Promise<void>,
   events: Partial<WatchManagerOptions["events"]> = {},
   maxUris = 100,
 ): Promise<void> {
   return withSql(async ({ sql }) => {
     vi.useFakeTimers();
     const server = new FakeServer();
-    const desk = new WatchManager({
+    const manager = new WatchManager({
       ...{ target: fakeTarget(() => new Response()), sql, now: Date.now, open: server.open },
       limits: { subscribedUrisPerServer: maxUris, newsMilliseconds: 100 },
       events: { publish: () => Promise.resolve(), outdated: () => undefined, ...events },
     });
-    await act(desk, server);
-    await desk.watch(0, { add: [], remove: ["tools", "prompts", A, B] });
+    await act(manager, server);
+    await manager.watch(0, { add: [], remove: ["tools", "prompts", A, B] });
     vi.useRealTimers();
   });
 }
@@ -49,40 +49,40 @@ async function timed<T>(answer: Promise<T>): Promise<readonly [value: T, ms: num
   }
 }
 
-describe("a desk", () => {
+describe("a watch manager", () => {
   test("waits two seconds for a server to be reached", async ({ expect }) => {
-    await withDesk(async (desk, server) => {
+    await withManager(async (manager, server) => {
       server.reached = new Promise(() => undefined);
-      const [promised, ms] = await timed(desk.watch(0, { add: ["tools", A], remove: [] }));
+      const [promised, ms] = await timed(manager.watch(0, { add: ["tools", A], remove: [] }));
       expect(promised).toEqual(["tools"]);
       expect(ms).toBeGreaterThanOrEqual(2000);
       expect(ms).toBeLessThan(2050);
       // The resource was not promised, so it is not wanted.
-      expect(desk.wantedCount).toBe(1);
+      expect(manager.wantedCount).toBe(1);
     });
   });
 
   test("leaves room for others beside one branch, and beside long URIs", async ({ expect }) => {
-    await withDesk(async (desk) => {
+    await withManager(async (manager) => {
       const ask = async (branch: number, add: readonly Topic[]): Promise<number> =>
-        (await timed(desk.watch(branch, { add, remove: [] })))[0].length;
+        (await timed(manager.watch(branch, { add, remove: [] })))[0].length;
       const many = Array.from({ length: 40 }, (_, n): Topic => `uri:file:///${n}`);
       expect(await ask(1, many)).toBe(25);
       expect(await ask(1, many)).toBe(25);
       expect(await ask(2, many.slice(30))).toBe(10);
       expect(await ask(2, [`uri:${"x".repeat(2049)}`, `uri:${"x".repeat(2048)}`])).toBe(1);
-      for (const branch of [1, 2]) await desk.watch(branch, { add: [], remove: many });
-      await desk.watch(2, { add: [], remove: [`uri:${"x".repeat(2048)}`] });
+      for (const branch of [1, 2]) await manager.watch(branch, { add: [], remove: many });
+      await manager.watch(2, { add: [], remove: [`uri:${"x".repeat(2048)}`] });
     });
   });
 
   test("watches resources of a mebibyte together at most", async ({ expect }) => {
     const long = Array.from({ length: 600 }, (_, n): Topic => `uri:${`${n}`.padEnd(2048, "x")}`);
-    await withDesk(
-      async (desk) => {
-        const [promised] = await timed(desk.watch(1, { add: long, remove: [] }));
+    await withManager(
+      async (manager) => {
+        const [promised] = await timed(manager.watch(1, { add: long, remove: [] }));
         expect(promised).toHaveLength(512);
-        await desk.watch(1, { add: [], remove: long });
+        await manager.watch(1, { add: [], remove: long });
       },
       {},
       10_000,
@@ -90,23 +90,25 @@ describe("a desk", () => {
   });
 
   test("answers at once of a server that is known to be away", async ({ expect }) => {
-    await withDesk(async (desk, server) => {
+    await withManager(async (manager, server) => {
       server.isUp = false;
       const change = { add: ["tools", A], remove: [] } as const;
-      expect(await timed(desk.watch(0, change))).toEqual([["tools"], expect.any(Number)]);
-      const [promised, ms] = await timed(desk.watch(0, change));
+      expect(await timed(manager.watch(0, change))).toEqual([["tools"], expect.any(Number)]);
+      const [promised, ms] = await timed(manager.watch(0, change));
       expect(promised).toEqual(["tools"]);
       expect(ms).toBeLessThan(50);
     });
   });
 
-  test("drops no resource that somebody else of the same branch waits for", async ({ expect }) => {
-    await withDesk(async (desk, server) => {
+  test("drops no resource for which another request of the same branch waits", async ({
+    expect,
+  }) => {
+    await withManager(async (manager, server) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       server.reached = promise;
-      const first = desk.watch(0, { add: [A], remove: [] });
+      const first = manager.watch(0, { add: [A], remove: [] });
       await vi.advanceTimersByTimeAsync(1900);
-      const second = desk.watch(0, { add: [A], remove: [] });
+      const second = manager.watch(0, { add: [A], remove: [] });
       await vi.advanceTimersByTimeAsync(150);
       expect(await first).toEqual([]);
       resolve();
@@ -115,40 +117,40 @@ describe("a desk", () => {
     });
   });
 
-  test("does not answer for what was taken back, which nobody waits for", async ({ expect }) => {
-    await withDesk(async (desk, server) => {
+  test("does not answer for what was withdrawn", async ({ expect }) => {
+    await withManager(async (manager, server) => {
       server.reached = new Promise(() => undefined);
-      const adding = desk.watch(0, { add: [A], remove: [] });
-      await desk.watch(0, { add: [], remove: [A] });
+      const adding = manager.watch(0, { add: [A], remove: [] });
+      await manager.watch(0, { add: [], remove: [A] });
       const [promised, ms] = await timed(adding);
       expect(promised).toEqual([]);
       expect(ms).toBeLessThan(50);
-      expect([desk.wantedCount, vi.getTimerCount()]).toEqual([0, 0]);
+      expect([manager.wantedCount, vi.getTimerCount()]).toEqual([0, 0]);
     });
   });
 
-  test("takes a topic that is given back and wanted again in one call", async ({ expect }) => {
-    await withDesk(async (desk) => {
-      await timed(desk.watch(0, { add: [A], remove: [] }));
-      const [promised] = await timed(desk.watch(0, { add: [A, A, B], remove: [A, B] }));
+  test("takes a topic that is withdrawn and wanted again in one call", async ({ expect }) => {
+    await withManager(async (manager) => {
+      await timed(manager.watch(0, { add: [A], remove: [] }));
+      const [promised] = await timed(manager.watch(0, { add: [A, A, B], remove: [A, B] }));
       expect(promised).toEqual([A, B]);
-      expect(desk.wantedCount).toBe(2);
+      expect(manager.wantedCount).toBe(2);
     });
   });
 
-  test("holds that lists are outdated when a watch begins, though nobody is told", async ({
+  test("reports lists as outdated when a watch begins, without publishing them", async ({
     expect,
   }) => {
     const publish = vi.fn<WatchManagerOptions["events"]["publish"]>(() => Promise.resolve());
     const outdated = vi.fn<WatchManagerOptions["events"]["outdated"]>();
-    await withDesk(
-      async (desk, server) => {
+    await withManager(
+      async (manager, server) => {
         server.untold.add("prompts");
-        await timed(desk.watch(0, { add: ["tools", "prompts"], remove: [] }));
+        await timed(manager.watch(0, { add: ["tools", "prompts"], remove: [] }));
         await vi.advanceTimersByTimeAsync(100);
         expect(outdated.mock.calls).toEqual([[["tools", "resources"]]]);
         expect(publish).not.toHaveBeenCalled();
-        expect([desk.covers("tools"), desk.covers("prompts")]).toEqual([true, false]);
+        expect([manager.covers("tools"), manager.covers("prompts")]).toEqual([true, false]);
       },
       { publish, outdated },
     );
