@@ -5,13 +5,9 @@
 
 import { NO_SESSION_COOKIE, type SignedIn } from "../auth/sign-in/browser.ts";
 import type { AuthContext } from "../auth/context/context.ts";
-import { verifiedHost } from "../auth/clients/client-id-url.ts";
 import { isRemembered } from "../auth/sign-in/approval-rules.ts";
-import type { Approval } from "../auth/store/approvals.ts";
-import { type ApiKey, beginningOf } from "../auth/store/api-keys.ts";
+import { beginningOf } from "../auth/store/api-keys.ts";
 import type { AuditEntry } from "../auth/store/audit-log.ts";
-import type { BrowserSession } from "../auth/store/browser-sessions.ts";
-import type { Grant } from "../auth/oauth/grants/grants.ts";
 import { AUDIT_EVENTS } from "../observability/audit.ts";
 import {
   type ChoiceError,
@@ -22,15 +18,8 @@ import {
 } from "./credential-choice.ts";
 import { audited, done, noticeOf, shown, submitted } from "./page-guard.ts";
 import { notFound, page, seeOther } from "./respond.ts";
-import {
-  accountView,
-  type ActivityLine,
-  type Connection,
-  type RememberedApproval,
-  type SignedInBrowser,
-} from "./view/account-view.ts";
-import { type ApiKeyRow, type CredentialForm, keyCreatedView } from "./view/credentials-view.ts";
-import { redirectTarget } from "./view/parts.ts";
+import { accountView, type ActivityLine } from "./view/account-view.ts";
+import { type CredentialForm, keyCreatedView } from "./view/credentials-view.ts";
 import { PATHS } from "./view/paths.ts";
 import { doneView } from "./view/problem-view.ts";
 import { personLabel, providerTitle, wordsFor } from "./words.ts";
@@ -38,23 +27,6 @@ import { personLabel, providerTitle, wordsFor } from "./words.ts";
 const SHOWN_LINES = 50;
 const KEY_DAYS = [365, 180, 90, 30, 7];
 const DAY_MS = 86_400_000;
-
-/** In this order: most of them also claim to be the later ones. */
-const BROWSERS: readonly (readonly [RegExp, string])[] = [
-  [/\bEdg(?:e|A|iOS)?\//, "Edge"],
-  [/\b(?:OPR|Opera)\//, "Opera"],
-  [/\b(?:Firefox|FxiOS)\//, "Firefox"],
-  [/\b(?:Chrome|CriOS|HeadlessChrome)\//, "Chrome"],
-  [/\bSafari\//, "Safari"],
-];
-const SYSTEMS: readonly (readonly [RegExp, string])[] = [
-  [/\b(?:iPhone|iPad)\b/, "iOS"],
-  [/\bAndroid\b/, "Android"],
-  [/\bWindows\b/, "Windows"],
-  [/\bMac OS X\b/, "macOS"],
-  [/\bCrOS\b/, "ChromeOS"],
-  [/\bLinux\b/, "Linux"],
-];
 
 export const showAccount = shown({}, (context, who, request) =>
   accountPage(context, who, { notice: noticeOf(request) }),
@@ -89,10 +61,14 @@ async function accountPage(
       provider: provider === undefined ? user.provider : providerTitle(provider),
       isAdmin: user.isAdmin,
     },
-    connections: grants.map(connectionOf),
-    approvals: approvals.filter(isRemembered).map(approvalOf),
-    sessions: sessions.map((each) => browserOf(each, session.id)),
-    keys: { list: keys.map(keyOf), form: keyForm ?? formOf(keyOffer(context, user)) },
+    grants,
+    approvals: approvals.filter(isRemembered),
+    sessions,
+    ownSession: session.id,
+    keys: {
+      list: keys.map((key) => ({ ...key, beginning: beginningOf(key) })),
+      form: keyForm ?? formOf(keyOffer(context, user)),
+    },
     activity: entries.map(lineOf),
     notice,
   });
@@ -106,52 +82,6 @@ function keyOffer({ authority, limits }: AuthContext, user: { readonly isAdmin: 
     resources: resourcesFor(authority.resources, user),
     days: [limits.apiKeyDays, ...days],
   };
-}
-
-function connectionOf({ client, usedAt, createdAt, ...grant }: Grant): Connection {
-  return { ...accessOf(grant, client), id: grant.id, createdAt, lastUsedAt: usedAt };
-}
-
-/** All approvals of an application are withdrawn together, so they share its id. */
-function approvalOf({ client, approvedAt, ...approval }: Approval): RememberedApproval {
-  return { ...accessOf(approval, client), id: client, approvedAt };
-}
-
-function accessOf(
-  {
-    name,
-    redirectUri,
-    resource,
-    scopes,
-  }: Pick<Grant, "name" | "redirectUri" | "resource" | "scopes">,
-  client: string,
-) {
-  return {
-    clientName: name,
-    verifiedHost: verifiedHost(client),
-    redirectHost: redirectTarget(redirectUri).place,
-    resource,
-    scopes,
-  };
-}
-
-function browserOf({ id, agent, createdAt, seenAt }: BrowserSession, own: string): SignedInBrowser {
-  return { id, agent: browserName(agent), createdAt, seenAt, isThisOne: id === own };
-}
-
-/** @returns a name that a person recognises; the given text when it names no known browser. */
-function browserName(agent: string): string {
-  const nameIn = (table: typeof BROWSERS): string | undefined =>
-    table.find(([pattern]) => pattern.test(agent))?.[1];
-  const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
-  if (browser === undefined) return agent;
-  return system === undefined ? browser : `${browser} on ${system}`;
-}
-
-function keyOf(key: ApiKey): ApiKeyRow {
-  const { id, label, scopes, resources, expiresAt, usedAt } = key;
-  const prefix = beginningOf(key);
-  return { id, label, prefix, scopes, resources, expiresAt, lastUsedAt: usedAt };
 }
 
 function lineOf({ at, event, detail }: AuditEntry): ActivityLine {

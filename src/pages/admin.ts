@@ -198,7 +198,7 @@ async function listServices({ store }: AuthContext): Promise<readonly ServiceRow
         scopes,
         resources,
         createdAt,
-        lastUsedAt: used.length === 0 ? undefined : Math.max(...used),
+        usedAt: used.length === 0 ? undefined : Math.max(...used),
         isServed: isOn,
         maker: by && personLabel(by),
       };

@@ -74,7 +74,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   account: accountView(account),
   "account-empty": accountView({
     ...account,
-    ...{ connections: [], approvals: [], sessions: [], activity: [], notice: undefined },
+    ...{ grants: [], approvals: [], sessions: [], activity: [], notice: undefined },
     keys: { ...account.keys, list: [] },
     person: { label: "the owner", provider: "the owner code", isAdmin: false },
   }),
@@ -91,7 +91,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   "account-hostile": accountView({
     ...account,
     person: { ...account.person, label: HOSTILE },
-    connections: account.connections.map((each) => ({ ...each, clientName: HOSTILE })),
+    grants: account.grants.map((each) => ({ ...each, name: HOSTILE })),
     sessions: account.sessions.map((each) => ({ ...each, agent: HOSTILE })),
     activity: account.activity.map((each) => ({ ...each, detail: HOSTILE })),
   }),

@@ -1,5 +1,6 @@
 /** What a user has connected, created and signed in to, with a form that ends each of them, or all. */
 
+import { verifiedHost } from "../../auth/clients/client-id-url.ts";
 import { type ApiKeyRow, apiKeysSection, type Credentials } from "./credentials-view.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
@@ -18,6 +19,7 @@ import {
   type PageContext,
   part,
   reach,
+  redirectTarget,
   verification,
 } from "./parts.ts";
 import { PATHS } from "./paths.ts";
@@ -25,9 +27,11 @@ import { when } from "./time.ts";
 
 export interface AccountView extends PageContext {
   readonly person: { readonly label: string; readonly provider: string; readonly isAdmin: boolean };
-  readonly connections: readonly Connection[];
-  readonly approvals: readonly RememberedApproval[];
-  readonly sessions: readonly SignedInBrowser[];
+  readonly grants: readonly Grant[];
+  readonly approvals: readonly Approval[];
+  readonly sessions: readonly BrowserSession[];
+  /** The id of the session in which the page is shown. */
+  readonly ownSession: string;
   readonly keys: Credentials<ApiKeyRow>;
   readonly activity: readonly ActivityLine[];
   /** The sentence on the action that has just succeeded. */
@@ -36,30 +40,29 @@ export interface AccountView extends PageContext {
 
 /** The access of an application. */
 interface Access {
-  readonly id: string;
-  readonly clientName: string;
-  readonly verifiedHost: string | undefined;
-  readonly redirectHost: string;
+  readonly client: string;
+  readonly name: string;
+  readonly redirectUri: string;
   readonly resource: string;
   readonly scopes: readonly string[];
 }
 
-export interface Connection extends Access {
+interface Grant extends Access {
+  readonly id: string;
   readonly createdAt: number;
-  readonly lastUsedAt: number | undefined;
+  readonly usedAt?: number;
 }
 
-export interface RememberedApproval extends Access {
+interface Approval extends Access {
   readonly approvedAt: number;
 }
 
-export interface SignedInBrowser {
+interface BrowserSession {
   readonly id: string;
-  /** The name of the browser. */
+  /** The `User-Agent`. */
   readonly agent: string;
   readonly createdAt: number;
   readonly seenAt: number;
-  readonly isThisOne: boolean;
 }
 
 /** A line of the audit log, as the user reads it. */
@@ -72,8 +75,25 @@ export interface ActivityLine {
   readonly isDenial: boolean;
 }
 
+/** In this order: most of them also claim to be the later ones. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg(?:e|A|iOS)?\//, "Edge"],
+  [/\b(?:OPR|Opera)\//, "Opera"],
+  [/\b(?:Firefox|FxiOS)\//, "Firefox"],
+  [/\b(?:Chrome|CriOS|HeadlessChrome)\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+];
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:iPhone|iPad)\b/, "iOS"],
+  [/\bAndroid\b/, "Android"],
+  [/\bWindows\b/, "Windows"],
+  [/\bMac OS X\b/, "macOS"],
+  [/\bCrOS\b/, "ChromeOS"],
+  [/\bLinux\b/, "Linux"],
+];
+
 export function accountView(model: AccountView): View {
-  const { person, connections, approvals, sessions, now, csrf } = model;
+  const { person, now, csrf } = model;
   const title = "Your account";
   const body = html`
     <h1>${title}</h1>
@@ -88,10 +108,10 @@ export function accountView(model: AccountView): View {
       "Connected applications",
       "They act as you until you end it. Access ends within seconds.",
       listOf(
-        connections.map((each) =>
-          access(each, csrf, { path: PATHS.revokeConnection, label: "Revoke" }, [
-            ["Connected", when(each.createdAt, now)],
-            lastUse(each.lastUsedAt, now),
+        model.grants.map((grant) =>
+          access(grant, button(PATHS.revokeConnection, "Revoke", grant.name, grant.id), [
+            ["Connected", when(grant.createdAt, now)],
+            lastUse(grant.usedAt, now),
           ]),
         ),
         "No application is connected. The first one appears here when you approve it.",
@@ -101,9 +121,10 @@ export function accountView(model: AccountView): View {
       "Remembered approvals",
       "An application in this list may connect again without asking you.",
       listOf(
-        approvals.map((each) =>
-          access(each, csrf, { path: PATHS.forgetApproval, label: "Forget" }, [
-            ["Approved", when(each.approvedAt, now)],
+        // All approvals of an application are withdrawn together, so they share its id.
+        model.approvals.map((approval) =>
+          access(approval, button(PATHS.forgetApproval, "Forget", approval.name, approval.client), [
+            ["Approved", when(approval.approvedAt, now)],
           ]),
         ),
         "Nothing is remembered: every application asks you each time.",
@@ -113,46 +134,54 @@ export function accountView(model: AccountView): View {
     ${part(
       "Browsers",
       "Where you are signed in to these pages. Applications do not depend on it.",
-      listOf(
-        sessions.map((each) => browser(each, model)),
-        "You are signed in nowhere.",
-      ),
+      listOf(model.sessions.map(browser), "You are signed in nowhere."),
     )}
     ${part("Recent activity", undefined, activity(model.activity, now))} ${revokeAll(csrf)}
   `;
   const nav = { current: "account", isAdmin: person.isAdmin } as const;
   return { title, body, width: "wide", kind: "site", nav };
+
+  function button(action: string, label: string, about: string, id: string): Html {
+    return actionButton({ action, label, about, fields: { csrf, id }, look: "danger" });
+  }
+
+  function browser({ id, agent, createdAt, seenAt }: BrowserSession): Html {
+    const name = browserName(agent);
+    return entry({
+      title: html`${foreign(name, "A browser without a name")}
+      ${id === model.ownSession && badge("This browser", "good")}`,
+      facts: [
+        ["Signed in", when(createdAt, now)],
+        ["Last seen", when(seenAt, now)],
+      ],
+      action: button(PATHS.endSession, "End", `the session of ${name}`, id),
+    });
+  }
 }
 
 function access(
-  { id, clientName: name, verifiedHost, ...each }: Access,
-  csrf: string,
-  { path: action, label }: { readonly path: string; readonly label: string },
+  { client, name, redirectUri, resource, scopes }: Access,
+  action: Html,
   dates: readonly Fact[],
 ): Html {
   return entry({
-    title: html`${clientName(name)} ${verification(verifiedHost)}`,
+    title: html`${clientName(name)} ${verification(verifiedHost(client))}`,
     facts: [
-      ["Access goes to", exactText(each.redirectHost)],
-      ...reach([each.resource], each.scopes),
+      ["Access goes to", exactText(redirectTarget(redirectUri).place)],
+      ...reach([resource], scopes),
       ...dates,
     ],
-    action: actionButton({ action, label, about: name, fields: { csrf, id }, look: "danger" }),
+    action,
   });
 }
 
-function browser({ id, agent, ...each }: SignedInBrowser, { now, csrf }: PageContext): Html {
-  const about = `the session of ${agent}`;
-  const fields = { csrf, id };
-  return entry({
-    title: html`${foreign(agent, "A browser without a name")}
-    ${each.isThisOne && badge("This browser", "good")}`,
-    facts: [
-      ["Signed in", when(each.createdAt, now)],
-      ["Last seen", when(each.seenAt, now)],
-    ],
-    action: actionButton({ action: PATHS.endSession, label: "End", about, fields, look: "danger" }),
-  });
+/** @returns a name that a person recognises; the given text when it names no known browser. */
+function browserName(agent: string): string {
+  const nameIn = (table: typeof BROWSERS): string | undefined =>
+    table.find(([pattern]) => pattern.test(agent))?.[1];
+  const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
+  if (browser === undefined) return agent;
+  return system === undefined ? browser : `${browser} on ${system}`;
 }
 
 function activity(lines: readonly ActivityLine[], now: number): Html {

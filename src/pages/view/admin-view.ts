@@ -87,7 +87,7 @@ export function adminView(model: AdminView): View {
     )}
     ${part(
       "People",
-      "Who is disabled is signed out everywhere, with everything they connected.",
+      "Disabling a person signs them out everywhere and ends all their connections.",
       listOf(
         model.users.map((each) => user(each, model)),
         "Nobody has signed in yet.",

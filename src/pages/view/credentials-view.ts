@@ -36,17 +36,18 @@ interface CredentialRow {
   readonly label: string;
   readonly scopes: readonly string[];
   readonly resources: readonly string[];
-  readonly lastUsedAt: number | undefined;
 }
 
 export interface ApiKeyRow extends CredentialRow {
   /** The part that is not secret, e.g. `edgeway_sk_h7k2m4p8r3t5w9xz`. */
-  readonly prefix: string;
+  readonly beginning: string;
   readonly expiresAt: number;
+  readonly usedAt?: number;
 }
 
 export interface ServiceRow extends CredentialRow {
   readonly createdAt: number;
+  readonly usedAt: number | undefined;
   /** The maker's name on pages; `undefined` when that is not known. */
   readonly maker: string | undefined;
   /** `false` when its maker is no longer an administrator. */
@@ -79,17 +80,18 @@ const NAMELESS_KEY = "A key without a name";
 
 export function apiKeysSection({ list, form }: Credentials<ApiKeyRow>, page: PageContext): Html {
   const { now, csrf } = page;
-  const rows = list.map(({ id, label, prefix, expiresAt, ...key }) => {
+  const rows = list.map((key) => {
+    const { id, label, beginning, expiresAt } = key;
     const isExpired = expiresAt <= now;
     const about = `the key ${label}`;
     const fields = { csrf, id };
     return entry({
       title: html`${foreign(label, NAMELESS_KEY)} ${isExpired && badge("Expired", "warn")}`,
       facts: [
-        ["Begins with", exactText(`${prefix}…`)],
+        ["Begins with", exactText(`${beginning}…`)],
         ...reach(key.resources, key.scopes),
         [isExpired ? "Expired" : "Expires", when(expiresAt, now)],
-        lastUse(key.lastUsedAt, now),
+        lastUse(key.usedAt, now),
       ],
       action: actionButton({
         action: PATHS.revokeKey,
@@ -119,7 +121,7 @@ export function servicesSection({ list, form }: Credentials<ServiceRow>, page: P
         ...reach(client.resources, client.scopes),
         ["Created", when(client.createdAt, now)],
         ["Made by", maker === undefined ? "unknown" : foreign(maker, "")],
-        lastUse(client.lastUsedAt, now),
+        lastUse(client.usedAt, now),
       ],
       action: actionButton({
         action: PATHS.revokeService,

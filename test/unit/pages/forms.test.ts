@@ -37,7 +37,7 @@ describe("the account page", () => {
       [PATHS.revokeKey, "Revoke the key Nightly report"],
       [PATHS.revokeKey, "Revoke the key Old laptop"],
       [PATHS.createKey, "Create the key"],
-      [PATHS.endSession, "End the session of Firefox 145 on macOS"],
+      [PATHS.endSession, "End the session of Firefox on macOS"],
       [PATHS.endSession, "End the session of Safari on iPhone"],
       [PATHS.revokeAll, "Yes, revoke everything"],
     ]);
@@ -45,7 +45,7 @@ describe("the account page", () => {
     expect(ids.filter((id) => id !== undefined)).toEqual([
       "g1",
       "g2",
-      "a1",
+      "https://claude.ai/oauth/mcp-oauth-client-metadata",
       "k1",
       "k2",
       "s1",
@@ -55,7 +55,7 @@ describe("the account page", () => {
 
   test("shows of each part that it is empty", ({ expect }) => {
     const keys = { ...account.keys, list: [] };
-    const empty = { connections: [], approvals: [], sessions: [], activity: [], keys };
+    const empty = { grants: [], approvals: [], sessions: [], activity: [], keys };
     const text = textOf(accountView({ ...account, ...empty }).body.toString());
     for (const sentence of [
       "No application is connected.",
