@@ -6,34 +6,23 @@
 
 import { DurableObject } from "cloudflare:workers";
 
-import type { AuthorityEnv } from "../src/auth/oauth/engine/authority.ts";
 import { type CurrentUser, currentUser } from "../src/auth/store/users.ts";
 import type { AuthBacking } from "../src/auth/context/context.ts";
-import { isAdministrator } from "../src/auth/context/auth-store.ts";
-import { keepingGrants, type KvBacking } from "../src/auth/store/kv-adapter.ts";
-import { keepRegistration } from "../src/auth/oauth/endpoints/register.ts";
-import { Bearers } from "../src/auth/oauth/grants/bearers.ts";
-import { GrantJudge } from "../src/auth/oauth/grants/grant-judge.ts";
-import {
-  GrantTokenEndpoint,
-  type TokenAnswer,
-} from "../src/auth/oauth/grants/grant-token-endpoint.ts";
+import type { TokenAnswer } from "../src/auth/oauth/grants/grant-token-endpoint.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { count } from "../src/observability/costs.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { type AuthParts, authParts, type PartName } from "./auth-parts.ts";
+import { type GrantServices, grantServices } from "./grant-services.ts";
 import { authOf } from "./authorization-server.ts";
 import { Leases } from "./leases.ts";
 import { meteredSql } from "./metered-sql.ts";
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export class AuthShardObject extends DurableObject<Env> {
   readonly #parts: AuthParts;
-  readonly #bearers: Bearers;
-  readonly #judge: GrantJudge;
-  readonly #tokenEndpoint: GrantTokenEndpoint;
+  readonly #grants: GrantServices;
   readonly #leases: Leases;
   readonly #clock: AlarmClock;
   readonly #providers: AuthBacking["providers"];
@@ -44,7 +33,6 @@ export class AuthShardObject extends DurableObject<Env> {
     const loaded = loadConfig(env);
     if (!loaded.ok) throw new Error("The configuration has mistakes; every route names them");
     const { config } = loaded;
-    const { limits } = config;
     const sql = meteredSql(ctx.storage.sql);
     const parts = authParts(sql, config, (owner) => ctx.waitUntil(this.#askFor(owner)));
     this.#parts = parts;
@@ -52,55 +40,20 @@ export class AuthShardObject extends DurableObject<Env> {
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     const auth = authOf(env, config);
     this.#providers = auth.providers;
-    const currentUserOf = (id: string, codeMac: string | undefined) =>
-      this.currentUser(id, codeMac);
-    this.#judge = new GrantJudge({
-      users: parts.users,
-      audit: parts.audit,
-      grants: parts.grants,
-      currentUser: currentUserOf,
-      maxAgeMs: limits.grantDays * DAY_MS,
-      maxUnprovenMs: limits.unprovenSignInHours * HOUR_MS,
-      providerOf: (name) => auth.providers.get(name),
-      ring: async () => (await auth.secrets()).ring,
-      onEnded: (user) => this.#signOutEverywhere(user),
-    });
-    const engineOn = (rows: KvBacking): AuthorityEnv => ({
-      OAUTH_KV: auth.engine.OAUTH_KV.with((shard) =>
-        env.AUTH.idFromName(shard).equals(ctx.id) ? rows : undefined,
-      ),
-      judge: (request) => this.#judge.judge(request),
-    });
-    const engine = engineOn(parts.rows);
-    const engineBeside = engineOn(keepingGrants(parts.rows));
-    const answerWith = (request: Request, on: AuthorityEnv): Promise<Response> =>
-      auth.authorities.at(new URL(request.url).origin).fetch(request, on);
-    this.#bearers = new Bearers({
-      currentUser: currentUserOf,
-      grants: parts.grants,
-      keys: parts.keys,
-      env: engine,
-      isAdministrator: (maker) => isAdministrator(auth.store, maker),
-      authority: (origin) => auth.authorities.at(origin),
-    });
-    this.#tokenEndpoint = new GrantTokenEndpoint({
-      grants: parts.grants,
-      audit: parts.audit,
-      currentUser: currentUserOf,
-      judge: this.#judge,
-      answer: (request) => answerWith(request, engine),
-      answerBeside: (request) => answerWith(request, engineBeside),
-      onIssued: (clientId) => keepRegistration(auth.store, clientId, limits),
-      replayMs: limits.refreshReplaySeconds * 1000,
-      keptGrants: limits.grantsPerClient,
-      onEnded: (grants) => this.#leases.end(grants),
+    this.#grants = grantServices(parts, {
+      auth,
+      limits: config.limits,
+      isHere: (shard) => env.AUTH.idFromName(shard).equals(ctx.id),
+      currentUser: (id, codeMac) => this.currentUser(id, codeMac),
+      onUserEnded: (user) => this.#signOutEverywhere(user),
+      onGrantsEnded: (grants) => this.#leases.end(grants),
     });
   }
 
   /** Calls a method of a part (`auth-store.ts`); the types of `AuthShard` list them. */
   call(part: PartName, method: string, args: readonly unknown[]): unknown {
     this.#sweepLater();
-    const target: object = part === "bearers" ? this.#bearers : this.#parts[part];
+    const target: object = part === "bearers" ? this.#grants.bearers : this.#parts[part];
     const methods = target as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
     // A Worker of another version may know another method.
     if (typeof methods[method] !== "function") throw new TypeError(`There is no ${part}.${method}`);
@@ -110,7 +63,7 @@ export class AuthShardObject extends DurableObject<Env> {
   /** The token endpoint for the grants of this shard. */
   token(origin: string, form: string, authorization: string | null): Promise<TokenAnswer> {
     this.#sweepLater();
-    return this.#tokenEndpoint.answer(origin, form, authorization);
+    return this.#grants.tokenEndpoint.answer(origin, form, authorization);
   }
 
   /** Opens a socket that is closed when a grant or key ends (`Leases`). */
@@ -174,7 +127,7 @@ export class AuthShardObject extends DurableObject<Env> {
   async #askFor(owner: string): Promise<void> {
     if (this.#parts.users.find(owner) === undefined) return; // a service client
     try {
-      await this.#judge.ask(owner);
+      await this.#grants.judge.ask(owner);
     } catch {
       // `ask` has ended the owner's access if it had to; a provider that failed is asked again tomorrow.
     }
