@@ -85,11 +85,8 @@ export function answerModern(
 function asJson({ id }: JsonRpcRequest, reply: Reply): Response {
   if ("result" in reply) return json(respond(id, reply));
   const { code } = reply.error;
-  const { reason, retryAfter } = ownData(reply);
-  // The call did not run, and the time to retry is known: 429 says both.
-  const isTooMuch = code === ErrorCode.Transport && reason === "overloaded";
-  if (!isTooMuch || typeof retryAfter !== "number") {
-    return json(respond(id, reply), reply.refusedWith ?? modernHttpStatus(code));
-  }
-  return json(respond(id, reply), 429, { "Retry-After": String(Math.ceil(retryAfter)) });
+  const { retryAfter } = ownData(reply);
+  const status = reply.refusedWith ?? modernHttpStatus(code);
+  const headers = status === 429 ? { "Retry-After": String(retryAfter) } : undefined;
+  return json(respond(id, reply), status, headers);
 }

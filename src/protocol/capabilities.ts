@@ -6,6 +6,7 @@
 import { isObject, type JsonObject } from "./json-rpc.ts";
 import type { LegacyRevision } from "./revisions.ts";
 import { TASKS_EXTENSION } from "./tasks-extension.ts";
+import type { Capabilities } from "./wire.ts";
 
 /** MCP Apps lives on tools and resources alone, so it needs no method of its own, in any era. */
 const ROUTED: ReadonlySet<string> = new Set(["io.modelcontextprotocol/ui"]);
@@ -61,4 +62,10 @@ export function takesTasks({ tasks }: JsonObject): boolean {
   const requests = isObject(tasks) ? tasks["requests"] : undefined;
   const tools = isObject(requests) ? requests["tools"] : undefined;
   return isObject(tools) && isObject(tools["call"]);
+}
+
+/** True for a server that takes `resources/subscribe`. */
+export function canSubscribe({ resources }: Capabilities): boolean {
+  const { subscribe } = isObject(resources) ? resources : {};
+  return subscribe === true;
 }

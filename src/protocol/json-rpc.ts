@@ -46,11 +46,12 @@ export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcRespo
 /**
  * A request's end without its envelope: ids belong to one hop and never cross it. `own` is of an
  * error that the gateway made itself (`ownError`), and goes no further than it. `refusedWith` is the HTTP status
- * of a modern server that refused the request at the door; a modern client gets the same.
+ * that a modern client gets for a request that did not run: 400, when its modern server refused it at the
+ * door with that; 429, when the server has more requests than it may be given.
  */
 export type Reply =
   | { readonly result: Result }
-  | { readonly error: ErrorObject; readonly own?: JsonObject; readonly refusedWith?: 400 };
+  | { readonly error: ErrorObject; readonly own?: JsonObject; readonly refusedWith?: 400 | 429 };
 
 /** A message tagged by its kind, so that callers switch instead of probing for members. */
 export type Parsed =

@@ -6,7 +6,16 @@
 
 import { errorReply, type JsonObject, type Reply } from "./json-rpc.ts";
 
-const NOTHING: JsonObject = {};
+/** The members that the gateway reads again. */
+interface OwnData extends JsonObject {
+  readonly reason?: unknown;
+  /** The HTTP status of the server, if it gave one. */
+  readonly status?: unknown;
+  /** Seconds. */
+  readonly retryAfter?: unknown;
+}
+
+const NOTHING: OwnData = {};
 
 /** @param data for the client, and for `ownData`. */
 export function ownError(code: number, message: string, data: JsonObject): Reply {
@@ -14,6 +23,6 @@ export function ownError(code: number, message: string, data: JsonObject): Reply
 }
 
 /** @returns an empty object for an error of a server, whatever its data. */
-export function ownData(reply: Reply): JsonObject {
+export function ownData(reply: Reply): OwnData {
   return ("error" in reply && reply.own) || NOTHING;
 }

@@ -92,7 +92,7 @@ export async function introduceModern(
       const sentence = `answered ${DISCOVER} with error ${reply.error.code}`;
       throw new UpstreamError(slug, "malformed", sentence);
     }
-    if (completeModernResult(DISCOVER, reply.result)?.["resultType"] !== "complete") {
+    if (completeModernResult(DISCOVER, reply.result)?.resultType !== "complete") {
       throw new UpstreamError(
         slug,
         "malformed",

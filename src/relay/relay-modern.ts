@@ -53,7 +53,7 @@ async function relay(scope: BridgeScope, target: UpstreamTarget, call: ModernCal
 
 /** A reply over the bridge is plain data, so the failure is read from it. */
 function isOfOtherEra(reply: Reply): boolean {
-  return ownData(reply)["reason"] === ("other-era" satisfies UpstreamFailure);
+  return ownData(reply).reason === ("other-era" satisfies UpstreamFailure);
 }
 
 async function cross(

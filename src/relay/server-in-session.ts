@@ -6,7 +6,8 @@
 
 import type { ToolFactsOf } from "../catalog/cache/tool-facts.ts";
 import type { Call, OpenQuestion, Peer } from "../protocol/exchange.ts";
-import type { JsonObject, Reply } from "../protocol/json-rpc.ts";
+import type { Reply } from "../protocol/json-rpc.ts";
+import type { Result } from "../protocol/wire.ts";
 import { isLogLevel, noSuchLevel } from "../protocol/log-levels.ts";
 import type { Era } from "../protocol/revisions.ts";
 import { toLegacyResult } from "../protocol/revisions/to-legacy-result.ts";
@@ -248,8 +249,9 @@ export function translatedReply(
 }
 
 /** Recognises the methods whose results are translated, by members that no other result has. */
-function methodOf(result: JsonObject): string {
-  if (Array.isArray(result["tools"])) return "tools/list";
-  if (Array.isArray(result["messages"])) return "prompts/get";
+function methodOf(result: Result): string {
+  const { tools, messages } = result;
+  if (Array.isArray(tools)) return "tools/list";
+  if (Array.isArray(messages)) return "prompts/get";
   return "content" in result || "structuredContent" in result ? "tools/call" : "";
 }

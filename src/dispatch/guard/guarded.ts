@@ -140,11 +140,14 @@ function overloaded(slug: string, call: Call, retryAfter: number): Reply {
   const sentence = `Upstream "${slug}" has more requests than it may be given; come back in ${retryAfter} s`;
   return call.method === "tools/call"
     ? toolFailed(call, sentence)
-    : ownError(ErrorCode.Transport, sentence, {
-        upstream: slug,
-        reason: "overloaded",
-        retryAfter,
-      });
+    : {
+        ...ownError(ErrorCode.Transport, sentence, {
+          upstream: slug,
+          reason: "overloaded",
+          retryAfter,
+        }),
+        refusedWith: 429,
+      };
 }
 
 /** The server has not answered for a while. */

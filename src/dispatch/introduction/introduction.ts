@@ -1,7 +1,8 @@
 /** Introduces several servers as one. */
 
-import { toModern, toOtherEra } from "../../protocol/capabilities.ts";
+import { canSubscribe, toModern, toOtherEra } from "../../protocol/capabilities.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
+import type { Capabilities } from "../../protocol/wire.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import type { Catalog, ListKind } from "../../catalog/catalog.ts";
 import { type Known, knownCatalog } from "../../catalog/cache/catalogs.ts";
@@ -59,16 +60,14 @@ function jointCapabilities(catalogs: readonly (Catalog | undefined)[]): JsonObje
       (catalog) => catalog === undefined || lists.some((list) => hasList(catalog, list)),
     );
   const anySays = (name: string): boolean => said.some((one) => isObject(one[name]));
-  const canSubscribe =
-    catalogs.includes(undefined) ||
-    said.some(({ resources }) => isObject(resources) && resources["subscribe"] === true);
-  const extensions = said.map((one) => one["extensions"]).filter(isObject);
+  const anySubscribes = catalogs.includes(undefined) || said.some(canSubscribe);
+  const extensions = said.map((one) => one.extensions).filter(isObject);
   return {
     // The feeds announce changes even if the server does not.
     ...(anyLists("tools") ? { tools: { listChanged: true } } : {}),
     ...(anyLists("prompts") ? { prompts: { listChanged: true } } : {}),
     ...(anyLists("resources", "templates")
-      ? { resources: { listChanged: true, ...(canSubscribe ? { subscribe: true } : {}) } }
+      ? { resources: { listChanged: true, ...(anySubscribes ? { subscribe: true } : {}) } }
       : {}),
     ...(anySays("completions") ? { completions: {} } : {}),
     ...(anySays("logging") ? { logging: {} } : {}),
@@ -79,7 +78,7 @@ function jointCapabilities(catalogs: readonly (Catalog | undefined)[]): JsonObje
   };
 }
 
-function saidBy(catalog: Catalog | undefined): JsonObject {
+function saidBy(catalog: Catalog | undefined): Capabilities {
   if (catalog === undefined) return {};
   const { era, about } = catalog;
   // A legacy server cannot mean a capability that only the modern era has.

@@ -8,7 +8,9 @@ import { type Endpoint, serverOf } from "../../endpoint/endpoint.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { type Call, withoutResumeTokens } from "../../protocol/exchange.ts";
-import { errorReply, isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import { canSubscribe } from "../../protocol/capabilities.ts";
+import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import type { Capabilities } from "../../protocol/wire.ts";
 import { hasOlderTasks } from "../../protocol/capabilities.ts";
 import { ServerInSession } from "../../relay/server-in-session.ts";
 import type { ClientFacts, Unsolicited } from "../../sessions/dispatch.ts";
@@ -88,16 +90,15 @@ export class ServerSessions {
   /** Opens the session at a server, if there is none, since its handshake has the answer. Never rejects. */
   async takesSubscriptions(slug: string): Promise<boolean> {
     if (!this.#saved.has(slug)) await this.requestFor(slug, { method: "ping" });
-    const resources = this.#capabilitiesOf(slug)["resources"];
-    return isObject(resources) && resources["subscribe"] === true;
+    return canSubscribe(this.#capabilitiesOf(slug));
   }
 
   #hasLogging(slug: string): boolean {
-    return this.#capabilitiesOf(slug)["logging"] !== undefined;
+    return this.#capabilitiesOf(slug).logging !== undefined;
   }
 
   /** From the handshake of a legacy server; a modern server gets everything with each request. */
-  #capabilitiesOf(slug: string): JsonObject {
+  #capabilitiesOf(slug: string): Capabilities {
     const saved = this.#saved.get(slug);
     return saved === undefined || isSavedModern(saved) ? {} : saved.handshake.capabilities;
   }

@@ -59,5 +59,6 @@ async function refuseQuestions(
 }
 
 function isDialog(question: unknown): boolean {
-  return isObject(question) && question["method"] === "elicitation/create";
+  const { method } = isObject(question) ? question : {};
+  return method === "elicitation/create";
 }

@@ -69,7 +69,7 @@ class ModernCall {
     this.#call = call;
     this.#peer = peer;
     this.#signal = signal;
-    const name = call.method === "tools/call" ? call.params?.["name"] : undefined;
+    const name = call.method === "tools/call" ? call.params?.name : undefined;
     this.#tool = typeof name === "string" ? name : undefined;
   }
 

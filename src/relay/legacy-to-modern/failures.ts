@@ -1,7 +1,8 @@
 /** The replies to a legacy client when a modern server has not served its request. */
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
-import { type ErrorObject, errorReply, isObject, type Reply } from "../../protocol/json-rpc.ts";
+import { dataOf, type ErrorObject, errorReply, type Reply } from "../../protocol/json-rpc.ts";
+import type { ErrorData } from "../../protocol/wire.ts";
 import { legacyClientToModernServer } from "../../protocol/revisions/translate-capabilities.ts";
 import { lackingOf } from "../../protocol/revisions/client-abilities.ts";
 import { toLegacyError } from "../../protocol/revisions/errors.ts";
@@ -29,7 +30,7 @@ export function failureFor(
 ): Reply {
   switch (error.code) {
     case ErrorCode.MissingRequiredClientCapability:
-      return stuck(slug, method, `needs ${missingCapabilities(client, error.data)}`);
+      return stuck(slug, method, `needs ${missingCapabilities(client, dataOf(error))}`);
     case ErrorCode.HeaderMismatch:
     case ErrorCode.UnsupportedProtocolVersion:
       return errorReply(
@@ -42,9 +43,8 @@ export function failureFor(
   }
 }
 
-function missingCapabilities(client: LegacyClient, data: unknown): string {
-  const required = isObject(data) ? data["requiredCapabilities"] : undefined;
-  const lacking = lackingOf(required, legacyClientToModernServer(client));
+function missingCapabilities(client: LegacyClient, data: ErrorData): string {
+  const lacking = lackingOf(data.requiredCapabilities, legacyClientToModernServer(client));
   const named = lacking.length === 0 ? "something" : lacking.join(", ");
   return `${named}, which this client has not declared`;
 }

@@ -49,7 +49,7 @@ export async function runRounds({
     if ("error" in reply) return { kind: "reply", reply };
     const result = completeModernResult(call.method, reply.result);
     if (result === undefined) return malformed("answered with a result type nobody asked for");
-    if (result["resultType"] !== "input_required") return { kind: "reply", reply: { result } };
+    if (result.resultType !== "input_required") return { kind: "reply", reply: { result } };
 
     const input = mayHaveRounds(call.method) ? readRequiredInput(result) : undefined;
     if (input === undefined) return malformed("asks for input in a way that its revision forbids");

@@ -8,7 +8,14 @@
 import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { sleep } from "../../lib/sleep.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
-import { isErrorObject, isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import {
+  type ErrorObject,
+  isErrorObject,
+  isObject,
+  type JsonObject,
+  type Reply,
+} from "../../protocol/json-rpc.ts";
+import type { Result } from "../../protocol/wire.ts";
 import { completeModernResult } from "../../protocol/modern-result.ts";
 import { isTaskId } from "../../protocol/tasks-extension.ts";
 import type { DeclaringClient } from "../../protocol/revisions/translate-capabilities.ts";
@@ -56,7 +63,7 @@ export interface TaskCallOptions {
 export async function finishTask(made: Reply, options: TaskCallOptions): Promise<Reply> {
   if ("error" in made) return made;
   const task = completeModernResult(METHOD, made.result, true);
-  if (task?.["resultType"] !== "task") return made;
+  if (task?.resultType !== "task") return made;
   const { taskId } = task;
   if (!isTaskId(taskId)) {
     throw new UpstreamError(
@@ -82,9 +89,9 @@ class TaskCall {
   }
 
   /** @param made the task as it was made, which has neither its questions nor its result. */
-  async finish(made: JsonObject): Promise<Reply> {
+  async finish(made: Result): Promise<Reply> {
     try {
-      return await this.#follow(made["status"] === "working" ? pollPauseOf(made) : 0);
+      return await this.#follow(made.status === "working" ? pollPauseOf(made) : 0);
     } finally {
       if (!this.#isOver) void this.#cancel();
     }
@@ -192,15 +199,14 @@ type TaskReading =
 function readTask(slug: string, reply: Reply): TaskReading {
   if ("error" in reply) return over(withoutTask(slug, reply.error.code));
   const task = completeModernResult("tasks/get", reply.result);
-  switch (task?.["status"]) {
+  switch (task?.status) {
     case "working":
     case "input_required":
       return { kind: "on", task };
     case "completed":
       return over({ result: resultOf(slug, task) });
     case "failed":
-      if (!isErrorObject(task["error"])) throw malformed(slug, "failed a task without an error");
-      return over({ error: task["error"] });
+      return over({ error: errorOf(slug, task) });
     case "cancelled":
       return over(stuck(slug, METHOD, "cancelled the task that this call was run as"));
     default:
@@ -222,10 +228,15 @@ function withoutTask(slug: string, code: number): Reply {
   throw malformed(slug, `answered tasks/get with error ${code}; the call's result is unknown`);
 }
 
+function errorOf(slug: string, { error }: JsonObject): ErrorObject {
+  if (!isErrorObject(error)) throw malformed(slug, "failed a task without an error");
+  return error;
+}
+
 function resultOf(slug: string, { result }: JsonObject): JsonObject {
   const whole = isObject(result) ? completeModernResult(METHOD, result) : undefined;
   // An input_required result would be taken for a round of the call, which would be made again.
-  if (whole?.["resultType"] !== "complete") {
+  if (whole?.resultType !== "complete") {
     throw malformed(slug, "completed a task without a result of its call");
   }
   return withoutOlderTasks(whole);

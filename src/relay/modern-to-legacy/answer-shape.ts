@@ -5,20 +5,23 @@ import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 const ACTIONS: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"]);
 const ROLES: ReadonlySet<unknown> = new Set(["user", "assistant"]);
 
+/** The answer to a question, as far as it is read here. */
+interface QuestionResponse extends JsonObject {
+  /** Of an elicitation. */
+  readonly action?: unknown;
+}
+
 /** @param method of the question. */
-export function isAnswerTo(method: string, response: unknown): response is JsonObject {
+export function isAnswerTo(method: string, response: unknown): response is QuestionResponse {
   if (!isObject(response)) return false;
+  const { action, content, role, model, roots } = response;
   switch (method) {
     case "elicitation/create":
-      return ACTIONS.has(response["action"]) && isForm(response["content"]);
+      return ACTIONS.has(action) && isForm(content);
     case "sampling/createMessage":
-      return (
-        ROLES.has(response["role"]) &&
-        typeof response["model"] === "string" &&
-        isContent(response["content"])
-      );
+      return ROLES.has(role) && typeof model === "string" && isContent(content);
     case "roots/list":
-      return isListOf(response["roots"], isRoot);
+      return isListOf(roots, isRoot);
     default:
       return false;
   }
@@ -45,11 +48,13 @@ function isContent(content: unknown): boolean {
 }
 
 function isBlock(block: unknown): boolean {
-  return isObject(block) && typeof block["type"] === "string";
+  const { type } = isObject(block) ? block : {};
+  return typeof type === "string";
 }
 
 function isRoot(root: unknown): boolean {
-  return isObject(root) && typeof root["uri"] === "string";
+  const { uri } = isObject(root) ? root : {};
+  return typeof uri === "string";
 }
 
 function isListOf(value: unknown, isMember: (member: unknown) => boolean): boolean {

@@ -5,7 +5,7 @@
  */
 
 import type { Call } from "../../protocol/exchange.ts";
-import { isObject, type JsonObject, type RequestId } from "../../protocol/json-rpc.ts";
+import type { JsonObject, RequestId } from "../../protocol/json-rpc.ts";
 import { toModernNotice } from "../../protocol/revisions/translate-notices.ts";
 import { isLoud, type LogLevel } from "../../protocol/log-levels.ts";
 
@@ -37,7 +37,7 @@ export function noticeFor(
         ? undefined
         : { ...translated, params: { ...translated.params, progressToken } };
     case "notifications/message": {
-      const level = isObject(translated.params) ? translated.params["level"] : undefined;
+      const level = translated.params?.level;
       return logLevel !== undefined && isLoud(level, logLevel) ? translated : undefined;
     }
     default:

@@ -125,7 +125,7 @@ function ofVisits(
       return refuse(ErrorCode.InvalidParams, sentence);
     }
     // The page was declined or dismissed: the server would only ask for it again.
-    if (response["action"] !== "accept") {
+    if (response.action !== "accept") {
       const sentence = "The server needs a page to be visited first, which was declined";
       return refuse(ErrorCode.InternalError, sentence);
     }

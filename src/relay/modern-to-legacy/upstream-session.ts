@@ -216,7 +216,7 @@ export class UpstreamSession {
   #withUpdates(peer: Peer): Peer {
     return {
       notify: (notice, resumeToken) => {
-        const uri = notice.method === RESOURCE_UPDATED ? notice.params?.["uri"] : undefined;
+        const uri = notice.method === RESOURCE_UPDATED ? notice.params?.uri : undefined;
         if (typeof uri === "string") this.#hear(uri);
         return peer.notify(notice, resumeToken);
       },

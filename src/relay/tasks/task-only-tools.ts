@@ -4,7 +4,7 @@
  */
 
 import { type Call, nullPeer, type Peer } from "../../protocol/exchange.ts";
-import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import { isObject, type Reply } from "../../protocol/json-rpc.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 
 /** A session at the server. */
@@ -98,7 +98,7 @@ async function read(
     const listed = Array.isArray(tools) ? (tools as unknown[]).slice(0, room) : [];
     room -= listed.length;
     for (const tool of listed) {
-      const name = isObject(tool) && isTaskOnly(tool) ? String(tool["name"]) : undefined;
+      const name = nameOfTaskOnly(tool);
       if (name !== undefined && name.length <= MAX_NAME_CHARS) names.add(name);
     }
     if (typeof nextCursor !== "string" || nextCursor === cursor) break;
@@ -107,6 +107,9 @@ async function read(
   return names;
 }
 
-function isTaskOnly({ execution }: JsonObject): boolean {
-  return isObject(execution) && execution["taskSupport"] === "required";
+/** @returns `undefined` for a tool that need not run as a task. */
+function nameOfTaskOnly(tool: unknown): string | undefined {
+  const { name, execution } = isObject(tool) ? tool : {};
+  const { taskSupport } = isObject(execution) ? execution : {};
+  return taskSupport === "required" ? String(name) : undefined;
 }

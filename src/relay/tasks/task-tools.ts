@@ -166,7 +166,7 @@ function answeringFor(taskId: string, peer: Peer): Peer {
 function taskIn(reply: Reply): string | undefined {
   if ("error" in reply) return undefined;
   const { task, content } = reply.result;
-  const taskId = isObject(task) && content === undefined ? task["taskId"] : undefined;
+  const { taskId } = isObject(task) && content === undefined ? task : {};
   return typeof taskId === "string" ? taskId : undefined;
 }
 

@@ -1,6 +1,6 @@
 /** The state of a server's connection that outlives its holder's memory; plain data of a bounded size. */
 
-import { isObject } from "../../protocol/json-rpc.ts";
+import { canSubscribe } from "../../protocol/capabilities.ts";
 import { takesTasks } from "../../protocol/capabilities.ts";
 import type { Connected, Transport } from "./connect.ts";
 import type { Handshake } from "./handshake.ts";
@@ -34,11 +34,10 @@ export function saveConnection(
   subscriptions: ReadonlySet<string>,
 ): SavedConnection {
   const { revision, capabilities } = handshake;
-  const { logging, resources } = capabilities;
-  const canSubscribe = isObject(resources) && resources["subscribe"] === true;
+  const { logging } = capabilities;
   const kept = {
     ...(logging === undefined ? {} : { logging: {} }),
-    ...(canSubscribe ? { resources: { subscribe: true } } : {}),
+    ...(canSubscribe(capabilities) ? { resources: { subscribe: true } } : {}),
     ...(takesTasks(capabilities) ? { tasks: { requests: { tools: { call: {} } } } } : {}),
   };
   return {

@@ -166,9 +166,11 @@ describe("more than a server may be given", () => {
     const scene = guardScene({ requestsInFlightPerServer: 2 });
     const held = [pending(), pending()];
     const running = held.map(({ run }) => scene.call(run));
-    expect(await scene.call(OK, READ)).toEqual(
-      ownError(-32000, crowded(1), { upstream: "s", reason: "overloaded", retryAfter: 1 }),
-    );
+    expect(await scene.call(OK, READ)).toEqual({
+      ...ownError(-32000, crowded(1), { upstream: "s", reason: "overloaded", retryAfter: 1 }),
+      // The HTTP status for a modern client.
+      refusedWith: 429,
+    });
     held[0]?.end(OK);
     await running[0];
     expect(await scene.call(OK, READ)).toEqual(OK);
