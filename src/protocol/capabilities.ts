@@ -6,7 +6,6 @@
 import { isObject, type JsonObject } from "./json-rpc.ts";
 import type { LegacyRevision } from "./revisions.ts";
 import { TASKS_EXTENSION } from "./tasks-extension.ts";
-import type { Capabilities } from "./wire.ts";
 
 /** MCP Apps lives on tools and resources alone, so it needs no method of its own, in any era. */
 const ROUTED: ReadonlySet<string> = new Set(["io.modelcontextprotocol/ui"]);
@@ -65,7 +64,7 @@ export function takesTasks({ tasks }: JsonObject): boolean {
 }
 
 /** True for a server that takes `resources/subscribe`. */
-export function canSubscribe({ resources }: Capabilities): boolean {
+export function canSubscribe({ resources }: JsonObject): boolean {
   const { subscribe } = isObject(resources) ? resources : {};
   return subscribe === true;
 }

@@ -36,6 +36,7 @@ export interface Result extends JsonObject {
   readonly requestState?: unknown;
   readonly resultType?: unknown;
   readonly serverInfo?: unknown;
+  readonly status?: unknown;
   readonly ttlMs?: unknown;
 }
 

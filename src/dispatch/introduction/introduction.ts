@@ -2,7 +2,6 @@
 
 import { canSubscribe, toModern, toOtherEra } from "../../protocol/capabilities.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
-import type { Capabilities } from "../../protocol/wire.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import type { Catalog, ListKind } from "../../catalog/catalog.ts";
 import { type Known, knownCatalog } from "../../catalog/cache/catalogs.ts";
@@ -61,7 +60,7 @@ function jointCapabilities(catalogs: readonly (Catalog | undefined)[]): JsonObje
     );
   const anySays = (name: string): boolean => said.some((one) => isObject(one[name]));
   const anySubscribes = catalogs.includes(undefined) || said.some(canSubscribe);
-  const extensions = said.map((one) => one.extensions).filter(isObject);
+  const extensions = said.map(({ extensions: declared }) => declared).filter(isObject);
   return {
     // The feeds announce changes even if the server does not.
     ...(anyLists("tools") ? { tools: { listChanged: true } } : {}),
@@ -78,7 +77,7 @@ function jointCapabilities(catalogs: readonly (Catalog | undefined)[]): JsonObje
   };
 }
 
-function saidBy(catalog: Catalog | undefined): Capabilities {
+function saidBy(catalog: Catalog | undefined): JsonObject {
   if (catalog === undefined) return {};
   const { era, about } = catalog;
   // A legacy server cannot mean a capability that only the modern era has.

@@ -9,8 +9,7 @@ import type { Server } from "../../endpoint/server.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { type Call, withoutResumeTokens } from "../../protocol/exchange.ts";
 import { canSubscribe } from "../../protocol/capabilities.ts";
-import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
-import type { Capabilities } from "../../protocol/wire.ts";
+import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { hasOlderTasks } from "../../protocol/capabilities.ts";
 import { ServerInSession } from "../../relay/server-in-session.ts";
 import type { ClientFacts, Unsolicited } from "../../sessions/dispatch.ts";
@@ -94,11 +93,12 @@ export class ServerSessions {
   }
 
   #hasLogging(slug: string): boolean {
-    return this.#capabilitiesOf(slug).logging !== undefined;
+    const { logging } = this.#capabilitiesOf(slug);
+    return logging !== undefined;
   }
 
   /** From the handshake of a legacy server; a modern server gets everything with each request. */
-  #capabilitiesOf(slug: string): Capabilities {
+  #capabilitiesOf(slug: string): JsonObject {
     const saved = this.#saved.get(slug);
     return saved === undefined || isSavedModern(saved) ? {} : saved.handshake.capabilities;
   }
