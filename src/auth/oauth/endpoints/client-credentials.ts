@@ -23,6 +23,7 @@ export async function clientCredentials(
   request: TokenRequest,
 ): Promise<Response> {
   if (!isServiceClientId(request.clientId)) return refuseOthers(context, request);
+  // RFC 6749 section 4.4.2: the client MUST authenticate.
   const client = await authenticate(context, request);
   if (client === undefined || !(await isServiceServed(context.store, client))) {
     return invalidClient("Client authentication failed", request.authorization !== null);
@@ -76,7 +77,7 @@ export async function isServiceServed(
   return !isDisabled && maker !== undefined && (await isAdministrator(store, maker));
 }
 
-/** Any other client must authenticate first, and is then refused. */
+/** RFC 6749 section 5.2: any other client must authenticate first, and is then refused. */
 async function refuseOthers(context: AuthContext, request: TokenRequest): Promise<Response> {
   // The document of a client would have to be loaded, and would change nothing.
   if (!isDocumentUrl(request.clientId)) {
