@@ -18,7 +18,7 @@ export interface PublicIndex {
 }
 
 interface Derived {
-  readonly places: Partial<Record<ListKind, ReadonlyMap<string, number>>>;
+  readonly indexes: Partial<Record<ListKind, ReadonlyMap<string, number>>>;
   readonly tools: Map<string, ToolFacts>;
   /** An endpoint has one naming, and a server one policy. */
   readonly publicIndexes: WeakMap<Naming, Partial<Record<NamedKind, PublicIndex>>>;
@@ -29,15 +29,15 @@ const derivedOf = new WeakMap<Catalog, Derived>();
 function derived(catalog: Catalog): Derived {
   const known = derivedOf.get(catalog);
   if (known !== undefined) return known;
-  const made: Derived = { places: {}, tools: new Map(), publicIndexes: new WeakMap() };
+  const made: Derived = { indexes: {}, tools: new Map(), publicIndexes: new WeakMap() };
   derivedOf.set(catalog, made);
   return made;
 }
 
 /** The index of an item in its list. @param name the server's own. */
-export function placeOf(catalog: Catalog, list: ListKind, name: string): number | undefined {
-  const { places } = derived(catalog);
-  const known = (places[list] ??= new Map(
+export function itemIndex(catalog: Catalog, list: ListKind, name: string): number | undefined {
+  const { indexes } = derived(catalog);
+  const known = (indexes[list] ??= new Map(
     catalog.lists[list].map((item, place) => [item.name, place]),
   ));
   return known.get(name);
@@ -45,7 +45,7 @@ export function placeOf(catalog: Catalog, list: ListKind, name: string): number 
 
 /** @param name the server's own. */
 export function itemNamed(catalog: Catalog, list: ListKind, name: string): Item | undefined {
-  const place = placeOf(catalog, list, name);
+  const place = itemIndex(catalog, list, name);
   return place === undefined ? undefined : catalog.lists[list][place];
 }
 
@@ -56,7 +56,7 @@ export function policyOf(server: Server, list: ListKind): ItemPolicy {
 
 /** @returns whether a server lists an item that may be seen. */
 export function shows(server: Server, catalog: Catalog, list: ListKind, name: string): boolean {
-  return placeOf(catalog, list, name) !== undefined && isAllowed(policyOf(server, list), name);
+  return itemIndex(catalog, list, name) !== undefined && isAllowed(policyOf(server, list), name);
 }
 
 export function publicIndex(

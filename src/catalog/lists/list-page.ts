@@ -10,7 +10,7 @@ import { type Era, isLegacyRevision } from "../../protocol/revisions.ts";
 import { toLegacyTool, toModernTool } from "../../protocol/revisions/tool.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import { currentCatalog, type Known, knownCatalog, recentCatalog } from "../cache/catalogs.ts";
-import { placeOf, policyOf, publicIndex } from "../cache/lookups.ts";
+import { itemIndex, policyOf, publicIndex } from "../cache/lookups.ts";
 import { type Catalog, type Item, type ListKind, LISTS, parseItem } from "../catalog.ts";
 import { namingOf } from "../names/naming.ts";
 import type { RequestScope } from "../request-scope.ts";
@@ -231,7 +231,7 @@ function startOf(catalog: Catalog, place: MergedListPosition | undefined): numbe
   if (place === undefined) return 0;
   const { list, index, after } = place;
   if (after === undefined) return index + 1;
-  const found = placeOf(catalog, list, after);
+  const found = itemIndex(catalog, list, after);
   return found === undefined ? index : found + 1;
 }
 

@@ -5,7 +5,7 @@ import { describe, test, vi } from "vitest";
 import {
   itemNamed,
   factsOf,
-  placeOf,
+  itemIndex,
   publicIndex,
   shows,
 } from "../../../../src/catalog/cache/lookups.ts";
@@ -22,15 +22,15 @@ const [first, second] = [
 ];
 const naming = new Naming({ servers: [first, second], isMerged: true, keepsNames: false }, 45);
 
-test("itemNamed() and placeOf() find items by the server's names", ({ expect }) => {
+test("itemNamed() and itemIndex() find items by the server's names", ({ expect }) => {
   const catalog = catalogOf({
     lists: { tools: tools("a", "__proto__", "b"), resources: things("uri", ["a"]) },
   });
   expect(itemNamed(catalog, "tools", "b")).toBe(catalog.lists.tools[2]);
   expect(itemNamed(catalog, "resources", "a")).toBe(catalog.lists.resources[0]);
-  expect(placeOf(catalog, "tools", "__proto__")).toBe(1);
+  expect(itemIndex(catalog, "tools", "__proto__")).toBe(1);
   for (const name of ["c", "constructor", "toString"]) {
-    expect([itemNamed(catalog, "tools", name), placeOf(catalog, "tools", name)]).toEqual([
+    expect([itemNamed(catalog, "tools", name), itemIndex(catalog, "tools", name)]).toEqual([
       ...[undefined, undefined],
     ]);
   }
