@@ -25,6 +25,8 @@ class World {
   isBusy = false;
   isReachable = true;
   canBeElsewhere = true;
+  /** Holds back the server's answer on how it is watched elsewhere. */
+  gate: Promise<void> | undefined;
   /** The server's streams are held here. */
   isHeldHere = false;
   reader: StreamReader | undefined;
@@ -48,6 +50,7 @@ class World {
         },
         watched: async (_token, onUnreachable) => {
           if (!this.isReachable) onUnreachable?.();
+          await this.gate;
           return this.canBeElsewhere ? {} : undefined;
         },
         handedOver: (slug) => {
@@ -153,6 +156,24 @@ describe("the servers' streams", () => {
     expect([world.life.state, world.isHeldHere]).toEqual(["lingering", true]);
     await pass(1);
     expect([world.life.state, world.isHeldHere]).toEqual(["offline", false]);
+  });
+});
+
+describe("an end in the middle of the hand-over", () => {
+  test("leaves nothing running, and tells the Worker nothing", async ({ expect }) => {
+    for (const isReachable of [true, false]) {
+      const world = new World();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      world.gate = promise;
+      world.isReachable = isReachable;
+      world.listen();
+      await pass(QUIET_MS);
+      expect(world.life.state).toBe("handing over");
+      world.end("deleted");
+      resolve();
+      await pass(0);
+      expect([world.done, vi.getTimerCount()]).toEqual([["listen"], 0]);
+    }
   });
 });
 
