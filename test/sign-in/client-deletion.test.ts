@@ -1,5 +1,6 @@
 /** An application that is deleted while not everything can be reached: it can be deleted again. */
 
+// Has an isolate of its own: it fails beside others when the machine is busy.
 import { test } from "vitest";
 
 import { deleteClient } from "../../src/pages/admin.ts";

@@ -3,6 +3,7 @@
  * other's states. Nothing of one is there for the other, and nothing of such a try reaches the server.
  */
 
+// Has an isolate of its own: it fails beside others when the machine is busy.
 import { beforeEach, expect, test } from "vitest";
 
 import type { Json } from "../support/scripted-upstream-script.ts";

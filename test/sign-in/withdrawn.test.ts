@@ -3,6 +3,7 @@
  * yesterday. A record that the rules do not match is what a rule that was changed leaves behind.
  */
 
+// Has an isolate of its own: it fails beside others when the machine is busy.
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, test, vi } from "vitest";
