@@ -13,7 +13,7 @@ import {
   type JsonObject,
   type Reply,
 } from "../protocol/json-rpc.ts";
-import type { Result } from "../protocol/wire.ts";
+import type { Result } from "../protocol/message-members.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** The key in `_meta` for the slug of the server that a result comes from. */

@@ -4,7 +4,7 @@
  */
 
 import { isObject, isRequestId, type JsonObject, type RequestId } from "./json-rpc.ts";
-import type { MetaObject, Params, Result } from "./wire.ts";
+import type { MetaObject, Params, Result } from "./message-members.ts";
 
 export const Meta = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",

@@ -4,7 +4,7 @@
  */
 
 import { errorReply, type Reply } from "./json-rpc.ts";
-import type { Params } from "./wire.ts";
+import type { Params } from "./message-members.ts";
 import { ErrorCode } from "./error-codes.ts";
 
 /** A request or notification without its envelope: the id belongs to a hop. */

@@ -3,7 +3,7 @@
  * unknown JSON into them. Knows nothing of methods, revisions or transports.
  */
 
-import type { ErrorData, Params, Result } from "./wire.ts";
+import type { ErrorData, Params, Result } from "./message-members.ts";
 
 export type JsonObject = { readonly [key: string]: unknown };
 export type RequestId = string | number;

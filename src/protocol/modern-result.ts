@@ -4,7 +4,7 @@
  */
 
 import { isCacheable, isOfTasks, mayBecomeTask } from "./methods.ts";
-import type { Result } from "./wire.ts";
+import type { Result } from "./message-members.ts";
 
 /**
  * @param takesTasks the request declared the extension for tasks.

@@ -6,7 +6,7 @@
 
 import { Meta } from "./envelope.ts";
 import { isObject } from "./json-rpc.ts";
-import type { Params } from "./wire.ts";
+import type { Params } from "./message-members.ts";
 import { isLogLevel, LOG_LEVEL_NAMES } from "./log-levels.ts";
 
 interface Shape {

@@ -7,7 +7,7 @@
 import type { ToolFactsOf } from "../catalog/cache/tool-facts.ts";
 import type { Call, OpenQuestion, Peer } from "../protocol/exchange.ts";
 import type { Reply } from "../protocol/json-rpc.ts";
-import type { Result } from "../protocol/wire.ts";
+import type { Result } from "../protocol/message-members.ts";
 import { isLogLevel, noSuchLevel } from "../protocol/log-levels.ts";
 import type { Era } from "../protocol/revisions.ts";
 import { toLegacyResult } from "../protocol/revisions/to-legacy-result.ts";

@@ -13,7 +13,7 @@ import {
   type RequestId,
   respond,
 } from "../protocol/json-rpc.ts";
-import type { Params } from "../protocol/wire.ts";
+import type { Params } from "../protocol/message-members.ts";
 import { isOfModernEraAlone } from "../protocol/methods.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { refuseRequest, type RefusedRequest } from "./session-outcome.ts";

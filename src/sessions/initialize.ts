@@ -2,7 +2,7 @@
 
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { errorReply, isObject, type Reply } from "../protocol/json-rpc.ts";
-import type { Params } from "../protocol/wire.ts";
+import type { Params } from "../protocol/message-members.ts";
 import { negotiate } from "../protocol/revisions.ts";
 import type { ClientFacts, Introduce } from "./dispatch.ts";
 import { boundFacts } from "./session-id.ts";

@@ -14,7 +14,7 @@ import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
-import type { Params } from "../../protocol/wire.ts";
+import type { Params } from "../../protocol/message-members.ts";
 import { attributedAt } from "../../endpoint/attribution.ts";
 import type { Interests, News } from "../../catalog/feeds.ts";
 import { malformed } from "../../catalog/routing/routing-refusals.ts";

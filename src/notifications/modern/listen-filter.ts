@@ -5,7 +5,7 @@
 
 import { LIST_FILTER } from "../../protocol/change-notices.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
-import type { Params } from "../../protocol/wire.ts";
+import type { Params } from "../../protocol/message-members.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { type Interests, LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";

@@ -16,7 +16,7 @@ import {
   type Reply,
   type RequestId,
 } from "../../protocol/json-rpc.ts";
-import type { Params } from "../../protocol/wire.ts";
+import type { Params } from "../../protocol/message-members.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import { MAX_URI_CHARS, MAX_URIS_CHARS } from "../source/topic-interest.ts";
 import { ownersOf } from "../../catalog/routing/resource-owners.ts";

@@ -9,7 +9,7 @@ import { Reconciler } from "../../lib/reconciler.ts";
 import { abortAfter } from "../../lib/time-out.ts";
 import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { notification, isObject } from "../../protocol/json-rpc.ts";
-import { connect, type Connected } from "../../upstream/legacy/connect.ts";
+import { connect, type Connected } from "../../upstream/legacy/find-transport.ts";
 import { Exchanges } from "../../upstream/legacy/exchanges.ts";
 import { withResumeTokens } from "../../upstream/legacy/resume-token.ts";
 import { runExchange } from "../../upstream/legacy/run-exchange.ts";

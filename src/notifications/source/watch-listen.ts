@@ -8,7 +8,7 @@ import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { isObject, type Reply } from "../../protocol/json-rpc.ts";
-import type { Params } from "../../protocol/wire.ts";
+import type { Params } from "../../protocol/message-members.ts";
 import { forgetVerdict } from "../../upstream/modern/discover.ts";
 import { looksLegacy, sendModern } from "../../upstream/modern/send.ts";
 import { LIST_TOPICS } from "../../catalog/feeds.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Call } from "../exchange.ts";
-import type { Params } from "../wire.ts";
+import type { Params } from "../message-members.ts";
 import type { LegacyRevision } from "../revisions.ts";
 import { type DeclaringClient, legacyClientToModernServer } from "./translate-capabilities.ts";
 import {

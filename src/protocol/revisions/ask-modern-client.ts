@@ -6,7 +6,7 @@
 
 import type { Call } from "../exchange.ts";
 import { dataOf, type ErrorObject, isObject, type JsonObject } from "../json-rpc.ts";
-import type { Params } from "../wire.ts";
+import type { Params } from "../message-members.ts";
 import { type Askable, asks, canDo, lackingFor, lacks } from "./client-abilities.ts";
 import { URL_ELICITATION_REQUIRED } from "./errors.ts";
 import { mapMember } from "./map-member.ts";

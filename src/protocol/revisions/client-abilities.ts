@@ -5,7 +5,7 @@
 
 import type { Call } from "../exchange.ts";
 import { isObject, type JsonObject } from "../json-rpc.ts";
-import type { Params } from "../wire.ts";
+import type { Params } from "../message-members.ts";
 
 /** The abilities that a question may need, as phrases for a sentence. */
 const WORDS = {

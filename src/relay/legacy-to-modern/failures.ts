@@ -2,7 +2,7 @@
 
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { dataOf, type ErrorObject, errorReply, type Reply } from "../../protocol/json-rpc.ts";
-import type { ErrorData } from "../../protocol/wire.ts";
+import type { ErrorData } from "../../protocol/message-members.ts";
 import { legacyClientToModernServer } from "../../protocol/revisions/translate-capabilities.ts";
 import { lackingOf } from "../../protocol/revisions/client-abilities.ts";
 import { toLegacyError } from "../../protocol/revisions/errors.ts";

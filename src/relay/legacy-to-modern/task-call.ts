@@ -15,7 +15,7 @@ import {
   type JsonObject,
   type Reply,
 } from "../../protocol/json-rpc.ts";
-import type { Result } from "../../protocol/wire.ts";
+import type { Result } from "../../protocol/message-members.ts";
 import { completeModernResult } from "../../protocol/modern-result.ts";
 import { isTaskId } from "../../protocol/tasks-extension.ts";
 import type { DeclaringClient } from "../../protocol/revisions/translate-capabilities.ts";

@@ -14,7 +14,7 @@ import {
   type JsonRpcRequest,
   type Reply,
 } from "../../protocol/json-rpc.ts";
-import type { Params } from "../../protocol/wire.ts";
+import type { Params } from "../../protocol/message-members.ts";
 import { isServed, mayHaveRounds } from "../../protocol/methods.ts";
 import { toLegacyRequest } from "../../protocol/revisions/requests.ts";
 import { isAnswerTo } from "./answer-shape.ts";

@@ -12,7 +12,7 @@ import type { LogLevel } from "../../protocol/log-levels.ts";
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { modernClientToLegacyServer } from "../../protocol/revisions/translate-capabilities.ts";
 import type { Introduced } from "../../protocol/revisions/introductions.ts";
-import type { Transport } from "../../upstream/legacy/connect.ts";
+import type { Transport } from "../../upstream/legacy/find-transport.ts";
 import { LegacyConnection } from "../../upstream/legacy/connection.ts";
 import { StandaloneListener } from "./standalone-listener.ts";
 import { LogLevelControl } from "./log-level-control.ts";

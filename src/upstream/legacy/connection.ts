@@ -27,7 +27,7 @@ import type { UpstreamTarget } from "../target.ts";
 import { isModernOnly, modernOnly } from "../modern/discover.ts";
 import { refusalOf } from "../server-message.ts";
 import { UpstreamError, type UpstreamFailure } from "../upstream-error.ts";
-import { connect, type Connected, restoreWire } from "./connect.ts";
+import { connect, type Connected, restoreWire } from "./find-transport.ts";
 import { Exchanges } from "./exchanges.ts";
 import type { Handshake, LegacyClient } from "./handshake.ts";
 import { resumeExchange, runExchange } from "./run-exchange.ts";

@@ -2,7 +2,7 @@
 
 import { canSubscribe } from "../../protocol/capabilities.ts";
 import { takesTasks } from "../../protocol/capabilities.ts";
-import type { Connected, Transport } from "./connect.ts";
+import type { Connected, Transport } from "./find-transport.ts";
 import type { Handshake } from "./handshake.ts";
 
 export interface SavedConnection {

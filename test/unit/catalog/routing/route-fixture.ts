@@ -10,7 +10,7 @@ import type { Server } from "../../../../src/endpoint/server.ts";
 import { Glob } from "../../../../src/policy/glob.ts";
 import type { ItemPolicy } from "../../../../src/policy/item-policy.ts";
 import { defaultLimits, type Limits } from "../../../../src/policy/limits.ts";
-import type { Params } from "../../../../src/protocol/wire.ts";
+import type { Params } from "../../../../src/protocol/message-members.ts";
 import { catalogOf, LEGACY } from "../cache/catalog-fixture.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
 

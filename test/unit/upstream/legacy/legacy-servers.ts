@@ -1,7 +1,7 @@
 /** Legacy servers of either transport, as functions that answer a fake target's requests. */
 
 import type { UpstreamTarget } from "../../../../src/upstream/target.ts";
-import { connect, type Connected } from "../../../../src/upstream/legacy/connect.ts";
+import { connect, type Connected } from "../../../../src/upstream/legacy/find-transport.ts";
 import { Exchanges } from "../../../../src/upstream/legacy/exchanges.ts";
 import { type Answer, bytesOf, json, type Seen } from "../fake-target.ts";
 import { refuseNothing } from "../../protocol/exchange-peers.ts";

@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import { connect } from "../../../../src/upstream/legacy/connect.ts";
+import { connect } from "../../../../src/upstream/legacy/find-transport.ts";
 import { Exchanges } from "../../../../src/upstream/legacy/exchanges.ts";
 import type { LegacyClient } from "../../../../src/upstream/legacy/handshake.ts";
 import { withResumeTokens } from "../../../../src/upstream/legacy/resume-token.ts";
