@@ -258,6 +258,22 @@ describe("the other era", () => {
     expect(world.ran.get("work")).toBe(2);
   });
 
+  test("is one session for calls that find out late", async ({ expect }) => {
+    const world = worldOf("legacy", { era: "modern" });
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    let count = 0;
+    world.before = (method) =>
+      method === "tools/call" && count++ === 0 ? late : Promise.resolve();
+    const first = call(world);
+    await expect.poll(() => count).toBe(1);
+    expect(await call(world)).toEqual({ result: RAN });
+    const { session } = world.server;
+    expect(session).toBeDefined();
+    resolve();
+    expect(await first).toEqual({ result: RAN });
+    expect(world.server.session).toBe(session);
+  });
+
   test.for(["listen", "watched"] as const)("is found out by %s", async (what, { expect }) => {
     const world = worldOf("modern");
     expect(await world.server[what](undefined)).toBeUndefined();
