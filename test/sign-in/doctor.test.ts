@@ -285,8 +285,8 @@ describe("stored steps", () => {
     for (const address of addresses) await note(`address:${address}`, challenged);
     const keys = (await traces.list(1000)).map(({ key }) => key);
     expect(keys.filter((key) => key.startsWith("client:")).length).toBe(200);
-    expect(keys.filter((key) => key.startsWith("address:")).length).toBe(200);
-    // Other tests have left some here, so it is not known which one is the last to go.
+    // Other tests have left attempts here, of no client too: it is not known which one is the last to go.
+    expect(keys.filter((key) => !key.startsWith("client:")).length).toBe(200);
     for (const client of clients.slice(0, 10)) expect(keys).not.toContain(`client:${client}`);
     for (const client of clients.slice(-100)) expect(keys).toContain(`client:${client}`);
   });
