@@ -44,7 +44,7 @@ describe("dependencies", () => {
     ]);
   });
 
-  test("are locked for every platform: npm drops what a registry lacks, and npm ci then fails", ({
+  test("are locked for every platform, because npm drops what a registry lacks, and npm ci then fails", ({
     expect,
   }) => {
     const missing = Object.values(lock.packages)

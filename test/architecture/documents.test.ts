@@ -33,12 +33,14 @@ function anchorsIn(path: string): ReadonlySet<string> {
   );
 }
 
-describe("documents", () => {
+describe("among the documents,", () => {
   test("the README is short", ({ expect }) => {
     expect(statSync(join(ROOT, "README.md")).size).toBeLessThanOrEqual(README_BYTES);
   });
 
-  test("the tables that are made from the code are up to date (npm run docs)", ({ expect }) => {
+  test("the tables that are generated from the code are up to date (npm run docs)", ({
+    expect,
+  }) => {
     expect(outdatedDocuments()).toEqual([]);
   });
 
@@ -54,12 +56,12 @@ describe("documents", () => {
     expect(dead).toEqual([]);
   });
 
-  test.for(DOCUMENTS)("every npm script that %s names is there", (path, { expect }) => {
+  test.for(DOCUMENTS)("every npm script that %s names exists", (path, { expect }) => {
     const named = [...textOf(path).matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = ""]) => name);
     expect(named.filter((name) => !(name in packageJson.scripts))).toEqual([]);
   });
 
-  test.for(DOCUMENTS)("every file that %s names is there", (path, { expect }) => {
+  test.for(DOCUMENTS)("every file that %s names exists", (path, { expect }) => {
     const named = [
       ...textOf(path).matchAll(
         /(?<![\w/.-])((?:src|durable-objects|test|scripts|bench|examples|docs)\/[\w./-]+\.(?:ts|mjs|md|toml))/g,

@@ -109,13 +109,13 @@ function cycleFrom(start: string): readonly string[] {
   return walk(start, new Set([start])) ?? [];
 }
 
-describe("imports", () => {
+describe("in src,", () => {
   test("every folder of src is a room", ({ expect }) => {
     const unknown = sources.filter(({ room }) => rankOf(room) === -1 && BESIDE[room] === undefined);
     expect(unknown.map(({ path }) => path)).toEqual([]);
   });
 
-  test("between rooms point to the left", ({ expect }) => {
+  test("imports between rooms point to the left", ({ expect }) => {
     const wrong = sources.flatMap(({ path, room, imports }) =>
       imports
         .filter((target) => target.startsWith("src/") && roomOf(target) !== room)
@@ -125,26 +125,26 @@ describe("imports", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("between the folders of a room have no cycle", ({ expect }) => {
+  test("imports between the folders of a room have no cycle", ({ expect }) => {
     const folders = new Set(sources.map(({ path }) => dirname(path)));
     expect([...folders].flatMap((folder) => cycleFrom(folder))).toEqual([]);
   });
 
-  test("src knows the Durable Objects in its composition root only", ({ expect }) => {
+  test("the Durable Objects are imported in the composition root only", ({ expect }) => {
     const wrong = sources
       .filter(({ path }) => path !== "src/index.ts" && path !== "src/env.d.ts")
       .filter(({ imports }) => imports.some((target) => target.startsWith("durable-objects/")));
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 
-  test("Durable Objects do not know the routes", ({ expect }) => {
+  test("the Durable Objects do not import the routes", ({ expect }) => {
     const wrong = shells.filter(({ imports }) => imports.includes("src/app.ts"));
     expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 });
 
-describe("purity", () => {
-  test.for(PURE)("%s does no I/O and tells no time", (folder, { expect }) => {
+describe("for purity,", () => {
+  test.for(PURE)("%s does no I/O and reads no clock", (folder, { expect }) => {
     const wrong = sources
       .filter(({ path }) => path.startsWith(`src/${folder}/`))
       .flatMap(({ path, text }) =>
@@ -153,7 +153,7 @@ describe("purity", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("Env is read where it is allowed to be", ({ expect }) => {
+  test("Env is read only in the files that may read it", ({ expect }) => {
     const readers = [...sources, ...shells].filter(({ text }) => /\bEnv\b/.test(text));
     expect(readers.map(({ path }) => path).toSorted()).toEqual([
       "durable-objects/auth-shard-object.ts",

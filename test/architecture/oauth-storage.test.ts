@@ -23,8 +23,8 @@ function optionsIn(rest: string): string {
   return [...options.matchAll(/(\w+):/g)].map(([, name]) => name).join(" ");
 }
 
-describe("the library", () => {
-  test("is the version whose storage was looked at", ({ expect }) => {
+describe("the OAuth library", () => {
+  test("is the version whose use of storage was reviewed", ({ expect }) => {
     const { version } = JSON.parse(readFileSync(`${PACKAGE}/package.json`, "utf8")) as {
       version: string;
     };
@@ -38,7 +38,7 @@ describe("the library", () => {
     );
   });
 
-  test("with these options", ({ expect }) => {
+  test("calls them with these options", ({ expect }) => {
     // Without a type it reads marks of assertions, transactions of its own consent page, and what
     // it purges: none of which is in use here.
     expect(callsOf("get")).toEqual(new Set(["type", ""]));
@@ -47,7 +47,7 @@ describe("the library", () => {
     expect(callsOf("list")).toEqual(new Set([""]));
   });
 
-  test("gives a code ten minutes, which the adapter makes fewer", ({ expect }) => {
+  test("lets a code expire after ten minutes, which the adapter shortens", ({ expect }) => {
     const pending = "grantPutOptions(grant, { expirationTtl: 600 })";
     expect(source.split(pending)).toHaveLength(2);
   });

@@ -29,7 +29,9 @@ interface Bundle {
   readonly Reader: new () => { read(lines: AsyncIterable<string>): Promise<void> };
 }
 
-test("counts the functions of the source, and the turns of their loops", async ({ expect }) => {
+test("the report counts the functions of the source, and the iterations of their loops", async ({
+  expect,
+}) => {
   const { code, functions } = instrument(BUNDLE);
   const url = `data:text/javascript,${encodeURIComponent(code)}`;
   const { default: handler, Reader } = (await import(/* @vite-ignore */ url)) as Bundle;
@@ -60,7 +62,7 @@ test("counts the functions of the source, and the turns of their loops", async (
   });
 });
 
-test("sums up by file and folder, apart from what is general", ({ expect }) => {
+test("the report sums up by file and folder, apart from the general parts", ({ expect }) => {
   const files = filesThatRan([
     { path: "src/lib/sleep.ts", name: "sleep" },
     { path: "src/http/mcp.ts", name: "post" },
@@ -72,7 +74,7 @@ test("sums up by file and folder, apart from what is general", ({ expect }) => {
   expect(summaryOf(files)).toEqual({ files: 3, folders: 3, filesToRead: 1 });
 });
 
-test("finds names that stand for more than one thing", ({ expect }) => {
+test("the report finds names that stand for more than one thing", ({ expect }) => {
   const files = [
     { path: "src/a/one.ts", text: "export interface Place {}\nexport const at = 1;\n" },
     { path: "src/b/one.ts", text: "export class Place {}\nconst at = 2;\n" },

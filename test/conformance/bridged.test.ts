@@ -84,7 +84,7 @@ function names(verdicts: readonly Verdict[]): readonly string[] {
 }
 
 describe.each(RUNS)(
-  "conformance with $requirements, $era server",
+  "for conformance with $requirements, $era server,",
   ({ requirements, era, cannot, warned }) => {
     let filter: EraFilter;
     let gateway: Server;
@@ -102,7 +102,7 @@ describe.each(RUNS)(
       await filter.close();
     });
 
-    test("every scenario passes, but for what cannot exist there", ({ expect }) => {
+    test("every scenario passes, except those that cannot exist there", ({ expect }) => {
       const failing = through
         .filter(({ scenario, failed }) => failed > 0 && !OTHER_EXTENSIONS.test(scenario))
         .map(({ scenario, failed }) => [scenario, failed]);
@@ -111,7 +111,7 @@ describe.each(RUNS)(
     });
 
     test(
-      "the scenarios are those of a server of both eras, and none has a warning more, but for what cannot exist there",
+      "the scenarios are those of a server of both eras, and none has more warnings, except those that cannot exist there",
       async ({ expect }) => {
         const direct = await runServerSuite(inject("fixture"), ["--requirements", requirements]);
         expect(names(through)).toEqual(names(direct));
@@ -125,7 +125,7 @@ describe.each(RUNS)(
 );
 
 test.for(RUNS)(
-  "the filter itself takes nothing from its own era: $era",
+  "the filter itself removes nothing from its own era: $era",
   { timeout: RUN_TIMEOUT_MS },
   async ({ era }, { expect, onTestFinished }) => {
     const own = era === "legacy" ? "2025-11-25" : "2026-07-28";

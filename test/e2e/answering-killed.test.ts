@@ -75,7 +75,7 @@ function lastOf({ call }: Answering): Json | undefined {
 }
 
 test.for(["resumable", "forgetful"] as const)(
-  "answers that were accepted outlive a kill: a %s server",
+  "an accepted answer of the user survives a kill of the gateway: a %s server",
   { timeout: TEST_TIMEOUT_MS },
   async (kind, { expect }) => {
     const upstream = upstreams[kind];

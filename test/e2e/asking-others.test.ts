@@ -21,10 +21,10 @@ const EVERYTHING: readonly (readonly [Kind, slug: string])[] = [
   ["v1-sse", "everything-sse"],
 ];
 
-describe.concurrent.each(EVERYTHING)("server-everything asks, %s at %s", (kind, slug) => {
+describe.concurrent.each(EVERYTHING)("a request of server-everything, %s at %s,", (kind, slug) => {
   const url = doorFor(kind, slug);
 
-  test("the model", async ({ expect, connect }) => {
+  test("reaches the client's model", async ({ expect, connect }) => {
     const client = await connect(kind, url);
     const result = await client.callTool("trigger-sampling-request", {
       prompt: "Say hello",
@@ -42,7 +42,7 @@ describe.concurrent.each(EVERYTHING)("server-everything asks, %s at %s", (kind, 
     ["accept", "✅ User provided the requested information!"],
     ["decline", "❌ User declined to provide the requested information."],
     ["cancel", "⚠️ User cancelled the elicitation dialog."],
-  ] as const)("with a form: %s", async ([action, text], { expect, connect }) => {
+  ] as const)("elicits with a form: %s", async ([action, text], { expect, connect }) => {
     const content = { name: "Ada", check: false, integer: 42 };
     const elicitation = (): Json => (action === "accept" ? { action, content } : { action });
     const client = await connect(kind, url, { answers: { elicitation } });
@@ -55,7 +55,7 @@ describe.concurrent.each(EVERYTHING)("server-everything asks, %s at %s", (kind, 
     ["accept", "✅ User completed the URL elicitation flow."],
     ["decline", "❌ User declined to open the URL"],
     ["cancel", "⚠️ User cancelled the URL elicitation"],
-  ] as const)("with a URL: %s", async ([action, text], { expect, connect }) => {
+  ] as const)("elicits with a URL: %s", async ([action, text], { expect, connect }) => {
     const client = await connect(kind, url, { answers: { elicitation: () => ({ action }) } });
     const page = { url: "https://example.com/pay", message: "Please pay", elicitationId: "e-1" };
     const result = await client.callTool("trigger-url-elicitation", page);
@@ -65,7 +65,10 @@ describe.concurrent.each(EVERYTHING)("server-everything asks, %s at %s", (kind, 
     });
   });
 
-  test("for the roots, and again when they have changed", async ({ expect, connect }) => {
+  test("lists the roots, and lists them again after they have changed", async ({
+    expect,
+    connect,
+  }) => {
     let roots = ROOTS;
     const tap = wiretap();
     const client = await connect(kind, url, { answers: { roots: () => roots }, fetch: tap.fetch });
@@ -85,7 +88,7 @@ describe.concurrent.each(EVERYTHING)("server-everything asks, %s at %s", (kind, 
     );
   });
 
-  test("nothing of a client that can do nothing", async ({ expect, connect }) => {
+  test("is not sent to a client that has no capabilities", async ({ expect, connect }) => {
     const client = await connect(kind, url, { capabilities: {} });
     const names = (await client.listTools()).map(({ name }) => name);
     expect(names).toContain("echo");
@@ -98,7 +101,7 @@ describe.concurrent.each(["v1-http", "v1-sse"] as const)("server-everything, %s"
     ["trigger-sampling-request-async", "You said: Resource"],
     ["trigger-elicitation-request-async", "- Name: Ada"],
   ])(
-    "asks for a task, and comes back for its result: %s",
+    "sends a request as a task, and fetches its result later: %s",
     async ([tool, text], { expect, connect }) => {
       const client = await connect(kind, doorFor(kind, "everything"), {
         answers: {
@@ -118,7 +121,7 @@ describe.concurrent.each(["v1-http", "v1-sse"] as const)("server-everything, %s"
   );
 });
 
-describe.concurrent.each(KINDS)("the demo asks, %s", (kind) => {
+describe.concurrent.each(KINDS)("the demo, %s,", (kind) => {
   test.for([
     [
       { action: "accept", content: { tea: "oolong", cups: 2, honey: true } },
@@ -126,14 +129,14 @@ describe.concurrent.each(KINDS)("the demo asks, %s", (kind) => {
     ],
     [{ action: "decline" }, "No hurry. The menu is at teahouse://menu, and the cushions are free."],
     [{ action: "cancel" }, "No hurry. The menu is at teahouse://menu, and the cushions are free."],
-  ] as const)("which tea: %j", async ([order, text], { expect, connect }) => {
+  ] as const)("asks the person which tea: %j", async ([order, text], { expect, connect }) => {
     const client = await connect(kind, doorFor(kind, "demo"), {
       answers: { elicitation: () => order },
     });
     expect(textOf(await client.callTool("order_tea"))).toBe(text);
   });
 
-  test("the guest's model for a haiku", async ({ expect, connect }) => {
+  test("asks the client's model for a haiku", async ({ expect, connect }) => {
     const client = await connect(kind, doorFor(kind, "demo"));
     expect(textOf(await client.callTool("write_haiku", { about: "an edge" }))).toBe(
       "You said: Write a haiku about an edge.\n\n(brushed on the wall, signed parrot-1)",

@@ -38,7 +38,7 @@ async function askForAll(client: Client): Promise<Json[]> {
   ];
 }
 
-describe.each(KINDS)("the fixture asks, %s", (kind) => {
+describe.each(KINDS)("a request of the fixture to the client, %s,", (kind) => {
   const url = doorFor(kind, "fixture");
   const route = {
     name: kind,
@@ -46,7 +46,7 @@ describe.each(KINDS)("the fixture asks, %s", (kind) => {
     through: [kind, url],
   } as const;
 
-  test("the model", async ({ expect, connect }) => {
+  test("samples the client's model", async ({ expect, connect }) => {
     const client = await connect(kind, url);
     const result = await client.callTool("test_sampling", { prompt: "Say hello" });
     expect(textOf(result)).toBe("LLM response: You said: Say hello");
@@ -61,7 +61,7 @@ describe.each(KINDS)("the fixture asks, %s", (kind) => {
     ]);
   });
 
-  test.for(ACTIONS)("with a form: %s", async (action, { expect, connect }) => {
+  test.for(ACTIONS)("elicits with a form: %s", async (action, { expect, connect }) => {
     const content = { username: "ada", email: "ada@example.com" };
     const answers = { elicitation: () => answer(action, content) };
     const client = await connect(kind, url, { answers });
@@ -76,7 +76,7 @@ describe.each(KINDS)("the fixture asks, %s", (kind) => {
     ]);
   });
 
-  test.for(ACTIONS)("with a URL: %s", async (action, { expect, connect }) => {
+  test.for(ACTIONS)("elicits with a URL: %s", async (action, { expect, connect }) => {
     const client = await connect(kind, url, { answers: { elicitation: () => ({ action }) } });
     const result = await client.callTool("test_url_elicitation");
     expect(textOf(result)).toBe(`URL elicitation completed: action=${action}, content={}`);
@@ -88,7 +88,7 @@ describe.each(KINDS)("the fixture asks, %s", (kind) => {
     ]);
   });
 
-  test("for the roots", async ({ expect, connect }) => {
+  test("lists the roots", async ({ expect, connect }) => {
     const client = await connect(kind, url);
     const result = await client.callTool("test_list_roots");
     expect(textOf(result)).toBe(ROOTS.map(({ uri }) => uri).join("\n"));
@@ -110,29 +110,29 @@ describe.each(KINDS)("the fixture asks, %s", (kind) => {
     ["test_input_required_result_request_state", "state-ok: the state came back unchanged"],
     ["test_input_required_result_tampered_state", "integrity-ok: the state came back unchanged"],
     ["test_input_required_result_multi_round", "Ada likes Ada"],
-  ])("in rounds: %s", async ([tool, text], { expect, connect }) => {
+  ])("is sent in rounds: %s", async ([tool, text], { expect, connect }) => {
     const client = await connect(kind, url);
     expect(textOf(await client.callTool(tool))).toBe(text);
     expect(client.asked).not.toEqual([]);
   });
 
-  test("while it gives a prompt", async ({ expect, connect }) => {
+  test("is sent while it serves a prompt", async ({ expect, connect }) => {
     const client = await connect(kind, url);
     const name = "test_input_required_result_prompt";
     const result = await client.request("prompts/get", { name });
     expect(result).toMatchObject({ messages: [{ content: { text: "Context: Ada" } }] });
   });
 
-  test("and gets an error for an answer", async ({ expect, connect }) => {
+  test("may be answered with an error", async ({ expect, connect }) => {
     const answers = { sampling: noModel, elicitation: noModel };
     await expectSame(expect, connect, route, askTwice, { answers });
   });
 
-  test("but not what the client cannot do", async ({ expect, connect }) => {
+  test("is not sent when the client lacks the capability", async ({ expect, connect }) => {
     await expectSame(expect, connect, route, askForAll, { capabilities: {} });
   });
 
-  test("many questions at once, answered the other way round", async ({ expect, connect }) => {
+  test("may be one of many, which are answered in reverse order", async ({ expect, connect }) => {
     const COUNT = 8;
     const waiting: (() => void)[] = [];
     const client = await connect(kind, url, {

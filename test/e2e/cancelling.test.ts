@@ -13,10 +13,10 @@ async function cancelledCount(client: Client): Promise<number> {
   return Number(textOf(await client.callTool("test_cancelled_count")));
 }
 
-describe.each(KINDS)("cancelling, %s", (kind) => {
+describe.each(KINDS)("a cancellation, %s,", (kind) => {
   const url = doorFor(kind, "fixture");
 
-  test("stops the call at the upstream, and nothing else", async ({ expect, connect }) => {
+  test("stops the call at the upstream, and no other call", async ({ expect, connect }) => {
     const client = await connect(kind, url);
     const before = await cancelledCount(client);
     const controller = new AbortController();
@@ -38,7 +38,10 @@ describe.each(KINDS)("cancelling, %s", (kind) => {
   });
 });
 
-test("a brew that is cancelled in mid-stream is heard of no more", async ({ expect, connect }) => {
+test("a brew that is cancelled in mid-stream sends no more messages", async ({
+  expect,
+  connect,
+}) => {
   // It takes two seconds, so all kinds brew at once.
   const clients = await Promise.all(KINDS.map((kind) => connect(kind, doorFor(kind, "demo"))));
   await Promise.all(
@@ -65,7 +68,7 @@ test("a brew that is cancelled in mid-stream is heard of no more", async ({ expe
   }
 });
 
-test("a modern client cancels a call that answers with a stream already", async ({
+test("a modern client can cancel a call whose response already streams", async ({
   expect,
   connect,
 }) => {

@@ -10,14 +10,15 @@ const SOON = { timeout: 30_000, interval: 20 };
 const WATCHED = "test://watched-resource";
 const KETTLE = "teahouse://kettle";
 
-function updatesOf({ heard }: Client, uri: string): number {
-  return heard.filter(
+function updatesOf({ notifications }: Client, uri: string): number {
+  return notifications.filter(
     ({ method, params }) => method === "notifications/resources/updated" && params["uri"] === uri,
   ).length;
 }
 
-function changesOf({ heard }: Client, list: string): number {
-  return heard.filter(({ method }) => method === `notifications/${list}/list_changed`).length;
+function changesOf({ notifications }: Client, list: string): number {
+  return notifications.filter(({ method }) => method === `notifications/${list}/list_changed`)
+    .length;
 }
 
 async function namesIn(client: Client, list: "tools" | "prompts" | "resources"): Promise<string[]> {
@@ -25,10 +26,13 @@ async function namesIn(client: Client, list: "tools" | "prompts" | "resources"):
   return (result[list] as { name: string }[]).map(({ name }) => name);
 }
 
-describe.each(KINDS)("news of the fixture, %s", (kind) => {
+describe.each(KINDS)("a notification of the fixture, %s,", (kind) => {
   const url = doorFor(kind, "fixture");
 
-  test("of a resource, each once, and none after the end", async ({ expect, connect }) => {
+  test("of a changed resource arrives once, and not after the subscription has ended", async ({
+    expect,
+    connect,
+  }) => {
     const client = await connect(kind, url);
     /** What is announced last is here, so nothing else is on its way any more. */
     const settle = async (): Promise<void> => {
@@ -58,7 +62,7 @@ describe.each(KINDS)("news of the fixture, %s", (kind) => {
     expect(client.errors).toEqual([]);
   });
 
-  test("of the lists", async ({ expect, connect }) => {
+  test("of a changed list arrives", async ({ expect, connect }) => {
     const client = await connect(kind, url);
     await client.watch();
     await vi.waitFor(async () => {
@@ -77,8 +81,8 @@ describe.each([
   ["v2-legacy", "everything"],
   ["v1-http", "everything-sse"],
   ["v1-sse", "everything-sse"],
-] as const)("news of server-everything, %s at %s", (kind, slug) => {
-  test("of the resources that are subscribed to", async ({ expect, connect }) => {
+] as const)("a notification of server-everything, %s at %s,", (kind, slug) => {
+  test("arrives for each subscribed resource", async ({ expect, connect }) => {
     const [left, kept] = ["demo://resource/dynamic/text/1", "demo://resource/dynamic/text/2"];
     const client = await connect(kind, doorFor(kind, slug));
     const stop = await client.watch(left);
@@ -103,7 +107,7 @@ describe.each([
 });
 
 describe.each(KINDS)("the demo's garden, %s", (kind) => {
-  test("opens and closes, and says so", async ({ expect, connect }) => {
+  test("opens and closes, and announces both", async ({ expect, connect }) => {
     const client = await connect(kind, doorFor(kind, "demo"));
     await client.callTool("open_garden", { open: false });
     await client.watch();
@@ -131,7 +135,7 @@ describe.each(KINDS)("the demo's garden, %s", (kind) => {
   });
 });
 
-test("the demo's kettle is heard by all who watch it", async ({ expect, connect }) => {
+test("the demo's kettle notifies every client that watches it", async ({ expect, connect }) => {
   // It changes every three seconds, so all listen at once.
   const clients = await Promise.all(KINDS.map((kind) => connect(kind, doorFor(kind, "demo"))));
   const deaf = await connect("v1-http", doorFor("v1-http", "demo"));
@@ -141,5 +145,5 @@ test("the demo's kettle is heard by all who watch it", async ({ expect, connect 
       clients.filter((client) => updatesOf(client, KETTLE) === 0).map(({ kind }) => kind),
     ).toEqual([]);
   }, SOON);
-  expect(deaf.heard).toEqual([]);
+  expect(deaf.notifications).toEqual([]);
 });

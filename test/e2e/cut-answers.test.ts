@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 test.for(WAYS_TO_CUT)(
-  "an answer that is cut after any of its bytes, by %s, is had whole",
+  "a response that is cut after any of its bytes, by %s, still arrives whole",
   async (way, { expect }) => {
     const never = await callAndCut(await openSession(), { way, afterBytes: Infinity });
     expect(never.messages).toHaveLength(SCRIPT.events + 1);

@@ -17,7 +17,7 @@ interface Tool {
   readonly outputSchema?: object;
 }
 
-test("every schema of the demo compiles, with one that names another dialect as the counter-check", async ({
+test("every schema of the demo compiles, and one that names another dialect does not", async ({
   connect,
   expect,
 }) => {

@@ -66,7 +66,7 @@ describe("a legacy-only server", () => {
     ["tools/call", { name: "echo", arguments: { message: "hello" } }],
     ["subscriptions/listen", { notifications: { toolsListChanged: true } }],
   ])(
-    "refuses what is modern as server-everything does: %s",
+    "refuses a modern request as server-everything does: %s",
     async ([method, params], { expect }) => {
       const answer = await postModern(legacyOnly.url, method, params);
       expect(answer).toEqual(await postModern(inject("everything"), method, params));
@@ -75,7 +75,10 @@ describe("a legacy-only server", () => {
     },
   );
 
-  test("serves a session, with what its server asks and says", async ({ expect, connect }) => {
+  test("serves a session, with the requests and notifications of its server", async ({
+    expect,
+    connect,
+  }) => {
     const client = await connect("v1-http", legacyOnly.url);
     expect(client.server.revision).toBe("2025-11-25");
     expect(textOf(await client.callTool("test_sampling", { prompt: "Hi" }))).toContain("Hi");
@@ -83,7 +86,7 @@ describe("a legacy-only server", () => {
     expect(client.progress).toHaveLength(3);
   });
 
-  test("that goes down takes its streams with it", async ({ expect, onTestFinished }) => {
+  test("ends its streams when it goes down", async ({ expect, onTestFinished }) => {
     const upstream = await startStreamingUpstream();
     const filter = await startEraFilter(upstream.url, { era: "legacy" });
     onTestFinished(async () => {
@@ -101,7 +104,7 @@ describe("a legacy-only server", () => {
     await expect(response.text()).rejects.toThrow("terminated");
   });
 
-  test("is spoken to as such by a client that can do both", async ({ expect, connect }) => {
+  test("is recognised as legacy by a client of both eras", async ({ expect, connect }) => {
     const client = await connect("v2-auto", legacyOnly.url);
     expect(client.server.revision).toBe("2025-11-25");
   });
@@ -109,7 +112,7 @@ describe("a legacy-only server", () => {
 
 describe("a modern-only server", () => {
   test.for(LEGACY_REVISIONS)(
-    "names what it supports to initialize of %s",
+    "answers initialize of %s with the versions that it supports",
     async (requested, { expect }) => {
       const params = { ...INITIALIZE.params, protocolVersion: requested };
       expect(await post(modernOnly.url, { ...INITIALIZE, params })).toEqual({
@@ -128,7 +131,7 @@ describe("a modern-only server", () => {
     },
   );
 
-  test("has no sessions to listen to, or to end", async ({ expect }) => {
+  test("has no session to open a stream for, or to delete", async ({ expect }) => {
     for (const method of ["GET", "DELETE"]) {
       const headers = { Accept: "text/event-stream", "Mcp-Session-Id": "some" };
       const response = await fetch(modernOnly.url, { method, headers });
@@ -137,13 +140,13 @@ describe("a modern-only server", () => {
     }
   });
 
-  test("serves modern clients, and they find it by themselves", async ({ expect, connect }) => {
+  test("serves modern clients, which detect its era by themselves", async ({ expect, connect }) => {
     const client = await connect("v2-auto", modernOnly.url);
     expect(client.server.revision).toBe(MODERN_REVISION);
     expect(textOf(await client.callTool("test_sampling", { prompt: "Hi" }))).toContain("Hi");
   });
 
-  test("is hung up on when its client hangs up", async ({ expect, connect }) => {
+  test("loses its connection when its client disconnects", async ({ expect, connect }) => {
     const client = await connect("v2-modern", modernOnly.url);
     const direct = await connect("v2-modern", inject("fixture"));
     const count = async (): Promise<number> =>
@@ -160,7 +163,7 @@ describe("a modern-only server", () => {
 });
 
 describe.each(LEGACY_REVISIONS)("a server of %s and nothing newer", (newest) => {
-  test("agrees to its own revision with newer clients, and to theirs with older ones", async ({
+  test("negotiates its own revision with newer clients, and theirs with older ones", async ({
     expect,
     connect,
   }) => {
@@ -175,7 +178,7 @@ describe.each(LEGACY_REVISIONS)("a server of %s and nothing newer", (newest) => 
     }
   });
 
-  test("knows no newer version in a header, if it knows the header", async ({ expect }) => {
+  test("rejects a newer version in the header, if it reads the header", async ({ expect }) => {
     const server = await startEraFilter(inject("fixture"), { era: "legacy", newest });
     try {
       const newer = { "MCP-Protocol-Version": newest < "2025-11-25" ? "2025-11-25" : "2026-01-01" };

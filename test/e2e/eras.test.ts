@@ -75,7 +75,7 @@ describe.each(LEGACY_ONLY)("a modern request at the legacy upstream %s", (slug) 
   });
 
   test.for(["v2-modern", "v2-auto"] as const)(
-    "%s has all of it, what the server asks included",
+    "serves %s completely, requests of the server included",
     async (kind, { expect, connect }) => {
       const client = await connect(kind, doorFor(kind, slug));
       expect(client.server.revision).toBe("2026-07-28");
@@ -91,7 +91,7 @@ describe.each(LEGACY_ONLY)("a modern request at the legacy upstream %s", (slug) 
 });
 
 test.for(["fixture", "demo", "everything", "everything-sse"])(
-  "left to find out, client 2 is modern at %s",
+  "client 2 with automatic negotiation is modern at %s",
   async (slug, { expect, connect }) => {
     const client = await connect("v2-auto", doorFor("v2-auto", slug));
     expect(client.server.revision).toBe("2026-07-28");
@@ -135,31 +135,34 @@ const REFUSALS: readonly {
   { kind: "v2-modern", slug: "demo", tool: -32_602 },
 ];
 
-describe.each(REFUSALS)("$kind at $slug asks for what is not there", ({ kind, slug, tool }) => {
-  test("a tool", async ({ expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, slug));
-    const outcome = await outcomeOf(client.callTool("no_such_tool"));
-    expect(JSON.stringify(outcome)).toContain("no_such_tool");
-    expect(outcome).toMatchObject(tool === "result" ? { isError: true } : { code: tool });
-  });
+describe.each(REFUSALS)(
+  "a request of $kind at $slug for something unknown",
+  ({ kind, slug, tool }) => {
+    test("fails for a tool", async ({ expect, connect }) => {
+      const client = await connect(kind, doorFor(kind, slug));
+      const outcome = await outcomeOf(client.callTool("no_such_tool"));
+      expect(JSON.stringify(outcome)).toContain("no_such_tool");
+      expect(outcome).toMatchObject(tool === "result" ? { isError: true } : { code: tool });
+    });
 
-  test("a resource", async ({ expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, slug));
-    const uri = "nowhere://to-be-found";
-    const outcome = await outcomeOf(client.request("resources/read", { uri }));
-    // `-32002` in the older revisions' text; these servers say this in all of them.
-    expect(outcome).toMatchObject({ code: -32_602 });
-    expect(JSON.stringify(outcome)).toContain(uri);
-  });
+    test("fails for a resource", async ({ expect, connect }) => {
+      const client = await connect(kind, doorFor(kind, slug));
+      const uri = "nowhere://to-be-found";
+      const outcome = await outcomeOf(client.request("resources/read", { uri }));
+      // `-32002` in the older revisions' text; these servers say this in all of them.
+      expect(outcome).toMatchObject({ code: -32_602 });
+      expect(JSON.stringify(outcome)).toContain(uri);
+    });
 
-  test("a method", async ({ expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, slug));
-    const outcome = await outcomeOf(client.request("edgeway/no-such-method"));
-    if (kind !== "v2-modern") expect(outcome).toMatchObject({ code: -32_601 });
-    // The modern era has a status for it, which SDK 2 passes on with the body as text.
-    else
-      expect(outcome).toMatchObject({
-        data: { status: 404, text: expect.stringContaining("-32601") },
-      });
-  });
-});
+    test("fails for a method", async ({ expect, connect }) => {
+      const client = await connect(kind, doorFor(kind, slug));
+      const outcome = await outcomeOf(client.request("edgeway/no-such-method"));
+      if (kind !== "v2-modern") expect(outcome).toMatchObject({ code: -32_601 });
+      // The modern era has a status for it, which SDK 2 passes on with the body as text.
+      else
+        expect(outcome).toMatchObject({
+          data: { status: 404, text: expect.stringContaining("-32601") },
+        });
+    });
+  },
+);

@@ -8,7 +8,7 @@ import { describe, inject, vi } from "vitest";
 import type { Client, Connect, Json, Kind } from "../support/clients-face.ts";
 import { doorFor, test } from "../support/clients.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
-import { heardOnce } from "./heard-once.ts";
+import { withoutRepeats } from "./without-repeats.ts";
 import { normalise } from "./parity.ts";
 
 const SOON = { timeout: 30_000, interval: 20 };
@@ -45,7 +45,7 @@ async function both(
     const asked = client.asked.filter(({ method }) => method !== "roots/list");
     return plain(normalise({ outcome, asked, errors: client.errors.map(String) }));
   };
-  const expected = await play(heardOnce(await connect(...direct, options)));
+  const expected = await play(withoutRepeats(await connect(...direct, options)));
   const actual = await play(await connect("v2-modern", doorFor("v2-modern", slug), options));
   return { expected, actual };
 }
@@ -71,7 +71,7 @@ async function call(client: Client, name: string, args: Json = {}): Promise<Json
 describe.each(ROUTES)("server-everything at $slug, for a modern client", (route) => {
   const url = doorFor("v2-modern", route.slug);
 
-  test("introduces itself alike", async ({ expect, connect }) => {
+  test("introduces itself as it does directly", async ({ expect, connect }) => {
     const { expected, actual } = await both(connect, route, async ({ server }) => {
       const { capabilities, info, instructions } = server;
       // Tasks of one era mean nothing in the other.
@@ -91,7 +91,7 @@ describe.each(ROUTES)("server-everything at $slug, for a modern client", (route)
     expect(actual).toEqual(expected);
   });
 
-  test("answers its tools alike", async ({ expect, connect }) => {
+  test("answers every tool as it does directly", async ({ expect, connect }) => {
     const { expected, actual } = await both(connect, route, async (client) => [
       await call(client, "echo", { message: "Grüße, 世界 🍵" }),
       await call(client, "echo"),
@@ -106,7 +106,10 @@ describe.each(ROUTES)("server-everything at $slug, for a modern client", (route)
     expect(actual).toEqual(expected);
   });
 
-  test("gives its resources, prompts and completions alike", async ({ expect, connect }) => {
+  test("serves resources, prompts and completions as it does directly", async ({
+    expect,
+    connect,
+  }) => {
     const { expected, actual } = await both(connect, route, async (client) => {
       const outcomes: Json[] = [];
       const ask = async (method: string, params: Json): Promise<void> => {
@@ -125,7 +128,7 @@ describe.each(ROUTES)("server-everything at $slug, for a modern client", (route)
     expect(actual).toEqual(expected);
   });
 
-  test("asks the model", async ({ expect, connect }) => {
+  test("samples the client's model", async ({ expect, connect }) => {
     const { expected, actual } = await both(connect, route, (client) =>
       call(client, "trigger-sampling-request", { prompt: "Say hello", maxTokens: 7 }),
     );
@@ -134,7 +137,7 @@ describe.each(ROUTES)("server-everything at $slug, for a modern client", (route)
   });
 
   test.for(["accept", "decline", "cancel"] as const)(
-    "asks with a form: %s",
+    "elicits with a form: %s",
     async (action, { expect, connect }) => {
       const content = { name: "Ada", check: false, integer: 42 };
       const elicitation = (): Json => (action === "accept" ? { action, content } : { action });
@@ -150,7 +153,7 @@ describe.each(ROUTES)("server-everything at $slug, for a modern client", (route)
   );
 
   test.for(["accept", "decline", "cancel"] as const)(
-    "asks to visit a URL: %s",
+    "elicits with a URL: %s",
     async (action, { expect, connect }) => {
       const page = { url: "https://example.com/pay", message: "Please pay", elicitationId: "e-1" };
       const { expected, actual } = await both(
@@ -164,7 +167,7 @@ describe.each(ROUTES)("server-everything at $slug, for a modern client", (route)
     },
   );
 
-  test("has a page visited first, where a legacy client would get an error", async ({
+  test("elicits with a URL first, where a legacy client would get an error", async ({
     expect,
     connect,
   }) => {
@@ -178,7 +181,7 @@ describe.each(ROUTES)("server-everything at $slug, for a modern client", (route)
     ]);
   });
 
-  test("works for long, and tells how far it is", async ({ expect, connect }) => {
+  test("reports the progress of a long call", async ({ expect, connect }) => {
     const { expected, actual } = await both(connect, route, async (client) => {
       const steps = { duration: 0.4, steps: 4 };
       const result = await client.callTool("trigger-long-running-operation", steps, { onprogress });
@@ -189,30 +192,27 @@ describe.each(ROUTES)("server-everything at $slug, for a modern client", (route)
     expect(actual).toMatchObject({ outcome: { reports: [1, 2, 3, 4].map((step) => [step, 4]) } });
   });
 
-  test("tells of the resources that are subscribed to, and of no others", async ({
-    expect,
-    connect,
-  }) => {
+  test("notifies of subscribed resources, and of no others", async ({ expect, connect }) => {
     const watched = "demo://resource/dynamic/text/1";
     const { expected, actual } = await both(connect, route, async (client) => {
       await client.watch(watched);
-      const heard = (): readonly unknown[] =>
-        client.heard
+      const updates = (): readonly unknown[] =>
+        client.notifications
           .filter(({ method }) => method === "notifications/resources/updated")
           .map(({ params }) => params["uri"]);
       // It sends one round at once, to the session that asks for it.
       await vi.waitFor(async () => {
         await client.callTool("toggle-subscriber-updates");
         await client.callTool("toggle-subscriber-updates");
-        expect(heard()).not.toEqual([]);
+        expect(updates()).not.toEqual([]);
       }, SOON);
-      return [...new Set(heard())];
+      return [...new Set(updates())];
     });
     expect(actual).toEqual(expected);
     expect(actual).toMatchObject({ outcome: [watched] });
   });
 
-  test("runs as a task what it runs only so, and the result is a plain one", async ({
+  test("runs a tool that requires a task as a task, and the result is a plain one", async ({
     expect,
     connect,
   }) => {
@@ -223,7 +223,7 @@ describe.each(ROUTES)("server-everything at $slug, for a modern client", (route)
   });
 });
 
-test("what is asked beside a call holds up nobody", async ({ expect, connect }) => {
+test("a request of the server outside a call blocks no call", async ({ expect, connect }) => {
   const client = await connect("v2-modern", doorFor("v2-modern", "everything"), {
     capabilities: CAPABILITIES,
   });

@@ -119,7 +119,7 @@ async function allHave(streams: readonly Stream[], updates: number): Promise<voi
   await until(() => countOf(streams, updates) === streams.length, what, TIMEOUT_MS / 2);
 }
 
-describe("one update", { timeout: TIMEOUT_MS }, () => {
+describe("an update", { timeout: TIMEOUT_MS }, () => {
   test(`reaches ${COUNT} sessions and ${COUNT} listeners, each once`, async () => {
     const first = await subscribe(); // from here on the server is watched
     const sessions = [first, ...(await inParallel(COUNT - 1, AT_ONCE, subscribe))];

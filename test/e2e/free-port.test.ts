@@ -7,12 +7,12 @@ import { expect, test } from "vitest";
 
 import { freePort } from "../support/free-port.ts";
 
-test("a port that was told is told to nobody else, though nobody listens there yet", async () => {
+test("a free port is returned only once, even though no process listens there yet", async () => {
   const port = await freePort();
   await expect(freePort(port, port + 1)).rejects.toThrow(`No port from ${port} to ${port} is free`);
 });
 
-test("a port that somebody listens on is not told, and is when they have gone", async () => {
+test("a port that is in use is not returned until it is free again", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as AddressInfo;

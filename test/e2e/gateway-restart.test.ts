@@ -67,6 +67,6 @@ test("sessions outlive the gateway", async ({ expect, connect, onTestFinished })
   // The subscription was made before; the stream for its news is opened again by the SDK.
   await vi.waitFor(async () => {
     await fixture?.callTool("test_touch_watched");
-    expect(fixture?.heard.map(({ params }) => params["uri"])).toContain(WATCHED);
+    expect(fixture?.notifications.map(({ params }) => params["uri"])).toContain(WATCHED);
   }, SOON);
 });

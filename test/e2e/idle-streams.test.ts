@@ -86,12 +86,12 @@ test(`${STREAMS} idle streams cost nothing, and deliver`, { timeout: TIMEOUT_MS 
   });
   const { objectsConstructed } = await readCosts(gateway.url);
   expect(objectsConstructed - idle.objectsConstructed).toBe(STREAMS);
-  expect(heardOn(streams)).toEqual(allTheSame(sessions, [1, 2]));
+  expect(numbersOn(streams)).toEqual(allTheSame(sessions, [1, 2]));
   expect(streams.filter(({ isOver }) => isOver)).toEqual([]);
 });
 
 test(
-  "what comes just when an object falls asleep is delivered",
+  "a message that comes just as an object hibernates is delivered",
   {
     timeout: TIMEOUT_MS,
   },
@@ -115,7 +115,7 @@ test(
       }),
     );
     await allHave(streams, NAPS.length);
-    expect(heardOn(streams)).toEqual(allTheSame(sessions, [1, 2, 3, 4]));
+    expect(numbersOn(streams)).toEqual(allTheSame(sessions, [1, 2, 3, 4]));
     expect(streams.filter(({ isOver }) => isOver)).toEqual([]);
   },
 );
@@ -166,13 +166,13 @@ async function allHave(streams: readonly IdleStream[], count: number): Promise<v
 }
 
 /** What each stream has, by the session of the upstream that it is of. */
-function heardOn(streams: readonly IdleStream[]): Readonly<Record<string, readonly number[]>> {
-  const heard: Record<string, number[]> = {};
+function numbersOn(streams: readonly IdleStream[]): Readonly<Record<string, readonly number[]>> {
+  const numbers: Record<string, number[]> = {};
   for (const message of streams.flatMap(({ messages }) => messages)) {
     const { session, number } = newsIn(message);
-    (heard[session] ??= []).push(number);
+    (numbers[session] ??= []).push(number);
   }
-  return heard;
+  return numbers;
 }
 
 function allTheSame<T>(keys: readonly string[], value: T): Readonly<Record<string, T>> {

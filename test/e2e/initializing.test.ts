@@ -58,42 +58,46 @@ async function sessionObjects(): Promise<readonly string[]> {
   return files.filter((file) => isObject.test(file)).toSorted();
 }
 
-test(`${OPENINGS} sessions are opened for nothing`, { timeout: TIMEOUT_MS }, async () => {
-  const url = `${gateway.url}/mcp/one`;
-  // Keys and the upstream's own handshake are fetched once.
-  await openRawSession(url);
-  const before = await readCosts(gateway.url);
-  const objects = await sessionObjects();
+test(
+  `${OPENINGS} opened sessions construct no object and write no row`,
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const url = `${gateway.url}/mcp/one`;
+    // Keys and the upstream's own handshake are fetched once.
+    await openRawSession(url);
+    const before = await readCosts(gateway.url);
+    const objects = await sessionObjects();
 
-  const startedAt = performance.now();
-  const openings = await inParallel(OPENINGS, AT_ONCE, async (index) => {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: {
-        "Content-Type": "application/json",
-        Accept: "application/json, text/event-stream",
-      },
-      body: JSON.stringify({ ...INITIALIZE, id: index }),
+    const startedAt = performance.now();
+    const openings = await inParallel(OPENINGS, AT_ONCE, async (index) => {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          Accept: "application/json, text/event-stream",
+        },
+        body: JSON.stringify({ ...INITIALIZE, id: index }),
+      });
+      const { id } = (await response.json()) as { id: unknown };
+      const sessionId = response.headers.get("mcp-session-id") ?? "";
+      return { isOpen: response.status === 200 && id === index, sessionId };
     });
-    const { id } = (await response.json()) as { id: unknown };
-    const sessionId = response.headers.get("mcp-session-id") ?? "";
-    return { isOpen: response.status === 200 && id === index, sessionId };
-  });
-  const seconds = (performance.now() - startedAt) / 1000;
-  process.stdout.write(`${OPENINGS} sessions opened in ${seconds.toFixed(1)} s\n`);
+    const seconds = (performance.now() - startedAt) / 1000;
+    process.stdout.write(`${OPENINGS} sessions opened in ${seconds.toFixed(1)} s\n`);
 
-  expect(openings.filter(({ isOpen }) => !isOpen)).toEqual([]);
-  const ids = new Set(openings.map(({ sessionId }) => sessionId));
-  expect(ids.size).toBe(OPENINGS);
-  expect([...ids].filter((id) => !/^[\x21-\x7e]{16,}$/.test(id))).toEqual([]);
-  const after = await readCosts(gateway.url);
-  expect(after.objectsConstructed - before.objectsConstructed).toBe(0);
-  expect(after.rowsWritten - before.rowsWritten).toBe(0);
-  expect(after.alarmsSet - before.alarmsSet).toBe(0);
-  expect(await sessionObjects()).toEqual(objects);
-  const handshakes = upstream.received.filter(({ method }) => method === "initialize");
-  expect(handshakes.length).toBeLessThanOrEqual(MAX_HANDSHAKES);
-});
+    expect(openings.filter(({ isOpen }) => !isOpen)).toEqual([]);
+    const ids = new Set(openings.map(({ sessionId }) => sessionId));
+    expect(ids.size).toBe(OPENINGS);
+    expect([...ids].filter((id) => !/^[\x21-\x7e]{16,}$/.test(id))).toEqual([]);
+    const after = await readCosts(gateway.url);
+    expect(after.objectsConstructed - before.objectsConstructed).toBe(0);
+    expect(after.rowsWritten - before.rowsWritten).toBe(0);
+    expect(after.alarmsSet - before.alarmsSet).toBe(0);
+    expect(await sessionObjects()).toEqual(objects);
+    const handshakes = upstream.received.filter(({ method }) => method === "initialize");
+    expect(handshakes.length).toBeLessThanOrEqual(MAX_HANDSHAKES);
+  },
+);
 
 test(
   `${FORGERIES} forged ids get the same 404, and wake nobody`,

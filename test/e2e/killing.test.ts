@@ -44,7 +44,7 @@ afterAll(async () => {
   await Promise.all(Object.values(upstreams).map((upstream) => upstream.close()));
 });
 
-test("there are more than fifty moments, no two of them alike", ({ expect }) => {
+test("the plan has more than fifty moments, no two of them alike", ({ expect }) => {
   const plans = SEEDS.flatMap(plansOf);
   const again = plans.filter(({ replay }) => replay !== undefined);
   expect(plans.length + again.length).toBeGreaterThan(50);
@@ -53,7 +53,7 @@ test("there are more than fifty moments, no two of them alike", ({ expect }) => 
 });
 
 test.for(SEEDS)(
-  "nothing is lost and nothing comes twice, seed %i",
+  "no message is lost or duplicated, seed %i",
   { timeout: TEST_TIMEOUT_MS },
   async (seed, { expect, onTestFinished }) => {
     const callers = plansOf(seed).map(createCaller);
@@ -72,7 +72,7 @@ test.for(SEEDS)(
   },
 );
 
-test("in the end, no call has reached its upstream twice", ({ expect }) => {
+test("at the end, no call has reached its upstream twice", ({ expect }) => {
   const calls = SEEDS.flatMap(plansOf).map(({ upstream, script }) => ({
     call: script.call,
     posts: upstreams[upstream].call(script.call).posts,

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 test(
-  "a modern client is asked, and the call comes to its end",
+  "a modern client receives the server's request, and the call completes",
   HANGING,
   async ({ expect, connect }) => {
     const client = await connect("v2-modern", `${gateway.url}/mcp/late`);
@@ -46,7 +46,7 @@ test(
 );
 
 test(
-  "a legacy client that listens is asked, and the call comes to its end",
+  "a legacy client with an open stream receives the server's request, and the call completes",
   HANGING,
   async ({ expect }) => {
     const session = await openRawSession(`${gateway.url}/mcp/late`);

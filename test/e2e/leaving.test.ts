@@ -44,7 +44,7 @@ test.concurrent("an HTTP+SSE session ends with its stream", async ({ expect, con
   await vi.waitFor(async () => expect((await post()).status).toBe(404), SOON);
 });
 
-test.concurrent("a session's streams that nobody reads make room for others", async ({
+test.concurrent("the streams of a session that no client reads make room for others", async ({
   expect,
   connect,
 }) => {
@@ -63,7 +63,7 @@ test.concurrent("a session's streams that nobody reads make room for others", as
   }
 });
 
-describe("a modern client that hangs up in mid-call cancels it, however seldom streams are kept alive", () => {
+describe("a modern client that disconnects in mid-call cancels the call, however rarely streams send keep-alives", () => {
   const LONG_MS = 300_000;
   let rarely: Server;
 
@@ -76,7 +76,7 @@ describe("a modern client that hangs up in mid-call cancels it, however seldom s
   });
   afterAll(() => rarely.stop());
 
-  test.for(["fixture", "older"])("at %s", async (server, { expect, connect }) => {
+  test.for(["fixture", "older"])("at the endpoint %s", async (server, { expect, connect }) => {
     const tap = wiretap();
     const url = `${rarely.url}/mcp/${server}`;
     const client = await connect("v2-modern", url, { fetch: tap.fetch });

@@ -7,14 +7,14 @@ import { doorFor, test } from "../support/clients.ts";
 import { textOf } from "./outcome.ts";
 
 /** `level: data` of every log message so far. */
-function logOf({ heard }: Client): string[] {
-  return heard
+function logOf({ notifications }: Client): string[] {
+  return notifications
     .filter(({ method }) => method === "notifications/message")
     .map(({ params }) => `${String(params["level"])}: ${JSON.stringify(params["data"])}`);
 }
 
-describe.each(KINDS)("logging, %s", (kind) => {
-  test("of the fixture, at the level asked for", async ({ expect, connect }) => {
+describe.each(KINDS)("a log message, %s,", (kind) => {
+  test("of the fixture arrives if it has the level that was set", async ({ expect, connect }) => {
     const client = await connect(kind, doorFor(kind, "fixture"));
     await client.setLogLevel("info");
     await client.callTool("test_tool_with_logging");
@@ -34,19 +34,24 @@ describe.each(KINDS)("logging, %s", (kind) => {
     ["debug", ["debug", "info", "notice", "warning"]],
     ["notice", ["notice", "warning"]],
     ["emergency", []],
-  ] as const)("of the demo, from %s on", async ([level, levels], { expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, "demo"));
-    await client.setLogLevel(level);
-    await client.callTool("listen_to_kettle");
-    expect(logOf(client).map((line) => line.split(":")[0])).toEqual(levels);
-    expect(client.heard.map(({ params }) => params["logger"])).toEqual(levels.map(() => "kettle"));
-  });
+  ] as const)(
+    "of the demo arrives from the level %s on",
+    async ([level, levels], { expect, connect }) => {
+      const client = await connect(kind, doorFor(kind, "demo"));
+      await client.setLogLevel(level);
+      await client.callTool("listen_to_kettle");
+      expect(logOf(client).map((line) => line.split(":")[0])).toEqual(levels);
+      expect(client.notifications.map(({ params }) => params["logger"])).toEqual(
+        levels.map(() => "kettle"),
+      );
+    },
+  );
 });
 
-test("a modern client that names no level hears nothing", async ({ expect, connect }) => {
+test("a modern client that sets no level receives no log message", async ({ expect, connect }) => {
   const client = await connect("v2-modern", doorFor("v2-modern", "fixture"));
   await client.callTool("test_tool_with_logging");
-  expect(client.heard).toEqual([]);
+  expect(client.notifications).toEqual([]);
 });
 
 describe.each([
@@ -55,8 +60,8 @@ describe.each([
   ["v2-legacy", "everything"],
   ["v1-http", "everything-sse"],
   ["v1-sse", "everything-sse"],
-] as const)("logging on the side, %s at %s", (kind, slug) => {
-  test("reaches the client though no call runs", async ({ expect, connect }) => {
+] as const)("a log message outside a call, %s at %s,", (kind, slug) => {
+  test("reaches the client", async ({ expect, connect }) => {
     const client = await connect(kind, doorFor(kind, slug));
     await client.setLogLevel("debug");
     await client.callTool("toggle-simulated-logging");

@@ -18,15 +18,18 @@ const CELLS = LEGACY_REVISIONS.filter((client) => client !== OVER_SSE).flatMap((
   REVISIONS.map((server) => ({ client, server })),
 );
 
-describe.each(CELLS)("client of $client, server of $server", ({ client: revision, server }) => {
-  test("a connection that breaks is taken up", async ({ expect, connect }) => {
-    const tap = wiretap();
-    const client = await connectAt(connect, revision, doorTo(server), { fetch: tap.fetch });
-    const result = await cutInMidCall(client, tap);
-    expect(textOf(result)).toMatch("Let go");
-    expect(client.progress.map(({ progress }) => progress)).toEqual([1, 2]);
-    // It, and the one that let it go.
-    expect(tap.noted.filter(({ rpc }) => rpc === "tools/call")).toHaveLength(2);
-    expect(tap.noted.filter(({ lastEventId }) => lastEventId !== null)).toHaveLength(1);
-  });
-});
+describe.each(CELLS)(
+  "with a client of $client and a server of $server,",
+  ({ client: revision, server }) => {
+    test("a broken connection is resumed", async ({ expect, connect }) => {
+      const tap = wiretap();
+      const client = await connectAt(connect, revision, doorTo(server), { fetch: tap.fetch });
+      const result = await cutInMidCall(client, tap);
+      expect(textOf(result)).toMatch("Let go");
+      expect(client.progress.map(({ progress }) => progress)).toEqual([1, 2]);
+      // It, and the one that let it go.
+      expect(tap.noted.filter(({ rpc }) => rpc === "tools/call")).toHaveLength(2);
+      expect(tap.noted.filter(({ lastEventId }) => lastEventId !== null)).toHaveLength(1);
+    });
+  },
+);

@@ -5,14 +5,14 @@ import { expect, test } from "vitest";
 import { CELLS, crosses } from "./matrix.ts";
 import { FEATURES } from "./matrix-features.ts";
 
-test("what does not cross is said, and why", () => {
+test("every feature that does not cross has a reason", () => {
   const silent = FEATURES.filter(
     ({ since, instead }) => (since === undefined) !== (instead === undefined),
   );
   expect(silent.map(({ name }) => name)).toEqual([]);
 });
 
-test("every feature is tried wherever it crosses", () => {
+test("every feature is tested wherever it crosses", () => {
   const untried = FEATURES.flatMap((feature) =>
     CELLS.filter((cell) => crosses(feature, cell) && feature.applies?.(cell) === false).map(
       ({ client, server }) => `${feature.name}: ${client}, ${server}`,

@@ -69,15 +69,18 @@ describe("mcp-remote", () => {
     ["/mcp", []],
     ["/mcp", ["--host", "127.0.0.1"]],
     ["/sse", ["--transport", "sse-only"]],
-  ])("goes from nothing to a tool result: %s %j", async ([path, options], { expect, person }) => {
-    const remote = person.start(path, options);
-    await person.signIn(remote);
-    expect(await useTool(remote)).toMatch(RESULT);
-    const [opened] = await person.home.opened();
-    expect(remote.said()).toContain(opened);
-  });
+  ])(
+    "gets from an empty configuration to a tool result: %s %j",
+    async ([path, options], { expect, person }) => {
+      const remote = person.start(path, options);
+      await person.signIn(remote);
+      expect(await useTool(remote)).toMatch(RESULT);
+      const [opened] = await person.home.opened();
+      expect(remote.said()).toContain(opened);
+    },
+  );
 
-  test("is not asked again when it starts again", async ({ expect, person }) => {
+  test("needs no new sign-in when it starts again", async ({ expect, person }) => {
     const first = person.start();
     await person.signIn(first);
     await first.close();
@@ -104,7 +107,10 @@ describe("mcp-remote", () => {
     expect(await person.home.opened()).toHaveLength(1);
   });
 
-  test("of several hosts share one sign-in, and refresh at once", async ({ expect, person }) => {
+  test("shares one sign-in between several hosts, which refresh at once", async ({
+    expect,
+    person,
+  }) => {
     const first = person.start();
     await person.signIn(first);
     await first.close();

@@ -73,24 +73,24 @@ async function approve(formActions: readonly string[] | "omit"): Promise<"arrive
   return Promise.race([blocked, arrived]);
 }
 
-describe("the way back to the client", () => {
-  test("B42a: is open to a loopback port, whichever it is", async ({ expect }) => {
+describe("the redirect to the client", () => {
+  test("B42a: is allowed to any loopback port", async ({ expect }) => {
     expect(await approve(formActionsFor("http://127.0.0.1/callback"))).toBe("arrived");
     expect(await approve(formActionsFor("http://localhost:1/callback"))).toBe("arrived");
   });
 
-  test("is open when nothing is said of it", async ({ expect }) => {
+  test("is allowed when the policy does not mention it", async ({ expect }) => {
     expect(await approve("omit")).toBe("arrived");
   });
 
-  test("is blocked where it is not named, so it has to be", async ({ expect }) => {
+  test("is blocked where the policy omits it, so the policy has to name it", async ({ expect }) => {
     expect(await approve([])).toBe("blocked");
     expect(await approve(formActionsFor("https://claude.ai/api/mcp/auth_callback"))).toBe(
       "blocked",
     );
   });
 
-  test("leads to the window that opened the page, which still knows it", async ({ expect }) => {
+  test("reaches the window that opened the page, through `opener`", async ({ expect }) => {
     const gateway = await serve(({ method }) =>
       method === "POST"
         ? seeOther(`${client.origin}/callback`, { origin })
@@ -128,7 +128,7 @@ describe("the consent page", () => {
     expect(await shown.evaluate<boolean>("document.activeElement === document.body")).toBe(true);
   });
 
-  test("goes by keyboard from top to bottom", async ({ expect }) => {
+  test("can be used by keyboard from top to bottom", async ({ expect }) => {
     const shown = await show(SAMPLES["consent"]);
     const order: string[] = [];
     for (let stops = 0; stops < 5; stops++) {
@@ -165,7 +165,7 @@ describe("the consent page", () => {
 
 describe("the admin page", () => {
   test.for([true, false])(
-    "asks before it deletes for everybody, with a script: %s",
+    "asks for confirmation before it deletes for all users, with a script: %s",
     async (javaScriptEnabled, { expect }) => {
       let sent = 0;
       const site = await serve(({ method }) => {
@@ -202,7 +202,7 @@ describe("the connect page", () => {
     ["key-created", "the key", MODELS.keyCreated.key],
     ["service-created", "the secret", MODELS.serviceCreated.secret],
   ] as const)(
-    "has its like where a secret is shown once: %s",
+    "has a counterpart where a secret is shown once: %s",
     async ([name, what, secret], { expect }) => {
       const shown = await show(SAMPLES[name]);
       await shown.getByRole("button", { name: `Copy ${what}` }).click();
@@ -211,7 +211,7 @@ describe("the connect page", () => {
     },
   );
 
-  test("is whole without a script", async ({ expect }) => {
+  test("is complete without a script", async ({ expect }) => {
     const site = await serve(() => page(connectView(MODELS.connect), { origin }));
     const context = await browser.newContext({ javaScriptEnabled: false });
     const shown = await context.newPage();

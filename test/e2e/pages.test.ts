@@ -53,7 +53,7 @@ async function faults(): Promise<string[]> {
 
 describe("a page", () => {
   test.for(Object.keys(SAMPLES))(
-    "%s is for everybody, in every light",
+    "%s is accessible, in light and in dark",
     async (name, { expect }) => {
       await checked.goto(`${site.origin}/${name}`);
       await checked.evaluate(axe.source);
@@ -72,7 +72,7 @@ describe("a page", () => {
   );
 
   test.for(Object.keys(SAMPLES))(
-    "%s asks for nothing and is not complained of",
+    "%s loads nothing, and the browser reports no problem",
     async (name, { expect }) => {
       const context = await browser.newContext();
       const shown = await context.newPage();

@@ -44,7 +44,10 @@ const CALLS: readonly (readonly [tool: string, args: Json])[] = [
 ];
 
 describe.each(WAYS)("the demo, $name", (way) => {
-  test("introduces itself, and lists the same in the same order", async ({ expect, connect }) => {
+  test("introduces itself, and lists the same in the same order, as it does directly", async ({
+    expect,
+    connect,
+  }) => {
     await expectSame(expect, connect, routeOf(way), async (client) => {
       await client.callTool("open_garden", { open: false });
       return [
@@ -57,7 +60,7 @@ describe.each(WAYS)("the demo, $name", (way) => {
     });
   });
 
-  test("answers tools alike", async ({ expect, connect }) => {
+  test("answers every tool as it does directly", async ({ expect, connect }) => {
     await expectSame(expect, connect, routeOf(way), async (client) => {
       await client.listTools();
       const outcomes: Json[] = [];
@@ -68,7 +71,10 @@ describe.each(WAYS)("the demo, $name", (way) => {
     });
   });
 
-  test("gives resources, prompts and completions alike", async ({ expect, connect }) => {
+  test("serves resources, prompts and completions as it does directly", async ({
+    expect,
+    connect,
+  }) => {
     const requests: readonly (readonly [method: string, params: Json])[] = [
       ["resources/read", { uri: "teahouse://menu" }],
       ["resources/read", { uri: "teahouse://sign" }],

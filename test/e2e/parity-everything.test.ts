@@ -119,7 +119,7 @@ async function namesIn(client: Client, list: string, member: string): Promise<st
 describe.each(ROUTES)("server-everything, $name", (route) => {
   const hasTasks = route.through[0].startsWith("v1");
 
-  test("introduces itself alike", async ({ expect, connect }) => {
+  test("introduces itself as it does directly", async ({ expect, connect }) => {
     await expectSame(expect, connect, route, async ({ server }) => server);
   });
 
@@ -132,7 +132,7 @@ describe.each(ROUTES)("server-everything, $name", (route) => {
     ]);
   });
 
-  test("answers every tool alike", async ({ expect, connect }) => {
+  test("answers every tool as it does directly", async ({ expect, connect }) => {
     await expectSame(expect, connect, route, async (client) => {
       const tools = await namesIn(client, "tools/list", "tools");
       const known = Object.keys(CALLS).filter(
@@ -150,7 +150,7 @@ describe.each(ROUTES)("server-everything, $name", (route) => {
     });
   });
 
-  test("gives every resource alike", async ({ expect, connect }) => {
+  test("serves every resource as it does directly", async ({ expect, connect }) => {
     await expectSame(expect, connect, route, async (client) => {
       const uris = [
         ...(await namesIn(client, "resources/list", "resources")),
@@ -167,7 +167,7 @@ describe.each(ROUTES)("server-everything, $name", (route) => {
     });
   });
 
-  test("gives every prompt and completion alike", async ({ expect, connect }) => {
+  test("serves every prompt and completion as it does directly", async ({ expect, connect }) => {
     const prompts: readonly Json[] = [
       { name: "simple-prompt" },
       { name: "args-prompt", arguments: { city: "Kyoto" } },

@@ -41,7 +41,7 @@ const TEMPLATE = { type: "ref/resource", uri: "test://template/{id}/data" };
 const PROMPT = { type: "ref/prompt", name: "test_prompt_with_arguments" };
 
 describe.concurrent.each(ROUTES)("the fixture, $name", (route) => {
-  test("introduces itself alike", async ({ expect, connect }) => {
+  test("introduces itself as it does directly", async ({ expect, connect }) => {
     await expectSame(expect, connect, route, async ({ server }) => server);
   });
 
@@ -54,7 +54,7 @@ describe.concurrent.each(ROUTES)("the fixture, $name", (route) => {
     ]);
   });
 
-  test("answers every tool alike, with the same progress and questions", async ({
+  test("answers every tool as it does directly, with the same progress and requests", async ({
     expect,
     connect,
   }) => {
@@ -70,7 +70,10 @@ describe.concurrent.each(ROUTES)("the fixture, $name", (route) => {
     });
   });
 
-  test("gives every resource, prompt and completion alike", async ({ expect, connect }) => {
+  test("serves every resource, prompt and completion as it does directly", async ({
+    expect,
+    connect,
+  }) => {
     await expectSame(expect, connect, route, async (client) => {
       const outcomes: Json[] = [];
       const ask = async (method: string, params: Json): Promise<void> => {

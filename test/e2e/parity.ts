@@ -3,7 +3,7 @@
 import type { ExpectStatic } from "vitest";
 
 import type { Client, Connect, ConnectOptions, Kind } from "../support/clients-face.ts";
-import { heardOnce } from "./heard-once.ts";
+import { withoutRepeats } from "./without-repeats.ts";
 
 /** The same server by two ways. The SDKs are the same, the transports need not be. */
 export interface Route {
@@ -25,7 +25,7 @@ export async function expectSame(
   script: Script,
   options?: ConnectOptions,
 ): Promise<void> {
-  const expected = await play(script, heardOnce(await connect(...direct, options)));
+  const expected = await play(script, withoutRepeats(await connect(...direct, options)));
   const actual = await play(script, await connect(...through, options));
   expect(actual.outcome).toEqual(expected.outcome);
   expect(actual.replies).toEqual(expected.replies);

@@ -91,9 +91,9 @@ async function startServers(): Promise<void> {
   await Promise.all(Object.values(upstreams).map((upstream) => upstream.start()));
 }
 
-describe.each(OUTAGES)("parked when $fault", ({ fault, begin, end }) => {
+describe.each(OUTAGES)("a call that is parked when $fault", ({ fault, begin, end }) => {
   test.for(SEEDS)(
-    "a call has its result or one error, and ran once, seed %i",
+    "has its result or one error, and ran once, seed %i",
     { timeout: TEST_TIMEOUT_MS },
     async (seed, { expect, onTestFinished }) => {
       if (fault === "the server was killed") onTestFinished(startServers);
@@ -123,7 +123,7 @@ function isPatient({ plan }: ParkingClient): boolean {
 }
 
 test(
-  "a person who decides while the gateway is killed is heard after it: SDK 2",
+  "the decision of a person arrives though the gateway is killed meanwhile: SDK 2",
   { timeout: TEST_TIMEOUT_MS },
   async ({ expect, connect }) => {
     const decision = Promise.withResolvers<void>();

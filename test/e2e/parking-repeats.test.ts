@@ -51,7 +51,7 @@ test.for([
   ["the answer", ["the answer"]],
   ["its receipt", ["its receipt"]],
   ["both, one after the other", ["the answer", "its receipt"]],
-] as const)("an answer is brought again when %s is lost", async ([what, losses], { expect }) => {
+] as const)("a response is delivered again when %s is lost", async ([what, losses], { expect }) => {
   const { caller, known } = begin(`losing ${what}`, { questions: 2 });
   known.losses.push(...losses);
   const first = await caller.begin();
@@ -65,8 +65,8 @@ test.for([
   expect(known.posts).toBe(1);
 });
 
-describe("a client that repeats itself", () => {
-  test("while its answer is worked on, gets what comes of it both times", async ({ expect }) => {
+describe("a client that repeats its request", () => {
+  test("gets the same outcome twice while its answer is processed", async ({ expect }) => {
     const { caller, known } = begin("twice at once", { questions: 1, stopAfter: 1 });
     const asked = await caller.begin();
     isAsked(expect, asked);
@@ -80,7 +80,7 @@ describe("a client that repeats itself", () => {
     expect(known.posts).toBe(1);
   });
 
-  test("is asked the next question again, and not the one before it", async ({ expect }) => {
+  test("gets the next question again, and not the one before it", async ({ expect }) => {
     const { caller, known } = begin("a round again", { questions: 2 });
     const first = await caller.begin();
     isAsked(expect, first);
@@ -95,7 +95,7 @@ describe("a client that repeats itself", () => {
     expect(known.answers).toHaveLength(2);
   });
 
-  test("after the end, gets the end again", async ({ expect }) => {
+  test("gets the result again after the end", async ({ expect }) => {
     const { caller, known } = begin("after the end", { questions: 1 });
     const asked = await caller.begin();
     isAsked(expect, asked);
@@ -106,7 +106,7 @@ describe("a client that repeats itself", () => {
     expect(known.posts).toBe(1);
   });
 
-  test("without an answer, is asked again", async ({ expect }) => {
+  test("gets the question again when it sends no answer", async ({ expect }) => {
     const { caller } = begin("no answer", { questions: 1 });
     const asked = await caller.begin();
     isAsked(expect, asked);

@@ -19,8 +19,8 @@ function byToken({ progress }: Client): Map<unknown, unknown[]> {
   );
 }
 
-describe.concurrent.each(KINDS)("progress, %s", (kind) => {
-  test("of the fixture, handed to the caller", async ({ expect, connect }) => {
+describe.concurrent.each(KINDS)("progress, %s,", (kind) => {
+  test("of the fixture is passed to the caller", async ({ expect, connect }) => {
     const client = await connect(kind, doorFor(kind, "fixture"));
     const seen: Json[] = [];
     const look = (report: Json): void => void seen.push(report);
@@ -65,7 +65,7 @@ describe.concurrent.each(KINDS)("progress, %s", (kind) => {
     );
   });
 
-  test(`of ${BURST} reports, all arrive in order`, async ({ expect, connect }) => {
+  test(`in ${BURST} reports arrives in order`, async ({ expect, connect }) => {
     const client = await connect(kind, doorFor(kind, "fixture"));
     const burst = { count: BURST, bytes: 200 };
     const result = await client.callTool("test_burst", burst, { onprogress });
@@ -82,7 +82,7 @@ describe.concurrent.each([
   ["v1-sse", "everything"],
   ["v2-legacy", "everything"],
   ["v1-http", "everything-sse"],
-] as const)("progress of server-everything, %s at %s", (kind, slug) => {
+] as const)("progress of server-everything, %s at %s,", (kind, slug) => {
   test("arrives step by step", async ({ expect, connect }) => {
     const client = await connect(kind, doorFor(kind, slug));
     const steps = { duration: 0.4, steps: 4 };
@@ -92,7 +92,7 @@ describe.concurrent.each([
   });
 });
 
-test.concurrent("the demo brews tea for all at once", async ({ expect, connect }) => {
+test.concurrent("the demo brews tea for all clients at once", async ({ expect, connect }) => {
   const clients = await Promise.all(KINDS.map((kind) => connect(kind, doorFor(kind, "demo"))));
   // It takes two seconds, so nobody waits for another.
   const results = await Promise.all(

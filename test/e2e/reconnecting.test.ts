@@ -46,7 +46,7 @@ afterAll(async () => {
 
 /** Hears the news of one session on one connection at a time. */
 class Listener {
-  readonly heard: number[] = [];
+  readonly received: number[] = [];
   readonly #session: RawSession;
   #lastEventId: string | undefined;
   #connection = new AbortController();
@@ -67,7 +67,7 @@ class Listener {
       // What comes late on a connection that was given up is not asked for.
       if (connection !== this.#connection) return;
       this.#lastEventId = id ?? this.#lastEventId;
-      if (data !== "") this.heard.push(numberIn(JSON.parse(data) as Json));
+      if (data !== "") this.received.push(numberIn(JSON.parse(data) as Json));
     };
     readEvents(response, { event }).catch(() => undefined); // it was cut
   }
@@ -111,8 +111,8 @@ test.for(NAPS)("clients that come back to a session that is $what miss nothing",
 
   const everything = Array.from({ length: NEWS }, (_, index) => index + 1);
   await until(
-    () => listeners.every(({ heard }) => heard.includes(NEWS)),
-    () => `all is heard by ${listeners.filter(({ heard }) => heard.includes(NEWS)).length}`,
+    () => listeners.every(({ received }) => received.includes(NEWS)),
+    () => `all is heard by ${listeners.filter(({ received }) => received.includes(NEWS)).length}`,
   );
-  expect(listeners.map(({ heard }) => heard)).toEqual(listeners.map(() => everything));
+  expect(listeners.map(({ received }) => received)).toEqual(listeners.map(() => everything));
 });

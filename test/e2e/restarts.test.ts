@@ -115,7 +115,9 @@ const SCENARIOS = [
       // The first call finds out, and has the subscription made again before it runs.
       await vi.waitFor(async () => {
         await client.callTool(upstream.touch);
-        const updates = client.heard.filter(({ method }) => method.endsWith("resources/updated"));
+        const updates = client.notifications.filter(({ method }) =>
+          method.endsWith("resources/updated"),
+        );
         expect(updates[0]?.params["uri"]).toBe(upstream.watched);
       }, SOON);
     },
@@ -127,7 +129,7 @@ const SCENARIOS = [
       const listener = await connect("v1-http", url);
       const other = await connect("v1-http", url);
       const updates = (): number =>
-        listener.heard.filter(({ method }) => method.endsWith("resources/updated")).length;
+        listener.notifications.filter(({ method }) => method.endsWith("resources/updated")).length;
       await listener.watch(upstream.watched);
       const touch = async (atLeast: number): Promise<void> => {
         await other.callTool(upstream.touch);

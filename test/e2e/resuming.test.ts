@@ -11,7 +11,7 @@ import { wiretap } from "./wiretap.ts";
 describe.concurrent.each(["v1-http", "v1-sse", "v2-legacy"] as const)(
   "a polling upstream, %s",
   (kind) => {
-    test("is asked again by the gateway, and answers", async ({ expect, connect }) => {
+    test("is polled again by the gateway, and answers", async ({ expect, connect }) => {
       const client = await connect(kind, doorFor(kind, "fixture"));
       const result = await client.callTool("test_reconnection");
       expect(textOf(result)).toBe("The answer after the reconnection");
@@ -21,7 +21,7 @@ describe.concurrent.each(["v1-http", "v1-sse", "v2-legacy"] as const)(
   },
 );
 
-test.concurrent("the client is let go too, and comes back for the answer", async ({
+test.concurrent("the client is disconnected too, and reconnects for the answer", async ({
   expect,
   connect,
 }) => {
@@ -37,7 +37,7 @@ test.concurrent("the client is let go too, and comes back for the answer", async
 describe.concurrent.each(["v1-http", "v2-legacy"] as const)(
   "a connection that breaks in mid-call, %s",
   (kind) => {
-    test("is taken up by the SDK itself", async ({ expect, connect }) => {
+    test("is resumed by the SDK itself", async ({ expect, connect }) => {
       const tap = wiretap();
       const client = await connect(kind, doorFor(kind, "fixture"), { fetch: tap.fetch });
       const result = await cutInMidCall(client, tap);
@@ -65,7 +65,10 @@ test.concurrent("another client of the session fetches the answer with a resumpt
   const name = randomUUID();
   const call = first.callTool("test_hold", { name }, { onresumptiontoken });
   const broken = expect(call).rejects.toThrow("Connection closed");
-  await vi.waitFor(() => expect(first.heard).not.toEqual([]), { timeout: 30_000, interval: 5 });
+  await vi.waitFor(() => expect(first.notifications).not.toEqual([]), {
+    timeout: 30_000,
+    interval: 5,
+  });
   await first.disconnect();
   await broken;
 
@@ -73,12 +76,14 @@ test.concurrent("another client of the session fetches the answer with a resumpt
   await second.callTool("test_release", { name });
   const result = await second.callTool("test_hold", {}, { resumptionToken: token });
   expect(textOf(result)).toBe(`Let go: ${name}`);
-  const heard = [...first.heard, ...second.heard].map(({ params }) => params["data"]);
-  expect(heard).toEqual(["held", "let go"]);
+  const lines = [...first.notifications, ...second.notifications].map(
+    ({ params }) => params["data"],
+  );
+  expect(lines).toEqual(["held", "let go"]);
   expect(second.sessionId).toBe(sessionId);
 });
 
-test.concurrent("an answer that came while nobody was there is kept", async ({
+test.concurrent("an answer that came while no client was connected is kept", async ({
   expect,
   connect,
 }) => {
@@ -110,36 +115,41 @@ test.concurrent("an answer that came while nobody was there is kept", async ({
   ]);
 });
 
-describe.each(["v1-http", "v2-legacy"] as const)("a stream for news that breaks, %s", (kind) => {
-  test("is taken up, with all that came in between, once", async ({ expect, connect }) => {
-    const url = doorFor(kind, "fixture");
-    const tap = wiretap();
-    const client = await connect(kind, url, { fetch: tap.fetch });
-    const other = await connect(kind, url);
-    const changes = (list: string): number =>
-      client.heard.filter(({ method }) => method === `notifications/${list}/list_changed`).length;
-    const updates = (): number =>
-      client.heard.filter(({ method }) => method === "notifications/resources/updated").length;
-    const opened = expect.objectContaining({ http: "GET", status: 200 });
-    await vi.waitFor(() => expect(tap.noted).toContainEqual(opened), { timeout: 30_000 });
-    await client.watch("test://watched-resource");
-    await other.callTool("test_touch_watched");
-    await vi.waitFor(() => expect(updates()).toBe(1), { timeout: 30_000 });
-    await other.callTool("test_trigger_tool_change");
-    await vi.waitFor(() => expect(changes("tools")).toBe(1), { timeout: 30_000 });
-    tap.cut("news");
-    await other.callTool("test_touch_watched");
-    for (let n = 0; n < 5; n++) await other.callTool("test_trigger_tool_change");
-    await vi.waitFor(
-      () => {
-        expect(changes("tools")).toBe(6);
-        expect(updates()).toBe(2);
-      },
-      { timeout: 30_000 },
-    );
-    const resumed = tap.noted.filter(({ lastEventId }) => lastEventId !== null);
-    expect(resumed).toMatchObject([{ http: "GET", status: 200 }]);
-    await other.callTool("test_touch_watched");
-    await vi.waitFor(() => expect(updates()).toBe(3), { timeout: 30_000 });
-  });
-});
+describe.each(["v1-http", "v2-legacy"] as const)(
+  "a notification stream that breaks, %s,",
+  (kind) => {
+    test("is resumed with every message of the gap, each once", async ({ expect, connect }) => {
+      const url = doorFor(kind, "fixture");
+      const tap = wiretap();
+      const client = await connect(kind, url, { fetch: tap.fetch });
+      const other = await connect(kind, url);
+      const changes = (list: string): number =>
+        client.notifications.filter(({ method }) => method === `notifications/${list}/list_changed`)
+          .length;
+      const updates = (): number =>
+        client.notifications.filter(({ method }) => method === "notifications/resources/updated")
+          .length;
+      const opened = expect.objectContaining({ http: "GET", status: 200 });
+      await vi.waitFor(() => expect(tap.noted).toContainEqual(opened), { timeout: 30_000 });
+      await client.watch("test://watched-resource");
+      await other.callTool("test_touch_watched");
+      await vi.waitFor(() => expect(updates()).toBe(1), { timeout: 30_000 });
+      await other.callTool("test_trigger_tool_change");
+      await vi.waitFor(() => expect(changes("tools")).toBe(1), { timeout: 30_000 });
+      tap.cut("news");
+      await other.callTool("test_touch_watched");
+      for (let n = 0; n < 5; n++) await other.callTool("test_trigger_tool_change");
+      await vi.waitFor(
+        () => {
+          expect(changes("tools")).toBe(6);
+          expect(updates()).toBe(2);
+        },
+        { timeout: 30_000 },
+      );
+      const resumed = tap.noted.filter(({ lastEventId }) => lastEventId !== null);
+      expect(resumed).toMatchObject([{ http: "GET", status: 200 }]);
+      await other.callTool("test_touch_watched");
+      await vi.waitFor(() => expect(updates()).toBe(3), { timeout: 30_000 });
+    });
+  },
+);

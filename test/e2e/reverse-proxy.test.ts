@@ -53,7 +53,7 @@ async function bodyOf(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-test("passes method, path, headers and body on, and the response back", async ({
+test("the proxy passes method, path, headers and body on, and the response back", async ({
   expect,
   proxied,
 }) => {
@@ -81,7 +81,7 @@ test("passes method, path, headers and body on, and the response back", async ({
   }
 });
 
-test("says where the connection is from and who it is, and drops what clients say of it", async ({
+test("the proxy sets the headers about the connection itself, and drops those of clients", async ({
   expect,
   proxied,
 }) => {
@@ -107,7 +107,7 @@ test("says where the connection is from and who it is, and drops what clients sa
   expect(Object.keys(headers as object).filter((name) => name.startsWith("mf-"))).toEqual([]);
 });
 
-test("drops the headers of one connection, those that Connection names included", async ({
+test("the proxy drops the headers of one connection, including those that Connection names", async ({
   expect,
   proxied,
 }) => {
@@ -125,7 +125,10 @@ test("drops the headers of one connection, those that Connection names included"
   expect(headers).not.toHaveProperty("te");
 });
 
-test("keeps a body within its request, whatever Connection names", async ({ expect, proxied }) => {
+test("the proxy keeps a body within its request, whatever Connection names", async ({
+  expect,
+  proxied,
+}) => {
   const inner = "GET /inner HTTP/1.1\r\nHost: localhost\r\n\r\n";
   const framings = [
     ["Content-Length", String(inner.length), inner],
@@ -156,7 +159,10 @@ test("keeps a body within its request, whatever Connection names", async ({ expe
   expect(arrived).toEqual([...expected, ["GET", "/next", new URL(proxied.origin).host, ""]]);
 });
 
-test("serves those who announce trailers, which end here", async ({ expect, proxied }) => {
+test("the proxy serves clients that announce trailers, and drops the trailers", async ({
+  expect,
+  proxied,
+}) => {
   proxied.serve((request, response) => {
     response.writeHead(200, { Trailer: "X-End", "X-Trailer": request.headers.trailer ?? "none" });
     response.addTrailers({ "X-End": "1" });
@@ -181,7 +187,7 @@ test("serves those who announce trailers, which end here", async ({ expect, prox
   }
 });
 
-test("answers itself where wrangler would, however that is spelled", async ({
+test("the proxy answers wrangler's own paths itself, however they are spelled", async ({
   expect,
   proxied,
 }) => {
@@ -208,7 +214,7 @@ test("answers itself where wrangler would, however that is spelled", async ({
   expect(await statusOf("/cdn-cgi-like")).toBe(200);
 });
 
-test("keeps a request waiting until it is known where it goes", async ({ expect, proxied }) => {
+test("the proxy holds a request until its target is known", async ({ expect, proxied }) => {
   const arrived: string[] = [];
   proxied.serve((request, response) => {
     arrived.push(request.url ?? "");
@@ -221,7 +227,7 @@ test("keeps a request waiting until it is known where it goes", async ({ expect,
   expect(arrived).toEqual(["/early"]);
 });
 
-test("shows the head of a stream at once, and each part as it comes", async ({
+test("the proxy passes on the head of a stream at once, and each part as it comes", async ({
   expect,
   proxied,
 }) => {
@@ -241,7 +247,9 @@ test("shows the head of a stream at once, and each part as it comes", async ({
   await reader?.cancel();
 });
 
-test("hangs up on the server when the client hangs up", async ({ proxied }) => {
+test("the proxy closes the server's connection when the client disconnects", async ({
+  proxied,
+}) => {
   const open = { head: 0, hungUp: 0 };
   proxied.serve((_, response) => {
     open.head += 1;
@@ -259,7 +267,7 @@ test("hangs up on the server when the client hangs up", async ({ proxied }) => {
   }
 });
 
-test("breaks the response that the server breaks, before it begins and within it", async ({
+test("the proxy breaks the response that the server breaks, before it begins and within it", async ({
   expect,
   proxied,
 }) => {
@@ -274,7 +282,7 @@ test("breaks the response that the server breaks, before it begins and within it
   await expect(within.text()).rejects.toThrow("terminated");
 });
 
-test("passes on a response that comes before the body is read to its end", async ({
+test("the proxy passes on a response that comes before the body is read to its end", async ({
   expect,
   proxied,
 }) => {

@@ -17,8 +17,8 @@ const PAIRS = KINDS.flatMap((one, index) =>
 /** Asks for progress; what comes is looked at on the wire. */
 function onprogress(): void {}
 
-function updatesOf({ heard }: Client): number {
-  return heard.filter(({ method }) => method === "notifications/resources/updated").length;
+function updatesOf({ notifications }: Client): number {
+  return notifications.filter(({ method }) => method === "notifications/resources/updated").length;
 }
 
 describe.each(PAIRS)("two clients at once, %s and %s", (...kinds) => {
@@ -60,13 +60,13 @@ describe.each(PAIRS)("two clients at once, %s and %s", (...kinds) => {
         "sampling/createMessage",
       ]);
       expect(JSON.stringify(client.asked)).toContain(`of client ${index}`);
-      const logs = client.heard.filter(({ method }) => method === "notifications/message");
+      const logs = client.notifications.filter(({ method }) => method === "notifications/message");
       expect(logs).toHaveLength(index === 0 ? 3 : 0);
       expect(client.errors).toEqual([]);
     }
   });
 
-  test("hear of what they themselves have subscribed to", async ({ expect, connect }) => {
+  test("receive notifications of their own subscriptions", async ({ expect, connect }) => {
     const [follower, other] = await Promise.all([
       connect(kinds[0], doorFor(kinds[0], "fixture")),
       connect(kinds[1], doorFor(kinds[1], "fixture")),
@@ -77,7 +77,7 @@ describe.each(PAIRS)("two clients at once, %s and %s", (...kinds) => {
       await other.callTool("test_touch_watched");
       expect(updatesOf(follower)).toBeGreaterThan(0);
       await other.callTool("test_trigger_tool_change");
-      expect(other.heard).not.toEqual([]);
+      expect(other.notifications).not.toEqual([]);
     }, SOON);
     expect(updatesOf(other)).toBe(0);
   });
@@ -116,7 +116,7 @@ describe.each(["v1-http", "v2-legacy"] as const)(
   },
 );
 
-test("a session is found at its own endpoint only", async ({ expect, connect }) => {
+test("a session exists at its own endpoint only", async ({ expect, connect }) => {
   const { sessionId = "" } = await connect("v1-http", doorFor("v1-http", "fixture"));
   const strayed = await connect("v1-http", doorFor("v1-http", "everything"), { sessionId });
   await expect(strayed.request("tools/list")).rejects.toMatchObject({ code: 404 });

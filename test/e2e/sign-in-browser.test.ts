@@ -156,7 +156,7 @@ describe("the owner", () => {
     await context.close();
   });
 
-  test("turns an application away without signing in", async ({ expect }) => {
+  test("denies an application without signing in", async ({ expect }) => {
     const { page, context } = await person();
     const asked = await ask(page, "Notebook");
     await page.getByRole("button", { name: "Deny" }).click();
@@ -165,7 +165,7 @@ describe("the owner", () => {
     await context.close();
   });
 
-  test("is told of a wrong code, and may try again", async ({ expect }) => {
+  test("sees that a code is wrong, and may try again", async ({ expect }) => {
     const { page, context } = await person();
     await page.goto(`${gateway.origin}/account`);
     await page.getByLabel("Owner code", { exact: true }).fill("not the code at all");
@@ -208,7 +208,7 @@ describe("the owner", () => {
   });
 });
 
-describe("somebody of the company", () => {
+describe("an employee", () => {
   test("approves, signs in at their provider, and comes back with a code", async ({ expect }) => {
     const { page, context } = await person();
     const asked = await ask(page, "Planner");
@@ -224,7 +224,7 @@ describe("somebody of the company", () => {
     await context.close();
   });
 
-  test("is asked for nothing but consent the next time", async ({ expect }) => {
+  test("is asked only for consent the next time", async ({ expect }) => {
     const { page, context } = await person();
     const first = await ask(page, "Planner");
     await page.getByRole("button", { name: "Approve" }).click();
@@ -236,7 +236,7 @@ describe("somebody of the company", () => {
     await context.close();
   });
 
-  test("whom nobody let in is told so, and gets no code", async ({ expect }) => {
+  test("who is not admitted sees a page about it, and gets no code", async ({ expect }) => {
     const { page, context } = await person();
     await ask(page, "Planner");
     await page.getByRole("button", { name: "Approve" }).click();

@@ -29,7 +29,7 @@ const test = base.extend("folder", async ({}, { onCleanup }): Promise<string> =>
   return folder;
 });
 
-describe("the file", () => {
+describe("the file of the owner's code", () => {
   test("gets a code of 160 bits, once, which only its owner can read", async ({
     expect,
     folder,
@@ -44,7 +44,7 @@ describe("the file", () => {
   });
 
   test.for(['KEY="a b"\n# a note\n', 'KEY="a b"', "OWNER_CODE=\nKEY=1\n"])(
-    "keeps what it has: %j",
+    "keeps its other content: %j",
     async (text, { expect, folder }) => {
       const path = join(folder, ".dev.vars");
       await writeFile(path, text);
@@ -70,7 +70,7 @@ describe("the file", () => {
     }
   });
 
-  test("gets one code when several starts ask at once", async ({ expect, folder }) => {
+  test("gets one code when several starts write it at once", async ({ expect, folder }) => {
     const script = `import { keepOwnerCode } from ${JSON.stringify(`${ROOT}scripts/owner-code.mjs`)};
       console.log(keepOwnerCode(process.argv[1]));`;
     const args = ["--input-type=module", "-e", script, join(folder, ".dev.vars")];

@@ -27,7 +27,7 @@ async function statusFor(token: string): Promise<number> {
 }
 
 // At once, for they do nothing but wait.
-describe.concurrent("a client whose token has expired goes on", () => {
+describe.concurrent("a client continues after its token has expired:", () => {
   test.for([...SDK_V1, ...SDK_V2])(
     "$name",
     { timeout: PATIENCE_MS + 20_000 },

@@ -69,7 +69,7 @@ afterAll(async () => {
 });
 
 test.for(SEEDS)(
-  "what was answered stands, seed %i",
+  "every token that was issued is valid after a kill, seed %i",
   { timeout: TEST_TIMEOUT_MS },
   async (seed, { expect }) => {
     const dice = seeded(seed);
@@ -96,7 +96,7 @@ test.for(SEEDS)(
   },
 );
 
-test("in the end all of it is good still, and some answers were lost", async ({ expect }) => {
+test("at the end every token is still valid, and some answers were lost", async ({ expect }) => {
   const findings = await Promise.all(living.map((each) => each.findings(false)));
   expect(findings.flat()).toEqual([]);
   expect(living.length).toBeGreaterThan(SEEDS.length * people.length);

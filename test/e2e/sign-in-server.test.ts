@@ -35,9 +35,9 @@ afterAll(async () => {
   await demo?.remove();
 });
 
-describe.each(["one", "several"] as const)("at a gateway with %s", (count) => {
+describe.each(["one", "several"] as const)("at a gateway with %s,", (count) => {
   test.for([...SDK_V1, ...SDK_V2])(
-    "$name gets through to a server, and refreshes",
+    "$name reaches a server, and refreshes",
     async (kind, { expect, onTestFinished }) => {
       const path = `${kind.path}/alpha`;
       const keychain = new WithoutResource();
@@ -52,7 +52,7 @@ describe.each(["one", "several"] as const)("at a gateway with %s", (count) => {
   );
 });
 
-test("a client that was let in for everything is let in at one server", async ({ expect }) => {
+test("a client with access to every server has access to one server", async ({ expect }) => {
   const [kind] = SDK_V2;
   if (kind === undefined) throw new Error("There is no client");
   const whole = new Application(gateways.several.url, kind);

@@ -96,7 +96,7 @@ function slugsOf(tools: readonly Json[]): Set<string> {
   return new Set(tools.map(({ name }) => String(name).split("__")[0] ?? ""));
 }
 
-describe("three good servers and three bad ones", () => {
+describe("with three good servers and three bad ones,", () => {
   test("everything of the good ones is listed and works", async ({ connect, expect }) => {
     const client = await connect("v1-http", endpoint());
     expect(slugsOf(await client.listTools())).toEqual(new Set(Object.keys(WORK)));
@@ -117,7 +117,7 @@ describe("three good servers and three bad ones", () => {
     }
   });
 
-  test("a call of a bad one ends in an error that names it", async ({ connect, expect }) => {
+  test("a call to a bad one ends in an error that names it", async ({ connect, expect }) => {
     const client = await connect("v1-http", endpoint());
     for (const slug of BAD) {
       await expect(client.callTool(`${slug}__anything`)).rejects.toThrow(`"${slug}"`);

@@ -125,7 +125,7 @@ const MODERN_HEADERS = {
 describe.each([
   { era: "legacy", meta: {}, headers: openSession },
   { era: "modern", meta: MODERN_META, headers: () => Promise.resolve(MODERN_HEADERS) },
-])("a reader that takes nothing, $era", ({ meta, headers }) => {
+])("a client that does not read, $era,", ({ meta, headers }) => {
   test("holds the upstream back, and gets every event once it reads", async ({ expect }) => {
     Object.assign(upstream, { written: 0, isDone: false });
     const params = { name: "pour", arguments: {}, _meta: { ...meta, progressToken: "slow" } };

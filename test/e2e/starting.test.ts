@@ -92,18 +92,21 @@ async function ended(program: Program, family: readonly Process[]): Promise<void
   );
 }
 
-describe("a client cannot make up where its request goes and comes from", () => {
+describe("at the port of the gateway,", () => {
   test.for([
     "MF-Original-URL: http://localhost/health",
     "mf-original-url: http://localhost/health",
     "MF-Op-Original-URL: http://localhost/health",
     "X-Forwarded-Host: localhost",
     "CF-Connecting-IP: 127.0.0.1",
-  ])("another host is refused, whatever else is said: %s", async (header, { expect }) => {
-    const answer = await exchange(port, ["GET /health HTTP/1.1", "Host: evil.example", header]);
-    expect(statusOf(answer)).toBe(503);
-    expect(answer).toContain("it serves loopback hosts only");
-  });
+  ])(
+    "a foreign host is refused, whatever the other headers are: %s",
+    async (header, { expect }) => {
+      const answer = await exchange(port, ["GET /health HTTP/1.1", "Host: evil.example", header]);
+      expect(statusOf(answer)).toBe(503);
+      expect(answer).toContain("it serves loopback hosts only");
+    },
+  );
 
   test.for([
     "MF-Original-URL: file:///etc/passwd",
@@ -113,7 +116,7 @@ describe("a client cannot make up where its request goes and comes from", () => 
     "MF-Route-Override: edgeway-demo-server",
     "MF-Proxy-Shared-Secret: nonsense",
     "MF-Disable-Pretty-Error: true",
-  ])("what only the runtime may say is not heard: %s", async (header, { expect }) => {
+  ])("a header that only the runtime may set is ignored: %s", async (header, { expect }) => {
     const answer = await exchange(port, [
       "GET /health HTTP/1.1",
       `Host: localhost:${port}`,
@@ -134,7 +137,7 @@ describe("a client cannot make up where its request goes and comes from", () => 
     { head: ["GET /health HTTP/1.1", "Host:"] },
     { head: ["GET /health HTTP/1.1"] },
   ])(
-    "what has no plain address is refused, with nothing of the inside: $head",
+    "a request without a plain address is refused, and the answer reveals nothing of the inside: $head",
     async ({ head }, { expect }) => {
       const answer = await exchange(port, head);
       expect(statusOf(answer)).toBe(400);
@@ -142,12 +145,12 @@ describe("a client cannot make up where its request goes and comes from", () => 
     },
   );
 
-  test("an address that a client gives itself only speaks against it", async ({ expect }) => {
+  test("an address that a client gives itself only counts against it", async ({ expect }) => {
     const head = ["GET /health HTTP/1.1", "Host: localhost", "CF-Connecting-IP: 203.0.113.9"];
     expect(await exchange(port, head)).toContain("this machine only");
   });
 
-  test("the port that wrangler listens on serves nobody who goes there", async ({ expect }) => {
+  test("the port that wrangler listens on serves no client directly", async ({ expect }) => {
     const own = await freePort();
     const program = await startProgram({
       command: NODE,
@@ -170,7 +173,7 @@ describe("a client cannot make up where its request goes and comes from", () => 
 });
 
 describe("a call", () => {
-  test("is shown, in one line that people can read", async ({ expect }) => {
+  test("is logged in one line that people can read", async ({ expect }) => {
     const response = await fetch(`${gateway.url}/mcp`, {
       method: "POST",
       headers: {
@@ -203,7 +206,9 @@ describe("a call", () => {
 });
 
 describe("a busy port", () => {
-  test("of another gateway is said to be one, and nothing is ready", async ({ expect }) => {
+  test("of another gateway is reported as such, and the launcher does not get ready", async ({
+    expect,
+  }) => {
     const { code, stdout, stderr } = await failedStart(port);
     expect(code).toBe(1);
     expect(stdout).not.toContain("ready");
@@ -228,7 +233,7 @@ describe("a busy port", () => {
   );
 });
 
-describe("the end of the launcher is the end of all that it has started", () => {
+describe("the launcher ends all that it has started when it is ended", () => {
   test.for(["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const)(
     "by %s",
     async (signal, { expect }) => {

@@ -74,7 +74,7 @@ function listen(): () => readonly Noted[] {
 const REFUSED = { method: "tools/call", status: 400 };
 const RAN = { method: "tools/call", status: 200 };
 
-describe.for(PLACES)("of a modern server, $place", ({ path, prefix, named }) => {
+describe.for(PLACES)("a task tool of a modern server, $place,", ({ path, prefix, named }) => {
   const connectTo = (
     connect: Connect,
     revision: LegacyRevision,
@@ -82,26 +82,23 @@ describe.for(PLACES)("of a modern server, $place", ({ path, prefix, named }) => 
   ): Promise<Client> =>
     connectAt(connect, revision, (door) => `${gateway.url}/${door}${path}`, options);
 
-  test.for(LEGACY_REVISIONS)(
-    "it fails as tools do, at %s",
-    async (revision, { connect, expect }) => {
-      const client = await connectTo(connect, revision);
-      const heard = listen();
-      expect(await client.callTool(`${prefix}failing_job`)).toEqual({
-        ...named,
-        content: [{ type: "text", text: "The job failed" }],
-        isError: true,
-      });
-      const [refused, ran, ...polls] = heard();
-      expect([refused, ran]).toMatchObject([REFUSED, RAN]);
-      expect(new Set(polls.map(({ method }) => method))).toEqual(new Set(["tasks/get"]));
-      expect(new Set(polls.map(({ name }) => name)).size).toBe(1);
-      expect(client.errors).toEqual([]);
-    },
-  );
+  test.for(LEGACY_REVISIONS)("fails as tools do, at %s", async (revision, { connect, expect }) => {
+    const client = await connectTo(connect, revision);
+    const received = listen();
+    expect(await client.callTool(`${prefix}failing_job`)).toEqual({
+      ...named,
+      content: [{ type: "text", text: "The job failed" }],
+      isError: true,
+    });
+    const [refused, ran, ...polls] = received();
+    expect([refused, ran]).toMatchObject([REFUSED, RAN]);
+    expect(new Set(polls.map(({ method }) => method))).toEqual(new Set(["tasks/get"]));
+    expect(new Set(polls.map(({ name }) => name)).size).toBe(1);
+    expect(client.errors).toEqual([]);
+  });
 
   test.for(["2025-06-18", "2025-11-25"] as const)(
-    "it asks, at %s",
+    "asks the client, at %s",
     async (revision, { connect, expect }) => {
       const client = await connectTo(connect, revision);
       const deleted = await client.callTool(`${prefix}confirm_delete`, { filename: "a.txt" });
@@ -121,7 +118,7 @@ describe.for(PLACES)("of a modern server, $place", ({ path, prefix, named }) => 
   );
 
   test.for(["2024-11-05", "2025-03-26"] as const)(
-    "it says what it would ask, at %s",
+    "returns the question that it would ask, at %s",
     async (revision, { connect, expect }) => {
       const client = await connectTo(connect, revision);
       const result = await client.callTool(`${prefix}confirm_delete`, { filename: "a.txt" });
@@ -133,7 +130,7 @@ describe.for(PLACES)("of a modern server, $place", ({ path, prefix, named }) => 
   );
 
   test.for(LEGACY_REVISIONS)(
-    "one that can do without is called plainly, at %s",
+    "is called plainly if it can do without a task, at %s",
     async (revision, { connect, expect }) => {
       const client = await connectTo(connect, revision);
       const result = await client.callTool(`${prefix}slow_compute`, { seconds: 0, label: "tea" });
@@ -141,7 +138,7 @@ describe.for(PLACES)("of a modern server, $place", ({ path, prefix, named }) => 
     },
   );
 
-  test("it is cancelled with the call", async ({ connect, expect }) => {
+  test("is cancelled with the call", async ({ connect, expect }) => {
     const giveUp = new AbortController();
     const asked = Promise.withResolvers<void>();
     const client = await connectTo(connect, "2025-11-25", {
@@ -152,7 +149,7 @@ describe.for(PLACES)("of a modern server, $place", ({ path, prefix, named }) => 
         },
       },
     });
-    const heard = listen();
+    const received = listen();
     const { signal } = giveUp;
     const args = { filename: "a.txt" };
     const call = client.callTool(`${prefix}confirm_delete`, args, { signal });
@@ -160,10 +157,10 @@ describe.for(PLACES)("of a modern server, $place", ({ path, prefix, named }) => 
     await asked.promise;
     giveUp.abort(new Error("no longer needed"));
     await gaveUp;
-    await vi.waitFor(() => expect(heard().at(-1)).toMatchObject({ method: "tasks/cancel" }), {
+    await vi.waitFor(() => expect(received().at(-1)).toMatchObject({ method: "tasks/cancel" }), {
       timeout: 30_000,
     });
-    const [poll, cancel] = heard().slice(-2);
+    const [poll, cancel] = received().slice(-2);
     expect(cancel).toEqual({ method: "tasks/cancel", name: poll?.name, status: 200 });
   });
 });

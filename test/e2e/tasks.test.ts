@@ -36,7 +36,7 @@ async function research(client: Client) {
   return { status, isListed, report: textOf(result), statusAfter: after["status"] };
 }
 
-test("a task runs, asks and ends alike by every way", async ({ expect, connect }) => {
+test("a task runs, asks and ends in the same way over every route", async ({ expect, connect }) => {
   // It takes four seconds, so all go at once.
   const reports = await Promise.all(
     WAYS.map(async ([, kind, url]) => {

@@ -47,7 +47,7 @@ async function listAll(client: Client): Promise<{ names: string[]; pages: number
 }
 
 test.for(KINDS)(
-  "%s lists the union, and calls what it lists",
+  "%s lists the union, and calls the tools that it lists",
   async (kind, { connect, expect }) => {
     const before = await workerdBytes();
     const client = await connect(kind, endpoint());

@@ -44,7 +44,7 @@ afterAll(async () => {
   for (const server of servers) server.close();
 });
 
-describe("the log says why a call did not get through:", () => {
+describe("the log gives the reason why a call failed:", () => {
   test.for([
     ["refused", "unreachable", "connection refused, or closed before a response"],
     ["nameless", "unreachable", "name not resolved (the runtime's reference "],

@@ -137,9 +137,7 @@ const NOTHING = {
 };
 
 describe("a new OWNER_CODE", () => {
-  test("ends what began under the one before, and nothing of anybody else's", async ({
-    expect,
-  }) => {
+  test("ends the access that began under the earlier one, and no other", async ({ expect }) => {
     const [owner, alice] = [await Belongings.of("owner"), await Belongings.of("alice")];
     expect([await owner.found(), await alice.found()]).toEqual([ALL, ALL]);
     await restartWith({ code: NEW_CODE });
@@ -153,7 +151,7 @@ describe("a new OWNER_CODE", () => {
   });
 });
 
-describe("somebody who is taken from", () => {
+describe("a user who is removed from", () => {
   test("admins is no administrator, and stays who they are", async ({ expect }) => {
     await restartWith({});
     const alice = await Belongings.of("alice");
@@ -165,7 +163,7 @@ describe("somebody who is taken from", () => {
     });
   });
 
-  test("allow has nothing any more, while the others have", async ({ expect }) => {
+  test("allow loses all access, while the others keep theirs", async ({ expect }) => {
     await restartWith({});
     const [alice, bob] = [await Belongings.of("alice"), await Belongings.of("bob")];
     await restartWith({ emails: [BOB] });

@@ -51,7 +51,7 @@ export interface Client {
   };
   readonly sessionId: string | undefined;
   /** Every notification that belongs to no call, in the order of arrival. */
-  readonly heard: readonly Message[];
+  readonly notifications: readonly Message[];
   /** Everything that the server has asked, in the order of arrival. */
   readonly asked: readonly Message[];
   /** Every result and error as it came over the wire, before the SDK made something of it. */

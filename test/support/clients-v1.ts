@@ -48,14 +48,14 @@ export async function connectV1(
       defaultTaskPollInterval: 100,
     },
   );
-  const heard: Message[] = [];
+  const notifications: Message[] = [];
   const asked: Message[] = [];
   const replies: Json[] = [];
   const repliesTo: unknown[] = [];
   const progress: Json[] = [];
   const errors: Error[] = [];
   client.fallbackNotificationHandler = async ({ method, params }) => {
-    heard.push({ method, params: params ?? {} });
+    notifications.push({ method, params: params ?? {} });
   };
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's hook, not an event
   client.onerror = (error) => {
@@ -97,7 +97,7 @@ export async function connectV1(
     get sessionId() {
       return "sessionId" in transport ? transport.sessionId : undefined;
     },
-    heard,
+    notifications,
     asked,
     replies,
     repliesTo,

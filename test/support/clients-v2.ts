@@ -45,14 +45,14 @@ export async function connectV2(
     { name: `test-${kind}`, version: "1.0.0" },
     { capabilities, versionNegotiation: { mode: MODES[kind] } },
   );
-  const heard: Message[] = [];
+  const notifications: Message[] = [];
   const asked: Message[] = [];
   const replies: Json[] = [];
   const repliesTo: unknown[] = [];
   const progress: Json[] = [];
   const errors: Error[] = [];
   client.fallbackNotificationHandler = async ({ method, params }) => {
-    heard.push({ method, params: params ?? {} });
+    notifications.push({ method, params: params ?? {} });
   };
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's hook, not an event
   client.onerror = (error) => void errors.push(error);
@@ -90,7 +90,7 @@ export async function connectV2(
     get sessionId() {
       return transport.sessionId;
     },
-    heard,
+    notifications,
     asked,
     replies,
     repliesTo,

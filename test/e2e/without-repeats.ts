@@ -10,7 +10,7 @@ import type { Client, Json } from "../support/clients-face.ts";
 const REPEATED = /unknown message ID|"path": \[\s*"jsonrpc"\s*\]/;
 
 /** Without what it hears twice. Behind the gateway that would be an error. */
-export function heardOnce(client: Client): Client {
+export function withoutRepeats(client: Client): Client {
   const isFirst = (_: Json, index: number): boolean =>
     client.repliesTo.indexOf(client.repliesTo[index]) === index;
   return {

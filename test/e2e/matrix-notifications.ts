@@ -11,8 +11,8 @@ const WATCHED = "test://watched-resource";
 const LONG_MS = 30_000;
 
 /** Of one kind, in the order of arrival. */
-function heardOf({ heard }: Client, kind: string): readonly Json[] {
-  return heard
+function notificationsOf({ notifications }: Client, kind: string): readonly Json[] {
+  return notifications
     .filter(({ method }) => method === `notifications/${kind}`)
     .map(({ params }) => params);
 }
@@ -21,7 +21,7 @@ function heardOf({ heard }: Client, kind: string): readonly Json[] {
 async function provoke(client: Client, kind: string, tool: string): Promise<void> {
   await vi.waitFor(async () => {
     await client.callTool(tool);
-    if (heardOf(client, kind).length === 0) throw new Error(`no ${kind} yet`);
+    if (notificationsOf(client, kind).length === 0) throw new Error(`no ${kind} yet`);
   }, SOON);
 }
 
@@ -33,7 +33,7 @@ async function cancelledCount(client: Client): Promise<number> {
   return Number(textOf(await client.callTool("test_cancelled_count")));
 }
 
-export const NEWS: readonly Feature[] = [
+export const NOTIFICATIONS: readonly Feature[] = [
   {
     name: "progress",
     run: async (client) => {
@@ -53,10 +53,10 @@ export const NEWS: readonly Feature[] = [
     run: async (client) => {
       await client.setLogLevel("info");
       await client.callTool("test_tool_with_logging");
-      const atInfo = heardOf(client, "message").map(lineOf);
+      const atInfo = notificationsOf(client, "message").map(lineOf);
       await client.setLogLevel("warning");
       await client.callTool("test_tool_with_logging");
-      return { atInfo, atWarning: heardOf(client, "message").length - atInfo.length };
+      return { atInfo, atWarning: notificationsOf(client, "message").length - atInfo.length };
     },
     outcome: () => ({
       atInfo: [
@@ -72,14 +72,14 @@ export const NEWS: readonly Feature[] = [
     run: async (client) => {
       const stop = await client.watch(WATCHED);
       await provoke(client, "resources/updated", "test_touch_watched");
-      const uris = new Set(heardOf(client, "resources/updated").map(({ uri }) => uri));
+      const uris = new Set(notificationsOf(client, "resources/updated").map(({ uri }) => uri));
       await stop();
       // What is announced last is here, so nothing else is on its way any more.
       await client.watch();
-      const heard = heardOf(client, "resources/updated").length;
+      const earlier = notificationsOf(client, "resources/updated").length;
       await client.callTool("test_touch_watched");
       await provoke(client, "tools/list_changed", "test_trigger_tool_change");
-      const after = heardOf(client, "resources/updated").length - heard;
+      const after = notificationsOf(client, "resources/updated").length - earlier;
       return { uris: [...uris], afterTheEnd: after };
     },
     outcome: () => ({ uris: [WATCHED], afterTheEnd: 0 }),
@@ -89,7 +89,7 @@ export const NEWS: readonly Feature[] = [
     run: async (client) => {
       await client.watch();
       await provoke(client, "tools/list_changed", "test_trigger_tool_change");
-      const prompts = heardOf(client, "prompts/list_changed").length;
+      const prompts = notificationsOf(client, "prompts/list_changed").length;
       await provoke(client, "prompts/list_changed", "test_trigger_prompt_change");
       return { promptsBefore: prompts };
     },
