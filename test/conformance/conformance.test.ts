@@ -25,8 +25,8 @@ import {
   warmUp,
 } from "./suite.ts";
 
-/** Where the suite finds the gateway, by what it has to do: with sign-in, without, and for three servers. */
-let doors: Readonly<Record<"none" | "oauth" | "three", string>>;
+/** The endpoint for each run of the suite: without sign-in, with it, and for three servers. */
+let endpoints: Readonly<Record<"none" | "oauth" | "three", string>>;
 const started: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
@@ -40,12 +40,12 @@ beforeAll(async () => {
   ]);
   started.push(none, oauth, three);
   // The suite has no way to sign in to what it tests.
-  const door = { origin: oauth.url, send: overHttp };
-  const { tokens } = await obtainToken(door, { code: OWNER_CODE });
+  const authorizationServer = { origin: oauth.url, send: overHttp };
+  const { tokens } = await obtainToken(authorizationServer, { code: OWNER_CODE });
   const bearer = await startBearerProxy(oauth.url, tokens.access_token);
   const renaming = await startRenamingProxy(three.url, "fixture__");
   started.push({ stop: () => bearer.close() }, { stop: () => renaming.close() });
-  doors = {
+  endpoints = {
     none: `${none.url}/mcp`,
     oauth: `${bearer.origin}/mcp`,
     three: `${renaming.origin}/mcp`,
@@ -65,8 +65,8 @@ describe.each(RUNS)("conformance, $name", ({ args }) => {
     let through: Verdict[];
 
     beforeAll(async () => {
-      await warmUp(doors[auth], args);
-      through = await runServerSuite(doors[auth], args);
+      await warmUp(endpoints[auth], args);
+      through = await runServerSuite(endpoints[auth], args);
     }, RUN_TIMEOUT_MS);
 
     test("B111: every scenario passes, that of DNS rebinding too", ({ expect }) => {
@@ -85,8 +85,8 @@ describe.each(RUNS)("conformance, $name", ({ args }) => {
     let through: Verdict[];
 
     beforeAll(async () => {
-      await warmUp(doors.three, args);
-      through = await runServerSuite(doors.three, args);
+      await warmUp(endpoints.three, args);
+      through = await runServerSuite(endpoints.three, args);
     }, RUN_TIMEOUT_MS);
 
     test("reached through the gateway, passes every scenario that it passes directly", ({

@@ -4,7 +4,7 @@ import { describe, vi } from "vitest";
 
 import { ROOTS } from "../support/clients-answers.ts";
 import { type Json, type Kind, KINDS } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { textOf } from "./outcome.ts";
 import { wiretap } from "./wiretap.ts";
 
@@ -22,7 +22,7 @@ const EVERYTHING: readonly (readonly [Kind, slug: string])[] = [
 ];
 
 describe.concurrent.each(EVERYTHING)("a request of server-everything, %s at %s,", (kind, slug) => {
-  const url = doorFor(kind, slug);
+  const url = endpointFor(kind, slug);
 
   test("reaches the client's model", async ({ expect, connect }) => {
     const client = await connect(kind, url);
@@ -103,7 +103,7 @@ describe.concurrent.each(["v1-http", "v1-sse"] as const)("server-everything, %s"
   ])(
     "sends a request as a task, and fetches its result later: %s",
     async ([tool, text], { expect, connect }) => {
-      const client = await connect(kind, doorFor(kind, "everything"), {
+      const client = await connect(kind, endpointFor(kind, "everything"), {
         answers: {
           sampling: () =>
             later({
@@ -130,14 +130,14 @@ describe.concurrent.each(KINDS)("the demo, %s,", (kind) => {
     [{ action: "decline" }, "No hurry. The menu is at teahouse://menu, and the cushions are free."],
     [{ action: "cancel" }, "No hurry. The menu is at teahouse://menu, and the cushions are free."],
   ] as const)("asks the person which tea: %j", async ([order, text], { expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, "demo"), {
+    const client = await connect(kind, endpointFor(kind, "demo"), {
       answers: { elicitation: () => order },
     });
     expect(textOf(await client.callTool("order_tea"))).toBe(text);
   });
 
   test("asks the client's model for a haiku", async ({ expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, "demo"));
+    const client = await connect(kind, endpointFor(kind, "demo"));
     expect(textOf(await client.callTool("write_haiku", { about: "an edge" }))).toBe(
       "You said: Write a haiku about an edge.\n\n(brushed on the wall, signed parrot-1)",
     );

@@ -7,7 +7,7 @@ import { describe, inject, vi } from "vitest";
 
 import { ROOTS } from "../support/clients-answers.ts";
 import { type Client, type Json, KINDS } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
 import { expectSame } from "./parity.ts";
 
@@ -39,7 +39,7 @@ async function askForAll(client: Client): Promise<Json[]> {
 }
 
 describe.each(KINDS)("a request of the fixture to the client, %s,", (kind) => {
-  const url = doorFor(kind, "fixture");
+  const url = endpointFor(kind, "fixture");
   const route = {
     name: kind,
     direct: [kind === "v1-sse" ? "v1-http" : kind, inject("fixture")],

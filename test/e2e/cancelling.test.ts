@@ -3,7 +3,7 @@
 import { describe, vi } from "vitest";
 
 import { type Client, KINDS } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { textOf } from "./outcome.ts";
 import { wiretap } from "./wiretap.ts";
 
@@ -14,7 +14,7 @@ async function cancelledCount(client: Client): Promise<number> {
 }
 
 describe.each(KINDS)("a cancellation, %s,", (kind) => {
-  const url = doorFor(kind, "fixture");
+  const url = endpointFor(kind, "fixture");
 
   test("stops the call at the upstream, and no other call", async ({ expect, connect }) => {
     const client = await connect(kind, url);
@@ -43,7 +43,7 @@ test("a brew that is cancelled in mid-stream sends no more messages", async ({
   connect,
 }) => {
   // It takes two seconds, so all kinds brew at once.
-  const clients = await Promise.all(KINDS.map((kind) => connect(kind, doorFor(kind, "demo"))));
+  const clients = await Promise.all(KINDS.map((kind) => connect(kind, endpointFor(kind, "demo"))));
   await Promise.all(
     clients.map(async (client) => {
       const controller = new AbortController();
@@ -73,7 +73,9 @@ test("a modern client can cancel a call whose response already streams", async (
   connect,
 }) => {
   const tap = wiretap();
-  const client = await connect("v2-modern", doorFor("v2-modern", "fixture"), { fetch: tap.fetch });
+  const client = await connect("v2-modern", endpointFor("v2-modern", "fixture"), {
+    fetch: tap.fetch,
+  });
   const before = await cancelledCount(client);
   const controller = new AbortController();
   const { signal } = controller;

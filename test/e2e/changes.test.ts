@@ -3,7 +3,7 @@
 import { describe, vi } from "vitest";
 
 import { type Client, KINDS } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { textOf } from "./outcome.ts";
 
 const SOON = { timeout: 30_000, interval: 20 };
@@ -27,7 +27,7 @@ async function namesIn(client: Client, list: "tools" | "prompts" | "resources"):
 }
 
 describe.each(KINDS)("a notification of the fixture, %s,", (kind) => {
-  const url = doorFor(kind, "fixture");
+  const url = endpointFor(kind, "fixture");
 
   test("of a changed resource arrives once, and not after the subscription has ended", async ({
     expect,
@@ -84,7 +84,7 @@ describe.each([
 ] as const)("a notification of server-everything, %s at %s,", (kind, slug) => {
   test("arrives for each subscribed resource", async ({ expect, connect }) => {
     const [left, kept] = ["demo://resource/dynamic/text/1", "demo://resource/dynamic/text/2"];
-    const client = await connect(kind, doorFor(kind, slug));
+    const client = await connect(kind, endpointFor(kind, slug));
     const stop = await client.watch(left);
     await client.watch(kept);
     const toggle = async (word: string): Promise<void> => {
@@ -108,7 +108,7 @@ describe.each([
 
 describe.each(KINDS)("the demo's garden, %s", (kind) => {
   test("opens and closes, and announces both", async ({ expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, "demo"));
+    const client = await connect(kind, endpointFor(kind, "demo"));
     await client.callTool("open_garden", { open: false });
     await client.watch();
     // The stream for news may still be on its way, so the gate is swung until it is heard.
@@ -137,8 +137,8 @@ describe.each(KINDS)("the demo's garden, %s", (kind) => {
 
 test("the demo's kettle notifies every client that watches it", async ({ expect, connect }) => {
   // It changes every three seconds, so all listen at once.
-  const clients = await Promise.all(KINDS.map((kind) => connect(kind, doorFor(kind, "demo"))));
-  const deaf = await connect("v1-http", doorFor("v1-http", "demo"));
+  const clients = await Promise.all(KINDS.map((kind) => connect(kind, endpointFor(kind, "demo"))));
+  const deaf = await connect("v1-http", endpointFor("v1-http", "demo"));
   for (const client of clients) await client.watch(KETTLE);
   await vi.waitFor(() => {
     expect(

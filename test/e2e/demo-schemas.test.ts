@@ -2,7 +2,7 @@
 
 import { createRequire } from "node:module";
 
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 
 /** The validator of the SDK, set up as SDK 1.12 did: it lets unknown keywords pass, and no unknown dialect. */
 interface Ajv {
@@ -25,7 +25,7 @@ test("every schema of the demo compiles, and one that names another dialect does
   const dialect = { $schema: "https://json-schema.org/draft/2020-12/schema" };
   expect(() => validator.compile(dialect)).toThrow("no schema with key or ref");
 
-  const client = await connect("v1-http", doorFor("v1-http", "demo"));
+  const client = await connect("v1-http", endpointFor("v1-http", "demo"));
   const { tools } = (await client.request("tools/list")) as { tools: readonly Tool[] };
   const schemas = tools.flatMap(({ inputSchema, outputSchema = [] }) =>
     [inputSchema, outputSchema].flat(),

@@ -3,7 +3,7 @@
 import { describe, expect, inject } from "vitest";
 
 import type { Json, Kind } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
 
 const LEGACY_ONLY = ["everything", "everything-sse"] as const;
@@ -77,7 +77,7 @@ describe.each(LEGACY_ONLY)("a modern request at the legacy upstream %s", (slug) 
   test.for(["v2-modern", "v2-auto"] as const)(
     "serves %s completely, requests of the server included",
     async (kind, { expect, connect }) => {
-      const client = await connect(kind, doorFor(kind, slug));
+      const client = await connect(kind, endpointFor(kind, slug));
       expect(client.server.revision).toBe("2026-07-28");
       expect(client.sessionId).toBeUndefined();
       expect(textOf(await client.callTool("echo", { message: "hello" }))).toBe("Echo: hello");
@@ -93,7 +93,7 @@ describe.each(LEGACY_ONLY)("a modern request at the legacy upstream %s", (slug) 
 test.for(["fixture", "demo", "everything", "everything-sse"])(
   "client 2 with automatic negotiation is modern at %s",
   async (slug, { expect, connect }) => {
-    const client = await connect("v2-auto", doorFor("v2-auto", slug));
+    const client = await connect("v2-auto", endpointFor("v2-auto", slug));
     expect(client.server.revision).toBe("2026-07-28");
     expect(client.sessionId).toBeUndefined();
   },
@@ -111,7 +111,7 @@ test.for<[Kind, string, string]>([
   ["v1-sse", "everything-sse", "2025-11-25"],
   ["v2-modern", "everything-sse", "2026-07-28"],
 ])("%s at %s speaks %s", async ([kind, slug, revision], { expect, connect }) => {
-  const client = await connect(kind, doorFor(kind, slug));
+  const client = await connect(kind, endpointFor(kind, slug));
   expect(client.server.revision).toBe(revision);
   expect(await client.listTools()).not.toEqual([]);
 });
@@ -139,14 +139,14 @@ describe.each(REFUSALS)(
   "a request of $kind at $slug for something unknown",
   ({ kind, slug, tool }) => {
     test("fails for a tool", async ({ expect, connect }) => {
-      const client = await connect(kind, doorFor(kind, slug));
+      const client = await connect(kind, endpointFor(kind, slug));
       const outcome = await outcomeOf(client.callTool("no_such_tool"));
       expect(JSON.stringify(outcome)).toContain("no_such_tool");
       expect(outcome).toMatchObject(tool === "result" ? { isError: true } : { code: tool });
     });
 
     test("fails for a resource", async ({ expect, connect }) => {
-      const client = await connect(kind, doorFor(kind, slug));
+      const client = await connect(kind, endpointFor(kind, slug));
       const uri = "nowhere://to-be-found";
       const outcome = await outcomeOf(client.request("resources/read", { uri }));
       // `-32002` in the older revisions' text; these servers say this in all of them.
@@ -155,7 +155,7 @@ describe.each(REFUSALS)(
     });
 
     test("fails for a method", async ({ expect, connect }) => {
-      const client = await connect(kind, doorFor(kind, slug));
+      const client = await connect(kind, endpointFor(kind, slug));
       const outcome = await outcomeOf(client.request("edgeway/no-such-method"));
       if (kind !== "v2-modern") expect(outcome).toMatchObject({ code: -32_601 });
       // The modern era has a status for it, which SDK 2 passes on with the body as text.

@@ -6,7 +6,7 @@
 import { describe, inject, vi } from "vitest";
 
 import type { Client, Connect, Json, Kind } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
 import { withoutRepeats } from "./without-repeats.ts";
 import { normalise } from "./parity.ts";
@@ -46,7 +46,7 @@ async function both(
     return plain(normalise({ outcome, asked, errors: client.errors.map(String) }));
   };
   const expected = await play(withoutRepeats(await connect(...direct, options)));
-  const actual = await play(await connect("v2-modern", doorFor("v2-modern", slug), options));
+  const actual = await play(await connect("v2-modern", endpointFor("v2-modern", slug), options));
   return { expected, actual };
 }
 
@@ -69,7 +69,7 @@ async function call(client: Client, name: string, args: Json = {}): Promise<Json
 }
 
 describe.each(ROUTES)("server-everything at $slug, for a modern client", (route) => {
-  const url = doorFor("v2-modern", route.slug);
+  const url = endpointFor("v2-modern", route.slug);
 
   test("introduces itself as it does directly", async ({ expect, connect }) => {
     const { expected, actual } = await both(connect, route, async ({ server }) => {
@@ -224,7 +224,7 @@ describe.each(ROUTES)("server-everything at $slug, for a modern client", (route)
 });
 
 test("a request of the server outside a call blocks no call", async ({ expect, connect }) => {
-  const client = await connect("v2-modern", doorFor("v2-modern", "everything"), {
+  const client = await connect("v2-modern", endpointFor("v2-modern", "everything"), {
     capabilities: CAPABILITIES,
   });
   // It asks for the roots on the stream of its session, and not on that of the call. The gateway

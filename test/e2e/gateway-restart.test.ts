@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject, vi } from "vitest";
 
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { freePort } from "../support/free-port.ts";
 import { startWithNpm } from "../support/servers.ts";
 import { textOf } from "./outcome.ts";
@@ -39,7 +39,7 @@ test("sessions outlive the gateway", async ({ expect, connect, onTestFinished })
     await rm(persistTo, { recursive: true, force: true });
   });
   const clients = await Promise.all(
-    PLANS.map(([kind, slug]) => connect(kind, doorFor(kind, slug, gateway.url))),
+    PLANS.map(([kind, slug]) => connect(kind, endpointFor(kind, slug, gateway.url))),
   );
   const ids = clients.map(({ sessionId }) => sessionId);
   const before = await Promise.all(clients.map((client) => client.request("tools/list")));

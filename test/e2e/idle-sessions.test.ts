@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, type ExpectStatic } from "vitest";
 
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { type KillableGateway, startKillableGateway } from "../support/killable-gateway.ts";
 import { getFrom, openRawSession, postTo, type RawSession } from "../support/raw-session.ts";
 import {
@@ -65,7 +65,7 @@ describe("a gateway that is killed and started again on its storage", () => {
     expect,
     connect,
   }) => {
-    const client = await connect("v1-http", doorFor("v1-http", "one", gateway.url));
+    const client = await connect("v1-http", endpointFor("v1-http", "one", gateway.url));
     const { sessionId } = client;
     await client.callTool("before");
     const before = lastCall()?.session;
@@ -82,7 +82,7 @@ describe("a gateway that is killed and started again on its storage", () => {
     expect,
     connect,
   }) => {
-    const client = await connect("v1-http", doorFor("v1-http", "one", gateway.url));
+    const client = await connect("v1-http", endpointFor("v1-http", "one", gateway.url));
     const { sessionId } = client;
     await client.setLogLevel("warning");
     await client.watch(WATCHED);

@@ -31,7 +31,7 @@ export function progressTokenOf({ script }: Plan): string {
   return `progress-${script.call}`;
 }
 
-export function doorOf({ upstream }: Plan, origin: string): string {
+export function endpointOf({ upstream }: Plan, origin: string): string {
   return `${origin}/mcp/${upstream}`;
 }
 

@@ -5,7 +5,7 @@ import { openRawSession } from "../support/raw-session.ts";
 import { ResumableCall } from "../support/resumable-call.ts";
 import { BEFORE_THE_ANSWER, type ScriptedCall } from "../support/scripted-call.ts";
 import { pause, until } from "../support/until.ts";
-import { type Caller, doorOf, hasCome, paramsOf, sentBy } from "./killing-caller.ts";
+import { type Caller, endpointOf, hasCome, paramsOf, sentBy } from "./killing-caller.ts";
 import type { Plan } from "./killing-plan.ts";
 
 export class RawCaller implements Caller {
@@ -30,7 +30,7 @@ export class RawCaller implements Caller {
   async begin(origin: string): Promise<void> {
     const { plan, upstream } = this;
     const request = { jsonrpc: "2.0", id: plan.script.call, method: "tools/call" };
-    const call = new ResumableCall(await openRawSession(doorOf(plan, origin)), {
+    const call = new ResumableCall(await openRawSession(endpointOf(plan, origin)), {
       ...request,
       params: paramsOf(plan),
     });

@@ -4,7 +4,7 @@ import type { Json } from "../support/clients-face.ts";
 import type { ScriptedCall } from "../support/scripted-call.ts";
 import { connectSdk, type SdkSession } from "../support/sdk-session.ts";
 import { until } from "../support/until.ts";
-import { type Caller, doorOf, hasCome, paramsOf, sentBy } from "./killing-caller.ts";
+import { type Caller, endpointOf, hasCome, paramsOf, sentBy } from "./killing-caller.ts";
 import type { Plan } from "./killing-plan.ts";
 
 export class SdkCaller implements Caller {
@@ -29,7 +29,7 @@ export class SdkCaller implements Caller {
 
   async begin(origin: string): Promise<void> {
     const { plan, upstream } = this;
-    this.#url = doorOf(plan, origin);
+    this.#url = endpointOf(plan, origin);
     const session = await connectSdk(this.#url);
     this.#session = session;
     this.#result = session.callTool(paramsOf(plan));

@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, describe, inject, vi } from "vitest";
 
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { type Server, startGateway } from "../support/servers.ts";
 import { textOf } from "./outcome.ts";
 import { wiretap } from "./wiretap.ts";
@@ -27,7 +27,7 @@ afterAll(() => gateway.stop());
 test.concurrent("an HTTP+SSE session ends with its stream", async ({ expect, connect }) => {
   const tap = wiretap();
   let endpoint: string | undefined;
-  const client = await connect("v1-sse", doorFor("v1-sse", "fixture", gateway.url), {
+  const client = await connect("v1-sse", endpointFor("v1-sse", "fixture", gateway.url), {
     fetch: (input, init) => {
       if (init?.method === "POST") endpoint = new Request(input).url;
       return tap.fetch(input, init);
@@ -48,7 +48,7 @@ test.concurrent("the streams of a session that no client reads make room for oth
   expect,
   connect,
 }) => {
-  const url = doorFor("v1-http", "fixture", gateway.url);
+  const url = endpointFor("v1-http", "fixture", gateway.url);
   const { sessionId = "" } = await connect("v1-http", url);
   const openStream = async (): Promise<number> => {
     const leave = new AbortController();

@@ -3,7 +3,7 @@
 import { describe, vi } from "vitest";
 
 import { type Client, KINDS } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { textOf } from "./outcome.ts";
 
 /** `level: data` of every log message so far. */
@@ -15,7 +15,7 @@ function logOf({ notifications }: Client): string[] {
 
 describe.each(KINDS)("a log message, %s,", (kind) => {
   test("of the fixture arrives if it has the level that was set", async ({ expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, "fixture"));
+    const client = await connect(kind, endpointFor(kind, "fixture"));
     await client.setLogLevel("info");
     await client.callTool("test_tool_with_logging");
     const all = [
@@ -37,7 +37,7 @@ describe.each(KINDS)("a log message, %s,", (kind) => {
   ] as const)(
     "of the demo arrives from the level %s on",
     async ([level, levels], { expect, connect }) => {
-      const client = await connect(kind, doorFor(kind, "demo"));
+      const client = await connect(kind, endpointFor(kind, "demo"));
       await client.setLogLevel(level);
       await client.callTool("listen_to_kettle");
       expect(logOf(client).map((line) => line.split(":")[0])).toEqual(levels);
@@ -49,7 +49,7 @@ describe.each(KINDS)("a log message, %s,", (kind) => {
 });
 
 test("a modern client that sets no level receives no log message", async ({ expect, connect }) => {
-  const client = await connect("v2-modern", doorFor("v2-modern", "fixture"));
+  const client = await connect("v2-modern", endpointFor("v2-modern", "fixture"));
   await client.callTool("test_tool_with_logging");
   expect(client.notifications).toEqual([]);
 });
@@ -62,7 +62,7 @@ describe.each([
   ["v1-sse", "everything-sse"],
 ] as const)("a log message outside a call, %s at %s,", (kind, slug) => {
   test("reaches the client", async ({ expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, slug));
+    const client = await connect(kind, endpointFor(kind, slug));
     await client.setLogLevel("debug");
     await client.callTool("toggle-simulated-logging");
     await vi.waitFor(() => expect(logOf(client).join()).toMatch(/message - SessionId/), {

@@ -15,7 +15,7 @@ const HEADERS = {
   "Content-Type": "application/json",
 } as const;
 
-const doorTo = throughGateway();
+const endpointTo = throughGateway();
 
 /** Opens a session as a client of that revision does, which knows of no version header. */
 async function openSession(url: string): Promise<RawSession> {
@@ -51,7 +51,7 @@ function request(id: number, method: string, params: Json): Json {
 
 describe.each(REVISIONS)("a batch before a server of %s", (server) => {
   test("is answered request by request", async ({ expect }) => {
-    const session = await openSession(doorTo(server)("mcp"));
+    const session = await openSession(endpointTo(server)("mcp"));
     const answers = await send(session, [
       request(1, "tools/call", { name: "test_simple_text", arguments: {} }),
       request(2, "prompts/list", {}),

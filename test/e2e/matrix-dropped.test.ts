@@ -13,7 +13,7 @@ import { throughGateway } from "./matrix-suite.ts";
 import { textOf } from "./outcome.ts";
 import { wiretap } from "./wiretap.ts";
 
-const doorTo = throughGateway();
+const endpointTo = throughGateway();
 const CELLS = LEGACY_REVISIONS.filter((client) => client !== OVER_SSE).flatMap((client) =>
   REVISIONS.map((server) => ({ client, server })),
 );
@@ -23,7 +23,7 @@ describe.each(CELLS)(
   ({ client: revision, server }) => {
     test("a broken connection is resumed", async ({ expect, connect }) => {
       const tap = wiretap();
-      const client = await connectAt(connect, revision, doorTo(server), { fetch: tap.fetch });
+      const client = await connectAt(connect, revision, endpointTo(server), { fetch: tap.fetch });
       const result = await cutInMidCall(client, tap);
       expect(textOf(result)).toMatch("Let go");
       expect(client.progress.map(({ progress }) => progress)).toEqual([1, 2]);

@@ -19,10 +19,10 @@ import {
 import { wireFaultsOf } from "./matrix-wire.ts";
 
 /** Where a client of a transport finds the server of a revision. */
-export type DoorTo = (server: Revision) => (transport: "mcp" | "sse") => string;
+export type EndpointTo = (server: Revision) => (transport: "mcp" | "sse") => string;
 
 /** Runs the servers and one gateway before them, for the tests of the file. */
-export function throughGateway(): DoorTo {
+export function throughGateway(): EndpointTo {
   let servers: Servers;
   let gateway: Server;
   beforeAll(async () => {
@@ -37,13 +37,13 @@ export function throughGateway(): DoorTo {
 }
 
 /** Every feature that can be tried in one of these cells is a test. */
-export function testFeatures(cells: readonly Cell[], doorTo: DoorTo): void {
+export function testFeatures(cells: readonly Cell[], endpointTo: EndpointTo): void {
   describe.each(cells)("client of $client, server of $server", (cell) => {
     test.for(FEATURES.filter(({ applies }) => applies?.(cell) ?? true))(
       "$name",
       async ({ run, outcome, capabilities }, { expect, connect }) => {
         const options = capabilities === undefined ? {} : { capabilities };
-        const client = await connectAt(connect, cell.client, doorTo(cell.server), options);
+        const client = await connectAt(connect, cell.client, endpointTo(cell.server), options);
         const connectDirect = (): Promise<Client> => connect("v2-modern", inject("fixture"));
         expect(await run(client, connectDirect, cell)).toEqual(outcome(cell));
         expect(wireFaultsOf(client, cell.client)).toEqual([]);

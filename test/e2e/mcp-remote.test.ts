@@ -28,7 +28,7 @@ afterAll(() => gateway.stop());
 
 interface Person {
   readonly home: Home;
-  /** Starts one more, for one of the gateway's doors. */
+  /** Starts one more, for one of the gateway's endpoints. */
   start(path?: string, options?: readonly string[]): McpRemote;
   /** Does in the browser what it was opened for. */
   signIn(remote: McpRemote): Promise<void>;

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 
 import type { Json, Kind } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { type Server, startDemo } from "../support/servers.ts";
 import { outcomeOf } from "./outcome.ts";
 import { expectSame, type Route } from "./parity.ts";
@@ -25,7 +25,7 @@ const WAYS = [
 ] as const;
 
 function routeOf({ name, direct, through }: (typeof WAYS)[number]): Route {
-  const behind: readonly [Kind, string] = [through, doorFor(through, "demo")];
+  const behind: readonly [Kind, string] = [through, endpointFor(through, "demo")];
   return { name, direct: [direct, demo.url], through: behind };
 }
 

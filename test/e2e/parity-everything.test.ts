@@ -6,7 +6,7 @@
 import { describe, inject } from "vitest";
 
 import type { Client, Json } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { outcomeOf } from "./outcome.ts";
 import { expectSame, type Route } from "./parity.ts";
 
@@ -14,27 +14,27 @@ const ROUTES: readonly Route[] = [
   {
     name: "SDK 1, Streamable HTTP",
     direct: ["v1-http", inject("everything")],
-    through: ["v1-http", doorFor("v1-http", "everything")],
+    through: ["v1-http", endpointFor("v1-http", "everything")],
   },
   {
     name: "SDK 1, HTTP+SSE before Streamable HTTP",
     direct: ["v1-http", inject("everything")],
-    through: ["v1-sse", doorFor("v1-sse", "everything")],
+    through: ["v1-sse", endpointFor("v1-sse", "everything")],
   },
   {
     name: "SDK 1, Streamable HTTP before HTTP+SSE",
     direct: ["v1-sse", inject("everythingSse")],
-    through: ["v1-http", doorFor("v1-http", "everything-sse")],
+    through: ["v1-http", endpointFor("v1-http", "everything-sse")],
   },
   {
     name: "SDK 1, HTTP+SSE before HTTP+SSE",
     direct: ["v1-sse", inject("everythingSse")],
-    through: ["v1-sse", doorFor("v1-sse", "everything-sse")],
+    through: ["v1-sse", endpointFor("v1-sse", "everything-sse")],
   },
   {
     name: "SDK 2, legacy era",
     direct: ["v2-legacy", inject("everything")],
-    through: ["v2-legacy", doorFor("v2-legacy", "everything")],
+    through: ["v2-legacy", endpointFor("v2-legacy", "everything")],
   },
 ];
 

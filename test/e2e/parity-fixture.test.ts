@@ -3,7 +3,7 @@
 import { describe, inject } from "vitest";
 
 import type { Json } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { outcomeOf } from "./outcome.ts";
 import { expectSame, type Route } from "./parity.ts";
 
@@ -17,7 +17,7 @@ const ROUTES: readonly Route[] = (
 ).map(([name, direct, through]) => ({
   name,
   direct: [direct, inject("fixture")],
-  through: [through, doorFor(through, "fixture")],
+  through: [through, endpointFor(through, "fixture")],
 }));
 
 const CONTACT = { name: "Ada", contactMethod: "phone", phone: "123", address: { city: "London" } };

@@ -3,7 +3,7 @@
 import { describe } from "vitest";
 
 import { type Client, type Json, KINDS } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { textOf } from "./outcome.ts";
 
 const BURST = 3000;
@@ -21,7 +21,7 @@ function byToken({ progress }: Client): Map<unknown, unknown[]> {
 
 describe.concurrent.each(KINDS)("progress, %s,", (kind) => {
   test("of the fixture is passed to the caller", async ({ expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, "fixture"));
+    const client = await connect(kind, endpointFor(kind, "fixture"));
     const seen: Json[] = [];
     const look = (report: Json): void => void seen.push(report);
     const result = await client.callTool("test_tool_with_progress", {}, { onprogress: look });
@@ -40,7 +40,7 @@ describe.concurrent.each(KINDS)("progress, %s,", (kind) => {
   test.for(["a text", "0", 0, 12_345] as const)(
     "comes under the client's own token: %j",
     async (progressToken, { expect, connect }) => {
-      const client = await connect(kind, doorFor(kind, "fixture"));
+      const client = await connect(kind, endpointFor(kind, "fixture"));
       await client.request("tools/call", {
         name: "test_tool_with_progress",
         arguments: {},
@@ -51,7 +51,7 @@ describe.concurrent.each(KINDS)("progress, %s,", (kind) => {
   );
 
   test("is kept apart for calls that run at once", async ({ expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, "fixture"));
+    const client = await connect(kind, endpointFor(kind, "fixture"));
     const counts = [1, 20, 5, 12];
     const calls = counts.map((count) =>
       client.callTool("test_burst", { count, bytes: 10 }, { onprogress }),
@@ -66,7 +66,7 @@ describe.concurrent.each(KINDS)("progress, %s,", (kind) => {
   });
 
   test(`in ${BURST} reports arrives in order`, async ({ expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, "fixture"));
+    const client = await connect(kind, endpointFor(kind, "fixture"));
     const burst = { count: BURST, bytes: 200 };
     const result = await client.callTool("test_burst", burst, { onprogress });
     expect(textOf(result)).toBe(`Sent ${BURST} notifications of 200 characters`);
@@ -84,7 +84,7 @@ describe.concurrent.each([
   ["v1-http", "everything-sse"],
 ] as const)("progress of server-everything, %s at %s,", (kind, slug) => {
   test("arrives step by step", async ({ expect, connect }) => {
-    const client = await connect(kind, doorFor(kind, slug));
+    const client = await connect(kind, endpointFor(kind, slug));
     const steps = { duration: 0.4, steps: 4 };
     const result = await client.callTool("trigger-long-running-operation", steps, { onprogress });
     expect(textOf(result)).toContain("Long running operation completed");
@@ -93,7 +93,7 @@ describe.concurrent.each([
 });
 
 test.concurrent("the demo brews tea for all clients at once", async ({ expect, connect }) => {
-  const clients = await Promise.all(KINDS.map((kind) => connect(kind, doorFor(kind, "demo"))));
+  const clients = await Promise.all(KINDS.map((kind) => connect(kind, endpointFor(kind, "demo"))));
   // It takes two seconds, so nobody waits for another.
   const results = await Promise.all(
     clients.map((client) => client.callTool("brew_tea", { tea: "hojicha" }, { onprogress })),

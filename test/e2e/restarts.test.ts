@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, type ExpectStatic, vi } from "vitest";
 
 import type { Client, Connect } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { freePort } from "../support/free-port.ts";
 import { type Server, startGateway } from "../support/servers.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
@@ -24,7 +24,7 @@ interface Scene {
   readonly expect: ExpectStatic;
 }
 
-/** Let in, as against refused at the door; HTTP+SSE takes a call with 202. */
+/** Accepted, as against refused at once; HTTP+SSE takes a call with 202. */
 const LET_IN: readonly unknown[] = [200, 202];
 
 function runsOf(tool: string, { proxy }: Scene): number {
@@ -43,7 +43,7 @@ const SCENARIOS = [
       const { upstream, slug, connect, expect, restart } = scene;
       const kinds = ["v1-http", "v1-sse", "v2-legacy"] as const;
       const clients = await Promise.all(
-        kinds.map((kind) => connect(kind, doorFor(kind, slug, gateway.url))),
+        kinds.map((kind) => connect(kind, endpointFor(kind, slug, gateway.url))),
       );
       const ids = clients.map(({ sessionId }) => sessionId);
       for (const client of clients) await echo(client, scene);
@@ -66,7 +66,7 @@ const SCENARIOS = [
     name: "restarts in mid-call, which ends in an error and is not sent again",
     async play(scene: Scene) {
       const { upstream, slug, connect, expect, restart, proxy } = scene;
-      const client = await connect("v1-http", doorFor("v1-http", slug, gateway.url));
+      const client = await connect("v1-http", endpointFor("v1-http", slug, gateway.url));
       const { sessionId } = client;
       const [tool, args] = upstream.slow;
       const lost = outcomeOf(client.callTool(tool, { ...args }));
@@ -86,7 +86,7 @@ const SCENARIOS = [
     name: "loses a connection in mid-call, and nothing is sent again",
     async play(scene: Scene) {
       const { upstream, slug, connect, expect, proxy } = scene;
-      const client = await connect("v1-http", doorFor("v1-http", slug, gateway.url));
+      const client = await connect("v1-http", endpointFor("v1-http", slug, gateway.url));
       const [tool, args] = upstream.slow;
       const controller = new AbortController();
       const { signal } = controller;
@@ -109,7 +109,7 @@ const SCENARIOS = [
   {
     name: "restarts, and subscriptions hold",
     async play({ upstream, slug, connect, expect, restart }: Scene) {
-      const client = await connect("v1-http", doorFor("v1-http", slug, gateway.url));
+      const client = await connect("v1-http", endpointFor("v1-http", slug, gateway.url));
       await client.watch(upstream.watched);
       await restart();
       // The first call finds out, and has the subscription made again before it runs.
@@ -125,7 +125,7 @@ const SCENARIOS = [
   {
     name: "restarts, and who only listens goes on hearing",
     async play({ upstream, slug, connect, expect, restart }: Scene) {
-      const url = doorFor("v1-http", slug, gateway.url);
+      const url = endpointFor("v1-http", slug, gateway.url);
       const listener = await connect("v1-http", url);
       const other = await connect("v1-http", url);
       const updates = (): number =>

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, vi } from "vitest";
 
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { cutInMidCall } from "./cut-in-mid-call.ts";
 import { textOf } from "./outcome.ts";
 import { wiretap } from "./wiretap.ts";
@@ -12,7 +12,7 @@ describe.concurrent.each(["v1-http", "v1-sse", "v2-legacy"] as const)(
   "a polling upstream, %s",
   (kind) => {
     test("is polled again by the gateway, and answers", async ({ expect, connect }) => {
-      const client = await connect(kind, doorFor(kind, "fixture"));
+      const client = await connect(kind, endpointFor(kind, "fixture"));
       const result = await client.callTool("test_reconnection");
       expect(textOf(result)).toBe("The answer after the reconnection");
       expect(client.replies).toHaveLength(1);
@@ -26,7 +26,7 @@ test.concurrent("the client is disconnected too, and reconnects for the answer",
   connect,
 }) => {
   const tap = wiretap();
-  const client = await connect("v1-http", doorFor("v1-http", "fixture"), { fetch: tap.fetch });
+  const client = await connect("v1-http", endpointFor("v1-http", "fixture"), { fetch: tap.fetch });
   await client.callTool("test_reconnection");
   const calls = tap.noted.filter(({ rpc }) => rpc === "tools/call");
   const resumed = tap.noted.filter(({ lastEventId }) => lastEventId !== null);
@@ -39,7 +39,7 @@ describe.concurrent.each(["v1-http", "v2-legacy"] as const)(
   (kind) => {
     test("is resumed by the SDK itself", async ({ expect, connect }) => {
       const tap = wiretap();
-      const client = await connect(kind, doorFor(kind, "fixture"), { fetch: tap.fetch });
+      const client = await connect(kind, endpointFor(kind, "fixture"), { fetch: tap.fetch });
       const result = await cutInMidCall(client, tap);
       expect(textOf(result)).toMatch("Let go");
       expect(client.progress.map(({ progress }) => progress)).toEqual([1, 2]);
@@ -54,7 +54,7 @@ test.concurrent("another client of the session fetches the answer with a resumpt
   expect,
   connect,
 }) => {
-  const url = doorFor("v1-http", "fixture");
+  const url = endpointFor("v1-http", "fixture");
   const first = await connect("v1-http", url);
   const { sessionId = "" } = first;
   let token = "";
@@ -87,7 +87,7 @@ test.concurrent("an answer that came while no client was connected is kept", asy
   expect,
   connect,
 }) => {
-  const url = doorFor("v1-http", "fixture");
+  const url = endpointFor("v1-http", "fixture");
   const tap = wiretap();
   const first = await connect("v1-http", url, { fetch: tap.fetch });
   const { sessionId = "" } = first;
@@ -119,7 +119,7 @@ describe.each(["v1-http", "v2-legacy"] as const)(
   "a notification stream that breaks, %s,",
   (kind) => {
     test("is resumed with every message of the gap, each once", async ({ expect, connect }) => {
-      const url = doorFor(kind, "fixture");
+      const url = endpointFor(kind, "fixture");
       const tap = wiretap();
       const client = await connect(kind, url, { fetch: tap.fetch });
       const other = await connect(kind, url);

@@ -3,7 +3,7 @@
 import { describe, vi } from "vitest";
 
 import { type Client, type Json, KINDS } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { textOf } from "./outcome.ts";
 
 const SOON = { timeout: 30_000, interval: 20 };
@@ -25,7 +25,7 @@ describe.each(PAIRS)("two clients at once, %s and %s", (...kinds) => {
   test("get their own answers, reports and questions", async ({ expect, connect }) => {
     const clients = await Promise.all(
       kinds.map((kind, index) =>
-        connect(kind, doorFor(kind, "fixture"), {
+        connect(kind, endpointFor(kind, "fixture"), {
           answers: {
             sampling: () => ({
               model: "m",
@@ -68,8 +68,8 @@ describe.each(PAIRS)("two clients at once, %s and %s", (...kinds) => {
 
   test("receive notifications of their own subscriptions", async ({ expect, connect }) => {
     const [follower, other] = await Promise.all([
-      connect(kinds[0], doorFor(kinds[0], "fixture")),
-      connect(kinds[1], doorFor(kinds[1], "fixture")),
+      connect(kinds[0], endpointFor(kinds[0], "fixture")),
+      connect(kinds[1], endpointFor(kinds[1], "fixture")),
     ]);
     await follower.watch(WATCHED);
     await other.watch();
@@ -89,7 +89,7 @@ describe.each(["v1-http", "v2-legacy"] as const)(
     test.for(["fixture", "everything", "everything-sse", "demo"])(
       "at %s is answered with 404",
       async (slug, { expect, connect }) => {
-        const url = doorFor(kind, slug);
+        const url = endpointFor(kind, slug);
         const client = await connect(kind, url);
         const bystander = await connect(kind, url);
         const { sessionId = "" } = client;
@@ -117,7 +117,7 @@ describe.each(["v1-http", "v2-legacy"] as const)(
 );
 
 test("a session exists at its own endpoint only", async ({ expect, connect }) => {
-  const { sessionId = "" } = await connect("v1-http", doorFor("v1-http", "fixture"));
-  const strayed = await connect("v1-http", doorFor("v1-http", "everything"), { sessionId });
+  const { sessionId = "" } = await connect("v1-http", endpointFor("v1-http", "fixture"));
+  const strayed = await connect("v1-http", endpointFor("v1-http", "everything"), { sessionId });
   await expect(strayed.request("tools/list")).rejects.toMatchObject({ code: 404 });
 });

@@ -31,12 +31,12 @@ afterAll(async () => {
   await modernOnly.close();
 });
 
-const atEverything = (door: string): string => `${gateway.url}/${door}/everything`;
+const atEverything = (transport: string): string => `${gateway.url}/${transport}/everything`;
 
 test.for(REVISIONS)(
   "at several servers, for a client of %s",
   async (revision, { connect, expect }) => {
-    const client = await connectAt(connect, revision, (door) => `${gateway.url}/${door}`);
+    const client = await connectAt(connect, revision, (transport) => `${gateway.url}/${transport}`);
     const name = "everything__simulate-research-query";
     const result = await client.callTool(name, { topic: "tea" });
     expect(result["isError"]).toBeUndefined();
@@ -80,7 +80,7 @@ describe.for(PLACES)("a task tool of a modern server, $place,", ({ path, prefix,
     revision: LegacyRevision,
     options?: ConnectOptions,
   ): Promise<Client> =>
-    connectAt(connect, revision, (door) => `${gateway.url}/${door}${path}`, options);
+    connectAt(connect, revision, (transport) => `${gateway.url}/${transport}${path}`, options);
 
   test.for(LEGACY_REVISIONS)("fails as tools do, at %s", async (revision, { connect, expect }) => {
     const client = await connectTo(connect, revision);

@@ -6,14 +6,14 @@
 import { inject } from "vitest";
 
 import type { Client, Json, Kind } from "../support/clients-face.ts";
-import { doorFor, test } from "../support/clients.ts";
+import { endpointFor, test } from "../support/clients.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
 
 const WAYS: readonly (readonly [name: string, kind: Kind, url: string])[] = [
   ["directly", "v1-http", inject("everything")],
-  ["through the gateway", "v1-http", doorFor("v1-http", "everything")],
-  ["over HTTP+SSE before the gateway", "v1-sse", doorFor("v1-sse", "everything")],
-  ["over HTTP+SSE behind the gateway", "v1-http", doorFor("v1-http", "everything-sse")],
+  ["through the gateway", "v1-http", endpointFor("v1-http", "everything")],
+  ["over HTTP+SSE before the gateway", "v1-sse", endpointFor("v1-sse", "everything")],
+  ["over HTTP+SSE behind the gateway", "v1-http", endpointFor("v1-http", "everything-sse")],
 ];
 
 async function start(client: Client, args: Json): Promise<string> {

@@ -255,7 +255,11 @@ describe("with a token for an endpoint", () => {
   const ELSEWHERE: readonly { name: string; token: () => string; path: string }[] = [
     { name: "of everything, for one server, at it", token: () => narrow, path: "/mcp/alpha" },
     { name: "of everything, for one server, at another", token: () => narrow, path: "/mcp/beta" },
-    { name: "a key of the same, at its other door", token: () => narrowKey, path: "/sse/alpha" },
+    {
+      name: "a key of the same, at its other transport",
+      token: () => narrowKey,
+      path: "/sse/alpha",
+    },
     { name: "of the operator's pages, at a server", token: () => operators, path: "/mcp/alpha" },
     { name: "of one server, at another", token: () => alpha, path: "/mcp/beta" },
     { name: "of one server, at everything", token: () => alpha, path: "/mcp" },

@@ -19,17 +19,17 @@ const CAPABILITIES: Readonly<Record<Revision, Json>> = {
   "2026-07-28": { sampling: {}, roots: {}, elicitation: { form: {}, url: {} } },
 };
 
-/** @param doorOf where a client of each transport finds the server. */
+/** @param endpointOf where a client of each transport finds the server. */
 export function connectAt(
   connect: Connect,
   revision: Revision,
-  doorOf: (transport: "mcp" | "sse") => string,
+  endpointOf: (transport: "mcp" | "sse") => string,
   options: ConnectOptions = {},
 ): Promise<Client> {
   const all = { capabilities: CAPABILITIES[revision], ...options };
-  if (!isLegacy(revision)) return connect("v2-modern", doorOf("mcp"), all);
+  if (!isLegacy(revision)) return connect("v2-modern", endpointOf("mcp"), all);
   const isOverSse = revision === OVER_SSE;
-  return connect(isOverSse ? "v1-sse" : "v1-http", doorOf(isOverSse ? "sse" : "mcp"), {
+  return connect(isOverSse ? "v1-sse" : "v1-http", endpointOf(isOverSse ? "sse" : "mcp"), {
     ...all,
     fetch: speaking(revision, options.fetch),
   });

@@ -31,6 +31,6 @@ async function leave(client: Client): Promise<void> {
 }
 
 /** Where a client of this kind finds an upstream of the gateway. */
-export function doorFor(kind: Kind, slug: string, gateway = inject("gateway")): string {
+export function endpointFor(kind: Kind, slug: string, gateway = inject("gateway")): string {
   return `${gateway}/${kind === "v1-sse" ? "sse" : "mcp"}/${slug}`;
 }
