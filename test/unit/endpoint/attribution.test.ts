@@ -1,4 +1,4 @@
-/** Which server asks: what a client is shown of it, and what stays as it was. */
+/** The name of the server in its requests to a client: what is added, and what stays as it was. */
 
 import { describe, test } from "vitest";
 
@@ -11,7 +11,7 @@ import {
 const META = { "edgeway/server": "docs" };
 
 describe("a question", () => {
-  test("of a form names its server in the words of it", ({ expect }) => {
+  test("with a form names its server in its message", ({ expect }) => {
     const params = { message: "Your name?", requestedSchema: { type: "object" } };
     expect(attributedQuestion({ method: "elicitation/create", params }, "docs")).toEqual({
       method: "elicitation/create",
@@ -19,14 +19,14 @@ describe("a question", () => {
     });
   });
 
-  test("for a visit to a page does too, and the page stays", ({ expect }) => {
+  test("with a URL names its server too, and the URL stays", ({ expect }) => {
     const params = { mode: "url", url: "https://a/?b", elicitationId: "1", message: "Sign in" };
     expect(attributedQuestion({ method: "elicitation/create", params }, "docs").params).toEqual({
       ...{ ...params, message: "[docs] Sign in", _meta: META },
     });
   });
 
-  test("for a model leaves every word of the prompt", ({ expect }) => {
+  test("to a model leaves every word of the prompt", ({ expect }) => {
     const params = {
       ...{ messages: [{ role: "user", content: { type: "text", text: "Say it" } }] },
       ...{ systemPrompt: "Be kind", maxTokens: 9, message: "mine" },
@@ -44,21 +44,21 @@ describe("a question", () => {
     });
   });
 
-  test("keeps what its _meta says, but not who it claims to be", ({ expect }) => {
+  test("keeps its _meta, except the name that it claims", ({ expect }) => {
     const params = { _meta: { progressToken: 1, "edgeway/server": "bank" } };
     expect(attributedQuestion({ method: "roots/list", params }, "docs").params).toEqual({
       _meta: { progressToken: 1, ...META },
     });
   });
 
-  test("whose message is none is left to the client to judge", ({ expect }) => {
+  test("with a message that is no text is left to the client to judge", ({ expect }) => {
     const params = { message: ["x"] };
     const named = attributedQuestion({ method: "elicitation/create", params }, "docs");
     expect(named.params).toEqual({ message: ["x"], _meta: META });
   });
 });
 
-describe("the questions in a result", () => {
+describe("the input requests in a result", () => {
   test("are named one by one", ({ expect }) => {
     const result = {
       resultType: "input_required",
@@ -87,7 +87,7 @@ describe("the questions in a result", () => {
   });
 });
 
-describe("an error that asks for visits", () => {
+describe("an error that asks for URL elicitations", () => {
   test("names the server in each", ({ expect }) => {
     const data = { elicitations: [{ mode: "url", url: "https://a", message: "A" }, 1], more: 2 };
     const error = { code: -32042, message: "Go there", data };
@@ -100,7 +100,7 @@ describe("an error that asks for visits", () => {
   });
 
   test.for([undefined, null, 1, {}, { elicitations: {} }])(
-    "without any stays as it is: %j",
+    "without elicitations stays as it is: %j",
     (data, { expect }) => {
       const error = { code: -32042, message: "Go there", data };
       expect(attributedElicitations(error, "docs")).toEqual(error);

@@ -10,8 +10,8 @@ const UI_TYPE = "text/html;profile=mcp-app";
 const kind = (capabilities: Record<string, unknown>) =>
   clientKind("2025-11-25", capabilities).capabilities;
 
-test.for<{ name: string; declared: Record<string, unknown>; telling: object }>([
-  { name: "nothing", declared: {}, telling: {} },
+test.for<{ name: string; declared: Record<string, unknown>; relevant: object }>([
+  { name: "nothing", declared: {}, relevant: {} },
   {
     name: "everything",
     declared: {
@@ -19,7 +19,7 @@ test.for<{ name: string; declared: Record<string, unknown>; telling: object }>([
       elicitation: { url: {}, form: {} },
       extensions: { [UI]: { mimeTypes: [UI_TYPE] } },
     },
-    telling: {
+    relevant: {
       ...{ elicitation: { form: {}, url: {} }, roots: {}, sampling: { context: {}, tools: {} } },
       extensions: { [UI]: { mimeTypes: [UI_TYPE] } },
     },
@@ -27,38 +27,38 @@ test.for<{ name: string; declared: Record<string, unknown>; telling: object }>([
   {
     name: "elicitation without a mode, which means forms",
     declared: { elicitation: {} },
-    telling: { elicitation: { form: {} } },
+    relevant: { elicitation: { form: {} } },
   },
   {
     name: "elicitation by URL only",
     declared: { elicitation: { url: {} } },
-    telling: { elicitation: { url: {} } },
+    relevant: { elicitation: { url: {} } },
   },
   {
-    name: "an extension that no server is told of",
+    name: "an extension that is sent to no server",
     declared: {
       extensions: { "com.example/x": {}, "io.modelcontextprotocol/tasks": {} },
       ...{ experimental: { x: {} }, tasks: {} },
     },
-    telling: {},
+    relevant: {},
   },
   {
-    name: "views of types that nobody has",
+    name: "views of unknown types",
     declared: { extensions: { [UI]: { mimeTypes: ["text/x", 7, UI_TYPE, "y"] } } },
-    telling: { extensions: { [UI]: { mimeTypes: [UI_TYPE] } } },
+    relevant: { extensions: { [UI]: { mimeTypes: [UI_TYPE] } } },
   },
   {
     name: "views of no type",
     declared: { extensions: { [UI]: { mimeTypes: "all", x: 1 } } },
-    telling: { extensions: { [UI]: {} } },
+    relevant: { extensions: { [UI]: {} } },
   },
   {
     name: "what makes no sense",
     declared: { sampling: true, roots: null, elicitation: [], extensions: { [UI]: 1 } },
-    telling: {},
+    relevant: {},
   },
-])("$name", ({ declared, telling }, { expect }) => {
-  expect(kind(declared)).toEqual(telling);
+])("$name", ({ declared, relevant }, { expect }) => {
+  expect(kind(declared)).toEqual(relevant);
 });
 
 const key = (...args: Parameters<typeof clientKind>) => clientKey(clientKind(...args));
@@ -82,7 +82,7 @@ test("clients of one kind have one key, in whatever order they declare, and no o
   expect(new Set(keys).size).toBe(keys.length);
 });
 
-test("nobody can make up a kind", ({ expect }) => {
+test("a client cannot make up a kind", ({ expect }) => {
   const junk = fc.dictionary(
     fc.constantFrom("form", "url", "tools", "context", UI, "mimeTypes", "x"),
     fc.jsonValue(),

@@ -32,7 +32,7 @@ describe("rotate()", () => {
   );
 
   test.for([30.01, 31, 400])(
-    "makes one in front when the newest is %d days old",
+    "puts a new key first when the newest is %d days old",
     (age, { expect }) => {
       const keys = keysOfAges(0, age);
       const [made, ...others] = rotate(keys, 0, LIFE);
@@ -47,11 +47,13 @@ describe("rotate()", () => {
     expect(ages(rotate(keys, 0, 10 * DAY), 0)).toEqual([1, 31]);
   });
 
-  test("makes a new key when all are forgotten", ({ expect }) => {
+  test("makes a new key when all are deleted", ({ expect }) => {
     expect(ages(rotate(keysOfAges(0, 4000, 5000), 0, LIFE), 0)).toEqual([0]);
   });
 
-  test("leaves nobody without the key of an unexpired id, however it is asked", ({ expect }) => {
+  test("leaves no isolate without the key of an unexpired id, whenever keys are requested", ({
+    expect,
+  }) => {
     const steps = fc.array(fc.double({ min: 0, max: 100, noNaN: true }), { maxLength: 60 });
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 400 }), (days, lifeDays) => {
@@ -67,7 +69,7 @@ describe("rotate()", () => {
           const missing = sealed.filter((id) => id.expiresAt > now && !known.has(id.material));
           expect(missing).toEqual([]);
           expect(keys.length).toBeLessThanOrEqual((60 + lifeDays) / 30 + 1);
-          // Whoever was told of this key seals with it for a month at the most.
+          // An isolate that received this key seals with it for a month at the most.
           const expiresAt = now + (30 + lifeDays) * DAY;
           sealed.push({ material: current?.material ?? "", expiresAt });
         }

@@ -1,4 +1,4 @@
-/** Values that clients carry for the gateway: who may use them, and that nobody can forge them. */
+/** Values that clients carry for the gateway: who may use them, and that no client can forge them. */
 
 import * as fc from "fast-check";
 import { test } from "vitest";
@@ -8,7 +8,7 @@ import { keysOf } from "../catalog/lists/merged-world.ts";
 
 const holder = { keys: keysOf(1), principal: "alice", route: "/mcp" };
 
-test("comes back as JSON carries it", async ({ expect }) => {
+test("a sealed value comes back as JSON carries it", async ({ expect }) => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), async (value) => {
       const sealed = await sealFor(holder, "cursor", value);
@@ -23,13 +23,15 @@ test.for([
   { name: "another principal", other: { principal: "bob" } },
   { name: "another endpoint", other: { route: "/mcp/docs" } },
   { name: "another gateway", other: { keys: keysOf(2) } },
-])("is nothing to $name", async ({ other }, { expect }) => {
+])("a sealed value is not accepted for $name", async ({ other }, { expect }) => {
   const sealed = await sealFor(holder, "cursor", "x");
   expect(await unsealFor({ ...holder, ...other }, "cursor", sealed)).toBeUndefined();
   expect(await unsealFor(holder, "cursor", sealed)).toBe("x");
 });
 
-test("is nothing for another purpose, nor is anything else", async ({ expect }) => {
+test("a sealed value is not accepted for another purpose, and nothing else is accepted", async ({
+  expect,
+}) => {
   const sealed = await sealFor(holder, "cursor", "x");
   expect(await unsealFor(holder, "request-state", sealed)).toBeUndefined();
   for (const text of ["", ".", "x", sealed.slice(1), sealed.slice(0, -1), `${sealed} `]) {

@@ -1,4 +1,4 @@
-/** The keys that an isolate holds: how long, and how often their source is asked. */
+/** The keys that an isolate holds: for how long, and how often it asks their source. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -6,7 +6,7 @@ import { toBase64Url } from "../../../src/lib/base64url.ts";
 import { SessionKeys } from "../../../src/endpoint/keyring.ts";
 
 const material = (byte: number): string => toBase64Url(new Uint8Array(32).fill(byte));
-/** Their ids, in the order of their bytes: what SHA-256 says. */
+/** Their ids, in the order of their bytes, by SHA-256. */
 const IDS = ["66687aad", "72cd6e84", "75877bb4"] as const;
 
 /** A source that counts how often it is asked, and that can be held up or broken. */
@@ -90,7 +90,7 @@ describe("ring()", () => {
     expect((await source.held.keyring()).currentId).toBe(IDS[2]);
   });
 
-  test("rejects while there never was one, and asks anew", async ({ expect }) => {
+  test("rejects while there never was one, and asks the source again", async ({ expect }) => {
     const source = new Source();
     source.failure = new Error("down");
     await expect(source.held.keyring()).rejects.toThrow("down");
@@ -122,7 +122,7 @@ describe("ring()", () => {
 });
 
 describe("ringFor()", () => {
-  test("asks nobody about a key that is held", async ({ expect }) => {
+  test("does not ask the source for a key that is held", async ({ expect }) => {
     const source = new Source();
     for (let n = 0; n < 3; n++) await source.held.keyringFor(IDS[0]);
     expect(source.asked).toBe(1);
@@ -144,7 +144,7 @@ describe("ringFor()", () => {
     const { promise, resolve: open } = Promise.withResolvers<void>();
     source.gate = promise;
     const rings = Promise.all([1, 2, 3].map(() => source.held.keyringFor(IDS[1])));
-    // Whoever waits does so on a timer of its own.
+    // Each request waits on its own timer.
     setTimeout(open, 50);
     for (const ring of await rings) expect(ring.keys.has(IDS[1])).toBe(true);
     expect(source.asked).toBe(2);

@@ -1,4 +1,4 @@
-/** Hosts, origins, and what a browser is told (2025-11-25 and 2026-07-28: MUST 403 a bad Origin). */
+/** Hosts, origins, and the CORS headers (2025-11-25 and 2026-07-28: MUST 403 a bad Origin). */
 
 import { describe, test } from "vitest";
 
@@ -91,7 +91,7 @@ describe("without sign-in", () => {
     expect(guard(request, { ...deployed, publicOrigin: undefined })).toBe(undefined);
   });
 
-  test("what came over the platform's network is from elsewhere", ({ expect }) => {
+  test("requests over the platform's network are from another machine", ({ expect }) => {
     const headers = { "CF-Ray": "8f0000000000-FRA" };
     expect(guard(new Request("http://localhost/mcp", { headers }), local)?.status).toBe(503);
   });
@@ -143,7 +143,7 @@ describe("with sign-in, at a public origin", () => {
     { url: "http://127.0.0.1:8787/token", status: 421 },
     { url: "http://[::1]/", status: 421 },
     { url: "http://evil.example/mcp", status: 421 },
-    // Whatever has started it asks whether it is up.
+    // The process that has started it asks whether it is up.
     { url: "http://localhost:8787/health", status: undefined },
     { url: "http://127.0.0.1:8787/health", status: undefined },
     { url: "http://localhost:8787/health/", status: 421 },
@@ -153,7 +153,7 @@ describe("with sign-in, at a public origin", () => {
     expect(check(deployed, row)?.status).toBe(row.status);
   });
 
-  test("what came in the clear is led to https, or refused when it has done harm already", async ({
+  test("requests in the clear are redirected to https, or refused when they already have done harm", async ({
     expect,
   }) => {
     const url = "http://mcp.example.com/mcp?x=%2f..";
@@ -173,7 +173,7 @@ describe("with sign-in, at a public origin", () => {
     );
   });
 
-  test("what a proxy says of a request counts for nothing", ({ expect }) => {
+  test("forwarding headers of a proxy are ignored", ({ expect }) => {
     const claims = {
       "X-Forwarded-Host": "mcp.example.com",
       "X-Forwarded-Proto": "https",
@@ -193,7 +193,9 @@ describe("with sign-in and no public origin", () => {
     );
   });
 
-  test("other hosts are not, and the operator is told what to set", async ({ expect }) => {
+  test("other hosts are not, and the error names the setting for the operator", async ({
+    expect,
+  }) => {
     const refusal = check(development, { url: "https://edgeway.workers.dev/mcp", status: 503 });
     expect([refusal?.status, await refusal?.text()]).toEqual([
       503,
@@ -217,9 +219,7 @@ describe("behind the launcher", () => {
   });
 });
 
-test("a refused host is told in plain text that quotes nothing and is not cached", async ({
-  expect,
-}) => {
+test("a refused host gets plain text that quotes nothing and is not cached", async ({ expect }) => {
   const refusals = [
     check(local, { url: "http://SECRET.example/", status: 503 }),
     check(deployed, { url: "http://SECRET.example/", status: 421 }),
@@ -232,7 +232,7 @@ test("a refused host is told in plain text that quotes nothing and is not cached
   }
 });
 
-test("a refused origin is told in a JSON-RPC error that has no id", async ({ expect }) => {
+test("a refused origin gets a JSON-RPC error without an id", async ({ expect }) => {
   const url = "http://localhost/mcp";
   const refusal = check(local, { url, origin: "http://SECRET.example", status: 403 });
   expect(refusal?.headers.get("content-type")).toBe("application/json");
@@ -285,7 +285,7 @@ describe("preflight()", () => {
 });
 
 /** The headers that an answer gets, which has one already. */
-function told(policy: GuardPolicy, url: string, origin?: string): Record<string, string> {
+function corsHeaders(policy: GuardPolicy, url: string, origin?: string): Record<string, string> {
   const headers = new Headers({ Vary: "Accept" });
   const sent = origin === undefined ? {} : { Origin: origin };
   addCors(new Request(url, { headers: sent }), headers, policy);
@@ -295,21 +295,23 @@ function told(policy: GuardPolicy, url: string, origin?: string): Record<string,
 describe("addCors()", () => {
   const exposed = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After";
 
-  test("lets the page that asked read the answer, and tells caches so", ({ expect }) => {
-    expect(told(local, "http://localhost/", "http://localhost:1")).toEqual({
+  test("lets the page that asked read the answer, and sets Vary for caches", ({ expect }) => {
+    expect(corsHeaders(local, "http://localhost/", "http://localhost:1")).toEqual({
       "access-control-allow-origin": "http://localhost:1",
       "access-control-expose-headers": exposed,
       vary: "Accept, Origin",
     });
   });
 
-  test("says nothing to what is no page", ({ expect }) => {
-    expect(told(local, "http://localhost/")).toEqual({ vary: "Accept" });
+  test("adds no header for clients that are no page", ({ expect }) => {
+    expect(corsHeaders(local, "http://localhost/")).toEqual({ vary: "Accept" });
   });
 
-  test("opens what a client needs before it has a token to every page", ({ expect }) => {
+  test("opens the routes that a client needs before it has a token to every page", ({ expect }) => {
     for (const path of ["/token", "/register", "/.well-known/oauth-protected-resource/mcp"]) {
-      expect(told(deployed, `https://mcp.example.com${path}`, "https://any.example")).toEqual({
+      expect(
+        corsHeaders(deployed, `https://mcp.example.com${path}`, "https://any.example"),
+      ).toEqual({
         "access-control-allow-origin": "*",
         "access-control-expose-headers": exposed,
         vary: "Accept, Origin",
@@ -317,10 +319,10 @@ describe("addCors()", () => {
     }
   });
 
-  test("lets nobody else read what is for people", ({ expect }) => {
+  test("lets no other origin read the pages for people", ({ expect }) => {
     for (const path of ["/", "/authorize", "/login", "/account/keys", "/callback/x"]) {
       const url = `https://mcp.example.com${path}`;
-      expect(told(deployed, url, "https://app.example.com")).toEqual({ vary: "Accept" });
+      expect(corsHeaders(deployed, url, "https://app.example.com")).toEqual({ vary: "Accept" });
     }
   });
 });

@@ -9,7 +9,7 @@ import { OVER } from "../../../src/sessions/frame.ts";
 interface Reading {
   readonly source: FrameSource;
   readonly writer: WritableStreamDefaultWriter<Uint8Array>;
-  /** How often its writer was told that nobody reads. */
+  /** How often its writer was notified that the reader has left. */
   closings: number;
 }
 
@@ -27,7 +27,7 @@ function reading(): Reading {
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Writes the bytes in pieces that are as long as it is said, again and again. */
+/** Writes the bytes in pieces of these sizes, over and over. */
 async function write({ writer }: Reading, text: string, lengths: readonly number[]): Promise<void> {
   const bytes = encode(text);
   for (let start = 0, n = 0; start < bytes.length; n++) {
@@ -66,7 +66,9 @@ describe("lines become frames", () => {
 });
 
 describe("a source of lines", () => {
-  test("that ends without saying so broke, though a line had begun", async ({ expect }) => {
+  test("that ends without its closing line counts as broken, also within a line", async ({
+    expect,
+  }) => {
     const given = reading();
     void given.writer.write(encode("a\nhal"));
     void given.writer.close();
@@ -83,7 +85,7 @@ describe("a source of lines", () => {
     await expect(next).rejects.toThrow();
   });
 
-  test("that is closed before its end tells its writer, once", async ({ expect }) => {
+  test("that is closed before its end notifies its writer, once", async ({ expect }) => {
     const given = reading();
     void given.writer.write(encode("a\n"));
     await given.source.next();
@@ -92,7 +94,7 @@ describe("a source of lines", () => {
     expect(given.closings).toBe(1);
   });
 
-  test("that is closed after its end tells nobody", async ({ expect }) => {
+  test("that is closed after its end does not notify its writer", async ({ expect }) => {
     const given = reading();
     void given.writer.write(encode(`a\n${OVER}\n`));
     expect(await given.source.next()).toEqual(["a", OVER]);
@@ -100,7 +102,7 @@ describe("a source of lines", () => {
     expect(given.closings).toBe(0);
   });
 
-  test("that is closed while it is waited for, lets go of who waits", async ({ expect }) => {
+  test("that is closed while a reader waits for it releases that reader", async ({ expect }) => {
     const given = reading();
     const next = given.source.next();
     given.source.close();

@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 
 interface Scene {
   readonly later: (ms: number) => void;
-  /** @returns in how many seconds to come back, or 0 for a request that may pass. */
+  /** @returns the seconds until the next try, or 0 for a request that may pass. */
   readonly call: (person: string, method?: string, principal?: string) => number;
 }
 
@@ -31,7 +31,9 @@ function sceneOf(requestsPerMinute: number): Scene {
 }
 
 describe("a person", () => {
-  test("may call so often in a minute, and is told when to come back", ({ expect }) => {
+  test("may call a number of times in a minute, and then gets the time of the next try", ({
+    expect,
+  }) => {
     const { call, later } = sceneOf(3);
     expect([call("a"), call("a"), call("a"), call("a"), call("a")]).toEqual([0, 0, 0, 20, 20]);
     later(19_001);
@@ -40,7 +42,7 @@ describe("a person", () => {
     expect([call("a"), call("a")]).toEqual([0, 20]);
   });
 
-  test("is counted by every method, and for itself", ({ expect }) => {
+  test("is counted over all methods, and separately", ({ expect }) => {
     const { call } = sceneOf(3);
     expect([call("a", "GET"), call("a", "DELETE"), call("a"), call("a", "GET")]).toEqual([
       ...[0, 0, 0, 20],
@@ -54,13 +56,13 @@ describe("a person", () => {
     expect(call("b", "POST", "b.one")).toBe(0);
   });
 
-  test("is told at once to wait a second, when it is less", ({ expect }) => {
+  test("has to wait a second at least", ({ expect }) => {
     const { call } = sceneOf(600);
     for (let n = 0; n < 600; n++) call("a");
     expect(call("a")).toBe(1);
   });
 
-  test("is told in a way that programs read, and quotes nothing of the request", async ({
+  test("gets an error that programs can read, and that quotes nothing of the request", async ({
     expect,
   }) => {
     const request = new Request("http://localhost/mcp", { method: "POST", body: "SECRET" });
@@ -80,7 +82,7 @@ describe("a person", () => {
     expect(request.bodyUsed).toBe(false);
   });
 
-  test("is in the log once for each time that it begins", async ({ expect }) => {
+  test("is logged once each time that the limit is reached", async ({ expect }) => {
     const scene = sceneOf(1);
     const lines = await linesOf(async () => {
       for (let n = 0; n < 5; n++) scene.call("a", "GET");
@@ -95,7 +97,7 @@ describe("a person", () => {
 });
 
 describe("very many people", () => {
-  test("are forgotten, and who was here last is not", ({ expect }) => {
+  test("are forgotten, except those who called last", ({ expect }) => {
     const { call } = sceneOf(1);
     call("old");
     call("used");

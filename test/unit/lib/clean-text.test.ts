@@ -1,4 +1,4 @@
-/** Texts of strangers: names of one short line, and prose, of characters that can be seen. */
+/** Texts of others: names of one short line, and prose, with visible characters alone. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -26,7 +26,7 @@ describe("cleanText()", () => {
     expect(cleanText(given)).toBe(expected);
   });
 
-  test("cuts at 80 characters, and says that it did", ({ expect }) => {
+  test("truncates at 80 characters, and marks the text as truncated", ({ expect }) => {
     expect(cleanText("x".repeat(80))).toBe("x".repeat(80));
     expect(cleanText("x".repeat(81))).toBe(`${"x".repeat(79)}…`);
     expect(cleanText("🚀".repeat(81))).toBe(`${"🚀".repeat(79)}…`);

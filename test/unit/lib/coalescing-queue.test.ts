@@ -1,4 +1,4 @@
-/** A reader is told of one thing after the other; what comes again while it waits is told once. */
+/** A reader gets one topic after the other; a topic that comes again while it waits is sent once. */
 
 import { describe, test } from "vitest";
 
@@ -6,13 +6,13 @@ import { CoalescingQueue } from "../../../src/lib/coalescing-queue.ts";
 
 const settle = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve));
 
-/** A reader that has room for one thing at a time, and says when. */
+/** A reader that takes one topic at a time, when the test lets it. */
 class Reader {
-  readonly told: string[] = [];
+  readonly received: string[] = [];
   #room = Promise.withResolvers<void>();
 
-  readonly tell = (topic: string): Promise<void> => {
-    this.told.push(topic);
+  readonly send = (topic: string): Promise<void> => {
+    this.received.push(topic);
     return this.#room.promise;
   };
 
@@ -30,40 +30,40 @@ class Reader {
 }
 
 describe("a reader", () => {
-  test("is told at once", ({ expect }) => {
-    const { told, tell } = new Reader();
-    new CoalescingQueue(tell).add("uri:a");
-    expect(told).toEqual(["uri:a"]);
+  test("gets a topic at once", ({ expect }) => {
+    const { received, send } = new Reader();
+    new CoalescingQueue(send).add("uri:a");
+    expect(received).toEqual(["uri:a"]);
   });
 
-  test("that is slow is told once of what came again meanwhile", async ({ expect }) => {
+  test("that is slow gets a topic that came again meanwhile once", async ({ expect }) => {
     const reader = new Reader();
-    const telling = new CoalescingQueue(reader.tell);
-    for (const topic of ["uri:a", "uri:b", "uri:b", "uri:c", "uri:b"] as const) telling.add(topic);
+    const queue = new CoalescingQueue(reader.send);
+    for (const topic of ["uri:a", "uri:b", "uri:b", "uri:c", "uri:b"] as const) queue.add(topic);
     for (let n = 0; n < 4; n++) await reader.takes();
-    expect(reader.told).toEqual(["uri:a", "uri:b", "uri:c"]);
-    telling.add("uri:b");
-    expect(reader.told.slice(3)).toEqual(["uri:b"]);
+    expect(reader.received).toEqual(["uri:a", "uri:b", "uri:c"]);
+    queue.add("uri:b");
+    expect(reader.received.slice(3)).toEqual(["uri:b"]);
   });
 
-  test("is told again of what has changed since it was told", async ({ expect }) => {
+  test("gets a topic again that came again after it was sent", async ({ expect }) => {
     const reader = new Reader();
-    const telling = new CoalescingQueue(reader.tell);
-    telling.add("uri:a");
-    telling.add("uri:a");
-    expect(reader.told).toEqual(["uri:a"]);
+    const queue = new CoalescingQueue(reader.send);
+    queue.add("uri:a");
+    queue.add("uri:a");
+    expect(reader.received).toEqual(["uri:a"]);
     await reader.takes();
-    expect(reader.told).toEqual(["uri:a", "uri:a"]);
+    expect(reader.received).toEqual(["uri:a", "uri:a"]);
   });
 
-  test("that has gone is told nothing more", async ({ expect }) => {
+  test("that has left gets nothing more", async ({ expect }) => {
     const reader = new Reader();
-    const telling = new CoalescingQueue(reader.tell);
-    telling.add("uri:a");
-    telling.add("uri:b");
+    const queue = new CoalescingQueue(reader.send);
+    queue.add("uri:a");
+    queue.add("uri:b");
     await reader.leaves();
-    telling.add("uri:c");
+    queue.add("uri:c");
     await settle();
-    expect(reader.told).toEqual(["uri:a"]);
+    expect(reader.received).toEqual(["uri:a"]);
   });
 });

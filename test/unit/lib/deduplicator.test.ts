@@ -10,56 +10,56 @@ const WINDOW_MS = 1000;
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** What of it is new, told in this order by these. */
-function news(tellings: Deduplicator<string>, tellers: string): string {
-  return tellers
+/** The reports that are new, of these sources in this order. */
+function newReports(deduplicator: Deduplicator<string>, sources: string): string {
+  return sources
     .split("")
-    .filter((by) => tellings.isNew("x", by))
+    .filter((by) => deduplicator.isNew("x", by))
     .join("");
 }
 
 describe("a report", () => {
   test.for([
-    { tellers: "ab", told: "a" },
-    { tellers: "aab", told: "aa" },
-    { tellers: "aabbb", told: "aab" },
-    { tellers: "abab", told: "aa" },
-    { tellers: "abba", told: "ab" },
-    { tellers: "abc", told: "a" },
-    { tellers: "abcabc", told: "aa" },
-  ])("by $tellers is new of $told", ({ tellers, told }, { expect }) => {
-    expect(news(new Deduplicator(), tellers)).toBe(told);
+    { sources: "ab", fresh: "a" },
+    { sources: "aab", fresh: "aa" },
+    { sources: "aabbb", fresh: "aab" },
+    { sources: "abab", fresh: "aa" },
+    { sources: "abba", fresh: "ab" },
+    { sources: "abc", fresh: "a" },
+    { sources: "abcabc", fresh: "aa" },
+  ])("by the sources $sources is new from $fresh", ({ sources, fresh }, { expect }) => {
+    expect(newReports(new Deduplicator(), sources)).toBe(fresh);
   });
 
   test("of something else is new", ({ expect }) => {
-    const tellings = new Deduplicator<string>();
-    expect([tellings.isNew("x", "a"), tellings.isNew("y", "b")]).toEqual([true, true]);
+    const deduplicator = new Deduplicator<string>();
+    expect([deduplicator.isNew("x", "a"), deduplicator.isNew("y", "b")]).toEqual([true, true]);
   });
 
   test("after the window is another change", ({ expect }) => {
-    const tellings = new Deduplicator<string>();
-    news(tellings, "a");
+    const deduplicator = new Deduplicator<string>();
+    newReports(deduplicator, "a");
     vi.setSystemTime(Date.now() + WINDOW_MS - 1);
-    expect(news(tellings, "b")).toBe("");
-    expect(news(tellings, "a")).toBe("a");
+    expect(newReports(deduplicator, "b")).toBe("");
+    expect(newReports(deduplicator, "a")).toBe("a");
     vi.setSystemTime(Date.now() + WINDOW_MS);
-    expect(news(tellings, "b")).toBe("b");
+    expect(newReports(deduplicator, "b")).toBe("b");
   });
 
   test("is new as often as the source with the most reports has sent it", ({ expect }) => {
-    const tellers = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 30 });
+    const reports = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 30 });
     fc.assert(
-      fc.property(tellers, (some) => {
+      fc.property(reports, (some) => {
         const counts = ["a", "b", "c"].map((by) => some.filter((one) => one === by).length);
-        expect(news(new Deduplicator(), some.join(""))).toHaveLength(Math.max(...counts));
+        expect(newReports(new Deduplicator(), some.join(""))).toHaveLength(Math.max(...counts));
       }),
       { numRuns: 200 },
     );
   });
 
   test("is remembered only up to a bound", ({ expect }) => {
-    const tellings = new Deduplicator<string>();
-    for (let n = 0; n <= 256; n++) tellings.isNew(String(n), "a");
-    expect([tellings.isNew("0", "b"), tellings.isNew("256", "b")]).toEqual([true, false]);
+    const deduplicator = new Deduplicator<string>();
+    for (let n = 0; n <= 256; n++) deduplicator.isNew(String(n), "a");
+    expect([deduplicator.isNew("0", "b"), deduplicator.isNew("256", "b")]).toEqual([true, false]);
   });
 });

@@ -1,4 +1,4 @@
-/** Which addresses are asked for a stranger, and how much of an answer is taken. */
+/** Which addresses the gateway fetches for others, and how much of an answer it reads. */
 
 import { describe, test } from "vitest";
 
@@ -114,7 +114,7 @@ describe("loadJson()", () => {
     expect(outcome.headers.get("cache-control")).toBe("max-age=5");
   });
 
-  test("asks for JSON, says who asks, brings no credentials and follows no redirect", async ({
+  test("asks for JSON, sends its User-Agent, brings no credentials and follows no redirect", async ({
     expect,
   }) => {
     const { seen } = await load(() => new Response("{}", { headers: JSON_TYPE }));
@@ -127,7 +127,7 @@ describe("loadJson()", () => {
     });
   });
 
-  test("asks nothing at an address that is not to be asked", async ({ expect }) => {
+  test("sends nothing to an address that is not allowed", async ({ expect }) => {
     const { seen, outcome } = await load(() => new Response("{}", { headers: JSON_TYPE }), {
       address: "https://127.0.0.1/x.json",
     });
@@ -155,7 +155,7 @@ describe("loadJson()", () => {
     expect([outcome, seen.length]).toEqual([failed(why), 1]);
   });
 
-  test("the body of a failure is not read, and its sender is told", async ({ expect }) => {
+  test("does not read the body of a failure, and cancels it", async ({ expect }) => {
     let isCancelled = false;
     const body = () =>
       bodyOf([bytesOf("{}")], () => {
@@ -166,7 +166,7 @@ describe("loadJson()", () => {
   });
 
   test.for(["text/html", "text/plain", "application/jsonp", "application/json/x", "", null])(
-    "JSON that is said to be %s is not taken",
+    "does not accept JSON with the content type %s",
     async (type, { expect }) => {
       const { outcome } = await load(() => {
         const response = new Response(bodyOf([bytesOf("{}")]));
@@ -177,7 +177,7 @@ describe("loadJson()", () => {
     },
   );
 
-  test("a document of just the limit is taken, one byte more is not", async ({ expect }) => {
+  test("accepts a document of exactly the limit, and not of one byte more", async ({ expect }) => {
     for (const [bytes, kind] of [
       [100, "loaded"],
       [101, "failed"],
@@ -189,7 +189,7 @@ describe("loadJson()", () => {
     }
   });
 
-  test("a document without an end is not read to its end", async ({ expect }) => {
+  test("stops reading a document without an end", async ({ expect }) => {
     let chunks = 0;
     function* endless(): Generator<Uint8Array> {
       for (; chunks < 10_000; chunks++) yield bytesOf(" ".repeat(10));
@@ -200,21 +200,23 @@ describe("loadJson()", () => {
   });
 
   test.for(["", "{", "{'a':1}", "<html>", `${"[".repeat(40)}${"]".repeat(40)}`])(
-    "%s is no document",
+    "does not accept %s as a document",
     async (text, { expect }) => {
       const { outcome } = await load(() => new Response(text, { headers: JSON_TYPE }));
       expect(outcome).toEqual(failed("malformed"));
     },
   );
 
-  test("a connection that fails is a failure and no exception", async ({ expect }) => {
+  test("reports a connection that fails as a failure and throws no exception", async ({
+    expect,
+  }) => {
     const { outcome } = await load(() => {
       throw new Error("connection refused at 10.0.0.7");
     });
     expect(outcome).toEqual(failed("unreachable"));
   });
 
-  test("a body that breaks off is a failure", async ({ expect }) => {
+  test("reports a body that breaks off as a failure", async ({ expect }) => {
     const { outcome } = await load(() => {
       const body = new ReadableStream<Uint8Array>({
         pull(controller) {
@@ -226,12 +228,12 @@ describe("loadJson()", () => {
     expect(outcome).toEqual(failed("unreachable"));
   });
 
-  test("an answer that does not come is not waited for", async ({ expect }) => {
+  test("does not wait for an answer that does not come", async ({ expect }) => {
     const { outcome } = await load(({ signal }) => aborted(signal), { timeoutMs: 1 });
     expect(outcome).toEqual(failed("timeout"));
   });
 
-  test("an answer that does not end is not waited for", async ({ expect }) => {
+  test("does not wait for an answer that does not end", async ({ expect }) => {
     const { outcome } = await load(
       ({ signal }) => {
         const body = new ReadableStream<Uint8Array>({

@@ -57,21 +57,21 @@ describe("endable()", () => {
     expect(seen).toEqual({ cancels: 1, overs: 1 });
   });
 
-  test("ends while nobody reads: what was not read is not delivered", async ({ expect }) => {
+  test("ends while it is not read: unread chunks are not delivered", async ({ expect }) => {
     const { body, write, end } = newSource();
     write("a");
     end();
     expect(await readText(body.getReader())).toBe("the end");
   });
 
-  test("a reader that goes cancels the source", async ({ expect }) => {
+  test("cancels the source when its reader leaves", async ({ expect }) => {
     const { seen, body, end } = newSource();
     await body.cancel();
     end();
     expect(seen).toEqual({ cancels: 1, overs: 1 });
   });
 
-  test("a source that fails fails its reader", async ({ expect }) => {
+  test("fails its reader when the source fails", async ({ expect }) => {
     const { seen, body, fail } = newSource();
     const reading = body.getReader().read();
     fail(new Error("broken"));
@@ -79,7 +79,7 @@ describe("endable()", () => {
     expect(seen).toEqual({ cancels: 0, overs: 1 });
   });
 
-  test("pulls nothing before it is asked to", async ({ expect }) => {
+  test("pulls nothing before it is read", async ({ expect }) => {
     let pulls = 0;
     const source = new ReadableStream<Uint8Array>(
       { pull: (controller) => controller.enqueue(new Uint8Array([++pulls])) },

@@ -35,13 +35,13 @@ describe("jsonDepth()", () => {
     );
   });
 
-  test("stops counting right beyond what is enough", ({ expect }) => {
+  test("stops counting just beyond the limit", ({ expect }) => {
     const hostile = "[".repeat(1_000_000);
     expect(jsonDepth(hostile, 128)).toBe(129);
     expect(jsonDepth("[".repeat(128) + "]".repeat(128), 128)).toBe(128);
   });
 
-  test("takes text that is no JSON", ({ expect }) => {
+  test("accepts text that is no JSON", ({ expect }) => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("[", "]", "{", "}", '"', "\\", "a") }),
@@ -69,7 +69,7 @@ describe("jsonShape()", () => {
     );
   });
 
-  test("counts no commas in texts, and stops beyond what is enough", ({ expect }) => {
+  test("counts no commas in texts, and stops just beyond the limit", ({ expect }) => {
     expect(jsonShape('[",,,","\\",,"]', { depth: 9, values: 9 })).toEqual({ depth: 1, values: 3 });
     expect(jsonShape(`[${"{},".repeat(1e6)}`, { depth: 9, values: 9 }).values).toBe(10);
   });

@@ -44,7 +44,7 @@ function source(): Source {
   return made;
 }
 
-/** Reads for ever, and tells what has come so far. */
+/** Reads for ever, and returns the text that has come so far. */
 function reading(stream: ReadableStream<Uint8Array>): { text: () => string; done: Promise<void> } {
   const decoder = new TextDecoder();
   let text = "";
@@ -124,7 +124,7 @@ describe("withKeepAlive()", () => {
     expect(await read).toEqual(new Error("broken"));
   });
 
-  test("tells its source when the reader leaves", async ({ expect }) => {
+  test("cancels its source when the reader leaves", async ({ expect }) => {
     const made = source();
     const reader = withKeepAlive(made.stream, options).getReader();
     const read = reader.read();
@@ -133,7 +133,7 @@ describe("withKeepAlive()", () => {
     expect(made.cancelled).toBe("gone");
   });
 
-  test("takes from its source only what is read of it", async ({ expect }) => {
+  test("takes from its source only what the reader reads", async ({ expect }) => {
     let pulls = 0;
     const endless = new ReadableStream<Uint8Array>(
       {

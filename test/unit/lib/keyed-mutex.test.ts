@@ -4,7 +4,7 @@ import { describe, test } from "vitest";
 
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test ends it. */
 function held(log: string[], name: string): { work: () => Promise<string>; end: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const work = async (): Promise<string> => {
@@ -16,8 +16,8 @@ function held(log: string[], name: string): { work: () => Promise<string>; end: 
   return { work, end: resolve };
 }
 
-describe("turns", () => {
-  test("of one key come one after the other, and those of others do not wait", async ({
+describe("calls of a keyed mutex", () => {
+  test("with one key run one after the other, and those with other keys do not wait", async ({
     expect,
   }) => {
     const turns = new KeyedMutex();
@@ -34,7 +34,7 @@ describe("turns", () => {
     expect(log.slice(3)).toEqual(["a ends", "b begins", "b ends"]);
   });
 
-  test("go on after one that failed", async ({ expect }) => {
+  test("continue after one that failed", async ({ expect }) => {
     const turns = new KeyedMutex();
     const failed = turns.run("k", () => Promise.reject(new Error("no")));
     const next = turns.run("k", () => Promise.resolve("yes"));

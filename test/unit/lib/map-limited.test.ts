@@ -7,7 +7,7 @@ import { mapLimited } from "../../../src/lib/map-limited.ts";
 
 const settle = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve));
 
-/** Calls that end when the test says so, by item. */
+/** Calls that end when the test ends them, by item. */
 class Calls {
   readonly started: number[] = [];
   readonly #underWay = new Map<number, PromiseWithResolvers<number>>();

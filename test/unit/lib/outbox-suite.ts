@@ -1,5 +1,5 @@
 /**
- * What every kind of rows of an outbox promises: whatever is appended is delivered at least once,
+ * The promises of every kind of outbox rows: each item that is appended is delivered at least once,
  * nothing that was acknowledged is delivered again, each recipient has one call at a time and its
  * batches in order, and a new life over the same rows goes on.
  */
@@ -58,7 +58,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 type Fate = "ok" | "deaf" | "lost";
 
-/** The newest batch of a recipient. What is delivered again under its number is the same to the recipient. */
+/** The newest batch of a recipient. A delivery under the same number repeats it. */
 interface LastCall {
   readonly number: number;
   readonly begunAt: number;

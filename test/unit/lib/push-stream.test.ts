@@ -4,12 +4,12 @@ import { describe, test } from "vitest";
 
 import { PushStream } from "../../../src/lib/push-stream.ts";
 
-/** Lets everything that waits for nothing but promises happen. */
+/** Lets all promises that can settle do so. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
-/** Watches a promise, to tell whether it is settled. */
+/** Watches a promise, to see whether it is settled. */
 function watch(promise: Promise<void>): { isDone: boolean } {
   const watched = { isDone: false };
   void promise.then(() => {
@@ -52,7 +52,7 @@ describe("write()", () => {
     expect(writes).toEqual([{ isDone: false }, { isDone: false }]);
 
     expect(await take()).toBe("b".repeat(20));
-    const asksForMore = take(); // workerd tells the writer when the reader comes back for more
+    const asksForMore = take(); // workerd notifies the writer when the reader comes back for more
     await settle();
     expect(writes).toEqual([{ isDone: true }, { isDone: true }]);
     expect(stream.isFull).toBe(false);
@@ -69,7 +69,9 @@ describe("write()", () => {
 });
 
 describe("the end", () => {
-  test("by a reader that leaves frees every writer, and is told once", async ({ expect }) => {
+  test("by a reader that leaves releases every writer, and is reported once", async ({
+    expect,
+  }) => {
     let cancels = 0;
     const stream = new PushStream({ windowBytes: 1, onCancel: () => (cancels += 1) });
     const writes = ["aaaa", "bbbb"].map((text) => watch(stream.write(text)));
@@ -89,7 +91,7 @@ describe("the end", () => {
     expect(cancels).toBe(1);
   });
 
-  test("by a reader that is said to be gone ends the stream for what still reads for it", async ({
+  test("by a reader that is reported as gone ends the stream for the code that still reads for it", async ({
     expect,
   }) => {
     let cancels = 0;
@@ -109,7 +111,7 @@ describe("the end", () => {
     expect(cancels).toBe(1);
   });
 
-  test("by the writer frees every writer, and what was written still arrives", async ({
+  test("by the writer releases every writer, and what was written still arrives", async ({
     expect,
   }) => {
     let cancels = 0;

@@ -38,12 +38,12 @@ describe("readLines()", () => {
     );
   });
 
-  test("leaves out what has no end", async ({ expect }) => {
+  test("leaves out a line without an end", async ({ expect }) => {
     const read = await all(readLines(bodyOf([bytesOf("a\nb")]), signal));
     expect(read).toEqual(["a"]);
   });
 
-  test("tells the writer when its reader leaves", async ({ expect }) => {
+  test("notifies the writer when its reader leaves", async ({ expect }) => {
     const { promise: cancelled, resolve } = Promise.withResolvers<void>();
     for await (const line of readLines(bodyOf([bytesOf("a\n"), bytesOf("b\n")], resolve), signal)) {
       expect(line).toBe("a");
@@ -52,14 +52,14 @@ describe("readLines()", () => {
     await cancelled;
   });
 
-  test("gives nothing when it was told to end before it began", async ({ expect }) => {
+  test("gives nothing when it was aborted before it began", async ({ expect }) => {
     const { promise: cancelled, resolve } = Promise.withResolvers<void>();
     const silent = new ReadableStream<Uint8Array>({ cancel: () => resolve() });
     expect(await all(readLines(silent, AbortSignal.abort()))).toEqual([]);
     await cancelled;
   });
 
-  test("ends when it is told to, while it waits", async ({ expect }) => {
+  test("ends when it is aborted while it waits", async ({ expect }) => {
     const { promise: cancelled, resolve } = Promise.withResolvers<void>();
     const leaving = new AbortController();
     const silent = new ReadableStream<Uint8Array>({ cancel: () => resolve() });

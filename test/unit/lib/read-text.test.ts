@@ -25,7 +25,7 @@ test("no body is no text", async ({ expect }) => {
   expect(await readText(bodyOf([]), 0)).toBe("");
 });
 
-test("what is too large is not read to its end, and its sender is told", async ({ expect }) => {
+test("a body that is too large is not read to its end, and is cancelled", async ({ expect }) => {
   let chunks = 0;
   let isCancelled = false;
   function* endless(): Generator<Uint8Array> {
@@ -58,7 +58,9 @@ test("a body that breaks off is no text", async ({ expect }) => {
   await expect(readText(body, 100)).rejects.toThrow("reset by peer");
 });
 
-test("what is too large is that, whatever becomes of its sender", async ({ expect }) => {
+test("a body that is too large is reported as such, however its sender ends", async ({
+  expect,
+}) => {
   const body = bodyOf([bytesOf("x".repeat(101))], () => {
     throw new Error("not now");
   });

@@ -1,4 +1,4 @@
-/** A wanted set and what another side holds of it: any order of wishes, answers, refusals and failures. */
+/** A wanted set and the part of it that another side holds, in any order of changes, answers, refusals and failures. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -102,7 +102,7 @@ describe("a reconciler", () => {
     expect(reconciler.held()).toEqual(["a"]);
   });
 
-  test("adds a key again when it is told to", async ({ expect }) => {
+  test("adds a key again on request", async ({ expect }) => {
     const world = worldOf();
     await world.want("a");
     world.answer = () => false;
@@ -114,7 +114,7 @@ describe("a reconciler", () => {
     expect(world.asked).toHaveLength(3);
   });
 
-  test("repeats what had no answer when it is time, and takes a refusal for one", async ({
+  test("repeats a request without an answer when it is due, and takes a refusal for an answer", async ({
     expect,
   }) => {
     const world = worldOf();
@@ -194,7 +194,7 @@ describe("a reconciler that gives up when it is refused", () => {
   });
 });
 
-describe("whatever happens in whatever order", () => {
+describe("in any order of events", () => {
   const KEYS = ["a", "b", "c", "d", "e", "f", "g", "h"] as const;
   const key = fc.constantFrom(...KEYS);
   const moves = fc.array(

@@ -1,4 +1,4 @@
-/** Sealed tokens: they come back as they were, in one spelling only, and nobody else makes one. */
+/** Sealed tokens: they come back as they were, in one spelling only, and cannot be made without the key. */
 
 import * as fc from "fast-check";
 import { describe, test, vi } from "vitest";
@@ -15,7 +15,7 @@ const ALPHABET = Array.from(
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.+/=~ \n\0é",
 );
 
-describe("what is sealed", () => {
+describe("a sealed value", () => {
   test("comes back as JSON carries it", async ({ expect }) => {
     const anything = fc.oneof(fc.jsonValue(), fc.string({ unit: "binary" }));
     await fc.assert(
@@ -27,7 +27,7 @@ describe("what is sealed", () => {
     );
   });
 
-  test("is another token each time, and says nothing of the content", async ({ expect }) => {
+  test("is another token each time, and reveals nothing of the content", async ({ expect }) => {
     const value = "a secret that is long enough to be seen";
     const tokens = await Promise.all(Array.from({ length: 50 }, () => seal(ring, "p", value)));
     expect(new Set(tokens).size).toBe(50);
@@ -91,7 +91,7 @@ async function sealedDirectly(bytes: Uint8Array, iv: Uint8Array): Promise<string
 }
 
 describe("each token has a key of its own", () => {
-  test("so vectors that are the same encrypt nothing with the same stream", async ({ expect }) => {
+  test("so equal vectors never encrypt with the same key stream", async ({ expect }) => {
     // Of the random bytes of a token, the last twelve are the vector.
     const random = vi.spyOn(crypto, "getRandomValues");
     let salts = 0;
@@ -112,7 +112,7 @@ describe("each token has a key of its own", () => {
     for (const token of tokens) expect(await unseal(ring, "p", token)).toEqual(VALUE);
   });
 
-  test("and one of before that is opened still, as itself alone", async ({ expect }) => {
+  test("and a token from before that is still opened, in its one spelling", async ({ expect }) => {
     const token = await sealedDirectly(new Uint8Array(32).fill(1), new Uint8Array(12).fill(3));
     expect(await unseal(ring, "p", token)).toEqual(VALUE);
     expect(await unseal(ring, "q", token)).toBeUndefined();
@@ -179,7 +179,7 @@ describe("sealedWith()", () => {
 
 describe("keys", () => {
   test("have an id that their bytes give", async ({ expect }) => {
-    // The first eight digits of what sha256sum says of 32 zero bytes.
+    // The first eight digits of the sha256sum of 32 zero bytes.
     expect(await keyId(new Uint8Array(32))).toBe("66687aad");
     // A byte under 16 has two digits as well.
     expect(await keyId(new Uint8Array(32).fill(19))).toMatch(/^[0-9a-f]{8}$/);

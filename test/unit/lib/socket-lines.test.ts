@@ -56,7 +56,7 @@ describe("lines", () => {
     expect([socket.sent, socket.closed]).toEqual([[], []]);
   });
 
-  test("that are waited for end when nobody reads any more", async ({ expect }) => {
+  test("that are waited for end when the reader has left", async ({ expect }) => {
     const { socket, lines } = open();
     const next = lines.next();
     lines.send("a");

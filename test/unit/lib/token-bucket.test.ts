@@ -30,13 +30,13 @@ describe("a token bucket", () => {
     expect([bucket.take(), bucket.take()]).toEqual([true, false]);
   });
 
-  test("gets fuller than full never", ({ expect }) => {
+  test("never holds more than its limit", ({ expect }) => {
     const { bucket, pass } = bucketAt(2);
     pass(3_600_000);
     expect([bucket.take(), bucket.take(), bucket.take()]).toEqual([true, true, false]);
   });
 
-  test("asking in vain costs nothing", ({ expect }) => {
+  test("loses nothing by a refused request", ({ expect }) => {
     const { bucket, pass } = bucketAt(1);
     bucket.take();
     for (let n = 0; n < 60; n++) {
@@ -47,7 +47,7 @@ describe("a token bucket", () => {
     expect(bucket.take()).toBe(true);
   });
 
-  test("says how long to wait", ({ expect }) => {
+  test("returns how long to wait", ({ expect }) => {
     const { bucket, pass } = bucketAt(3);
     expect(bucket.waitMs).toBe(0);
     for (let n = 0; n < 4; n++) bucket.take();
@@ -56,7 +56,7 @@ describe("a token bucket", () => {
     expect([bucket.take(), bucket.waitMs]).toEqual([true, 20_000]);
   });
 
-  test("takes a clock that stands still or goes back", ({ expect }) => {
+  test("tolerates a clock that stands still or goes back", ({ expect }) => {
     const { bucket, pass } = bucketAt(2);
     bucket.take();
     pass(-60_000);

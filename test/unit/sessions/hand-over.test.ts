@@ -1,4 +1,4 @@
-/** Who holds the servers' standalone GET streams: the session, the Worker, or nobody. */
+/** Who holds the servers' standalone GET streams: the session, the Worker, or neither. */
 
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
@@ -131,7 +131,7 @@ describe("the servers' streams", () => {
     expect(world.done).toHaveLength(2);
   });
 
-  test("stay here where they cannot be watched elsewhere", async ({ expect }) => {
+  test("stay with the session when they cannot be watched elsewhere", async ({ expect }) => {
     const world = new World();
     world.canBeElsewhere = false;
     world.listen();
@@ -160,7 +160,7 @@ describe("the servers' streams", () => {
 });
 
 describe("an end in the middle of the hand-over", () => {
-  test("leaves nothing running, and tells the Worker nothing", async ({ expect }) => {
+  test("leaves nothing running, and sends the Worker nothing", async ({ expect }) => {
     for (const isReachable of [true, false]) {
       const world = new World();
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ describe("in whatever order things happen", () => {
   };
   const anyActions = fc.array(fc.constantFrom(...Object.keys(ACTIONS)), { maxLength: 30 });
 
-  test("the state agrees with the client's stream, and somebody watches while there is one", async ({
+  test("the state agrees with the client's stream, and the session or a Worker watches while there is one", async ({
     expect,
   }) => {
     await fc.assert(

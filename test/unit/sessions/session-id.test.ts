@@ -60,7 +60,7 @@ const padded = (pad: number): ClientFacts => ({
 });
 
 describe("a session id", () => {
-  test("says what it was made of, in visible ASCII", async ({ expect }) => {
+  test("carries its facts, in visible ASCII", async ({ expect }) => {
     const claims: fc.Arbitrary<SessionClaims> = fc.record(
       {
         object: fc.string(),
@@ -95,14 +95,14 @@ describe("a session id", () => {
     expect(decrypt).toHaveBeenCalledTimes(1);
   });
 
-  test("is nothing to other keys, whoever has opened it before", async ({ expect }) => {
+  test("is not opened by other keys, even if it was opened before", async ({ expect }) => {
     const id = await mintSessionId(ring, CLAIMS);
     expect(await readSessionId(keys, id, NOW)).toEqual(CLAIMS);
     const others = new SessionKeys(() => Promise.resolve([toBase64Url(OTHER_BYTES)]));
     expect(await readSessionId(others, id, NOW)).toBeUndefined();
   });
 
-  test("is nothing any more once its key has been taken out", async ({ expect }) => {
+  test("is not opened any more once its key has been removed", async ({ expect }) => {
     const materials = [toBase64Url(BYTES)];
     const changing = new SessionKeys(() => Promise.resolve([...materials]));
     const id = await mintSessionId(ring, CLAIMS);
@@ -133,7 +133,7 @@ describe("a session id", () => {
 });
 
 describe("no session id is", () => {
-  test("one that was changed anywhere", async ({ expect }) => {
+  test("one that was changed in any place", async ({ expect }) => {
     const id = await mintSessionId(ring, CLAIMS);
     const change = fc.tuple(
       fc.nat({ max: id.length - 1 }),
@@ -157,7 +157,7 @@ describe("no session id is", () => {
     },
   );
 
-  test("anything, when the keys cannot be had", async ({ expect }) => {
+  test("accepted when the keys cannot be loaded", async ({ expect }) => {
     const broken = new SessionKeys(() => Promise.reject(new Error("down")));
     const id = await mintSessionId(ring, CLAIMS);
     await expect(readSessionId(broken, id, NOW)).rejects.toThrow("down");

@@ -1,4 +1,4 @@
-/** When a server is left in peace, and how it is found out that it is back. */
+/** When the breaker holds requests back from a server, and how it finds out that the server is back. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -8,7 +8,7 @@ import { Breaker, type Pass } from "../../../../src/dispatch/guard/breaker.ts";
 interface Scene {
   readonly breaker: Breaker;
   now: number;
-  /** Lets a request through, or says how long it has to wait. */
+  /** Lets a request through, or returns how long it has to wait. */
   readonly admit: () => Pass | number;
   /** A request that fails. */
   readonly fail: () => void;
@@ -39,7 +39,7 @@ function opened(maxFailures = 3, pauseMs = 5000): Scene {
 }
 
 describe("a breaker", () => {
-  test("opens after so many failures in a row, and says so once", ({ expect }) => {
+  test("opens after a number of consecutive failures, and reports it once", ({ expect }) => {
     const { breaker, admit } = breakerOf(3);
     const passes = [1, 2, 3, 4].map(() => passOf(admit()));
     expect(passes.map((pass) => breaker.failed(pass))).toEqual([
@@ -66,7 +66,7 @@ describe("a breaker", () => {
     expect([scene.admit(), scene.admit(), scene.admit()]).toEqual([{ isProbe: true }, 5000, 5000]);
   });
 
-  test("closes with the first answer, and says so once", ({ expect }) => {
+  test("closes with the first answer, and reports it once", ({ expect }) => {
     const scene = opened();
     scene.now += 5000;
     scene.fail();
@@ -108,7 +108,9 @@ describe("a breaker", () => {
     expect(scene.admit()).toBe(90_000);
   });
 
-  test("is not opened wider by what was on its way", ({ expect }) => {
+  test("is not affected by failures of requests that were on their way when it opened", ({
+    expect,
+  }) => {
     const scene = breakerOf(1);
     const [first, ...others] = [1, 2, 3, 4].map(() => passOf(scene.admit()));
     expect(scene.breaker.failed(first ?? { isProbe: false })).toBe("opened");
@@ -125,7 +127,7 @@ describe("a breaker", () => {
     expect([scene.admit(), scene.admit()]).toEqual([{ isProbe: true }, 5000]);
   });
 
-  test("is unmoved by the cancelling of anything else", ({ expect }) => {
+  test("is not affected by the cancellation of anything else", ({ expect }) => {
     const scene = breakerOf(1);
     const [early] = [passOf(scene.admit()), scene.fail()];
     scene.breaker.abandoned(early);
@@ -147,7 +149,7 @@ describe("a breaker", () => {
   });
 });
 
-describe("in any order of things", () => {
+describe("a breaker, in any order of events", () => {
   const event = fc.oneof(
     fc.record({ kind: fc.constant("pass" as const), ms: fc.nat({ max: 20_000 }) }),
     fc.record({ kind: fc.constant("admit" as const) }),
@@ -157,7 +159,9 @@ describe("in any order of things", () => {
     }),
   );
 
-  test("nobody waits longer than a minute, and no two probes are within a pause", ({ expect }) => {
+  test("lets no caller wait longer than a minute, and sends no two probes within a pause", ({
+    expect,
+  }) => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 100 }), (events) => {
         const scene = breakerOf(2);

@@ -26,12 +26,12 @@ export interface GuardScene {
   /** Milliseconds since 1970. */
   now: number;
   readonly server: Server;
-  /** What the feed of the server was told. */
+  /** The states that were reported to the feed of the server. */
   readonly reports: (Trouble | undefined)[];
   readonly waiting: Promise<unknown>[];
-  /** How often the server was really asked. */
+  /** The number of requests that reached the server. */
   asked: number;
-  /** The feed cannot be had. */
+  /** The feed cannot be reached. */
   isFeedGone: boolean;
   readonly call: (
     reply: Reply | (() => Promise<Reply>),

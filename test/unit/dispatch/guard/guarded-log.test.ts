@@ -1,4 +1,4 @@
-/** The line of every call: what is in it, and what never is. */
+/** The log line of every call: the values that are in it, and those that never are. */
 
 import { describe, test } from "vitest";
 
@@ -17,8 +17,8 @@ import {
   TOOL,
 } from "./guarded-fixture.ts";
 
-describe("the line of a call", () => {
-  test("says who, what, where, how long, how it ended, and how large it was", async ({
+describe("the log line of a call", () => {
+  test("has the principal, the request, the server, the duration, the outcome and the size", async ({
     expect,
   }) => {
     const scene = guardScene();
@@ -49,7 +49,7 @@ describe("the line of a call", () => {
     expect(await linesOf(() => scene.call(reply))).toMatchObject([{ outcome }]);
   });
 
-  test("says why it was refused, and why nothing came of it", async ({ expect }) => {
+  test("has the reason of a refusal, and of a failure", async ({ expect }) => {
     const paused = guardScene({ failuresBeforePause: 1 });
     await paused.call(DEAD);
     const rated = guardScene({ requestsPerMinutePerServer: 1 });
@@ -98,8 +98,8 @@ describe("the line of a call", () => {
   });
 });
 
-describe("what all servers answer together", () => {
-  test("has one line, of every server", async ({ expect }) => {
+describe("a request that all servers answer together", () => {
+  test("has one log line, for all servers", async ({ expect }) => {
     const call = { method: "tools/list", params: { cursor: "c" } };
     const lines = await linesOf(() => loggedForAll("ann", call, () => Promise.resolve(OK)));
     expect(lines).toMatchObject([

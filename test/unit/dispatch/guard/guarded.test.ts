@@ -1,4 +1,4 @@
-/** What stands between a request and its server: caps, the breaker, and the size of results. */
+/** The guard between a request and its server: caps, the breaker, and the size of results. */
 
 import { describe, test } from "vitest";
 
@@ -19,7 +19,7 @@ async function failed(scene: GuardScene, times: number): Promise<void> {
   for (let n = 0; n < times; n++) await scene.call(DEAD);
 }
 
-/** What the gateway says of a server that has failed it. */
+/** The gateway's error data for a server that has failed. */
 const failing = (data: JsonObject): Reply => ownError(-32603, "failed", data);
 
 const crowded = (seconds: number): string =>
@@ -33,7 +33,7 @@ const sentence = (bytes: number): string =>
   `The answer of upstream "s" has ${bytes} bytes; LIMITS.resultBytes allows 1024. Ask for less of it`;
 
 describe("a server that does not answer", () => {
-  test("is asked no more for a while, and callers are told at once", async ({ expect }) => {
+  test("gets no requests for a while, and callers get an error at once", async ({ expect }) => {
     const scene = guardScene({ failuresBeforePause: 3, pauseSeconds: 5 });
     await failed(scene, 3);
     scene.now += 1500;
@@ -47,7 +47,7 @@ describe("a server that does not answer", () => {
     expect(scene.asked).toBe(3);
   });
 
-  test("is asked by one when the pause is over, and by all when that was answered", async ({
+  test("gets one request when the pause is over, and all requests once that one was answered", async ({
     expect,
   }) => {
     const scene = guardScene({ failuresBeforePause: 1, pauseSeconds: 5 });
@@ -62,7 +62,7 @@ describe("a server that does not answer", () => {
     expect(scene.asked).toBe(3);
   });
 
-  test("is asked again at once when the probe was cancelled", async ({ expect }) => {
+  test("gets another probe at once when the probe was cancelled", async ({ expect }) => {
     const scene = guardScene({ failuresBeforePause: 1 });
     await failed(scene, 1);
     scene.now += 5000;
@@ -71,7 +71,7 @@ describe("a server that does not answer", () => {
     expect(await scene.call(OK)).toEqual(OK);
   });
 
-  test("has its feed told, when it goes and when it is back", async ({ expect }) => {
+  test("is reported to its feed when it fails and when it is back", async ({ expect }) => {
     const scene = guardScene({ failuresBeforePause: 2 });
     await failed(scene, 4);
     const message = 'Upstream "s" is not answering';
@@ -84,7 +84,7 @@ describe("a server that does not answer", () => {
     expect(scene.waiting).toHaveLength(2);
   });
 
-  test("is no worse for a feed that cannot be told", async ({ expect }) => {
+  test("is served as usual when its feed cannot be reached", async ({ expect }) => {
     const scene = guardScene({ failuresBeforePause: 1 });
     scene.isFeedGone = true;
     expect(await scene.call(DEAD)).toEqual(DEAD);
@@ -106,7 +106,7 @@ describe("a server that does not answer", () => {
     { name: "asks to slow down", data: { reason: "overloaded", status: 429 }, isSilence: false },
     { name: "broke off", data: { reason: "lost" }, isSilence: false },
     { name: "a mistake of ours", data: { upstream: "s" }, isSilence: false },
-  ])("is told by how it fails: $name", async ({ data, isSilence }, { expect }) => {
+  ])("is recognised by its failures: $name", async ({ data, isSilence }, { expect }) => {
     const scene = guardScene({ failuresBeforePause: 1 });
     const reply = failing(data);
     expect(await scene.call(reply)).toEqual(reply);
@@ -114,7 +114,7 @@ describe("a server that does not answer", () => {
   });
 
   test.for(["unreachable", "timeout"])(
-    "is not one that says so itself: %s",
+    "is not one that sends the error itself: %s",
     async (reason, { expect }) => {
       const scene = guardScene({ failuresBeforePause: 1 });
       const reply = errorReply(-32603, "failed", { upstream: "s", reason });
@@ -162,7 +162,7 @@ describe("a failure that may be the call's own fault", () => {
 });
 
 describe("more than a server may be given", () => {
-  test("is refused by how many run, until one has ended", async ({ expect }) => {
+  test("is refused by the number of running calls, until one has ended", async ({ expect }) => {
     const scene = guardScene({ requestsInFlightPerServer: 2 });
     const held = [pending(), pending()];
     const running = held.map(({ run }) => scene.call(run));
@@ -179,13 +179,13 @@ describe("more than a server may be given", () => {
     expect(scene.asked).toBe(3);
   });
 
-  test("makes room when one was cancelled", async ({ expect }) => {
+  test("makes room when a call was cancelled", async ({ expect }) => {
     const scene = guardScene({ requestsInFlightPerServer: 1 });
     await expect(scene.call(() => Promise.reject(new Error("cancelled")))).rejects.toThrow();
     expect(await scene.call(OK)).toEqual(OK);
   });
 
-  test("makes room when whoever ran was dropped without a word", async ({ expect }) => {
+  test("makes room when a running call was dropped without a message", async ({ expect }) => {
     const scene = guardScene({ requestsInFlightPerServer: 1 });
     const { timeoutMs } = scene.server.target;
     const lost = pending();
@@ -203,7 +203,7 @@ describe("more than a server may be given", () => {
     await running;
   });
 
-  test("is refused by how many there were in a minute", async ({ expect }) => {
+  test("is refused by the number of calls in a minute", async ({ expect }) => {
     const scene = guardScene({ requestsPerMinutePerServer: 4 });
     for (let n = 0; n < 4; n++) await scene.call(OK);
     expect(await scene.call(OK)).toEqual({
@@ -223,7 +223,7 @@ describe("more than a server may be given", () => {
     });
   });
 
-  test("says nothing of whether the server answers", async ({ expect }) => {
+  test("does not count as a failure or an answer of the server", async ({ expect }) => {
     const scene = guardScene({ requestsInFlightPerServer: 1, failuresBeforePause: 1 });
     const held = pending();
     const running = scene.call(held.run);
@@ -243,7 +243,9 @@ describe("an answer", () => {
     expect(await scene.call(reply)).toBe(reply);
   });
 
-  test("over the limit is not cut but replaced, in a form that is read", async ({ expect }) => {
+  test("over the limit is not truncated but replaced, by one that clients can read", async ({
+    expect,
+  }) => {
     const scene = guardScene({ resultBytes: LIMIT });
     const text = sentence(LIMIT + 1);
     const result = { content: [{ type: "text", text }], isError: true };

@@ -1,4 +1,4 @@
-/** The way between a session and several servers: who is listened to, handed over, asked and closed. */
+/** The dispatch between a session and several servers: which of them it listens to, hands over, calls and closes. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -123,7 +123,7 @@ const CHANGE = {
 } as const;
 
 describe("several servers", () => {
-  test("are listened to where they are in use, each from its own place", async ({ expect }) => {
+  test("are listened to if they are in use, each from its own position", async ({ expect }) => {
     const scene = new Scene(["a", "b", "constructor"], { b: SAVED, a: SAVED, gone: SAVED });
     await scene.dispatch.listen(PLACES);
     expect(scene.sentTo("a")).toEqual(["GET after e1"]);
@@ -134,7 +134,7 @@ describe("several servers", () => {
     expect(scene.openStreams).toEqual([]);
   });
 
-  test("are handed over together, but for those that have no stream", async ({ expect }) => {
+  test("are handed over together, except those that have no stream", async ({ expect }) => {
     const scene = new Scene(["a", "b", "c"], { a: SAVED, b: MODERN, c: SAVED });
     await scene.dispatch.listen(undefined);
     expect(await scene.dispatch.watched(PLACES)).toEqual({
@@ -146,14 +146,14 @@ describe("several servers", () => {
     expect(scene.openStreams).toEqual(["c"]);
   });
 
-  test("of which none is in use leave nothing to be watched", async ({ expect }) => {
+  test("leave nothing to watch when none of them is in use", async ({ expect }) => {
     const scene = new Scene(["a", "b"]);
     expect(await scene.dispatch.watched(undefined)).toEqual({});
     await scene.dispatch.close();
     expect([...scene.sentTo("a"), ...scene.sentTo("b")]).toEqual([]);
   });
 
-  test("send on through a watch, from the place that is known of each", async ({ expect }) => {
+  test("send through a watch, from the known position of each", async ({ expect }) => {
     const scene = new Scene(["a", "b"], { a: SAVED, b: SAVED });
     scene.newest = PLACES;
     const repeated = { parsed: CHANGE, isRepeated: true, known: PLACES } as const;
@@ -167,7 +167,7 @@ describe("several servers", () => {
     ]);
   });
 
-  test("are each taken up again by their own resume tokens", async ({ expect }) => {
+  test("are each resumed by their own resume tokens", async ({ expect }) => {
     const { dispatch } = new Scene(["a", "b"], { a: SAVED, b: SAVED });
     const running = writeResumeToken({ request: "r1", lastEventId: "asked" });
     const named = { result: { _meta: { "edgeway/server": "b" } } };
@@ -187,7 +187,7 @@ describe("several servers", () => {
     }
   });
 
-  test("get the answers to their questions of an earlier life", async ({ expect }) => {
+  test("get the answers to their requests of an earlier life", async ({ expect }) => {
     const scene = new Scene(["a", "b"], { a: SAVED, b: MODERN });
     const question = writeResumeToken({ ask: "q1" });
     expect(await scene.dispatch.answer(serverResumeToken("a", question), DONE)).toBe(true);
@@ -204,7 +204,7 @@ describe("several servers", () => {
     expect(scene.sentTo("b")).toEqual([]);
   });
 
-  test("offer their places one after the other, and all are kept", async ({ expect }) => {
+  test("offer their positions one after the other, and all are kept", async ({ expect }) => {
     const scene = new Scene(["a", "b"], { a: SAVED, b: SAVED });
     const offer = (slug: string, lastEventId: string): Promise<void> =>
       scene.dispatch.receive({ slug, lastEventId });
@@ -218,7 +218,7 @@ describe("several servers", () => {
     expect(scene.primed.at(-1)).toEqual([resumeTokenAmong(PLACES, "a", at("e3")), false]);
   });
 
-  test("are all told what is for all, if they are in use, and are all closed", async ({
+  test("all receive messages to all servers if they are in use, and are all closed", async ({
     expect,
   }) => {
     const scene = new Scene(["a", "b", "c"], { b: SAVED, c: SAVED });
@@ -233,7 +233,7 @@ describe("several servers", () => {
     }
   });
 
-  test("hear of progress on their own questions alone, with their own tokens", async ({
+  test("receive progress on their own requests alone, with their own tokens", async ({
     expect,
   }) => {
     const scene = new Scene(["a", "b"], { a: SAVED, b: SAVED });
@@ -244,7 +244,7 @@ describe("several servers", () => {
   });
 });
 
-describe("a server alone", () => {
+describe("a single server", () => {
   test("is listened to without having been used", async ({ expect }) => {
     const scene = new Scene(["constructor"]);
     await scene.dispatch.listen(resumeTokenAmong(undefined, "constructor", at("here")));
@@ -258,14 +258,14 @@ describe("a server alone", () => {
     });
   });
 
-  test("that is modern has nothing to be watched, here or there", async ({ expect }) => {
+  test("that is modern has nothing to watch, in the session or elsewhere", async ({ expect }) => {
     const scene = new Scene(["a"], { a: MODERN });
     await scene.dispatch.listen(undefined);
     expect(await scene.dispatch.watched(undefined)).toEqual({});
     expect(scene.sentTo("a")).toEqual([]);
   });
 
-  test("that cannot be reached stays to be listened to here", async ({ expect }) => {
+  test("that cannot be reached stays with the session", async ({ expect }) => {
     const scene = new Scene(["a"]);
     scene.isDown = true;
     let count = 0;
@@ -273,7 +273,9 @@ describe("a server alone", () => {
     expect(count).toBe(1);
   });
 
-  test("is taken up again without a token, and says itself what is lost", async ({ expect }) => {
+  test("is resumed without a token, and reports itself which result is lost", async ({
+    expect,
+  }) => {
     const { dispatch } = new Scene(["a"], { a: SAVED });
     expect(await dispatch.resume(undefined, new AskedPeer(), signal)).toMatchObject({
       error: { data: { upstream: "a", reason: "lost" } },
@@ -285,7 +287,7 @@ describe("a session that its server has forgotten", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test("is opened again when a watch has found it out, and saved beside the others", async ({
+  test("is opened again when a watch has noticed it, and saved beside the others", async ({
     expect,
   }) => {
     const scene = new Scene(["a", "constructor"], { a: SAVED, constructor: SAVED, gone: SAVED });

@@ -1,4 +1,4 @@
-/** What a client carries for the gateway: nobody else can use it, and it is good for one thing. */
+/** Values that a client carries for the gateway: no other client can use them, and each has one purpose. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -33,7 +33,7 @@ async function sealed(state: unknown, slug = "a"): Promise<unknown> {
   return (await sealState(HOLDER, slug, METHOD, result))["requestState"];
 }
 
-describe("the state of a server", () => {
+describe("the request state of a server", () => {
   test("comes back as it was, whatever it is", async ({ expect }) => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), fc.string(), async (state, slug) => {
@@ -48,7 +48,7 @@ describe("the state of a server", () => {
     );
   });
 
-  test("is nothing to anybody else, nor for another method", async ({ expect }) => {
+  test("is rejected for another client, and for another method", async ({ expect }) => {
     const params = { requestState: await sealed("mine") };
     for (const other of OTHERS) {
       expect(await readState(other, { method: METHOD, params })).toEqual({ kind: "foreign" });
@@ -71,7 +71,7 @@ describe("the state of a server", () => {
     expect(await sealed(state)).toBeUndefined();
   });
 
-  test("is always there where it is told by it whose a resource is", async ({ expect }) => {
+  test("is always there when it names the server of a resource", async ({ expect }) => {
     const method = "resources/read";
     const asked = { resultType: "input_required", inputRequests: {} };
     const { requestState, ...rest } = await sealState(HOLDER, "a", method, asked);
@@ -111,7 +111,7 @@ describe("the cursor of a server", () => {
     );
   });
 
-  test("is nothing to anybody else, nor for another list or server", async ({ expect }) => {
+  test("is rejected for another client, another list and another server", async ({ expect }) => {
     const token = await sealServerCursor(HOLDER, "a", "tools", { pages: 1, cursor: "next" });
     for (const other of OTHERS)
       expect(await openServerCursor(other, "a", "tools", token)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What is said of a task on its way to a client, and of its answers on their way to the server. */
+/** The rewriting of a task on its way to a client, and of its answers on their way to the server. */
 
 import { describe, test } from "vitest";
 import {
@@ -37,7 +37,7 @@ describe("showTask()", () => {
     });
   });
 
-  test("says who asks, where several could", ({ expect }) => {
+  test("names the server that asks, where several could", ({ expect }) => {
     const question = { method: "elicitation/create", params: { message: "Sure?" } };
     const asking = { ...seed, inputRequests: { q: question, roots: { method: "roots/list" } } };
     expect(showTask(asking, "theirs", "docs")["inputRequests"]).toEqual({
@@ -66,7 +66,7 @@ test("answers lose older ids, and nothing else", ({ expect }) => {
   }
 });
 
-test("what is told before a result has no older ids", async ({ expect }) => {
+test("notifications before a result have no older ids", async ({ expect }) => {
   const peer = new AskedPeer();
   const hearing = hearingNoTasks(peer);
   const params = { progressToken: 1, progress: 1 };

@@ -1,4 +1,4 @@
-/** The ids of tasks: what they lead to, for whom, and that they fit into a header. */
+/** The ids of tasks: the server and id that they stand for, who can use them, and that they fit into a header. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -12,7 +12,9 @@ import { keysOf } from "../../catalog/lists/merged-world.ts";
 const holder = { keys: keysOf(1), principal: "alice", route: "/mcp" };
 const place = { slug: "docs", taskId: "786512e2-9e0d-44bd-8f29-789f320fe840" };
 
-test("leads back to the server and its own id, as plain text of a header", async ({ expect }) => {
+test("a task id leads back to the server and its own id, as plain text of a header", async ({
+  expect,
+}) => {
   const ids = fc.string({ unit: "binary", minLength: 1, maxLength: 200 });
   await fc.assert(
     fc.asyncProperty(ids, async (taskId) => {
@@ -25,13 +27,15 @@ test("leads back to the server and its own id, as plain text of a header", async
   );
 });
 
-test("tells nothing of what it leads to, not even that two are one", async ({ expect }) => {
+test("a task id reveals nothing of the task, not even that two ids are of one task", async ({
+  expect,
+}) => {
   const sealed = await sealTaskId(holder, place);
   expect(sealed).not.toContain(place.taskId);
   expect(sealed).not.toBe(await sealTaskId(holder, place));
 });
 
-test("is short enough for every server's headers, however long the server's own", async ({
+test("a task id is short enough for every server's headers, however long the server's own", async ({
   expect,
 }) => {
   const usual = await sealTaskId(holder, place);
@@ -44,12 +48,12 @@ test.for([
   { name: "another principal", other: { principal: "bob" } },
   { name: "another endpoint", other: { route: "/mcp/docs" } },
   { name: "another gateway", other: { keys: keysOf(2) } },
-])("is nothing to $name", async ({ other }, { expect }) => {
+])("a task id is not accepted for $name", async ({ other }, { expect }) => {
   const sealed = await sealTaskId(holder, place);
   expect(await openTaskId({ ...holder, ...other }, sealed)).toBeUndefined();
 });
 
-describe("nothing else is one", () => {
+describe("a task id is not", () => {
   test.for<[name: string, forged: () => Promise<unknown>]>([
     ["a server's own", () => Promise.resolve(place.taskId)],
     ["a cursor", () => sealFor(holder, "cursor", { s: "docs", t: "t" })],
@@ -65,13 +69,16 @@ describe("nothing else is one", () => {
   });
 
   test.for([undefined, null, 7, {}, [], "", "x".repeat(2049)])(
-    "of a server: %j",
+    "made for an id of a server that is %j",
     (id, { expect }) => {
       expect(isTaskId(id)).toBe(false);
     },
   );
 
-  test.for(["x", "é", " ", "x".repeat(2048)])("but %j is", (id, { expect }) => {
-    expect(isTaskId(id)).toBe(true);
-  });
+  test.for(["x", "é", " ", "x".repeat(2048)])(
+    "refused for an id of a server that is %j",
+    (id, { expect }) => {
+      expect(isTaskId(id)).toBe(true);
+    },
+  );
 });
