@@ -7,7 +7,7 @@
 import { DurableObject } from "cloudflare:workers";
 
 import type {
-  Attending,
+  ResourceListenRequest,
   BridgeCommand,
   BridgeOutcome,
   CommandSender,
@@ -22,7 +22,7 @@ import { ErrorCode } from "../src/protocol/error-codes.ts";
 import { errorReply } from "../src/protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../src/upstream/target.ts";
 import { AlarmClock } from "./alarm-clock.ts";
-import { BridgeAttendants } from "./bridge-attendants.ts";
+import { BridgeListeners } from "./bridge-listeners.ts";
 import { BridgeStore, type StoredBridge } from "./bridge-store.ts";
 import { meteredSql } from "./metered-sql.ts";
 
@@ -39,7 +39,7 @@ export class BridgeObject extends DurableObject<Env> {
   readonly #config: Config | undefined;
   readonly #store: BridgeStore;
   readonly #clock: AlarmClock;
-  readonly #attendants: BridgeAttendants;
+  readonly #listeners: BridgeListeners;
   #parts: Parts | undefined;
   #keeping: number | null = null;
 
@@ -50,9 +50,9 @@ export class BridgeObject extends DurableObject<Env> {
     this.#config = loaded.ok ? loaded.config : undefined;
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     this.#store = new BridgeStore(ctx.storage);
-    this.#attendants = new BridgeAttendants(ctx);
+    this.#listeners = new BridgeListeners(ctx);
     this.#wire();
-    this.#parts?.service.attend();
+    this.#parts?.service.listenersChanged();
     // Work of an earlier life may be due, even if that life did not set the alarm.
     this.#scheduleAlarm();
   }
@@ -71,21 +71,21 @@ export class BridgeObject extends DurableObject<Env> {
 
   /** Opens the socket of a client that listens; its first message names the URIs. */
   override fetch(): Response {
-    return new Response(null, { status: 101, webSocket: this.#attendants.open() });
+    return new Response(null, { status: 101, webSocket: this.#listeners.open() });
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
     count("webSocketMessagesIn");
     if (typeof message !== "string") return;
-    const attending = JSON.parse(message) as Attending;
+    const request = JSON.parse(message) as ResourceListenRequest;
     const { known } = this.#store;
-    if (known !== undefined && known.owner !== attending.sender.owner) return;
-    this.#attendants.enter(socket, attending);
-    this.#parts?.service.attend();
+    if (known !== undefined && known.owner !== request.sender.owner) return;
+    this.#listeners.add(socket, request);
+    this.#parts?.service.listenersChanged();
   }
 
   override webSocketClose(socket: WebSocket): void {
-    if (this.#attendants.leave(socket)) this.#parts?.service.attend();
+    if (this.#listeners.remove(socket)) this.#parts?.service.listenersChanged();
   }
 
   override webSocketError(socket: WebSocket): void {
@@ -147,9 +147,9 @@ export class BridgeObject extends DurableObject<Env> {
       client: { capabilities, clientInfo },
       saved: known,
       quietMs: limits.quietSeconds * 1000,
-      attended: () => this.#attendants.uris,
-      returning: () => this.#attendants.returning,
-      hear: (uri) => this.#attendants.notify(uri),
+      listenedUris: () => this.#listeners.uris,
+      returning: () => this.#listeners.returning,
+      onUpdated: (uri) => this.#listeners.notify(uri),
       save: (change) => this.#store.save(change),
     });
     const service = new BridgeService({

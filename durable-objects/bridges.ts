@@ -1,7 +1,7 @@
 /** The `Bridges` port over a Durable Object namespace. */
 
 import type {
-  Attending,
+  ResourceListenRequest,
   Bridges,
   BridgeCommand,
   BridgeOutcome,
@@ -62,10 +62,10 @@ export function bridgesIn({ BRIDGES }: Pick<Env, "BRIDGES">): Bridges {
         },
         async listenForResources(uris) {
           const [stub, from] = await Promise.all([ownStub(), sender()]);
-          const { webSocket } = await stub.fetch(attendRequest());
+          const { webSocket } = await stub.fetch(socketRequest());
           if (webSocket === null) throw new Error("A bridge has opened no WebSocket");
           const lines = new SocketLines(webSocket, CLIENT_GONE_CODE);
-          lines.send(JSON.stringify({ sender: from, uris } satisfies Attending));
+          lines.send(JSON.stringify({ sender: from, uris } satisfies ResourceListenRequest));
           return lines;
         },
       };
@@ -87,6 +87,6 @@ function unknown(): BridgeOutcome {
   return { kind: "reply", reply: errorReply(ErrorCode.InvalidParams, sentence) };
 }
 
-function attendRequest(): Request {
+function socketRequest(): Request {
   return new Request("https://bridge.internal/", { headers: { Upgrade: "websocket" } });
 }

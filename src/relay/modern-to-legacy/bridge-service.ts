@@ -84,7 +84,7 @@ export class BridgeService {
   /** No call runs here and no client listens; calls parked before a restart may still be open. */
   get isIdle(): boolean {
     const { upstreamSessions } = this.#options;
-    return this.#requests.size === 0 && this.#parking.isIdle && !upstreamSessions.isAttending;
+    return this.#requests.size === 0 && this.#parking.isIdle && !upstreamSessions.hasListeners;
   }
 
   /** When `wake` has something to do, in milliseconds since 1970. */
@@ -97,9 +97,9 @@ export class BridgeService {
   }
 
   /** Follows a change of the URIs that clients listen for. */
-  attend(): void {
+  listenersChanged(): void {
     const { upstreamSessions, onChange } = this.#options;
-    void upstreamSessions.attend();
+    void upstreamSessions.followListeners();
     onChange();
   }
 

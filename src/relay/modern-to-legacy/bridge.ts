@@ -44,7 +44,7 @@ export interface CommandSender {
 }
 
 /** The first message on the socket of a client that listens. */
-export interface Attending {
+export interface ResourceListenRequest {
   readonly sender: CommandSender;
   readonly uris: readonly string[];
 }

@@ -71,7 +71,7 @@ export class Parking {
   get dueAt(): number {
     let dueAt = Infinity;
     for (const { exchange, due } of this.#options.calls.all) {
-      if (!this.#isAttended(exchange)) dueAt = Math.min(dueAt, due);
+      if (!this.#isAwaited(exchange)) dueAt = Math.min(dueAt, due);
     }
     return dueAt;
   }
@@ -104,11 +104,11 @@ export class Parking {
   wake(): void {
     const now = this.#options.now();
     for (const call of this.#options.calls.all) {
-      if (call.due <= now && !this.#isAttended(call.exchange)) this.#expire(call);
+      if (call.due <= now && !this.#isAwaited(call.exchange)) this.#expire(call);
     }
   }
 
-  #isAttended(exchange: string): boolean {
+  #isAwaited(exchange: string): boolean {
     return this.#live.get(exchange)?.isParked === false;
   }
 

@@ -21,7 +21,7 @@ import type { UpstreamTarget } from "../../upstream/target.ts";
 
 const REVISION = "2025-11-25";
 /** The longest time that a call waits for the subscriptions of its session. */
-const ATTEND_WAIT_MS = 1000;
+const SUBSCRIBE_WAIT_MS = 1000;
 /** Subscriptions and their ends under way at a time. */
 const REQUESTS_AT_ONCE = 4;
 /** Of all calls together. */
@@ -42,11 +42,11 @@ export interface UpstreamSessionOptions {
    * The URIs that clients listen for: some servers send an update only in the session whose request
    * caused it.
    */
-  readonly attended: () => ReadonlySet<string>;
+  readonly listenedUris: () => ReadonlySet<string>;
   /** Resolves when the clients that are about to listen again have done so. */
   readonly returning?: () => Promise<void> | undefined;
   /** Receives the URI of a resource that has changed. */
-  readonly hear: (uri: string) => void;
+  readonly onUpdated: (uri: string) => void;
   readonly saved?: SavedUpstreamSession | undefined;
   /** Called with each change of the state. */
   readonly save: (change: SavedUpstreamSession) => void;
@@ -77,16 +77,16 @@ export class UpstreamSession {
   readonly #level: LogLevelControl;
   readonly #listener: StandaloneListener;
   #runs = 0;
-  readonly #attended: () => ReadonlySet<string>;
+  readonly #listenedUris: () => ReadonlySet<string>;
   readonly #returning: () => Promise<void> | undefined;
-  readonly #hear: (uri: string) => void;
+  readonly #onUpdated: (uri: string) => void;
   readonly #save: (change: SavedUpstreamSession) => void;
   readonly #subscriptions: Reconciler<string>;
   /** A tool was called: updates that it causes may come in this session alone. */
   #isCalled: boolean;
 
   constructor(options: UpstreamSessionOptions) {
-    const { target, client, quietMs, attended, hear, saved, save } = options;
+    const { target, client, quietMs, listenedUris, onUpdated, saved, save } = options;
     const { capabilities, clientInfo } = client;
     this.#canBeAsked = Object.keys(capabilities).length > 0;
     this.#level = new LogLevelControl(saved?.connection?.logLevel, (call, signal) =>
@@ -99,14 +99,14 @@ export class UpstreamSession {
     });
     this.#sessionId = saved?.connection?.sessionId;
     this.#introduced = saved?.introduced;
-    this.#attended = attended;
+    this.#listenedUris = listenedUris;
     this.#returning = options.returning ?? ((): undefined => undefined);
-    this.#hear = hear;
+    this.#onUpdated = onUpdated;
     this.#save = save;
     this.#isCalled = saved?.isCalled ?? false;
     this.#subscriptions = new Reconciler({
-      isWanted: (uri) => attended().has(uri),
-      unsure: this.#isCalled ? attended() : [],
+      isWanted: (uri) => listenedUris().has(uri),
+      unsure: this.#isCalled ? listenedUris() : [],
       add: (uri) => this.#isGranted({ method: "resources/subscribe", params: { uri } }),
       remove: (uri) => this.#isGranted({ method: "resources/unsubscribe", params: { uri } }),
       atOnce: REQUESTS_AT_ONCE,
@@ -117,7 +117,7 @@ export class UpstreamSession {
       saved: saved?.connection,
       isAttributed: true,
       unsolicited: this.#withUpdates(NO_PEER),
-      subscriptions: () => this.#subscriptions.held().filter((uri) => attended().has(uri)),
+      subscriptions: () => this.#subscriptions.held().filter((uri) => listenedUris().has(uri)),
       save: (connection) => {
         this.#sessionId = connection.sessionId;
         save({ connection });
@@ -175,34 +175,34 @@ export class UpstreamSession {
     if (!this.#isCalled) this.#save({ isCalled: true });
     this.#isCalled = true;
     const returning = this.#returning();
-    if (returning === undefined && this.#attended().size === 0) return;
+    if (returning === undefined && this.#listenedUris().size === 0) return;
     const prepared = (async (): Promise<void> => {
       await returning;
-      await this.attend();
+      await this.followListeners();
     })();
-    await settleWithin(prepared, ATTEND_WAIT_MS);
+    await settleWithin(prepared, SUBSCRIBE_WAIT_MS);
   }
 
   /**
    * True while clients listen for updates that may come here while no request runs. A server without
    * a standalone stream sends none.
    */
-  get isAttending(): boolean {
-    return this.#isCalled && !this.#listener.isMute && this.#attended().size > 0;
+  get hasListeners(): boolean {
+    return this.#isCalled && !this.#listener.isMute && this.#listenedUris().size > 0;
   }
 
   /** Follows a change of the URIs that clients listen for. Never rejects. */
-  async attend(): Promise<void> {
+  async followListeners(): Promise<void> {
     if (!this.#isCalled) return;
-    if (this.#attended().size > 0) {
+    if (this.#listenedUris().size > 0) {
       try {
         const { transport } = await this.#connection.ready();
-        if (this.isAttending && transport !== "sse") await this.#listener.listen();
+        if (this.hasListeners && transport !== "sse") await this.#listener.listen();
       } catch {
         return; // the next call reports the failure
       }
     } else if (this.#runs === 0) this.#listener.quieten();
-    await this.#subscriptions.check([...this.#subscriptions.held(), ...this.#attended()]);
+    await this.#subscriptions.check([...this.#subscriptions.held(), ...this.#listenedUris()]);
   }
 
   async #isGranted(call: Call): Promise<boolean> {
@@ -217,7 +217,7 @@ export class UpstreamSession {
     return {
       notify: (notice, resumeToken) => {
         const uri = notice.method === RESOURCE_UPDATED ? notice.params?.uri : undefined;
-        if (typeof uri === "string") this.#hear(uri);
+        if (typeof uri === "string") this.#onUpdated(uri);
         return peer.notify(notice, resumeToken);
       },
       ask: (question, withdrawn, resumeToken) => peer.ask(question, withdrawn, resumeToken),
@@ -285,7 +285,7 @@ export class UpstreamSession {
     } finally {
       this.#level.leave(key);
       this.#runs -= 1;
-      if (this.#runs === 0 && !this.isAttending) this.#listener.quieten();
+      if (this.#runs === 0 && !this.hasListeners) this.#listener.quieten();
     }
   }
 }

@@ -49,13 +49,13 @@ export class UpstreamSessions {
   }
 
   /** True while clients listen for updates that may come in one of the sessions. */
-  get isAttending(): boolean {
-    return this.#all.some((upstreamSession) => upstreamSession.isAttending);
+  get hasListeners(): boolean {
+    return this.#all.some((upstreamSession) => upstreamSession.hasListeners);
   }
 
   /** Subscribes the sessions to the URIs that clients listen for now. Never rejects. */
-  async attend(): Promise<void> {
-    await Promise.all(this.#all.map((upstreamSession) => upstreamSession.attend()));
+  async followListeners(): Promise<void> {
+    await Promise.all(this.#all.map((upstreamSession) => upstreamSession.followListeners()));
   }
 
   async close(): Promise<void> {
@@ -72,10 +72,10 @@ export class UpstreamSessions {
 
   #add(options: UpstreamSessionOptions): UpstreamSession {
     const number = this.#all.length;
-    const hearNew = (uri: string): void => {
-      if (this.#updates.isNew(uri, number)) options.hear(uri);
+    const onFirstUpdate = (uri: string): void => {
+      if (this.#updates.isNew(uri, number)) options.onUpdated(uri);
     };
-    const upstreamSession = new UpstreamSession({ ...options, hear: hearNew });
+    const upstreamSession = new UpstreamSession({ ...options, onUpdated: onFirstUpdate });
     this.#all.push(upstreamSession);
     return upstreamSession;
   }

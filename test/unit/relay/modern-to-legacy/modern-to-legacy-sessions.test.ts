@@ -17,8 +17,8 @@ function lanesAt(answer: Answer): UpstreamSessions {
     client: { capabilities: {}, clientInfo: { name: "c", version: "1" } },
     quietMs: 1000,
     save: () => undefined,
-    attended: () => new Set<string>(),
-    hear: () => undefined,
+    listenedUris: () => new Set<string>(),
+    onUpdated: () => undefined,
   });
 }
 

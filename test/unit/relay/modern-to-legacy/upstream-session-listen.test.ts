@@ -46,9 +46,9 @@ class World {
       target: fakeTarget((seen) => this.#answer(seen)),
       client: { capabilities: {}, clientInfo: { name: "c", version: "1" } },
       quietMs: QUIET_MS,
-      attended: () => new Set(this.wanted),
+      listenedUris: () => new Set(this.wanted),
       returning: () => this.returning,
-      hear: (uri) => void this.heard.push(uri),
+      onUpdated: (uri) => void this.heard.push(uri),
       saved: this.saved,
       save: (change) => (this.saved = { ...this.saved, ...change }),
       ...options,
@@ -111,7 +111,7 @@ const never: Answer = ({ signal }) =>
     signal?.addEventListener("abort", () => reject(signal.reason as Error)),
   );
 
-async function attending(world: World): Promise<UpstreamSession> {
+async function listening(world: World): Promise<UpstreamSession> {
   world.wanted = [URI];
   const upstreamSession = world.open();
   await upstreamSession.request(WORK);
@@ -127,26 +127,26 @@ describe("a session that clients listen at", () => {
     const world = new World();
     world.wanted = [URI];
     const upstreamSession = world.open();
-    await upstreamSession.attend();
-    expect([world.asked, upstreamSession.isAttending]).toEqual([[], false]);
+    await upstreamSession.followListeners();
+    expect([world.asked, upstreamSession.hasListeners]).toEqual([[], false]);
     await upstreamSession.request({
       ...WORK,
       call: { method: "resources/read", params: { uri: "y:" } },
     });
-    await upstreamSession.attend();
+    await upstreamSession.followListeners();
     await settle();
-    expect([world.told, world.listens, upstreamSession.isAttending]).toEqual([[], false, false]);
+    expect([world.told, world.listens, upstreamSession.hasListeners]).toEqual([[], false, false]);
     // Nor in another life.
     const other = world.open();
-    await other.attend();
-    expect([world.told, other.isAttending]).toEqual([[], false]);
+    await other.followListeners();
+    expect([world.told, other.hasListeners]).toEqual([[], false]);
   });
 
   test("is subscribed before the call is sent, and listened to", async ({ expect }) => {
     const world = new World();
-    const upstreamSession = await attending(world);
+    const upstreamSession = await listening(world);
     expect(world.told).toEqual([`+${URI}`, "tools/call"]);
-    expect([world.listens, upstreamSession.isAttending]).toEqual([true, true]);
+    expect([world.listens, upstreamSession.hasListeners]).toEqual([true, true]);
     await settle(10 * QUIET_MS);
     world.say(UPDATED);
     await settle();
@@ -159,18 +159,18 @@ describe("a session that clients listen at", () => {
     const world = new World();
     const upstreamSession = world.open();
     await upstreamSession.request(WORK);
-    expect([world.told, upstreamSession.isAttending]).toEqual([["tools/call"], false]);
+    expect([world.told, upstreamSession.hasListeners]).toEqual([["tools/call"], false]);
     world.wanted = [URI];
-    await upstreamSession.attend();
-    expect([world.told, upstreamSession.isAttending]).toEqual([["tools/call", `+${URI}`], true]);
+    await upstreamSession.followListeners();
+    expect([world.told, upstreamSession.hasListeners]).toEqual([["tools/call", `+${URI}`], true]);
   });
 
   test("is left when nobody listens any more, and quiet soon", async ({ expect }) => {
     const world = new World();
-    const upstreamSession = await attending(world);
+    const upstreamSession = await listening(world);
     world.wanted = [];
-    await upstreamSession.attend();
-    expect([world.told.at(-1), upstreamSession.isAttending]).toEqual([`-${URI}`, false]);
+    await upstreamSession.followListeners();
+    expect([world.told.at(-1), upstreamSession.hasListeners]).toEqual([`-${URI}`, false]);
     await settle(QUIET_MS);
     expect([world.listens, vi.getTimerCount()]).toEqual([false, 0]);
   });
@@ -179,21 +179,21 @@ describe("a session that clients listen at", () => {
     expect,
   }) => {
     const world = new World();
-    await attending(world);
+    await listening(world);
     const second = world.open();
-    await second.attend();
+    await second.followListeners();
     expect(world.told.slice(2)).toEqual([`+${URI}`]);
-    expect(second.isAttending).toBe(true);
+    expect(second.hasListeners).toBe(true);
     const third = world.open();
     world.wanted = [];
-    await third.attend();
+    await third.followListeners();
     expect(world.told.slice(3)).toEqual([`-${URI}`]);
     expect(world.asked.filter((method) => method === "initialize")).toHaveLength(1);
   });
 
   test("is subscribed again when it was forgotten, before the call", async ({ expect }) => {
     const world = new World();
-    const upstreamSession = await attending(world);
+    const upstreamSession = await listening(world);
     let isForgotten = true;
     world.answers = {
       "tools/call": ({ body }) => {
@@ -252,7 +252,7 @@ describe("a call", () => {
   test("is sent where the server refuses to be subscribed", async ({ expect }) => {
     const world = new World();
     world.answers = { "resources/subscribe": refuse };
-    const upstreamSession = await attending(world);
+    const upstreamSession = await listening(world);
     await upstreamSession.request(WORK);
     expect(world.told).toEqual([`+${URI}`, "tools/call", "tools/call"]);
   });
@@ -288,10 +288,10 @@ test("a server without a stream of its own is subscribed, and not waited at", as
 }) => {
   const world = new World();
   world.answers = { GET: () => new Response(null, { status: 405 }) };
-  const upstreamSession = await attending(world);
+  const upstreamSession = await listening(world);
   expect(world.told).toEqual([`+${URI}`, "tools/call"]);
   await settle(QUIET_MS);
-  expect([upstreamSession.isAttending, vi.getTimerCount()]).toEqual([false, 0]);
+  expect([upstreamSession.hasListeners, vi.getTimerCount()]).toEqual([false, 0]);
   world.wanted = [URI, "x:/2"];
   await upstreamSession.request(WORK);
   expect(world.told.slice(2)).toEqual(["+x:/2", "tools/call"]);

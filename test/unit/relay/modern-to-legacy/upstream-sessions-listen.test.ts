@@ -64,8 +64,8 @@ async function two(): Promise<{
     client: { capabilities: {}, clientInfo: { name: "c", version: "1" } },
     quietMs: 1000,
     save: () => undefined,
-    attended: () => new Set(wanted),
-    hear: (uri) => void heard.push(uri),
+    listenedUris: () => new Set(wanted),
+    onUpdated: (uri) => void heard.push(uri),
   });
   await upstreamSessions.with(signal, (first) =>
     upstreamSessions.with(signal, async (second) => {
@@ -83,13 +83,13 @@ describe("several sessions", () => {
       asked.filter((one) => one.includes("subscribe")),
     );
     expect(subscribed).toEqual([["resources/subscribe"], ["resources/subscribe"]]);
-    expect(upstreamSessions.isAttending).toBe(true);
+    expect(upstreamSessions.hasListeners).toBe(true);
     wanted.pop();
-    await upstreamSessions.attend();
+    await upstreamSessions.followListeners();
     expect(server.asked.map((asked) => asked.at(-1))).toEqual(
       Array.from({ length: 2 }, () => "resources/unsubscribe"),
     );
-    expect(upstreamSessions.isAttending).toBe(false);
+    expect(upstreamSessions.hasListeners).toBe(false);
   });
 
   test("that are told of one change tell of one", async ({ expect }) => {

@@ -47,7 +47,7 @@ async function read(upstream: Upstream): Promise<void> {
 }
 
 /** Waits until the object has heard from so many who listen. */
-async function attended(stub: Stub, count: number): Promise<void> {
+async function listeningClients(stub: Stub, count: number): Promise<void> {
   await until(async () => {
     const attached = await runInDurableObject(stub, (_instance, ctx) =>
       ctx.getWebSockets().filter((socket) => socket.deserializeAttachment() !== null),
@@ -86,7 +86,7 @@ describe("a client's own session", () => {
   }) => {
     const upstream = await takeLegacy([], []);
     const { value: listener, bridge } = await bridgesOf(() => listen(upstream, [A, B]));
-    await attended(bridge, 1);
+    await listeningClients(bridge, 1);
     await read(upstream);
     await letGo(bridge);
     await read(upstream);
@@ -127,7 +127,7 @@ describe("a client's own session", () => {
     const upstream = await takeLegacy([], []);
     const { value: first, bridge } = await bridgesOf(() => listen(upstream, [A, B]));
     const second = await listen(upstream, [B, C]);
-    await attended(bridge, 2);
+    await listeningClients(bridge, 2);
     await call(upstream);
     const joined = [`+${A}`, `+${B}`, `+${C}`, "call"];
     await untilLines(upstream, joined);
@@ -190,7 +190,7 @@ describe("the object that holds the session", () => {
     async ({ uris }, { expect }) => {
       const upstream = await takeLegacy([], [updated(uris[0] ?? "")]);
       const { value: listener, bridge } = await bridgesOf(() => listen(upstream, uris));
-      await attended(bridge, 1);
+      await listeningClients(bridge, 1);
       await letGo(bridge);
       await call(upstream);
       const lines = await linesOf(upstream);
@@ -221,7 +221,7 @@ describe("the object that holds the session", () => {
   test("is emptied though somebody listens, when no tool was ever called", async ({ expect }) => {
     const upstream = await takeLegacy([], [updated(A)]);
     const { value: listener, bridge } = await bridgesOf(() => listen(upstream, [A]));
-    await attended(bridge, 1);
+    await listeningClients(bridge, 1);
     await read(upstream);
     await letGo(bridge);
     await ring(bridge, IDLE_MS);

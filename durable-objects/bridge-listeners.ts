@@ -4,8 +4,8 @@
  * restart, and a call waits for it.
  */
 
-import { Attendants } from "../src/relay/modern-to-legacy/attendants.ts";
-import type { Attending } from "../src/relay/modern-to-legacy/bridge.ts";
+import { ResourceListeners } from "../src/relay/modern-to-legacy/resource-listeners.ts";
+import type { ResourceListenRequest } from "../src/relay/modern-to-legacy/bridge.ts";
 
 /** Close code 1012, "service restart": the client reconnects. */
 const RECONNECT_CODE = 1012;
@@ -20,9 +20,9 @@ const TOO_LONG = "too long";
 /** `null` where the client has not sent its URIs yet. */
 type Attached = readonly string[] | typeof TOO_LONG | null;
 
-export class BridgeAttendants {
+export class BridgeListeners {
   readonly #ctx: DurableObjectState;
-  readonly #attendants = new Attendants<WebSocket>();
+  readonly #listeners = new ResourceListeners<WebSocket>();
   /** The number of clients that have to reconnect and have not. */
   #missing = 0;
   readonly #missedUntil = Date.now() + RECONNECT_MS;
@@ -33,13 +33,13 @@ export class BridgeAttendants {
     for (const socket of ctx.getWebSockets()) {
       const attached = socket.deserializeAttachment() as Attached;
       if (attached === TOO_LONG) this.#requestReconnect(socket);
-      else if (attached !== null) this.#attendants.enter(socket, attached);
+      else if (attached !== null) this.#listeners.add(socket, attached);
     }
   }
 
   /** The URIs that any client listens for. */
   get uris(): ReadonlySet<string> {
-    return this.#attendants.uris;
+    return this.#listeners.uris;
   }
 
   /** Resolves when every awaited client has reconnected; `undefined` when there is none. */
@@ -55,22 +55,22 @@ export class BridgeAttendants {
     return client;
   }
 
-  enter(socket: WebSocket, { uris }: Attending): void {
+  add(socket: WebSocket, { uris }: ResourceListenRequest): void {
     const bytes = new TextEncoder().encode(JSON.stringify(uris)).length;
     const isShort = bytes + FORM_BYTES <= MAX_ATTACHED_BYTES;
     socket.serializeAttachment((isShort ? uris : TOO_LONG) satisfies Attached);
-    this.#attendants.enter(socket, uris);
+    this.#listeners.add(socket, uris);
     this.#missing -= 1;
     if (this.#missing === 0) this.#returned.resolve();
   }
 
   /** @returns `true` when the client had sent its URIs. */
-  leave(socket: WebSocket): boolean {
-    return this.#attendants.leave(socket);
+  remove(socket: WebSocket): boolean {
+    return this.#listeners.remove(socket);
   }
 
   notify(uri: string): void {
-    for (const socket of this.#attendants.waysTo(uri)) {
+    for (const socket of this.#listeners.listeningFor(uri)) {
       try {
         socket.send(uri);
       } catch {
