@@ -10,6 +10,8 @@ export interface Arguments {
   readonly rounds: number;
   /** How long one participant is under load in one round. */
   readonly seconds: number;
+  /** A folder with another version of the project, which takes part beside this one. */
+  readonly against: string | undefined;
   /** The call of this row is profiled, and nothing is measured. */
   readonly profile: string | undefined;
   /** Two runs, as `--json` wrote them, are compared, and nothing is measured. */
@@ -20,7 +22,7 @@ export type Parsed =
   | { readonly ok: true; readonly arguments: Arguments }
   | { readonly ok: false; readonly problem: string };
 
-const USAGE = `npm run bench -- [--only ROW[,ROW]] [--rounds N] [--seconds N] [--json | --markdown] [--write]
+const USAGE = `npm run bench -- [--only ROW[,ROW]] [--against FOLDER] [--rounds N] [--seconds N] [--json | --markdown] [--write]
 npm run bench -- --compare FIRST.json,SECOND.json
 npm run bench -- --profile ROW`;
 
@@ -30,6 +32,7 @@ const DEFAULTS: Arguments = {
   write: false,
   rounds: 5,
   seconds: 0.4,
+  against: undefined,
   profile: undefined,
   compare: undefined,
 };
@@ -63,6 +66,9 @@ export function parseArguments(given: readonly string[], rows: readonly string[]
         parsed = { ...parsed, only: [...parsed.only, ...only] };
         break;
       }
+      case "--against":
+        parsed = { ...parsed, against: value };
+        break;
       case "--profile":
         if (!rows.includes(value)) return unknownRow(value, rows);
         parsed = { ...parsed, profile: value };

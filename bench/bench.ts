@@ -2,12 +2,14 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
+import { resolve } from "node:path";
 
 import { type Arguments, isAsked } from "./arguments.ts";
 import { chartOf } from "./chart.ts";
 import { CHART, documentOf } from "./document.ts";
 import { linesOf } from "./lines.ts";
 import { keepAwake } from "./machinery/awake.ts";
+import { compareWith } from "./machinery/field.ts";
 import { goFirst } from "./machinery/precedence.ts";
 import { measureInPasses } from "./passes.ts";
 import { HOW_TO_READ, reportAs } from "./report.ts";
@@ -22,6 +24,7 @@ const PATIENCE_SECONDS = 4;
 /** @returns whether everything was measured. What was not is named, and has no line. */
 export async function bench(given: Arguments): Promise<boolean> {
   const { rounds, seconds, output } = given;
+  if (given.against !== undefined) compareWith(resolve(given.against));
   const startedAt = performance.now();
   const elapsed = (): number => (performance.now() - startedAt) / 1000;
   const say = (what: string): void => {

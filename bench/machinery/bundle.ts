@@ -1,7 +1,7 @@
 /** The bundles that are measured, and how large they are. */
 
 import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
 import { bundleWorker } from "../../test/support/bundle.ts";
@@ -13,7 +13,9 @@ export interface Bundle extends Deployable {
   readonly gzipBytes: number;
 }
 
-export const buildGateway = (): Bundle => build(inRoot("wrangler.toml"), "minified");
+/** @param checkout another version of the project, with its packages installed. */
+export const buildGateway = (checkout = inRoot()): Bundle =>
+  build(join(checkout, "wrangler.toml"), "minified");
 export const buildPeer = (name: string): Bundle =>
   build(inBench("peers", `${name}.toml`), "minified");
 /** With the names that its authors gave to things. @param checkout another version of the project. */
@@ -21,7 +23,7 @@ export const buildReadableGateway = (checkout = inRoot()): Bundle =>
   build(join(checkout, "wrangler.toml"), "readable");
 
 function build(config: string, style: "minified" | "readable"): Bundle {
-  const bundle = bundleWorker(config, scratch("bundles", style, basename(config)), style);
+  const bundle = bundleWorker(config, scratch("bundles", style, config), style);
   const code = readFileSync(bundle.path);
   return { ...bundle, bytes: code.byteLength, gzipBytes: gzipSync(code).byteLength };
 }

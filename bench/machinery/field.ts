@@ -1,6 +1,9 @@
 /** The servers that a row compares, each started by its name and stopped with all others. */
 
-import type { Server } from "./servers.ts";
+import { basename } from "node:path";
+
+import { OURS } from "../row.ts";
+import { inCheckout, type Server } from "./servers.ts";
 
 export interface Contender<S extends Server = Server> {
   readonly name: string;
@@ -12,6 +15,23 @@ export interface Running<S extends Server = Server> {
   readonly server: S;
 }
 
+let other: string | undefined;
+/** From now on, another version of the gateway takes part in each row, beside this one. */
+export function compareWith(checkout: string): void {
+  other = checkout;
+}
+
+function withOther<S extends Server>(contenders: readonly Contender<S>[]): readonly Contender<S>[] {
+  const checkout = other;
+  if (checkout === undefined) return contenders;
+  const ours = contenders.filter(({ name }) => name === OURS);
+  const compared = ours.map(({ start }) => ({
+    name: `${OURS} of ${basename(checkout)}`,
+    start: () => inCheckout(checkout, start),
+  }));
+  return [...contenders, ...compared];
+}
+
 /**
  * They start side by side, since most of that is waiting.
  *
@@ -21,7 +41,7 @@ export async function withServers<S extends Server, Outcome>(
   contenders: readonly Contender<S>[],
   use: (running: readonly Running<S>[]) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const starting = contenders.map(async ({ name, start }): Promise<Running<S>> => {
+  const starting = withOther(contenders).map(async ({ name, start }): Promise<Running<S>> => {
     return { name, server: await naming(name, start) };
   });
   try {

@@ -1,5 +1,7 @@
 /** What is measured, started: the gateway, what stands behind it, and what people use instead. */
 
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import { freePort } from "../../test/support/free-port.ts";
 import { buildGateway, buildPeer, buildReadableGateway, type Bundle } from "./bundle.ts";
 import { startProgram } from "./children.ts";
@@ -34,8 +36,17 @@ export function useReadableGateway(): void {
   isReadable = true;
 }
 
+/** Where the gateway is that is being started, if not in this checkout. */
+const checkout = new AsyncLocalStorage<string>();
+export const inCheckout = checkout.run.bind(checkout);
+let compared: Bundle | undefined;
+
+const ownGateway = once(() => (isReadable ? buildReadableGateway() : buildGateway()));
 export const bundles = {
-  gateway: once(() => (isReadable ? buildReadableGateway() : buildGateway())),
+  gateway: (): Bundle => {
+    const other = checkout.getStore();
+    return other === undefined ? ownGateway() : (compared ??= buildGateway(other));
+  },
   stateless: once(() => buildPeer("stateless")),
   mcpAgent: once(() => buildPeer("mcp-agent")),
   empty: once(() => buildPeer("empty")),

@@ -29,6 +29,7 @@ describe("parseArguments()", () => {
       arguments: { compare: ["a.json", "b.json"] },
     });
     expect(parse("--write")).toMatchObject({ arguments: { output: "table", write: true } });
+    expect(parse("--against", "../before")).toMatchObject({ arguments: { against: "../before" } });
     expect(parse("--profile", "bill")).toMatchObject({ arguments: { profile: "bill" } });
   });
 
