@@ -57,7 +57,7 @@ describe("an API key", () => {
     expect(activityOn(after)).toContain("An API key was created · my cron job");
   });
 
-  test("asks for a sign-in that is minutes old", async ({ expect }) => {
+  test("requires a sign-in of the last minutes", async ({ expect }) => {
     const bob = await Visitor.arrive({ authenticatedAt: Date.now() - 11 * MINUTE });
     const csrf = await bob.formToken();
     const resource = `${ORIGIN}/mcp`;
@@ -113,7 +113,7 @@ describe("an API key", () => {
     expect(await offeredTo(root)).toEqual([...ofPerson, ["resource", `${ORIGIN}/admin`, "admin"]]);
   });
 
-  test("that failed has what was typed in its form still", async ({ expect }) => {
+  test("that could not be made leaves the input in its form", async ({ expect }) => {
     const page = await ann.submit(PATHS.account, {
       action: PATHS.createKey,
       fields: { ...fields, resource: [] },
@@ -121,7 +121,7 @@ describe("an API key", () => {
     expect([page.status, page.html.includes('value="my cron job"')]).toEqual([400, true]);
   });
 
-  test("too many are not made", async ({ expect }) => {
+  test("is not made beyond the limit", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const expiresAt = Date.now() + DAY;
     for (let n = 0; n < 50; n++) {
@@ -137,7 +137,7 @@ describe("an API key", () => {
     expect(await response.text()).toContain("You have 50 keys");
   });
 
-  test("is one of fifty at the most, however many are asked for at once", async ({ expect }) => {
+  test("is one of fifty at most, however many are requested at once", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const csrf = await bob.formToken();
     const form = { ...fields, csrf, resource: `${ORIGIN}/mcp` };
@@ -153,7 +153,7 @@ describe("an API key", () => {
     expect((await bob.shard.keys.list(bob.person.id)).length).toBe(50);
   });
 
-  test("for the operator's pages is an administrator's to make", async ({ expect }) => {
+  test("for the operator's pages can be made by an administrator only", async ({ expect }) => {
     const root = await Visitor.arrive({ isAdmin: true });
     const made = await root.submit(PATHS.account, {
       action: PATHS.createKey,

@@ -20,7 +20,7 @@ beforeAll(async () => {
   ann = await Visitor.arrive();
 });
 
-describe("access to the page", () => {
+describe("the account page", () => {
   test("B83a: is refused without a session, whatever token the request has", async ({ expect }) => {
     const { token } = await ann.person.key();
     for (const headers of [{}, as(token), { Cookie: `${SESSION_COOKIE}=${"x".repeat(43)}` }]) {
@@ -31,7 +31,7 @@ describe("access to the page", () => {
     }
   });
 
-  test("B83: a session opens no endpoint", async ({ expect }) => {
+  test("B83: has a session that opens no endpoint", async ({ expect }) => {
     const headers = { Cookie: `${SESSION_COOKIE}=${ann.secret}` };
     const response = await post(`${ORIGIN}/mcp`, initializeMessage(), headers);
     expect(response.status).toBe(401);
@@ -47,7 +47,7 @@ describe("access to the page", () => {
 
 describe("B105: a form", () => {
   test.for(FORMS)(
-    "%s without its token, or from elsewhere, is refused",
+    "%s that has no token, or comes from elsewhere, is refused",
     async (path, { expect }) => {
       const csrf = await ann.formToken();
       const other = await (await Visitor.as(ann.person)).formToken();
@@ -67,7 +67,7 @@ describe("B105: a form", () => {
     },
   );
 
-  test("without its token is recorded for the user whom it was meant to harm", async ({
+  test("without its token is recorded for the user who would have been harmed", async ({
     expect,
   }) => {
     const bob = await Visitor.arrive();
@@ -76,9 +76,12 @@ describe("B105: a form", () => {
     expect(text).toContain("Denied · A request was refused · form token · 192.0.2.7");
   });
 
-  test.for(FORMS)("%s that is only looked at does nothing", async (path, { expect }) => {
-    expect((await ann.visit(path)).status).toBe(404);
-  });
+  test.for(FORMS)(
+    "%s that is only requested with GET changes nothing",
+    async (path, { expect }) => {
+      expect((await ann.visit(path)).status).toBe(404);
+    },
+  );
 
   test.for(FORMS)("%s without a session leads to the sign-in", async (path, { expect }) => {
     const response = await gateway.send(ORIGIN + path, {
@@ -93,7 +96,7 @@ describe("B105: a form", () => {
 });
 
 describe("another user's property", () => {
-  test("B105: is not there, and stays what it is", async ({ expect }) => {
+  test("B105: cannot be found, and does not change", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const connection = await bob.person.connect();
     const key = await bob.person.key();
@@ -127,7 +130,7 @@ async function approve(visitor: Visitor, client: string): Promise<void> {
 }
 
 describe("B106: a connected application", () => {
-  test("is listed, and is over when it is revoked", async ({ expect }) => {
+  test("is listed, and loses access when it is revoked", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const connection = await bob.person.connect();
     expect(await statusWith(connection.tokens.access_token)).toBe(200);
@@ -164,8 +167,8 @@ test("an approval is listed, and forgotten", async ({ expect }) => {
   expect(await bob.shard.approvals.list(bob.person.id)).toEqual([]);
 });
 
-describe("browsers", () => {
-  test("are listed by name, and another one is signed out", async ({ expect }) => {
+describe("a browser", () => {
+  test("is listed by name, and can be signed out from another one", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const elsewhere = await Visitor.as(bob.person);
     const page = await bob.visit(PATHS.account);
@@ -182,7 +185,7 @@ describe("browsers", () => {
     expect((await bob.visit(PATHS.account)).status).toBe(200);
   });
 
-  test("and this one, which forgets its cookie", async ({ expect }) => {
+  test("that signs itself out forgets its cookie", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const [session] = await bob.shard.sessions.list(bob.person.id);
     const csrf = await bob.formToken();
@@ -193,7 +196,7 @@ describe("browsers", () => {
   });
 });
 
-describe("revoking everything", () => {
+describe("the revocation of everything", () => {
   test("ends every application, key, approval and browser", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const other = await Visitor.as(bob.person);
@@ -214,7 +217,7 @@ describe("revoking everything", () => {
     expect(last?.event).toBe("everything_revoked");
   });
 
-  test("asks for a sign-in that is minutes old", async ({ expect }) => {
+  test("requires a sign-in of the last minutes", async ({ expect }) => {
     const bob = await Visitor.arrive({ authenticatedAt: 0 });
     const response = await bob.post(PATHS.revokeAll, { csrf: await bob.formToken() });
     expect(response.headers.get("location")).toBe("/login?to=%2Faccount&fresh=1");
@@ -223,7 +226,7 @@ describe("revoking everything", () => {
 });
 
 describe("B107: signing out", () => {
-  test("takes a form; the applications stay connected", async ({ expect }) => {
+  test("requires a form, and keeps the applications connected", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const { tokens } = await bob.person.connect();
     const looked = await bob.visit(PATHS.logout);
@@ -238,7 +241,7 @@ describe("B107: signing out", () => {
     expect(await statusWith(tokens.access_token)).toBe(200);
   });
 
-  test("is refused to other users", async ({ expect }) => {
+  test("is refused to the page of another user", async ({ expect }) => {
     const bob = await Visitor.arrive();
     const csrf = await bob.formToken();
     for (const [fields, headers] of [
@@ -250,7 +253,7 @@ describe("B107: signing out", () => {
     expect((await bob.visit(PATHS.account)).status).toBe(200);
   });
 
-  test("without a session is done already", async ({ expect }) => {
+  test("without a session has nothing to do", async ({ expect }) => {
     const response = await gateway.send(ORIGIN + PATHS.logout, { method: "POST", headers: {} });
     expect([response.status, await response.text()]).toEqual([
       ...[200, expect.stringContaining("You are signed out")],
@@ -259,7 +262,7 @@ describe("B107: signing out", () => {
   });
 });
 
-test("the names of applications are nothing but text", async ({ expect }) => {
+test("the names of applications are shown as text only", async ({ expect }) => {
   const bob = await Visitor.arrive();
   const name = `<script>alert(1)</script>\u202eevil`;
   const approval = { client: `"><b>x`, redirectUri: "https://a.example/cb", scopes: ["mcp"] };

@@ -20,8 +20,8 @@ beforeAll(async () => {
   root = await Visitor.arrive({ isAdmin: true });
 });
 
-describe("servers", () => {
-  test("are all there, as they are, without being asked", async ({ expect }) => {
+describe("the list of servers", () => {
+  test("shows all of them without a request to any", async ({ expect }) => {
     const beta = Upstream.named("beta");
     const asked = (await beta.log()).length;
     const { text } = await root.visit(PATHS.admin);
@@ -30,7 +30,7 @@ describe("servers", () => {
     expect(await beta.log()).toHaveLength(asked);
   });
 
-  test("that are not well are named first, with why and since when", async ({ expect }) => {
+  test("shows failing servers first, with the reason and the time", async ({ expect }) => {
     await feeds.of("beta").catalog({ client: LEGACY, waitMs: 5000 });
     const message = 'Upstream "alpha" cannot be reached';
     const since = Date.now() - 3 * MINUTE;
@@ -45,7 +45,7 @@ describe("servers", () => {
     expect((await root.visit(PATHS.admin)).text).toContain("1 healthy, 1 unknown");
   });
 
-  test("that have the same resource are named, with what it is and who gives way", async ({
+  test("shows which servers have the same resource, and which one takes precedence", async ({
     expect,
   }) => {
     for (const slug of ["alpha", "beta"]) {
@@ -67,7 +67,7 @@ describe("servers", () => {
     expect(html).toContain("tea:&lt;b&gt;menu");
   });
 
-  test("are hidden from all others", async ({ expect }) => {
+  test("is hidden from all other users", async ({ expect }) => {
     const ann = await Visitor.arrive();
     const page = await ann.visit(PATHS.admin);
     expect(page.status).toBe(403);

@@ -30,9 +30,9 @@ async function statusOf(answer: Promise<Response>): Promise<number> {
   return (await answer).status;
 }
 
-describe("access to the page", () => {
+describe("the admin page:", () => {
   test.for([PATHS.admin, PATHS.logins, loginPath("abcdefgh")])(
-    "%s is for administrators who are signed in",
+    "%s requires a signed-in administrator",
     async (path, { expect }) => {
       const nobody = await gateway.send(ORIGIN + path, { method: "GET", headers: {} });
       const login = `/login?${new URLSearchParams({ to: path }).toString()}`;
@@ -52,7 +52,7 @@ describe("access to the page", () => {
   });
 
   test.for(FORMS)(
-    "the form %s is an administrator's, sent from their page",
+    "the form %s requires an administrator, and comes from their page",
     async (path, { expect }) => {
       const csrf = await root.formToken();
       const fields = { id: ann.person.id };
@@ -70,8 +70,10 @@ describe("access to the page", () => {
   );
 });
 
-describe("people", () => {
-  test("B108: who is disabled is out at once, and may come in again", async ({ expect }) => {
+describe("for people:", () => {
+  test("B108: a person who is disabled loses access at once, and can be enabled again", async ({
+    expect,
+  }) => {
     const bob = await Visitor.arrive();
     const connection = await bob.person.connect();
     const key = await bob.person.key();
@@ -107,7 +109,7 @@ describe("people", () => {
     expect(own).toEqual([]);
   });
 
-  test("that never existed is not found", async ({ expect }) => {
+  test("a person who never existed is not found", async ({ expect }) => {
     for (const path of [PATHS.disableUser, PATHS.enableUser]) {
       expect((await act(path, { id: "u_nobody" })).status).toBe(404);
       expect((await act(path, {})).status).toBe(404);
@@ -221,7 +223,7 @@ describe("service clients", () => {
     expect(last?.detail).toEqual({ client: id, address: "local" });
   });
 
-  test("that could do nothing are not made", async ({ expect }) => {
+  test("without any scope are not made", async ({ expect }) => {
     const answer = await act(PATHS.createService, { label: "x" });
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain("Choose what it may act on.");

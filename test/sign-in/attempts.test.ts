@@ -45,8 +45,8 @@ const seen = (responses: readonly Response[]): readonly string[] => [
   ...new Set(responses.map(({ status, headers }) => `${status} ${headers.get("location")}`)),
 ];
 
-describe("the same answer", () => {
-  test("B46: to eight who approve at once: one code, which is good once", async ({ expect }) => {
+describe("the same answer is returned", () => {
+  test("B46: to eight concurrent approvals: one code, which is valid once", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = await ownersBrowser();
     const page = await asking.visit({}, browser);
@@ -72,7 +72,7 @@ describe("the same answer", () => {
     expect(seen(await post())).toEqual(["400 null"]);
   });
 
-  test("to who denies twice, also when it is a page", async ({ expect }) => {
+  test("to a repeated denial, also when it is a page", async ({ expect }) => {
     const redirect_uris = ["https://denied.client.example/cb"];
     const asking = await Asking.begin({ redirect_uris, token_endpoint_auth_method: "none" });
     const browser = browserOf();
@@ -82,7 +82,7 @@ describe("the same answer", () => {
     for (const text of texts) expect(text).toContain("Return to denied.client.example");
   });
 
-  test("to who sends the right code twice, with the same session", async ({ expect }) => {
+  test("to a repeated code of the owner, with the same session", async ({ expect }) => {
     const browser = browserOf();
     const page = await browser.visit("/login");
     const responses = await postAtOnce(4, browser, page, { code: OWNER_CODE });
@@ -94,7 +94,7 @@ describe("the same answer", () => {
 });
 
 describe("an attempt", () => {
-  test("is over ten minutes after it began", async ({ expect }) => {
+  test("expires ten minutes after it began", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = await ownersBrowser();
     const page = await asking.visit({}, browser);
@@ -105,7 +105,7 @@ describe("an attempt", () => {
     expect([answered.status, answered.left]).toEqual([400, undefined]);
   });
 
-  test("goes from the question to the sign-in, and never back", async ({ expect }) => {
+  test("moves from consent to sign-in, and never back", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = browserOf();
     const page = await asking.visit({}, browser);
@@ -118,7 +118,7 @@ describe("an attempt", () => {
     expect((await asking.redeem(done.left ?? "")).status).toBe(200);
   });
 
-  test("is gone on with while its objects are moved", async ({ expect }) => {
+  test("continues while its objects are moved", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = browserOf();
     const page = await asking.visit({}, browser);
@@ -130,7 +130,7 @@ describe("an attempt", () => {
     expect((await asking.redeem(done.left ?? "")).status).toBe(200);
   });
 
-  test("is kept without the addresses of its application, which may be many", async ({
+  test("is stored without the addresses of its application, which may be many", async ({
     expect,
   }) => {
     const many = { redirect_uris: ["https://a.client.example/cb", "https://a.client.example/b"] };
@@ -149,7 +149,7 @@ describe("an attempt", () => {
     ]);
   });
 
-  test("is stored so that it cannot be read", async ({ expect }) => {
+  test("is stored encrypted", async ({ expect }) => {
     const content = { kind: "visit", startedAt: 1, needsLogin: false, to: "/account" } as const;
     const [one, other] = [await AttemptSeal.of("one"), await AttemptSeal.of("other")];
     const sealed = await one.content(content);
@@ -175,7 +175,7 @@ describe("an attempt", () => {
   });
 });
 
-describe("the records", () => {
+describe("in the records,", () => {
   interface Fixture {
     readonly attempts: Attempts;
     readonly sql: Sql;
@@ -196,7 +196,7 @@ describe("the records", () => {
     expiresAt: 2_000_000,
   };
 
-  test("one of many takes a step, and the others wait for what comes of it", ({ expect }) =>
+  test("one of many requests takes a step, and the others wait for its result", ({ expect }) =>
     withAttempts(async ({ attempts }) => {
       attempts.open(NEW);
       const all = Array.from({ length: 5 }, () => attempts.take("id", "browser", "consent"));
@@ -207,7 +207,7 @@ describe("the records", () => {
         expect(await other).toEqual({ kind: "answered", answer: "answer" });
     }));
 
-  test("those who wait get nothing when nothing comes of it", ({ expect }) =>
+  test("waiting requests get nothing when the step has no result", ({ expect }) =>
     withAttempts(async ({ attempts }) => {
       attempts.open(NEW);
       await attempts.take("id", "browser", "consent");
@@ -239,7 +239,7 @@ describe("the records", () => {
     ["another handle", "other", "browser", "consent"],
     ["another browser", "id", "other", "consent"],
     ["another stage", "id", "browser", "login"],
-  ] as const)("%s takes nothing", ([, id, browser, stage], { expect }) =>
+  ] as const)("%s takes no step", ([, id, browser, stage], { expect }) =>
     withAttempts(async ({ attempts }) => {
       attempts.open(NEW);
       expect(await attempts.take(id, browser, stage)).toEqual({ kind: "gone" });
@@ -265,7 +265,7 @@ describe("the records", () => {
       expect(await attempts.take("id", "browser", "consent")).toEqual({ kind: "gone" });
     }));
 
-  test("content is changed at its own stage alone", ({ expect }) =>
+  test("content changes at its own stage only", ({ expect }) =>
     withAttempts(async ({ attempts }) => {
       attempts.open(NEW);
       expect(attempts.change("id", "browser", { stage: "login", content: "x" })).toBe(false);
@@ -274,7 +274,7 @@ describe("the records", () => {
       expect(attempts.find("id", "browser")).toEqual({ stage: "consent", content: "y" });
     }));
 
-  test("expired attempts are not found, and are swept", ({ expect }) =>
+  test("expired attempts are not found, and are deleted", ({ expect }) =>
     withAttempts(async (fixture) => {
       const { attempts, sql } = fixture;
       const rows = () => [...sql.exec("SELECT id FROM attempts_1")].length;

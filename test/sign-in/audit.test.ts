@@ -20,8 +20,8 @@ function logged(): () => readonly string[] {
   return () => log.mock.calls.map((values) => values.map(String).join(" "));
 }
 
-describe("a user's lines", () => {
-  test("are the newest thousand of theirs, whatever others do", async ({ expect }) => {
+describe("the audit lines of a user", () => {
+  test("are the newest thousand of that user, however many others have", async ({ expect }) => {
     logged();
     const [ann, bob] = ["u_ann", "u_bob"];
     await runInDurableObject(env.AUTH.getByName("u0"), (_, { storage }) => {
@@ -57,7 +57,7 @@ describe("a user's lines", () => {
   });
 });
 
-describe("B57: what strangers call themselves", () => {
+describe("B57: the name that a stranger chooses,", () => {
   test.for([
     "https://h.example/x\n[ERROR] forged",
     'a\r\n{"event":"audit","what":"signed_in"}',
@@ -66,7 +66,7 @@ describe("B57: what strangers call themselves", () => {
     "\u202eforged",
     `","what":"signed_in","x":"`,
     "x".repeat(10_000),
-  ])("%j forges no line", async (text, { expect }) => {
+  ])("%j, forges no line", async (text, { expect }) => {
     const lines = logged();
     auditLine(text, "denied", { application: text, reason: text });
     const ann = await Person.signIn();
@@ -85,7 +85,7 @@ describe("B57: what strangers call themselves", () => {
   });
 });
 
-test("every event is shown to the user in a sentence of ours", async ({ expect }) => {
+test("every event is shown to the user in a sentence of the gateway", async ({ expect }) => {
   logged();
   const ann = await Visitor.arrive();
   const events = Object.keys(AUDIT_EVENTS) as AuditEvent[];

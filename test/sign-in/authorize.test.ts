@@ -16,8 +16,8 @@ function isPage({ status, headers, left }: Page): boolean {
   return status === 400 && left === undefined && headers.get("location") === null;
 }
 
-describe("an application that is not known", () => {
-  test("B30: is helped by a page", async ({ expect }) => {
+describe("an application that is unknown", () => {
+  test("B30: gets a page that helps", async ({ expect }) => {
     const asking = await Asking.begin({ client_id: "nope" });
     const page = await asking.visit();
     expect(isPage(page)).toBe(true);
@@ -26,7 +26,7 @@ describe("an application that is not known", () => {
   });
 
   test.for(["a\u0000b", "a%0A[ERROR] forged", "a b", "é", "x".repeat(513)])(
-    "B57: is not even looked for by the name %j",
+    "B57: is not even looked up by the name %j",
     async (name, { expect }) => {
       const steps: unknown[] = [];
       const asking = await Asking.begin({ client_id: decodeURIComponent(name) });
@@ -37,7 +37,7 @@ describe("an application that is not known", () => {
   );
 });
 
-describe("a way back that is not the application's", () => {
+describe("for a redirect URI that is not the application's,", () => {
   test.for([
     ["B31", "http://127.0.0.1:9/other"],
     ["B31", "https://evil.example/"],
@@ -53,7 +53,7 @@ describe("a way back that is not the application's", () => {
     expect(isPage(await asking.visit({ redirect_uri }))).toBe(true);
   });
 
-  test("B31: nor is any error of such a request sent there", async ({ expect }) => {
+  test("B31: no error of such a request is sent there", async ({ expect }) => {
     const asking = await Asking.begin();
     const redirect_uri = "https://evil.example/";
     for (const change of [{ response_type: "token" }, { code_challenge: undefined }]) {
@@ -61,7 +61,7 @@ describe("a way back that is not the application's", () => {
     }
   });
 
-  test("B32: another port of this machine is its own", async ({ expect }) => {
+  test("B32: another port of a loopback address is accepted", async ({ expect }) => {
     const asking = await Asking.begin();
     const page = await asking.visit({ redirect_uri: "http://127.0.0.1:5555/cb" });
     expect([page.status, page.text]).toEqual([200, expect.stringContaining("127.0.0.1:5555")]);
@@ -73,10 +73,13 @@ test.for([
   "state=x",
   `redirect_uri=${encodeURIComponent(REDIRECT_URI)}`,
   "foo=1&foo=1",
-])("B33: a request that says %s once more is answered by a page", async (twice, { expect }) => {
-  const asking = await Asking.begin();
-  expect(isPage(await browserOf().visit(`${asking.url()}&${twice}`))).toBe(true);
-});
+])(
+  "B33: a request that repeats the parameter %s is answered by a page",
+  async (twice, { expect }) => {
+    const asking = await Asking.begin();
+    expect(isPage(await browserOf().visit(`${asking.url()}&${twice}`))).toBe(true);
+  },
+);
 
 test("a query over 8 KB is not read", async ({ expect }) => {
   const asking = await Asking.begin();
@@ -128,7 +131,7 @@ describe("an error that the application receives", () => {
     expect(headers.getSetCookie()).toEqual([]);
   });
 
-  test("B38: two resources are one too many", async ({ expect }) => {
+  test("B38: is sent for two resources", async ({ expect }) => {
     const asking = await Asking.begin();
     for (const second of [`${ORIGIN}/mcp/alpha`, `${ORIGIN}/mcp`]) {
       const resource = encodeURIComponent(second);
@@ -137,7 +140,7 @@ describe("an error that the application receives", () => {
     }
   });
 
-  test("gives the state back as it came, and no header of its own", async ({ expect }) => {
+  test("returns the state unchanged, and sets no header from it", async ({ expect }) => {
     const asking = await Asking.begin();
     const state = "a\r\nSet-Cookie: b=c\r\n\r\n<script>&iss=https://evil.example#x";
     const { left, headers } = await asking.visit({ state, response_type: "token" });
@@ -145,7 +148,7 @@ describe("an error that the application receives", () => {
     expect([headers.getSetCookie(), left?.hash]).toEqual([[], ""]);
   });
 
-  test("keeps its own words out of the answer", async ({ expect }) => {
+  test("contains no text of the request", async ({ expect }) => {
     const asking = await Asking.begin();
     const { left } = await asking.visit({ response_type: 'x"\r\nSet-Cookie: a=b\\é' });
     const { error_description } = answerIn(left);
@@ -153,7 +156,7 @@ describe("an error that the application receives", () => {
   });
 });
 
-describe("the resource that an application means", () => {
+describe("the resource that an application requests as", () => {
   test.for([
     ["B38a", `${ORIGIN}/`, "/mcp"],
     ["B38a", ORIGIN, "/mcp"],
@@ -170,10 +173,10 @@ describe("the resource that an application means", () => {
   });
 });
 
-describe("an application for which no host vouches", () => {
+describe("for an application that no host vouches for,", () => {
   const malformed = { response_type: "x" };
 
-  test("B39: is not led to: a link is shown", async ({ expect }) => {
+  test("B39: the page shows a link instead of a redirect", async ({ expect }) => {
     const asking = await Asking.begin(PHISH);
     const page = await asking.visit(malformed);
     expect([page.status, page.left]).toEqual([400, undefined]);
@@ -184,7 +187,7 @@ describe("an application for which no host vouches", () => {
     });
   });
 
-  test("B39: not when another user has approved it, and no more once this user has", async ({
+  test("B39: an approval of another user counts for nothing, and one of this user removes the warning", async ({
     expect,
   }) => {
     const asking = await Asking.begin(PHISH);
@@ -214,15 +217,15 @@ describe("an application for which no host vouches", () => {
   );
 });
 
-describe("scopes", () => {
-  test("B40: scopes that are not available are left out", async ({ expect }) => {
+describe("of the scopes that are requested,", () => {
+  test("B40: those that are not available are left out", async ({ expect }) => {
     const asking = await Asking.begin();
     const page = await asking.visit({ scope: "mcp admin root" }, await ownersBrowser());
     expect(page.text).toContain("Use all servers here");
     expect(page.text).not.toMatch(/Administer|root/);
   });
 
-  test("B40: nor is it in the token", async ({ expect }) => {
+  test("B40: those are missing from the token too", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = await ownersBrowser();
     const page = await asking.visit({ scope: "mcp admin" }, browser);
@@ -231,7 +234,7 @@ describe("scopes", () => {
     expect(scope).toBe("mcp");
   });
 
-  test("nothing that is asked for is what the resource has first", async ({ expect }) => {
+  test("an empty request gets the first scopes of the resource", async ({ expect }) => {
     const asking = await Asking.begin();
     for (const scope of [undefined, "", "offline_access"]) {
       expect((await asking.visit({ scope })).text).toContain("Use all servers here");
@@ -241,7 +244,7 @@ describe("scopes", () => {
   });
 });
 
-test("one address begins so many attempts and no more", async ({ expect }) => {
+test("one address may begin a limited number of attempts", async ({ expect }) => {
   const options = { limits: { attemptsPerMinute: 3 } };
   const asking = await Asking.begin(undefined, options);
   const browser = browserOf(options);
@@ -253,7 +256,7 @@ test("one address begins so many attempts and no more", async ({ expect }) => {
   expect((await asking.visit({}, browserOf(options))).status).toBe(200);
 });
 
-test("one address has so many documents loaded, and those that stand in are not", async ({
+test("one address may have a limited number of documents loaded, and cached ones do not count", async ({
   expect,
 }) => {
   const browser = browserOf({ limits: { documentsPerMinute: 1 } });
@@ -271,7 +274,7 @@ test("one address has so many documents loaded, and those that stand in are not"
   expect((await hitsAt("chatgpt.com")).filter(({ url }) => url === codex)).toEqual([]);
 });
 
-test("every refusal has a reference that the operator finds it by", async ({ expect }) => {
+test("every refusal has a reference by which the operator finds it", async ({ expect }) => {
   const steps: { kind: string; reason?: string }[] = [];
   const asking = await Asking.begin({ client_id: "nope" });
   const page = await asking.visit({}, browserOf({ steps: steps as never[] }));

@@ -56,7 +56,7 @@ function challengeIn(response: Response): Record<string, string> {
   );
 }
 
-describe("without a token", () => {
+describe("a request without a token:", () => {
   test.for([
     ["/mcp", "mcp"],
     ["/mcp/alpha", "mcp:alpha"],
@@ -87,7 +87,7 @@ describe("without a token", () => {
     { name: "a session id", headers: { "Mcp-Session-Id": "x" } },
     { name: "an empty header", headers: { Authorization: "" } },
     { name: "another scheme", headers: { Authorization: "Bearerx y" } },
-  ])("$name: 401, and nothing is wrong", async ({ headers }, { expect }) => {
+  ])("$name gets 401, without an error", async ({ headers }, { expect }) => {
     const response = await initialize("/mcp/alpha", headers);
     expect([response.status, challengeIn(response)]).toEqual([
       401,
@@ -117,7 +117,7 @@ async function statusOf(token: string): Promise<number> {
   return response.status;
 }
 
-describe("with a token that is none", () => {
+describe("a request with an invalid token:", () => {
   const ROWS: readonly { name: string; of: () => string }[] = [
     { name: "B10: garbage", of: () => "Bearer garbage" },
     { name: "B10: garbage in lower case", of: () => "bearer garbage" },
@@ -138,7 +138,7 @@ describe("with a token that is none", () => {
     { name: "a quoted token", of: () => `Bearer "${alpha}"` },
     { name: "what is far too long", of: () => `Bearer ${"a:".repeat(4000)}` },
   ];
-  test.for(ROWS)("$name: 401, and no object is asked", async ({ of }, { expect }) => {
+  test.for(ROWS)("$name gets 401, and no object is called", async ({ of }, { expect }) => {
     vi.useFakeTimers({ toFake: ["Date"], now: begun });
     const { objectRequests, outgoingRequests } = readCosts();
     const response = await initialize("/mcp/alpha", { Authorization: of() });
@@ -154,7 +154,9 @@ describe("with a token that is none", () => {
     expect(await hitsAt("idp.example")).toEqual([]);
   });
 
-  test("a token that lacks its last character, or has another one", async ({ expect }) => {
+  test("a token that lacks its last character, or has a different one, is refused", async ({
+    expect,
+  }) => {
     for (const token of [alpha, beta]) {
       const last = token.endsWith("A") ? "B" : "A";
       for (const other of [token.slice(0, -1), token.slice(0, -1) + last]) {
@@ -165,14 +167,14 @@ describe("with a token that is none", () => {
     }
   });
 
-  test("a refresh token and a code are no tokens", async ({ expect }) => {
+  test("a refresh token and a code are not access tokens", async ({ expect }) => {
     const { tokens } = await person.connect();
     const response = await initialize("/mcp/alpha", as(tokens.refresh_token));
     expect([response.status, challengeIn(response)["error"]]).toEqual([401, "invalid_token"]);
     await response.text();
   });
 
-  test("B11: in the URL it is refused, alone and beside a good one, and reaches no log", async ({
+  test("B11: a token in the URL is refused, alone and beside a valid one, and reaches no log", async ({
     expect,
   }) => {
     const lines: unknown[] = [];
@@ -190,7 +192,7 @@ describe("with a token that is none", () => {
   });
 
   test(
-    "B81: 10,000 of them, some in the shape of ours, call no object to life",
+    "B81: 10,000 invalid tokens, some of them in the right format, create no object",
     { timeout: 120_000 },
     async ({ expect }) => {
       const shapeless = [
@@ -223,8 +225,8 @@ describe("with a token that is none", () => {
   );
 });
 
-describe("with a token for an endpoint", () => {
-  test("it is served there, in any case of the scheme, and at its other transport", async ({
+describe("a token for an endpoint", () => {
+  test("is accepted there, in any case of the scheme, and at its other transport", async ({
     expect,
   }) => {
     for (const Authorization of [`Bearer ${alpha}`, `bearer ${alpha}`, `BEARER   ${alpha}`]) {
@@ -239,7 +241,7 @@ describe("with a token for an endpoint", () => {
   });
 
   test.for(["/mcp/alpha", "/mcp/beta", "/sse/alpha", "/sse/beta"])(
-    "B78: one for everything is served at %s, which is a part of it",
+    "B78: for all servers is accepted at %s, which is a part of it",
     async (path, { expect }) => {
       const headers = { ...as(everything), Accept: "text/event-stream" };
       const answers = path.startsWith("/mcp")
@@ -296,13 +298,13 @@ describe("with a token for an endpoint", () => {
     "/mcp/alpha/message",
     "/mcp/beta/../alpha",
     "/mcp/beta/..",
-  ])("B79: a token of another server opens nothing at %s", async (path, { expect }) => {
+  ])("B79: of another server is refused at %s", async (path, { expect }) => {
     const response = await initialize(path, as(beta));
     expect([401, 404, 405]).toContain(response.status);
     await response.text();
   });
 
-  test("an unknown server is not found for any user", async ({ expect }) => {
+  test("reveals no unknown server to any user", async ({ expect }) => {
     const answers = [];
     for (const headers of [{}, as(everything), as("garbage")]) {
       const response = await initialize("/mcp/nobody", headers);
@@ -312,7 +314,7 @@ describe("with a token for an endpoint", () => {
     expect(answers[0]?.[0]).toBe(404);
   });
 
-  test("B82: at another host it is worth nothing", async ({ expect }) => {
+  test("B82: is refused at another host", async ({ expect }) => {
     for (const origin of ["https://other.example", "https://gw.example.com:8443"]) {
       const response = await post(`${origin}/mcp/alpha`, initializeMessage(), as(alpha));
       expect(response.status).toBe(421);
@@ -320,7 +322,7 @@ describe("with a token for an endpoint", () => {
     }
   });
 
-  test("B113: it is good up to its last second", async ({ expect }) => {
+  test("B113: is valid up to its last second", async ({ expect }) => {
     const { tokens } = await person.connect();
     const status = async (): Promise<number> => {
       const response = await initialize("/mcp/alpha", as(tokens.access_token));
@@ -336,7 +338,7 @@ describe("with a token for an endpoint", () => {
 });
 
 describe("a scope", () => {
-  test("that is wider does as well", async ({ expect }) => {
+  test("that is wider is enough", async ({ expect }) => {
     const { tokens } = await person.connect({ path: "/mcp/alpha", scopes: ["mcp"] });
     const response = await initialize("/mcp/alpha", as(tokens.access_token));
     expect(response.status).toBe(200);
@@ -349,22 +351,25 @@ describe("a scope", () => {
     ["/mcp/alpha", ["mcp:beta"], "mcp:alpha"],
     ["/mcp/alpha", ["admin"], "mcp:alpha"],
     ["/mcp/alpha", [], "mcp:alpha"],
-  ] as const)("B84: at %s, %j is not enough: 403 names what is", async (row, { expect }) => {
-    const [path, scopes, needed] = row;
-    const { token } = await person.key({ path, scopes });
-    const response = await initialize(path, as(token));
-    expect([response.status, challengeIn(response)]).toEqual([
-      403,
-      {
-        ...{ error: "insufficient_scope", error_description: expect.any(String) },
-        ...{ resource_metadata: AT + path, scope: needed },
-      },
-    ]);
-    expect(await response.json()).toMatchObject({ error: "insufficient_scope" });
-  });
+  ] as const)(
+    "that is missing at %s, %j, leads to 403 with the required scope",
+    async (row, { expect }) => {
+      const [path, scopes, needed] = row;
+      const { token } = await person.key({ path, scopes });
+      const response = await initialize(path, as(token));
+      expect([response.status, challengeIn(response)]).toEqual([
+        403,
+        {
+          ...{ error: "insufficient_scope", error_description: expect.any(String) },
+          ...{ resource_metadata: AT + path, scope: needed },
+        },
+      ]);
+      expect(await response.json()).toMatchObject({ error: "insufficient_scope" });
+    },
+  );
 });
 
-test("a busy client costs one look-up in a while", async ({ expect }) => {
+test("a busy client costs one look-up per period", async ({ expect }) => {
   const { token } = await person.key();
   const ask = async (): Promise<void> => {
     const response = await initialize("/mcp/alpha", as(token));

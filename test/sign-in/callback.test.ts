@@ -35,7 +35,7 @@ function isRefused({ status, left, headers }: Page): boolean {
   return status === 400 && left === undefined && headers.getSetCookie().length === 0;
 }
 
-test("leads to the application, with a code and a session", async ({ expect }) => {
+test("the callback redirects to the application, with a code and a session", async ({ expect }) => {
   const { one, asking, browser, away } = await journey();
   const page = await browser.visit(one.wayBack(away));
   expect(page.status).toBe(303);
@@ -47,7 +47,7 @@ test("leads to the application, with a code and a session", async ({ expect }) =
   expect((await asking.redeem(page.left ?? "")).status).toBe(200);
 });
 
-describe("is refused", () => {
+describe("the callback is refused", () => {
   test("B98: in another browser", async ({ expect }) => {
     const { one, options, browser, away } = await journey();
     const other = browserOf(options);
@@ -66,7 +66,7 @@ describe("is refused", () => {
     expect(one.finished).toHaveLength(1);
   });
 
-  test("B98: all but once of eight times at once", async ({ expect }) => {
+  test("B98: all but once of eight concurrent times", async ({ expect }) => {
     const { one, browser, away } = await journey();
     const pages = await Promise.all(
       Array.from({ length: 8 }, () => browser.visit(one.wayBack(away))),
@@ -90,7 +90,7 @@ describe("is refused", () => {
   });
 
   test.for(["two", "three", "owner", "", "../one"])(
-    "B99: at %j, which did not get the browser",
+    "B99: at %j, which did not receive the browser",
     async (name, { expect }) => {
       const { one, two, browser, away } = await journey();
       const url = one
@@ -102,7 +102,7 @@ describe("is refused", () => {
     },
   );
 
-  test("before the browser was sent anywhere", async ({ expect }) => {
+  test("before the browser was sent to a provider", async ({ expect }) => {
     const one = new FakeProvider("one");
     const options = { providers: [one, OWNER] };
     const browser = browserOf(options);
@@ -117,7 +117,7 @@ describe("is refused", () => {
   });
 });
 
-describe("the provider's answer is invalid", () => {
+describe("when the provider's answer is invalid,", () => {
   test.for([
     ["bad-state", 400],
     ["bad-token", 400],
@@ -126,22 +126,22 @@ describe("the provider's answer is invalid", () => {
     ["not-fresh", 403],
     ["provider-unreachable", 503],
   ] as const)(
-    "B97: %s is a page, without a session or a code",
+    "B97: %s leads to a page, without a session or a code",
     async ([reason, status], { expect }) => {
       const { one, asking, browser, away } = await journey();
-      one.says = { kind: "refused", reason, detail: "A detail for the operator." };
+      one.result = { kind: "refused", reason, detail: "A detail for the operator." };
       const page = await browser.visit(one.wayBack(away));
       expect([page.status, page.left]).toEqual([status, undefined]);
       expect(browser.jar.all).toEqual([]);
       expect(page.text).toContain("Reference");
       expect(page.text).not.toMatch(/detail for the operator|code-of-one/);
-      one.says = known(stranger());
+      one.result = known(stranger());
       expect((await browser.visit(one.wayBack(away))).status).toBe(400);
       expect((await asking.redeem(page.url)).status).toBe(400);
     },
   );
 
-  test("a provider that fails altogether ends the attempt, and not the gateway", async ({
+  test("a provider that fails completely ends the attempt, and does not break the gateway", async ({
     expect,
   }) => {
     const { one, browser, away } = await journey();

@@ -20,11 +20,11 @@ test("a document that a test puts at an https URL is fetched, and the fetch is c
   expect(hits[0]?.headers).not.toHaveProperty("x-canary-url");
 });
 
-test("nothing is there until it is put there", async ({ expect }) => {
+test("no document exists until a test puts it there", async ({ expect }) => {
   expect((await fetch(`https://${newHost()}/x.json`)).status).toBe(404);
 });
 
-test("a redirect is seen as one, and each hop is a hit", async ({ expect }) => {
+test("a redirect is returned as one, and each hop is a hit", async ({ expect }) => {
   const [from, to] = [newHost(), newHost()];
   const headers = { Location: `https://${to}/victim.json` };
   await serveAt(`https://${from}/x.json`, { status: 302, headers });
@@ -39,7 +39,7 @@ test("a redirect is seen as one, and each hop is a hit", async ({ expect }) => {
   expect([await hitsAt(from), await hitsAt(to)].map((hits) => hits.length)).toEqual([2, 1]);
 });
 
-test("a connection can be dropped, and an answer can have no end", async ({ expect }) => {
+test("a connection can be dropped, and a response can be endless", async ({ expect }) => {
   const host = newHost();
   await serveAt(`https://${host}/gone.json`, { status: 0 });
   const gone = await fetch(`https://${host}/gone.json`).then(
@@ -69,7 +69,7 @@ test.for([
   expect((await escapes()).slice(before.length)).toMatchObject([{ url, isEscape: true }]);
 });
 
-test("the scripted upstreams are reached as they are", async ({ expect }) => {
+test("the scripted upstreams are reached directly", async ({ expect }) => {
   const before = await escapes();
   for (const slug of ["alpha", "beta"]) {
     const response = await fetch(`${inject("scripted")}/u/${slug}`, { method: "POST", body: "{}" });

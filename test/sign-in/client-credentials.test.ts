@@ -5,7 +5,7 @@ import { describe, test } from "vitest";
 import { token } from "../../src/auth/oauth/endpoints/token.ts";
 import { newServiceClientId, type ServiceClient } from "../../src/auth/store/service-clients.ts";
 import { REDIRECT_URI, type Tokens, tokensIn } from "../support/oauth-requests.ts";
-import { ask, type Form, newClient, told } from "./codes.ts";
+import { ask, type Form, newClient, statusAndError } from "./codes.ts";
 import { later, SECOND } from "./later.ts";
 import { gatewayWith, newContext } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";
@@ -70,7 +70,7 @@ describe("a service client", () => {
     }
   });
 
-  test("gets none when it is taken away in that moment", async ({ expect }) => {
+  test("gets no token when it is revoked at that moment", async ({ expect }) => {
     const { id, form } = await newService();
     const context = newContext();
     const { store } = context;
@@ -84,7 +84,7 @@ describe("a service client", () => {
     const body = new URLSearchParams(form as Record<string, string>);
     const request = new Request(`${ORIGIN}/token`, { method: "POST", body });
     const raced = { ...context, store: { ...store, ofUser: () => slow as typeof shard } };
-    expect(await told(await token(raced, request))).toEqual(REFUSED);
+    expect(await statusAndError(await token(raced, request))).toEqual(REFUSED);
     expect(await shard.keys.list(id)).toEqual([]);
   });
 
@@ -99,21 +99,23 @@ describe("a service client", () => {
     expect(await isGood(tokens, id, "/mcp/alpha")).toBe(false);
   });
 
-  test("that is disabled or removed gets none, and loses what it has", async ({ expect }) => {
+  test("that is disabled or removed gets no token, and loses those that it has", async ({
+    expect,
+  }) => {
     const { id, form } = await newService();
     const { store } = records();
     const tokens = await tokensIn(await ask(form));
     await store.ofClient(id).services.setDisabled(id, true);
     await store.ofUser(id).revokeEverything(id);
-    expect(await told(await ask(form))).toEqual(REFUSED);
+    expect(await statusAndError(await ask(form))).toEqual(REFUSED);
     expect(await isGood(tokens, id, "/mcp/alpha")).toBe(false);
     await store.ofClient(id).services.setDisabled(id, false);
     expect((await ask(form)).status).toBe(200);
     expect(await store.ofClient(id).services.remove(id)).toBe(true);
-    expect(await told(await ask(form))).toEqual(REFUSED);
+    expect(await statusAndError(await ask(form))).toEqual(REFUSED);
   });
 
-  test("is noted in the log of what it does", async ({ expect }) => {
+  test("is recorded in the log of its actions", async ({ expect }) => {
     const { id, form } = await newService();
     await ask(form);
     const [entry] = await records().store.ofUser(id).audit.list(id);
@@ -123,7 +125,7 @@ describe("a service client", () => {
     });
   });
 
-  test("that asks for a token each second has to wait", async ({ expect }) => {
+  test("that requests a token each second has to wait", async ({ expect }) => {
     const { form } = await newService();
     const { send } = gatewayWith({ limits: { serviceTokensPerMinute: 2 } });
     const statuses: number[] = [];
@@ -135,25 +137,25 @@ describe("a service client", () => {
   });
 });
 
-describe("B93: who is refused", () => {
-  test("a wrong secret, none, two, and a client that is not there", async ({ expect }) => {
+describe("B93: a client is refused for", () => {
+  test("a wrong secret, none, two, or an unknown id", async ({ expect }) => {
     const { id, secret, form } = await newService();
     const wrong = await ask(CREDENTIALS, basic(id, "wrong"));
     expect(wrong.headers.get("www-authenticate")).toMatch(/^Basic /);
-    expect(await told(wrong)).toEqual(REFUSED);
+    expect(await statusAndError(wrong)).toEqual(REFUSED);
     for (const bad of [
       { ...form, client_secret: "wrong" },
       { ...form, client_secret: undefined },
       { ...form, client_id: newServiceClientId() },
       { ...form, client_id: "svc_" },
     ]) {
-      expect(await told(await ask(bad))).toEqual(REFUSED);
+      expect(await statusAndError(await ask(bad))).toEqual(REFUSED);
     }
     const both = await ask({ ...CREDENTIALS, client_secret: secret }, basic(id, secret));
-    expect(await told(both)).toEqual(REFUSED);
+    expect(await statusAndError(both)).toEqual(REFUSED);
   });
 
-  test("a wrong statement", async ({ expect }) => {
+  test("a wrong assertion", async ({ expect }) => {
     const signer = await Signer.make();
     const { id } = await newService({ jwks: signer.jwks });
     const statements = [
@@ -164,23 +166,23 @@ describe("B93: who is refused", () => {
       await (await Signer.make()).parameters(id),
     ];
     for (const statement of statements) {
-      expect(await told(await ask({ ...CREDENTIALS, client_id: id, ...statement }))).toEqual(
-        REFUSED,
-      );
+      expect(
+        await statusAndError(await ask({ ...CREDENTIALS, client_id: id, ...statement })),
+      ).toEqual(REFUSED);
     }
     // A client that signs has no secret, and one that has a secret does not sign.
-    expect(await told(await ask({ ...CREDENTIALS, client_id: id, client_secret: "" }))).toEqual(
-      REFUSED,
-    );
+    expect(
+      await statusAndError(await ask({ ...CREDENTIALS, client_id: id, client_secret: "" })),
+    ).toEqual(REFUSED);
     const { id: other, secret } = await newService();
     const signed = await signer.parameters(other);
-    expect(await told(await ask({ ...CREDENTIALS, ...signed }))).toEqual(REFUSED);
-    expect(await told(await ask({ ...CREDENTIALS, ...signed, client_secret: secret }))).toEqual(
-      REFUSED,
-    );
+    expect(await statusAndError(await ask({ ...CREDENTIALS, ...signed }))).toEqual(REFUSED);
+    expect(
+      await statusAndError(await ask({ ...CREDENTIALS, ...signed, client_secret: secret })),
+    ).toEqual(REFUSED);
   });
 
-  test("the same statement twice at once", async ({ expect }) => {
+  test("the same assertion twice at once", async ({ expect }) => {
     const signer = await Signer.make();
     const { id } = await newService({ jwks: signer.jwks });
     const form = { ...CREDENTIALS, ...(await signer.parameters(id)) };
@@ -189,24 +191,26 @@ describe("B93: who is refused", () => {
     expect(statuses).toEqual([200, ...Array<number>(7).fill(401)]);
   });
 
-  test("a client that has registered", async ({ expect }) => {
+  test("an id that was registered dynamically", async ({ expect }) => {
     const { client_id, client_secret } = await newClient({
       redirect_uris: [REDIRECT_URI],
       token_endpoint_auth_method: "client_secret_post",
     });
     const form = { ...CREDENTIALS, client_id, client_secret };
-    expect(await told(await ask(form))).toEqual([400, "unauthorized_client"]);
-    expect(await told(await ask({ ...form, client_secret: "x" }))).toEqual(REFUSED);
-    expect(await told(await ask({ ...CREDENTIALS, client_id: "nobody" }))).toEqual(REFUSED);
-    expect(await told(await ask(CREDENTIALS))).toEqual(REFUSED);
+    expect(await statusAndError(await ask(form))).toEqual([400, "unauthorized_client"]);
+    expect(await statusAndError(await ask({ ...form, client_secret: "x" }))).toEqual(REFUSED);
+    expect(await statusAndError(await ask({ ...CREDENTIALS, client_id: "nobody" }))).toEqual(
+      REFUSED,
+    );
+    expect(await statusAndError(await ask(CREDENTIALS))).toEqual(REFUSED);
   });
 });
 
-describe("its token", () => {
-  test("B93: no more scopes than it has", async ({ expect }) => {
+describe("the token of a service client", () => {
+  test("B93: has no more scopes than the client", async ({ expect }) => {
     const { form } = await newService();
     for (const scope of ["mcp", "mcp:beta", "mcp:alpha mcp:beta", "admin", "mcp:alpha admin"]) {
-      expect([scope, await told(await ask({ ...form, scope }))]).toEqual([
+      expect([scope, await statusAndError(await ask({ ...form, scope }))]).toEqual([
         scope,
         [400, "invalid_scope"],
       ]);
@@ -215,10 +219,10 @@ describe("its token", () => {
     expect(scope).toBe("mcp:alpha");
   });
 
-  test("B93: no resource but its own, however it is spelt", async ({ expect }) => {
+  test("B93: has no resource but its own, however it is spelt", async ({ expect }) => {
     const { form } = await newService();
     for (const resource of [`${ORIGIN}/mcp`, ORIGIN, `${ORIGIN}/mcp/beta`, "https://a.example"]) {
-      expect([resource, await told(await ask({ ...form, resource }))]).toEqual([
+      expect([resource, await statusAndError(await ask({ ...form, resource }))]).toEqual([
         resource,
         [400, "invalid_target"],
       ]);
@@ -229,7 +233,7 @@ describe("its token", () => {
     }
   });
 
-  test("a part of what it may have everywhere, by the name that it has there", async ({
+  test("has a part of the client's scopes for all servers, by their name there", async ({
     expect,
   }) => {
     const resources = [`${ORIGIN}/mcp`, `${ORIGIN}/mcp/alpha`];
@@ -244,10 +248,10 @@ describe("its token", () => {
     );
   });
 
-  test("nothing where what it may have is of no use", async ({ expect }) => {
+  test("is not issued where the client's scopes do not apply", async ({ expect }) => {
     const { form } = await newService({ scopes: ["mcp:beta"] });
-    expect(await told(await ask(form))).toEqual([400, "invalid_scope"]);
+    expect(await statusAndError(await ask(form))).toEqual([400, "invalid_scope"]);
     const { form: bare } = await newService({ resources: [] });
-    expect(await told(await ask(bare))).toEqual([400, "invalid_target"]);
+    expect(await statusAndError(await ask(bare))).toEqual([400, "invalid_target"]);
   });
 });

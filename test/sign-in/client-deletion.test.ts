@@ -10,7 +10,7 @@ import { ORIGIN } from "./gateway.ts";
 import { isRefused, statusWith } from "./token-use.ts";
 import { SESSION_COOKIE, Visitor } from "./visitor.ts";
 
-test("the rest of an application after a failed deletion stays on the page, and goes the next time", async ({
+test("an application that was deleted only in part stays on the page, and is deleted the next time", async ({
   expect,
 }) => {
   const [root, ann] = [await Visitor.arrive({ isAdmin: true }), await Visitor.arrive()];

@@ -107,7 +107,7 @@ export async function isGood(token: string, path = "/mcp"): Promise<boolean> {
 }
 
 /** The status of an answer, and its error if it has one. */
-export async function told(response: Response): Promise<readonly [number, unknown]> {
+export async function statusAndError(response: Response): Promise<readonly [number, unknown]> {
   const text = await response.text();
   if (text === "") return [response.status, undefined];
   const body = JSON.parse(text) as Readonly<Record<string, unknown>>;

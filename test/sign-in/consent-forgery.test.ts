@@ -30,15 +30,15 @@ function approvalOf(page: Page, decision = "approve"): string {
   return new URLSearchParams({ handle, decision }).toString();
 }
 
-describe("an answer that is not the person's", () => {
-  test("B44: without the cookie", async ({ expect }) => {
+describe("an answer is taken only from the person:", () => {
+  test("B44: not without the cookie", async ({ expect }) => {
     const asking = await Asking.begin();
     const page = await asking.visit({}, await ownersBrowser());
     const response = await postForm(browserOf(), page);
     expect([response.status, response.headers.get("location")]).toEqual([400, null]);
   });
 
-  test("B47: with the cookies of another browser", async ({ expect }) => {
+  test("B47: not with the cookies of another browser", async ({ expect }) => {
     const asking = await Asking.begin();
     const page = await asking.visit({}, await ownersBrowser());
     const other = await ownersBrowser();
@@ -53,7 +53,7 @@ describe("an answer that is not the person's", () => {
     { "Sec-Fetch-Site": "cross-site" },
     { "Sec-Fetch-Site": "same-site" },
     { Origin: "null", "Sec-Fetch-Site": "cross-site" },
-  ])("B45: from elsewhere: %j", async (headers, { expect }) => {
+  ])("B45: not from elsewhere: %j", async (headers, { expect }) => {
     const asking = await Asking.begin();
     const browser = await ownersBrowser();
     const page = await asking.visit({}, browser);
@@ -69,15 +69,12 @@ describe("an answer that is not the person's", () => {
     { "Sec-Fetch-Site": "same-origin" },
     { "Sec-Fetch-Site": "none" },
     {},
-  ])(
-    "B45: but from the page itself, with the headers of browsers: %j",
-    async (headers, { expect }) => {
-      const asking = await Asking.begin();
-      const browser = await ownersBrowser();
-      const page = await asking.visit({}, browser);
-      expect((await postForm(browser, page, { headers })).status).toBe(303);
-    },
-  );
+  ])("B45: from the page itself, with the headers of browsers: %j", async (headers, { expect }) => {
+    const asking = await Asking.begin();
+    const browser = await ownersBrowser();
+    const page = await asking.visit({}, browser);
+    expect((await postForm(browser, page, { headers })).status).toBe(303);
+  });
 
   test.for([
     ["nothing", "", "application/x-www-form-urlencoded"],
@@ -101,7 +98,7 @@ describe("an answer that is not the person's", () => {
     expect((await postForm(browser, page)).status).toBe(303);
   });
 
-  test("of a user whom the page did not name", async ({ expect }) => {
+  test("not from a user whom the page did not name", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = browserOf();
     const page = await asking.visit({}, browser);

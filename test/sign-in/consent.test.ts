@@ -15,8 +15,8 @@ function formActionsOf({ headers }: Page): readonly string[] {
   return /form-action ([^;]*)/.exec(policy)?.[1]?.split(" ") ?? [];
 }
 
-describe("the page", () => {
-  test("B42: says who asks, where access goes to, and for what, and runs nothing", async ({
+describe("the consent page", () => {
+  test("B42: shows the application, the redirect URI and the scopes, and runs no script", async ({
     expect,
   }) => {
     const page = await (await Asking.begin()).visit();
@@ -44,7 +44,7 @@ describe("the page", () => {
     ]);
   });
 
-  test("B42a: form-action lets the answer reach the application and the provider", async ({
+  test("B42a: has a form-action that lets the answer reach the application and the provider", async ({
     expect,
   }) => {
     const options = { providers: [new FakeProvider("one"), new FakeProvider("two")] };
@@ -67,7 +67,7 @@ describe("the page", () => {
     ]);
   });
 
-  test("keeps the cookies of a few attempts, and not of all that ever were", async ({ expect }) => {
+  test("keeps the cookies of a few attempts, and not of all earlier ones", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = browserOf();
     for (let n = 0; n < 20; n++) await asking.visit({}, browser);
@@ -76,7 +76,7 @@ describe("the page", () => {
     expect((await browser.submit(page, { button: "Approve" })).status).toBe(200);
   });
 
-  test("B29: shows a name as text, and loads nothing of the application's", async ({ expect }) => {
+  test("B29: shows a name as text, and loads no content of the application", async ({ expect }) => {
     const host = newHost();
     const asking = await Asking.begin({
       ...WEB_CLIENT,
@@ -90,7 +90,7 @@ describe("the page", () => {
     expect(await hitsAt(host)).toEqual([]);
   });
 
-  test("names no user to a person who is not signed in, and the user to one who is", async ({
+  test("names no user to a person who is not signed in, and names the user to one who is", async ({
     expect,
   }) => {
     const asking = await Asking.begin();
@@ -101,8 +101,8 @@ describe("the page", () => {
   });
 });
 
-describe("yes", () => {
-  test("B59: leads back with a code, and forgets the attempt", async ({ expect }) => {
+describe("an approval", () => {
+  test("B59: redirects back with a code, and deletes the attempt", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = await ownersBrowser();
     const page = await browser.submit(await asking.visit({}, browser), { button: "Approve" });
@@ -118,7 +118,7 @@ describe("yes", () => {
     expect((await asking.redeem(page.left ?? "")).status).toBe(200);
   });
 
-  test("B41: gives nothing that the page did not offer", async ({ expect }) => {
+  test("B41: grants no scope that the page did not offer", async ({ expect }) => {
     const browser = await ownersBrowser();
     for (const scope of ["mcp:alpha", "mcp:alpha mcp:beta"]) {
       const asking = await Asking.begin();
@@ -129,7 +129,7 @@ describe("yes", () => {
     }
   });
 
-  test("leaves out what the person leaves out", async ({ expect }) => {
+  test("leaves out the scopes that the person deselects", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = await ownersBrowser();
     const page = await asking.visit({ scope: "mcp:alpha mcp:beta" }, browser);
@@ -140,7 +140,7 @@ describe("yes", () => {
     expect((await asking.tokens(answer)).scope).toBe("mcp:beta");
   });
 
-  test("to nothing is none, and can be corrected", async ({ expect }) => {
+  test("without any scope does not count, and can be corrected", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = await ownersBrowser();
     const page = await asking.visit({ scope: "mcp:alpha mcp:beta" }, browser);
@@ -150,7 +150,7 @@ describe("yes", () => {
   });
 });
 
-describe("no", () => {
+describe("a denial", () => {
   test("B59a: is sent to the application, and ends the attempt", async ({ expect }) => {
     const asking = await Asking.begin();
     const browser = browserOf();
@@ -163,7 +163,7 @@ describe("no", () => {
     expect([again.status, again.left]).toEqual([400, undefined]);
   });
 
-  test("B59a: is a link where no host vouches for the application", async ({ expect }) => {
+  test("B59a: is shown as a link where no host vouches for the application", async ({ expect }) => {
     const asking = await Asking.begin(WEB_CLIENT);
     const browser = browserOf();
     const denied = await browser.submit(await asking.visit({}, browser), { button: "Deny" });

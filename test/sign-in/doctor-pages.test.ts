@@ -42,8 +42,8 @@ function attemptOf(client: string, last: string): Promise<LoginTrace> {
   }, `${last} of ${client}`);
 }
 
-describe("a whole attempt", () => {
-  test("is seen from the first look for metadata to the first request", async ({ expect }) => {
+describe("an attempt", () => {
+  test("is recorded from the first request for metadata to the first call", async ({ expect }) => {
     const address = newName("192.0.2.1");
     const from = { origin: ORIGIN, send: sendFrom(address) };
     const get = (path: string): Promise<Response> =>
@@ -66,7 +66,7 @@ describe("a whole attempt", () => {
     });
   });
 
-  test("that fails shows a reference, which the operator looks up", async ({ expect }) => {
+  test("that fails shows a reference, by which the operator finds it", async ({ expect }) => {
     const page = await newBrowser().visit(
       "/authorize?response_type=code&client_id=forgotten&redirect_uri=http://127.0.0.1:9/cb",
     );
@@ -116,7 +116,7 @@ describe("a whole attempt", () => {
     for (const step of refused) expect(step).toMatchObject({ claimed: "36 characters" });
   });
 
-  test("that goes on in another browser, or comes without its handle, is one", async ({
+  test("that continues in another browser, or without its handle, stays one attempt", async ({
     expect,
   }) => {
     const { client } = await obtainToken(gateway, { code: OWNER_CODE });
@@ -148,7 +148,7 @@ describe("a whole attempt", () => {
     expect(kinds(trace)).toEqual(["asked", "consent_shown", "attempt_refused", "attempt_refused"]);
   });
 
-  test("that sends its code twice is distinguished from one that is late", async ({ expect }) => {
+  test("that sends its code twice differs from one that is late", async ({ expect }) => {
     const { client, exchange } = await obtainCode(gateway, { code: OWNER_CODE });
     await requestToken(gateway, exchange);
     await requestToken(gateway, exchange);
@@ -166,10 +166,8 @@ function sendFrom(address: string): Send {
     });
 }
 
-describe("the pages", () => {
-  test("list attempts with what became of them, and show one by a reference", async ({
-    expect,
-  }) => {
+describe("the pages of the login doctor", () => {
+  test("list attempts with their outcome, and show one by its reference", async ({ expect }) => {
     const client = newName("client");
     const mismatch: LoginStep = {
       ...{ kind: "ask_refused", client, reason: "redirect-mismatch" },
@@ -200,7 +198,7 @@ describe("the pages", () => {
     ]);
   });
 
-  test("show in words what programs get as codes", async ({ expect }) => {
+  test("show codes in words", async ({ expect }) => {
     const client = newName("client");
     const codes: readonly LoginStep[] = [
       { kind: "attempt_refused", client, reason: "other-browser" },
@@ -237,7 +235,7 @@ describe("the pages", () => {
     }
   });
 
-  test("give a program the same as JSON", async ({ expect }) => {
+  test("return the same to a program as JSON", async ({ expect }) => {
     const { token } = await root.person.key({ path: "/admin", scopes: ["admin"] });
     const client = newName("client");
     const [one = ""] = await tell([
@@ -290,7 +288,7 @@ describe("B84: the login doctor as JSON", () => {
     }
   });
 
-  test("with too small a scope gets the required scope", async ({ expect }) => {
+  test("with insufficient scope gets the required scope", async ({ expect }) => {
     const { token } = await root.person.key({ path: "/admin", scopes: ["mcp"] });
     const response = await ask(as(token));
     expect(response.status).toBe(403);
@@ -306,7 +304,7 @@ describe("B84: the login doctor as JSON", () => {
     expect(response.headers.get("www-authenticate")).toContain('error="invalid_token"');
   });
 
-  test("is an administrator's still when it is read", async ({ expect }) => {
+  test("can be read by an administrator only", async ({ expect }) => {
     const was = await Visitor.arrive({ isAdmin: true });
     const { token } = await was.person.key({ path: "/admin", scopes: ["admin"] });
     expect((await ask(as(token))).status).toBe(200);
@@ -314,7 +312,7 @@ describe("B84: the login doctor as JSON", () => {
     expect((await ask(as(token))).status).toBe(403);
   });
 
-  test("is there for a service client that was made for it", async ({ expect }) => {
+  test("can be read by a service client that was made for it", async ({ expect }) => {
     const id = newServiceClientId();
     const { keys } = records().store.ofUser(id);
     const { token } = await keys.create({

@@ -37,7 +37,9 @@ afterEach(() => {
 });
 
 describe("a reference", () => {
-  test("is short, can be read out, and leads from each step to the whole", async ({ expect }) => {
+  test("is short, can be read out, and finds the whole attempt from each step", async ({
+    expect,
+  }) => {
     const client = newName("client");
     const [one, other] = await tell([registered(client), asked(client)]);
     expect(one).toMatch(/^[a-km-np-z2-9]{8}$/);
@@ -47,13 +49,13 @@ describe("a reference", () => {
     expect((await traceOf(one)).reference).toBe(one);
   });
 
-  test("of nothing is none", async ({ expect }) => {
+  test("does not exist for an empty attempt", async ({ expect }) => {
     expect(await findLogin(records().store, "abcdefgh")).toBeUndefined();
   });
 });
 
-describe("steps are one attempt", () => {
-  test("of an application, for half an hour after the last one", async ({ expect }) => {
+describe("steps belong to one attempt", () => {
+  test("if an application takes them within half an hour of each other", async ({ expect }) => {
     const client = newName("client");
     const [first] = await tell([registered(client)]);
     vi.setSystemTime(Date.now() + 29 * MINUTE);
@@ -64,7 +66,7 @@ describe("steps are one attempt", () => {
     expect(kinds(await traceOf(later))).toEqual(["token_refused"]);
   });
 
-  test("until it asks again", async ({ expect }) => {
+  test("until the application starts again", async ({ expect }) => {
     const client = newName("client");
     const [one] = await tell([registered(client), asked(client)]);
     const [two] = await tell([asked(client), { kind: "consent_shown", client }]);
@@ -72,7 +74,7 @@ describe("steps are one attempt", () => {
     expect(kinds(await traceOf(two))).toEqual(["asked", "consent_shown"]);
   });
 
-  test("of one person, where several use an application at once", async ({ expect }) => {
+  test("if one person takes them, where several use an application at once", async ({ expect }) => {
     const client = newName("client");
     const attempt = [newName("attempt"), newName("attempt")] as const;
     const grant = ["g1", "g2"] as const;
@@ -92,7 +94,7 @@ describe("steps are one attempt", () => {
     expect(kinds(await traceOf(references[2]))).toEqual(["asked", "consent_shown", "answered"]);
   });
 
-  test("of a grant that is refused days later", async ({ expect }) => {
+  test("if their grant is refused days later", async ({ expect }) => {
     const client = newName("client");
     const [one] = await tell([asked(client), { kind: "token_issued", client, grant: "g" }]);
     vi.setSystemTime(Date.now() + 3 * DAY);
@@ -100,7 +102,7 @@ describe("steps are one attempt", () => {
     expect(kinds(await traceOf(one))).toEqual(["asked", "token_issued", "token_refused"]);
   });
 
-  test("of a browser, by its cookie's attempt, where they name no application", async ({
+  test("if a browser's cookie names the attempt, where they name no application", async ({
     expect,
   }) => {
     const [client, attempt] = [newName("client"), `${newName("")}attempt`];
@@ -117,9 +119,7 @@ describe("steps are one attempt", () => {
     ]);
   });
 
-  test("never for having come from one address: each refusal is one of its own", async ({
-    expect,
-  }) => {
+  test("never by address alone: each refusal is an attempt of its own", async ({ expect }) => {
     const address = newName("address");
     const steps: readonly LoginStep[] = [
       { kind: "registration_refused", error: "invalid_redirect_uri" },
@@ -144,7 +144,7 @@ describe("steps are one attempt", () => {
     expect(listed.length).toBe(steps.length);
   });
 
-  test("of an address are counted where they are the same", async ({ expect }) => {
+  test("and are counted where they repeat at one address", async ({ expect }) => {
     const address = newName("address");
     const refused: LoginStep = { ...noToken("x"), client: newName("client") } as LoginStep;
     const [one, other] = await tell([refused, refused], teller(address));
@@ -152,9 +152,7 @@ describe("steps are one attempt", () => {
     expect(await findLogin(records().store, other ?? "")).toBeUndefined();
   });
 
-  test("with the steps that claim its id at the same address, and no others", async ({
-    expect,
-  }) => {
+  test("if they claim its id at the same address, and no other steps do", async ({ expect }) => {
     const [client, other, address] = [newName("client"), newName("client"), newName("address")];
     const [one] = await tell([asked(client)], teller(address));
     vi.setSystemTime(Date.now() + 1);
@@ -174,7 +172,7 @@ describe("steps are one attempt", () => {
     ]);
   });
 
-  test("with what the same program looked up just before", async ({ expect }) => {
+  test("if the same program made the look-ups just before", async ({ expect }) => {
     const [client, address, program] = [newName("client"), newName("address"), newName("program")];
     const probed: LoginStep = { kind: "probed", path: "/.well-known/x", isFound: true };
     const challenged: LoginStep = { kind: "challenged", path: "/mcp" };
@@ -200,7 +198,7 @@ describe("steps are one attempt", () => {
     expect(listed.map(kinds)).toEqual([kinds(await traceOf(one))]);
   });
 
-  test("with a refused token, by its grant", async ({ expect }) => {
+  test("if the grant of a refused token leads to it", async ({ expect }) => {
     const client = newName("client");
     const grant = newName("grant");
     const [one] = await tell([asked(client), { kind: "token_issued", client, grant }]);
@@ -211,7 +209,7 @@ describe("steps are one attempt", () => {
     expect(kinds(await traceOf(one))).toEqual(["asked", "token_issued", "bearer_refused"]);
   });
 
-  test("of a request that is refused, and not of the one before it", async ({ expect }) => {
+  test("if their request is the refused one, and not the one before it", async ({ expect }) => {
     const client = newName("client");
     const [one] = await tell([asked(client), { kind: "consent_shown", client }]);
     const mismatch: LoginStep = { kind: "ask_refused", client, reason: "redirect-mismatch" };
@@ -221,8 +219,8 @@ describe("steps are one attempt", () => {
   });
 });
 
-describe("stored steps", () => {
-  test("of a loop is a count", async ({ expect }) => {
+describe("the record of steps", () => {
+  test("holds a count for a loop", async ({ expect }) => {
     const [client, from] = [newName("client"), teller()];
     const [one] = await tell(
       [asked(client), ...Array.from({ length: 40 }, () => noToken(client, "g"))],
@@ -232,7 +230,7 @@ describe("stored steps", () => {
     expect(steps.map(({ times }) => times)).toEqual([1, 40]);
   });
 
-  test("of what strangers repeat is asked for once a minute", async ({ expect }) => {
+  test("is asked once a minute for repeated requests of strangers", async ({ expect }) => {
     const store = records().store;
     const passing = vi.spyOn(store, "ephemeral");
     const address = newName("address");
@@ -245,14 +243,14 @@ describe("stored steps", () => {
     expect(passing).toHaveBeenCalledTimes(2);
   });
 
-  test("of one address is no more than so much in a minute", async ({ expect }) => {
+  test("holds a limited number per address and minute", async ({ expect }) => {
     const passing = vi.spyOn(records().store, "ephemeral");
     const steps = Array.from({ length: 500 }, (_, n) => asked(`made-up-${n}`));
     await tell(steps);
     expect(passing).toHaveBeenCalledTimes(120);
   });
 
-  test("of an attempt ends at fifty steps, and another begins", async ({ expect }) => {
+  test("ends an attempt at fifty steps, and begins another", async ({ expect }) => {
     const client = newName("client");
     const steps = Array.from({ length: 60 }, (): LoginStep => ({
       kind: "consent_shown",
@@ -263,7 +261,9 @@ describe("stored steps", () => {
     expect((await traceOf(references[59])).steps.length).toBe(10);
   });
 
-  test("is two hundred attempts, and as many addresses, and the oldest go", async ({ expect }) => {
+  test("holds two hundred attempts, and as many addresses, and drops the oldest", async ({
+    expect,
+  }) => {
     const shard = shardName("t", "somewhere");
     const names = (kind: "client" | "address"): readonly string[] => {
       const found: string[] = [];
@@ -291,7 +291,7 @@ describe("stored steps", () => {
     for (const client of clients.slice(-100)) expect(keys).toContain(`client:${client}`);
   });
 
-  test("is forgotten after a week", async ({ expect }) => {
+  test("is deleted after a week", async ({ expect }) => {
     const client = newName("client");
     const [one = ""] = await tell([asked(client)]);
     vi.setSystemTime(Date.now() + 7 * DAY - 1);
@@ -304,9 +304,7 @@ describe("stored steps", () => {
     expect(await traces.find(one)).toBeUndefined();
   });
 
-  test("of a token in use is that it was used, while an attempt is under way", async ({
-    expect,
-  }) => {
+  test("holds the use of a token while an attempt is under way", async ({ expect }) => {
     const client = newName("client");
     const [none = ""] = await tell([used(client)]);
     expect(await findLogin(records().store, none)).toBeUndefined();
@@ -317,7 +315,7 @@ describe("stored steps", () => {
   });
 });
 
-test("a token that was refused is about a grant only if the application has it", async ({
+test("a refused token is attributed to a grant only if the application has it", async ({
   expect,
 }) => {
   const steps: LoginStep[] = [];
@@ -349,7 +347,7 @@ test("a token that was refused is about a grant only if the application has it",
   ]);
 });
 
-test("a record that fails breaks nothing, and is logged", async ({ expect }) => {
+test("a record that fails breaks no request, and is logged", async ({ expect }) => {
   const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
   const store = {
     ephemeral: () => {

@@ -34,7 +34,7 @@ function wordsOf({ status, left, text }: Page): string {
   return text.replace(/Reference [a-z0-9]+/, "");
 }
 
-test("B51: a document is asked for once, and the page shows its host", async ({ expect }) => {
+test("B51: a document is requested once, and the page shows its host", async ({ expect }) => {
   const host = newHost();
   const id = `https://${host}/ok.json`;
   await serveJsonAt(id, documentOf(id));
@@ -71,7 +71,7 @@ describe("an invalid document is refused in the same words, and requested once:"
     expect(await hitsAt(host)).toHaveLength(1);
   });
 
-  test("B53: what is elsewhere, which is not asked", async ({ expect }) => {
+  test("B53: one at another address, which is not requested", async ({ expect }) => {
     const [host, other] = [newHost(), newHost()];
     const [id, victim] = [`https://${host}/redir.json`, `https://${other}/victim.json`];
     await serveAt(id, { status: 302, headers: { Location: victim } });
@@ -88,7 +88,7 @@ async function hitsWith(name: string): ReturnType<typeof escapes> {
   return places.flat().filter(({ url }) => url.includes(name));
 }
 
-describe("B54: an address that is none of a document's is not asked:", () => {
+describe("B54: an address that cannot be a document's is not requested:", () => {
   test.for([
     "http://C/ok.json",
     "https://127.0.0.1/C",
@@ -111,7 +111,7 @@ describe("B54: an address that is none of a document's is not asked:", () => {
   });
 });
 
-describe("B56: fifty addresses that one person names in a minute", () => {
+describe("B56: of fifty addresses that one person names in a minute", () => {
   test.for([
     ["of one host", (host: string, n: number) => `https://${host}/${n}.json`],
     ["of as many hosts", (host: string, n: number) => `https://${n}-${host}/x.json`],
@@ -132,7 +132,7 @@ describe("B56: fifty addresses that one person names in a minute", () => {
 });
 
 test.for(["%0A[ERROR]%20forged", "\n[ERROR] forged", "\r\n[ERROR] forged"])(
-  "B57: an address that has %j in it is refused, and forges no line",
+  "B57: an address that contains %j is refused, and forges no line",
   async (forged, { expect }) => {
     const host = newHost();
     const lines: string[] = [];

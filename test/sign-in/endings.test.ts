@@ -4,7 +4,7 @@ import { afterEach, describe, test, vi } from "vitest";
 
 import { post } from "../integration/client.ts";
 import { within } from "../integration/bounded.ts";
-import { ask, connect, isGood, newClient, refreshing, told } from "./codes.ts";
+import { ask, connect, isGood, newClient, refreshing, statusAndError } from "./codes.ts";
 import { passTime } from "./clock.ts";
 import { fromElsewhere } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";
@@ -25,7 +25,7 @@ async function isKeyGood({ shard }: Person, token: string): Promise<boolean> {
 }
 
 describe("a provider that ends the sign-in", () => {
-  test("ends the other applications, keys and browsers too", async ({ expect }) => {
+  test("ends the applications, keys and browsers as well", async ({ expect }) => {
     const person = await newOwner();
     const [one, other] = [await connect({ person }), await connect({ person })];
     const key = await person.key();
@@ -35,7 +35,7 @@ describe("a provider that ends the sign-in", () => {
 
     await endSignIn(person);
     const refused = await ask(refreshing(one, one.tokens.refresh_token));
-    expect(await told(refused)).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(refused)).toEqual([400, "invalid_grant"]);
     expect(await isGood(other.tokens.access_token)).toBe(false);
     expect(await isKeyGood(person, key.token)).toBe(false);
     expect((await visitor.visit("/account")).url.pathname).not.toBe("/account");
@@ -58,7 +58,7 @@ describe("a provider that ends the sign-in", () => {
   });
 });
 
-test("a user who is enabled again begins anew", async ({ expect }) => {
+test("a user who is enabled again starts without earlier access", async ({ expect }) => {
   const person = await newOwner();
   const connection = await connect({ person });
   const key = await person.key();
@@ -67,7 +67,7 @@ test("a user who is enabled again begins anew", async ({ expect }) => {
   expect(await isGood(connection.tokens.access_token)).toBe(false);
   expect(await isKeyGood(person, key.token)).toBe(false);
   const refused = await ask(refreshing(connection, connection.tokens.refresh_token));
-  expect(await told(refused)).toEqual([400, "invalid_grant"]);
+  expect(await statusAndError(refused)).toEqual([400, "invalid_grant"]);
 });
 
 test("a user of a provider that is no longer configured is signed out", async ({ expect }) => {
@@ -77,7 +77,9 @@ test("a user of a provider that is no longer configured is signed out", async ({
   expect(await isKeyGood(person, key.token)).toBe(false);
 });
 
-test("a server named like the way back of HTTP+SSE is asked for as itself", async ({ expect }) => {
+test("a server that has the name of an HTTP+SSE path is requested under its own name", async ({
+  expect,
+}) => {
   const person = await newOwner();
   const { tokens } = await connect({ person });
   const response = await post(`${ORIGIN}/mcp/message`, PING, as(tokens.access_token));
@@ -100,13 +102,14 @@ test("a broken Authorization header is not read", async ({ expect }) => {
     () => undefined,
   );
   // What no header can carry does not even get out; what can is refused here.
-  if (response !== undefined) expect(await told(response)).toEqual([401, "invalid_client"]);
+  if (response !== undefined)
+    expect(await statusAndError(response)).toEqual([401, "invalid_client"]);
   const odd = await ask({ grant_type: "refresh_token" }, { Authorization: "Basic !!!!" });
-  expect(await told(odd)).toEqual([401, "invalid_client"]);
+  expect(await statusAndError(odd)).toEqual([401, "invalid_client"]);
 });
 
 test.for(["/.//evil.example/x", "/x/..//evil.example", "/%2e//evil.example", "//evil.example"])(
-  "a sign-in leads to no other host: %s",
+  "a sign-in redirects to no other host: %s",
   async (to, { expect }) => {
     const visitor = await Visitor.as(await newOwner());
     const page = await visitor.visit(`/login?to=${encodeURIComponent(to)}`);

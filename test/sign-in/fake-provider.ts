@@ -44,13 +44,13 @@ export class FakeProvider implements RedirectProvider {
   readonly started: Start[] = [];
   /** Each is a request of a token endpoint. */
   readonly finished: ProviderReturn[] = [];
-  says: SignInResult;
+  result: SignInResult;
   isReachable = true;
 
-  constructor(name: string, says: SignInResult = known(stranger())) {
+  constructor(name: string, result: SignInResult = known(stranger())) {
     this.name = name;
     this.label = `Continue with ${name}`;
-    this.says = says;
+    this.result = result;
   }
 
   get origin(): string {
@@ -75,14 +75,14 @@ export class FakeProvider implements RedirectProvider {
 
   finish(end: ProviderReturn): Promise<SignInResult> {
     this.finished.push(end);
-    return Promise.resolve(this.says);
+    return Promise.resolve(this.result);
   }
 
   /** Every person whom it names is admitted with that identity. */
   standing({ subject }: KnownIdentity): Promise<Standing | undefined> {
-    const { says } = this;
-    const isNamed = says.kind === "identity" && says.identity.subject === subject;
-    return Promise.resolve({ isAdmin: isNamed && says.identity.isAdmin });
+    const { result } = this;
+    const isNamed = result.kind === "identity" && result.identity.subject === subject;
+    return Promise.resolve({ isAdmin: isNamed && result.identity.isAdmin });
   }
 
   recheck(): Promise<Recheck> {

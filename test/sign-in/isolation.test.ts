@@ -121,14 +121,16 @@ describe("the session of an application does not exist for other applications:",
     expect(await responseIn(await session.request("tools/list"))).toHaveProperty("result");
   });
 
-  test("it stays with the application that is connected anew", async ({ expect }) => {
+  test("it stays with the application that is connected again", async ({ expect }) => {
     const { tokens } = await ann.connect({ client: application.client });
     const headers = { "Mcp-Session-Id": session.id, ...as(tokens.access_token) };
     const response = await post(ALPHA, { ...PING, method: "tools/list" }, headers);
     expect(await responseIn(response)).toHaveProperty("result");
   });
 
-  test("B87: one that never was, or was deleted, is as little there", async ({ expect }) => {
+  test("B87: a session that never existed, or was deleted, gets the same answer", async ({
+    expect,
+  }) => {
     const token = application.tokens.access_token;
     const gone = await sessionOf(token);
     expect((await gone.delete()).status).toBe(200);
@@ -138,7 +140,7 @@ describe("the session of an application does not exist for other applications:",
   });
 });
 
-test("B88: an event of one session leads nowhere in another", async ({ expect }) => {
+test("B88: an event id of one session resumes nothing in another", async ({ expect }) => {
   const own = await sessionOf((await bob.connect()).tokens.access_token);
   const response = await own.get({ "Last-Event-ID": eventId });
   expect(response.status).toBeGreaterThanOrEqual(400);
@@ -148,7 +150,7 @@ test("B88: an event of one session leads nowhere in another", async ({ expect })
   await theirs.cancel();
 });
 
-test("a session of HTTP+SSE takes messages of its own application alone", async ({ expect }) => {
+test("a session of HTTP+SSE accepts messages of its own application only", async ({ expect }) => {
   const headers = as(application.tokens.access_token);
   const sse = await SseSession.open(SSE, {}, headers);
   const { endpoint } = sse;
@@ -166,7 +168,7 @@ test("a session of HTTP+SSE takes messages of its own application alone", async 
   await sse.stream.cancel();
 });
 
-test("2026-07-28 has nothing that one request could find of another", async ({ expect }) => {
+test("2026-07-28 has no state that a request could read of another one", async ({ expect }) => {
   const mine = { headers: as((await ann.key()).token) };
   const theirs = { headers: { ...as((await bob.key()).token), "Mcp-Session-Id": session.id } };
   const listen = { notifications: { toolsListChanged: true } };
@@ -189,7 +191,7 @@ test("2026-07-28 has nothing that one request could find of another", async ({ e
   await stream.cancel();
 });
 
-test("a cursor of one user is none to the other, and the upstream is not asked", async ({
+test("a cursor of one user is invalid for the other, and the upstream is not called", async ({
   expect,
 }) => {
   const upstream = Upstream.named("beta");
@@ -209,7 +211,7 @@ test("a cursor of one user is none to the other, and the upstream is not asked",
   expect(asked).toEqual([undefined, "of-ann"]);
 });
 
-test("the records of one user are on no page of the other", async ({ expect }) => {
+test("the records of one user are on no page of another", async ({ expect }) => {
   const [mine, theirs] = [await Visitor.as(ann), await Visitor.as(bob)];
   const application = crypto.randomUUID();
   await ann.shard.audit.append(ann.id, "denied", { application });
@@ -221,9 +223,7 @@ test("the records of one user are on no page of the other", async ({ expect }) =
   expect((await theirs.visit(PATHS.logins)).status).toBe(403);
 });
 
-test("B101: an upstream sees nothing of the credentials that its caller brings", async ({
-  expect,
-}) => {
+test("B101: an upstream receives no credentials of the caller", async ({ expect }) => {
   const { token } = await ann.key();
   const secret = crypto.randomUUID();
   const headers = {

@@ -30,12 +30,14 @@ async function isRefused(token: string): Promise<void> {
   await until(async () => ((await statusOf(token)) === 401 ? true : undefined), "401");
 }
 
-test("a key is a secret of 256 bits with a prefix that scanners know", async ({ expect }) => {
+test("a key is a secret of 256 bits with a prefix that secret scanners know", async ({
+  expect,
+}) => {
   const { token } = await person.key();
   expect(token).toMatch(/^edgeway_sk_[a-z2-9]{16}_[A-Za-z0-9_-]{43}$/);
 });
 
-test("a key of before this prefix goes on working, and is shown as it was", async ({ expect }) => {
+test("a key from before this prefix still works, and is shown as before", async ({ expect }) => {
   const { id, token } = await person.key();
   const old = token.replace(/^edgeway/, "mgw");
   expect(await statusOf(old)).toBe(401);
@@ -53,7 +55,7 @@ test("a key of before this prefix goes on working, and is shown as it was", asyn
 });
 
 describe("B90: a key", () => {
-  test("is good for its endpoint, in both eras, and for no other", async ({ expect }) => {
+  test("is valid for its endpoint, in both eras, and for no other", async ({ expect }) => {
     const { token } = await person.key();
     expect(await statusOf(token)).toBe(200);
     expect(await statusOf(token, "/mcp/beta")).toBe(401);
@@ -63,7 +65,7 @@ describe("B90: a key", () => {
     expect(answer).toHaveProperty("result");
   });
 
-  test("with another character anywhere is none", async ({ expect }) => {
+  test("with a different character anywhere is refused", async ({ expect }) => {
     const { token } = await person.key();
     for (const at of [0, 8, 11, 26, 27, 28, token.length - 1]) {
       const other = token[at] === "a" ? "b" : "a";
@@ -74,18 +76,18 @@ describe("B90: a key", () => {
     expect(await statusOf(token)).toBe(200);
   });
 
-  test("with the secret of another one is none", async ({ expect }) => {
+  test("with the secret of another key is refused", async ({ expect }) => {
     const [one, other] = [await person.key(), await person.key()];
     expect(await statusOf(one.token.slice(0, 28) + other.token.slice(28))).toBe(401);
   });
 
-  test("that has expired is none", async ({ expect }) => {
+  test("that has expired is refused", async ({ expect }) => {
     const { token } = await person.key({ expiresAt: Date.now() - 1 });
     expect(await statusOf(token)).toBe(401);
   });
 });
 
-describe("B91: a key that was good a moment ago is refused", () => {
+describe("B91: a key that was valid a moment ago is refused", () => {
   test("when it was deleted", async ({ expect }) => {
     const [key, other] = [await person.key(), await person.key()];
     expect([await statusOf(key.token), await statusOf(other.token)]).toEqual([200, 200]);
@@ -94,7 +96,7 @@ describe("B91: a key that was good a moment ago is refused", () => {
     expect(await statusOf(other.token)).toBe(200);
   });
 
-  test("when its user was disabled, also when they are let in again", async ({ expect }) => {
+  test("when its user was disabled, even after they are enabled again", async ({ expect }) => {
     const somebody = await Person.signIn();
     const { token } = await somebody.key();
     expect(await statusOf(token)).toBe(200);
@@ -113,7 +115,7 @@ describe("B91: a key that was good a moment ago is refused", () => {
     await isRefused(tokens.access_token);
   });
 
-  test("no other user can delete it", async ({ expect }) => {
+  test("but cannot be deleted by another user", async ({ expect }) => {
     const { id, token } = await person.key();
     const other = await Person.signIn();
     expect(await person.shard.endKey(other.id, id)).toBe(false);

@@ -148,7 +148,7 @@ describe("a stream of an application ends when", () => {
     await isRefused(tokens.access_token);
   });
 
-  test("the application gives its tokens back (RFC 7009)", async ({ expect }) => {
+  test("the application revokes its tokens (RFC 7009)", async ({ expect }) => {
     const person = await Person.signIn();
     const { tokens, grant, client } = await person.connect();
     const stream = await STREAMS[4]?.open(as(tokens.access_token));
@@ -160,7 +160,9 @@ describe("a stream of an application ends when", () => {
   });
 });
 
-test("a revocation before the lease was there is found out with it", async ({ expect }) => {
+test("a revocation before the lease exists is noticed when the lease is made", async ({
+  expect,
+}) => {
   const person = await Person.signIn();
   const key = await person.key();
   const stream = await STREAMS[4]?.open(as(key.token));
@@ -169,7 +171,7 @@ test("a revocation before the lease was there is found out with it", async ({ ex
   expect(await stream?.rest()).toEqual([]);
 });
 
-test("the object that would close it may hibernate, and be lost", async ({ expect }) => {
+test("the object that closes a stream may hibernate and be evicted", async ({ expect }) => {
   const person = await Person.signIn();
   const keys = [await person.key(), await person.key()];
   const streams = [];
@@ -190,7 +192,7 @@ test("the object that would close it may hibernate, and be lost", async ({ expec
   }
 });
 
-test("a client that hangs up leaves no lease behind", async ({ expect }) => {
+test("a client that disconnects leaves no lease behind", async ({ expect }) => {
   const person = await Person.signIn();
   const { id, token } = await person.key();
   for (const { open } of STREAMS) {

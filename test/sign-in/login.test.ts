@@ -36,7 +36,7 @@ describe("the owner's code", () => {
     expect(entry).toMatchObject({ event: "signed_in", detail: { provider: "owner" } });
   });
 
-  test("B94: five wrong ones are too many for the sixth", async ({ expect }) => {
+  test("B94: is refused at the sixth attempt after five wrong ones", async ({ expect }) => {
     const browser = browserOf();
     let page = await browser.visit("/login");
     for (let n = 0; n < 5; n++) {
@@ -55,7 +55,7 @@ describe("the owner's code", () => {
     expect(sessionIn(browser)).toBeDefined();
   });
 
-  test("B94: many at once are not looked at either", async ({ expect }) => {
+  test("B94: is checked five times at most when many come at once", async ({ expect }) => {
     const browser = browserOf();
     const page = await browser.visit("/login");
     const pages = await Promise.all(
@@ -67,7 +67,7 @@ describe("the owner's code", () => {
     expect([looked.length, pages.filter(({ status }) => status === 429).length]).toEqual([5, 7]);
   });
 
-  test("is counted for an attempt that waits for one, and for nothing else", async ({ expect }) => {
+  test("is counted for an attempt that waits for one, and for no other", async ({ expect }) => {
     const browser = browserOf();
     const login = await browser.visit("/login");
     const question = await (await Asking.begin()).visit({}, browser);
@@ -83,7 +83,7 @@ describe("the owner's code", () => {
     expect(sessionIn(browser)).toBeDefined();
   });
 
-  test("a right one forgives the wrong ones before it", async ({ expect }) => {
+  test("resets the count of wrong ones when it is right", async ({ expect }) => {
     const browser = browserOf();
     for (let n = 0; n < 3; n++) {
       let page = await browser.visit("/login?fresh=1");
@@ -95,7 +95,7 @@ describe("the owner's code", () => {
     }
   });
 
-  test("is not taken from a page of another attempt or browser", async ({ expect }) => {
+  test("is not accepted from a page of another attempt or browser", async ({ expect }) => {
     const page = await browserOf().visit("/login");
     const other = browserOf();
     await other.visit("/login");
@@ -105,7 +105,7 @@ describe("the owner's code", () => {
 });
 
 describe("a session", () => {
-  test("B96: is new after a sign-in, and the one before is worth nothing", async ({ expect }) => {
+  test("B96: is new after a sign-in, and the earlier one is invalid", async ({ expect }) => {
     const browser = browserOf();
     const planted = "a".repeat(43);
     const cookie = { host: "gw.example.com", path: "/", isSecure: true, isHttpOnly: true };
@@ -136,7 +136,7 @@ describe("a session", () => {
     expect(await whoIs(old)).toBeUndefined();
   });
 
-  test("that is there needs no sign-in", async ({ expect }) => {
+  test("that exists needs no sign-in", async ({ expect }) => {
     const browser = await ownersBrowser();
     const { hops } = await browser.visit("/login?to=/admin");
     expect(hops.slice(0, 2).map(({ url, status }) => [url.pathname, status])).toMatchObject([
@@ -145,7 +145,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("that is old needs one for what gives lasting access", async ({ expect }) => {
+  test("that is old needs a sign-in for lasting access", async ({ expect }) => {
     const browser = await ownersBrowser();
     expect((await browser.visit("/login?fresh=1")).hops[0]?.status).toBe(303);
     passTime(10 * MINUTE);
@@ -153,7 +153,7 @@ describe("a session", () => {
     expect([page.status, page.url.pathname]).toEqual([200, "/login"]);
   });
 
-  test("of a disabled user is none", async ({ expect }) => {
+  test("of a disabled user is invalid", async ({ expect }) => {
     const provider = new FakeProvider("one");
     const options = { providers: [provider] };
     const browser = browserOf(options);
@@ -166,7 +166,7 @@ describe("a session", () => {
   });
 });
 
-describe("the page after it", () => {
+describe("the page after the sign-in", () => {
   test.for([
     ["/account", "/account"],
     ["/admin?x=1", "/admin?x=1"],
@@ -181,15 +181,15 @@ describe("the page after it", () => {
     ["/callback/x", "/account"],
     ["account", "/account"],
     ["", "/account"],
-  ] as const)("%j is %j", async ([to, expected], { expect }) => {
+  ] as const)("for %j is %j", async ([to, expected], { expect }) => {
     const browser = await ownersBrowser();
     const { hops } = await browser.visit(`/login?${new URLSearchParams({ to }).toString()}`);
     expect(hops[0]?.headers.get("location")).toBe(expected);
   });
 });
 
-describe("a choice of providers", () => {
-  test("the browser goes to a single provider at once, which gets its memory back", async ({
+describe("among the providers,", () => {
+  test("a single provider gets the browser at once, and gets its state back", async ({
     expect,
   }) => {
     const provider = new FakeProvider("one");
@@ -207,7 +207,7 @@ describe("a choice of providers", () => {
     ]);
   });
 
-  test("several have a button each, and the owner's code is beside them", async ({ expect }) => {
+  test("each of several has a button, beside the owner's code", async ({ expect }) => {
     const providers = [new FakeProvider("one"), new FakeProvider("two"), OWNER];
     const browser = browserOf({ providers });
     const page = await browser.visit("/login");
@@ -218,7 +218,7 @@ describe("a choice of providers", () => {
     expect(answerIn(left)["state"]).toMatch(/^[\w-]{43}$/);
   });
 
-  test("a provider that is not there is none", async ({ expect }) => {
+  test("an unknown provider is not found", async ({ expect }) => {
     const browser = browserOf({ providers: [new FakeProvider("one"), OWNER] });
     const page = await browser.visit("/login");
     const button = { button: "Continue with one" };
@@ -234,7 +234,7 @@ describe("a choice of providers", () => {
     }
   });
 
-  test("that cannot be reached causes an error page, and can be tried again", async ({
+  test("one that cannot be reached leads to an error page, and can be tried again", async ({
     expect,
   }) => {
     const provider = new FakeProvider("one");
@@ -250,7 +250,7 @@ describe("a choice of providers", () => {
     expect((await browser.submit(page, { button: "Continue with one" })).left).toBeDefined();
   });
 
-  test("a new sign-in is asked for where a session will not do", async ({ expect }) => {
+  test("each asks for a new sign-in where a session is not enough", async ({ expect }) => {
     const provider = new FakeProvider("one");
     const options = { providers: [provider] };
     const browser = browserOf(options);
@@ -291,7 +291,7 @@ describe("every page", () => {
     }
   });
 
-  test("B114: is served over https alone", async ({ expect }) => {
+  test("B114: is served over https only", async ({ expect }) => {
     const url = "http://gw.example.com/login?to=/admin";
     const shown = await gateway.send(url, { method: "GET", headers: {} });
     expect([shown.status, shown.headers.get("location")]).toEqual([

@@ -10,7 +10,7 @@ import { fromElsewhere } from "./context.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
 import { newOwner } from "./owners.ts";
 
-describe("1,000 times", () => {
+describe("1,000 times,", () => {
   test("a code is issued and redeemed, and its token used, at once", async ({ expect }) => {
     const { client_id: client } = await newClient();
     const people = await inParallel(50, 10, () => newOwner());
@@ -38,7 +38,9 @@ function registerFrom(address: ReturnType<typeof fromElsewhere>): Promise<Respon
 describe("10,000 registrations", () => {
   const FLOOD = 10_000;
 
-  test("are let in slowly, are small, and leave who was there alone", async ({ expect }) => {
+  test("are accepted slowly, stay small, and do not affect existing clients", async ({
+    expect,
+  }) => {
     const application = await connect();
     const address = fromElsewhere();
     const startedAt = Date.now();
@@ -52,7 +54,9 @@ describe("10,000 registrations", () => {
     expect((await ask(refreshing(application, refresh_token))).status).toBe(200);
   }, 600_000);
 
-  test("of as many addresses are kept for a day, and block no other client", async ({ expect }) => {
+  test("from as many addresses are kept for a day, and block no other client", async ({
+    expect,
+  }) => {
     const application = await connect();
     const ids = await inParallel(1000, 50, async () => (await newClient()).client_id);
     expect(new Set(ids).size).toBe(1000);

@@ -8,7 +8,7 @@ const URL_OF_IT = `${ORIGIN}/.well-known/oauth-authorization-server`;
 const { send } = gateway;
 const METHODS = ["client_secret_basic", "client_secret_post", "none", "private_key_jwt"];
 
-describe("the document", () => {
+describe("the metadata document", () => {
   test("B1: is exactly this, and names no upstream", async ({ expect }) => {
     const response = await send(URL_OF_IT);
     expect(response.status).toBe(200);
@@ -32,7 +32,7 @@ describe("the document", () => {
     });
   });
 
-  test("B1: is JSON that may be kept for five minutes", async ({ expect }) => {
+  test("B1: is JSON that may be cached for five minutes", async ({ expect }) => {
     const { headers } = await send(URL_OF_IT);
     expect([...headers]).toEqual([
       ["cache-control", "public, max-age=300"],
@@ -40,9 +40,7 @@ describe("the document", () => {
     ]);
   });
 
-  test("B13: is the same, byte for byte, whatever a request says of its host", async ({
-    expect,
-  }) => {
+  test("B13: is the same, byte for byte, whatever host a request names", async ({ expect }) => {
     const headers = {
       "X-Forwarded-Host": "evil.example",
       "X-Forwarded-Proto": "http",
@@ -54,7 +52,7 @@ describe("the document", () => {
   });
 });
 
-describe("it is nowhere else", () => {
+describe("the metadata document exists at no other address:", () => {
   test.for([
     "/.well-known/oauth-authorization-server/mcp",
     "/.well-known/oauth-authorization-server/mcp/alpha",
@@ -79,13 +77,13 @@ describe("it is nowhere else", () => {
   });
 });
 
-test("every page may read it", async ({ expect }) => {
+test("every page may read the metadata document", async ({ expect }) => {
   const { headers } = await send(URL_OF_IT, { headers: { Origin: "https://evil.example" } });
   expect(headers.get("access-control-allow-origin")).toBe("*");
   expect(headers.has("access-control-allow-credentials")).toBe(false);
 });
 
-describe("its methods", () => {
+describe("as a method of the metadata document,", () => {
   test("B2: HEAD answers like GET, without the body", async ({ expect }) => {
     const [got, head] = [await send(URL_OF_IT), await send(URL_OF_IT, { method: "HEAD" })];
     expect([head.status, [...head.headers], await head.text()]).toEqual([

@@ -12,7 +12,7 @@ const get = (path: string, accept: string): Promise<Response> =>
 
 describe("an endpoint", () => {
   test.for(["/mcp", "/mcp/alpha", "/sse", "/sse/alpha"])(
-    "%s that is opened in a browser leads to how to connect",
+    "%s that is opened in a browser shows how to connect",
     async (path, { expect }) => {
       const response = await get(path, BROWSER);
       expect([response.status, response.headers.get("location")]).toEqual([303, "/"]);
@@ -29,18 +29,18 @@ describe("an endpoint", () => {
     ["/mcp", "text/event-stream, text/html"],
     ["/mcp", "*/*"],
     ["/sse", "text/event-stream"],
-  ] as const)("%s is a client's with Accept: %s", async ([path, accept], { expect }) => {
+  ] as const)("%s answers as to a client with Accept: %s", async ([path, accept], { expect }) => {
     const response = await get(path, accept);
     await response.text();
     expect(response.status).toBe(401);
   });
 
-  test("that is not there is not there for a browser either", async ({ expect }) => {
+  test("that does not exist is not found in a browser either", async ({ expect }) => {
     const response = await get("/mcp/nobody", BROWSER);
     expect([response.status, await response.text()]).toEqual([404, expect.any(String)]);
   });
 
-  test("takes its requests, whatever they accept", async ({ expect }) => {
+  test("accepts its requests, whatever their Accept header", async ({ expect }) => {
     const response = await send(`${ORIGIN}/mcp`, { method: "POST", headers: { Accept: BROWSER } });
     await response.text();
     expect(response.status).toBe(401);

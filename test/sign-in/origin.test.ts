@@ -21,7 +21,7 @@ describe("a page of an origin that is not listed", () => {
     "null",
     "http://claude.ai",
     "https://gw.example.com.evil.example",
-  ])("B14, B15: %s is refused, whatever it brings", async (origin, { expect }) => {
+  ])("B14, B15: %s is refused, whatever credentials it sends", async (origin, { expect }) => {
     for (const headers of [{ Origin: origin }, { Origin: origin, ...as(token) }]) {
       for (const response of [
         await post(MCP, initializeMessage(), headers),
@@ -40,7 +40,9 @@ describe("a page of an origin that is not listed", () => {
     }
   });
 
-  test("may ask for what leads to a token, without credentials", async ({ expect }) => {
+  test("may request the documents that lead to a token, without credentials", async ({
+    expect,
+  }) => {
     for (const path of [METADATA, "/token", "/register"]) {
       for (const method of ["GET", "POST", "OPTIONS"]) {
         const headers = { Origin: "https://any.example" };
@@ -53,7 +55,7 @@ describe("a page of an origin that is not listed", () => {
     }
   });
 
-  test("reads nothing of what is for people", async ({ expect }) => {
+  test("cannot read the pages for people", async ({ expect }) => {
     for (const origin of ["https://any.example", "https://app.example.com", "https://claude.ai"]) {
       for (const path of ["/", "/login", "/account", "/authorize"]) {
         const response = await send(ORIGIN + path, { headers: { Origin: origin } });
@@ -67,7 +69,7 @@ describe("a page of an origin that is not listed", () => {
 describe("a page of an origin that is listed", () => {
   const LISTED = [ORIGIN, "https://app.example.com", "https://claude.ai", "https://chatgpt.com"];
   test.for([...LISTED, "http://localhost:6274"])(
-    "B17, B18: %s may ask, and read every answer",
+    "B17, B18: %s may request, and read every response",
     async (origin, { expect }) => {
       const asking = {
         ...{ Origin: origin, "Access-Control-Request-Method": "POST" },
@@ -102,7 +104,9 @@ describe("a page of an origin that is listed", () => {
 });
 
 describe("a host", () => {
-  test("B12: that is not ours is refused, and nothing of it is repeated", async ({ expect }) => {
+  test("B12: that is not ours is refused, and is not repeated in the response", async ({
+    expect,
+  }) => {
     const paths = ["/.well-known/oauth-authorization-server", METADATA, "/mcp/alpha", "/"];
     // The second as the platform calls every Worker beside its own name.
     for (const host of ["evil.example", "edgeway.account.workers.dev"]) {
@@ -114,7 +118,7 @@ describe("a host", () => {
     }
   });
 
-  test("B13: that a proxy claims counts for nothing", async ({ expect }) => {
+  test("B13: that a proxy header claims is ignored", async ({ expect }) => {
     const claims = {
       ...{ "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "http" },
       ...{ Forwarded: "host=evil.example", "X-Original-Host": "evil.example" },
@@ -136,7 +140,7 @@ describe("a host", () => {
     await refused.text();
   });
 
-  test("B114: in the clear is led to https, and is not served", async ({ expect }) => {
+  test("B114: over http is redirected to https, and is not served", async ({ expect }) => {
     const http = "http://gw.example.com";
     const led = await send(`${http}/login?next=1`, { redirect: "manual" });
     expect([led.status, led.headers.get("location")]).toEqual([308, `${ORIGIN}/login?next=1`]);

@@ -53,8 +53,8 @@ async function codeMadeWith(link: string, options: New): Promise<string> {
   return code;
 }
 
-describe("the link", () => {
-  test("B94: is written to the log once, and is no help to who visits the page", async ({
+describe("the setup link", () => {
+  test("B94: is written to the log once, and is not shown to visitors of the page", async ({
     expect,
   }) => {
     const options = newGateway();
@@ -65,7 +65,7 @@ describe("the link", () => {
     expect(page.text).toContain("There is no code yet");
   });
 
-  test("B94: makes a code of 160 bits, with which the owner signs in", async ({ expect }) => {
+  test("B94: creates a code of 160 bits, with which the owner signs in", async ({ expect }) => {
     const options = newGateway();
     const [link = ""] = await linksLogged(options);
     const code = await codeMadeWith(link, options);
@@ -92,14 +92,14 @@ describe("the link", () => {
     expect([again.status, again.text]).toEqual([410, expect.not.stringMatching(/(?:\w{4}-){7}/)]);
   });
 
-  test("B94: makes one code, however many use it at once", async ({ expect }) => {
+  test("B94: creates one code, however many requests use it at once", async ({ expect }) => {
     const { owner } = newGateway();
     const token = (await owner.beginSetup()) ?? "";
     const codes = await Promise.all(Array.from({ length: 8 }, () => owner.finishSetup(token)));
     expect(codes.filter((code) => code !== undefined)).toHaveLength(1);
   });
 
-  test.for(["", "x", "a".repeat(43)])("%j is none", async (token, { expect }) => {
+  test.for(["", "x", "a".repeat(43)])("is not %j", async (token, { expect }) => {
     const options = newGateway();
     await linksLogged(options);
     const browser = browserOf(options);
@@ -107,7 +107,7 @@ describe("the link", () => {
     expect(await options.owner.finishSetup(token)).toBeUndefined();
   });
 
-  test("is not used by a page from elsewhere", async ({ expect }) => {
+  test("cannot be used by a page from elsewhere", async ({ expect }) => {
     const options = newGateway();
     const [link = ""] = await linksLogged(options);
     const browser = browserOf(options);
@@ -129,8 +129,8 @@ function atClock() {
   return Object.assign(clock, { code: new OwnerCode(store, () => clock.now) });
 }
 
-describe("the code", () => {
-  test("a link works for 30 minutes, and then there is another", async ({ expect }) => {
+describe("the code of the owner", () => {
+  test("has a link that works for 30 minutes, and then another one", async ({ expect }) => {
     const clock = atClock();
     const first = (await clock.code.beginSetup()) ?? "";
     clock.now = 30 * MINUTE - 1;
@@ -143,7 +143,7 @@ describe("the code", () => {
     expect(await clock.code.finishSetup(second)).toMatch(/^(?:[a-z2-9]{4}-){7}[a-z2-9]{4}$/);
   });
 
-  test("is not made again once there is one", async ({ expect }) => {
+  test("is not made again once it exists", async ({ expect }) => {
     const { code } = atClock();
     await code.finishSetup((await code.beginSetup()) ?? "");
     const hash = code.codeHash();
@@ -151,7 +151,7 @@ describe("the code", () => {
     expect(code.codeHash()).toBe(hash);
   });
 
-  test("and its link are kept as hashes", async ({ expect }) => {
+  test("and its link are stored as hashes", async ({ expect }) => {
     const { code, values } = atClock();
     const token = (await code.beginSetup()) ?? "";
     expect(JSON.stringify([...values])).not.toContain(token);
@@ -160,13 +160,13 @@ describe("the code", () => {
   });
 });
 
-test("the operator's own code needs no link", async ({ expect }) => {
+test("a code that the operator configures needs no link", async ({ expect }) => {
   const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
   await browserOf().visit("/login");
   expect(log.mock.calls.flat().join(" ")).not.toContain("/setup");
 });
 
-test("there is no setup page without a link", async ({ expect }) => {
+test("the setup page does not exist without a link", async ({ expect }) => {
   const response = await gateway.send(`${ORIGIN}/setup`, { method: "GET", headers: {} });
   expect([404, 410]).toContain(response.status);
 });

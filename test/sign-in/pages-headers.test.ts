@@ -83,8 +83,8 @@ function nonceOf(shown: Shown): string {
   return policyOf(shown).get("style-src") ?? "";
 }
 
-describe("a page", () => {
-  test.for(NOBODY)("%s of nobody, %i", async ([path, status], { expect }) => {
+describe("a page has the same headers,", () => {
+  test.for(NOBODY)("%s without a session, %i", async ([path, status], { expect }) => {
     const page = await newBrowser().visit(path);
     expect([page.status, faultsOf(page)]).toEqual([status, []]);
     expect(nonceOf(await newBrowser().visit(path))).not.toBe(nonceOf(page));
@@ -95,7 +95,7 @@ describe("a page", () => {
     expect([page.status, faultsOf(page)]).toEqual([status, []]);
   });
 
-  test("that refuses a form, or shows what it made", async ({ expect }) => {
+  test("when it refuses a form, or shows its result", async ({ expect }) => {
     const csrf = await ann.formToken();
     const fields = { csrf, label: "k", resource: `${ORIGIN}/mcp`, days: "30" };
     const answers = {
@@ -118,7 +118,7 @@ describe("a page", () => {
     expect([out.status, faultsOf(out)]).toEqual([200, []]);
   });
 
-  test("but the first one has no script", async ({ expect }) => {
+  test("and the pages behind the sign-in have no script", async ({ expect }) => {
     for (const path of [PATHS.account, PATHS.admin, PATHS.logins]) {
       expect((await root.visit(path)).html).not.toContain("<script");
     }
@@ -137,7 +137,7 @@ test("a redirect is not stored, and sends no referrer", async ({ expect }) => {
   }
 });
 
-describe("/", () => {
+describe("the root", () => {
   test("shows a browser how to connect to this gateway", async ({ expect }) => {
     const { text } = await newBrowser().visit("/");
     for (const said of [`${ORIGIN}/mcp`, `${ORIGIN}/mcp/alpha`, `${ORIGIN}/sse`, "Claude Code"]) {

@@ -64,14 +64,14 @@ function retry(token: string, state: unknown): Promise<Message> {
   return call(token, { ...CALL, inputResponses: { r1: ACCEPT }, requestState: state });
 }
 
-test("each has a session of its own at the server", async () => {
+test("each parked call has its own session at the server", async () => {
   const calls = await upstream.sent("tools/call");
   const sessions = new Set(calls.slice(-2).map(sessionOf));
   expect(sessions.size).toBe(2);
   expect(sessions).not.toContain(undefined);
 });
 
-test("the state of the other is refused, and nothing of it reaches the server", async () => {
+test("the state of the other call is refused, and nothing of it reaches the server", async () => {
   const before = (await upstream.log()).map(methodOf);
   for (const [token, state] of [
     [ann.token, bob.state],
@@ -84,7 +84,7 @@ test("the state of the other is refused, and nothing of it reaches the server", 
   expect((await upstream.log()).map(methodOf)).toEqual(before);
 });
 
-test("each gets the answer to its own call all the same", async () => {
+test("each parked call still gets its own answer", async () => {
   await retry(ann.token, bob.state);
   await upstream.open("answered");
   for (const { token, state } of [bob, ann]) {

@@ -35,7 +35,7 @@ const openSse = ({ token }: Key): Promise<SseSession> =>
 const get = (path: string, headers: Headers): Promise<Response> =>
   send(ORIGIN + path, { headers: { Accept: "text/event-stream", ...headers } });
 
-test("requests are counted for a person over all of their applications", async ({ expect }) => {
+test("requests are counted per person over all their applications", async ({ expect }) => {
   vi.useFakeTimers({ toFake: ["Date"] });
   const [ann, bob] = [await Person.signIn(), await Person.signIn()];
   const tokens = [
@@ -53,7 +53,7 @@ test("requests are counted for a person over all of their applications", async (
   expect(await statusOf(send(ALPHA, { method: "PUT", headers: as(theirs) }))).toBe(405);
 });
 
-describe("a person has so many streams at once", () => {
+describe("a person has a limited number of concurrent streams", () => {
   test("with GET /sse, over all of their applications", async ({ expect }) => {
     const [ann, bob] = [await Person.signIn(), await Person.signIn()];
     const [one, other, theirs] = [await ann.key(), await ann.key(), await bob.key()];
@@ -77,7 +77,7 @@ describe("a person has so many streams at once", () => {
     for (const { stream } of streams) await stream.cancel();
   });
 
-  test("however many ask at the same time", async ({ expect }) => {
+  test("however many are requested at the same time", async ({ expect }) => {
     const { token } = await (await Person.signIn()).key();
     const responses = await Promise.all(
       Array.from({ length: 3 * STREAMS }, () => get("/sse/alpha", as(token))),
@@ -88,7 +88,7 @@ describe("a person has so many streams at once", () => {
     expect(statuses.filter((status) => status === 429).length).toBe(2 * STREAMS);
   });
 
-  test("with GET of any session, and calls go on beside them", async ({ expect }) => {
+  test("with GET of any session, while calls continue", async ({ expect }) => {
     const { token } = await (await Person.signIn()).key();
     const sessions: Session[] = [];
     const streams: EventReader[] = [];

@@ -35,7 +35,7 @@ function listing(redirectUri: string): Promise<Asking> {
   return Asking.begin({ ...PUBLIC_CLIENT, redirect_uris: [redirectUri, LOOPBACK] });
 }
 
-describe("one that is on the list", () => {
+describe("a private-use redirect URI that is on the list", () => {
   test("gets a code, and the page names the application that will open", async ({ expect }) => {
     const asking = await listing(CURSOR);
     const browser = await ownersBrowser();
@@ -49,7 +49,7 @@ describe("one that is on the list", () => {
     expect((await asking.tokens(answer)).scope).toBe("mcp");
   });
 
-  test("is enough for a registration, and for a document", async ({ expect }) => {
+  test("is accepted in a registration, and in a document", async ({ expect }) => {
     const alone = { ...PUBLIC_CLIENT, redirect_uris: [CURSOR] };
     expect((await register(signInGateway(), alone))["redirect_uris"]).toEqual([CURSOR]);
     const client_id = `https://${newHost()}/client.json`;
@@ -58,7 +58,7 @@ describe("one that is on the list", () => {
     expect([page.status, page.text]).toEqual([200, expect.stringContaining("opens cursor: links")]);
   });
 
-  test("is asked about each time: another program may have claimed the scheme", async ({
+  test("requires consent each time, because another program may have claimed the scheme", async ({
     expect,
   }) => {
     const asking = await listing(CURSOR);
@@ -68,7 +68,7 @@ describe("one that is on the list", () => {
     expect([again.status, again.left]).toEqual([200, undefined]);
   });
 
-  test("gets the error, so that it does not wait", async ({ expect }) => {
+  test("receives the error, so that the application does not wait", async ({ expect }) => {
     const asking = await listing(CURSOR);
     const { left } = await asking.visit({ resource: "https://evil.example/mcp" });
     expect(left?.href).toMatch(new RegExp(`^${CURSOR}\\?error=invalid_target&`));
@@ -77,7 +77,7 @@ describe("one that is on the list", () => {
     expect(denied.left?.href).toMatch(new RegExp(`^${CURSOR}\\?error=access_denied&`));
   });
 
-  test("is only for who has listed it", async ({ expect }) => {
+  test("is accepted only from an application that has registered it", async ({ expect }) => {
     const asking = await Asking.begin();
     const page = await asking.visit({ redirect_uri: CURSOR });
     expect([page.status, page.left]).toEqual([400, undefined]);
@@ -85,18 +85,25 @@ describe("one that is on the list", () => {
   });
 });
 
-describe("any other", () => {
-  test.for(OTHERS)("%s may be listed, and nothing is sent there", async (uri, { expect }) => {
-    const asking = await listing(uri);
-    expect(asking.client["redirect_uris"]).toEqual([uri, LOOPBACK]);
-    const browser = await ownersBrowser();
-    for (const change of [{}, { response_type: "token" }, { resource: "https://evil.example/" }]) {
-      const page = await asking.visit(change, browser);
-      expect([page.status, page.left, page.html.includes(uri)]).toEqual([400, undefined, false]);
-      expect(page.text).toContain("to this computer, and to no others");
-    }
-    expect((await asking.visit({ redirect_uri: LOOPBACK }, browser)).status).toBe(200);
-  });
+describe("any other private-use redirect URI", () => {
+  test.for(OTHERS)(
+    "such as %s may be registered, and no response is sent there",
+    async (uri, { expect }) => {
+      const asking = await listing(uri);
+      expect(asking.client["redirect_uris"]).toEqual([uri, LOOPBACK]);
+      const browser = await ownersBrowser();
+      for (const change of [
+        {},
+        { response_type: "token" },
+        { resource: "https://evil.example/" },
+      ]) {
+        const page = await asking.visit(change, browser);
+        expect([page.status, page.left, page.html.includes(uri)]).toEqual([400, undefined, false]);
+        expect(page.text).toContain("to this computer, and to no others");
+      }
+      expect((await asking.visit({ redirect_uri: LOOPBACK }, browser)).status).toBe(200);
+    },
+  );
 
   test("of a document is not used either", async ({ expect }) => {
     const client_id = `https://${newHost()}/client.json`;
@@ -108,7 +115,7 @@ describe("any other", () => {
     }
   });
 
-  test("gets no code, also when a request for it came this far", async ({ expect }) => {
+  test("gets no code, even when a request reaches the consent page", async ({ expect }) => {
     const asking = await listing("windsurf://codeium.windsurf/oauth/callback");
     const request = new Request(asking.url({ redirect_uri: LOOPBACK }));
     const context = signInContext();

@@ -20,7 +20,7 @@ function cameThrough(name: string): Readonly<Record<string, string>> {
 }
 
 describe("a provider's answer", () => {
-  test("becomes a user, with what the provider is asked again kept sealed", async ({ expect }) => {
+  test("becomes a user, and the data for later checks is stored encrypted", async ({ expect }) => {
     const { isAdmin, ...identity } = stranger();
     const provider = new FakeProvider("one", known({ ...identity, isAdmin }));
     const browser = browserOf({ providers: [provider] });
@@ -32,7 +32,7 @@ describe("a provider's answer", () => {
     expect(JSON.stringify(user)).not.toContain("upkeep-secret");
   });
 
-  test("B109: that somebody may not come in is a page, without a user, session or code", async ({
+  test("B109: about a person who is not admitted is a page, without a user, session or code", async ({
     expect,
   }) => {
     const provider = new FakeProvider("one", {
@@ -46,13 +46,13 @@ describe("a provider's answer", () => {
     const page = await browser.visit(provider.wayBack(left));
     expect([page.status, page.left]).toEqual([403, undefined]);
     expect([browser.jar.all, await countUsers()]).toEqual([[], before]);
-    provider.says = known(stranger());
+    provider.result = known(stranger());
     await through(provider, browser);
     expect(await countUsers()).toBe(before + 1);
     expect(page.text).toContain("Reference");
   });
 
-  test("B109: about a disabled user opens nothing", async ({ expect }) => {
+  test("B109: about a disabled user gives no access", async ({ expect }) => {
     const identity = stranger();
     const id = await (await records().secrets()).userId(identity.issuer, identity.subject);
     const provider = new FakeProvider("one", known(identity));
@@ -67,7 +67,7 @@ describe("a provider's answer", () => {
     expect(await users.find(id)).toMatchObject({ isDisabled: true });
   });
 
-  test("a user who is not an administrator gets no token for the operator's pages", async ({
+  test("gives a user who is not an administrator no token for the operator's pages", async ({
     expect,
   }) => {
     const provider = new FakeProvider("one", known(stranger()));
@@ -81,14 +81,14 @@ describe("a provider's answer", () => {
     const page = await browser.visit(provider.wayBack(left));
     expect(answerIn(page.left)).toMatchObject({ error: "invalid_scope", state: asking.state });
     expect(provider.started).toMatchObject([{ fresh: true }]);
-    provider.says = known(stranger({ email: ROOT_EMAIL, isAdmin: true }));
+    provider.result = known(stranger({ email: ROOT_EMAIL, isAdmin: true }));
     const admin = browserOf(options);
     const away = await admin.submit(await asking.visit(asked, admin), { button: "Approve" });
     const code = await admin.visit(provider.wayBack(away.left));
     expect(await (await asking.redeem(code.left ?? "")).json()).toMatchObject({ scope: "admin" });
   });
 
-  test("a sign-in of long ago gives nothing lasting", async ({ expect }) => {
+  test("about an old sign-in gives no lasting access", async ({ expect }) => {
     const provider = new FakeProvider("one", known(stranger({ isAdmin: true }), 1));
     const options = { providers: [provider] };
     const asking = await Asking.begin(undefined, options);
@@ -102,7 +102,7 @@ describe("a provider's answer", () => {
   });
 });
 
-test("a provider that does not say when somebody signed in proves no fresh sign-in", async ({
+test("a provider that omits the time of the sign-in proves no fresh sign-in", async ({
   expect,
 }) => {
   const provider = new FakeProvider("one", known(stranger(), 0));
@@ -134,7 +134,7 @@ describe("a proxy in front of the gateway", () => {
     expect(page.text).toContain("Ada");
   });
 
-  test("and who it is not any more", async ({ expect }) => {
+  test("identifies the user whom it names now, and not an earlier one", async ({ expect }) => {
     const browser = browserOf(options);
     await browser.visit("/login", cameThrough("ada"));
     const asking = await Asking.begin(WEB_CLIENT, options);
@@ -143,7 +143,7 @@ describe("a proxy in front of the gateway", () => {
     expect(page.text).not.toContain("Ada");
   });
 
-  test("B109: keeps out who may not come in", async ({ expect }) => {
+  test("B109: keeps out people who are not admitted", async ({ expect }) => {
     const browser = browserOf(options);
     const page = await browser.visit("/login", cameThrough("eve"));
     expect([page.status, sessionIn(browser)]).toEqual([403, undefined]);
@@ -158,7 +158,7 @@ describe("a proxy in front of the gateway", () => {
   });
 });
 
-test("an address that two providers state identifies no user", async ({ expect }) => {
+test("an e-mail address does not merge the users of two providers", async ({ expect }) => {
   const one = new FakeProvider("one", known({ ...ADA, issuer: "https://one.example" }));
   const two = new FakeProvider("two", known({ ...ADA, issuer: "https://two.example" }));
   const ids = [];

@@ -24,23 +24,26 @@ function guesses(endpoint: string): readonly string[] {
   ]);
 }
 
-describe("a guess of any client", () => {
-  test.for(ENDPOINTS)("where the documents of %s are is led on", async (endpoint, { expect }) => {
-    const right = [RESOURCE, RESOURCE + endpoint, SERVER];
-    for (const path of guesses(endpoint)) {
-      const isRight = right.includes(path.replace("?from=plugin", ""));
-      for (const accept of ["application/json", "*/*", "text/html,*/*;q=0.8"]) {
-        const response = await send(ORIGIN + path, { headers: { Accept: accept } });
-        // A page would be read as a broken document, and 401 as a sign-in within a sign-in.
-        expect([path, response.status]).toEqual([path, isRight ? 200 : 404]);
-        const text = await response.text();
-        if (!isRight) continue;
-        expect(response.headers.get("content-type")).toBe("application/json");
-        const { issuer, authorization_servers } = JSON.parse(text) as Record<string, unknown>;
-        expect(issuer ?? authorization_servers).toEqual(issuer === undefined ? [ORIGIN] : ORIGIN);
+describe("for a client that guesses the address,", () => {
+  test.for(ENDPOINTS)(
+    "a guess at the documents of %s gets the right document or 404",
+    async (endpoint, { expect }) => {
+      const right = [RESOURCE, RESOURCE + endpoint, SERVER];
+      for (const path of guesses(endpoint)) {
+        const isRight = right.includes(path.replace("?from=plugin", ""));
+        for (const accept of ["application/json", "*/*", "text/html,*/*;q=0.8"]) {
+          const response = await send(ORIGIN + path, { headers: { Accept: accept } });
+          // A page would be read as a broken document, and 401 as a sign-in within a sign-in.
+          expect([path, response.status]).toEqual([path, isRight ? 200 : 404]);
+          const text = await response.text();
+          if (!isRight) continue;
+          expect(response.headers.get("content-type")).toBe("application/json");
+          const { issuer, authorization_servers } = JSON.parse(text) as Record<string, unknown>;
+          expect(issuer ?? authorization_servers).toEqual(issuer === undefined ? [ORIGIN] : ORIGIN);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 /** What a client asks for, and what it is answered. */
@@ -59,7 +62,7 @@ function recording(): { asked: [string, number][]; fetchFn: typeof fetch } {
 
 describe("the official SDK finds both documents at once", () => {
   test.for(ENDPOINTS.flatMap((path) => [["1", path, byV1] as const, ["2", path, byV2] as const]))(
-    "version %s, of %s",
+    "with version %s, of %s",
     async ([, path, discover], { expect }) => {
       const { asked, fetchFn } = recording();
       const found = await discover(ORIGIN + path, { fetchFn });
@@ -76,7 +79,7 @@ describe("the official SDK finds both documents at once", () => {
   );
 
   test.for([["1", byV1] as const, ["2", byV2] as const])(
-    "version %s, of the bare origin: what is there is at /mcp",
+    "with version %s, of the bare origin, where the endpoint is /mcp",
     async ([, discover], { expect }) => {
       const { fetchFn } = recording();
       const found = await discover(ORIGIN, { fetchFn });
@@ -93,15 +96,17 @@ async function probe(path: string): Promise<readonly [number, unknown]> {
   return [response.status, resource ?? issuer];
 }
 
-describe("other orders", () => {
-  test("Claude: the endpoint's document, the root's, the server's", async ({ expect }) => {
+describe("other orders of discovery work:", () => {
+  test("Claude: first the endpoint's document, then the root's and the server's", async ({
+    expect,
+  }) => {
     expect(await probe(`${RESOURCE}/mcp`)).toEqual([200, `${ORIGIN}/mcp`]);
     expect(await probe(RESOURCE)).toEqual([200, `${ORIGIN}/mcp`]);
     expect(await probe(SERVER)).toEqual([200, ORIGIN]);
   });
 
   test.for(ENDPOINTS)(
-    "Gemini CLI and VS Code refuse another resource than the one they asked about: %s",
+    "Gemini CLI and VS Code refuse a resource other than the requested one: %s",
     async (path, { expect }) => {
       expect(await probe(RESOURCE + path)).toEqual([200, ORIGIN + path]);
     },
@@ -161,7 +166,7 @@ describe("the Inspector, in a browser", () => {
     expect(preflight.headers.get("access-control-allow-origin")).toBe(headers.Origin);
   });
 
-  test("reads what it is challenged for, and the id of its session", async ({ expect }) => {
+  test("reads the challenge, and the id of its session", async ({ expect }) => {
     const response = await post(`${ORIGIN}/mcp`, initializeMessage(), headers);
     expect(response.status).toBe(401);
     expect(response.headers.get("access-control-allow-origin")).toBe(headers.Origin);

@@ -44,7 +44,7 @@ test("Claude Code speaks the modern revision with its token", async ({ expect })
   expect((await responseIn(called)).result).toMatchObject(RESULT);
 });
 
-test("mcp-remote finds the same scope wherever it looks for one", async ({ expect }) => {
+test("mcp-remote finds the same scope wherever it looks", async ({ expect }) => {
   const client = new RealClient(CLIENTS["mcp-remote"]);
   const { challenge, resource, server } = await client.discover();
   await client.connect();
@@ -56,8 +56,8 @@ test("mcp-remote finds the same scope wherever it looks for one", async ({ expec
   ]).toEqual(["mcp", ["mcp"], "mcp", ["mcp"]]);
 });
 
-describe("a document", () => {
-  test("is vouched for by its host, and is loaded once for all", async ({ expect }) => {
+describe("a client document", () => {
+  test("is vouched for by its host, and is loaded once for all users", async ({ expect }) => {
     for (let n = 0; n < 2; n++) {
       const client = new RealClient(CLIENTS["Claude"]);
       const page = await client.ask(await client.discover());
@@ -67,7 +67,7 @@ describe("a document", () => {
     expect(hits.filter(({ url }) => url === CLAUDE)).toHaveLength(1);
   });
 
-  test("with a port of this machine in it is for every port, and for nothing else", async ({
+  test("with a loopback port in it is valid for every port, and for no other host", async ({
     expect,
   }) => {
     for (const redirectUri of [
@@ -83,7 +83,7 @@ describe("a document", () => {
     }
   });
 
-  test("that names keys rejects a client with another one", async ({ expect }) => {
+  test("that has keys rejects a client with another one", async ({ expect }) => {
     const other = await Signer.make("RS256");
     const client = new RealClient({
       ...CLIENTS["a connector of ChatGPT"],
@@ -93,9 +93,9 @@ describe("a document", () => {
   });
 });
 
-describe("an id that the gateway has forgotten", () => {
+describe("a client id that the gateway has deleted", () => {
   test.for(["Claude, registered", "VS Code, registered", "Cursor", "the Inspector"] as const)(
-    "is a sign to register anew, for %s",
+    "makes the client register again: %s",
     async (name, { expect }) => {
       const client = new RealClient(CLIENTS[name]);
       await client.connect();

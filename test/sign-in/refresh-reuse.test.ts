@@ -4,12 +4,21 @@ import { describe, test } from "vitest";
 
 import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
 import { DAY, later, SECOND } from "./later.ts";
-import { ask, connect, eventsOf, isGood, newClient, newCode, refreshing, told } from "./codes.ts";
+import {
+  ask,
+  connect,
+  eventsOf,
+  isGood,
+  newClient,
+  newCode,
+  refreshing,
+  statusAndError,
+} from "./codes.ts";
 import { ORIGIN } from "./gateway.ts";
 import { evict, refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
 
-describe("a token that was replaced", () => {
-  test("B72: ends the family when it comes back", async ({ expect }) => {
+describe("a refresh token that was replaced", () => {
+  test("B72: ends the family when it is used again", async ({ expect }) => {
     const application = await connect();
     const second = await refresh(application, application.tokens);
     const third = await refresh(application, second);
@@ -25,7 +34,7 @@ describe("a token that was replaced", () => {
     ]);
   });
 
-  test("a thief who comes first is found out by the owner", async ({ expect }) => {
+  test("reveals a thief who uses it first when the owner does", async ({ expect }) => {
     const application = await connect();
     const stolen = application.tokens;
     const thief = await refresh(application, stolen);
@@ -38,7 +47,7 @@ describe("a token that was replaced", () => {
     expect(await Promise.all(all)).toEqual([false, false, false]);
   });
 
-  test("a thief who comes second is found out at once", async ({ expect }) => {
+  test("reveals a thief who uses it second at once", async ({ expect }) => {
     const application = await connect();
     const stolen = application.tokens;
     const owners = await refresh(application, await refresh(application, stolen));
@@ -47,7 +56,7 @@ describe("a token that was replaced", () => {
     expect(await isGood(owners.access_token)).toBe(false);
   });
 
-  test("a thief who comes between has the owner's next refresh end it", async ({ expect }) => {
+  test("ends at the owner's next refresh when a thief uses it in between", async ({ expect }) => {
     const application = await connect();
     const owners = await refresh(application, application.tokens);
     later(WINDOW);
@@ -58,7 +67,7 @@ describe("a token that was replaced", () => {
     expect(await isGood(thiefs.access_token)).toBe(false);
   });
 
-  test("does so also when its object was evicted, and half a year is nearly over", async ({
+  test("ends the family also when its object was evicted, and half a year is nearly over", async ({
     expect,
   }) => {
     const application = await connect();
@@ -73,7 +82,7 @@ describe("a token that was replaced", () => {
     expect(await isGood(tokens.access_token)).toBe(false);
   });
 
-  test("proves nothing in the hands of another client", async ({ expect }) => {
+  test("ends nothing when another client sends it", async ({ expect }) => {
     const { client_id: id, client_secret: secret } = await newClient({
       redirect_uris: [REDIRECT_URI],
       token_endpoint_auth_method: "client_secret_post",
@@ -87,21 +96,22 @@ describe("a token that was replaced", () => {
     later(WINDOW);
     const { client_id: other } = await newClient();
     const old = { grant_type: "refresh_token", refresh_token: tokens.refresh_token };
-    expect(await told(await ask({ ...old, client_id: other }))).toEqual(REFUSED);
-    expect(await told(await ask({ ...old, client_id: id }))).toEqual([401, "invalid_client"]);
-    expect(await told(await ask({ ...old, client_id: id, client_secret: "x" }))).toEqual([
+    expect(await statusAndError(await ask({ ...old, client_id: other }))).toEqual(REFUSED);
+    expect(await statusAndError(await ask({ ...old, client_id: id }))).toEqual([
+      401,
+      "invalid_client",
+    ]);
+    expect(await statusAndError(await ask({ ...old, client_id: id, client_secret: "x" }))).toEqual([
       ...[401, "invalid_client"],
     ]);
     expect((await ask({ ...form, refresh_token: third.refresh_token })).status).toBe(200);
   });
 });
 
-describe("the same token, a moment later and with other parameters,", () => {
+describe("the same refresh token, a moment later and with other parameters,", () => {
   const SCOPES = ["mcp", "mcp:alpha"];
 
-  test("brings an access token of its own, and the refresh token that it brought before", async ({
-    expect,
-  }) => {
+  test("returns a new access token, and the same refresh token as before", async ({ expect }) => {
     const application = await connect({ scopes: SCOPES });
     const { refresh_token: first } = application.tokens;
     const asked = refreshing(application, first);
@@ -119,7 +129,7 @@ describe("the same token, a moment later and with other parameters,", () => {
     expect(await eventsOf(application.person)).not.toContain("refresh_reuse");
   });
 
-  test("brings the newest refresh token, when that has been used as well", async ({ expect }) => {
+  test("returns the newest refresh token, when that has been used as well", async ({ expect }) => {
     const application = await connect({ scopes: SCOPES });
     const asked = refreshing(application, application.tokens.refresh_token);
     const third = await refresh(application, await tokensIn(await ask(asked)));
@@ -134,7 +144,7 @@ describe("the same token, a moment later and with other parameters,", () => {
     expect(await isGood(narrow.access_token)).toBe(true);
   });
 
-  test("has no longer than the window, however often it is sent", async ({ expect }) => {
+  test("is not accepted after the window, however often it is sent", async ({ expect }) => {
     const application = await connect({ scopes: SCOPES });
     const asked = refreshing(application, application.tokens.refresh_token);
     const second = await refresh(application, application.tokens);
@@ -143,23 +153,26 @@ describe("the same token, a moment later and with other parameters,", () => {
     const third = await refresh(application, second);
     later(20 * SECOND);
     // Two have it: who sends it within each window must not follow the family for ever.
-    expect(await told(await ask({ ...asked, scope: "mcp" }))).toEqual(REFUSED);
+    expect(await statusAndError(await ask({ ...asked, scope: "mcp" }))).toEqual(REFUSED);
     expect(await refusal(application, third)).toEqual(REFUSED);
     expect(await eventsOf(application.person)).toContain("refresh_reuse");
   });
 
-  test("brings no more than was granted, and nothing to another application", async ({
+  test("returns no more than was granted, and nothing to another application", async ({
     expect,
   }) => {
     const application = await connect({ scopes: ["mcp:alpha"], path: "/mcp/alpha" });
     const asked = refreshing(application, application.tokens.refresh_token);
     const second = await tokensIn(await ask(asked));
     const wider = await ask({ ...asked, scope: "mcp" });
-    expect(await told(wider)).toEqual([400, "invalid_scope"]);
+    expect(await statusAndError(wider)).toEqual([400, "invalid_scope"]);
     const { client_id } = await newClient();
-    expect(await told(await ask({ ...asked, client_id }))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask({ ...asked, client_id }))).toEqual([
+      400,
+      "invalid_grant",
+    ]);
     const elsewhere = { ...asked, resource: `${ORIGIN}/mcp` };
-    expect(await told(await ask(elsewhere))).toEqual([400, "invalid_target"]);
+    expect(await statusAndError(await ask(elsewhere))).toEqual([400, "invalid_target"]);
     expect((await refresh(application, second)).scope).toBe("mcp:alpha");
   });
 });

@@ -6,14 +6,23 @@ import { describe, test } from "vitest";
 
 import { REDIRECT_URI, type Tokens, tokensIn } from "../support/oauth-requests.ts";
 import { DAY, later, SECOND } from "./later.ts";
-import { ask, connect, eventsOf, isGood, newClient, newCode, refreshing, told } from "./codes.ts";
+import {
+  ask,
+  connect,
+  eventsOf,
+  isGood,
+  newClient,
+  newCode,
+  refreshing,
+  statusAndError,
+} from "./codes.ts";
 import { ORIGIN } from "./gateway.ts";
 import { endSignIn, newOwner } from "./owners.ts";
 import { SOMEBODY } from "./people.ts";
 import { evict, refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
 
 describe("a refresh", () => {
-  test("B70: brings new tokens; the access token from before lasts its time", async ({
+  test("B70: returns new tokens, and the earlier access token stays valid until it expires", async ({
     expect,
   }) => {
     const application = await connect();
@@ -31,17 +40,20 @@ describe("a refresh", () => {
     expect(await eventsOf(person)).toEqual(["grant_created", "token_refreshed"]);
   });
 
-  test.for([6, 64])("B71: %i at once bring one new token", async (count, { expect }) => {
-    const application = await connect();
-    const form = refreshing(application, application.tokens.refresh_token);
-    const answers = await Promise.all(Array.from({ length: count }, () => ask(form)));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    const bodies = new Set(await Promise.all(answers.map((answer) => answer.text())));
-    expect(bodies.size).toBe(1);
-    const tokens = JSON.parse([...bodies].join("")) as Tokens;
-    expect(await isGood(tokens.access_token)).toBe(true);
-    expect(await isGood((await refresh(application, tokens)).access_token)).toBe(true);
-  });
+  test.for([6, 64])(
+    "B71: that is sent %i times at once returns one new token",
+    async (count, { expect }) => {
+      const application = await connect();
+      const form = refreshing(application, application.tokens.refresh_token);
+      const answers = await Promise.all(Array.from({ length: count }, () => ask(form)));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      const bodies = new Set(await Promise.all(answers.map((answer) => answer.text())));
+      expect(bodies.size).toBe(1);
+      const tokens = JSON.parse([...bodies].join("")) as Tokens;
+      expect(await isGood(tokens.access_token)).toBe(true);
+      expect(await isGood((await refresh(application, tokens)).access_token)).toBe(true);
+    },
+  );
 
   test("is the same request in any order and any spelling of its resource", async ({ expect }) => {
     const { client, tokens } = await connect();
@@ -54,7 +66,7 @@ describe("a refresh", () => {
     expect(other).toEqual(one);
   });
 
-  test("late in the window gets what has come of it since", async ({ expect }) => {
+  test("late in the window returns the newest tokens", async ({ expect }) => {
     const application = await connect();
     const first = await refresh(application, application.tokens);
     const second = await refresh(application, first);
@@ -64,7 +76,7 @@ describe("a refresh", () => {
     expect(await isGood((await refresh(application, third)).access_token)).toBe(true);
   });
 
-  test("gets no answer with a token in it that was replaced since", async ({ expect }) => {
+  test("returns no token that was replaced since", async ({ expect }) => {
     const application = await connect();
     const first = await refresh(application, application.tokens);
     const scoped = async ({ refresh_token }: Tokens): Promise<Tokens> =>
@@ -76,7 +88,7 @@ describe("a refresh", () => {
     expect(await eventsOf(application.person)).not.toContain("refresh_reuse");
   });
 
-  test("B75: whose answer was lost can be sent again", async ({ expect }) => {
+  test("B75: whose response was lost can be sent again", async ({ expect }) => {
     const application = await connect();
     const lost = await refresh(application, application.tokens);
     later(WINDOW);
@@ -85,7 +97,7 @@ describe("a refresh", () => {
     expect(await isGood((await refresh(application, again)).access_token)).toBe(true);
   });
 
-  test("B112: goes on when its object is evicted in between", async ({ expect }) => {
+  test("B112: continues when its object is evicted meanwhile", async ({ expect }) => {
     const code = await newCode();
     const application = { ...code, tokens: await tokensIn(await ask(code.form)) };
     await evict(application);
@@ -101,28 +113,28 @@ describe("a refresh", () => {
     expect(await refusal(application, again)).toEqual(REFUSED);
   });
 
-  test("B112: a code is redeemed after its object was evicted", async ({ expect }) => {
+  test("B112: follows a code that is redeemed after its object was evicted", async ({ expect }) => {
     const code = await newCode();
     await evict({ ...code, tokens: {} as Tokens });
     expect((await ask(code.form)).status).toBe(200);
   });
 });
 
-describe("the right to refresh", () => {
-  test("B73: the client that the token was issued to, and no other", async ({ expect }) => {
+describe("only a refresh token gives the right to refresh:", () => {
+  test("B73: only to the client that the token was issued to", async ({ expect }) => {
     const application = await connect();
     const { client_id: other } = await newClient();
     const { refresh_token } = application.tokens;
-    expect(await told(await ask(refreshing({ client: other }, refresh_token)))).toEqual(REFUSED);
-    expect(await told(await ask(refreshing({ client: "nobody" }, refresh_token)))).toEqual([
-      ...[401, "invalid_client"],
-    ]);
+    expect(await statusAndError(await ask(refreshing({ client: other }, refresh_token)))).toEqual(
+      REFUSED,
+    );
+    expect(
+      await statusAndError(await ask(refreshing({ client: "nobody" }, refresh_token))),
+    ).toEqual([...[401, "invalid_client"]]);
     expect((await ask(refreshing(application, refresh_token))).status).toBe(200);
   });
 
-  test("B73: no client gets the answer of a client with a secret without that secret", async ({
-    expect,
-  }) => {
+  test("B73: a client with a secret gets no response without that secret", async ({ expect }) => {
     const { client_id: id, client_secret: secret } = await newClient({
       redirect_uris: [REDIRECT_URI],
       token_endpoint_auth_method: "client_secret_post",
@@ -132,7 +144,7 @@ describe("the right to refresh", () => {
     const form = refreshing({ client: id }, refresh_token);
     const areRefused = async (): Promise<void> => {
       for (const wrong of [form, { ...form, client_secret: "wrong" }]) {
-        expect(await told(await ask(wrong))).toEqual([401, "invalid_client"]);
+        expect(await statusAndError(await ask(wrong))).toEqual([401, "invalid_client"]);
       }
     };
     await areRefused();
@@ -140,16 +152,16 @@ describe("the right to refresh", () => {
     await areRefused();
   });
 
-  test("an access token, a code or a part of one is no refresh token", async ({ expect }) => {
+  test("an access token, a code or a part of one is not accepted", async ({ expect }) => {
     const application = await connect();
     const { access_token, refresh_token } = application.tokens;
     for (const wrong of [access_token, application.code, refresh_token.slice(0, -1)]) {
-      expect(await told(await ask(refreshing(application, wrong)))).toEqual(REFUSED);
+      expect(await statusAndError(await ask(refreshing(application, wrong)))).toEqual(REFUSED);
     }
     expect((await ask(refreshing(application, refresh_token))).status).toBe(200);
   });
 
-  test("a refresh is never more than one by way of another parameter", async ({ expect }) => {
+  test("another parameter never adds access", async ({ expect }) => {
     const application = await connect();
     const bystander = await newCode();
     // A code beside it must not lead the request to where that code's grant is.
@@ -163,7 +175,7 @@ describe("the right to refresh", () => {
     expect(new Set(bodies).size).toBe(1);
   });
 
-  test("a user who was disabled cannot, also not within the window", async ({ expect }) => {
+  test("a user who was disabled cannot refresh, even within the window", async ({ expect }) => {
     const application = await connect();
     const { person, tokens } = application;
     await refresh(application, tokens);
@@ -173,7 +185,7 @@ describe("the right to refresh", () => {
     expect(await refusal(application, tokens)).toEqual(REFUSED);
   });
 
-  test("nor who was signed out by the provider", async ({ expect }) => {
+  test("a user who was signed out by the provider cannot refresh", async ({ expect }) => {
     const application = await connect();
     const { person, tokens } = application;
     const second = await refresh(application, tokens);
@@ -193,10 +205,10 @@ describe("the right to refresh", () => {
   });
 });
 
-describe("scopes", () => {
+describe("the scopes of a refresh", () => {
   const SCOPES = ["mcp", "mcp:alpha"];
 
-  test("B74: may become fewer, and never more", async ({ expect }) => {
+  test("B74: may be fewer, and never more", async ({ expect }) => {
     const application = await connect({ scopes: SCOPES });
     let { refresh_token } = application.tokens;
     const scopeFor = async (scope: string): Promise<string> => {
@@ -211,11 +223,11 @@ describe("scopes", () => {
     expect(await scopeFor("mcp mcp:alpha")).toBe("mcp mcp:alpha");
     for (const scope of ["admin", "mcp:beta", "nothing"]) {
       const response = await ask({ ...refreshing(application, refresh_token), scope });
-      expect(await told(response)).toEqual([400, "invalid_scope"]);
+      expect(await statusAndError(response)).toEqual([400, "invalid_scope"]);
     }
   });
 
-  test("B77a: go with the role of the user", async ({ expect }) => {
+  test("B77a: follow the role of the user", async ({ expect }) => {
     const person = await newOwner();
     const application = await connect({ person, path: "/admin", scopes: ["admin"] });
     expect(application.tokens.scope).toBe("admin");
@@ -225,6 +237,6 @@ describe("scopes", () => {
     const { access_token: token } = application.tokens;
     const bearer = await person.shard.bearers.check(ORIGIN, `${ORIGIN}/admin`, token);
     expect(bearer?.scopes).toEqual([]);
-    expect(await told(await ask(code.form))).toEqual([400, "invalid_scope"]);
+    expect(await statusAndError(await ask(code.form))).toEqual([400, "invalid_scope"]);
   });
 });

@@ -6,7 +6,7 @@ import { env } from "cloudflare:workers";
 import { shardName } from "../../src/auth/store/shards.ts";
 import { type Tokens, tokensIn } from "../support/oauth-requests.ts";
 import { SECOND } from "./later.ts";
-import { ask, type Connected, refreshing, told } from "./codes.ts";
+import { ask, type Connected, refreshing, statusAndError } from "./codes.ts";
 
 /** Past the window in which the same request gets the same answer. */
 export const WINDOW = 31 * SECOND;
@@ -16,7 +16,7 @@ export async function refresh(application: Connected, { refresh_token }: Tokens)
 }
 
 export async function refusal(application: Connected, { refresh_token }: Tokens): Promise<unknown> {
-  return told(await ask(refreshing(application, refresh_token)));
+  return statusAndError(await ask(refreshing(application, refresh_token)));
 }
 
 /** The object that has the user's grants, without anything that it held in memory. */

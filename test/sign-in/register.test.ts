@@ -44,7 +44,7 @@ const PUBLIC = {
 };
 
 describe("a registration", () => {
-  test("B21: of a public client", async ({ expect }) => {
+  test("B21: of a public client is accepted", async ({ expect }) => {
     const { status, headers, body } = await registering(PUBLIC);
     expect(status).toBe(201);
     expect(headers.get("cache-control")).toBe("no-store");
@@ -59,7 +59,9 @@ describe("a registration", () => {
     });
   });
 
-  test("of a client with a secret, which does not run out", async ({ expect }) => {
+  test("of a client with a secret is accepted, and the secret does not expire", async ({
+    expect,
+  }) => {
     const { body } = await registering({ redirect_uris: ["https://a.example/cb"] });
     expect(body).toMatchObject({
       client_secret: expect.stringMatching(/^[A-Za-z0-9_-]{32}$/),
@@ -68,7 +70,7 @@ describe("a registration", () => {
     });
   });
 
-  test("keeps nothing that it has no use for", async ({ expect }) => {
+  test("stores no field that it does not use", async ({ expect }) => {
     const { body } = await registering({
       ...PUBLIC,
       ...{ software_statement: "x".repeat(2000), jwks_uri: "https://a.example/k", extra: { a: 1 } },
@@ -98,7 +100,7 @@ describe("a registration", () => {
   });
 });
 
-describe("the requests of real clients", () => {
+describe("the registration request of a real client is accepted:", () => {
   test.for([
     {
       client: "Cursor, with the scheme of its application beside two addresses",
@@ -196,7 +198,7 @@ describe("the requests of real clients", () => {
   });
 });
 
-describe("bad input", () => {
+describe("bad input is refused:", () => {
   test.for([
     [["javascript:alert(1)"]],
     [["data:text/html,x"]],
@@ -226,7 +228,7 @@ describe("bad input", () => {
     expect(headers.get("cache-control")).toBe("no-store");
   });
 
-  test("ten redirect URIs of two kilobytes in all are fine", async ({ expect }) => {
+  test("except ten redirect URIs of two kilobytes in all", async ({ expect }) => {
     const uris = Array.from({ length: 10 }, (_, n) => `https://a.example/${"x".repeat(200)}${n}`);
     expect((await registering({ ...PUBLIC, redirect_uris: uris })).status).toBe(201);
   });
@@ -247,7 +249,7 @@ describe("bad input", () => {
     },
   );
 
-  test("JSON with a character set is JSON", async ({ expect }) => {
+  test("except JSON with a character set", async ({ expect }) => {
     const type = "Application/JSON; charset=utf-8";
     expect((await registering(PUBLIC, { type })).status).toBe(201);
   });
@@ -287,8 +289,8 @@ describe("bad input", () => {
   });
 });
 
-describe("too much of it", () => {
-  test("B28: a registered client signs in, though the address may register no more clients", async ({
+describe("too many registrations are limited:", () => {
+  test("B28: a registered client signs in, though its address may register no more clients", async ({
     expect,
   }) => {
     const address = fromElsewhere();
@@ -304,7 +306,7 @@ describe("too much of it", () => {
     expect(tokens.scope).toBe("mcp");
   });
 
-  test("B28: 25 from one address in a minute; another address is still served", async ({
+  test("B28: 25 from one address in a minute, while another address is still served", async ({
     expect,
   }) => {
     passTime(0); // the clock stands
@@ -323,7 +325,7 @@ describe("too much of it", () => {
     expect((await registering(PUBLIC)).status).toBe(201);
   });
 
-  test("above the number of a day, only expected applications register", async ({ expect }) => {
+  test("above the limit of a day, only expected applications register", async ({ expect }) => {
     const via = gatewayWith({ limits: { registrationsPerDay: 3 } }).send;
     const statusOf = async (...uris: readonly string[]): Promise<number> =>
       (await registering({ ...PUBLIC, redirect_uris: uris }, { via })).status;
@@ -338,9 +340,7 @@ describe("too much of it", () => {
     expect(await statusOf("https://claude.ai.evil.example/cb")).toBe(429);
   });
 
-  test("above the number of its day, an address takes nothing from the others", async ({
-    expect,
-  }) => {
+  test("above its limit of a day, an address takes nothing from the others", async ({ expect }) => {
     const limits = { registrationsPerAddressPerDay: 2, registrationsPerMinute: 100_000 };
     const { store } = newContext();
     const everybody = store.ephemeral("register").limits;
@@ -374,7 +374,7 @@ describe("too much of it", () => {
     ]);
   });
 
-  test("a client that never gets a token is forgotten after a day", async ({ expect }) => {
+  test("a client that never gets a token is deleted after a day", async ({ expect }) => {
     const before = Math.floor(Date.now() / 1000);
     const { body } = await registering(PUBLIC);
     const { expires } = await clientRow(String(body["client_id"]));

@@ -33,8 +33,8 @@ async function approved(
   return { asking, browser };
 }
 
-describe("a question that need not be asked again", () => {
-  test("B48: is asked for every application, and no provider is asked meanwhile", async ({
+describe("consent that was remembered", () => {
+  test("B48: does not count for another application, and no provider is called meanwhile", async ({
     expect,
   }) => {
     const provider = new FakeProvider("one");
@@ -44,7 +44,7 @@ describe("a question that need not be asked again", () => {
     expect([page.status, page.left, provider.started]).toEqual([200, undefined, []]);
   });
 
-  test("B49: not for the same of a server", async ({ expect }) => {
+  test("B49: is not asked for again for the same access to a server", async ({ expect }) => {
     const { asking, browser } = await approved();
     const page = await asking.visit({}, browser);
     expect(page.status).toBe(303);
@@ -52,20 +52,20 @@ describe("a question that need not be asked again", () => {
     expect((await asking.redeem(page.left ?? "")).status).toBe(200);
   });
 
-  test("B49: nor for a part of what was approved", async ({ expect }) => {
+  test("B49: is not asked for again for a part of the approved access", async ({ expect }) => {
     const { asking, browser } = await approved();
     const page = await asking.visit({ scope: "mcp:alpha" }, browser);
     expect((await asking.tokens(page)).scope).toBe("mcp:alpha");
   });
 
-  test("B49: but always for a program of this machine", async ({ expect }) => {
+  test("B49: is always asked for again for a program of this machine", async ({ expect }) => {
     const { asking, browser } = await approved({}, { redirect_uris: [REDIRECT_URI] });
     const page = await asking.visit({}, browser);
     expect([page.status, page.left]).toEqual([200, undefined]);
     expect(page.text).not.toContain("has changed");
   });
 
-  test("B49: only what spares a question is listed as remembered", async ({ expect }) => {
+  test("B49: is listed only if it avoids a question", async ({ expect }) => {
     const { browser } = await approved({}, { ...WEB_CLIENT, client_name: "On the web" });
     const local = { client_name: "On this machine", redirect_uris: [REDIRECT_URI] };
     const asking = await Asking.begin(local);
@@ -81,13 +81,13 @@ describe("a question that need not be asked again", () => {
     ["a question", { prompt: "consent" }],
     ["a sign-in", { prompt: "login" }],
     ["another account", { prompt: "select_account" }],
-  ] as const)("B49: and when %s is asked for", async ([, changes], { expect }) => {
+  ] as const)("B49: is asked for again when %s is requested", async ([, changes], { expect }) => {
     const { asking, browser } = await approved();
     const page = await asking.visit(changes, browser);
     expect([page.status, page.left]).toEqual([200, undefined]);
   });
 
-  test("and when the owner's code is another one: somebody else may have approved", async ({
+  test("is asked for again when the owner's code has changed, because another person may have approved", async ({
     expect,
   }) => {
     const { asking, browser } = await approved();
@@ -110,7 +110,7 @@ describe("a question that need not be asked again", () => {
     expect((await asking.visit({}, again)).status).toBe(303);
   });
 
-  test("B49: more than was approved is asked for, and marked", async ({ expect }) => {
+  test("B49: is asked for again for more access, which is marked", async ({ expect }) => {
     const asking = await Asking.begin(WEB_CLIENT);
     const browser = await ownersBrowser();
     await browser.submit(await asking.visit({ scope: "mcp:alpha" }, browser), {
@@ -126,13 +126,16 @@ describe("a question that need not be asked again", () => {
     { "Sec-Fetch-Dest": "iframe" },
     { "Sec-Fetch-Dest": "image", "Sec-Fetch-Mode": "no-cors" },
     { "Sec-Fetch-Dest": "empty", "Sec-Fetch-Mode": "cors" },
-  ])("B49: and when nobody would see the answer: %j", async (headers, { expect }) => {
-    const { asking, browser } = await approved();
-    const page = await browser.visit(asking.url(), headers);
-    expect([page.status, page.left]).toEqual([200, undefined]);
-  });
+  ])(
+    "B49: is asked for again when no person would see the answer: %j",
+    async (headers, { expect }) => {
+      const { asking, browser } = await approved();
+      const page = await browser.visit(asking.url(), headers);
+      expect([page.status, page.left]).toEqual([200, undefined]);
+    },
+  );
 
-  test("B49: and when the user is no longer signed in", async ({ expect }) => {
+  test("B49: is asked for again when the user is no longer signed in", async ({ expect }) => {
     const { asking, browser } = await approved();
     passTime(2 * HOUR + 1);
     const page = await asking.visit({}, browser);
@@ -140,7 +143,7 @@ describe("a question that need not be asked again", () => {
     expect(page.text).not.toContain("Not you?");
   });
 
-  test("B58: a changed document needs a new answer, and the page shows the change", async ({
+  test("B58: is asked for again when a document has changed, and the page shows the change", async ({
     expect,
   }) => {
     const url = `https://${newHost()}/client.json`;
@@ -167,7 +170,7 @@ describe("a question that need not be asked again", () => {
     }
   });
 
-  test("a document that changes while the question is open is not approved", async ({ expect }) => {
+  test("is not given to a document that changes while the page is open", async ({ expect }) => {
     const url = `https://${newHost()}/client.json`;
     const document = { client_id: url, client_name: "A", redirect_uris: [WEB_REDIRECT] };
     const serve = (change: object) =>
@@ -188,7 +191,7 @@ describe("a question that need not be asked again", () => {
   });
 });
 
-test("B50: an authorization that is begun ends nothing", async ({ expect }) => {
+test("B50: an authorization request that is started ends no access", async ({ expect }) => {
   const asking = await Asking.begin();
   const browser = await ownersBrowser();
   const resource = `${ORIGIN}/mcp/alpha`;
@@ -203,8 +206,10 @@ test("B50: an authorization that is begun ends nothing", async ({ expect }) => {
   expect((await asking.redeem(page.left ?? "")).status).toBe(200);
 });
 
-describe("Not you?", () => {
-  test("signs out, asks again, and has the provider ask who it is", async ({ expect }) => {
+describe("the link Not you?", () => {
+  test("signs out, asks for consent again, and makes the provider ask who the person is", async ({
+    expect,
+  }) => {
     const provider = new FakeProvider("one");
     const options = { providers: [provider] };
     const asking = await Asking.begin(WEB_CLIENT, options);
@@ -216,7 +221,7 @@ describe("Not you?", () => {
     const again = await browser.submit(page, { button: /^Not you/ });
     expect([again.status, again.text]).toEqual([200, expect.not.stringContaining("Ada")]);
     expect((await browser.visit("/login")).left?.host).toBe("one.idp.example");
-    provider.says = { kind: "identity", identity: stranger({ name: "Bea" }), authTime: 1 };
+    provider.result = { kind: "identity", identity: stranger({ name: "Bea" }), authTime: 1 };
     const away = await browser.submit(again, { button: "Approve" });
     expect(provider.started.at(-1)).toMatchObject({ fresh: true });
     const done = await browser.visit(provider.wayBack(away.left));

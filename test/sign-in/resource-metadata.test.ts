@@ -26,7 +26,7 @@ function documentOf(resource: string, scope: string, name: string): unknown {
   ];
 }
 
-describe("each endpoint has its document", () => {
+describe("each endpoint has its metadata document:", () => {
   test.for([
     ["B4", "/mcp", "mcp", "Edgeway"],
     ["B6", "/mcp/alpha", "mcp:alpha", "Edgeway: alpha"],
@@ -38,11 +38,11 @@ describe("each endpoint has its document", () => {
     expect(await jsonAt(AT + path)).toEqual(documentOf(ORIGIN + path, scope, name));
   });
 
-  test("B5: the one at the root is that of /mcp", async ({ expect }) => {
+  test("B5: the document at the root is that of /mcp", async ({ expect }) => {
     expect(await jsonAt(AT)).toEqual(await jsonAt(`${AT}/mcp`));
   });
 
-  test("B7: an endpoint that is not there has none", async ({ expect }) => {
+  test("B7: an endpoint that does not exist has none", async ({ expect }) => {
     const paths = ["/mcp/nobody", "/sse/nobody", "/mcp/", "/mcp/alpha/", "/", "//mcp", "/token"];
     const others = [
       "/mcp/Alpha",
@@ -60,7 +60,9 @@ describe("each endpoint has its document", () => {
     }
   });
 
-  test("it does not depend on the request, and may be read by every page", async ({ expect }) => {
+  test("a document does not depend on the request, and every page may read it", async ({
+    expect,
+  }) => {
     const headers = {
       ...{ "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "http", Origin: "null" },
       ...{ Forwarded: "host=evil.example", Authorization: "Bearer garbage" },
@@ -71,7 +73,7 @@ describe("each endpoint has its document", () => {
     expect(await response.text()).toBe(await (await send(`${AT}/mcp`)).text());
   });
 
-  test("it is read, and nothing else", async ({ expect }) => {
+  test("a document can only be read", async ({ expect }) => {
     const head = await send(`${AT}/mcp`, { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
     for (const method of ["POST", "PUT", "DELETE"]) {
@@ -108,7 +110,7 @@ describe("an address that a client guesses is answered with JSON, never with a p
   });
 });
 
-test("B9: the challenge of an endpoint leads to its document", async ({ expect }) => {
+test("B9: the challenge of an endpoint names its document", async ({ expect }) => {
   for (const path of ["/mcp", "/mcp/alpha", "/sse", "/sse/beta"]) {
     const refused = await post(ORIGIN + path, {});
     const challenge = refused.headers.get("www-authenticate") ?? "";

@@ -3,7 +3,16 @@
 import { describe, test } from "vitest";
 
 import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
-import { ask, connect, eventsOf, isGood, newClient, newCode, refreshing, told } from "./codes.ts";
+import {
+  ask,
+  connect,
+  eventsOf,
+  isGood,
+  newClient,
+  newCode,
+  refreshing,
+  statusAndError,
+} from "./codes.ts";
 import { REFUSED } from "./refreshes.ts";
 import { isRefused, statusWith } from "./token-use.ts";
 
@@ -16,11 +25,13 @@ describe("revocation", () => {
       [200, "no-store", ""],
     );
     expect(await isGood(tokens.access_token)).toBe(false);
-    expect(await told(await ask(refreshing(application, tokens.refresh_token)))).toEqual(REFUSED);
+    expect(await statusAndError(await ask(refreshing(application, tokens.refresh_token)))).toEqual(
+      REFUSED,
+    );
     expect(await eventsOf(person)).toEqual(["grant_created", "token_revoked"]);
   });
 
-  test("B76: and takes effect at the endpoint within seconds", async ({ expect }) => {
+  test("B76: takes effect at the endpoint within seconds", async ({ expect }) => {
     const { client, tokens } = await connect({ path: "/mcp/alpha", scopes: ["mcp:alpha"] });
     expect(await statusWith(tokens.access_token)).toBe(200);
     expect((await ask({ token: tokens.refresh_token, client_id: client })).status).toBe(200);
@@ -28,7 +39,7 @@ describe("revocation", () => {
   });
 
   test.for(["access_token", "refresh_token", "nonsense", undefined])(
-    "of an access token ends that one alone (hint: %s)",
+    "of an access token ends only that token (hint: %s)",
     async (token_type_hint, { expect }) => {
       const application = await connect();
       const { client, tokens, person } = application;
@@ -42,7 +53,7 @@ describe("revocation", () => {
     },
   );
 
-  test("of the refresh token from before ends the grant as well", async ({ expect }) => {
+  test("of the previous refresh token ends the grant as well", async ({ expect }) => {
     const application = await connect();
     const second = await tokensIn(
       await ask(refreshing(application, application.tokens.refresh_token)),
@@ -51,16 +62,16 @@ describe("revocation", () => {
     expect(await isGood(second.access_token)).toBe(false);
   });
 
-  test("a recent answer is not repeated", async ({ expect }) => {
+  test("prevents the repetition of a recent answer", async ({ expect }) => {
     const application = await connect();
     const { client, tokens } = application;
     const again = refreshing(application, tokens.refresh_token);
     const second = await tokensIn(await ask(again));
     await ask({ token: second.refresh_token, client_id: client });
-    expect(await told(await ask(again))).toEqual(REFUSED);
+    expect(await statusAndError(await ask(again))).toEqual(REFUSED);
   });
 
-  test("nor an access token that was revoked since", async ({ expect }) => {
+  test("prevents the repetition of an access token that was revoked since", async ({ expect }) => {
     const application = await connect();
     const { client, tokens } = application;
     const again = refreshing(application, tokens.refresh_token);
@@ -71,7 +82,7 @@ describe("revocation", () => {
     expect(await isGood(third.access_token)).toBe(true);
   });
 
-  test("B77: of what is no token is fine", async ({ expect }) => {
+  test("B77: of an unknown token succeeds", async ({ expect }) => {
     const { client_id } = await newClient();
     for (const token of [
       "bogus",
@@ -99,7 +110,7 @@ describe("revocation", () => {
     expect((await ask(refreshing(application, tokens.refresh_token))).status).toBe(200);
   });
 
-  test("B77: without a client, or without its secret, nothing is revoked", async ({ expect }) => {
+  test("B77: without a client, or without its secret, revokes nothing", async ({ expect }) => {
     const { client_id, client_secret } = await newClient({
       redirect_uris: [REDIRECT_URI],
       token_endpoint_auth_method: "client_secret_post",
@@ -112,19 +123,19 @@ describe("revocation", () => {
       { client_id, client_secret: "x" },
       { client_id: "x" },
     ]) {
-      expect(await told(await ask({ token, ...wrong }))).toEqual([401, "invalid_client"]);
+      expect(await statusAndError(await ask({ token, ...wrong }))).toEqual([401, "invalid_client"]);
     }
     expect(await isGood(token)).toBe(true);
     await ask({ token, client_id, client_secret });
     expect(await isGood(token)).toBe(false);
   });
 
-  test("without a token is a mistake", async ({ expect }) => {
+  test("without a token is an error", async ({ expect }) => {
     const { client_id } = await newClient();
-    expect(await told(await ask({ client_id }))).toEqual([400, "unsupported_grant_type"]);
+    expect(await statusAndError(await ask({ client_id }))).toEqual([400, "unsupported_grant_type"]);
   });
 
-  test("while it is refreshed: afterwards nothing of it is good", async ({ expect }) => {
+  test("during a refresh invalidates everything of the grant", async ({ expect }) => {
     const application = await connect();
     const { client, tokens } = application;
     const [refreshed] = await Promise.all([
@@ -134,19 +145,21 @@ describe("revocation", () => {
     const after = refreshed.ok ? await tokensIn(refreshed) : tokens;
     expect(await isGood(after.access_token)).toBe(false);
     expect(await isGood(tokens.access_token)).toBe(false);
-    expect(await told(await ask(refreshing(application, after.refresh_token)))).toEqual(REFUSED);
+    expect(await statusAndError(await ask(refreshing(application, after.refresh_token)))).toEqual(
+      REFUSED,
+    );
   });
 });
 
-describe("an end that the user makes", () => {
-  test("B106: a grant that is disconnected takes its tokens along", async ({ expect }) => {
+describe("a user can end", () => {
+  test("B106: a grant, and its tokens with it", async ({ expect }) => {
     const application = await connect();
     const { person, grant, tokens } = application;
     const again = refreshing(application, tokens.refresh_token);
     await ask(again);
     expect(await person.shard.endGrant(person.id, grant)).toBe(true);
     expect(await isGood(tokens.access_token)).toBe(false);
-    expect(await told(await ask(again))).toEqual(REFUSED);
+    expect(await statusAndError(await ask(again))).toEqual(REFUSED);
     expect(await person.shard.endGrant(person.id, grant)).toBe(false);
   });
 
@@ -157,7 +170,7 @@ describe("an end that the user makes", () => {
     const ended = await person.shard.grants.revokeAll(person.id, client);
     expect(ended).toHaveLength(2);
     expect(await isGood(tokens.access_token)).toBe(false);
-    expect(await told(await ask(pending.form))).toEqual(REFUSED);
+    expect(await statusAndError(await ask(pending.form))).toEqual(REFUSED);
     expect(await isGood(other.tokens.access_token)).toBe(true);
   });
 
@@ -168,10 +181,10 @@ describe("an end that the user makes", () => {
     await one.person.shard.revokeEverything(one.person.id);
     const good = [one, two].map(({ tokens }) => isGood(tokens.access_token));
     expect(await Promise.all(good)).toEqual([false, false]);
-    expect(await told(await ask(pending.form))).toEqual(REFUSED);
+    expect(await statusAndError(await ask(pending.form))).toEqual(REFUSED);
   });
 
-  test("of an application for all users", async ({ expect }) => {
+  test("an application for all users", async ({ expect }) => {
     // The second has an address that is too long to be kept beside its grant.
     const [short, long] = [REDIRECT_URI, `https://a.example/${"x".repeat(1500)}`];
     const { client_id: client } = await newClient({

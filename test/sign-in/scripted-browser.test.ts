@@ -50,7 +50,7 @@ const PAGE: Answer = [200, [["Referrer-Policy", "no-referrer"]], FORMS];
 const GONE: Answer = [303, [["Location", "http://127.0.0.1:9/cb?code=1"]]];
 
 describe("forms", () => {
-  test("are found by what is on them, and sent as they are", async ({ expect }) => {
+  test("are found by their content, and sent unchanged", async ({ expect }) => {
     const { browser, sent } = siteOf({ "/page": PAGE, "/authorize": GONE, "/switch": PAGE });
     const page = await browser.visit("/page");
     expect(page.text).toContain("Connect <App> & more?");
@@ -77,7 +77,9 @@ describe("forms", () => {
     ]);
   });
 
-  test("take what is filled in, and nothing that is not offered", async ({ expect }) => {
+  test("accept the values that are filled in, and no field that is not offered", async ({
+    expect,
+  }) => {
     const { browser, sent } = siteOf({ "/page": PAGE, "/authorize": GONE });
     const page = await browser.visit("/page");
     await browser.submit(page, {
@@ -104,7 +106,7 @@ describe("forms", () => {
   });
 });
 
-describe("headers", () => {
+describe("request headers", () => {
   test("are those of Chromium for a typed address, and for a form", async ({ expect }) => {
     const open: Answer = [200, [], FORMS];
     const { browser, sent } = siteOf({ "/page": PAGE, "/open": open, "/authorize": GONE });
@@ -144,7 +146,7 @@ describe("cookies", () => {
     expect(await cookieAt("/")).toBeUndefined();
   });
 
-  test("that are for the site alone stay at home on the way back from another", async ({
+  test("that are same-site are not sent on the redirect back from another site", async ({
     expect,
   }) => {
     const idp = "https://idp.example";
@@ -171,7 +173,7 @@ describe("cookies", () => {
   });
 });
 
-test("the challenge of RFC 7636, appendix B", async ({ expect }) => {
+test("the challenge is that of RFC 7636, appendix B", async ({ expect }) => {
   const { challenge } = await newPkce("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
   expect(challenge).toBe("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
 });

@@ -51,12 +51,12 @@ async function saidOfTasks(): Promise<number> {
   return sent.flat().length;
 }
 
-describe("a task of one user, for", () => {
+describe("a task of one user does not exist for", () => {
   test.for<[name: string, token: () => Promise<string>]>([
     ["another user", async () => (await bob.key()).token],
     ["another application of the same user", async () => (await ann.connect()).tokens.access_token],
     ["another key of the same user", async () => (await ann.key()).token],
-  ])("%s: nothing, and nothing reaches the upstream", async ([, token], { expect }) => {
+  ])("%s, and no request reaches the upstream", async ([, token], { expect }) => {
     const mine = (await ann.key()).token;
     const theirs = await token();
     const [taskId, other] = [await begin(mine), await begin(theirs)];

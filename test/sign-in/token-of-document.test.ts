@@ -4,7 +4,16 @@ import { describe, test } from "vitest";
 
 import { REDIRECT_URI, tokensIn } from "../support/oauth-requests.ts";
 import { hitsAt, newHost, serveAt, serveJsonAt } from "./canary.ts";
-import { ask, type Code, connect, isGood, newClient, newCode, refreshing, told } from "./codes.ts";
+import {
+  ask,
+  type Code,
+  connect,
+  isGood,
+  newClient,
+  newCode,
+  refreshing,
+  statusAndError,
+} from "./codes.ts";
 import { DAY, later } from "./later.ts";
 import { ORIGIN } from "./gateway.ts";
 import { newOwner } from "./owners.ts";
@@ -40,8 +49,8 @@ async function newSigningClient(
 
 const REFUSED = [401, "invalid_client"];
 
-describe("a public client", () => {
-  test("gets, refreshes and revokes its tokens; its document is loaded once", async ({
+describe("a public client with a document", () => {
+  test("gets, refreshes and revokes its tokens, and its document is loaded once", async ({
     expect,
   }) => {
     const { id, host } = await newDocumentClient();
@@ -57,30 +66,32 @@ describe("a public client", () => {
   test("has no secret", async ({ expect }) => {
     const { id } = await newDocumentClient();
     const { form } = await newCode({ client: id });
-    expect(await told(await ask({ ...form, client_secret: "x" }))).toEqual(REFUSED);
+    expect(await statusAndError(await ask({ ...form, client_secret: "x" }))).toEqual(REFUSED);
     const header = { Authorization: `Basic ${btoa(`${encodeURIComponent(id)}:x`)}` };
-    expect(await told(await ask({ ...form, client_id: undefined }, header))).toEqual(REFUSED);
+    expect(await statusAndError(await ask({ ...form, client_id: undefined }, header))).toEqual(
+      REFUSED,
+    );
     expect((await ask(form)).status).toBe(200);
   });
 
-  test("does not sign, so a signed request comes from another client", async ({ expect }) => {
+  test("does not sign, so a signed request is one of another client", async ({ expect }) => {
     const { id } = await newDocumentClient();
     const { form } = await newCode({ client: id });
     const signed = await (await Signer.make()).parameters(id);
-    expect(await told(await ask({ ...form, ...signed }))).toEqual(REFUSED);
+    expect(await statusAndError(await ask({ ...form, ...signed }))).toEqual(REFUSED);
     expect((await ask(form)).status).toBe(200);
   });
 
-  test("whose document is gone gets no more tokens", async ({ expect }) => {
+  test("whose document was removed gets no more tokens", async ({ expect }) => {
     const { id } = await newDocumentClient();
     const application = await connect({ client: id });
     await serveJsonAt(id, { client_id: "https://elsewhere.client.example/x" });
     later(DAY);
     const form = refreshing(application, application.tokens.refresh_token);
-    expect(await told(await ask(form))).toEqual(REFUSED);
+    expect(await statusAndError(await ask(form))).toEqual(REFUSED);
   });
 
-  test("whose document is unavailable for a while gets them all the same", async ({ expect }) => {
+  test("whose document is unavailable for a while still gets tokens", async ({ expect }) => {
     const { id } = await newDocumentClient();
     const application = await connect({ client: id });
     await serveAt(id, { status: 503 });
@@ -91,7 +102,7 @@ describe("a public client", () => {
 });
 
 describe("a client that has to sign", () => {
-  test("does, for each request anew", async ({ expect }) => {
+  test("signs each request anew", async ({ expect }) => {
     const { id, signer } = await newSigningClient();
     const { form } = await newCode({ client: id });
     const tokens = await tokensIn(await ask({ ...form, ...(await signer.parameters(id)) }));
@@ -102,7 +113,7 @@ describe("a client that has to sign", () => {
     // Who it is was proved twice; the answer is the one of the window.
     expect([answers.map(({ status }) => status), new Set(bodies).size]).toEqual([[200, 200], 1]);
     const revocation = { token: tokens.access_token, client_id: id };
-    expect(await told(await ask(revocation))).toEqual(REFUSED);
+    expect(await statusAndError(await ask(revocation))).toEqual(REFUSED);
     await ask({ ...revocation, ...(await signer.parameters(id)) });
     expect(await isGood(tokens.access_token)).toBe(false);
   });
@@ -114,7 +125,7 @@ describe("a client that has to sign", () => {
     expect((await ask({ ...bare, ...(await signer.parameters(id)) })).status).toBe(200);
   });
 
-  test("is refused without, and its code is not spent", async ({ expect }) => {
+  test("is refused without a signature, and its code stays valid", async ({ expect }) => {
     const { id, signer } = await newSigningClient();
     const { form } = await newCode({ client: id });
     const other = await Signer.make();
@@ -130,12 +141,15 @@ describe("a client that has to sign", () => {
       "a secret beside": { ...(await signer.parameters(id)), client_secret: "x" },
     };
     for (const [name, parameters] of Object.entries(wrong)) {
-      expect([name, await told(await ask({ ...form, ...parameters }))]).toEqual([name, REFUSED]);
+      expect([name, await statusAndError(await ask({ ...form, ...parameters }))]).toEqual([
+        name,
+        REFUSED,
+      ]);
     }
     expect((await ask({ ...form, ...(await signer.parameters(id)) })).status).toBe(200);
   });
 
-  test("uses a statement once, also in parallel", async ({ expect }) => {
+  test("can use an assertion once, also in parallel", async ({ expect }) => {
     const { id, signer } = await newSigningClient();
     const { form } = await newCode({ client: id });
     const tokens = await tokensIn(await ask({ ...form, ...(await signer.parameters(id)) }));
@@ -146,12 +160,12 @@ describe("a client that has to sign", () => {
     expect(statuses).toEqual([200, ...Array<number>(7).fill(401)]);
   });
 
-  test("may omit it when its document lists `none` too", async ({ expect }) => {
+  test("may omit the signature when its document lists `none` too", async ({ expect }) => {
     const { id, signer } = await newSigningClient("none");
     const [one, other] = [await newCode({ client: id }), await newCode({ client: id })];
     expect((await ask(one.form)).status).toBe(200);
     const wrong = await (await Signer.make()).parameters(id);
-    expect(await told(await ask({ ...other.form, ...wrong }))).toEqual(REFUSED);
+    expect(await statusAndError(await ask({ ...other.form, ...wrong }))).toEqual(REFUSED);
     expect((await ask({ ...other.form, ...(await signer.parameters(id)) })).status).toBe(200);
   });
 });
@@ -165,17 +179,22 @@ function form(client: string, code: string): Code["form"] {
   };
 }
 
-describe("an address that anyone can name", () => {
-  test("B57a: is not asked for a code that does not exist", async ({ expect }) => {
+describe("a document address that anyone can name", () => {
+  test("B57a: is not requested for a code that does not exist", async ({ expect }) => {
     const { id, host } = await newDocumentClient();
     for (const code of [CODE, "bogus", "a:b:c"]) {
-      expect(await told(await ask(form(id, code)))).toEqual([400, "invalid_grant"]);
+      expect(await statusAndError(await ask(form(id, code)))).toEqual([400, "invalid_grant"]);
     }
-    expect(await told(await ask(refreshing({ client: id }, CODE)))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask(refreshing({ client: id }, CODE)))).toEqual([
+      400,
+      "invalid_grant",
+    ]);
     expect(await hitsAt(host)).toEqual([]);
   });
 
-  test("B57a: nor for one of another client, nor with a statement", async ({ expect }) => {
+  test("B57a: is not requested for a code of another client, or with an assertion", async ({
+    expect,
+  }) => {
     const { id, host, signer } = await newSigningClient();
     const person = await newOwner();
     const theirs = await connect({ person });
@@ -187,7 +206,7 @@ describe("an address that anyone can name", () => {
       { ...pending.form, client_id: undefined, ...signed },
       refreshing({ client: id }, theirs.tokens.refresh_token),
     ]) {
-      expect(await told(await ask(asked))).toEqual([400, "invalid_grant"]);
+      expect(await statusAndError(await ask(asked))).toEqual([400, "invalid_grant"]);
     }
     expect((await ask({ client_id: id, token: theirs.tokens.access_token })).status).toBe(200);
     expect((await ask({ client_id: id, token: "x" })).status).toBe(200);
@@ -201,10 +220,10 @@ describe("an address that anyone can name", () => {
     ["password", "unsupported_grant_type"],
     ["urn:ietf:params:oauth:grant-type:jwt-bearer", "unsupported_grant_type"],
     [undefined, "unsupported_grant_type"],
-  ])("nor for the grant type %s", async ([grant_type, error], { expect }) => {
+  ])("is not requested for the grant type %s", async ([grant_type, error], { expect }) => {
     const { id, host } = await newDocumentClient();
     const { code: _, ...rest } = form(id, CODE) as Record<string, string>;
-    expect(await told(await ask({ ...rest, grant_type }))).toEqual([400, error]);
+    expect(await statusAndError(await ask({ ...rest, grant_type }))).toEqual([400, error]);
     expect(await hitsAt(host)).toEqual([]);
   });
 
@@ -214,7 +233,7 @@ describe("an address that anyone can name", () => {
     "https://localhost/x",
     "https://u@a.client.example/x",
     "https://a.client.example/",
-  ])("whatever it is: %s", async (id, { expect }) => {
-    expect(await told(await ask(form(id, CODE)))).toEqual([400, "invalid_grant"]);
+  ])("is not requested, whatever the address: %s", async (id, { expect }) => {
+    expect(await statusAndError(await ask(form(id, CODE)))).toEqual([400, "invalid_grant"]);
   });
 });

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { REDIRECT_URI } from "../support/oauth-requests.ts";
-import { ask, basic, newClient, newCode, told } from "./codes.ts";
+import { ask, basic, newClient, newCode, statusAndError } from "./codes.ts";
 import { fromElsewhere } from "./context.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
 import { later } from "./later.ts";
@@ -13,23 +13,23 @@ const CONFIDENTIAL = {
   token_endpoint_auth_method: "client_secret_basic",
 };
 
-describe("bad requests", () => {
+describe("a bad token request is refused:", () => {
   test.for(["GET", "PUT", "DELETE", "HEAD"])("B69: %s", async (method, { expect }) => {
     const response = await gateway.send(`${ORIGIN}/token`, { method });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
     expect(response.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("B69: JSON, no type, a form in parts", async ({ expect }) => {
+  test("B69: JSON, no content type, a multipart form", async ({ expect }) => {
     const { form } = await newCode();
     for (const type of ["application/json", "", "text/plain", "multipart/form-data; boundary=x"]) {
       const response = await ask(form, { "Content-Type": type });
-      expect([type, await told(response)]).toEqual([type, [400, "invalid_request"]]);
+      expect([type, await statusAndError(response)]).toEqual([type, [400, "invalid_request"]]);
     }
     const body = new FormData();
     for (const [name, value] of Object.entries(form)) body.append(name, value ?? "");
     const parts = await gateway.send(`${ORIGIN}/token`, { method: "POST", body });
-    expect(await told(parts)).toEqual([400, "invalid_request"]);
+    expect(await statusAndError(parts)).toEqual([400, "invalid_request"]);
     expect((await ask(form)).status).toBe(200);
   });
 
@@ -40,7 +40,7 @@ describe("bad requests", () => {
       const body = new URLSearchParams(plain);
       body.append(twice, form[twice] ?? "");
       const response = await gateway.send(`${ORIGIN}/token`, { method: "POST", body });
-      expect([twice, await told(response)]).toEqual([twice, [400, "invalid_request"]]);
+      expect([twice, await statusAndError(response)]).toEqual([twice, [400, "invalid_request"]]);
     }
     // Without a value it is as if it were not there.
     const body = new URLSearchParams([...plain, ["code", ""], ["scope", ""], ["scope", ""]]);
@@ -54,12 +54,12 @@ describe("bad requests", () => {
     body.append("resource", `${ORIGIN}/mcp`);
     body.append("resource", `${ORIGIN}/mcp/alpha`);
     const response = await gateway.send(`${ORIGIN}/token`, { method: "POST", body });
-    expect(await told(response)).toEqual([400, "invalid_target"]);
+    expect(await statusAndError(response)).toEqual([400, "invalid_target"]);
   });
 
   test("B69: 17 KB, declared or not", async ({ expect }) => {
     const { form } = await newCode();
-    expect(await told(await ask({ ...form, extra: "x".repeat(17_000) }))).toEqual([
+    expect(await statusAndError(await ask({ ...form, extra: "x".repeat(17_000) }))).toEqual([
       ...[413, "invalid_request"],
     ]);
     const headers = { "Content-Type": "application/x-www-form-urlencoded" };
@@ -68,13 +68,13 @@ describe("bad requests", () => {
     expect(streamed.status).toBe(413);
   });
 
-  test("B69: parameters in the address", async ({ expect }) => {
+  test("B69: parameters in the URL", async ({ expect }) => {
     const { form } = await newCode();
     const query = new URLSearchParams(form as Record<string, string>);
     for (const url of [`${ORIGIN}/token?${query.toString()}`, `${ORIGIN}/token?client_secret=x`]) {
       const headers = { "Content-Type": "application/x-www-form-urlencoded" };
       const response = await gateway.send(url, { method: "POST", headers, body: "" });
-      expect(await told(response)).toEqual([400, "invalid_request"]);
+      expect(await statusAndError(response)).toEqual([400, "invalid_request"]);
     }
     expect((await ask(form)).status).toBe(200);
   });
@@ -89,23 +89,23 @@ describe("bad requests", () => {
   ])("B69b, B93: the grant type %j", async ([grant_type, error], { expect }) => {
     const { form } = await newCode();
     const { code, ...rest } = form as Record<string, string>;
-    expect(await told(await ask({ ...rest, grant_type, code }))).toEqual([400, error]);
+    expect(await statusAndError(await ask({ ...rest, grant_type, code }))).toEqual([400, error]);
   });
 
   test.for(["", "x", "a:b", "a:b:c", ":x:y", "::", "a:b:c:d", "%00", "u_1:../../x:y", "\u202e"])(
-    "a code that is none: %j",
+    "an invalid code: %j",
     async (code, { expect }) => {
       const { form } = await newCode();
-      const [status, error] = await told(await ask({ ...form, code }));
+      const [status, error] = await statusAndError(await ask({ ...form, code }));
       expect(status).toBe(400);
       expect(error).toBe(code === "" ? "invalid_request" : "invalid_grant");
     },
   );
 
-  test("client ids that are none", async ({ expect }) => {
+  test("invalid client ids", async ({ expect }) => {
     const { form } = await newCode();
     for (const client_id of [":x", "client:x", "a b", "x\ny", "x".repeat(600), "__proto__", "é"]) {
-      const [status] = await told(await ask({ ...form, client_id }));
+      const [status] = await statusAndError(await ask({ ...form, client_id }));
       expect([client_id, status]).toEqual([
         client_id,
         /^[\x21-\x7e]{1,512}$/.test(client_id) ? 401 : 400,
@@ -114,11 +114,14 @@ describe("bad requests", () => {
   });
 });
 
-describe("the client of a request", () => {
+describe("the client of a request is checked:", () => {
   test("B69a: an unknown client, and none", async ({ expect }) => {
     const { form } = await newCode();
     for (const client_id of ["nobody0123456789", undefined]) {
-      expect(await told(await ask({ ...form, client_id }))).toEqual([401, "invalid_client"]);
+      expect(await statusAndError(await ask({ ...form, client_id }))).toEqual([
+        401,
+        "invalid_client",
+      ]);
     }
   });
 
@@ -126,24 +129,24 @@ describe("the client of a request", () => {
     const { client_id: id, client_secret: secret } = await newClient(CONFIDENTIAL);
     const { form } = await newCode({ client: id });
     const bare = { ...form, client_id: undefined };
-    expect(await told(await ask(form))).toEqual([401, "invalid_client"]);
+    expect(await statusAndError(await ask(form))).toEqual([401, "invalid_client"]);
     const wrong = await ask(bare, basic(id, "wrong"));
     expect(wrong.headers.get("www-authenticate")).toMatch(/^Basic /);
-    expect(await told(wrong)).toEqual([401, "invalid_client"]);
+    expect(await statusAndError(wrong)).toEqual([401, "invalid_client"]);
     const broken = await ask(bare, { Authorization: "Basic !" });
-    expect(await told(broken)).toEqual([401, "invalid_client"]);
+    expect(await statusAndError(broken)).toEqual([401, "invalid_client"]);
     const both = await ask({ ...bare, client_secret: secret }, basic(id, secret));
-    expect(await told(both)).toEqual([400, "invalid_request"]);
+    expect(await statusAndError(both)).toEqual([400, "invalid_request"]);
     // Repeating the id beside the header says nothing new.
     expect((await ask(form, basic(id, secret))).status).toBe(200);
   });
 
-  test("a header that is no authentication of a client is overlooked", async ({ expect }) => {
+  test("a header that is no client authentication is ignored", async ({ expect }) => {
     const { form } = await newCode();
     expect((await ask(form, { Authorization: "Bearer x" })).status).toBe(200);
   });
 
-  test("100 wrong secrets: the client that fails has to wait, and no other", async ({ expect }) => {
+  test("100 wrong secrets make only that client wait", async ({ expect }) => {
     const { client_id: id, client_secret: secret } = await newClient(CONFIDENTIAL);
     const { form } = await newCode({ client: id });
     const other = await newCode();
@@ -157,7 +160,7 @@ describe("the client of a request", () => {
     expect(statuses).toEqual([...Array<number>(60).fill(401), ...Array<number>(40).fill(429)]);
     const refused = await ask(bare, { ...address, ...basic(id, secret) });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(await told(refused)).toEqual([429, "temporarily_unavailable"]);
+    expect(await statusAndError(refused)).toEqual([429, "temporarily_unavailable"]);
     // A neighbour that asks rightly, and the same client elsewhere.
     expect((await ask(other.form, address)).status).toBe(200);
     expect((await ask(bare, basic(id, secret))).status).toBe(200);

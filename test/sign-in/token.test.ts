@@ -13,7 +13,7 @@ import {
   newClient,
   newCode,
   refreshing,
-  told,
+  statusAndError,
 } from "./codes.ts";
 import { ORIGIN } from "./gateway.ts";
 import { Person } from "./people.ts";
@@ -58,38 +58,44 @@ describe("a code", () => {
       `${ORIGIN}/mcp/nobody`,
       "https://a.example/mcp",
     ]) {
-      expect(await told(await ask({ ...form, resource }))).toEqual([400, "invalid_target"]);
+      expect(await statusAndError(await ask({ ...form, resource }))).toEqual([
+        400,
+        "invalid_target",
+      ]);
     }
     expect((await ask(form)).status).toBe(200);
   });
 
-  test("for one server is no token for another", async ({ expect }) => {
+  test("for one server gives no token for another", async ({ expect }) => {
     const { tokens } = await connect({ path: "/mcp/alpha", scopes: ["mcp:alpha"] });
     const paths = ["/mcp/alpha", "/mcp", "/mcp/beta", "/admin"];
     const good = await Promise.all(paths.map((path) => isGood(tokens.access_token, path)));
     expect(good).toEqual([true, false, false, false]);
   });
 
-  test("B61: is not spent by a wrong verifier, but by five of them", async ({ expect }) => {
+  test("B61: stays valid after a wrong verifier, but not after five", async ({ expect }) => {
     const { form, person } = await newCode();
     const wrong = async (): Promise<unknown> =>
-      told(await ask({ ...form, code_verifier: newSecret() }));
+      statusAndError(await ask({ ...form, code_verifier: newSecret() }));
     for (let n = 0; n < 4; n++) expect(await wrong()).toEqual([400, "invalid_grant"]);
     expect((await ask(form)).status).toBe(200);
 
     const other = await newCode({ person });
     for (let n = 0; n < 5; n++) await ask({ ...other.form, code_verifier: newSecret() });
-    expect(await told(await ask(other.form))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask(other.form))).toEqual([400, "invalid_grant"]);
     expect(await eventsOf(person)).toEqual(["grant_created", "denied"]);
   });
 
-  test("is not spent by who does not have it, however often they try", async ({ expect }) => {
+  test("stays valid when a client without it guesses, however often", async ({ expect }) => {
     const { form, person, grant, code: whole } = await newCode();
     const guess = `${person.id}:${grant}:${"x".repeat(32)}`;
     const part = { ...form, code: whole.slice(0, -1) };
-    expect(await told(await ask(part))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask(part))).toEqual([400, "invalid_grant"]);
     for (let n = 0; n < 8; n++) {
-      expect(await told(await ask({ ...form, code: guess }))).toEqual([400, "invalid_grant"]);
+      expect(await statusAndError(await ask({ ...form, code: guess }))).toEqual([
+        400,
+        "invalid_grant",
+      ]);
     }
     const { access_token } = await tokensIn(await ask(form));
     for (let n = 0; n < 8; n++) await ask({ ...form, code: guess });
@@ -100,53 +106,59 @@ describe("a code", () => {
     const { form } = await newCode();
     const verifiers = [undefined, "", "x".repeat(42), "x".repeat(129), `${"x".repeat(42)}!`];
     for (const code_verifier of verifiers) {
-      expect(await told(await ask({ ...form, code_verifier }))).toEqual([400, "invalid_request"]);
+      expect(await statusAndError(await ask({ ...form, code_verifier }))).toEqual([
+        400,
+        "invalid_request",
+      ]);
     }
     const secret = await newClient(CONFIDENTIAL);
     const withSecret = await newCode({ client: secret.client_id });
     const without = { ...withSecret.form, client_id: undefined, code_verifier: undefined };
     const header = basic(secret.client_id, secret.client_secret);
-    expect(await told(await ask(without, header))).toEqual([400, "invalid_request"]);
+    expect(await statusAndError(await ask(without, header))).toEqual([400, "invalid_request"]);
     expect((await ask({ ...withSecret.form, client_id: undefined }, header)).status).toBe(200);
   });
 
   test("B63: needs the redirect URI of the request, if any", async ({ expect }) => {
     const { form } = await newCode();
     for (const redirect_uri of ["https://a.example/cb", "http://127.0.0.1:10/cb"]) {
-      expect(await told(await ask({ ...form, redirect_uri }))).toEqual([400, "invalid_grant"]);
+      expect(await statusAndError(await ask({ ...form, redirect_uri }))).toEqual([
+        400,
+        "invalid_grant",
+      ]);
     }
     expect((await ask({ ...form, redirect_uri: undefined })).status).toBe(200);
   });
 
-  test("B64: is of no use to another client, and is not spent by it", async ({ expect }) => {
+  test("B64: is refused to another client, and stays valid", async ({ expect }) => {
     const { form } = await newCode();
     const { client_id, client_secret } = await newClient(CONFIDENTIAL);
     const other = { ...form, client_id: undefined };
     const header = basic(client_id, client_secret);
-    expect(await told(await ask(other, header))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask(other, header))).toEqual([400, "invalid_grant"]);
     expect((await ask(form)).status).toBe(200);
   });
 
-  test("B65: that comes back ends what it was redeemed for", async ({ expect }) => {
+  test("B65: that is used again revokes the tokens that it gave", async ({ expect }) => {
     const code = await connect();
     const { form, tokens, person } = code;
     expect(await isGood(tokens.access_token)).toBe(true);
-    expect(await told(await ask(form))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask(form))).toEqual([400, "invalid_grant"]);
     expect(await isGood(tokens.access_token)).toBe(false);
     const refreshed = await ask(refreshing(code, tokens.refresh_token));
-    expect(await told(refreshed)).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(refreshed)).toEqual([400, "invalid_grant"]);
     expect(await eventsOf(person)).toEqual(["grant_created", "code_reuse"]);
     expect(await person.shard.grants.list(person.id)).toEqual([]);
   });
 
-  test("B66: is redeemed once by 64 at a time", async ({ expect }) => {
+  test("B66: is redeemed once by 64 concurrent requests", async ({ expect }) => {
     const { form } = await newCode();
     const answers = await Promise.all(Array.from({ length: 64 }, () => ask(form)));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(63).fill(400)]);
   });
 
-  test("B66: is redeemed once however the request is dressed up", async ({ expect }) => {
+  test("B66: is redeemed once, however the request is written", async ({ expect }) => {
     const { form, code, verifier, client } = await newCode();
     const others = [
       { ...form, refresh_token: code, token: code },
@@ -166,25 +178,27 @@ describe("a code", () => {
     later(119 * SECOND);
     expect((await ask(early.form)).status).toBe(200);
     later(2 * SECOND);
-    expect(await told(await ask(late.form))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask(late.form))).toEqual([400, "invalid_grant"]);
   });
 
-  test("of a user who was disabled meanwhile brings nothing", async ({ expect }) => {
+  test("of a user who was disabled meanwhile gives no token", async ({ expect }) => {
     const { form, person } = await newCode();
     await person.shard.setDisabled(person.id, true);
-    expect(await told(await ask(form))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask(form))).toEqual([400, "invalid_grant"]);
     await person.shard.setDisabled(person.id, false);
-    expect(await told(await ask(form))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask(form))).toEqual([400, "invalid_grant"]);
     expect(await eventsOf(person)).toEqual([]);
   });
 
-  test("of an application that was disconnected meanwhile brings nothing", async ({ expect }) => {
+  test("of an application that was disconnected meanwhile gives no token", async ({ expect }) => {
     const { form, person, client } = await newCode();
     await person.shard.grants.revokeAll(person.id, client);
-    expect(await told(await ask(form))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask(form))).toEqual([400, "invalid_grant"]);
   });
 
-  test("B113: its access token lasts as long as `expires_in` announces", async ({ expect }) => {
+  test("B113: gives an access token that lasts as long as `expires_in` announces", async ({
+    expect,
+  }) => {
     const { tokens } = await connect();
     later(tokens.expires_in * SECOND - 1500);
     expect(await isGood(tokens.access_token)).toBe(true);
@@ -194,7 +208,7 @@ describe("a code", () => {
 });
 
 describe("an application of one user", () => {
-  test("keeps ten sign-ins, and always the newest", async ({ expect }) => {
+  test("keeps its ten newest sign-ins", async ({ expect }) => {
     const person = await Person.signIn();
     const { client_id: client } = await newClient();
     const all: string[] = [];
@@ -225,7 +239,7 @@ describe("a registration", () => {
     const used = await connect();
     const { client_id: unused } = await newClient();
     later(2 * DAY);
-    expect(await told(await ask({ client_id: unused, token: "x" }))).toEqual([
+    expect(await statusAndError(await ask({ client_id: unused, token: "x" }))).toEqual([
       401,
       "invalid_client",
     ]);
@@ -240,21 +254,21 @@ describe("a registration", () => {
       expect((await ask({ client_id: used.client, token: "x" })).status).toBe(200);
     }
     const dead = await ask(refreshing(used, more.refresh_token));
-    expect(await told(dead)).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(dead)).toEqual([400, "invalid_grant"]);
     expect((await ask({ client_id: used.client, token: "x" })).status).toBe(200);
     later(10 * DAY);
-    expect(await told(await ask({ client_id: used.client, token: "x" }))).toEqual([
+    expect(await statusAndError(await ask({ client_id: used.client, token: "x" }))).toEqual([
       ...[401, "invalid_client"],
     ]);
   });
 
-  test("is not kept by who revokes what does not exist", async ({ expect }) => {
+  test("is not kept by revocations of unknown tokens", async ({ expect }) => {
     const { client_id } = await newClient();
     const token = `${(await Person.signIn()).id}:${"g".repeat(16)}:${"x".repeat(32)}`;
     later(DAY / 2);
     expect((await ask({ client_id, token })).status).toBe(200);
     expect((await ask({ client_id, token: "x" })).status).toBe(200);
     later(DAY / 2 + 60 * SECOND);
-    expect(await told(await ask({ client_id, token }))).toEqual([401, "invalid_client"]);
+    expect(await statusAndError(await ask({ client_id, token }))).toEqual([401, "invalid_client"]);
   });
 });

@@ -17,7 +17,7 @@ import { modern } from "../integration/client.ts";
 import { EventReader } from "../integration/event-reader.ts";
 import { tokensIn } from "../support/oauth-requests.ts";
 import { passTime } from "./clock.ts";
-import { ask, connect, type Form, isGood, newCode, refreshing, told } from "./codes.ts";
+import { ask, connect, type Form, isGood, newCode, refreshing, statusAndError } from "./codes.ts";
 import { ORIGIN } from "./gateway.ts";
 import { newOwner } from "./owners.ts";
 import { as, newMaker, Person, records, SOMEBODY } from "./people.ts";
@@ -43,7 +43,7 @@ async function isSignedIn(visitor: Visitor): Promise<boolean> {
 }
 
 describe("access that began under an earlier owner code", () => {
-  test("is good for nothing, beside what began under the one of today", async ({ expect }) => {
+  test("is invalid, beside access that began under the current code", async ({ expect }) => {
     const owner = await newOwner();
     const found = [];
     for (const person of [owner, owner.under(EARLIER)]) {
@@ -56,18 +56,16 @@ describe("access that began under an earlier owner code", () => {
     ]);
   });
 
-  test("is no code that is redeemed, no token that is refreshed, and no answer that is repeated", async ({
-    expect,
-  }) => {
+  test("redeems no code, refreshes no token, and gets no repeated answer", async ({ expect }) => {
     const owner = await newOwner();
     const application = await connect({ person: owner });
     const second = await refresh(application, application.tokens);
     await owner.shard.rows.put(...(await grantUnder(EARLIER, application)));
     const again = refreshing(application, application.tokens.refresh_token);
     expect(await isGood(second.access_token)).toBe(false);
-    expect(await told(await ask(again))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask(again))).toEqual([400, "invalid_grant"]);
     const code = await newCode({ person: owner.under(EARLIER) });
-    expect(await told(await ask(code.form))).toEqual([400, "invalid_grant"]);
+    expect(await statusAndError(await ask(code.form))).toEqual([400, "invalid_grant"]);
     // Nothing else of the owner's has ended with it.
     expect(await isKeyGood(owner, (await owner.key()).token)).toBe(true);
   });
@@ -96,7 +94,7 @@ async function grantUnder(
 }
 
 describe("a user whom the rules no longer admit", () => {
-  test("has nothing, and has it again when they do", async ({ expect }) => {
+  test("has no access, and has it again when the rules admit them", async ({ expect }) => {
     const person = await Person.signIn();
     const [visitor, key] = [await Visitor.as(person), await person.key()];
     const { tokens } = await person.connect();
@@ -121,7 +119,7 @@ describe("a user whom the rules no longer admit", () => {
     expect(await statusWith(token)).toBe(401);
   });
 
-  test("makes no key with a page that is open still", async ({ expect }) => {
+  test("makes no key with a page that is still open", async ({ expect }) => {
     const visitor = await Visitor.arrive();
     const csrf = await visitor.formToken();
     await visitor.shard.users.change(visitor.person.id, { email: STRANGER });
@@ -131,7 +129,7 @@ describe("a user whom the rules no longer admit", () => {
     expect(await visitor.shard.keys.list(visitor.person.id)).toEqual([]);
   });
 
-  test("loses an open stream when the gateway is started with other rules", async ({ expect }) => {
+  test("loses an open stream when the gateway starts with other rules", async ({ expect }) => {
     const [out, still] = [await Person.signIn(), await Person.signIn()];
     const streams: EventReader[] = [];
     for (const person of [out, still]) {
@@ -160,8 +158,8 @@ describe("a user whom the rules no longer admit", () => {
   });
 });
 
-describe("an administrator who is none any more", () => {
-  test("sees and does nothing of one, in the session that there is", async ({ expect }) => {
+describe("a former administrator", () => {
+  test("has no access to the operator's pages in an existing session", async ({ expect }) => {
     const was = await Visitor.arrive({ isAdmin: true });
     const csrf = await was.formToken();
     expect((await was.visit(PATHS.admin)).status).toBe(200);
@@ -172,7 +170,7 @@ describe("an administrator who is none any more", () => {
     expect((await was.visit(PATHS.account)).text).not.toContain(PATHS.admin);
   });
 
-  test("is shown to the others as what they are now", async ({ expect }) => {
+  test("is shown to the others in their current role", async ({ expect }) => {
     const root = await Visitor.arrive({ isAdmin: true });
     const out = await Person.signIn();
     await out.shard.users.change(out.id, { email: STRANGER, name: "Nora Left" });
@@ -214,22 +212,22 @@ describe("a service client", () => {
     await records().store.ofUser(maker.user).users.change(maker.user, change);
     passTime(5000);
     expect(await statusWith(token)).toBe(401);
-    expect(await told(await ask(form))).toEqual([401, "invalid_client"]);
+    expect(await statusAndError(await ask(form))).toEqual([401, "invalid_client"]);
   });
 
-  test("ends with the owner code that it was made under", async ({ expect }) => {
+  test("ends with the owner code under which it was made", async ({ expect }) => {
     const { id, codeMac = "" } = await newOwner();
     const [today, earlier] = [
       await made({ user: id, codeMac }),
       await made({ user: id, codeMac: EARLIER }),
     ];
     expect((await ask(today.form)).status).toBe(200);
-    expect(await told(await ask(earlier.form))).toEqual([401, "invalid_client"]);
+    expect(await statusAndError(await ask(earlier.form))).toEqual([401, "invalid_client"]);
   });
 
-  test("whose maker is unknown is not served, and administrators see that", async ({ expect }) => {
+  test("whose maker is unknown is refused, and administrators see that", async ({ expect }) => {
     const { id, form } = await made(undefined);
-    expect(await told(await ask(form))).toEqual([401, "invalid_client"]);
+    expect(await statusAndError(await ask(form))).toEqual([401, "invalid_client"]);
     const root = await Visitor.arrive({ isAdmin: true });
     expect((await root.visit(PATHS.admin)).text).toMatch(
       new RegExp(`made ${id}\\s+Ended with its maker`),
