@@ -1,7 +1,7 @@
 /**
  * The direction of imports (ARCHITECTURE.md), at two levels. A room of `src` knows only the rooms to
  * its left, and rooms of one rank do not know each other. The folders inside a room import one
- * another in one direction. The pure folders do no I/O and tell no time.
+ * another in one direction. The pure folders do no I/O and read no clock.
  */
 
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** A client that gives up: the upstream is told, and stops. A lost connection alone is no such sign. */
+/** A client cancels a call: the upstream is notified, and stops. A lost connection alone does not cancel. */
 
 import { describe, vi } from "vitest";
 
@@ -51,7 +51,7 @@ test("a brew that is cancelled in mid-stream sends no more messages", async ({
       const onprogress = (): void => controller.abort(new Error("coffee then"));
       const brewing = client.callTool("brew_tea", { tea: "sencha" }, { signal, onprogress });
       await expect(brewing).rejects.toThrow("coffee then");
-      // The next brew is heard to its end, and nothing of the first with it.
+      // The next brew arrives to its end, and no message of the first with it.
       await client.callTool("brew_tea", { tea: "assam" }, { onprogress: () => undefined });
     }),
   );
@@ -61,7 +61,7 @@ test("a brew that is cancelled in mid-stream sends no more messages", async ({
       progress.filter((report) => report["progressToken"] === token),
     );
     expect(tokens).toHaveLength(2);
-    // What was on its way when it was cancelled may be heard, but not its end.
+    // Messages that were on their way at the cancellation may arrive, but not the last one.
     expect(first?.length).toBeLessThan(5);
     expect(second?.map((report) => report["progress"])).toEqual([1, 2, 3, 4, 5]);
     expect(replies.filter((reply) => "error" in reply)).toEqual([]);

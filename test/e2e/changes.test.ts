@@ -48,7 +48,7 @@ describe.each(KINDS)("a notification of the fixture, %s,", (kind) => {
     }, SOON);
     await settle();
     const first = updatesOf(client, WATCHED);
-    // One after the other: what changes again before it was told is told once.
+    // One after the other: a second change before the notification leads to one notification.
     for (let touch = 1; touch <= 5; touch++) {
       await client.callTool("test_touch_watched");
       await vi.waitFor(() => expect(updatesOf(client, WATCHED)).toBe(first + touch), SOON);
@@ -111,7 +111,7 @@ describe.each(KINDS)("the demo's garden, %s", (kind) => {
     const client = await connect(kind, endpointFor(kind, "demo"));
     await client.callTool("open_garden", { open: false });
     await client.watch();
-    // The stream for news may still be on its way, so the gate is swung until it is heard.
+    // The notification stream may not be open yet, so the gate is swung until a notification arrives.
     await vi.waitFor(async () => {
       await client.callTool("open_garden");
       expect(changesOf(client, "tools")).toBeGreaterThan(0);

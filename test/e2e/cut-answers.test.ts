@@ -3,7 +3,7 @@
  * is back at once: before the gateway has noticed that it was gone. It gets what a client gets whose
  * connection holds: everything, once, in order.
  *
- * Nothing stands before the gateway: a proxy would notice, and tell it, late.
+ * Nothing stands before the gateway: a proxy would notice, and report it, late.
  */
 
 import { afterAll, beforeAll, test } from "vitest";

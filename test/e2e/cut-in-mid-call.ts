@@ -7,7 +7,7 @@ import type { Wiretap } from "./wiretap.ts";
 
 /**
  * @param client of the fixture, whose calls go by the wiretap: this one, and the one that lets it go.
- * @returns the result; its client hears of progress 1 before the break, and of 2 after it.
+ * @returns the result; its client receives progress 1 before the break, and 2 after it.
  */
 export async function cutInMidCall(client: Client, tap: Wiretap): Promise<Json> {
   const name = randomUUID();

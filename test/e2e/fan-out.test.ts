@@ -1,5 +1,5 @@
 /**
- * One update of one resource, and many who want to hear of it: legacy sessions and modern listeners.
+ * One update of one resource, with many subscribers: legacy sessions and modern listeners.
  * The server is asked once, everybody is told once, and a gateway that is killed while it tells them
  * goes on with it when it is back.
  */
@@ -100,7 +100,7 @@ async function listen(): Promise<Stream> {
   return new Stream(response);
 }
 
-/** Where the upstream was asked to tell of the resource. */
+/** Where the upstream was asked for notifications of the resource. */
 function watchers(): readonly string[] {
   const asked = upstream.received.filter(({ method }) => method === "resources/subscribe");
   return asked.map(({ session }) => session);

@@ -1,4 +1,4 @@
-/** The ports of tests: each is told once. */
+/** The ports of tests: each is handed out once. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,6 +1,6 @@
 /**
  * Clients of both eras over HTTP+SSE: they ask for the newer era first, and go on in the older one when
- * they are told that there is none.
+ * they get the answer that there is none.
  */
 
 import { Client, SSEClientTransport } from "@modelcontextprotocol/client";

@@ -120,7 +120,7 @@ test(
   },
 );
 
-/** Waits until so many sessions of the upstream have somebody who listens. */
+/** Waits until so many sessions of the upstream have an open stream. */
 async function allAreHeard(listened: () => readonly string[], count: number): Promise<void> {
   const what = (): string => `${count} streams are heard at the upstream, not ${listened().length}`;
   await until(() => listened().length === count, what);

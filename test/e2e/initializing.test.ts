@@ -1,6 +1,6 @@
 /**
  * Opening a session costs nothing that stays: no Durable Object, no row, no request to the
- * upstream. Nor does an id that somebody made up: it gets as far as the Worker.
+ * upstream. Nor does an id that a client made up: it gets as far as the Worker.
  */
 
 import { readdir } from "node:fs/promises";

@@ -11,7 +11,7 @@ import {
 } from "../support/oauth-requests.ts";
 import { answered, statusWith } from "./killed-answers.ts";
 
-/** Of a request that changes something. When it was sent and not answered, nobody knows. */
+/** The outcome of a request that changes something. It is unknown when the request was sent and not answered. */
 type Progress = "not sent" | "sent" | "answered";
 
 /** What redeems a code. */
@@ -21,7 +21,7 @@ export interface Exchange extends Parameters {
 }
 
 export class KilledGrant {
-  /** For whoever reads a failure. */
+  /** For the reader of a failure. */
   readonly name: string;
   readonly id: string;
   redemption: Progress = "not sent";
@@ -79,7 +79,7 @@ export class KilledGrant {
     if (this.revocation === "answered") return this.#findingsOfEnd("its revocation was answered");
     if (this.redemption !== "answered") {
       const answer = await this.#ask(this.#exchange);
-      // It may have been redeemed, and nobody was told; then this was the second time, and the end.
+      // It may have been redeemed without an answer; then this was the second time, and the end.
       if (this.redemption === "sent" && answer.status === 400) {
         this.revocation = "answered";
         return [];

@@ -48,7 +48,7 @@ export class KilledPerson {
     return url.pathname === ACCOUNT && status === 200;
   }
 
-  /** Approves an application. @returns the grant, whose code nobody has redeemed. */
+  /** Approves an application. @returns the grant, whose code has not been redeemed. */
   async approve(client: RegisteredClient): Promise<KilledGrant> {
     const gateway = { origin: this.browser.origin, send: overHttp };
     const options = { client, browser: this.browser, code: OWNER_CODE };
@@ -81,7 +81,7 @@ export class KilledPerson {
     return this.#create(ADMIN, "/admin/services", /svc_\w+|(?<![\w-])[\w-]{43}(?![\w-])/g);
   }
 
-  /** @returns what the page tells once. */
+  /** @returns the secret that the page shows once. */
   async #create(path: string, action: string, secret: RegExp): Promise<readonly string[]> {
     const resource = [`${this.browser.origin}/mcp`];
     const fields = { label: "Nightly job", resource };

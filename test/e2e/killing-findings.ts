@@ -28,7 +28,7 @@ export function findingsOf({ plan, upstream, messages, wasResumable }: Caller): 
       { what: `messages, ${about}`, is: messages, shouldBe: sent },
     ];
   }
-  // What the upstream said while the gateway was dead nobody has; that it is so is said once.
+  // No client has the messages that the upstream sent while the gateway was dead; one message reports that.
   const events = messages.slice(0, -1);
   const hasAllThatWasLogged = events.length >= loggedBeforeTheKill(plan);
   return [

@@ -3,7 +3,7 @@
  * stored. Its clients come back, and have what the upstream sent: all of it, once, in order. No
  * call reaches the upstream twice.
  *
- * The upstream decides when a moment has come: it stops there. A failure tells the plan of the call
+ * The upstream decides when a moment has come: it stops there. A failure shows the plan of the call
  * that it is about, and the seed in the test's name makes the same plans again.
  */
 
@@ -88,7 +88,7 @@ async function begin(callers: readonly Caller[], seed: number): Promise<void> {
   await pause(runUpOf(seed));
 }
 
-/** The clients come back by themselves, and find that nobody is there yet. */
+/** The clients reconnect by themselves, and find no gateway yet. */
 async function restart(comeBack: (isUp: Promise<void>) => Promise<void>): Promise<void> {
   const isUp = gateway.start();
   try {
@@ -98,7 +98,7 @@ async function restart(comeBack: (isUp: Promise<void>) => Promise<void>): Promis
   }
 }
 
-/** @throws Error that tells of every call that failed, not of the first only. */
+/** @throws Error that names every call that failed, not the first only. */
 async function together(
   callers: readonly Caller[],
   step: (caller: Caller) => Promise<void>,

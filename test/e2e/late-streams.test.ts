@@ -14,7 +14,7 @@ import { type Server, startGateway } from "../support/servers.ts";
 import { textOf } from "./outcome.ts";
 
 const LATE_MS = 300;
-/** Half of what the server waits for an answer to what nobody heard. */
+/** Half of the time for which the server waits for an answer to a request that no client received. */
 const HANGING = { timeout: 30_000 };
 
 let slow: GatewayProxy;

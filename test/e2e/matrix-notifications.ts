@@ -1,4 +1,4 @@
-/** Features of the matrix: what a server says while it works, or of its own accord. */
+/** Features of the matrix: notifications of a server during a call, or at any time. */
 
 import { vi } from "vitest";
 
@@ -17,7 +17,7 @@ function notificationsOf({ notifications }: Client, kind: string): readonly Json
     .map(({ params }) => params);
 }
 
-/** Lets the server say it until it is heard: a stream for news opens in its own time. */
+/** Makes the server notify until a notification arrives: the notification stream may open late. */
 async function provoke(client: Client, kind: string, tool: string): Promise<void> {
   await vi.waitFor(async () => {
     await client.callTool(tool);

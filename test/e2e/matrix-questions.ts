@@ -34,7 +34,7 @@ function questionsTo({ asked, replies }: Client): readonly Message[] {
   return inResults.length > 0 ? inResults : asked;
 }
 
-/** A model reads in the result what is missing; nobody is asked anything. */
+/** A model reads in the result what is missing; the client gets no request. */
 function lacks(capability: RegExp): () => unknown {
   const text = expect.stringMatching(capability) as unknown;
   return () =>

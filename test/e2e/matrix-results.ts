@@ -42,7 +42,7 @@ async function outputOf(client: Client, name: string, cell: Cell): Promise<Json>
   const text = JSON.parse(textOf(result)) as unknown;
   const structured = result["structuredContent"];
   if (cell.client >= STRUCTURED) return { text, structured, schema };
-  // It has never heard of these; what is there of them must not be of a wrong type.
+  // It does not know these members; those that arrive must not have a wrong type.
   const isObject = typeof (structured ?? {}) === "object" && !Array.isArray(structured);
   return { text, isBearable: isObject && (schema ?? "object") === "object" };
 }

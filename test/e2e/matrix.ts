@@ -21,9 +21,9 @@ export interface Feature {
   readonly since?: Revision;
   /** What comes of it where one side is older than that, as it stands in `docs/eras.md`. */
   readonly instead?: string;
-  /** Whether a cell can be tried out at all; each can, unless told. */
+  /** Whether a cell can be tested at all; each can by default. */
   readonly applies?: (cell: Cell) => boolean;
-  /** What the client says that it can be asked; all that its revision knows, unless told. */
+  /** The capabilities of the client; by default all that its revision knows. */
   readonly capabilities?: Json;
   /**
    * What a client does, and what it sees.

@@ -58,7 +58,7 @@ export class ParkingClient {
     const released = isBack.then(() => this.upstream.release());
     const broken = await this.#pending;
     await released;
-    // Of a call that nobody has been asked anything of, there is nothing to come back to.
+    // A call that has sent no request to its client has nothing to resume.
     if (broken !== undefined && (broken.kind !== "broken" || this.#round === undefined)) {
       this.#take(broken);
     }
@@ -106,7 +106,7 @@ function answerOf({ script }: Plan, number: number): string {
   return `${script.call} says ${number}`;
 }
 
-/** What the tool tells in the end, if each answer came to its question. */
+/** The result of the tool if each answer reached its question. */
 export function resultOf(plan: Plan): Json {
   const said = Array.from({ length: plan.script.questions }, (_, index) =>
     answerOf(plan, index + 1),

@@ -3,7 +3,7 @@
  * gateway is killed, the server is, or the network between them breaks, at seeded moments. Each
  * client has its result or one clear error, and no call reaches the server twice.
  *
- * A failure tells the plan of the call that it is about, and the seed in the test's name makes the
+ * A failure shows the plan of the call that it is about, and the seed in the test's name makes the
  * same plans again.
  */
 
@@ -117,7 +117,7 @@ describe.each(OUTAGES)("a call that is parked when $fault", ({ fault, begin, end
   );
 });
 
-/** Those that wait for nobody are begun last. */
+/** Calls that wait for no person are begun last. */
 function isPatient({ plan }: ParkingClient): boolean {
   return plan.phase !== "at any time";
 }

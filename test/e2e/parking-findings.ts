@@ -44,7 +44,7 @@ function outcomeOf(plan: Plan, fault: Fault): unknown {
   const lost = { kind: "failed", error: lossOf(plan) };
   const broken = { kind: "broken" };
   const isGatewayDown = fault === "the gateway was killed";
-  // It may be over before, or lost where nobody knows what has arrived.
+  // It may be over before, or lost at a point where it is unknown what has arrived.
   if (plan.phase === "at any time") {
     return expect.toBeOneOf(isGatewayDown ? [result, lost, broken] : [result, lost]);
   }

@@ -94,7 +94,7 @@ describe.concurrent.each([
 
 test.concurrent("the demo brews tea for all clients at once", async ({ expect, connect }) => {
   const clients = await Promise.all(KINDS.map((kind) => connect(kind, endpointFor(kind, "demo"))));
-  // It takes two seconds, so nobody waits for another.
+  // It takes two seconds, so no client waits for another.
   const results = await Promise.all(
     clients.map((client) => client.callTool("brew_tea", { tea: "hojicha" }, { onprogress })),
   );

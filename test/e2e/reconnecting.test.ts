@@ -1,6 +1,6 @@
 /**
  * Clients that come back again and again while their server has news, with the old connection
- * broken or still open: each hears everything once and in order, whoever watches the server at that
+ * broken or still open: each receives everything once and in order, whichever object watches the server at that
  * moment, the session itself or, while it sleeps, the Worker.
  */
 

@@ -137,7 +137,7 @@ const SCENARIOS = [
       };
       await vi.waitFor(() => touch(0), SOON);
       await restart();
-      // The listener asks for nothing any more: nobody but the gateway can find out for it.
+      // The listener sends no more requests: only the gateway can find out for it.
       const before = updates();
       await vi.waitFor(() => touch(before), SOON);
     },

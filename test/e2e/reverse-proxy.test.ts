@@ -177,7 +177,7 @@ test("the proxy serves clients that announce trailers, and drops the trailers", 
   ];
   for (const request of requests) {
     const socket = connect(Number(port), "127.0.0.1");
-    // Node.js answers nobody who has ended their side.
+    // Node.js answers no client that has ended its side.
     socket.write(request);
     const chunks: Buffer[] = [];
     for await (const chunk of socket) chunks.push(chunk as Buffer);

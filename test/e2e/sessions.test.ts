@@ -1,4 +1,4 @@
-/** Sessions side by side: each client hears its own, and a session that is ended is gone. */
+/** Sessions side by side: each client receives its own messages, and a session that has ended is not found. */
 
 import { describe, vi } from "vitest";
 

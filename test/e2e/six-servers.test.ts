@@ -1,6 +1,6 @@
 /**
  * Three servers that work, and three that do harm, behind one endpoint. Everything of the three
- * works, whatever becomes of the others; and each is named to whoever asks.
+ * works, whatever becomes of the others; and each is named to the client that asks.
  */
 
 import { afterAll, beforeAll, describe } from "vitest";

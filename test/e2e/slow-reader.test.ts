@@ -1,5 +1,5 @@
 /**
- * A reader that takes nothing makes the upstream wait; nobody's memory takes the stream in its
+ * A client that does not read makes the upstream wait; nobody's memory takes the stream in its
  * place. 64 MB of progress events, in both eras.
  */
 

@@ -13,7 +13,7 @@ import { until } from "../support/until.ts";
 
 const run = promisify(execFile);
 const START = `${ROOT}scripts/start.mjs`;
-/** What nobody outside may read: a stack, a path, a module. */
+/** What no client may read: a stack, a path, a module. */
 const INTERNALS = /\n {4}at |\/etc\/passwd|node_modules|file:\/\//;
 
 let gateway: Server;

@@ -1,4 +1,4 @@
-/** An operator reads in the log why a server cannot be reached, as far as the runtime tells. */
+/** An operator reads in the log why a server cannot be reached, as far as the runtime reports it. */
 
 import { createServer as createHttpServer } from "node:http";
 import { createServer, type Server as NetServer, type Socket } from "node:net";

@@ -54,7 +54,7 @@ async function restartWith(changed: Changed): Promise<void> {
   await killable.start(undefined, vars(changed));
 }
 
-/** All that somebody can have of the gateway. */
+/** All access that a user can have. */
 class Belongings {
   readonly #person: KilledPerson;
   readonly #key: string;

@@ -1,15 +1,15 @@
-/** What is compared with what comes through the gateway: what a client hears of a server directly. */
+/** The messages that a client receives from a server directly, to compare with those through the gateway. */
 
 import type { Client, Json } from "../support/clients-face.ts";
 
 /**
- * What the SDK complains of when it takes up a stream that is over, as it does after an error, and the
- * server says once more what it has said since: answers, and places in streams, which the server
- * keeps as messages without a member. How many there are is a matter of time.
+ * Errors of the SDK when it resumes a stream that has ended, as it does after an error, and the server
+ * repeats what it has sent since: responses, and event ids, which the server stores as messages without
+ * a member. Their number depends on timing.
  */
 const REPEATED = /unknown message ID|"path": \[\s*"jsonrpc"\s*\]/;
 
-/** Without what it hears twice. Behind the gateway that would be an error. */
+/** The client without messages that it received twice. Through the gateway, a repeat would be an error. */
 export function withoutRepeats(client: Client): Client {
   const isFirst = (_: Json, index: number): boolean =>
     client.repliesTo.indexOf(client.repliesTo[index]) === index;

@@ -77,6 +77,6 @@ function isModern(request: Request, body: unknown): boolean {
   });
   // Malformed modern requests ("reject") are answered by the modern side too: it owns those errors.
   if (era.kind !== "legacy") return true;
-  // A GET or DELETE has no body to tell its era by; there the version header decides.
+  // A GET or DELETE has no body that shows its era; there the version header decides.
   return era.reason === "http-method" && protocolVersionHeader === MODERN;
 }

@@ -1,5 +1,5 @@
 // The events of one session, kept in memory so that a client can resume a broken stream with
-// Last-Event-ID. Bounded: after a 20 MB burst nobody wants every event of it to stay.
+// Last-Event-ID. Bounded: after a 20 MB burst not every event of it should stay.
 
 import type { EventStore, JSONRPCMessage } from "@modelcontextprotocol/server";
 

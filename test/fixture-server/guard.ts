@@ -1,5 +1,5 @@
 // DNS-rebinding guard: the fixture listens on loopback and answers only callers that address it
-// by a loopback name. A browser page from elsewhere is told 403.
+// by a loopback name. A browser page from elsewhere gets 403.
 
 import {
   localhostAllowedHostnames,

@@ -106,7 +106,7 @@ export async function isGood(token: string, path = "/mcp"): Promise<boolean> {
   return (await bearers.check(ORIGIN, ORIGIN + path, token)) !== undefined;
 }
 
-/** The status of an answer, and its error if it has one. */
+/** The status of a response, and its `error` if it has one. */
 export async function statusAndError(response: Response): Promise<readonly [number, unknown]> {
   const text = await response.text();
   if (text === "") return [response.status, undefined];

@@ -24,7 +24,7 @@ export const ADA: Identity = {
   isAdmin: false,
 };
 
-/** @param authTime in seconds since 1970; just now, if not said. */
+/** @param authTime in seconds since 1970; just now by default. */
 export function known(identity: Identity, authTime?: number): SignInResult {
   return {
     ...{ kind: "identity", identity, upkeep: "upkeep-secret" },
@@ -97,7 +97,7 @@ export class FakeProvider implements RedirectProvider {
   }
 }
 
-/** What stands in front of the gateway: the header says whom it lets through. */
+/** A proxy in front of the gateway: its header names the user that it admits. */
 export class FakeAccess implements HeaderProvider {
   readonly kind = "header";
   readonly name = "access";

@@ -160,7 +160,7 @@ test("a session of HTTP+SSE accepts messages of its own application only", async
     expect(response.status).toBe(status);
     await response.text();
   }
-  // The id of one transport is none of the other, also for whoever it belongs to.
+  // The id of one transport is invalid for the other, also for its owner.
   const id = new URL(endpoint).searchParams.get("sessionId") ?? "";
   expect(await attempts(ALPHA, { "Mcp-Session-Id": id, ...headers })).toEqual(all(404));
   await sse.post({ id: "own", method: "tools/list" });

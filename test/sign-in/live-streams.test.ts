@@ -80,7 +80,7 @@ function shardOf(person: Person): DurableObjectStub {
   return env.AUTH.getByName(shardName("u", person.id));
 }
 
-/** How many streams would be told that this ends: a grant, a key, a user. */
+/** How many streams would be notified of this end: a grant, a key, a user. */
 function leasesOf(person: Person, tag: string): Promise<number> {
   return runInDurableObject(shardOf(person), (_, state) => state.getWebSockets(tag).length);
 }
@@ -183,7 +183,7 @@ test("the object that closes a stream may hibernate and be evicted", async ({ ex
 
   await isLeased(person, person.id, 1);
   await abortAllDurableObjects();
-  // What tells of changes was lost as well, so it is told that there may have been some.
+  // The notifications were lost as well, so the client is notified that there may have been changes.
   expect(await streams[1]?.message()).toMatchObject(CHANGED);
   await isLeased(person, person.id, 1);
   await person.shard.endKey(person.id, keys[1]?.id ?? "");

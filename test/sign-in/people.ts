@@ -34,9 +34,9 @@ export const SOMEBODY = {
 export const ROOT_EMAIL = "root@example.com";
 
 export interface TokenOptions {
-  /** The endpoint that it is for; `/mcp/alpha` if not said. */
+  /** The endpoint that it is for; `/mcp/alpha` by default. */
   readonly path?: string;
-  /** What its resource offers first, if not said. */
+  /** The first scopes of its resource by default. */
   readonly scopes?: readonly string[];
 }
 

@@ -64,7 +64,7 @@ describe("a person has a limited number of concurrent streams", () => {
     expect(await refused.json()).toMatchObject({
       error: { code: -32000, message: expect.stringContaining("More than 4 streams") as string },
     });
-    // What is open works on, and somebody else has streams of their own.
+    // Open streams continue, and another person has streams of their own.
     expect(await streams[0]?.request("tools/list")).toHaveProperty("result");
     await (await openSse(theirs)).stream.cancel();
 

@@ -38,7 +38,7 @@ export interface Habits {
   readonly redirectUri: string;
   /** As it sends it; as the metadata of the endpoint says it, if not said; `null` for not at all. */
   readonly resource?: string | null;
-  /** Likewise; what it is challenged for, if not said. */
+  /** Likewise; by default the scope of the challenge. */
   readonly scope?: string | null;
   readonly state?: string;
   /** What it sends at the token endpoint to prove that it is the client, beside its id. */
@@ -131,7 +131,7 @@ export class RealClient implements Gateway {
     );
   }
 
-  /** Its user says yes, and signs in. @returns what comes back to where it listens. */
+  /** Its user approves, and signs in. @returns what comes back to where it listens. */
   async approve(page: Page): Promise<URLSearchParams> {
     const asked = await this.browser.submit(page, { button: "Approve" });
     const answered =
@@ -178,7 +178,7 @@ export class RealClient implements Gateway {
     return { Authorization: `Bearer ${this.tokens?.access_token}`, "User-Agent": userAgent };
   }
 
-  /** One call of a tool. @returns what it said. */
+  /** One call of a tool. @returns its text. */
   async useTool(): Promise<unknown> {
     const session = await Session.open(MCP, { headers: this.headers });
     return (await responseIn(await session.callTool())).result;

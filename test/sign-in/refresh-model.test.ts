@@ -30,7 +30,7 @@ const steps = fc.array(
     fc.record({ kind: fc.constant("late" as const) }),
     fc.record({
       kind: fc.constant("pass" as const),
-      // All together less than the month after which a token that nobody uses expires.
+      // All together less than the month after which an unused token expires.
       seconds: fc.constantFrom(1, 10, 29, 31, 3600, 86_400 * 2),
     }),
   ),

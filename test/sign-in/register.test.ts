@@ -89,7 +89,7 @@ describe("a registration", () => {
     ["", "mcp"],
     ["openid profile email", "mcp"],
     ["mcp:alpha offline_access", "mcp:alpha"],
-    // Whether there is such an upstream is nobody's business here.
+    // A registration does not reveal whether there is such an upstream.
     ["mcp:nobody mcp:nobody", "mcp:nobody"],
     ["admin", "admin"],
     [7, "mcp"],

@@ -48,7 +48,7 @@ const ROUTES: Readonly<Record<string, Handler>> = {
 };
 
 export interface SignInOptions extends ContextOptions {
-  /** The owner's code alone, if not said. */
+  /** The owner's code alone by default. */
   readonly providers?: readonly IdentityProvider[];
   readonly setup?: () => OwnerSetup;
 }
@@ -71,7 +71,7 @@ export function signInContext(options: SignInOptions = {}): AuthContext {
   };
 }
 
-/** Each request comes from an address that no limit has counted before, if it says no other. */
+/** Each request comes from an address that no limit has counted before, unless it names another. */
 export function signInGateway(options: SignInOptions = {}): Gateway {
   return {
     origin: ORIGIN,

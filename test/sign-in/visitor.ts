@@ -11,7 +11,7 @@ const AGENT =
 
 export interface VisitorOptions {
   readonly isAdmin?: boolean;
-  /** When they proved who they are; just now, if not said. */
+  /** When they proved who they are; just now by default. */
   readonly authenticatedAt?: number;
 }
 
@@ -34,7 +34,7 @@ export class Visitor {
     return Visitor.as(person, options);
   }
 
-  /** Another browser of somebody. */
+  /** Another browser of a person. */
   static async as(person: Person, options: VisitorOptions = {}): Promise<Visitor> {
     const { authenticatedAt = Date.now() } = options;
     const secret = await person.shard.sessions.open(person.id, {
@@ -83,7 +83,7 @@ export class Visitor {
   }
 }
 
-/** What the account page says of what was done lately. */
+/** The recent actions on the account page. */
 export function activityOn({ text }: Page): string {
   return text.slice(text.indexOf("Recent activity"));
 }

@@ -1,6 +1,6 @@
 /**
  * An MCP server of 2025-11-25 over Streamable HTTP, by hand and in the test's own process, with one
- * tool: it asks its client one thing after the other, and tells in the end what it was answered. It
+ * tool: it asks its client one thing after the other, and returns the answers at the end. It
  * outlives the gateway, can be taken down by itself, and remembers over that what it was sent.
  */
 

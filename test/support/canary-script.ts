@@ -1,5 +1,5 @@
 /**
- * What a test tells the canary, and what it learns from it. Data only: it crosses from a test
+ * What a test sends to the canary, and what it gets back. Data only: it crosses from a test
  * inside workerd to a server in Node as JSON.
  */
 

@@ -25,7 +25,7 @@ export interface Answers {
 
 export interface ConnectOptions {
   readonly answers?: Partial<Answers>;
-  /** What the client says that it can do; all of it, unless told otherwise. */
+  /** The capabilities of the client; all of them by default. */
   readonly capabilities?: Json;
   /** Takes the place of `fetch`, to watch or to break what goes over the wire. */
   readonly fetch?: typeof fetch;

@@ -3,7 +3,7 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 
 /**
- * How the connection is lost. `hang`: it stays open, but nobody reads it any more, as when a network
+ * How the connection is lost. `hang`: it stays open, but is not read any more, as when a network
  * goes away without a word.
  */
 export const WAYS_TO_CUT = ["FIN", "RST", "hang"] as const;

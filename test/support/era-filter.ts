@@ -22,9 +22,9 @@ export type FilterOptions =
   | { readonly era: "modern" }
   | {
       readonly era: "legacy";
-      /** The newest revision it speaks; any of the era, unless told. */
+      /** The newest revision it speaks; any of the era by default. */
       readonly newest?: LegacyRevision;
-      /** Streamable HTTP, unless told. */
+      /** Streamable HTTP by default. */
       readonly transport?: "sse";
     };
 
@@ -87,7 +87,7 @@ async function forwardTo(
   const headers = new Headers(request.headers);
   const claimed = headers.get("mcp-protocol-version");
   if (claimed !== null && claimed > older.newest) {
-    // Before there was such a header, nobody looked at it.
+    // Before there was such a header, no server looked at it.
     if (older.newest >= SINCE_HEADER) return refuseVersion(older.supported);
     headers.delete("mcp-protocol-version");
   }

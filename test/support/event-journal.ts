@@ -1,6 +1,6 @@
 /**
  * One stream of an upstream: its events in order, kept for good, and the one connection that reads
- * them. A reader that comes back tells what it had last and gets the rest, then what comes live.
+ * them. A reader that reconnects names the last event it had and gets the rest, then what comes live.
  */
 
 const RETRY_MS = 100;
@@ -21,7 +21,7 @@ export class EventJournal {
   #reader: Reader | undefined;
   #isEnded = false;
 
-  /** @param givesIds without ids nothing can be asked for again: what nobody reads is lost. */
+  /** @param givesIds without ids no event can be requested again: events without a reader are lost. */
   constructor(id: string, givesIds: boolean) {
     this.#id = id;
     this.#givesIds = givesIds;
@@ -31,7 +31,7 @@ export class EventJournal {
    * Gives the stream to a connection; an earlier one is closed, for the newest wins. It opens with
    * an event that has an id and no data, from which it can be taken up before anything is said.
    *
-   * @param after how many events the reader has; all that there are, unless it tells.
+   * @param after how many events the reader has; all that there are by default.
    */
   attach(reader: Reader, after = this.#data.length): void {
     this.#reader?.end();

@@ -1,4 +1,4 @@
-/** Ports for programs that are told where to listen, so that no two tests ever name the same one. */
+/** Ports for programs that listen where a test wants, so that no two tests ever use the same one. */
 
 import { randomInt } from "node:crypto";
 import { createServer, type ListenOptions, type Server } from "node:net";

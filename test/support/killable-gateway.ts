@@ -14,7 +14,7 @@ export interface KillableGateway {
   readonly storage: string;
   /** The leader of its process group. */
   readonly pid: number;
-  /** SIGKILL: nobody gets to write a last word. */
+  /** SIGKILL: no process can write a last message. */
   kill(): Promise<void>;
   /**
    * @param storage another place to find its storage at.

@@ -16,7 +16,7 @@ export type Turn =
   | { readonly kind: "failed"; readonly error: Json }
   /** Nobody answered, or not to the end. */
   | { readonly kind: "broken" }
-  /** There is somebody, who says nothing. */
+  /** A person is there, and gives no answer. */
   | { readonly kind: "silent" };
 
 const PATIENCE_MS = 30_000;
@@ -41,7 +41,7 @@ export class ModernCaller {
     return this.#send({});
   }
 
-  /** The next round; or the same once more, by whoever does not know what became of it. */
+  /** The next round; or the same once more, by a client that does not know its outcome. */
   answer(state: string, inputResponses: Answers): Promise<Turn> {
     return this.#send({ requestState: state, inputResponses });
   }

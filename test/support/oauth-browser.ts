@@ -43,7 +43,7 @@ interface Navigation {
   readonly url: URL;
   readonly method: "GET" | "POST";
   readonly body?: string;
-  /** The page that it began on; `undefined` when somebody typed the address. */
+  /** The page that it began on; `undefined` when a person typed the address. */
   readonly from?: Page;
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
@@ -64,7 +64,7 @@ export class Browser {
     this.#origins = [origin, ...others];
   }
 
-  /** Goes to an address, as if somebody had typed it, or an application had opened it. */
+  /** Goes to an address, as if a person had typed it, or an application had opened it. */
   visit(
     address: string | URL,
     headers: Readonly<Record<string, string | undefined>> = {},
@@ -146,7 +146,7 @@ function siteOf(from: Page | undefined, url: URL, isCrossSite: boolean): string 
   return from.url.origin === url.origin ? "same-origin" : "same-site";
 }
 
-/** Fetch, append a request `Origin` header: a page that tells no referrer tells no origin either. */
+/** Fetch, append a request `Origin` header: a page that sends no referrer sends no origin either. */
 function originHeader(from: Page | undefined, url: URL): string {
   if (from?.headers.get("referrer-policy") === "no-referrer") return "null";
   return from?.url.origin ?? url.origin;

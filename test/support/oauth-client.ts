@@ -81,7 +81,7 @@ export interface Granted {
   readonly tokens: Tokens;
 }
 
-/** A code that nobody has redeemed, with what it takes to do so. */
+/** A code that has not been redeemed, with what is needed to redeem it. */
 interface GrantedCode {
   readonly client: RegisteredClient;
   readonly browser: Browser;

@@ -11,7 +11,7 @@ export interface Submission {
   readonly action?: string;
   /** What to fill in, by the fields' names. Of boxes, those to be ticked; the others are cleared. */
   readonly fields?: Readonly<Record<string, string | readonly string[]>>;
-  /** What no form has, and somebody sends all the same. */
+  /** Fields that no form has, and that are sent all the same. */
   readonly extra?: readonly Pair[];
   /** More headers, or others; `undefined` leaves one out. */
   readonly headers?: Readonly<Record<string, string | undefined>>;

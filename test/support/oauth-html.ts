@@ -1,4 +1,4 @@
-/** The forms of a page, as somebody who reads it finds them: by the names that are on them. */
+/** The forms of a page, as a person finds them: by the names that are on them. */
 
 interface Control {
   /** `text`, `password`, `hidden`, `checkbox`, `radio`, `select`, … */

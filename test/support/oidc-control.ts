@@ -2,7 +2,7 @@
 
 import type { Fault } from "./oidc-faults.ts";
 
-/** What the next token or userinfo answer says of somebody. */
+/** The claims about a person in the next token or userinfo response. */
 export interface Person {
   readonly name: string;
   readonly email: string;

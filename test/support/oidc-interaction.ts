@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 
 import type { Provider } from "oidc-provider";
 
-/** @param isKnown whether there is somebody of this name. */
+/** @param isKnown whether a person of this name exists. */
 export async function serveInteraction(
   provider: Provider,
   isKnown: (name: string) => boolean,

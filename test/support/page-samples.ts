@@ -17,7 +17,7 @@ import {
 import { setupDoneView, setupView, signInView } from "../../src/pages/view/sign-in-view.ts";
 import { MODELS } from "./page-models.ts";
 
-/** Has no place to break, is wider than any phone, and is markup to whoever forgets to escape. */
+/** Has no place to break, is wider than any phone, and is markup where escaping is forgotten. */
 export const HOSTILE = `<script>alert("x")</script>'\u202E&${"W".repeat(90)}`;
 
 const NO_SERVER: ServerHealth = {

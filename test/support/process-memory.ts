@@ -1,4 +1,4 @@
-/** How much memory the programs of a process group hold, as Linux tells it. */
+/** How much memory the programs of a process group hold, as Linux reports it. */
 
 import { readdir, readFile } from "node:fs/promises";
 

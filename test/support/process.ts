@@ -66,7 +66,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   throw new Error(`${options.args.join(" ")} did not serve ${options.readyUrl}:\n${output}`);
 }
 
-/** @returns whether somebody serves this address, even to refuse. */
+/** @returns whether a process serves this address, even to refuse. */
 export async function answers(url: string): Promise<boolean> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(2000) });

@@ -1,7 +1,7 @@
 /**
  * The client's side of one streamed call, to the letter of 2025-11-25: POST, read, remember the
  * last event, and whenever the connection ends before the response, GET with `Last-Event-ID`. It
- * can be told to crash: from then on events still come in, but they are lost with it.
+ * can be made to crash: from then on events still come in, but they are lost with it.
  */
 
 import type { Json } from "./clients-face.ts";

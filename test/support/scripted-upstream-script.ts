@@ -1,5 +1,5 @@
 /**
- * What a test tells a scripted upstream, and what it learns from one. Data only: it crosses from
+ * What a test sends to a scripted upstream, and what it gets back. Data only: it crosses from
  * a test inside workerd to a server in Node as JSON.
  */
 

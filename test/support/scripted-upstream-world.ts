@@ -79,7 +79,7 @@ export class World {
     return newest !== undefined;
   }
 
-  /** Writes to every stream, as servers do that tell all who listen. @returns like `send`. */
+  /** Writes to every stream, as servers do that notify every listener. @returns like `send`. */
   tell(text: string): boolean {
     for (const stream of this.streams) stream.write(text);
     return this.streams.length > 0;

@@ -1,6 +1,6 @@
 /**
  * An MCP server of 2025-11-25 over Streamable HTTP, by hand and in the test's own process: it
- * outlives the gateway, does what a test tells it, and remembers what it was asked.
+ * outlives the gateway, does what a test orders, and remembers the requests it received.
  */
 
 import { randomUUID } from "node:crypto";
@@ -24,7 +24,7 @@ export interface StreamingUpstream {
   readonly received: readonly Received[];
   /** The call of that name, begun or not. */
   call(name: string): ScriptedCall;
-  /** The sessions that have somebody listening on their own stream. */
+  /** The sessions whose client has their standalone stream open. */
   readonly listeners: readonly string[];
   /** Says something on the stream of a session that belongs to no request. */
   announce(session: string, message: Json): void;

@@ -73,7 +73,7 @@ class Task {
     return { ...seed, inputRequests: Object.fromEntries(asked) };
   }
 
-  /** Some of the answers may be missing, and of some nobody may know the question. */
+  /** Some of the answers may be missing, and some may belong to an unknown question. */
   answer(responses: Readonly<Record<string, unknown>>): void {
     for (const [key, response] of Object.entries(responses)) {
       const question = this.#questions.get(key);

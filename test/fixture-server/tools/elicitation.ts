@@ -68,7 +68,7 @@ export function addElicitationTools(server: McpServer): void {
   );
 }
 
-/** Asks on the first call; tells what the user did on the second. */
+/** Asks on the first call; returns what the user did on the second. */
 function ask(
   ctx: ServerContext,
   label: string,
