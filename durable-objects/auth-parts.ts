@@ -15,7 +15,7 @@ import { RateLimits } from "../src/auth/store/rate-limits.ts";
 import { ServiceClients } from "../src/auth/store/service-clients.ts";
 import { Users } from "../src/auth/store/users.ts";
 import { Grants } from "../src/auth/oauth/grants/grants.ts";
-import { egressOf } from "./egress.ts";
+import { egressOf } from "./configured-egress.ts";
 
 export interface AuthParts {
   readonly rows: KvRows;

@@ -50,7 +50,7 @@ export class AuthShardObject extends DurableObject<Env> {
     });
   }
 
-  /** Calls a method of a part (`auth-store.ts`); the types of `AuthShard` list them. */
+  /** Calls a method of a part (`auth-store-stub.ts`); the types of `AuthShard` list them. */
   call(part: PartName, method: string, args: readonly unknown[]): unknown {
     this.#sweepLater();
     const target: object = part === "bearers" ? this.#grants.bearers : this.#parts[part];

@@ -9,9 +9,9 @@ import { asVerified } from "../src/auth/clients/client-document.ts";
 import { KvAdapter } from "../src/auth/store/kv-adapter.ts";
 import type { Config } from "../src/config/config.ts";
 import { feedsIn, registryIn } from "./ports.ts";
-import { authStoreIn } from "./auth-store.ts";
+import { authStoreIn } from "./auth-store-stub.ts";
 import { healthOf } from "../src/catalog/routing/server-health.ts";
-import { egressOf } from "./egress.ts";
+import { egressOf } from "./configured-egress.ts";
 import { authSecretsOf } from "./keys.ts";
 
 const HOUR_SECONDS = 3600;

@@ -157,7 +157,7 @@ describe("for purity,", () => {
     const readers = [...sources, ...shells].filter(({ text }) => /\bEnv\b/.test(text));
     expect(readers.map(({ path }) => path).toSorted()).toEqual([
       "durable-objects/auth-shard-object.ts",
-      "durable-objects/auth-store.ts",
+      "durable-objects/auth-store-stub.ts",
       "durable-objects/authorization-server.ts",
       "durable-objects/bridge-object.ts",
       "durable-objects/bridges.ts",
