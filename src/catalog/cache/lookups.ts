@@ -4,10 +4,9 @@
  */
 
 import { isAllowed, type ItemPolicy } from "../../policy/item-policy.ts";
-import { type ParamBinding, readParamBindings } from "../../protocol/param-headers.ts";
 import type { NamedKind, Naming } from "../names/naming.ts";
 import type { Server } from "../../endpoint/server.ts";
-import { type Catalog, type Item, type ListKind, parseItem } from "../catalog.ts";
+import { type Catalog, type Item, type ListKind } from "../catalog.ts";
 
 /** The names of the visible items; the others have no public name. */
 export interface PublicIndex {
@@ -19,7 +18,6 @@ export interface PublicIndex {
 
 interface Derived {
   readonly indexes: Partial<Record<ListKind, ReadonlyMap<string, number>>>;
-  readonly tools: Map<string, ToolFacts>;
   /** An endpoint has one naming, and a server one policy. */
   readonly publicIndexes: WeakMap<Naming, Partial<Record<NamedKind, PublicIndex>>>;
 }
@@ -29,7 +27,7 @@ const derivedOf = new WeakMap<Catalog, Derived>();
 function derived(catalog: Catalog): Derived {
   const known = derivedOf.get(catalog);
   if (known !== undefined) return known;
-  const made: Derived = { indexes: {}, tools: new Map(), publicIndexes: new WeakMap() };
+  const made: Derived = { indexes: {}, publicIndexes: new WeakMap() };
   derivedOf.set(catalog, made);
   return made;
 }
@@ -82,31 +80,4 @@ function makeIndex(naming: Naming, server: Server, kind: NamedKind, catalog: Cat
     toPublic: new Map(seen),
     toServer: new Map(seen.map(([name, publicName]) => [publicName, name])),
   };
-}
-
-/** The facts about a tool that a call and its result need. */
-export interface ToolFacts {
-  /** The arguments that its server wants mirrored into headers. */
-  readonly bindings: readonly ParamBinding[];
-  /** As the server sent it. */
-  readonly outputSchema?: unknown;
-}
-
-/**
- * @param name the server's own.
- * @returns `undefined` when the tool is not listed, or its annotations break the rules.
- */
-export function factsOf(catalog: Catalog, name: string): ToolFacts | undefined {
-  const { tools } = derived(catalog);
-  const known = tools.get(name);
-  if (known !== undefined) return known;
-  const item = itemNamed(catalog, "tools", name);
-  if (item === undefined) return undefined;
-  const { inputSchema, outputSchema } = parseItem(item);
-  const reading = readParamBindings(inputSchema);
-  if (reading.kind !== "bindings") return undefined;
-  const { bindings } = reading;
-  const facts = outputSchema === undefined ? { bindings } : { bindings, outputSchema };
-  tools.set(name, facts);
-  return facts;
 }

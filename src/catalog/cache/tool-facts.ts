@@ -3,11 +3,21 @@
  * request.
  */
 
+import { type ParamBinding, readParamBindings } from "../../protocol/param-headers.ts";
+import { type Catalog, parseItem } from "../catalog.ts";
 import type { RequestScope } from "../request-scope.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import { currentCatalog, knownCatalog } from "./catalogs.ts";
-import { factsOf, type ToolFacts } from "./lookups.ts";
+import { itemNamed } from "./lookups.ts";
+
+/** The facts about a tool that a call and its result need. */
+export interface ToolFacts {
+  /** The arguments that its server wants mirrored into headers. */
+  readonly bindings: readonly ParamBinding[];
+  /** As the server sent it. */
+  readonly outputSchema?: unknown;
+}
 
 /**
  * Never rejects.
@@ -29,4 +39,27 @@ export function toolFactsOf(
       : await knownCatalog(context, server, client);
     return catalog === undefined ? undefined : factsOf(catalog, name);
   };
+}
+
+/** Computed once for a catalog, and kept for as long as the catalog itself. */
+const factsByCatalog = new WeakMap<Catalog, Map<string, ToolFacts>>();
+
+/**
+ * @param name the server's own.
+ * @returns `undefined` when the tool is not listed, or its annotations break the rules.
+ */
+export function factsOf(catalog: Catalog, name: string): ToolFacts | undefined {
+  const tools = factsByCatalog.get(catalog) ?? new Map<string, ToolFacts>();
+  factsByCatalog.set(catalog, tools);
+  const known = tools.get(name);
+  if (known !== undefined) return known;
+  const item = itemNamed(catalog, "tools", name);
+  if (item === undefined) return undefined;
+  const { inputSchema, outputSchema } = parseItem(item);
+  const reading = readParamBindings(inputSchema);
+  if (reading.kind !== "bindings") return undefined;
+  const { bindings } = reading;
+  const facts = outputSchema === undefined ? { bindings } : { bindings, outputSchema };
+  tools.set(name, facts);
+  return facts;
 }

@@ -4,8 +4,7 @@
  * followed. There is no session to open, and nothing to resume after a restart.
  */
 
-import type { ToolFacts } from "../../catalog/cache/lookups.ts";
-import type { ToolFactsOf } from "../../catalog/cache/tool-facts.ts";
+import type { ToolFacts, ToolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import { Meta, metaOf, withMeta } from "../../protocol/envelope.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";

@@ -1,14 +1,8 @@
-/** The indexes of a catalog: names both ways, positions, and header bindings. */
+/** The indexes of a catalog: names both ways, and positions. */
 
 import { describe, test, vi } from "vitest";
 
-import {
-  itemNamed,
-  factsOf,
-  itemIndex,
-  publicIndex,
-  shows,
-} from "../../../../src/catalog/cache/lookups.ts";
+import { itemNamed, itemIndex, publicIndex, shows } from "../../../../src/catalog/cache/lookups.ts";
 import { Naming } from "../../../../src/catalog/names/naming.ts";
 import { Glob } from "../../../../src/policy/glob.ts";
 import { OPEN_POLICY } from "../../../../src/policy/item-policy.ts";
@@ -82,30 +76,5 @@ describe("publicIndex()", () => {
     expect(publicIndex(alone, first, "tools", catalog).toPublic.get("a")).toBe("a");
     expect(publicIndex(naming, first, "tools", catalog)).toBe(index);
     making.mockRestore();
-  });
-});
-
-const schema = (annotation: unknown) => ({
-  inputSchema: {
-    type: "object",
-    properties: { q: { type: "string", "x-mcp-header": annotation } },
-  },
-});
-
-describe("factsOf()", () => {
-  test("reads the mirrored arguments of a tool once", ({ expect }) => {
-    const catalog = catalogOf({
-      lists: { tools: [...things("name", ["a"], schema("Query")), ...tools("b")] },
-    });
-    const facts = factsOf(catalog, "a");
-    expect(facts).toEqual({ bindings: [{ header: "mcp-param-query", path: ["q"] }] });
-    expect(factsOf(catalog, "a")).toBe(facts);
-    expect(factsOf(catalog, "b")).toEqual({ bindings: [] });
-  });
-
-  test("returns nothing for a tool that is not listed or breaks the rules", ({ expect }) => {
-    const catalog = catalogOf({ lists: { tools: things("name", ["a"], schema("not a token")) } });
-    expect(factsOf(catalog, "a")).toBeUndefined();
-    expect(factsOf(catalog, "c")).toBeUndefined();
   });
 });

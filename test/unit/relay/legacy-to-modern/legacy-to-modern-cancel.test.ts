@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import type { ToolFacts } from "../../../../src/catalog/cache/lookups.ts";
+import type { ToolFacts } from "../../../../src/catalog/cache/tool-facts.ts";
 import { until } from "../../../support/until.ts";
 import { AskedPeer } from "../../protocol/revisions/asked-peer.ts";
 import { failureOf } from "../../upstream/fake-target.ts";

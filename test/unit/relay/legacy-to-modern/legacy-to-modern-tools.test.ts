@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 
-import type { ToolFacts } from "../../../../src/catalog/cache/lookups.ts";
+import type { ToolFacts } from "../../../../src/catalog/cache/tool-facts.ts";
 import { AskedPeer } from "../../protocol/revisions/asked-peer.ts";
 import { behind, CALL, completing, DONE, failing, never } from "./legacy-to-modern-fixture.ts";
 
