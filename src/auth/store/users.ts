@@ -3,27 +3,17 @@
  * acts.
  */
 
-import type { IdentityProvider, Standing } from "../identity/provider.ts";
+import type { Identity, IdentityProvider, Standing } from "../identity/provider.ts";
 import { Records } from "./records.ts";
 
-export interface User {
+/**
+ * The provider's latest facts about a person; the rights that follow are judged anew each time
+ * (`currentUser`).
+ */
+export interface User extends Omit<Identity, "isAdmin"> {
   readonly id: string;
-  /**
-   * The name of the provider in the configuration; `issuer` and `subject` identify the person
-   * there.
-   */
+  /** The name of the provider in the configuration. */
   readonly provider: string;
-  readonly issuer: string;
-  readonly subject: string;
-  readonly name?: string;
-  readonly email?: string;
-  /**
-   * The latest facts from the provider; the rights that follow are judged anew each time
-   * (`currentUser`).
-   */
-  readonly domain?: string;
-  readonly groups?: readonly string[];
-  readonly organizations?: readonly string[];
   /**
    * The MAC of the owner code of the last sign-in, when that was by the owner code
    * (`SignInResult.codeMac`).
