@@ -1,5 +1,5 @@
 /**
- * What an `AuthShardObject` does with the grants of its users: judges their renewal, answers for their
+ * The work of an `AuthShardObject` on the grants of its users: it judges their renewal, answers for their
  * tokens, and finds the bearer of a token.
  */
 
@@ -27,7 +27,7 @@ export interface GrantServices {
 export interface GrantServicesOptions {
   readonly auth: AuthBacking;
   readonly limits: Limits;
-  /** Whether this object is the shard of this name. */
+  /** @returns whether this object is the shard of this name. */
   readonly isHere: (shard: string) => boolean;
   readonly currentUser: (
     id: string,

@@ -43,7 +43,7 @@ export interface Config {
    * The key in every request that comes through the launcher of `npm start`, which generates it.
    */
   readonly launcherKey: string | undefined;
-  /** Whether the costs of operations can be read: a development tool. */
+  /** True when the costs of operations can be read: a development tool. */
   readonly reportsCosts: boolean;
 }
 

@@ -29,7 +29,7 @@ export async function sealFor(
 
 /**
  * @returns `undefined` for a text that was forged, cut, or sealed for another principal, endpoint or
- *   purpose, or by another gateway. The cases cannot be told apart.
+ *   purpose, or by another gateway. The cases cannot be distinguished.
  */
 export async function unsealFor(
   { keys, principal, route }: SealScope,

@@ -6,7 +6,7 @@
 
 import { type Backoff, pauseMs } from "./backoff.ts";
 
-/** What waits for each recipient, and when the recipient is due. */
+/** The batches that wait for each recipient, and when the recipient is due. */
 export interface OutboxRows<Recipient, Batch> {
   /** @returns the oldest batch: the same until it is acknowledged, less what was withdrawn from it. */
   next(recipient: Recipient): Batch | undefined;
@@ -40,7 +40,7 @@ export class Outbox<Recipient, Batch> {
     this.#options = options;
   }
 
-  /** Whether deliveries to the recipient are under way. */
+  /** @returns whether deliveries to the recipient are under way. */
   isBusy(recipient: Recipient): boolean {
     return this.#busy.has(recipient);
   }

@@ -80,7 +80,7 @@ export class Reconciler<Key> {
     void this.check(again.map(([key]) => key));
   }
 
-  /** What was refused may be granted now: it is added when it is next checked. */
+  /** Refused items may be granted now: each is added when it is next checked. */
   forgetRefusals(): void {
     for (const [key, state] of this.#states) {
       if (state === "refused" || state === "failed") this.#states.delete(key);

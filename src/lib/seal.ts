@@ -82,7 +82,7 @@ export async function seal(ring: Keyring, purpose: string, value: unknown): Prom
 
 /**
  * @returns the sealed value, or `undefined` for a token that is forged, cut, misspelt, of another
- *   purpose, or of a key that the ring does not have. The cases cannot be told apart.
+ *   purpose, or of a key that the ring does not have. The cases cannot be distinguished.
  */
 export async function unseal(ring: Keyring, purpose: string, token: string): Promise<unknown> {
   const [, id = "", version, text = ""] = TOKEN.exec(token) ?? [];

@@ -23,7 +23,7 @@ export class Semaphore {
   readonly #options: SemaphoreOptions;
   readonly #held = new Set<object>();
   readonly #waiting: Waiting[] = [];
-  /** How often the holders have lost their permits. */
+  /** The number of times that the holders have lost their permits. */
   #losses = 0;
 
   constructor(options: SemaphoreOptions) {

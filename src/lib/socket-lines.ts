@@ -9,7 +9,7 @@ export class SocketLines {
 
   /**
    * @param socket not accepted yet.
-   * @param closeCode tells the other end that this end has stopped reading.
+   * @param closeCode informs the other end that this end has stopped reading.
    */
   constructor(socket: WebSocket, closeCode: number) {
     this.#socket = socket;

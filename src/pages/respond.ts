@@ -1,5 +1,5 @@
 /**
- * The responses that people see. Every page has the same headers, whoever requests it: it cannot be
+ * The responses that people see. Every page has the same headers for every caller: it cannot be
  * framed, loads nothing, runs only the script that it contains, is not stored, and sends no
  * referrer to other sites.
  */

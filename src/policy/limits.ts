@@ -19,13 +19,13 @@ export const LIMITS = {
   maxJsonDepth: { default: 128, min: 8, max: 1000 },
   /** One message of an upstream; images in base64 take a few MiB, an isolate has 128. */
   maxMessageBytes: { default: 16 * MIB, min: 64 * KIB, max: 64 * MIB },
-  /** How far a stream runs ahead of its reader before the upstream is made to wait. */
+  /** The bytes by which a stream may run ahead of its reader before the upstream is made to wait. */
   windowBytes: { default: 256 * KIB, min: KIB, max: 16 * MIB },
-  /** How long events are kept for a client that comes back: a lunch, a meeting, a train. */
+  /** The time that events are kept for a client that comes back: a lunch, a meeting, a train. */
   retentionMinutes: { default: 60, min: 1, max: 1440 },
-  /** A call that says more than this says it to nobody who could still read it. */
+  /** No client could still read all that a call sends beyond this. */
   keptEventsPerStream: { default: 100_000, min: 10, max: 10_000_000 },
-  /** What one stream may have in the log; a call whose stream outgrows it is ended. */
+  /** The size of one stream in the log; a call whose stream outgrows it is ended. */
   keptBytesPerStream: { default: 1024 * MIB, min: KIB, max: 4096 * MIB },
   /** The platform gives one session's storage 10 GB; the oldest finished streams go first. */
   keptBytesPerSession: { default: 4096 * MIB, min: KIB, max: 8192 * MIB },
@@ -53,15 +53,15 @@ export const LIMITS = {
   stallSeconds: { default: 60, min: 1, max: 3600 },
   /** A session whose streams were quiet for this long may sleep beside them. */
   quietSeconds: { default: 5, min: 1, max: 3600 },
-  /** A client whose stream broke is back within seconds; until then its server is heard. */
+  /** A client whose stream broke is back within seconds; until then the watch on its server stays open. */
   lingerSeconds: { default: 60, min: 0, max: 3600 },
   /** A client that can poll is let go after this, and comes back for the rest of its answer. */
   holdSeconds: { default: 300, min: 1, max: 86_400 },
   /** A person may have to read and decide. */
   askSeconds: { default: 600, min: 1, max: 86_400 },
-  /** How long a client should wait before it reconnects. */
+  /** The time that a client should wait before it reconnects. */
   retryMilliseconds: { default: 1000, min: 100, max: 60_000 },
-  /** How long a session id is served; a client that comes back later opens a new session. */
+  /** The life of a session id; a client that comes back later opens a new session. */
   sessionDays: { default: 365, min: 1, max: 3650 },
   /** Some clients forget to refresh while they are idle; a stolen token is good for this long. */
   accessTokenMinutes: { default: 60, min: 1, max: 1440 },
@@ -101,17 +101,17 @@ export const LIMITS = {
   tokenFailuresPerMinute: { default: 60, min: 1, max: 100_000 },
   /** Tokens of one service client; each is good for an hour, so one is enough. */
   serviceTokensPerMinute: { default: 60, min: 1, max: 100_000 },
-  /** A working day; whoever comes back tomorrow signs in again. */
+  /** A working day; a user who comes back tomorrow signs in again. */
   browserSessionHours: { default: 12, min: 1, max: 720 },
-  /** A browser that was left alone for this long may be somebody else's now. */
+  /** A browser that was left alone for this long may be another person's now. */
   browserIdleMinutes: { default: 120, min: 5, max: 43_200 },
-  /** What gives lasting access asks for a sign-in that is no older than this. */
+  /** A page that gives lasting access requires a sign-in that is no older than this. */
   freshSignInMinutes: { default: 10, min: 1, max: 720 },
-  /** An API key that nobody renews is an API key that nobody remembers. */
+  /** An API key that is not renewed has probably been forgotten. */
   apiKeyDays: { default: 90, min: 1, max: 365 },
   /** One for each program; more than this are left behind by something that makes them. */
   apiKeysPerUser: { default: 50, min: 1, max: 10_000 },
-  /** A stream that is open for this long is told when its token is revoked. */
+  /** A stream that is open for this long is notified when its token is revoked. */
   leaseSeconds: { default: 30, min: 1, max: 3600 },
   /** Model APIs take 64; clients put `mcp__<their name of the gateway>__` in front. */
   nameChars: { default: 45, min: 24, max: 128 },
@@ -119,7 +119,7 @@ export const LIMITS = {
   listPageItems: { default: 1000, min: 1, max: 10_000 },
   /** A page is put together in memory. */
   listPageBytes: { default: 2 * MIB, min: KIB, max: 16 * MIB },
-  /** In each list of one server; what is beyond is left out, and the user is told. */
+  /** In each list of one server; what is beyond is left out, and the user is informed. */
   catalogItems: { default: 20_000, min: 1, max: 1_000_000 },
   /**
    * One catalog: ten thousand tools of 800 characters. It travels between objects in one piece,
@@ -128,13 +128,13 @@ export const LIMITS = {
   catalogBytes: { default: 8 * MIB, min: KIB, max: 28 * MIB },
   /** A list that has more is taken for one that has no end. */
   catalogPages: { default: 1000, min: 1, max: 100_000 },
-  /** For all lists of one server; nobody waits for it that long, but its next reader has it. */
+  /** For all lists of one server; no request waits that long, but the next reader gets the result. */
   catalogSeconds: { default: 20, min: 1, max: 600 },
-  /** How long a list waits for a server that is slow before it goes on without news of it. */
+  /** The time that a list waits for a slow server before it goes on without it. */
   catalogWaitMilliseconds: { default: 3000, min: 0, max: 60_000 },
-  /** For servers that do not say how long their lists are good, and tell of no changes. */
+  /** For servers that do not say how long their lists are good, and announce no changes. */
   catalogFreshSeconds: { default: 10, min: 0, max: 3600 },
-  /** How long the tools of a server stay listed that is not to be had. */
+  /** The time that the tools of an unavailable server stay listed. */
   staleCatalogHours: { default: 24, min: 0, max: 720 },
   /** One for each revision and set of capabilities in use. */
   keptCatalogsPerServer: { default: 12, min: 1, max: 100 },
@@ -144,7 +144,7 @@ export const LIMITS = {
   listenStreamsPerPrincipal: { default: 100, min: 1, max: 100_000 },
   /** All clients together; a legacy server gets a request for each. */
   subscribedUrisPerServer: { default: 10_000, min: 1, max: 1_000_000 },
-  /** What changes more often than this is told once. */
+  /** Changes that follow one another within this time are announced once. */
   newsMilliseconds: { default: 100, min: 0, max: 10_000 },
   /**
    * Of one person with all of their applications, in each isolate; an agent at full speed makes
@@ -162,7 +162,7 @@ export const LIMITS = {
   requestsInFlightPerServer: { default: 500, min: 1, max: 10_000 },
   /** A larger result is replaced by an error that says so: no client can show it to a model. */
   resultBytes: { default: 8 * MIB, min: KIB, max: 64 * MIB },
-  /** In a row, without a connection or for two users; then callers are told at once for a while. */
+  /** In a row, without a connection or for two users; then calls fail at once for a while. */
   failuresBeforePause: { default: 5, min: 1, max: 1000 },
   /** The first pause; each that follows is twice as long, up to a minute. */
   pauseSeconds: { default: 5, min: 1, max: 600 },
@@ -173,7 +173,7 @@ export const LIMITS = {
    */
   parkedCalls: { default: 1000, min: 1, max: 10_000 },
   /**
-   * After this, a session that nobody uses is closed at its server; the next call opens another.
+   * After this, an unused session is closed at its server; the next call opens another.
    */
   bridgeIdleMinutes: { default: 10, min: 1, max: 1440 },
 } as const satisfies Record<string, Limit>;

@@ -1,6 +1,6 @@
 /**
- * Which advertised capabilities cross the gateway. What is advertised is owed: an extension is
- * passed on only when every method it brings is routed.
+ * The advertised capabilities that cross the gateway. An advertised capability must work: an
+ * extension is passed on only when every method it brings is routed.
  */
 
 import { isObject, type JsonObject } from "./json-rpc.ts";

@@ -27,13 +27,13 @@ export interface Peer {
    * Never rejects: a client that cannot or will not answer gives an error reply.
    *
    * @param signal aborted when the upstream withdraws the question or the exchange ends.
-   * @param brought resolves when the upstream has the answer; never, when it cannot be delivered.
+   * @param delivered resolves when the upstream has the answer, and never if it cannot be delivered.
    */
   ask(
     request: Call,
     signal: AbortSignal,
     resumeToken?: string,
-    brought?: Promise<void>,
+    delivered?: Promise<void>,
   ): Promise<Reply>;
   /** The server of the request is known. @param resumeToken leads to it if no other token follows. */
   routed?(resumeToken: string): void;
@@ -48,7 +48,7 @@ export interface OpenQuestion {
   /** The resume token that the question was sent with. */
   readonly resumeToken: string;
   /** Goes on waiting for the answer, like `Peer.ask`. */
-  readonly wait: (signal: AbortSignal, brought: Promise<void>) => Promise<Reply>;
+  readonly wait: (signal: AbortSignal, delivered: Promise<void>) => Promise<Reply>;
 }
 
 /** For a request whose messages have no place from which the peer's own stream could be resumed. */

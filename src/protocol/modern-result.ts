@@ -39,7 +39,7 @@ function isOffered(method: string, resultType: unknown, takesTasks: boolean): bo
     case "complete":
       return true;
     case "input_required":
-      // What a task asks is in the task.
+      // A task's questions are in the task.
       return !isOfTasks(method);
     case "task":
       return takesTasks && mayBecomeTask(method);

@@ -23,7 +23,7 @@ import { toLegacyNotice } from "../protocol/revisions/translate-notices.ts";
 import type { Unsolicited } from "../sessions/dispatch.ts";
 import { resumeTokenAmong, resumeTokensIn, serverResumeToken } from "./server-resume-token.ts";
 
-/** What the client of a session is shown of one server. */
+/** The name and revision under which the client of a session sees one server. */
 export interface ServerView {
   readonly slug: string;
   readonly revision: LegacyRevision;
@@ -52,7 +52,7 @@ export function clientPeer(
       if (translated === undefined || !passes(translated)) return Promise.resolve();
       return peer.notify(translated, resumeToken(own));
     },
-    ask(question, withdrawn, own, brought) {
+    ask(question, withdrawn, own, delivered) {
       const asked = rephrase(question, revision, () => crypto.randomUUID());
       if (asked.kind === "unsupported") {
         const message = `The client's revision ${revision} has no ${asked.lacking}`;
@@ -60,7 +60,7 @@ export function clientPeer(
       }
       const marked = markToken(asked.call, slug);
       const named = isNamed ? attributedQuestion(marked, slug) : marked;
-      return peer.ask(named, withdrawn, resumeToken(own), brought);
+      return peer.ask(named, withdrawn, resumeToken(own), delivered);
     },
     primed: (own) => peer.primed?.(resumeToken(own)),
     released: () => peer.released?.(),

@@ -23,7 +23,7 @@ export interface QuestionFacts {
   /** Finds the server that asked, in every life of the session's object. */
   readonly resumeToken: string | undefined;
   /** Resolves when the server has the answer. */
-  readonly brought: Promise<void> | undefined;
+  readonly delivered: Promise<void> | undefined;
 }
 
 interface Pending extends QuestionFacts {
@@ -166,7 +166,7 @@ export async function deliverAnswer(
   dispatch: Dispatch,
   { position, resumeToken, reply }: TakenAnswer,
 ): Promise<void> {
-  if (await dispatch.answer(resumeToken, reply)) log.answerBrought(position);
+  if (await dispatch.answer(resumeToken, reply)) log.answerDelivered(position);
 }
 
 // The questions in a log are recognized by the beginning of their texts: a log may be larger than the

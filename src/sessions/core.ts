@@ -38,8 +38,8 @@ export function peerOn({ asks }: Core, carrier: QuestionStream): Peer {
   return {
     notify: ({ method, params }, resumeToken) =>
       carrier.send(notification(method, params), resumeToken),
-    ask: (request, withdrawn, resumeToken, brought) =>
-      asks.ask(request, carrier, withdrawn, { resumeToken, brought }),
+    ask: (request, withdrawn, resumeToken, delivered) =>
+      asks.ask(request, carrier, withdrawn, { resumeToken, delivered }),
   };
 }
 

@@ -30,7 +30,7 @@ export type Introduce = (client: ClientFacts) => Promise<Opening>;
 /** The servers to watch, for the Worker that holds the client's stream: opaque to the session. */
 type StandaloneWatchRequest = object;
 
-/** A message that a watch on a server brought. */
+/** A message that a watch on a server received. */
 export interface Watched extends WatchedMessage {
   /** The slug of the watched server. */
   readonly slug: string;

@@ -118,7 +118,7 @@ function receiveAnswer({ asks, log }: Core, dispatch: Dispatch, message: JsonRpc
   if (position !== undefined && resumeToken !== undefined) {
     if (!log.keepAnswer(position, resumeToken, JSON.stringify(reply))) return;
     if (question === undefined) void deliverAnswer(log, dispatch, { position, resumeToken, reply });
-    else void question.brought?.then(() => log.answerBrought(position));
+    else void question.delivered?.then(() => log.answerDelivered(position));
   }
   asks.settle(id, reply);
 }

@@ -76,7 +76,8 @@ function openQuestions(
       continue;
     open.push({
       resumeToken,
-      wait: (withdrawn, brought) => asks.resume({ id, resumeToken, brought, carrier, withdrawn }),
+      wait: (withdrawn, delivered) =>
+        asks.resume({ id, resumeToken, delivered, carrier, withdrawn }),
     });
   }
   return open;

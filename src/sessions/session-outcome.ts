@@ -23,7 +23,7 @@ export type SessionOutcome =
 export interface Opened {
   readonly body: ReadableStream<Uint8Array>;
   readonly reader: string;
-  /** When the client opened it, in milliseconds since 1970; tells it from a newer reader. */
+  /** When the client opened it, in milliseconds since 1970; distinguishes it from a newer reader. */
   readonly openedAt: number;
   /** The event id before the first event: a stream that breaks before any event resumes there. */
   readonly start: string;

@@ -15,7 +15,7 @@ export type SessionState =
   /** HTTP+SSE: the client's stream exists before its `initialize`. */
   | "uninitialized"
   | "initializing"
-  /** Open. The client has no standalone stream, and nobody watches the servers. */
+  /** Open. The client has no standalone stream, and the servers are not watched. */
   | "offline"
   /** The client has a standalone stream, and the session holds those of the servers. */
   | "online"

@@ -116,8 +116,8 @@ export class OidcPeople {
     { idToken, userinfo }: Claims,
     email: string | undefined,
   ): Applicant {
-    const isTold = "email" in idToken || Object.keys(userinfo).length > 0;
-    if (email === undefined || isTold) return person;
+    const isStated = "email" in idToken || Object.keys(userinfo).length > 0;
+    if (email === undefined || isStated) return person;
     const domain = this.#names.domain === undefined ? domainOf(email) : person.domain;
     return { ...person, email, ...(domain !== undefined && { domain }) };
   }

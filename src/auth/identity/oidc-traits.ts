@@ -35,13 +35,13 @@ export interface OidcTraits {
   readonly parameters: Readonly<Record<string, string>>;
   /** The parameters that replace them when the person has to sign in anew. */
   readonly freshParameters: Readonly<Record<string, string>>;
-  /** Whether refresh tokens come with the scope `offline_access`, if the metadata lists it. */
+  /** Refresh tokens come with the scope `offline_access`, if the metadata lists it. */
   readonly usesOfflineAccess: boolean;
-  /** Whether `prompt` then includes `consent` (OpenID Connect Core 11: required for that scope). */
+  /** `prompt` then includes `consent` (OpenID Connect Core 11: required for that scope). */
   readonly asksForConsent: boolean;
   readonly hasUserinfo: boolean;
-  /** Whether the provider sends `auth_time` when its metadata lists the claim. */
-  readonly tellsAuthTime: boolean;
+  /** The provider sends `auth_time` when its metadata lists the claim. */
+  readonly sendsAuthTime: boolean;
   /** The claim that confirms the address in `email` as the person's own. */
   readonly emailVerified: string;
   /** The claim with the person's domain; without it, the domain is that of the address. */
@@ -58,7 +58,7 @@ export const STANDARD: OidcTraits = {
   usesOfflineAccess: true,
   asksForConsent: true,
   hasUserinfo: true,
-  tellsAuthTime: true,
+  sendsAuthTime: true,
   emailVerified: "email_verified",
   subjectOf: (claims) => claims["sub"],
 };
@@ -77,7 +77,7 @@ export const GOOGLE: OidcTraits = {
   parameters: PARAMETERS,
   freshParameters: PARAMETERS,
   usesOfflineAccess: false,
-  tellsAuthTime: false,
+  sendsAuthTime: false,
   // Anyone can open a consumer account with a company's address; only the company's own accounts
   // have `hd`.
   domain: "hd",
@@ -100,7 +100,7 @@ export const ENTRA: OidcTraits = {
   asksForConsent: false,
   // The userinfo endpoint is Microsoft Graph, which identifies people by another id.
   hasUserinfo: false,
-  tellsAuthTime: false,
+  sendsAuthTime: false,
   // `email` can be set to any address; this optional claim confirms that its domain was verified.
   emailVerified: "xms_edov",
   sharedServer,

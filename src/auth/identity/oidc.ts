@@ -238,9 +238,9 @@ export class OidcProvider implements RedirectProvider {
       // supports `auth_time` and omits it was not asked; for one that never sends it, this cannot
       // be known. OpenID Connect Core 1.0 section 2 requires the claim where `max_age` was
       // requested.
-      const { tellsAuthTime } = this.#traits;
-      if (isFresh && tellsAuthTime && claims?.includes("auth_time") === true) throw notFresh();
-      return isFresh && !tellsAuthTime && typeof iat === "number" ? iat : 0;
+      const { sendsAuthTime } = this.#traits;
+      if (isFresh && sendsAuthTime && claims?.includes("auth_time") === true) throw notFresh();
+      return isFresh && !sendsAuthTime && typeof iat === "number" ? iat : 0;
     }
     if (isFresh && authTime < startedAt - TOLERANCE_SECONDS) throw notFresh();
     return authTime;

@@ -33,7 +33,7 @@ const MIN_CODE_CHARS = 20;
 const MAX_CODE_CHARS = 256;
 const MIN_DIFFERENT_CHARS = 8;
 /** Placeholders and careless values. */
-const TELLTALES =
+const GUESSABLE =
   /change[-_ ]?(?:me|it|this)|passwor[dt]|example|placeholder|(?:your|owner)[-_ ]?code|1234567|abcdefg|qwert/i;
 
 export class OwnerProvider implements CodeProvider {
@@ -109,7 +109,7 @@ export function weaknessOf(code: string): string | undefined {
   if (code.length < MIN_CODE_CHARS || code.length > MAX_CODE_CHARS) {
     return `must have ${MIN_CODE_CHARS} to ${MAX_CODE_CHARS} characters`;
   }
-  if (TELLTALES.test(code) || new Set(code).size < MIN_DIFFERENT_CHARS) {
+  if (GUESSABLE.test(code) || new Set(code).size < MIN_DIFFERENT_CHARS) {
     return "is one that can be guessed; make one by chance, for example with: openssl rand -base64 24";
   }
   return undefined;

@@ -135,7 +135,7 @@ export interface RedirectProvider extends Remote {
 export interface CodeProvider extends Common {
   readonly kind: "code";
   check(code: string): Promise<SignInResult>;
-  /** Whether a code exists: a new gateway has none before it is set up. */
+  /** @returns whether a code exists: a new gateway has none before it is set up. */
   hasCode(): Promise<boolean>;
 }
 

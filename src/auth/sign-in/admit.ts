@@ -1,4 +1,4 @@
-/** Who is at the browser; and the signing in of a person whom a provider has identified. */
+/** Identifies the person at the browser, and signs in one whom a provider has identified. */
 
 import { seal } from "../../lib/seal.ts";
 import { auditLine } from "../../observability/audit.ts";

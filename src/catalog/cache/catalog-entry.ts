@@ -1,6 +1,6 @@
 /**
- * What is known about the catalog of one kind of client, and how that changes. All of it is pure: the
- * cache tells the time and does the reading. An entry is in one of four states:
+ * The state of the catalog for one kind of client, and its transitions. All of it is pure: the cache
+ * passes the time and does the reading. An entry is in one of four states:
  *
  * - `unknown`: no catalog was read yet, and no attempt has failed.
  * - `fresh`: no change is expected.

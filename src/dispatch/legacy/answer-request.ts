@@ -133,7 +133,7 @@ async function setLogLevel(context: SessionContext, call: Call): Promise<Reply> 
   // 2025-11-25, logging: -32602.
   if (!isLogLevel(level)) return noSuchLevel();
   keep(level);
-  const sent = servers.tellLogLevel(level);
+  const sent = servers.sendLogLevel(level);
   // Later requests find the level set, but a slow server delays the answer no longer than this.
   await settleWithin(sent, requestScope.limits.catalogWaitMilliseconds);
   return { result: {} };

@@ -66,7 +66,7 @@ export class ServerSessions {
   }
 
   /** Sends the log level to all opened servers that have logging. Never rejects. */
-  async tellLogLevel(level: string): Promise<void> {
+  async sendLogLevel(level: string): Promise<void> {
     const call = { method: "logging/setLevel", params: { level } };
     const opened = this.opened().filter(({ slug }) => this.#hasLogging(slug));
     await Promise.all(opened.map(({ slug }) => this.requestFor(slug, call)));

@@ -7,7 +7,7 @@ import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import { attributedAt, attributedInputRequests } from "../../endpoint/attribution.ts";
 import { guarded } from "../guard/guarded.ts";
 import type { Server } from "../../endpoint/server.ts";
-import { giveTask, hearingNoTasks } from "./client-task.ts";
+import { giveTask, withoutTaskNotices } from "./client-task.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
 import { relayModern } from "../../relay/relay-modern.ts";
 import { readState, sealState, type StateReading, withState } from "./request-state.ts";
@@ -63,7 +63,7 @@ export async function relayTo(
       ...inbound,
       message,
       toolFacts: toolFactsOf(context, server, client),
-      peer: hearingNoTasks(peer),
+      peer: withoutTaskNotices(peer),
       signal,
     }),
   );

@@ -77,7 +77,7 @@ export function withPlainAnswers(params: JsonObject): JsonObject {
 }
 
 /** Removes the keys of older tasks from notifications: a client learns of a task only by request. */
-export function hearingNoTasks(peer: Peer): Peer {
+export function withoutTaskNotices(peer: Peer): Peer {
   return {
     ...peer,
     notify: ({ method, params }, resumeToken) =>

@@ -98,7 +98,7 @@ async function listenLogged({
 }: RequestContext): Promise<Reply> {
   const { message } = inbound;
   const { promise: acknowledged, resolve } = Promise.withResolvers<Reply>();
-  const heard: Peer = {
+  const acknowledging: Peer = {
     ...peer,
     notify: async (notice) => {
       await peer.notify(notice);
@@ -112,7 +112,7 @@ async function listenLogged({
     asksForTasks(message.params) && !declaresTasks(inbound.envelope.clientCapabilities);
   const listening = lacksThem
     ? Promise.resolve(lacksTasks())
-    : listen(context, client, message, heard, signal);
+    : listen(context, client, message, acknowledging, signal);
   await loggedForAll(context.principal, message, () => Promise.race([acknowledged, listening]));
   return listening;
 }

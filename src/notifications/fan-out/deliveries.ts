@@ -15,7 +15,7 @@ import type { AcceptedNews, Range } from "./accepted-news.ts";
 import { DELIVERY_MS, type LateNews } from "./late-news.ts";
 
 /**
- * What a session answers to a delivery: it has the news; there is no such session; or its client has
+ * The answer of a session to a delivery: it has the news; there is no such session; or its client has
  * been away for long, and deliveries are to stop until the session subscribes anew.
  */
 export type DeliveryAnswer = "taken" | "gone" | "offline";

@@ -112,7 +112,7 @@ export class InterestRegistry {
     return this.#rows.soonest();
   }
 
-  /** Tells a feed which of these topics are wanted now. @returns whether it has received that. */
+  /** Reports to a feed which of these topics are wanted now. @returns whether it has received that. */
   async #send(slug: string, doubtful: readonly Topic[]): Promise<boolean> {
     const { branch, subscriptions, feeds, deadlines, knows } = this.#parts;
     const honoured = this.#interestsOf(slug);

@@ -16,7 +16,7 @@ import type { OpenWatch, WatchEnd, WatchEvents, WatchRequest } from "./watch-por
 const COLLECT_MS = 50;
 /** Every new URI sends all of them again, so a larger set is sent less often. */
 const COLLECT_MS_PER_URI = 0.1;
-/** A stream that was just acknowledged has brought within this what its predecessor brought too. */
+/** Within this time, a stream that was just acknowledged delivers what its predecessor delivered too. */
 const CAUGHT_UP_MS = 100;
 /** Of streams, until it is asked to try again: four culprits are found among ten thousand. */
 const MAX_REFUSALS = 64;
@@ -152,7 +152,7 @@ export class ModernWatch implements OpenWatch {
 
   /**
    * A change that one stream brings while another is opened comes on both, or on the first alone. So it
-   * is announced when the second can have brought it.
+   * is announced when the second has had time to deliver it.
    */
   #changed(list: ListTopic): void {
     if (this.#current?.awaited.has(list) === true) return; // about to be announced

@@ -1,4 +1,4 @@
-/** What a user has connected, created and signed in to, with a form that ends each of them, or all. */
+/** Everything that a user has connected, created and signed in to, with a form that ends each of them, or all. */
 
 import { verifiedHost } from "../../auth/clients/client-id-url.ts";
 import { type ApiKeyRow, apiKeysSection, type Credentials } from "./credentials-view.ts";

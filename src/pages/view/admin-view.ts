@@ -41,7 +41,7 @@ export interface AdminUser {
   readonly provider: string;
   readonly isAdmin: boolean;
   readonly isDisabled: boolean;
-  /** Whether the current configuration admits them, unless they are disabled. */
+  /** True when the current configuration admits them, unless they are disabled. */
   readonly isLetIn: boolean;
   /** The reader, for whom the page has no button to disable themselves. */
   readonly isYou: boolean;

@@ -42,7 +42,7 @@ export interface ConsentView {
     readonly upstreams: readonly string[];
   };
   readonly scopes: readonly ConsentScope[];
-  /** The signed-in person; `undefined` for nobody. */
+  /** The signed-in person; `undefined` when no one is signed in. */
   readonly account: string | undefined;
   /** The changes since the person last approved; one sentence each. */
   readonly changes: readonly string[];

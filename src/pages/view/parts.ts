@@ -5,7 +5,7 @@ import { isLoopback } from "../../lib/loopback.ts";
 import { type Html, html } from "./html.ts";
 import { when } from "./time.ts";
 
-/** What the lists of a signed-in person's page need. */
+/** The data that the lists of a signed-in person's page need. */
 export interface PageContext {
   /** Milliseconds since the epoch, as all times are in views. */
   readonly now: number;
@@ -131,7 +131,7 @@ export function entry({ title, facts, action, question }: Entry): Html {
   </li>`;
 }
 
-/** What a grant, an approval or a credential gives access to. */
+/** The facts about the access that a grant, an approval or a credential gives. */
 export function reach(resources: readonly string[], scopes: readonly string[]): readonly Fact[] {
   return [
     ["Acts on", exactText(resources.join(", "))],

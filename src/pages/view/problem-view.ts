@@ -6,7 +6,7 @@ import type { View } from "./layout.ts";
 import { lastStop, stop } from "./parts.ts";
 import { PATHS } from "./paths.ts";
 
-/** What happened, and what the reader can do. */
+/** A problem: the cause, and the steps that the reader can take. */
 export interface ProblemView {
   readonly title: string;
   /** One or two sentences of our own; what a stranger sent is not repeated. */

@@ -153,8 +153,8 @@ export class TaskTools {
 function answeringFor(taskId: string, peer: Peer): Peer {
   return {
     ...peer,
-    async ask(question, withdrawn, resumeToken, brought) {
-      const reply = await peer.ask(question, withdrawn, resumeToken, brought);
+    async ask(question, withdrawn, resumeToken, delivered) {
+      const reply = await peer.ask(question, withdrawn, resumeToken, delivered);
       if ("error" in reply) return reply;
       const { result } = reply;
       return { result: withMeta(result, { ...metaOf(result), [RELATED_TASK]: { taskId } }) };

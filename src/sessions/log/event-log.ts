@@ -223,8 +223,8 @@ export class EventLog {
   }
 
   /** Notes that the server has the answer to a question. @param question the place of its event. */
-  answerBrought({ stream, seq }: Position): void {
-    this.#answers.brought(rowId(stream.number, seq));
+  answerDelivered({ stream, seq }: Position): void {
+    this.#answers.delivered(rowId(stream.number, seq));
   }
 
   /** The answers of an earlier life that the servers may not have. */

@@ -55,7 +55,7 @@ export class Answers {
   }
 
   /** Empties an answer that the server has: only the fact that there was one is still needed. */
-  brought(question: number): void {
+  delivered(question: number): void {
     if (!this.#exists) return;
     this.#sql.exec(`DELETE FROM ${TABLE} WHERE question = ? AND part > 0`, question);
     this.#sql.exec(`UPDATE ${TABLE} SET reply = '' WHERE question = ?`, question);

@@ -186,8 +186,8 @@ export class Exchanges {
       await this.#answer(respond(id, { error }));
       return;
     }
-    await this.#await(id, recipient, (withdrawn, brought) =>
-      recipient.ask(question, withdrawn, { ...origin, ask: id }, brought),
+    await this.#await(id, recipient, (withdrawn, delivered) =>
+      recipient.ask(question, withdrawn, { ...origin, ask: id }, delivered),
     );
   }
 
@@ -200,10 +200,10 @@ export class Exchanges {
   async #await(id: RequestId, recipient: Recipient, wait: OpenQuestion["wait"]): Promise<void> {
     const ask: OpenAsk = { recipient, controller: new AbortController() };
     this.#asks.set(id, ask);
-    const { promise: brought, resolve } = Promise.withResolvers<void>();
+    const { promise: delivered, resolve } = Promise.withResolvers<void>();
     let reply: Reply;
     try {
-      reply = await wait(ask.controller.signal, brought);
+      reply = await wait(ask.controller.signal, delivered);
     } catch (error) {
       // No caller awaits this promise, but the server still waits for an answer.
       const sentence = `The gateway failed to ask this (reference ${logUnexpected(error)})`;

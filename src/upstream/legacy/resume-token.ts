@@ -48,12 +48,12 @@ export type MessageOrigin = Pick<ResumePoint, "lastEventId" | "ask">;
 /** The recipient of a server's messages on this side of the hop. */
 export interface Recipient {
   notify(notice: Call, origin: MessageOrigin): Promise<void>;
-  /** @param brought resolves when the server has received the answer. */
+  /** @param delivered resolves when the server has received the answer. */
   ask(
     request: Call,
     withdrawn: AbortSignal,
     origin: MessageOrigin,
-    brought?: Promise<void>,
+    delivered?: Promise<void>,
   ): Promise<Reply>;
 }
 
@@ -70,7 +70,7 @@ export function withResumeTokens(peer: Peer, base: ResumePoint = {}): Recipient 
   };
   return {
     notify: (notice, origin) => peer.notify(notice, tokenOf(origin)),
-    ask: (request, withdrawn, origin, brought) =>
-      peer.ask(request, withdrawn, tokenOf(origin), brought),
+    ask: (request, withdrawn, origin, delivered) =>
+      peer.ask(request, withdrawn, tokenOf(origin), delivered),
   };
 }

@@ -21,7 +21,7 @@ import { showsModernOnly } from "./handshake.ts";
 import { pauseBefore, StandaloneStream } from "./standalone-stream.ts";
 import type { Deliver, StandaloneStreamListener, Receiver, Wire } from "./wire.ts";
 
-/** Attempts in a row that brought no event; a server that has clients poll resets the count by delivering. */
+/** Attempts in a row that yielded no event; a server that has clients poll resets the count by delivering. */
 const MAX_BARREN_RESUMES = 5;
 
 export class StreamableHttpWire implements Wire {

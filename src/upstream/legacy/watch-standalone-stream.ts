@@ -16,7 +16,7 @@ export interface StandaloneWatchRequest {
   readonly lastEventId?: string;
 }
 
-/** A message that a watch brought. Plain data. */
+/** A message that a watch received. Plain data. */
 export interface WatchedMessage {
   /** Absent when only the place to resume from is new. */
   readonly parsed?: Parsed;

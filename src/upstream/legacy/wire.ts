@@ -17,7 +17,7 @@ export type Deliver = (parsed: Parsed, lastEventId?: string) => Promise<void>;
 /** Receives the messages and the state of the standalone GET stream. */
 export interface StandaloneStreamListener {
   readonly deliver: Deliver;
-  /** The stream can be resumed after this event, though it brought no message yet. */
+  /** The stream can be resumed after this event, though it has carried no message yet. */
   readonly primed: (lastEventId: string) => void;
   /** The server has forgotten the session. */
   readonly onLost: () => void;

@@ -3,7 +3,7 @@
  * the first one that finds something ends the request; what is left goes to the grant, in the object
  * that holds it. Revocation (RFC 7009) has the same address.
  *
- * What passes the checks has the parameters that this server knows, each once and in one order, and
+ * A request that passes the checks has the parameters that this server knows, each once and in one order, and
  * nothing else. No two readers can interpret it differently, and the same request has the same text.
  */
 
@@ -46,7 +46,7 @@ export async function token(context: AuthContext, request: Request): Promise<Res
     : answer.response;
 }
 
-/** Which grant answers, by its type and the kind of its client. */
+/** Passes the request to the grant of its type and kind of client. */
 async function answerOf(context: AuthContext, request: TokenRequest): Promise<TokenAnswer> {
   const { authority, engine, origin, store } = context;
   const { grantType, clientId, subject } = request;

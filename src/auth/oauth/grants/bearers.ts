@@ -31,7 +31,7 @@ export interface BearersOptions {
     user: string,
     codeMac: string | undefined,
   ) => Promise<CurrentUser | undefined>;
-  /** Whether the maker of a service client is an administrator under the current configuration. */
+  /** @returns whether the maker of a service client is an administrator under the current configuration. */
   readonly isAdministrator: (maker: Maker) => Promise<boolean>;
   readonly grants: Grants;
   readonly keys: ApiKeys;

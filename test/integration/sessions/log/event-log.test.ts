@@ -189,7 +189,7 @@ describe("the answer to a question", () => {
       expect([...second.keptAnswers()]).toEqual([
         { position: at(meta, 1), resumeToken: "resumeToken", reply: LONG },
       ]);
-      second.answerBrought(at(meta, 1));
+      second.answerDelivered(at(meta, 1));
       const third = fixture.again();
       expect([...third.keptAnswers()]).toEqual([]);
       expect(third.keepAnswer(at(meta, 1), "resumeToken", "another")).toBe(false);
@@ -205,7 +205,7 @@ describe("the answer to a question", () => {
       log.append(meta, "second", { resumeToken: "resumeToken" });
       log.keepAnswer(at(meta, 1), "resumeToken", "the table is made");
       expect(fixture.written(() => log.keepAnswer(at(meta, 2), "resumeToken", "answer"))).toBe(1);
-      expect(fixture.written(() => log.answerBrought(at(meta, 2)))).toBe(1);
+      expect(fixture.written(() => log.answerDelivered(at(meta, 2)))).toBe(1);
     });
   });
 

@@ -2,7 +2,7 @@
 
 import { describe, test } from "vitest";
 import {
-  hearingNoTasks,
+  withoutTaskNotices,
   showTask,
   withPlainAnswers,
 } from "../../../../src/dispatch/modern/client-task.ts";
@@ -68,7 +68,7 @@ test("answers lose older ids, and nothing else", ({ expect }) => {
 
 test("notifications before a result have no older ids", async ({ expect }) => {
   const peer = new AskedPeer();
-  const hearing = hearingNoTasks(peer);
+  const hearing = withoutTaskNotices(peer);
   const params = { progressToken: 1, progress: 1 };
   await hearing.notify({ method: "notifications/progress", params: { ...params, _meta: related } });
   await hearing.notify({ method: "notifications/x" });
