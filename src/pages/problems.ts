@@ -135,8 +135,8 @@ const PROBLEMS: Readonly<Record<ProblemKind, ProblemWords>> = {
     status: 403,
     title: "Nobody says who you are",
     whatHappened:
-      "This gateway expects Cloudflare Access in front of this page, and this request did not come through it.",
-    whatToDo: ["Ask whoever runs this gateway to protect this page with Access."],
+      "This gateway expects a proxy in front of this page that says who you are, like Cloudflare Access, and this request did not come through it.",
+    whatToDo: ["Ask the operator of this gateway to put this page behind that proxy."],
   },
   "setup-gone": {
     status: 410,

@@ -6,8 +6,8 @@ import type { LimitName } from "../../src/policy/limits.ts";
 import type { Json } from "../support/scripted-upstream-script.ts";
 
 /**
- * The configuration is read once by an isolate, and every test file has an isolate of its own: to
- * be called before the first request of a file, and once.
+ * The configuration is read once by an isolate, and a test file that imports this has an isolate of its own: to be
+ * called before the first request of a file, and once.
  */
 export function setLimits(limits: Partial<Record<LimitName, number>>): void {
   const shared = JSON.parse(String(env["LIMITS"])) as Json;

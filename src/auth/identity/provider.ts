@@ -140,7 +140,7 @@ export interface CodeProvider extends Common {
 }
 
 /**
- * A provider whose signed header in the request itself identifies the person (Cloudflare Access in
+ * A provider whose header in the request itself identifies the person, with a proof (Cloudflare Access in
  * front of the pages).
  */
 export interface HeaderProvider extends Remote {
