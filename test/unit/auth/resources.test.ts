@@ -1,4 +1,4 @@
-/** What a token can be for, and the spellings of it that real clients send. */
+/** The resources that a token can be for, and the spellings of them that real clients send. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -60,7 +60,7 @@ describe("a spelling", () => {
     expect(canonicalResource(O, `${O}${given}`)).toBe(`${O}${path}`);
   });
 
-  test("of scheme and host may be in any case, and the port may be said", ({ expect }) => {
+  test("of scheme and host may be in any case, and may include the port", ({ expect }) => {
     expect(canonicalResource(O, "HTTPS://GW.Example.COM/mcp")).toBe(`${O}/mcp`);
     expect(canonicalResource(O, "https://gw.example.com:443")).toBe(`${O}/mcp`);
     expect(canonicalResource("http://localhost:8787", "http://localhost:8787/")).toBe(
@@ -144,7 +144,7 @@ describe("a part of the gateway", () => {
     [["mcp:gamma"], "/mcp"],
     [["admin"], "/mcp"],
   ] as const)(
-    "is what is meant without a resource, by the scopes %j: %s",
+    "is the default without a resource, by the scopes %j: %s",
     ([scopes, path], { expect }) => {
       expect(resourceForScopes(several, scopes)?.path).toBe(path);
       expect(resourceForScopes(one, scopes)?.path).toBe("/mcp");

@@ -22,7 +22,7 @@ describe("a scope covers", () => {
   });
 });
 
-describe("of what is asked for is granted", () => {
+describe("the scopes that are granted of those that are requested", () => {
   const offered = ["mcp", "mcp:a", "mcp:b"];
 
   test.for([

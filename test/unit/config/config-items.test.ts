@@ -110,80 +110,80 @@ describe("one sentence for", () => {
   const many = Array.from({ length: 1001 }, (_, at) => `n${at}`);
   const renames = Object.fromEntries(many.map((name) => [name, name]));
   test.for([
-    { name: "a list for a table", entry: { tools: ["get_*"] }, says: "tools: must be a table." },
-    { name: "null", entry: { prompts: null }, says: "prompts: must be a table." },
+    { name: "a list for a table", entry: { tools: ["get_*"] }, part: "tools: must be a table." },
+    { name: "null", entry: { prompts: null }, part: "prompts: must be a table." },
     {
       name: "an unknown key",
       entry: { tools: { allowed: [] } },
-      says: "tools: has keys that this version does not know: allowed.",
+      part: "tools: has keys that this version does not know: allowed.",
     },
     {
       name: "a glob for a list",
       entry: { tools: { allow: "get_*" } },
-      says: 'tools.allow: must be a list of globs, like ["get_*"].',
+      part: 'tools.allow: must be a list of globs, like ["get_*"].',
     },
     {
       name: "a number for a glob",
       entry: { tools: { deny: ["a", 5] } },
-      says: "tools.deny.1: must be a string.",
+      part: "tools.deny.1: must be a string.",
     },
     {
       name: "an empty glob",
       entry: { prompts: { deny: [""] } },
-      says: "prompts.deny.0: must not be empty.",
+      part: "prompts.deny.0: must not be empty.",
     },
     {
       name: "a long glob",
       entry: { resources: { allow: ["a".repeat(257)] } },
-      says: "resources.allow.0: must have at most 256 characters.",
+      part: "resources.allow.0: must have at most 256 characters.",
     },
     {
       name: "many globs",
       entry: { resources: { deny: many } },
-      says: "resources.deny: must have at most 1000 entries.",
+      part: "resources.deny: must have at most 1000 entries.",
     },
     {
       name: "a list of names",
       entry: { tools: { rename: ["a"] } },
-      says: "tools.rename: must be a table of the server's names and yours.",
+      part: "tools.rename: must be a table of the server's names and yours.",
     },
     {
       name: "many names",
       entry: { tools: { rename: renames } },
-      says: "tools.rename: must have at most 1000 entries.",
+      part: "tools.rename: must have at most 1000 entries.",
     },
     {
       name: "a long name of the server",
       entry: { tools: { rename: { ["a".repeat(257)]: "a" } } },
-      says: "tools.rename: must have names of at most 256 characters.",
+      part: "tools.rename: must have names of at most 256 characters.",
     },
     ...["", "a b", "a.b", "é", "a".repeat(65), "a\n"].map((calling) => ({
       name: `the name ${JSON.stringify(calling)}`,
       entry: { prompts: { rename: { a: calling } } },
-      says: 'prompts.rename.a: has 1 to 64 characters of A-Z, a-z, 0-9, "_" and "-".',
+      part: 'prompts.rename.a: has 1 to 64 characters of A-Z, a-z, 0-9, "_" and "-".',
     })),
     {
       name: "a name that is no string",
       entry: { prompts: { rename: { a: true } } },
-      says: "prompts.rename.a: must be a string.",
+      part: "prompts.rename.a: must be a string.",
     },
     {
       name: "two things with one name",
       entry: { tools: { rename: { a: "x", "b\n": "x", c: "y" } } },
-      says: 'tools.rename: "a" and "b\\n" cannot both be called "x".',
+      part: 'tools.rename: "a" and "b\\n" cannot both be called "x".',
     },
     {
       name: "a resource with another name",
       entry: { resources: { rename: { "file:///a": "a" } } },
-      says: "resources.rename: cannot be: resources are known by their URIs.",
+      part: "resources.rename: cannot be: resources are known by their URIs.",
     },
     {
       name: "sign-in at the upstream",
       entry: { auth: "oauth" },
-      says: 'auth: must be one of "none", "headers".',
+      part: 'auth: must be one of "none", "headers".',
     },
-  ])("$name", ({ entry, says }, { expect }) => {
-    expect(problemsOf({ a: entry })).toEqual([`MCP_SERVERS.a.${says}`]);
+  ])("$name", ({ entry, part }, { expect }) => {
+    expect(problemsOf({ a: entry })).toEqual([`MCP_SERVERS.a.${part}`]);
   });
 
   test("each of the mistakes of an entry that has others", ({ expect }) => {

@@ -29,30 +29,30 @@ interface Mistake {
   /**
    * The text that the sentence must contain beside the key: the value found, or the values allowed.
    */
-  readonly says: string;
+  readonly part: string;
 }
 
 const mistakes: readonly Mistake[] = [
-  { name: "AUTH_MODE basic", env: { AUTH_MODE: "basic" }, key: "AUTH_MODE", says: '"oauth"' },
+  { name: "AUTH_MODE basic", env: { AUTH_MODE: "basic" }, key: "AUTH_MODE", part: '"oauth"' },
   {
     name: "AUTH_SECRET short",
     env: { AUTH_SECRET: "A".repeat(42) },
     key: "AUTH_SECRET",
-    says: "32",
+    part: "32",
   },
   {
     name: "AUTH_SECRET padded",
     env: { AUTH_SECRET: `${"A".repeat(43)}=` },
     key: "AUTH_SECRET",
-    says: "base64url",
+    part: "base64url",
   },
   {
     name: "PUBLIC_ORIGIN in the clear",
     env: { PUBLIC_ORIGIN: "http://m.example.com" },
     key: "PUBLIC_ORIGIN",
-    says: "https://",
+    part: "https://",
   },
-  { name: "AUTH_MODE in capitals", env: { AUTH_MODE: "NONE" }, key: "AUTH_MODE", says: '"NONE"' },
+  { name: "AUTH_MODE in capitals", env: { AUTH_MODE: "NONE" }, key: "AUTH_MODE", part: '"NONE"' },
   ...[
     "m.example.com",
     "https://m.example.com/path",
@@ -69,47 +69,47 @@ const mistakes: readonly Mistake[] = [
     name: `PUBLIC_ORIGIN ${JSON.stringify(value)}`,
     env: { PUBLIC_ORIGIN: value },
     key: "PUBLIC_ORIGIN",
-    says: "https://mcp.example.com",
+    part: "https://mcp.example.com",
   })),
   {
     name: "ALLOWED_ORIGINS a word",
     env: { ALLOWED_ORIGINS: "https://b.example" },
     key: "ALLOWED_ORIGINS",
-    says: "list",
+    part: "list",
   },
   {
     name: "ALLOWED_ORIGINS a table",
     env: { ALLOWED_ORIGINS: { a: 1 } },
     key: "ALLOWED_ORIGINS",
-    says: "list",
+    part: "list",
   },
   {
     name: "ALLOWED_ORIGINS with a path in it",
     env: { ALLOWED_ORIGINS: ["https://b.example", "https://b.example/x"] },
     key: "ALLOWED_ORIGINS[1]",
-    says: "origin",
+    part: "origin",
   },
   {
     name: "ALLOWED_ORIGINS with *",
     env: { ALLOWED_ORIGINS: ["*"] },
     key: "ALLOWED_ORIGINS[0]",
-    says: "origin",
+    part: "origin",
   },
-  { name: "LIMITS no JSON", env: { LIMITS: "maxJsonDepth=8" }, key: "LIMITS", says: "JSON" },
-  { name: "LIMITS a list", env: { LIMITS: [1] }, key: "LIMITS", says: "table" },
-  { name: "LIMITS a number", env: { LIMITS: 5 }, key: "LIMITS", says: "table" },
-  { name: "LIMITS JSON null", env: { LIMITS: "null" }, key: "LIMITS", says: "table" },
+  { name: "LIMITS no JSON", env: { LIMITS: "maxJsonDepth=8" }, key: "LIMITS", part: "JSON" },
+  { name: "LIMITS a list", env: { LIMITS: [1] }, key: "LIMITS", part: "table" },
+  { name: "LIMITS a number", env: { LIMITS: 5 }, key: "LIMITS", part: "table" },
+  { name: "LIMITS JSON null", env: { LIMITS: "null" }, key: "LIMITS", part: "table" },
   {
     name: "LIMITS of an unknown name",
     env: { LIMITS: { maxTools: 5 } },
     key: "LIMITS.maxTools",
-    says: "maxJsonDepth",
+    part: "maxJsonDepth",
   },
   {
     name: "LIMITS of a name by birth",
     env: { LIMITS: { constructor: 5 } },
     key: "LIMITS.constructor",
-    says: "unknown",
+    part: "unknown",
   },
   ...[
     SECRET,
@@ -130,160 +130,160 @@ const mistakes: readonly Mistake[] = [
     name: `SESSION_KEYS ${JSON.stringify(value)}`,
     env: { SESSION_KEYS: value },
     key: "SESSION_KEYS",
-    says: "32 bytes in base64url",
+    part: "32 bytes in base64url",
   })),
   {
     name: "MCP_SERVERS no JSON",
     env: { MCP_SERVERS: `{a: ${SECRET}}` },
     key: "MCP_SERVERS",
-    says: "JSON",
+    part: "JSON",
   },
-  { name: "MCP_SERVERS a list", env: { MCP_SERVERS: "[]" }, key: "MCP_SERVERS", says: "table" },
+  { name: "MCP_SERVERS a list", env: { MCP_SERVERS: "[]" }, key: "MCP_SERVERS", part: "table" },
   {
     name: "MCP_SERVERS JSON null",
     env: { MCP_SERVERS: "null" },
     key: "MCP_SERVERS",
-    says: "table",
+    part: "table",
   },
-  { name: "MCP_SERVERS a number", env: { MCP_SERVERS: 5 }, key: "MCP_SERVERS", says: "table" },
+  { name: "MCP_SERVERS a number", env: { MCP_SERVERS: 5 }, key: "MCP_SERVERS", part: "table" },
   ...["My_Server", "a b", "UPPER", "a__b", "", "a".repeat(25), "a/b"].map((slug) => ({
     name: `the slug ${JSON.stringify(slug)}`,
     env: { MCP_SERVERS: { [slug]: { url: URL_A } } },
     key: `MCP_SERVERS.${slug}`,
-    says: "a-z",
+    part: "a-z",
   })),
-  { name: "a server that is a string", env: server(URL_A), key: "MCP_SERVERS.a", says: "table" },
-  { name: "a server that is null", env: server(null), key: "MCP_SERVERS.a", says: "table" },
-  { name: "a server without a way to it", env: server({}), key: "MCP_SERVERS.a", says: '"url"' },
+  { name: "a server that is a string", env: server(URL_A), key: "MCP_SERVERS.a", part: "table" },
+  { name: "a server that is null", env: server(null), key: "MCP_SERVERS.a", part: "table" },
+  { name: "a server without a way to it", env: server({}), key: "MCP_SERVERS.a", part: '"url"' },
   {
     name: "a URL that is a number",
     env: server({ url: 5 }),
     key: "MCP_SERVERS.a.url",
-    says: "string",
+    part: "string",
   },
   {
     name: "a URL that is relative",
     env: server({ url: "/mcp" }),
     key: "MCP_SERVERS.a.url",
-    says: "http",
+    part: "http",
   },
   {
     name: "a URL of another scheme",
     env: server({ url: "ftp://a.example" }),
     key: "MCP_SERVERS.a.url",
-    says: "http",
+    part: "http",
   },
   {
     name: "a URL with a password",
     env: server({ url: `https://u:${SECRET}@a.example/` }),
     key: "MCP_SERVERS.a.url",
-    says: "headers",
+    part: "headers",
   },
   {
     name: "a URL with a user",
     env: server({ url: `https://${SECRET}@a.example/` }),
     key: "MCP_SERVERS.a.url",
-    says: "headers",
+    part: "headers",
   },
   {
     name: "a service that is not bound",
     env: server({ service: "NOPE" }),
     key: "MCP_SERVERS.a.service",
-    says: "NOPE",
+    part: "NOPE",
   },
   {
     name: "a service that is a number",
     env: server({ service: 5 }),
     key: "MCP_SERVERS.a.service",
-    says: "string",
+    part: "string",
   },
   {
     name: "a service that is a secret",
     env: server({ service: "KEY" }),
     key: "MCP_SERVERS.a.service",
-    says: "KEY",
+    part: "KEY",
   },
   {
     name: "an unknown transport",
     env: server({ url: URL_A, transport: "stdio" }),
     key: "MCP_SERVERS.a.transport",
-    says: '"streamable-http"',
+    part: '"streamable-http"',
   },
   {
     name: "an unknown type",
     env: server({ url: URL_A, type: "stdio" }),
     key: "MCP_SERVERS.a.type",
-    says: '"sse"',
+    part: '"sse"',
   },
   {
     name: "an unknown era",
     env: server({ url: URL_A, era: "new" }),
     key: "MCP_SERVERS.a.era",
-    says: '"modern"',
+    part: '"modern"',
   },
   {
     name: "an unknown auth",
     env: server({ url: URL_A, auth: "basic" }),
     key: "MCP_SERVERS.a.auth",
-    says: '"headers"',
+    part: '"headers"',
   },
   ...[0, -1, 86_401, "60", null].map((timeoutSeconds) => ({
     name: `timeoutSeconds ${JSON.stringify(timeoutSeconds)}`,
     env: server({ url: URL_A, timeoutSeconds }),
     key: "MCP_SERVERS.a.timeoutSeconds",
-    says: "must be",
+    part: "must be",
   })),
   {
     name: "an unknown key",
     env: server({ url: URL_A, command: "npx", args: [SECRET] }),
     key: "MCP_SERVERS.a",
-    says: "command, args",
+    part: "command, args",
   },
   {
     name: "headers that are a list",
     env: server({ url: URL_A, headers: [SECRET] }),
     key: "MCP_SERVERS.a.headers",
-    says: "table of strings",
+    part: "table of strings",
   },
   {
     name: "a header that is a number",
     env: server({ url: URL_A, headers: { "X-Key": 5 } }),
     key: "MCP_SERVERS.a.headers.X-Key",
-    says: "string",
+    part: "string",
   },
   {
     name: "a secret that is not set",
     env: server({ url: URL_A, headers: { "X-Key": "${NOPE}" } }),
     key: "MCP_SERVERS.a.headers.X-Key",
-    says: '"NOPE"',
+    part: '"NOPE"',
   },
   {
     name: "a secret that is no string",
     env: { ...server({ url: URL_A, headers: { "X-Key": "${OBJ}" } }), OBJ: {} },
     key: "MCP_SERVERS.a.headers.X-Key",
-    says: '"OBJ"',
+    part: '"OBJ"',
   },
   {
     name: "a header name with a space",
     env: server({ url: URL_A, headers: { "X Key": "${KEY}" } }),
     key: "MCP_SERVERS.a.headers.X Key",
-    says: "HTTP header",
+    part: "HTTP header",
   },
   {
     name: "a secret with a line break",
     env: server({ url: URL_A, headers: { "X-Key": "${BAD_KEY}" } }),
     key: "MCP_SERVERS.a.headers.X-Key",
-    says: "HTTP header",
+    part: "HTTP header",
   },
 ];
 
 describe("one sentence for", () => {
-  test.for(mistakes)("$name", ({ env, key, says }, { expect }) => {
+  test.for(mistakes)("$name", ({ env, key, part }, { expect }) => {
     const problems = problemsOf(env);
     expect(problems).toHaveLength(1);
     const [sentence = ""] = problems;
     expect(sentence.startsWith(key), sentence).toBe(true);
-    expect(sentence).toContain(says);
+    expect(sentence).toContain(part);
     expect(sentence).toMatch(/^[^\n]+\.$/);
     expect(sentence).not.toContain(SECRET);
     expect(sentence).not.toContain(SESSION_KEY.slice(1, -1));

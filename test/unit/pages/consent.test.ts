@@ -15,7 +15,9 @@ function render(changes: Partial<ConsentView> = {}): { html: string; text: strin
 }
 
 describe("the consent page", () => {
-  test("B42: shows who asks, the target of the access, its scopes, and the user", ({ expect }) => {
+  test("B42: shows the application, the target of the access, its scopes, and the user", ({
+    expect,
+  }) => {
     const { text } = render();
     for (const said of [
       "Connect “Claude Code”?",

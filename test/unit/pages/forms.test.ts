@@ -28,7 +28,7 @@ describe("the account page", () => {
     }
   });
 
-  test("names on each button what it ends", ({ expect }) => {
+  test("names on each button the item that it ends", ({ expect }) => {
     expect(buttonsOf(forms)).toEqual([
       [PATHS.logout, "Sign out"],
       [PATHS.revokeConnection, "Revoke Claude"],

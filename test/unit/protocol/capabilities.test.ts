@@ -23,7 +23,7 @@ const server = {
 };
 const client = { roots: { listChanged: true }, sampling: {}, elicitation: { url: {} }, tasks: {} };
 
-describe("of a server, as a legacy client sees them", () => {
+describe("capabilities of a server, as a legacy client sees them", () => {
   test.for([
     { revision: "2024-11-05", names: ["tools", "logging", "extensions"] },
     { revision: "2025-03-26", names: ["tools", "completions", "logging", "extensions"] },
@@ -36,7 +36,7 @@ describe("of a server, as a legacy client sees them", () => {
   });
 });
 
-describe("of a client, as a legacy server sees them", () => {
+describe("capabilities of a client, as a legacy server sees them", () => {
   test.for([
     { revision: "2024-11-05", hasTasks: false },
     { revision: "2025-03-26", hasTasks: false },
@@ -58,7 +58,7 @@ describe("tasks", () => {
     expect(toModern(client)).not.toHaveProperty("tasks");
   });
 
-  test("are nothing to the other era", ({ expect }) => {
+  test("are not passed to the other era", ({ expect }) => {
     expect(toOtherEra(server)).toEqual({ ...rest, extensions: ui });
     expect(toOtherEra(client)).not.toHaveProperty("tasks");
   });
@@ -103,7 +103,7 @@ describe("extensions", () => {
   });
 });
 
-test("what was given is not changed", ({ expect }) => {
+test("capabilities that are filtered are not changed themselves", ({ expect }) => {
   const before = JSON.stringify(server);
   toModern(server);
   toLegacyClient(server, "2024-11-05");

@@ -1,4 +1,4 @@
-/** What `classify` takes for which era (2026-07-28, versioning; protocol reference 1.5). */
+/** The era that `classify` assigns to each request (2026-07-28, versioning; protocol reference 1.5). */
 
 import { describe, test } from "vitest";
 
@@ -19,7 +19,7 @@ const header = (protocolVersion: string | null): MirroredHeaders => ({
   protocolVersion,
 });
 
-describe("accepts", () => {
+describe("classify() accepts", () => {
   const list = request("tools/list");
   const call = request("tools/call", { name: "add" });
   test.for([
@@ -83,7 +83,7 @@ describe("accepts", () => {
   });
 });
 
-describe("rejects what is no message with -32600 and no made-up id:", () => {
+describe("classify() rejects a body that is no message, with -32600 and no made-up id:", () => {
   const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
   test.for([
     { name: "null", body: null },
@@ -107,7 +107,7 @@ describe("rejects what is no message with -32600 and no made-up id:", () => {
   });
 });
 
-describe("leaves to the legacy era", () => {
+describe("classify() leaves to the legacy era", () => {
   const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
   const result = { jsonrpc: "2.0", id: 1, result: {} };
   const initialize = { jsonrpc: "2.0", id: 1, method: "initialize", params: {} };
@@ -129,7 +129,7 @@ describe("leaves to the legacy era", () => {
     { name: "initialize", body: initialize, headers: NO_HEADERS },
     { name: "initialize under an old header", body: initialize, headers: header("2025-11-25") },
     {
-      name: "initialize that asks for the modern revision in the old way",
+      name: "initialize with the modern revision in the old place",
       body: { ...initialize, params: { protocolVersion: MODERN } },
       headers: NO_HEADERS,
     },
@@ -172,19 +172,19 @@ const claiming = (claim?: unknown): object => ({
   ...(claim === undefined ? {} : { params: { _meta: { [VERSION]: claim } } }),
 });
 
-describe("of a notification (step 8)", () => {
+describe("classify() takes a notification (step 8)", () => {
   test.for([
     { name: "a claim wins without a header", claim: MODERN, version: null },
     { name: "a claim agrees with the header", claim: MODERN, version: MODERN },
     { name: "without a claim the header decides", claim: undefined, version: MODERN },
-  ])("$name: modern", ({ claim, version }, { expect }) => {
+  ])("for modern: $name", ({ claim, version }, { expect }) => {
     expect(classify(claiming(claim), header(version))).toEqual({
       kind: "modern-notification",
       message: claiming(claim),
     });
   });
 
-  test("a claim that differs from the header is refused, without an id", ({ expect }) => {
+  test("as invalid when its claim differs from the header, without an id", ({ expect }) => {
     expect(classify(claiming(MODERN), header("2025-06-18"))).toEqual({
       kind: "rejected",
       status: 400,

@@ -19,7 +19,7 @@ interface Asked {
   readonly answer: (reply: Reply) => void;
 }
 
-/** A recipient that keeps what it is told, and answers questions when the test says so. */
+/** A recipient that keeps its messages, and answers questions when the test lets it. */
 export class FakePeer implements Recipient {
   readonly notices: Call[] = [];
   /** Where each notice came from. */
@@ -73,7 +73,7 @@ export const progress = (token: unknown): Parsed =>
 export const question = (id: RequestId): Parsed =>
   message({ id, method: "elicitation/create", params: { message: `of ${id}` } });
 
-/** Lets everything that waits for nothing but promises happen. */
+/** Lets all promises that can settle do so. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 }

@@ -1,4 +1,4 @@
-/** The one parser that unknown JSON goes through, and what puts envelopes on and takes them off. */
+/** The one parser of unknown JSON, and the functions that put envelopes on and take them off. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -83,7 +83,7 @@ describe("parseMessage() refuses", () => {
     expect(parseMessage(value)).toBeUndefined();
   });
 
-  test("or takes any JSON at all, without throwing", ({ expect }) => {
+  test("or accepts any JSON at all, without throwing", ({ expect }) => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue()), (value, extra) => {
         expect(() => parseMessage(value)).not.toThrow();
@@ -108,7 +108,7 @@ describe("ids", () => {
     expect(readableId({ id: value })).toBe(isId ? value : undefined);
   });
 
-  test("of what is no object cannot be read", ({ expect }) => {
+  test("cannot be read from a value that is no object", ({ expect }) => {
     expect([null, 5, "id", [{ id: 1 }]].map(readableId)).toEqual(Array(4).fill(undefined));
   });
 });

@@ -1,4 +1,4 @@
-/** Which log messages are for whom, where several share a session that has one level. */
+/** Which log messages each client gets when several share a session that has one level. */
 
 import { describe, test } from "vitest";
 
@@ -20,19 +20,19 @@ test("the levels are those of RFC 5424, from the least severe on", ({ expect }) 
   expect(["", "Debug", "warn", "toString", 7, null, undefined].filter(isLogLevel)).toEqual([]);
 });
 
-describe("whoever wants a level", () => {
-  test("hears that and what is more severe", ({ expect }) => {
+describe("a client that wants a level", () => {
+  test("gets messages of that level and of more severe ones", ({ expect }) => {
     for (const [index, wanted] of LEVELS.entries()) {
       expect(LEVELS.filter((level) => isLoud(level, wanted))).toEqual(LEVELS.slice(index));
     }
   });
 
-  test("hears nothing of a level that there is not", ({ expect }) => {
+  test("gets no message of an unknown level", ({ expect }) => {
     expect([undefined, 7, "loud"].filter((level) => isLoud(level, "debug"))).toEqual([]);
   });
 });
 
-test("the lowest is the one at which everybody hears what they want", ({ expect }) => {
+test("the lowest level is the one at which every client gets its messages", ({ expect }) => {
   expect(lowest(["error", "info", "alert"])).toBe("info");
   expect(lowest(["emergency"])).toBe("emergency");
   expect(lowest([])).toBeUndefined();

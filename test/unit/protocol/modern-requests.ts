@@ -1,4 +1,4 @@
-/** The fixtures of the tests of `classify`: requests and headers that agree, unless told not to. */
+/** The fixtures of the tests of `classify`: requests and headers that agree, unless a test changes them. */
 
 import type { MirroredHeaders } from "../../../src/protocol/classify.ts";
 
@@ -12,7 +12,7 @@ export function meta(version: unknown = MODERN): Record<string, unknown> {
   return { [VERSION]: version, [CAPABILITIES]: {} };
 }
 
-/** A request with a whole envelope, unless `params` says otherwise. */
+/** A request with a whole envelope, unless `params` overrides it. */
 export function request(method: string, params: object = {}, id: unknown = 7): object {
   return { jsonrpc: "2.0", id, method, params: { _meta: meta(), ...params } };
 }

@@ -1,4 +1,4 @@
-/** What a modern result owes and lenient servers leave out (2026-07-28, schema). */
+/** The members that a modern result must have and lenient servers leave out (2026-07-28, schema). */
 
 import { describe, test } from "vitest";
 
@@ -76,7 +76,7 @@ describe("completeModernResult()", () => {
   describe("of tasks", () => {
     const task = { resultType: "task", taskId: "t" };
 
-    test("takes one for a call that declared them, and for no other", ({ expect }) => {
+    test("accepts one for a call that declared them, and for no other", ({ expect }) => {
       expect(completeModernResult("tools/call", task, true)).toEqual(task);
       expect(completeModernResult("tools/call", task, false)).toBeUndefined();
       for (const method of ["prompts/get", "resources/read", "tools/list", "tasks/update"]) {
@@ -84,14 +84,14 @@ describe("completeModernResult()", () => {
       }
     });
 
-    test("takes what is said of one as the extension's own examples have it", ({ expect }) => {
+    test("accepts the state of one as in the extension's own examples", ({ expect }) => {
       const complete = { ...task, resultType: "complete" };
       expect(completeModernResult("tasks/get", task, true)).toEqual(complete);
       expect(completeModernResult("tasks/get", { taskId: "t" }, true)).toEqual(complete);
     });
 
     test.for(["tasks/get", "tasks/update", "tasks/cancel"])(
-      "takes no question in a result of %s",
+      "accepts no input request in a result of %s",
       (method, { expect }) => {
         const result = { resultType: "input_required", inputRequests: {} };
         expect(completeModernResult(method, result, true)).toBeUndefined();

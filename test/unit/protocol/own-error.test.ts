@@ -1,4 +1,4 @@
-/** What the gateway says in the place of a server, told from what a server says. */
+/** The gateway's own errors in the place of a server, distinguished from those of a server. */
 
 import { describe, test } from "vitest";
 
@@ -11,7 +11,7 @@ const DATA = { upstream: "s", reason: "unreachable" };
 const OWN = ownError(-32603, "gone", DATA);
 
 describe("an error of the gateway's own", () => {
-  test("is known again, also where it came as plain data or in other words", ({ expect }) => {
+  test("is recognised, also as plain data or with another message", ({ expect }) => {
     const about = { method: "tools/call", digest: "d", capabilities: {}, serverInfo: undefined };
     for (const reply of [OWN, structuredClone(OWN), finish(OWN, about)]) {
       expect(ownData(reply)).toEqual(DATA);
@@ -20,12 +20,12 @@ describe("an error of the gateway's own", () => {
     expect(ownData(failed)).toEqual(DATA);
   });
 
-  test("is an error like any other to a client", ({ expect }) => {
+  test("is an error like any other for a client", ({ expect }) => {
     const { error } = errorReply(-32603, "gone", DATA);
     expect(respond(1, OWN)).toEqual({ jsonrpc: "2.0", id: 1, error });
   });
 
-  test("is not made up by a server, whatever it sends", ({ expect }) => {
+  test("cannot be made up by a server", ({ expect }) => {
     const { error } = errorReply(-32603, "gone", { ...DATA, own: DATA });
     const sent = { jsonrpc: "2.0", id: 1, error: { ...error, own: DATA }, own: DATA };
     const parsed = parseMessage(sent);

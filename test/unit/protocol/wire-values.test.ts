@@ -43,7 +43,7 @@ describe("methods", () => {
       ...{ method, eras: ["modern"], mirrors: "taskId" },
     })),
     ...["tasks/list", "tasks/result"].map((method) => ({ method, eras: [] })),
-    // What an object has by birth, and what servers ask of clients, is no method of ours.
+    // Members of Object.prototype, and methods of clients, are no methods of ours.
     ...["constructor", "__proto__", "toString", "", "Tools/List", "sampling/createMessage"].map(
       (method) => ({ method, eras: [] }),
     ),

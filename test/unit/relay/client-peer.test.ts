@@ -27,40 +27,43 @@ describe("translatedReply()", () => {
     {
       method: "tools/call",
       result: { content: [audio], structuredContent: [1] },
-      told: {
+      expected: {
         content: [embedded, { type: "text", text: "[1]" }],
         structuredContent: { result: [1] },
       },
     },
-    { method: "tools/call", result: { content: [audio] }, told: { content: [embedded] } },
+    { method: "tools/call", result: { content: [audio] }, expected: { content: [embedded] } },
     {
       method: "tools/call",
       result: { structuredContent: { n: 1 } },
-      told: { structuredContent: { n: 1 }, content: [{ type: "text", text: '{"n":1}' }] },
+      expected: { structuredContent: { n: 1 }, content: [{ type: "text", text: '{"n":1}' }] },
     },
     {
       method: "prompts/get",
       result: { messages: [{ role: "user", content: link }] },
-      told: { messages: [{ role: "user", content: { type: "text", text: "a\na:b" } }] },
+      expected: { messages: [{ role: "user", content: { type: "text", text: "a\na:b" } }] },
     },
     {
       method: "tools/list",
       result: { tools: [{ name: "a", outputSchema: { anyOf: [] }, execution: {} }] },
-      told: { tools: [{ name: "a", outputSchema: { anyOf: [], type: "object" } }] },
+      expected: { tools: [{ name: "a", outputSchema: { anyOf: [], type: "object" } }] },
     },
     {
       method: "resources/read",
       result: { contents: [{ uri: "a:b", text: "t" }], ttlMs: 1 },
-      told: { contents: [{ uri: "a:b", text: "t" }], ttlMs: 1 },
+      expected: { contents: [{ uri: "a:b", text: "t" }], ttlMs: 1 },
     },
   ];
-  test.for(results)("$method $result, for 2024-11-05", ({ method, result, told }, { expect }) => {
-    expect(translatedReply({ result }, OLDEST, method)).toEqual({ result: told });
-    // After a restart it is not known any more what the result is of.
-    expect(translatedReply({ result }, OLDEST, undefined)).toEqual({ result: told });
-  });
+  test.for(results)(
+    "translates $method $result for 2024-11-05",
+    ({ method, result, expected }, { expect }) => {
+      expect(translatedReply({ result }, OLDEST, method)).toEqual({ result: expected });
+      // After a restart the method of the result is not known any more.
+      expect(translatedReply({ result }, OLDEST, undefined)).toEqual({ result: expected });
+    },
+  );
 
-  test("at the newest revision nothing that is lawful changes", ({ expect }) => {
+  test("changes nothing valid at the newest revision", ({ expect }) => {
     const tool = { name: "a", outputSchema: { type: "object" }, execution: {} };
     for (const [method, result] of Object.entries({
       "tools/call": { content: [audio, link], structuredContent: { n: 1 }, task: { taskId: "t" } },
@@ -73,7 +76,7 @@ describe("translatedReply()", () => {
     }
   });
 
-  test("a tool says how it is run as a task where there are tasks", ({ expect }) => {
+  test("keeps how a tool runs as a task if the client has tasks", ({ expect }) => {
     const result = { tools: [{ name: "a", execution: { taskSupport: "required" } }] };
     expect(translatedReply({ result }, NEWEST, "tools/list")).toEqual({ result });
     for (const revision of LEGACY_REVISIONS) {
@@ -83,7 +86,7 @@ describe("translatedReply()", () => {
     }
   });
 
-  test("an error stays", ({ expect }) => {
+  test("keeps an error", ({ expect }) => {
     const reply = { error: { code: -32042, message: "m", data: { elicitations: [] } } };
     expect(translatedReply(reply, OLDEST, "tools/call")).toBe(reply);
   });
@@ -92,7 +95,7 @@ describe("translatedReply()", () => {
 describe("clientPeer()", () => {
   const form = { message: "?", requestedSchema: { type: "object", properties: {} } };
 
-  test("puts a question in the words of the client, with its resume token", async ({ expect }) => {
+  test("translates a request for the client, with its resume token", async ({ expect }) => {
     const client = new AskedPeer(({ answer }) => answer({ result: { action: "decline" } }));
     const peer = clientPeer(client, viewOf("2025-06-18"));
     const question = { method: "elicitation/create", params: { mode: "form", ...form } };
@@ -103,7 +106,9 @@ describe("clientPeer()", () => {
     expect(client.questions[0]?.call).toEqual(call);
   });
 
-  test("refuses what the client could not read, and asks nobody", async ({ expect }) => {
+  test("refuses a request that the client could not read, and does not send it", async ({
+    expect,
+  }) => {
     const client = new AskedPeer();
     const peer = clientPeer(client, viewOf("2025-06-18"));
     const params = { mode: "url", message: "?", url: "https://x.test/" };
@@ -116,7 +121,7 @@ describe("clientPeer()", () => {
     expect(client.questions).toEqual([]);
   });
 
-  test("makes an id for a page that has none", async ({ expect }) => {
+  test("makes an id for a URL elicitation that has none", async ({ expect }) => {
     const client = new AskedPeer(({ answer }) => answer({ result: { action: "accept" } }));
     const peer = clientPeer(client, viewOf("2025-11-25"));
     const params = { mode: "url", message: "?", url: "https://x.test/" };
@@ -126,7 +131,7 @@ describe("clientPeer()", () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test("tells what the client knows, with its resume token, and nothing else", async ({
+  test("sends the notifications that the client knows, with their resume tokens, and no others", async ({
     expect,
   }) => {
     const client = new AskedPeer();
@@ -137,7 +142,7 @@ describe("clientPeer()", () => {
     expect(client.notices).toEqual([{ notice: log, resumeToken: serverResumeToken("fake", "t") }]);
   });
 
-  test("passes on what is said of the stream", ({ expect }) => {
+  test("passes on the events of the stream", ({ expect }) => {
     const client = new AskedPeer();
     const peer = clientPeer(client, viewOf("2024-11-05"));
     peer.primed?.("b");
@@ -150,7 +155,7 @@ describe("clientPeer()", () => {
     ]);
   });
 
-  test("a peer that hears nothing of the stream is not told", ({ expect }) => {
+  test("passes no events of the stream to a peer that does not take them", ({ expect }) => {
     const client = new AskedPeer();
     const deaf = {
       notify: (notice: Call) => client.notify(notice),
@@ -171,7 +176,7 @@ const among = (passes: (notice: Call) => boolean = () => true): ServerView => ({
 });
 
 describe("a server among several", () => {
-  test("is named in its questions, and its progress token leads to it", async ({ expect }) => {
+  test("is named in its requests, and its progress token leads to it", async ({ expect }) => {
     const client = new AskedPeer(({ answer }) => answer({ result: { action: "accept" } }));
     const _meta = { progressToken: 7 };
     const params = { message: "Sure?", requestedSchema: { type: "object", properties: {} }, _meta };
@@ -185,7 +190,7 @@ describe("a server among several", () => {
     expect(readToken(meta.progressToken)).toEqual({ slug: "docs", token: 7 });
   });
 
-  test("tells no change that the client does not want, in the client's own words", async ({
+  test("sends no change that the client does not want, in the terms of the client", async ({
     expect,
   }) => {
     const client = new AskedPeer();
@@ -208,7 +213,7 @@ describe("a server among several", () => {
   });
 });
 
-test("a question that was translated stays as it is when it is translated again", ({ expect }) => {
+test("a request that was translated stays as it is when it is translated again", ({ expect }) => {
   const schema = { type: "object", properties: { a: { type: "string", enum: ["x"] } } };
   const questions: readonly Call[] = [
     { method: "roots/list" },

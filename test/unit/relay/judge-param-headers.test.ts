@@ -1,4 +1,4 @@
-/** Arguments in headers: judged by what is known of the tool, and by what is new before it is refused. */
+/** Arguments in headers: judged by the known list of tools, and by a new one before a request is refused. */
 
 import { describe, test } from "vitest";
 import { judgeParamHeaders, type ParamHeaderVerdict } from "../../../src/relay/relay-to-modern.ts";
@@ -12,9 +12,9 @@ const EU = { "Mcp-Param-Region": "eu" };
 interface Asked {
   readonly params?: JsonObject;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What is known of the tool; `undefined` when it is not listed. */
+  /** The known facts of the tool; `undefined` when it is not listed. */
   readonly known: readonly ParamBinding[] | undefined;
-  /** What the server says of it when it is asked anew. */
+  /** The facts that the server lists when it is asked again. */
   readonly anew?: readonly ParamBinding[] | undefined;
   readonly isDoubted?: boolean;
 }
@@ -59,7 +59,7 @@ describe("headers fit", () => {
   });
 
   test.for([{}, { name: 3 }, { name: null }])(
-    "a call of no tool: %j, and nobody is asked",
+    "a call without a tool's name: %j, and no list is read",
     async (params, { expect }) => {
       const { judged, asked } = await judge({ params, known: [REGION], headers: {} });
       expect(judged).toEqual({ kind: "fits", bindings: [] });
@@ -83,7 +83,7 @@ describe("headers fit", () => {
 });
 
 describe("headers do not fit", () => {
-  test("what is known, nor what is new", async ({ expect }) => {
+  test("either list, the known or the new one", async ({ expect }) => {
     const { judged, asked } = await judge({
       known: [REGION],
       headers: { "Mcp-Param-Region": "us" },
@@ -95,7 +95,9 @@ describe("headers do not fit", () => {
     ]);
   });
 
-  test("what the server is asked anew at once, when it has refused already", async ({ expect }) => {
+  test("the list that is read again at once when the server has already refused", async ({
+    expect,
+  }) => {
     const { judged, asked } = await judge({ known: [], anew: [TENANT], isDoubted: true });
     expect(judged).toMatchObject({ kind: "fits", bindings: [TENANT] });
     expect(asked).toEqual([["work", true]]);

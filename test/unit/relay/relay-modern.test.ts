@@ -21,7 +21,7 @@ const PEER = {
 
 const MODERN = modernServer({ "tools/call": RAN }).answer;
 const LEGACY = legacyServer({ "tools/call": { content: [] } }).answer;
-/** What official servers of the older era say to a request without a session. */
+/** The answer of official servers of the older era to a request without a session. */
 const wantsSession = refusing(-32000, 400);
 
 interface World {
@@ -60,7 +60,7 @@ function worldOf(answer: Answer, target: Partial<UpstreamTarget> = {}): World {
           const outcome = Promise.resolve({ kind: "reply", reply: world.bridged } as const);
           return { outcome, cancel: () => Promise.resolve() };
         },
-        listenForResources: () => Promise.reject(new Error("Nobody listens here")),
+        listenForResources: () => Promise.reject(new Error("No client listens here")),
       };
     },
   };
@@ -127,7 +127,7 @@ describe("a call goes", () => {
     },
   );
 
-  test("nowhere, where a server speaks what nobody knows yet", async ({ expect }) => {
+  test("nowhere when a server has only unknown revisions", async ({ expect }) => {
     const { relay, asked, taken } = worldOf(naming("2031-01-01"));
     expect(await relay()).toEqual({
       error: {
@@ -140,7 +140,7 @@ describe("a call goes", () => {
   });
 
   test.for([401, 403, 429, 500, 503])(
-    "nowhere, where %d says nothing of the era; and is asked about again",
+    "nowhere when the status %d leaves the era open, which is asked again",
     async (status, { expect }) => {
       const world = worldOf(() => html(status));
       expect(await world.relay()).toMatchObject({
@@ -154,7 +154,7 @@ describe("a call goes", () => {
   );
 });
 
-test("nothing of the bridge's own form is taken from a server", async ({ expect }) => {
+test("a result in the bridge's own form is not accepted from a server", async ({ expect }) => {
   for (const requestState of [`edgeway:${JSON.stringify({ n: 1e8, d: "d" })}`, "edgeway:"]) {
     const asks = { resultType: "input_required", inputRequests: {}, requestState };
     const { relay } = worldOf(modernServer({ "tools/call": asks }).answer);
@@ -164,7 +164,7 @@ test("nothing of the bridge's own form is taken from a server", async ({ expect 
   }
 });
 
-test("of what an unknown server speaks, revisions alone are told, and not many", async ({
+test("an error about an unknown server's revisions quotes revisions alone, and not many", async ({
   expect,
 }) => {
   const many = Array.from({ length: 20 }, (_, n) => `20${n + 31}-01-01`);
@@ -173,7 +173,7 @@ test("of what an unknown server speaks, revisions alone are told, and not many",
 });
 
 describe("a server that was modern", () => {
-  test("and is not any more gets over the bridge what it refused", async ({ expect }) => {
+  test("and is not any more gets the refused request over the bridge", async ({ expect }) => {
     const world = worldOf(MODERN);
     await world.relay();
     world.answer = (seen) => wantsSession(seen);
@@ -188,7 +188,7 @@ describe("a server that was modern", () => {
     expect(world.asked).toEqual([]);
   });
 
-  test("and still is has its refusal told", async ({ expect }) => {
+  test("and still is has its refusal passed on", async ({ expect }) => {
     const { relay, taken } = worldOf((seen) =>
       seen.body["method"] === "tools/call" ? wantsSession(seen) : MODERN(seen),
     );
@@ -196,17 +196,19 @@ describe("a server that was modern", () => {
     expect(taken).toEqual([]);
   });
 
-  test("has an error told that came after it began", async ({ expect }) => {
+  test("has an error passed on that came after it began", async ({ expect }) => {
     const world = worldOf(MODERN);
     await world.relay();
-    // In an answer, and not at the door: it may have run.
+    // In an answer, and not as an HTTP status: the call may have run.
     world.answer = (seen) => refusing(-32000, 200)(seen);
     expect(await world.relay()).toMatchObject({ error: { code: -32000 } });
     expect(world.taken).toEqual([]);
   });
 });
 
-test("answers go to the bridge that asked, whatever the server has become", async ({ expect }) => {
+test("answers go to the bridge that asked, even if the era of the server has changed", async ({
+  expect,
+}) => {
   const { name, arguments: args } = CALL.message.params ?? {};
   const called = { method: "tools/call", params: { name, arguments: args } };
   const digest = await digestOf(called);
@@ -217,17 +219,17 @@ test("answers go to the bridge that asked, whatever the server has become", asyn
   expect(await relay({ message: message("tools/call", params) })).toEqual(BRIDGED);
   expect(orders).toMatchObject([{ kind: "answer", exchange: "x", responses: inputResponses }]);
   expect(asked).not.toContain("tools/call");
-  // What a server itself gave to be brought back goes back to it.
+  // The state of a server goes back to that server.
   const own = { ...params, requestState: "the server's own" };
   expect(await relay({ message: message("tools/call", own) })).toEqual({ result: RAN });
   expect(orders).toHaveLength(1);
 });
 
-/** As the holder of a session says that there can be none. */
+/** The error of a holder that cannot open a session. */
 const refused = (reason: string): Reply => ownError(-32603, "no", { upstream: "docs", reason });
 
 describe("a server that was legacy", () => {
-  test("and is not any more gets itself what it was not asked over the bridge", async ({
+  test("and is not any more gets the request itself that did not go over the bridge", async ({
     expect,
   }) => {
     const world = worldOf(asOf(wantsSession));
@@ -244,7 +246,7 @@ describe("a server that was legacy", () => {
     expect(world.orders).toEqual([]);
   });
 
-  test("is not taken for one that says so itself", async ({ expect }) => {
+  test("is not kept for a server that sends that error itself", async ({ expect }) => {
     const world = worldOf(asOf(wantsSession));
     await world.relay();
     world.answer = MODERN;
@@ -254,7 +256,7 @@ describe("a server that was legacy", () => {
     expect(world.asked).toEqual(["server/discover"]);
   });
 
-  test("and still is has told what came over the bridge", async ({ expect }) => {
+  test("and still is has the reply of the bridge passed on", async ({ expect }) => {
     const world = worldOf(asOf(wantsSession));
     world.bridged = refused("other-era");
     expect(await world.relay()).toEqual(world.bridged);
@@ -263,7 +265,7 @@ describe("a server that was legacy", () => {
   });
 
   test.for(["lost", "timeout", "unreachable"])(
-    "is not called itself where the bridge says that it is %s",
+    "is not called itself when the bridge reports it as %s",
     async (reason, { expect }) => {
       const world = worldOf(asOf(wantsSession));
       await world.relay();
@@ -287,7 +289,7 @@ describe("arguments in headers", () => {
     expect(taken).toEqual([]);
   });
 
-  test("are of tools alone", async ({ expect }) => {
+  test("are judged for tools alone", async ({ expect }) => {
     const { relay, orders } = worldOf(asOf(wantsSession));
     const get = message("prompts/get", { name: "work", arguments: { region: "eu" } });
     expect(await relay({ message: get, headers: new Headers() })).toEqual(BRIDGED);

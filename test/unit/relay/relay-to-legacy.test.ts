@@ -1,4 +1,4 @@
-/** The Worker's side of the bridge: what comes back is passed on, and no call is sent twice. */
+/** The Worker's side of the bridge: replies are passed on, and no call is sent twice. */
 
 import { describe, test } from "vitest";
 import type {
@@ -32,7 +32,7 @@ const streams =
       ),
     });
 
-/** A holder that meets its orders like this, one after the other. */
+/** A holder that treats its commands like this, one after the other. */
 function fakeBridge(...fates: readonly Fate[]): {
   readonly bridge: Bridge;
   readonly orders: BridgeCommand[];
@@ -51,7 +51,7 @@ function fakeBridge(...fates: readonly Fate[]): {
         },
       };
     },
-    listenForResources: () => Promise.reject(new Error("Nobody listens here")),
+    listenForResources: () => Promise.reject(new Error("No client listens here")),
   };
   return { bridge, orders, cancelled };
 }
@@ -91,7 +91,7 @@ async function answering(): Promise<JsonObject> {
   return { ...CALL, requestState };
 }
 
-describe("what the holder says", () => {
+describe("the holder's reply", () => {
   test("is passed on", async ({ expect }) => {
     expect(await relay(fakeBridge(replies).bridge).reply).toEqual(DONE);
   });
@@ -107,7 +107,7 @@ describe("what the holder says", () => {
 
 describe("a holder that is lost", () => {
   const LOSSES: readonly { readonly name: string; readonly fate: Fate }[] = [
-    { name: "before it says anything", fate: fails },
+    { name: "before it sends anything", fate: fails },
     { name: "after it began to", fate: streams({ notice: NOTICE }) },
     { name: "in the middle of a line", fate: streams('{"reply":{"res') },
   ];
@@ -127,14 +127,14 @@ describe("a holder that is lost", () => {
     },
   );
 
-  test.for(LOSSES)("$name is brought the answers again", async ({ fate }, { expect }) => {
+  test.for(LOSSES)("$name gets the answers again", async ({ fate }, { expect }) => {
     const { bridge, orders } = fakeBridge(fate, fate, replies);
     expect(await relay(bridge, await answering()).reply).toEqual(DONE);
     expect(orders).toHaveLength(3);
     expect(new Set(orders.map((order) => JSON.stringify(order))).size).toBe(1);
   });
 
-  test("for good leaves one error", async ({ expect }) => {
+  test("for ever leaves one error", async ({ expect }) => {
     const { bridge, orders } = fakeBridge();
     const reply = await relay(bridge, await answering()).reply;
     expect(reply).toMatchObject({ error: { data: { reason: "lost" } } });
@@ -143,7 +143,7 @@ describe("a holder that is lost", () => {
 });
 
 describe("a client that hangs up", () => {
-  test("before anything came back has its order cancelled", async ({ expect }) => {
+  test("before anything came back has its command cancelled", async ({ expect }) => {
     const { bridge, orders, cancelled } = fakeBridge(() => new Promise(() => undefined));
     const { reply, hangUp, afterwards } = relay(bridge);
     while (orders.length === 0) await Promise.resolve();
@@ -153,7 +153,7 @@ describe("a client that hangs up", () => {
     expect(afterwards).toHaveLength(1);
   });
 
-  test("in the middle of a stream has its order cancelled, and reads no more", async ({
+  test("in the middle of a stream has its command cancelled, and reads no more", async ({
     expect,
   }) => {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
@@ -170,7 +170,7 @@ describe("a client that hangs up", () => {
     expect(cancelled).toEqual([0]);
   });
 
-  test("before its order was made makes none", async ({ expect }) => {
+  test("before its command was made makes none", async ({ expect }) => {
     const { bridge, orders } = fakeBridge(replies);
     const { reply, hangUp } = relay(bridge);
     hangUp();

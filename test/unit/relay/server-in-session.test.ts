@@ -1,4 +1,4 @@
-/** The way from a session to a server: what of it is known again, and what the client told it. */
+/** The way from a session to a server: the era that is remembered, and the log level that the client set. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -49,7 +49,7 @@ interface World {
   asked: () => readonly string[];
   /** Of the last request that it was sent. */
   last: () => JsonObject | undefined;
-  /** What the client wants to have logged by every server. */
+  /** The client's log level for every server. */
   level: string | undefined;
   /** Holds a request back, or makes it fail, before the server has it. */
   before: (method: unknown) => Promise<void>;
@@ -132,7 +132,7 @@ describe("a server of which nothing is known", () => {
   });
 });
 
-describe("what is known of a server", () => {
+describe("the remembered era of a server", () => {
   test.for<{ name: string; saved: SavedServer; era: "legacy" | "modern" }>([
     { name: "that it is modern", saved: { era: "modern" }, era: "modern" },
     { name: "the session there", saved: SAVED, era: "legacy" },
@@ -143,14 +143,14 @@ describe("what is known of a server", () => {
     expect(world.saved).toEqual([]);
   });
 
-  test("is nothing to a server that is configured as modern", async ({ expect }) => {
+  test("is ignored for a server that is configured as modern", async ({ expect }) => {
     const world = worldOf("modern", SAVED, { era: "modern" });
     expect(await call(world)).toEqual({ result: RAN });
     expect(world.asked()).toEqual(["tools/call 200"]);
     expect(world.saved).toEqual([{ era: "modern" }]);
   });
 
-  test("is nothing to a server that is configured as legacy", async ({ expect }) => {
+  test("is ignored for a server that is configured as legacy", async ({ expect }) => {
     const world = worldOf("legacy", { era: "modern" }, { era: "legacy" });
     expect(await call(world)).toEqual({ result: RAN });
     expect(world.asked()[0]).toBe("initialize 200");
@@ -181,7 +181,7 @@ describe("a server that changes its era", () => {
     expect(world.saved.at(-1)).toEqual({ era: "modern" });
   });
 
-  test("is told anew what the client wants to have logged", async ({ expect }) => {
+  test("gets the client's log level again", async ({ expect }) => {
     const world = worldOf("legacy");
     await setLevel(world, "warning");
     expect(world.saved.at(-1)).toMatchObject({ sessionId: "session-1", logLevel: "warning" });
@@ -200,8 +200,8 @@ describe("a server that changes its era", () => {
   });
 });
 
-describe("what the client told a modern server to log", () => {
-  test("is kept, and said with each request", async ({ expect }) => {
+describe("the client's log level for a modern server", () => {
+  test("is kept, and sent with each request", async ({ expect }) => {
     const world = worldOf("modern", { era: "modern" });
     await call(world);
     expect(world.last()?.["_meta"]).not.toHaveProperty([LEVEL_KEY]);
@@ -218,7 +218,7 @@ describe("what the client told a modern server to log", () => {
     expect(world.last()?.["_meta"]).toMatchObject({ [LEVEL_KEY]: "error" });
   });
 
-  test("comes after what it told all servers", async ({ expect }) => {
+  test("comes after the level for all servers", async ({ expect }) => {
     const world = worldOf("modern", { era: "modern", logLevel: "error" });
     world.level = "debug";
     await call(world);
@@ -230,7 +230,7 @@ const callsOf = (asked: readonly string[]): readonly string[] =>
   asked.filter((request) => request.startsWith("tools/call"));
 
 describe("the other era", () => {
-  test("is found out once by calls that find it out together", async ({ expect }) => {
+  test("is found out once by calls that are made together", async ({ expect }) => {
     const world = worldOf("modern");
     const replies = await Promise.all([call(world), call(world), call(world)]);
     expect(replies).toEqual([{ result: RAN }, { result: RAN }, { result: RAN }]);
@@ -315,7 +315,7 @@ describe("a server that cannot be reached", () => {
     expect(world.saved).toEqual([]);
   });
 
-  test("cannot be watched, and says so", async ({ expect }) => {
+  test("cannot be watched, and reports it", async ({ expect }) => {
     const world = worldOf("legacy");
     world.before = down;
     expect(await failureOf(world.server.watched(undefined))).toMatchObject({

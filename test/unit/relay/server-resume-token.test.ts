@@ -1,4 +1,4 @@
-/** Tickets and tokens that lead back to the server that something came from. */
+/** Resume tokens and progress tokens that lead back to the server that a message came from. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -30,7 +30,7 @@ describe("a resume token", () => {
     );
   });
 
-  test("of what belongs to no request has the last place of every server", ({ expect }) => {
+  test("of the standalone stream has the last position of every server", ({ expect }) => {
     fc.assert(
       fc.property(said, (said) => {
         let newest: string | undefined;
@@ -46,7 +46,7 @@ describe("a resume token", () => {
   });
 
   test.for([undefined, "", "{", "[]", "7", '"a"', '{"t":"x"}', '{"s":1}', '{"request":"1-1"}'])(
-    "%j is none",
+    "is not read from %j",
     (text, { expect }) => {
       expect(readServerResumeToken(text)).toBeUndefined();
       expect([...resumeTokensIn(text)]).toEqual([]);
@@ -56,7 +56,7 @@ describe("a resume token", () => {
 
 describe("a progress token", () => {
   test.for(["t", "", 0, -7, '["a",1]'])(
-    "%j comes back to its asker, with its type",
+    "%j comes back to the server that asked, with its type",
     (token, { expect }) => {
       const question = { method: "m", params: { a: 1, _meta: { progressToken: token, b: 2 } } };
       const marked = markToken(question, "constructor");
@@ -66,14 +66,14 @@ describe("a progress token", () => {
     },
   );
 
-  test("is not put where there is none", ({ expect }) => {
+  test("is not added to a request without one", ({ expect }) => {
     for (const question of [{ method: "m" }, { method: "m", params: { _meta: { a: 1 } } }]) {
       expect(markToken(question, "a")).toBe(question);
     }
   });
 
   test.for([undefined, 7, "x", "[]", '["a"]', '["a",null]', "[1,2]", "{}"])(
-    "%j is nobody's",
+    "%j leads to no server",
     (token, { expect }) => {
       expect(readToken(token)).toBeUndefined();
     },

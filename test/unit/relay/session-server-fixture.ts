@@ -1,4 +1,4 @@
-/** A server of a client's session: what a test does not say of it is as plain as it can be. */
+/** A server of a client's session: all that a test does not set is as plain as possible. */
 
 import type { ServerView } from "../../../src/relay/client-peer.ts";
 import {
@@ -8,7 +8,7 @@ import {
 import type { LegacyRevision } from "../../../src/protocol/revisions.ts";
 import type { Unsolicited } from "../../../src/sessions/dispatch.ts";
 
-/** Nobody listens to messages outside a request. */
+/** No listener for messages outside a request. */
 const UNHEARD: Unsolicited = {
   notify: () => Promise.resolve(),
   ask: () => Promise.resolve({ result: {} }),

@@ -1,4 +1,4 @@
-/** Why a server cannot be reached, in words that hold nothing of what the platform or the URL says. */
+/** Why a server cannot be reached, in words that quote neither the platform nor the URL. */
 
 import { describe, test, vi } from "vitest";
 
@@ -42,7 +42,7 @@ describe("what the runtime throws", () => {
     expect(connectionFailure(new Error(message), new URL(url))).toBe(words);
   });
 
-  test("a time-out, and what is no error", ({ expect }) => {
+  test("a time-out, and a value that is no error", ({ expect }) => {
     const url = new URL("http://localhost/");
     expect(connectionFailure(new DOMException("SECRET", "TimeoutError"), url)).toBe("timed out");
     expect(connectionFailure("SECRET", url)).toBe("fetch failed (Error)");
@@ -65,7 +65,7 @@ test.for([
 );
 
 describe("a call that fails", () => {
-  test("on the way to its server leaves one line that says why", ({ expect }) => {
+  test("on the way to its server leaves one log line with the reason", ({ expect }) => {
     const connection = "connection refused, or closed before a response";
     expect(linesOf(new UpstreamError("docs", "unreachable", "x", { connection }))).toEqual([
       { event: "upstream_failed", server: "docs", reason: "unreachable", cause: connection },
@@ -78,7 +78,7 @@ describe("a call that fails", () => {
     ]);
   });
 
-  test("for what its server said leaves none", ({ expect }) => {
+  test("for its server's answer leaves none", ({ expect }) => {
     expect(linesOf(new UpstreamError("docs", "malformed", "x"))).toEqual([]);
     expect(linesOf(new UpstreamError("docs", "other-era", "x"))).toEqual([]);
   });

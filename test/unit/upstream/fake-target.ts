@@ -51,7 +51,7 @@ export function html(status: number): Response {
   });
 }
 
-/** A body of these chunks; `onCancel` is told when its reader leaves. */
+/** A body of these chunks; `onCancel` is called when its reader leaves. */
 export function bodyOf(
   chunks: Iterable<Uint8Array>,
   onCancel?: () => void,
@@ -73,7 +73,7 @@ export function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** The outcome of a promise as a value, so that a table can say what is expected of it. */
+/** The outcome of a promise as a value, so that a table can contain the expected one. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,

@@ -10,7 +10,7 @@ export const smallTarget = fakeTarget(() => new Response(), { maxMessageChars: 1
 export const EVENTS = "text/event-stream";
 export const JSON_TYPE = "application/json";
 
-/** One message as JSON text, told apart by its value. */
+/** One message as JSON text, distinguished by its value. */
 export function notice(value: unknown, indent?: number | string): string {
   return JSON.stringify({ jsonrpc: "2.0", method: "n", params: { value } }, null, indent);
 }

@@ -1,4 +1,4 @@
-/** An upstream's event stream, read as messages: what counts, what is skipped, what ends it. */
+/** An upstream's event stream, read as messages: events that count, events that are skipped, and the end. */
 
 import { describe, test } from "vitest";
 
@@ -74,7 +74,7 @@ describe("readMessages() of events", () => {
     expect((await messages.next()).value).toMatchObject({ message: { params: { value: 1 } } });
   });
 
-  test("lets broken UTF-8 be, within its own character", async ({ expect }) => {
+  test("tolerates broken UTF-8, within its own character", async ({ expect }) => {
     const [before, after] = notice("a|b").split("|");
     const bytes = [bytesOf(`data: ${before}`), Uint8Array.of(0xff, 0xc3), bytesOf(`${after}\n\n`)];
     expect(await readAll(answer(bytes, EVENTS))).toEqual(["a\ufffd\ufffdb"]);
@@ -98,7 +98,7 @@ describe("readMessages() of events", () => {
     expect(await readAll(answer([bytesOf(many)], EVENTS), smallTarget)).toHaveLength(100);
   });
 
-  test("yields what came whole before a message that is too large", async ({ expect }) => {
+  test("yields the messages that came whole before one that is too large", async ({ expect }) => {
     const bytes = bytesOf(`data: ${one}\n\ndata: ${"x".repeat(2000)}`);
     const response = answer([bytes], EVENTS);
     const messages = readMessages(smallTarget, response);

@@ -1,4 +1,4 @@
-/** Whoever reads an upstream's answer reads it at its own pace, and may leave it at any time. */
+/** A reader of an upstream's answer reads it at its own pace, and may leave it at any time. */
 
 import { describe, test } from "vitest";
 
@@ -31,7 +31,7 @@ class Endless {
 }
 
 describe.for([EVENTS, JSON_TYPE])("%s", (type) => {
-  test("is cancelled by who breaks out of it", async ({ expect }) => {
+  test("is cancelled by a reader that breaks out of it", async ({ expect }) => {
     const watched = new Endless(type);
     const seen: Parsed[] = [];
     for await (const parsed of readMessages(target, watched.response)) {
@@ -41,7 +41,7 @@ describe.for([EVENTS, JSON_TYPE])("%s", (type) => {
     expect(watched.isCancelled).toBe(true);
   });
 
-  test("is cancelled by who fails at a message of it", async ({ expect }) => {
+  test("is cancelled by a reader that fails at a message of it", async ({ expect }) => {
     const watched = new Endless(type);
     const reading = async (): Promise<void> => {
       for await (const { kind } of readMessages(target, watched.response)) throw new Error(kind);
@@ -50,7 +50,7 @@ describe.for([EVENTS, JSON_TYPE])("%s", (type) => {
     expect(watched.isCancelled).toBe(true);
   });
 
-  test("is asked for no more than was taken", async ({ expect }) => {
+  test("is pulled no further than its reader reads", async ({ expect }) => {
     const watched = new Endless(type);
     const messages = readMessages(target, watched.response);
     for (let taken = 1; taken <= 20; taken++) {
@@ -62,7 +62,7 @@ describe.for([EVENTS, JSON_TYPE])("%s", (type) => {
     expect(watched.isCancelled).toBe(true);
   });
 
-  test("is left without a word where it does not let itself be cancelled", async ({ expect }) => {
+  test("is left without an error when it cannot be cancelled", async ({ expect }) => {
     const body = bodyOf([bytesOf(type === EVENTS ? "data: {\n\n" : "5\n")], () => {
       throw new Error("not now");
     });
@@ -81,7 +81,7 @@ test("an unknown format is refused before any of it has come", async ({ expect }
   });
 });
 
-test("a stream of events is cancelled by who leaves it", async ({ expect }) => {
+test("a stream of events is cancelled by a reader that leaves it", async ({ expect }) => {
   const watched = new Endless(EVENTS);
   const { body } = watched.response;
   if (body === null) throw new Error("it has a body");

@@ -1,4 +1,4 @@
-/** Answers that are no event stream: one value, arrays, NDJSON, and what is none of them. */
+/** Answers that are no event stream: one value, arrays, NDJSON, and invalid ones. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -168,7 +168,7 @@ test("a response without a body has no messages", async ({ expect }) => {
 });
 
 test.for(["text/event-stream", "application/json"])(
-  "a connection that breaks under %s is lost, after what it brought",
+  "a connection that breaks under %s is lost, after the messages that it brought",
   async (type, { expect }) => {
     const whole = type === "application/json" ? `${notice(1)}\n` : `data: ${notice(1)}\n\n`;
     let pulls = 0;
@@ -189,7 +189,7 @@ test.for(["text/event-stream", "application/json"])(
 );
 
 // JSON.parse takes any depth, but JSON.stringify ends in a RangeError at some thousand levels: what
-// is too deep to be passed on is the upstream's fault, and must be told where it is read.
+// is too deep to be passed on is the upstream's fault, and must be reported where it is read.
 test.for([EVENTS, JSON_TYPE])(
   "%s that nests too deep to be sent on is refused",
   async (type, { expect }) => {
@@ -202,12 +202,12 @@ test.for([EVENTS, JSON_TYPE])(
   },
 );
 
-// What is parsed takes twenty times the memory of its text where that is all brackets.
+// A parsed value takes twenty times the memory of its text when that is all brackets.
 test.for([
   { name: "an event", type: EVENTS, bodyOf: (message: string) => `data: ${message}\n\n` },
   { name: "a value", type: JSON_TYPE, bodyOf: (message: string) => message },
   { name: "a line", type: JSON_TYPE, bodyOf: (message: string) => `${message}\n` },
-])("$name of more values than are good is refused", async ({ type, bodyOf }, { expect }) => {
+])("$name of more values than the limit is refused", async ({ type, bodyOf }, { expect }) => {
   const large = fakeTarget(() => new Response(), { maxMessageChars: 16e6 });
   const read = (count: number): Promise<unknown[]> => {
     const message = notice([]).replace("[]", `[${"{},".repeat(count)}1]`);

@@ -1,4 +1,4 @@
-/** What a server says, as it is taken: nothing in the gateway's name, and no page but one on the web. */
+/** The checks of a server's message: nothing in the gateway's name, and no URL but one of the web. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -58,7 +58,7 @@ describe("the gateway's own members", () => {
     });
   });
 
-  test("of what is a tool's own stay", ({ expect }) => {
+  test("stay in the content of a tool", ({ expect }) => {
     const result = {
       structuredContent: { _meta: FORGED },
       tools: [{ inputSchema: { _meta: FORGED } }],
@@ -80,7 +80,7 @@ describe("the gateway's own members", () => {
   });
 });
 
-test("what is no forgery is taken as it is", ({ expect }) => {
+test("a message without a forgery stays as it is", ({ expect }) => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const result = { value };
@@ -89,7 +89,7 @@ test("what is no forgery is taken as it is", ({ expect }) => {
   );
 });
 
-test("a key that objects have by birth is one like any other", ({ expect }) => {
+test("a key of Object.prototype is one like any other", ({ expect }) => {
   const text = `{"jsonrpc":"2.0","id":1,"result":{"_meta":{"edgeway/server":"bank"},"__proto__":{"x":1}}}`;
   const parsed = parseServerMessage(REMOTE, JSON.parse(text));
   const cleaned = text.replace(`"edgeway/server":"bank"`, "");
@@ -104,16 +104,16 @@ const shown = (url: string): unknown => read({ id: 1, ...asks(visit(url)) });
 const isRefused = (url: unknown, server = REMOTE): boolean =>
   refusalOf(server, { method: "elicitation/create", params: visit(url) }) !== undefined;
 
-describe("a visit", () => {
+describe("a URL elicitation", () => {
   test.for(["https://a.test/", "HTTPS://a.test:1/?q#f", "https://例え.jp/ü"])(
-    "to %s is put as it came",
+    "to %s stays as it came",
     (url, { expect }) => {
       expect(isRefused(url)).toBe(false);
       expect(read({ id: 1, ...asks(visit(url)) })).toMatchObject({ params: { url } });
     },
   );
 
-  test("to what cannot all be seen is put as a browser reads it", ({ expect }) => {
+  test("to a URL with invisible characters has the URL as a browser reads it", ({ expect }) => {
     expect(shown(" https://a.t\u200Best/\u202Egnp")).toMatchObject({
       params: { url: "https://a.test/%E2%80%AEgnp" },
     });
@@ -135,7 +135,9 @@ describe("a visit", () => {
     expect(isRefused(url, LOCAL)).toBe(url !== "http://localhost/");
   });
 
-  test("is one where a URL is named, in any mode or none, and where none is", ({ expect }) => {
+  test("is recognised with a URL in any mode or none, and without a URL by its mode", ({
+    expect,
+  }) => {
     const refused = (params: JsonObject): unknown =>
       refusalOf(REMOTE, { method: "elicitation/create", params });
     expect(refused({ message: "m", url: "javascript:x" })).toBeDefined();
@@ -160,7 +162,7 @@ describe("a visit", () => {
   });
 });
 
-test("labels of a form are cleaned; what comes back as data is not", ({ expect }) => {
+test("labels of a form are cleaned; values that come back as data are not", ({ expect }) => {
   const dirty = "\u202Ea\u0007";
   const params = {
     ...{ message: dirty, mode: "form" },
@@ -186,6 +188,6 @@ test("labels of a form are cleaned; what comes back as data is not", ({ expect }
   });
 });
 
-test("what is no message is none", ({ expect }) => {
+test("a value that is no message is left alone", ({ expect }) => {
   expect(parseServerMessage(REMOTE, { result: {} })).toBeUndefined();
 });

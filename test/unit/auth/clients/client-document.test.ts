@@ -30,7 +30,7 @@ function parsed(members: object = {}): ClientRecord {
 const signing = (members: object): ClientRecord => parsed({ ...SIGNING, ...members });
 
 describe("parseClientDocument()", () => {
-  test("a document of what is required is a public client", ({ expect }) => {
+  test("a document with the required members is a public client", ({ expect }) => {
     expect(parsed()).toEqual({
       clientId: URL_,
       clientName: "A client",

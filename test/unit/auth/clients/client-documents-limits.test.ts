@@ -63,7 +63,7 @@ describe("limits", () => {
     ["ten addresses, one each", 10, 1],
     ["ten addresses, as many as they get", 10, 10],
   ] as const)(
-    "an address that is new comes in beside the documents of strangers: %s",
+    "a new address is served beside the documents of strangers: %s",
     async (strangers, { expect }) => {
       const [, addresses, each] = strangers;
       await withDocuments(async (at) => {
@@ -73,7 +73,7 @@ describe("limits", () => {
         }
         at.serve();
         expect(word(await at.load(ID, { address: "honest" }))).toBe("fresh");
-        // What is kept for new ones is no more for them than for anybody: one document in a minute.
+        // The reserve for new addresses has the same limit: one document in a minute.
         expect(word(await at.load(id(1000), { address: "honest" }))).toBe("busy");
       });
     },

@@ -1,4 +1,4 @@
-/** When a metadata document is loaded, how long it serves, and what is not a client. */
+/** When a metadata document is loaded, how long it serves, and which documents are no client. */
 
 import { describe, test } from "vitest";
 

@@ -38,7 +38,7 @@ describe("a step as it is kept", () => {
     expect([name?.length, redirectUris.length]).toEqual([300, 10]);
   });
 
-  test("keeps what is no text", ({ expect }) => {
+  test("keeps values that are no text", ({ expect }) => {
     expect(cleanStep({ kind: "probed", path: "/x", isFound: false })).toEqual(missedAt("/x"));
     const used: LoginStep = { kind: "used", client: "c", path: "/mcp", status: 200 };
     expect(cleanStep(used)).toEqual(used);

@@ -9,110 +9,110 @@ interface Mistake {
   readonly value: unknown;
   readonly env?: Record<string, unknown>;
   readonly key: string;
-  readonly says: string;
+  readonly part: string;
 }
 
 const mistakes: readonly Mistake[] = [
-  { name: "no JSON", value: `{provider: ${SECRET}}`, key: "IDENTITY", says: "JSON" },
-  { name: "null", value: null, key: "IDENTITY", says: "table" },
-  { name: "JSON null", value: "null", key: "IDENTITY", says: "table" },
-  { name: "a number", value: 5, key: "IDENTITY", says: "table" },
-  { name: "an empty list", value: [], key: "IDENTITY", says: "nobody" },
-  { name: "a list with a text", value: ["owner"], key: "IDENTITY[0]", says: "table" },
-  { name: "no provider", value: {}, key: "IDENTITY.provider", says: '"github"' },
+  { name: "no JSON", value: `{provider: ${SECRET}}`, key: "IDENTITY", part: "JSON" },
+  { name: "null", value: null, key: "IDENTITY", part: "table" },
+  { name: "JSON null", value: "null", key: "IDENTITY", part: "table" },
+  { name: "a number", value: 5, key: "IDENTITY", part: "table" },
+  { name: "an empty list", value: [], key: "IDENTITY", part: "nobody" },
+  { name: "a list with a text", value: ["owner"], key: "IDENTITY[0]", part: "table" },
+  { name: "no provider", value: {}, key: "IDENTITY.provider", part: '"github"' },
   {
     name: "an unknown provider",
     value: { provider: "ldap" },
     key: "IDENTITY.provider",
-    says: '"oidc"',
+    part: '"oidc"',
   },
   {
     name: "a provider by birth",
     value: { provider: "constructor" },
     key: "IDENTITY.provider",
-    says: '"oidc"',
+    part: '"oidc"',
   },
-  { name: "an unknown key", value: { ...oidc, secret: SECRET }, key: "IDENTITY", says: "secret" },
+  { name: "an unknown key", value: { ...oidc, secret: SECRET }, key: "IDENTITY", part: "secret" },
   {
     name: "an unknown list",
     value: { ...oidc, allow: { email: ["a@b.c"] } },
     key: "IDENTITY.allow",
-    says: "email",
+    part: "email",
   },
   {
     name: "a name with a slash",
     value: { ...oidc, name: "a/b" },
     key: "IDENTITY.name",
-    says: "a-z",
+    part: "a-z",
   },
-  { name: "an empty label", value: { ...oidc, label: "" }, key: "IDENTITY.label", says: "empty" },
+  { name: "an empty label", value: { ...oidc, label: "" }, key: "IDENTITY.label", part: "empty" },
   {
     name: "two of a name",
     value: [oidc, { ...oidc, issuer: "https://b.example" }],
     key: "IDENTITY[1].name",
-    says: '"oidc"',
+    part: '"oidc"',
   },
   ...[oidc, google, entra, github, access].flatMap((entry) => [
     {
-      name: `${entry.provider} that lets nobody in`,
+      name: `${entry.provider} that lets no person in`,
       value: { ...entry, allow: undefined },
       key: "IDENTITY.allow",
-      says: "nobody could sign in",
+      part: "nobody could sign in",
     },
     {
       name: `${entry.provider} with empty lists`,
       value: { ...entry, allow: { emails: [], subjects: [] } },
       key: "IDENTITY.allow",
-      says: "nobody could sign in",
+      part: "nobody could sign in",
     },
   ]),
   {
-    name: "everybody's address",
+    name: "an address of all people",
     value: { ...oidc, allow: { emails: ["*@example.com"] } },
     key: "IDENTITY.allow.emails",
-    says: "whole addresses",
+    part: "whole addresses",
   },
   {
     name: "an address without a domain",
     value: { ...oidc, allow: { emails: ["ann"] } },
     key: "IDENTITY.allow.emails",
-    says: "whole addresses",
+    part: "whole addresses",
   },
   ...["*", "*.example.com", "@example.com", "com", "https://example.com"].map((domain) => ({
     name: `the domain ${domain}`,
     value: { ...oidc, allow: { domains: [domain] } },
     key: "IDENTITY.allow.domains",
-    says: "whole domains",
+    part: "whole domains",
   })),
   {
     name: "groups at GitHub",
     value: { ...github, allow: { ...allow, groups: ["a"] } },
     key: "IDENTITY.allow.groups",
-    says: "organizations",
+    part: "organizations",
   },
   {
     name: "organizations at an OpenID provider",
     value: { ...oidc, allow: { ...allow, organizations: ["a"] } },
     key: "IDENTITY.allow.organizations",
-    says: "groups",
+    part: "groups",
   },
   {
     name: "a list that is a text",
     value: { ...oidc, allow: { emails: "a@b.c" } },
     key: "IDENTITY.allow.emails",
-    says: "list",
+    part: "list",
   },
   {
     name: "admins that are a text",
     value: { ...oidc, admins: "ann" },
     key: "IDENTITY.admins",
-    says: "list",
+    part: "list",
   },
   {
     name: "no issuer",
     value: { ...oidc, issuer: undefined },
     key: "IDENTITY.issuer",
-    says: "string",
+    part: "string",
   },
   ...[
     "id.example.com",
@@ -125,100 +125,100 @@ const mistakes: readonly Mistake[] = [
     name: `the issuer ${issuer}`,
     value: { ...oidc, issuer },
     key: "IDENTITY.issuer",
-    says: "https URL",
+    part: "https URL",
   })),
   ...["common", "organizations", "consumers", TENANT].map((tenant) => ({
     name: `Microsoft's issuer of ${tenant} as OpenID provider`,
     value: { ...oidc, issuer: `https://login.microsoftonline.com/${tenant}/v2.0` },
     key: "IDENTITY.issuer",
-    says: '"entra"',
+    part: '"entra"',
   })),
   {
     name: "Google's issuer as OpenID provider",
     value: { ...oidc, issuer: "https://accounts.google.com" },
     key: "IDENTITY.issuer",
-    says: '"google"',
+    part: '"google"',
   },
   ...["common", "Organizations", "consumers"].map((tenant) => ({
     name: `the tenant ${tenant}`,
     value: { ...entra, tenants: [TENANT, tenant] },
     key: "IDENTITY.tenants",
-    says: "everybody's",
+    part: "everybody's",
   })),
   {
     name: "a tenant by its domain",
     value: { ...entra, tenants: ["acme.example"] },
     key: "IDENTITY.tenants",
-    says: "ids",
+    part: "ids",
   },
-  { name: "no tenants", value: { ...entra, tenants: [] }, key: "IDENTITY.tenants", says: "empty" },
+  { name: "no tenants", value: { ...entra, tenants: [] }, key: "IDENTITY.tenants", part: "empty" },
   {
     name: "no client id",
     value: { ...github, clientId: "" },
     key: "IDENTITY.clientId",
-    says: "empty",
+    part: "empty",
   },
   {
     name: "no client secret",
     value: { ...github, clientSecret: undefined },
     key: "IDENTITY.clientSecret",
-    says: "string",
+    part: "string",
   },
   ...["NOPE", "EMPTY", "OBJECT"].map((name) => ({
     name: `the secret ${name}`,
     value: { ...oidc, clientSecret: `\${${name}}` },
     key: "IDENTITY.clientSecret",
-    says: `"${name}"`,
+    part: `"${name}"`,
   })),
   {
     name: "a way to prove the secret",
     value: { ...oidc, clientAuth: "tls" },
     key: "IDENTITY.clientAuth",
-    says: "client_secret_post",
+    part: "client_secret_post",
   },
   {
     name: "GitHub without TLS",
     value: { ...github, baseUrl: "http://git.example.com" },
     key: "IDENTITY.baseUrl",
-    says: "origin",
+    part: "origin",
   },
   {
     name: "an API without TLS",
     value: { ...github, apiUrl: "http://git.example.com" },
     key: "IDENTITY.apiUrl",
-    says: "https",
+    part: "https",
   },
   {
     name: "an origin with a path",
     value: { ...oidc, formActions: ["https://a.example/b"] },
     key: "IDENTITY.formActions",
-    says: "origin",
+    part: "origin",
   },
   {
     name: "a team with a dot",
     value: { ...access, team: "acme.example" },
     key: "IDENTITY.team",
-    says: "origin",
+    part: "origin",
   },
   ...["changeme", "aaaaaaaaaaaaaaaaaaaaaaaa", 5].map((code) => ({
     name: `B94: the owner's code ${code}`,
     value: undefined,
     env: { OWNER_CODE: code },
     key: "OWNER_CODE",
-    says: " ",
+    part: " ",
   })),
 ];
 
 describe("one sentence for", () => {
-  test.for(mistakes)("$name", ({ value, env, key, says }, { expect }) => {
+  test.for(mistakes)("$name", ({ value, env, key, part }, { expect }) => {
     const { configs, problems } = parse(value, env);
     expect(problems).toHaveLength(1);
     const [sentence = ""] = problems;
     expect(sentence.split(/[ :]/, 1)[0], sentence).toBe(key);
-    expect(sentence).toContain(says);
+    expect(sentence).toContain(part);
     expect(sentence).toMatch(/^[^\n]+\.$/);
     expect(sentence).not.toContain(SECRET);
-    // What is wrong is not served, unless its name is all that is wrong.
+    // A wrong provider is not served, unless only its name is wrong.
     expect(configs.length).toBe(key.endsWith("[1].name") ? 2 : 0);
   });
 });

@@ -36,7 +36,7 @@ describe("parseIdentity() takes", () => {
     expect(only(undefined, { OWNER_CODE: "" })).not.toHaveProperty("code");
   });
 
-  test("an OpenID provider, with what is left out filled in", ({ expect }) => {
+  test("an OpenID provider, with defaults for absent members", ({ expect }) => {
     expect(only(oidc)).toEqual({
       provider: "oidc",
       name: "oidc",

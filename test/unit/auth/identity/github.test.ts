@@ -92,11 +92,11 @@ describe("GitHubProvider", () => {
     ["unknown", () => Response.json({}, { status: 404 }), "not-allowed"],
     ["hidden", () => Response.json({}, { status: 403 }), "not-allowed"],
     [
-      "not told for the rate",
+      "not available because of the rate limit",
       () => Response.json({}, { status: 403, headers: { "x-ratelimit-remaining": "0" } }),
       "provider-unreachable",
     ],
-    ["not told", () => Response.json({}, { status: 500 }), "provider-unreachable"],
+    ["not available", () => Response.json({}, { status: 500 }), "provider-unreachable"],
   ];
   test.for(memberships)("a membership that is %s", async ([, answer, outcome], { expect }) => {
     const fake = new FakeGitHub();

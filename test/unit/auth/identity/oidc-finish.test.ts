@@ -1,4 +1,4 @@
-/** Sign-in by OpenID Connect: who came back, and what is believed of it. */
+/** Sign-in by OpenID Connect: the person who came back, and the claims that are believed. */
 
 import { describe, test } from "vitest";
 
@@ -142,7 +142,7 @@ describe("OidcProvider.finish()", () => {
     fake.metadata = { claims_supported: ["auth_time"] };
     fake.claims = { auth_time: now() - 600 };
     expect(reasonOf(await signIn(fake, providerAt(fake), { fresh: true }))).toBe("not-fresh");
-    // As when somebody took `max_age` out of the address.
+    // As when a person took `max_age` out of the address.
     fake.claims = {};
     expect(reasonOf(await signIn(fake, providerAt(fake), { fresh: true }))).toBe("not-fresh");
     fake.claims = { auth_time: now() };

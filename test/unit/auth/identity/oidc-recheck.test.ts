@@ -1,5 +1,5 @@
 /**
- * Whether a provider still stands by a sign-in (2025-03-26, third-party flow): its refusal ends the
+ * A provider may stand by a sign-in or not (2025-03-26, third-party flow): its refusal ends the
  * sign-in, its outage ends nothing, and no refresh token is ever lost.
  */
 

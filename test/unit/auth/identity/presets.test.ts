@@ -182,7 +182,7 @@ describe("Microsoft Entra ID", () => {
     expect(fake.seen[0]?.path).toBe(`/${TWO}/oauth2/v2.0/token`);
     fake.claims = claims(TWO, { groups: ["g"], oid: "oid-of-eve" });
     expect((await provider.recheck(result.upkeep, result.identity)).kind).toBe("ended");
-    // Group overage: Entra leaves the list out when it is too long, and nobody may guess it.
+    // Group overage: Entra leaves the list out when it is too long, and the gateway may not guess it.
     fake.claims = claims(TWO, { _claim_names: { groups: "src1" } });
     expect((await provider.recheck(result.upkeep, result.identity)).kind).toBe("ended");
   });

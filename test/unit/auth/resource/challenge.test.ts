@@ -70,7 +70,7 @@ describe("presentedToken()", () => {
   });
 
   test.for(["?access_token=x", "?a=b&access_token=", "?%61ccess_token=x"])(
-    "a token in the URL is none, whatever the header says: %s",
+    "a token in the URL is ignored, with or without a header: %s",
     (query, { expect }) => {
       const headers = { Authorization: "Bearer token" };
       const request = new Request(`https://gw.example/mcp${query}`, { headers });

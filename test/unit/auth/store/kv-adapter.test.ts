@@ -1,4 +1,4 @@
-/** The library's storage: each key in its object, and nothing but what version 1.2.3 asks for. */
+/** The library's storage: each key in its object, with the calls that version 1.2.3 makes and no others. */
 
 import { describe, test } from "vitest";
 

@@ -38,7 +38,7 @@ describe("a row", () => {
       expect(rows.get("a")).toBe("2");
       rows.put("a", "3");
       expect(rows.get("a")).toBe("3");
-      // What the second writing said of its end and its metadata is gone with it.
+      // The end and the metadata of the second writing are gone with it.
       expect(rows.list("a").keys).toEqual([{ name: "a", metadata: null }]);
     });
   });
@@ -53,7 +53,7 @@ describe("a row", () => {
     });
   });
 
-  test("is deleted by one of those who delete it", async ({ expect }) => {
+  test("is deleted by exactly one of several callers", async ({ expect }) => {
     await withRows(({ rows }) => {
       rows.put("a", "1");
       expect([rows.delete("a"), rows.delete("a"), rows.get("a")]).toEqual([true, false, null]);

@@ -22,14 +22,14 @@ export function ask(
 }
 
 /** The params as they are asked, or what the client lacks. */
-export function told(asked: Askable): unknown {
+export function translated(asked: Askable): unknown {
   return asked.kind === "ask" ? asked.call.params : asked.lacking;
 }
 
 export const elicit = (...asked: [JsonObject, LegacyRevision, JsonObject?]): unknown =>
-  told(ask("elicitation/create", ...asked));
+  translated(ask("elicitation/create", ...asked));
 export const sample = (...asked: [JsonObject, LegacyRevision, JsonObject?]): unknown =>
-  told(ask("sampling/createMessage", ...asked));
+  translated(ask("sampling/createMessage", ...asked));
 
 const schema = { type: "object", properties: { n: { type: "number", default: 1 } } };
 export const form = { mode: "form", message: "?", requestedSchema: schema };

@@ -1,4 +1,4 @@
-/** A client of a session as the bridge sees it: it keeps what it is told, and answers when it should. */
+/** A client of a session as the bridge sees it: it keeps its messages, and answers when the test lets it. */
 
 import type { Call, Peer } from "../../../../src/protocol/exchange.ts";
 import type { Reply } from "../../../../src/protocol/json-rpc.ts";
@@ -27,7 +27,7 @@ export class AskedPeer implements Peer {
     return Promise.resolve();
   }
 
-  /** As a session's does: what is withdrawn is over at once. */
+  /** As in a session: a question that is withdrawn is over at once. */
   ask(call: Call, withdrawn: AbortSignal, resumeToken?: string): Promise<Reply> {
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const over = (): void => resolve({ error: { code: -32603, message: "withdrawn" } });

@@ -1,4 +1,4 @@
-/** What a server asks, as a legacy client of each revision can be asked it. */
+/** The requests of a server, as a legacy client of each revision can read them. */
 
 import { describe, test } from "vitest";
 
@@ -8,7 +8,7 @@ import { rephrase } from "../../../../src/protocol/revisions/ask-legacy-client.t
 import {
   ABLE,
   ask,
-  told,
+  translated,
   sample,
   form,
   formless,
@@ -19,18 +19,18 @@ import {
 } from "./asked-legacy.ts";
 
 const say = (method: string, params: JsonObject, revision: LegacyRevision): unknown =>
-  told(rephrase({ method, params }, revision, () => "made-id"));
+  translated(rephrase({ method, params }, revision, () => "made-id"));
 
 describe.for(LEGACY_REVISIONS)("at %s", (revision) => {
   test("roots have to be declared", ({ expect }) => {
     expect(ask("roots/list", undefined, revision).kind).toBe("ask");
-    expect(told(ask("roots/list", {}, revision, {}))).toBe("roots");
+    expect(translated(ask("roots/list", {}, revision, {}))).toBe("roots");
   });
 
   test.for(["ping", "tools/list", "constructor", "com.example/ask"])(
-    "%s is nothing that a server asks",
+    "%s is no request of a server",
     (method, { expect }) => {
-      expect(told(ask(method, {}, revision))).toBe(UNDECLARED);
+      expect(translated(ask(method, {}, revision))).toBe(UNDECLARED);
     },
   );
 
@@ -54,7 +54,7 @@ describe.for(LEGACY_REVISIONS)("at %s", (revision) => {
 });
 
 describe("rephrase(), between legacy revisions", () => {
-  test("leaves to the client what it can judge by itself", ({ expect }) => {
+  test("leaves to the client requests that it can judge by itself", ({ expect }) => {
     for (const revision of LEGACY_REVISIONS) {
       expect(say("com.example/ask", { a: 1 }, revision)).toEqual({ a: 1 });
       expect(rephrase({ method: "roots/list" }, revision, () => "")).toEqual({
@@ -69,7 +69,7 @@ describe("rephrase(), between legacy revisions", () => {
     expect(say("elicitation/create", odd, "2025-11-25")).toEqual(odd);
   });
 
-  test("keeps tasks and progress where they are known", ({ expect }) => {
+  test("keeps tasks and progress if the revision has them", ({ expect }) => {
     const _meta = { progressToken: 1, "io.modelcontextprotocol/related-task": { taskId: "t" } };
     for (const [method, params] of Object.entries({
       "elicitation/create": { ...formless, task: { ttl: 1 }, _meta },
@@ -81,7 +81,7 @@ describe("rephrase(), between legacy revisions", () => {
     }
   });
 
-  test.for(BEFORE_MODES)("names what %s could not even read", (revision, { expect }) => {
+  test.for(BEFORE_MODES)("names the form that %s could not even read", (revision, { expect }) => {
     expect(say("elicitation/create", page, revision)).toBe("elicitation by URL");
     const odd = { ...form, mode: "SECRET" };
     expect(say("elicitation/create", odd, revision)).toBe("elicitation of such a mode");

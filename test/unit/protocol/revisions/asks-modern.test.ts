@@ -1,4 +1,4 @@
-/** What a legacy server asks, as it stands in a result that asks a modern client for input. */
+/** A legacy server's request, as an input request in a result for a modern client. */
 
 import { describe, test } from "vitest";
 
@@ -14,7 +14,7 @@ const ABLE = {
   elicitation: { form: {}, url: {} },
 };
 
-function told(method: string, params?: JsonObject, capabilities: JsonObject = ABLE): unknown {
+function translated(method: string, params?: JsonObject, capabilities: JsonObject = ABLE): unknown {
   const call = params === undefined ? { method } : { method, params };
   const asked = askModernClient(call, capabilities);
   return asked.kind === "ask" ? asked.call : asked.lacking;
@@ -31,12 +31,12 @@ test.for([
   { method: "sampling/createMessage", params: plain },
   { method: "sampling/createMessage", params: { ...plain, tools: [], toolChoice: {} } },
   { method: "roots/list", params: { _meta: { "com.example/own": 1 } } },
-])("$method $params stays as it is", (call, { expect }) => {
-  expect(told(call.method, call.params)).toEqual(call);
+])("the request $method $params stays as it is", (call, { expect }) => {
+  expect(translated(call.method, call.params)).toEqual(call);
 });
 
-test("every question has params, as two of three must", ({ expect }) => {
-  expect(told("roots/list")).toEqual({ method: "roots/list", params: {} });
+test("every input request has params, as two of three must", ({ expect }) => {
+  expect(translated("roots/list")).toEqual({ method: "roots/list", params: {} });
 });
 
 test.for([
@@ -44,26 +44,29 @@ test.for([
   { method: "elicitation/create", params: page },
   { method: "sampling/createMessage", params: plain },
   { method: "roots/list", params: {} },
-])("$method loses what only a request of its own has", ({ method, params }, { expect }) => {
-  const request = {
-    ...params,
-    task: { ttl: 1 },
-    ...(method === "elicitation/create" ? { elicitationId: "e" } : {}),
-    _meta: {
-      "com.example/own": 1,
-      progressToken: 7,
-      "io.modelcontextprotocol/related-task": { taskId: "t" },
-      "io.modelcontextprotocol/model-immediate-response": "soon",
-      "io.modelcontextprotocol/clientCapabilities": {},
-    },
-  };
-  const kept = { ...params, _meta: { "com.example/own": 1 } };
-  expect(told(method, request)).toEqual({ method, params: kept });
-  const bare = { ...request, _meta: { progressToken: 7 } };
-  expect(told(method, bare)).toEqual({ method, params });
-});
+])(
+  "the request $method loses members that only a separate request has",
+  ({ method, params }, { expect }) => {
+    const request = {
+      ...params,
+      task: { ttl: 1 },
+      ...(method === "elicitation/create" ? { elicitationId: "e" } : {}),
+      _meta: {
+        "com.example/own": 1,
+        progressToken: 7,
+        "io.modelcontextprotocol/related-task": { taskId: "t" },
+        "io.modelcontextprotocol/model-immediate-response": "soon",
+        "io.modelcontextprotocol/clientCapabilities": {},
+      },
+    };
+    const kept = { ...params, _meta: { "com.example/own": 1 } };
+    expect(translated(method, request)).toEqual({ method, params: kept });
+    const bare = { ...request, _meta: { progressToken: 7 } };
+    expect(translated(method, bare)).toEqual({ method, params });
+  },
+);
 
-describe("what the request does not declare is not asked", () => {
+describe("a question needs a capability that the request declares", () => {
   test.for([
     { method: "roots/list", params: {}, capabilities: {}, lacking: "roots" },
     { method: "sampling/createMessage", params: plain, capabilities: {}, lacking: "sampling" },
@@ -101,12 +104,14 @@ describe("what the request does not declare is not asked", () => {
   ])(
     "$method of $capabilities: $lacking",
     ({ method, params, capabilities, lacking }, { expect }) => {
-      expect(told(method, params, capabilities)).toBe(lacking);
+      expect(translated(method, params, capabilities)).toBe(lacking);
     },
   );
 
   test("a bare declaration means forms", ({ expect }) => {
-    expect(told("elicitation/create", form, { elicitation: {} })).toMatchObject({ params: form });
+    expect(translated("elicitation/create", form, { elicitation: {} })).toMatchObject({
+      params: form,
+    });
   });
 
   test.for([
@@ -117,7 +122,7 @@ describe("what the request does not declare is not asked", () => {
     "$includeContext for $sampling is kept: $isKept",
     ({ includeContext, sampling, isKept }, { expect }) => {
       const params = { ...plain, includeContext };
-      expect(told("sampling/createMessage", params, { sampling })).toEqual({
+      expect(translated("sampling/createMessage", params, { sampling })).toEqual({
         method: "sampling/createMessage",
         params: isKept ? params : plain,
       });
@@ -128,7 +133,7 @@ describe("what the request does not declare is not asked", () => {
 test("tools to be used lose how they are run as tasks", ({ expect }) => {
   const tool = { name: "a", inputSchema: { type: "object" } };
   const params = { ...plain, tools: [{ ...tool, execution: { taskSupport: "optional" } }] };
-  expect(told("sampling/createMessage", params)).toEqual({
+  expect(translated("sampling/createMessage", params)).toEqual({
     method: "sampling/createMessage",
     params: { ...plain, tools: [tool] },
   });
@@ -140,7 +145,7 @@ describe("pagesToVisit()", () => {
   test("are questions", ({ expect }) => {
     const elicitations = [{ ...page, elicitationId: "e" }, { url: "https://y.test/" }];
     const pages = pagesToVisit(error({ elicitations })) ?? [];
-    expect(pages.map(({ method, params }) => told(method, params))).toEqual([
+    expect(pages.map(({ method, params }) => translated(method, params))).toEqual([
       { method: "elicitation/create", params: page },
       { method: "elicitation/create", params: { url: "https://y.test/", mode: "url" } },
     ]);

@@ -83,8 +83,8 @@ describe("of clients", () => {
     { declared: true, modes: undefined },
   ])("elicitation $declared means $modes", ({ declared, modes }, { expect }) => {
     const capabilities = { elicitation: declared, roots: 1, sampling: [] };
-    const told = legacyClientToModernServer({ revision: "2025-11-25", capabilities });
-    expect(told).toEqual(modes === undefined ? {} : { elicitation: modes });
+    const translated = legacyClientToModernServer({ revision: "2025-11-25", capabilities });
+    expect(translated).toEqual(modes === undefined ? {} : { elicitation: modes });
   });
 });
 

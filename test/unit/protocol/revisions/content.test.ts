@@ -13,7 +13,7 @@ const link = {
   ...{ description: "All of it", mimeType: "text/markdown", annotations, _meta, icons: [] },
 };
 
-/** Every type, and since when it is known. */
+/** Every type, and the revision that introduced it. */
 const KNOWN: readonly { block: object; since: LegacyRevision }[] = [
   { block: { type: "text", text: "t", annotations, _meta }, since: "2024-11-05" },
   { block: { type: "image", data: "aaaa", mimeType: "image/png" }, since: "2024-11-05" },
@@ -33,10 +33,10 @@ describe.for(LEGACY_REVISIONS)("to %s", (revision) => {
   test.for(KNOWN.filter(({ since }) => since > revision))(
     "$block.type becomes something else",
     ({ block }, { expect }) => {
-      const told = contentFor(revision, block);
-      expect(["text", "resource"]).toContain((told as { type?: string }).type);
-      // What is said of the content is said of what stands for it.
-      expect(told).toMatchObject({ annotations, _meta });
+      const translated = contentFor(revision, block);
+      expect(["text", "resource"]).toContain((translated as { type?: string }).type);
+      // The annotations of the content go to its replacement.
+      expect(translated).toMatchObject({ annotations, _meta });
     },
   );
 
@@ -48,7 +48,7 @@ describe.for(LEGACY_REVISIONS)("to %s", (revision) => {
     "text",
     null,
     [audio],
-  ])("%j is nothing that anybody knows, and stays", (block, { expect }) => {
+  ])("%j is of an unknown type, and stays", (block, { expect }) => {
     expect(contentFor(revision, block)).toBe(block);
   });
 });
@@ -69,13 +69,13 @@ test("audio is embedded, and two of them are two resources", ({ expect }) => {
 });
 
 test.for([
-  { name: "all that is said of it", block: link, text: "The A: All of it\nfile:///a.md" },
+  { name: "a title and a description", block: link, text: "The A: All of it\nfile:///a.md" },
   { name: "no title", block: { ...link, title: undefined }, text: "a: All of it\nfile:///a.md" },
   { name: "no description", block: { uri: "a:b", name: "n" }, text: "n\na:b" },
   { name: "an empty name", block: { uri: "a:b", name: "" }, text: "a:b" },
   { name: "wrong types", block: { uri: "a:b", name: 7, description: {} }, text: "a:b" },
   { name: "no URI", block: { name: "n" }, text: "n" },
-])("a link with $name becomes words and its URI", ({ block, text }, { expect }) => {
+])("a link with $name becomes a text with its URI", ({ block, text }, { expect }) => {
   expect(contentFor("2025-03-26", { ...block, type: "resource_link" })).toMatchObject({
     type: "text",
     text,

@@ -1,4 +1,4 @@
-/** Forms and pages that a server asks for, as a legacy client of each revision can be asked. */
+/** Elicitations of a server by form and by URL, as a legacy client of each revision can read them. */
 
 import { describe, test } from "vitest";
 
@@ -19,13 +19,13 @@ describe("elicitation", () => {
     expect(elicit(page, revision)).toBe("elicitation");
   });
 
-  test("2025-06-18 has forms, and no word for them", ({ expect }) => {
+  test("2025-06-18 has forms, and no mode for them", ({ expect }) => {
     expect(elicit(form, "2025-06-18")).toEqual(formless);
     expect(elicit(formless, "2025-06-18")).toEqual(formless);
     expect(elicit(page, "2025-06-18")).toBe("elicitation by URL");
   });
 
-  test("2025-11-25 has both, and an id for a page", ({ expect }) => {
+  test("2025-11-25 has both, and an id for a URL", ({ expect }) => {
     expect(elicit(form, "2025-11-25")).toEqual(form);
     expect(elicit(formless, "2025-11-25")).toEqual(formless);
     expect(elicit(page, "2025-11-25")).toEqual({ ...page, elicitationId: "made-id" });
@@ -56,7 +56,7 @@ describe("elicitation", () => {
   );
 
   test.for(LEGACY_REVISIONS)(
-    "%s: a mode that nobody knows is not asked for",
+    "%s: an elicitation of an unknown mode is not sent",
     (revision, { expect }) => {
       const params = { ...form, mode: "SECRET" };
       expect(elicit(params, revision)).toBe(UNDECLARED);
@@ -84,7 +84,7 @@ describe("elicitation", () => {
     expect(elicit(asForm(fields), "2025-11-25")).toEqual(asForm(fields));
   });
 
-  test("a choice without a title is called what it is", ({ expect }) => {
+  test("a choice without a title has its value as title", ({ expect }) => {
     const titled = { type: "string", oneOf: [{ const: "a" }] };
     const asked = elicit(asForm({ titled }), "2025-06-18");
     expect(asked).toMatchObject({

@@ -41,8 +41,8 @@ describe.for(LEGACY_REVISIONS)("to %s", (revision) => {
   test.for(RESULTS)(
     "$method loses the stamps of the newer wire",
     ({ method, result }, { expect }) => {
-      const told = toLegacyResult(method, { ...result, ...stamps }, reads(revision));
-      expect(told).toEqual({ ...result, _meta });
+      const translated = toLegacyResult(method, { ...result, ...stamps }, reads(revision));
+      expect(translated).toEqual({ ...result, _meta });
       const bare = { ...stamps, _meta: { "io.modelcontextprotocol/serverInfo": { name: "s" } } };
       expect(toLegacyResult(method, { ...result, ...bare }, reads(revision))).toEqual(result);
     },
@@ -57,7 +57,7 @@ describe.for(LEGACY_REVISIONS)("to %s", (revision) => {
   );
 
   test.for(["resources/subscribe", "resources/unsubscribe", "logging/setLevel"])(
-    "%s is answered with nothing at all",
+    "%s is answered with an empty result",
     (method, { expect }) => {
       expect(toLegacyResult(method, stamps, reads(revision))).toEqual({});
       expect(toLegacyResult(method, { _meta, more: 1 }, reads(revision, "legacy"))).toEqual({});
@@ -80,9 +80,9 @@ describe.for(LEGACY_REVISIONS)("to %s", (revision) => {
       const messages = content.map((block) => ({ role: "user", content: block }));
       const prompt = toLegacyResult("prompts/get", { description: "d", messages }, reader);
       expect(prompt).toMatchObject({ description: "d" });
-      const told = prompt["messages"] as { role: string; content: JsonObject }[];
-      expect(told.map(({ role }) => role)).toEqual(["user", "user", "user"]);
-      expect(types(told.map((message) => message.content))).toEqual(known);
+      const translated = prompt["messages"] as { role: string; content: JsonObject }[];
+      expect(translated.map(({ role }) => role)).toEqual(["user", "user", "user"]);
+      expect(types(translated.map((message) => message.content))).toEqual(known);
     },
   );
 
@@ -106,7 +106,7 @@ describe.for(LEGACY_REVISIONS)("to %s", (revision) => {
 
   describe("structured output", () => {
     test.for([[1, 2], "text", 0, false, null])(
-      "%j is wrapped, whatever is known of the schema",
+      "%j is wrapped, with or without a known schema",
       (value, { expect }) => {
         const result = { content: [text], structuredContent: value };
         const wrapped = { content: [text], structuredContent: { result: value } };
@@ -129,22 +129,25 @@ describe.for(LEGACY_REVISIONS)("to %s", (revision) => {
     });
 
     test.for([
-      { name: "no content", content: undefined, told: [] },
-      { name: "an empty content", content: [], told: [] },
-      { name: "content without a text", content: [audio], told: 1 },
-    ])("with $name, what is wrapped is there as text too", ({ content, told }, { expect }) => {
-      const result = { ...(content === undefined ? {} : { content }), structuredContent: [1] };
-      const blocks = call(result)["content"] as unknown[];
-      expect(blocks.at(-1)).toEqual({ type: "text", text: "[1]" });
-      expect(blocks).toHaveLength(told === 1 ? 2 : 1);
-    });
+      { name: "no content", content: undefined, translated: [] },
+      { name: "an empty content", content: [], translated: [] },
+      { name: "content without a text", content: [audio], translated: 1 },
+    ])(
+      "with $name, a wrapped value is there as text too",
+      ({ content, translated }, { expect }) => {
+        const result = { ...(content === undefined ? {} : { content }), structuredContent: [1] };
+        const blocks = call(result)["content"] as unknown[];
+        expect(blocks.at(-1)).toEqual({ type: "text", text: "[1]" });
+        expect(blocks).toHaveLength(translated === 1 ? 2 : 1);
+      },
+    );
 
     test("a link that became a text does not stand for the value", ({ expect }) => {
       const blocks = call({ content: [link], structuredContent: [1] })["content"];
       expect(blocks).toHaveLength(2);
     });
 
-    test("an object is there as text for those who know of no structure", ({ expect }) => {
+    test("an object is there as text for clients without structured output", ({ expect }) => {
       const hidden = { content: [audio], structuredContent: { n: 1 } };
       for (const era of [undefined, "legacy"] as const) {
         const blocks = call(hidden, undefined, era)["content"] as unknown[];
@@ -171,11 +174,11 @@ test.for([
   { method: "tools/call", result: { content: "text" } },
   { method: "prompts/get", result: { messages: {} } },
   { method: "prompts/get", result: { messages: [7, { role: "user" }] } },
-])("what has no such form stays: $method $result", ({ method, result }, { expect }) => {
+])("a result of another form stays: $method $result", ({ method, result }, { expect }) => {
   expect(toLegacyResult(method, result, reads("2024-11-05"))).toEqual(result);
 });
 
-test("what was given is not changed", ({ expect }) => {
+test("a result that is translated is not changed itself", ({ expect }) => {
   const result = { ...stamps, content: [link, audio], structuredContent: [1] };
   const before = JSON.stringify(result);
   toLegacyResult("tools/call", result, reads("2024-11-05"));

@@ -11,15 +11,12 @@ const _meta = { "com.example/own": 1 };
 
 describe("toModernResult()", () => {
   const cacheable = ["tools/list", "resources/list", "resources/templates/list", "resources/read"];
-  test.for([...cacheable, "prompts/list"])(
-    "%s is complete, and for nobody else",
-    (method, { expect }) => {
-      expect(toModernResult(method, { a: 1, _meta }, serverInfo)).toEqual({
-        ...{ a: 1, resultType: "complete", ttlMs: 0, cacheScope: "private" },
-        _meta: { ..._meta, [SERVER_INFO]: serverInfo },
-      });
-    },
-  );
+  test.for([...cacheable, "prompts/list"])("%s is complete, and private", (method, { expect }) => {
+    expect(toModernResult(method, { a: 1, _meta }, serverInfo)).toEqual({
+      ...{ a: 1, resultType: "complete", ttlMs: 0, cacheScope: "private" },
+      _meta: { ..._meta, [SERVER_INFO]: serverInfo },
+    });
+  });
 
   test.for(["tools/call", "prompts/get", "completion/complete"])(
     "%s is complete, and has nothing to do with caches",
@@ -28,7 +25,7 @@ describe("toModernResult()", () => {
     },
   );
 
-  test("what a legacy server says in the words of the newer wire means nothing", ({ expect }) => {
+  test("members of the newer revision in a legacy server's result are ignored", ({ expect }) => {
     const result = {
       ...{ resultType: "input_required", ttlMs: 9, cacheScope: "public", content: [] },
       ...{ inputRequests: { a: { method: "roots/list" } }, requestState: "s" },
@@ -54,7 +51,7 @@ describe("toModernResult()", () => {
     },
   );
 
-  test("tools lose what tells how they are run as tasks; their output stays", ({ expect }) => {
+  test("tools lose the member for their run as tasks; their output stays", ({ expect }) => {
     const tool = { name: "a", outputSchema: { type: "object" }, title: "A" };
     const result = { tools: [{ ...tool, execution: { taskSupport: "required" } }, 7] };
     expect(toModernResult("tools/list", result)["tools"]).toEqual([tool, 7]);
@@ -74,41 +71,41 @@ describe("toModernError()", () => {
     {
       name: "a missing resource is a bad param that is named",
       error: { code: -32002, data: { uri: "a:b", more: 1 } },
-      told: { code: -32602, data: { uri: "a:b", more: 1 } },
+      translated: { code: -32602, data: { uri: "a:b", more: 1 } },
     },
     {
       name: "a missing resource is named where its server does not",
       error: { code: -32002 },
-      told: { code: -32602, data: { uri: "asked:for" } },
+      translated: { code: -32602, data: { uri: "asked:for" } },
     },
     {
-      name: "a missing resource is named beside what its server says",
+      name: "a missing resource is named beside its server's data",
       error: { code: -32002, data: { more: 1 } },
-      told: { code: -32602, data: { uri: "asked:for", more: 1 } },
+      translated: { code: -32602, data: { uri: "asked:for", more: 1 } },
     },
     {
-      name: "a missing resource is named where its server says something else",
+      name: "a missing resource is named when its server's data are of another type",
       error: { code: -32002, data: "gone" },
-      told: { code: -32602, data: { uri: "asked:for" } },
+      translated: { code: -32602, data: { uri: "asked:for" } },
     },
     ...[-32020, -32021, -32022, -32042, -32099].map((code) => ({
       name: `${code} would mean something that it does not mean`,
       error: { code, data: { a: 1 } },
-      told: { code: -32603, data: { a: 1 } },
+      translated: { code: -32603, data: { a: 1 } },
     })),
     ...[-1, 7, -32000, -32001, -32019, -32100, -32601, -32602, -32603, -32700].map((code) => ({
       name: `${code} means the same`,
       error: { code, data: [1] },
-      told: { code, data: [1] },
+      translated: { code, data: [1] },
     })),
-  ])("$name", ({ error, told }, { expect }) => {
+  ])("$name", ({ error, translated }, { expect }) => {
     expect(toModernError("resources/read", { message, ...error }, "asked:for")).toEqual({
       message,
-      ...told,
+      ...translated,
     });
   });
 
-  test("no revision after 2025-11-25 may say -32002, of whatever", ({ expect }) => {
+  test("no revision after 2025-11-25 may have an error with -32002", ({ expect }) => {
     const error = { code: -32002, message, data: { a: 1 } };
     expect(toModernError("prompts/get", error)).toEqual({ ...error, code: -32602 });
     expect(toModernError("resources/read", { code: -32002, message })).toEqual({

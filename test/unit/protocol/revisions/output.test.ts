@@ -67,7 +67,7 @@ describe("wrapSchema()", () => {
       after: { dependencies: { a: ["b"] } },
     },
     {
-      name: "a keyword that nobody knows",
+      name: "an unknown keyword",
       before: { "x-more": { deep: [reference] } },
       after: { "x-more": { deep: [there] } },
     },

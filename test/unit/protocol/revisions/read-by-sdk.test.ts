@@ -1,5 +1,5 @@
 /**
- * What is made for a client of 2025-11-25 is what the official SDK of that revision reads: one
+ * The messages for a client of 2025-11-25 are readable for the official SDK of that revision: one
  * thing that it does not know would cost its user the whole list, or the whole result.
  */
 
@@ -36,10 +36,10 @@ describe("the SDK of 2025-11-25 reads", () => {
   test.for(outputs)("a tool with the output %j", (outputSchema, { expect }) => {
     const inputSchema = { type: "object", properties: { any: true, none: false } };
     const tools = [{ name: "a", inputSchema, outputSchema }];
-    const told = toLegacyResult("tools/list", { ...stamps, tools }, reader);
-    expect(ListToolsResultSchema.safeParse(told).error).toBeUndefined();
-    // And it does not read what it would have been sent without us.
-    const isPlain = JSON.stringify(told) === JSON.stringify({ tools });
+    const translated = toLegacyResult("tools/list", { ...stamps, tools }, reader);
+    expect(ListToolsResultSchema.safeParse(translated).error).toBeUndefined();
+    // And it does not read the message without our translation.
+    const isPlain = JSON.stringify(translated) === JSON.stringify({ tools });
     expect(ListToolsResultSchema.safeParse({ tools }).success).toBe(isPlain);
   });
 
@@ -47,8 +47,8 @@ describe("the SDK of 2025-11-25 reads", () => {
     "the structured output %j",
     (structuredContent, { expect }) => {
       const result = { ...stamps, content: [], structuredContent };
-      const told = toLegacyResult("tools/call", result, reader, outputs[0]);
-      expect(CallToolResultSchema.safeParse(told).error).toBeUndefined();
+      const translated = toLegacyResult("tools/call", result, reader, outputs[0]);
+      expect(CallToolResultSchema.safeParse(translated).error).toBeUndefined();
     },
   );
 
@@ -58,8 +58,8 @@ describe("the SDK of 2025-11-25 reads", () => {
     expect(EmptyResultSchema.safeParse({ resultType: "complete" }).success).toBe(false);
     const content = { type: "resource_link", uri: "a:b", name: "a" };
     const prompt = { ...stamps, messages: [{ role: "user", content }] };
-    const told = toLegacyResult("prompts/get", prompt, reader);
-    expect(GetPromptResultSchema.safeParse(told).error).toBeUndefined();
+    const translated = toLegacyResult("prompts/get", prompt, reader);
+    expect(GetPromptResultSchema.safeParse(translated).error).toBeUndefined();
   });
 
   test("an introduction", ({ expect }) => {

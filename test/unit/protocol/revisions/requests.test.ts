@@ -22,10 +22,12 @@ const tasks = {
 };
 const params = { name: "a", arguments: { task: 1, requestState: 2 }, _meta: own };
 
-describe("requests", () => {
+describe("a request", () => {
   const rounds = { inputResponses: { a: {} }, requestState: "s" };
 
-  test("of a legacy client say nothing of the newer wire, and start no task", ({ expect }) => {
+  test("of a legacy client has no member of the newer revision, and starts no task", ({
+    expect,
+  }) => {
     const _meta = { ...own, progressToken: "p", ...envelope, ...tasks };
     const sent = { ...params, ...rounds, task: { ttl: 1 }, _meta };
     expect(toModernRequest({ method: "tools/call", params: sent })).toEqual({
@@ -34,7 +36,9 @@ describe("requests", () => {
     });
   });
 
-  test("of a modern client say to a legacy server what such a client would", ({ expect }) => {
+  test("of a modern client has the form of a legacy client's request for a legacy server", ({
+    expect,
+  }) => {
     const _meta = { ...own, progressToken: 7, baggage: "secret=1", ...envelope };
     const call = { method: "tools/call", params: { ...params, ...rounds, _meta } };
     expect(toLegacyRequest(call)).toEqual({
@@ -47,7 +51,7 @@ describe("requests", () => {
     });
   });
 
-  test("without params have none", ({ expect }) => {
+  test("without params has none", ({ expect }) => {
     for (const translate of [toModernRequest, toLegacyRequest]) {
       expect(translate({ method: "tools/list" })).toEqual({ method: "tools/list" });
     }
@@ -75,7 +79,7 @@ describe.for(LEGACY_REVISIONS)("notifications to %s", (revision) => {
     expect(toLegacyNotice(notice, revision)).toEqual(notice);
   });
 
-  test.for(of2025)("$method stays where it is known", (notice, { expect }) => {
+  test.for(of2025)("$method stays if the revision has it", (notice, { expect }) => {
     const isKnown = revision === "2025-11-25";
     expect(toLegacyNotice(notice, revision)).toEqual(isKnown ? notice : undefined);
   });
@@ -84,11 +88,11 @@ describe.for(LEGACY_REVISIONS)("notifications to %s", (revision) => {
     "notifications/subscriptions/acknowledged",
     "notifications/cancelled",
     "notifications/tasks",
-  ])("%s is the newer wire's", (method, { expect }) => {
+  ])("%s is dropped, being of the newer revision", (method, { expect }) => {
     expect(toLegacyNotice({ method, params: {} }, revision)).toBeUndefined();
   });
 
-  test("the envelope goes", ({ expect }) => {
+  test("the envelope is removed", ({ expect }) => {
     const subscription = { "io.modelcontextprotocol/subscriptionId": 1 };
     const notice = {
       method: "notifications/message",
@@ -103,11 +107,11 @@ describe("notifications to a modern client, in the course of a request", () => {
     expect(toModernNotice(notice)).toEqual(notice);
   });
 
-  test.for([...ofLists, ...of2025])("$method is not said there", (notice, { expect }) => {
+  test.for([...ofLists, ...of2025])("$method is dropped", (notice, { expect }) => {
     expect(toModernNotice(notice)).toBeUndefined();
   });
 
-  test("what belongs to no request of this wire goes", ({ expect }) => {
+  test("messages of the standalone stream are dropped", ({ expect }) => {
     const notice = { method: "notifications/message", params: { _meta: { ...own, ...tasks } } };
     expect(toModernNotice(notice)).toEqual({ ...notice, params: { _meta: own } });
   });

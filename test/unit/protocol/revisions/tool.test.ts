@@ -25,13 +25,13 @@ describe.for(LEGACY_REVISIONS)("to %s", (revision) => {
   const modern = { revision, era: "modern", hasTasks: false } as const;
   const legacy = { revision, era: "legacy", hasTasks: false } as const;
 
-  test("everything that may stay does, keywords and names included", ({ expect }) => {
+  test("all valid members stay, keywords and names included", ({ expect }) => {
     expect(toLegacyTool(tool, modern)).toEqual(tool);
     expect(toLegacyTool(tool, legacy)).toEqual(tool);
     expect(Object.keys(toLegacyTool(tool, modern))).toEqual(Object.keys(tool));
   });
 
-  test("how a tool is run as a task is said where there are tasks", ({ expect }) => {
+  test("the task support of a tool stays if the revision has tasks", ({ expect }) => {
     expect(toLegacyTool({ ...tool, execution }, legacy)).toEqual(tool);
     const withTasks = { ...legacy, hasTasks: true };
     expect(toLegacyTool({ ...tool, execution }, withTasks)).toEqual({ ...tool, execution });
@@ -44,8 +44,11 @@ describe.for(LEGACY_REVISIONS)("to %s", (revision) => {
       properties: { any: {}, none: { not: {} }, a: { const: true } },
     };
     for (const reader of [modern, legacy]) {
-      const told = toLegacyTool({ ...tool, inputSchema: schema, outputSchema: schema }, reader);
-      expect(told).toEqual({ ...tool, inputSchema: plain, outputSchema: plain });
+      const translated = toLegacyTool(
+        { ...tool, inputSchema: schema, outputSchema: schema },
+        reader,
+      );
+      expect(translated).toEqual({ ...tool, inputSchema: plain, outputSchema: plain });
     }
   });
 
@@ -78,7 +81,7 @@ describe.for(LEGACY_REVISIONS)("to %s", (revision) => {
 });
 
 describe("to 2026-07-28", () => {
-  test("all stays but how a tool is run as a task", ({ expect }) => {
+  test("all members stay except the task support", ({ expect }) => {
     expect(toModernTool({ ...tool, execution })).toEqual(tool);
     const open = { ...tool, outputSchema: { type: "array" }, inputSchema: true };
     expect(toModernTool(open)).toEqual(open);

@@ -1,4 +1,4 @@
-/** How the rounds of a call end that a modern server does not answer: at whom, and in which words. */
+/** How the rounds of a call end that a modern server does not answer, and with which error. */
 
 import { describe, test } from "vitest";
 
@@ -25,7 +25,7 @@ const failed = (sentence: string): JsonObject => ({
 });
 
 describe("rounds end", () => {
-  test("after the eighth, and nobody is asked in vain", async ({ expect }) => {
+  test("after the eighth, and the client is not asked in vain", async ({ expect }) => {
     const { server, sent } = behind([asking({ q: ELICIT }, "s")]);
     const peer = accepting();
     expect(await server.request(CALL, peer, never)).toEqual({
@@ -60,7 +60,7 @@ describe("rounds end", () => {
   });
 
   test.for(["prompts/get", "resources/read"])(
-    "%s: in an error, where no model reads",
+    "for %s in an error, since no model reads its result",
     async (method, { expect }) => {
       const { server } = behind([asking({ q: ELICIT })]);
       const peer = new AskedPeer(({ answer }) => answer({ error: { code: -1, message: "no" } }));
@@ -80,7 +80,7 @@ describe("rounds end", () => {
       sentence: "needs sampling with tools, which this client does not have",
     },
     {
-      name: "what nobody is asked",
+      name: "a method that no client is asked by",
       asked: { a: ELICIT, b: { method: "SECRET/ask", params: {} } },
       sentence: "needs requests of this kind, which this client does not have",
     },
@@ -100,15 +100,18 @@ describe("rounds end", () => {
       asked: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [n, ELICIT])),
       sentence: "asks 100 questions at once; 32 are put to a client at most",
     },
-  ])("before anybody is asked, where it asks $name", async ({ asked, sentence }, { expect }) => {
-    const { server, sent } = behind([asking(asked)]);
-    const peer = accepting();
-    expect(await server.request(CALL, peer, never)).toEqual({ result: failed(sentence) });
-    expect(peer.questions).toEqual([]);
-    expect(sent).toHaveLength(1);
-  });
+  ])(
+    "before the client is asked, when the server asks for $name",
+    async ({ asked, sentence }, { expect }) => {
+      const { server, sent } = behind([asking(asked)]);
+      const peer = accepting();
+      expect(await server.request(CALL, peer, never)).toEqual({ result: failed(sentence) });
+      expect(peer.questions).toEqual([]);
+      expect(sent).toHaveLength(1);
+    },
+  );
 
-  test("not with 32 questions", async ({ expect }) => {
+  test("not at 32 requests", async ({ expect }) => {
     const asked = Object.fromEntries(Array.from({ length: 32 }, (_, n) => [n, ELICIT]));
     const { server } = behind([asking(asked), completing()]);
     expect(await server.request(CALL, accepting(), never)).toEqual({ result: DONE });
@@ -126,12 +129,12 @@ describe("rounds end", () => {
       sentence: forbidden,
     },
     {
-      name: "a type that nobody knows",
+      name: "an unknown type",
       result: { resultType: "task" },
       sentence: "answered with a result type nobody asked for",
     },
   ])(
-    "in an error of the server's, where it asks by $name",
+    "in an error of the server's, when it asks with $name",
     async ({ result, sentence }, { expect }) => {
       const { server, sent } = behind([completing({ resultType: "input_required", ...result })]);
       const peer = accepting();
@@ -144,7 +147,7 @@ describe("rounds end", () => {
   );
 
   test.for(["tools/list", "completion/complete", "resources/list"])(
-    "in an error, where %s asks anything",
+    "in an error, when the result of %s asks for anything",
     async (method, { expect }) => {
       const { server } = behind([asking({ q: ELICIT }, "s")]);
       const peer = accepting();

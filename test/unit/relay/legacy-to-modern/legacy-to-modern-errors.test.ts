@@ -1,4 +1,4 @@
-/** Errors of a modern server, as a legacy client is told them. */
+/** Errors of a modern server, as a legacy client gets them. */
 
 import { describe, test } from "vitest";
 

@@ -1,4 +1,4 @@
-/** A modern server behind the bridge, which answers its requests as a test says, one by one. */
+/** A modern server behind the bridge, which gives the answers of a test, one by one. */
 
 import type {
   ServerInSession,
@@ -89,12 +89,12 @@ export function asking(inputRequests: JsonObject, requestState?: unknown): Answe
   );
 }
 
-/** @param status of a refusal at the door. */
+/** @param status of an HTTP refusal. */
 export function failing(error: JsonObject, status = 200): Answer {
   return ({ body }) => json({ jsonrpc: "2.0", id: body["id"], error }, { status });
 }
 
-/** Says something before it answers. */
+/** Sends a notification before it answers. */
 export function saying(...notices: readonly JsonObject[]): Answer {
   return ({ body }) => {
     const answer = { id: body["id"], result: { resultType: "complete", ...DONE } };
@@ -105,7 +105,7 @@ export function saying(...notices: readonly JsonObject[]): Answer {
   };
 }
 
-/** Never answers; it is told when the gateway hangs up. */
+/** Never answers; it notices when the gateway hangs up. */
 export function hanging(onCancel: () => void): Answer {
   return ({ signal }) =>
     new Promise((_resolve, reject) => {

@@ -85,7 +85,7 @@ describe("a round", () => {
     expect(paramsOf(sent[1])["inputResponses"]).toEqual({ q: ACCEPTED });
   });
 
-  test("asks everything at once, and waits for all", async ({ expect }) => {
+  test("sends all requests at once, and waits for all answers", async ({ expect }) => {
     const inputRequests = {
       form: ELICIT,
       roots: { method: "roots/list" },
@@ -113,7 +113,7 @@ describe("a round", () => {
     });
   });
 
-  test("takes any key for a key", async ({ expect }) => {
+  test("accepts any key", async ({ expect }) => {
     const keys = ["__proto__", "constructor", "", "a b"];
     const inputRequests = Object.fromEntries(keys.map((key) => [key, ELICIT]));
     const { server, sent } = behind([asking(inputRequests), completing()]);
@@ -123,7 +123,7 @@ describe("a round", () => {
     );
   });
 
-  test("without a question is not made at once", async ({ expect }) => {
+  test("without a request is not retried at once", async ({ expect }) => {
     const at: number[] = [];
     const { server } = behind([
       (seen) => {
@@ -134,14 +134,14 @@ describe("a round", () => {
     ]);
     await server.request(CALL, new AskedPeer(), never);
     const [first = 0, second = 0, third = 0] = at;
-    // Clocks tick apart.
+    // Timers may fire early.
     expect(second - first).toBeGreaterThanOrEqual(245);
     expect(third - second).toBeGreaterThanOrEqual(245);
   });
 });
 
 describe("questions are those of the client's revision", () => {
-  test("an older client is asked in its words", async ({ expect }) => {
+  test("an older client is asked in the terms of its revision", async ({ expect }) => {
     const capabilities = { elicitation: {} };
     const client = { ...CLIENT, revision: "2025-06-18", capabilities } as const;
     const params = { ...FORM, mode: "form", task: { ttl: 1 }, _meta: { progressToken: 1 } };
@@ -151,7 +151,7 @@ describe("questions are those of the client's revision", () => {
     expect(peer.questions.map(({ call }) => call)).toEqual([ELICIT]);
   });
 
-  test("a page has an id that is its own", async ({ expect }) => {
+  test("a URL elicitation has an id of its own", async ({ expect }) => {
     const page = { mode: "url", message: "?", url: "https://x.test/" };
     const asked = { method: "elicitation/create", params: page };
     const { server } = behind([asking({ a: asked, b: asked }), completing()]);

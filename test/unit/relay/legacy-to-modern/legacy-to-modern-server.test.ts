@@ -75,13 +75,13 @@ describe("a request", () => {
     ...["tasks/get", "tasks/list", "tasks/result", "tasks/cancel", "ping", "initialize"],
     ...["server/discover", "subscriptions/listen", "resources/subscribe", "com.example/own"],
     ...["constructor", ""],
-  ])("for %j has nobody to answer it", async (method, { expect }) => {
+  ])("for %j has no server to answer it", async (method, { expect }) => {
     const { server, sent } = behind([completing()]);
     expect(await server.request({ method, params: {} }, new AskedPeer(), never)).toEqual(NOT_FOUND);
     expect(sent).toEqual([]);
   });
 
-  test("is answered in the client's words", async ({ expect }) => {
+  test("is answered in the terms of the client's revision", async ({ expect }) => {
     const content = [{ type: "audio", data: "aaaa", mimeType: "audio/wav" }];
     const stamped = {
       ...{ content, structuredContent: [1], ttlMs: 1, cacheScope: "public" },
@@ -110,7 +110,7 @@ describe("a request", () => {
     expect("result" in reply ? reply.result["tools"] : []).toHaveLength(1);
   });
 
-  test("whose answer was not to be had ends in an error", async ({ expect }) => {
+  test("without an available answer ends in an error", async ({ expect }) => {
     const { server } = behind([() => new Response("no", { status: 503 })]);
     expect(await server.request(CALL, new AskedPeer(), never)).toEqual(
       ownError(-32603, 'Upstream "fake" is failing (HTTP 503)', {
@@ -125,10 +125,10 @@ const progress = (token: unknown): JsonObject => ({
   params: { progressToken: token, progress: 1, message: "m" },
 });
 
-describe("what the server says before it answers", () => {
+describe("a notification before the answer", () => {
   const log = { method: "notifications/message", params: { level: "info", data: 1 } };
 
-  test.for(["mine", 0, 7])("is told with the client's own token, %j", async (token, { expect }) => {
+  test.for(["mine", 0, 7])("is sent with the client's own token, %j", async (token, { expect }) => {
     const { server, sent } = behind([
       (seen) => saying(progress(metaIn(seen)["progressToken"]), progress("another"))(seen),
     ]);
@@ -139,14 +139,14 @@ describe("what the server says before it answers", () => {
     expect(metaIn(sent[0])["progressToken"]).toEqual(expect.any(Number));
   });
 
-  test("is not told to a client that wants no progress", async ({ expect }) => {
+  test("is not sent to a client that wants no progress", async ({ expect }) => {
     const { server } = behind([saying(progress(1))]);
     const peer = new AskedPeer();
     await server.request(CALL, peer, never);
     expect(peer.notices).toEqual([]);
   });
 
-  test("loses the stamps of its wire, or is not told at all", async ({ expect }) => {
+  test("loses the members of its revision, or is not sent at all", async ({ expect }) => {
     const _meta = { "io.modelcontextprotocol/subscriptionId": 1, "com.example/own": 1 };
     const { server } = behind([
       saying(
@@ -161,7 +161,7 @@ describe("what the server says before it answers", () => {
     ]);
   });
 
-  test("is a log record only where the client has set a level", async ({ expect }) => {
+  test("with a log record is sent only when the client has set a level", async ({ expect }) => {
     const { server, sent, saved } = behind([saying(log)]);
     const peer = new AskedPeer();
     await server.request(CALL, peer, never);
@@ -202,7 +202,7 @@ describe("the log level", () => {
     expect(await levelOf(behind([completing()], { savedLogLevel: "error" }))).toBe("error");
   });
 
-  test("that every server was told goes first, and may change", async ({ expect }) => {
+  test("that was sent to every server goes first, and may change", async ({ expect }) => {
     const levels = [undefined, "debug"];
     const logLevel = (): string | undefined => levels.shift();
     const world = behind([completing()], { savedLogLevel: "error", logLevel });
@@ -210,7 +210,7 @@ describe("the log level", () => {
     expect(await levelOf(world)).toBe("debug");
   });
 
-  test("that a client smuggles in is none", async ({ expect }) => {
+  test("that a client sends in _meta is ignored", async ({ expect }) => {
     const { server, sent } = behind([completing()]);
     const params = { ...CALL.params, _meta: { [LEVEL_KEY]: "debug" } };
     await server.request({ ...CALL, params }, new AskedPeer(), never);

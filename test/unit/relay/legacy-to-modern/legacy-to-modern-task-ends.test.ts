@@ -1,4 +1,4 @@
-/** How a call ends that a modern server runs as a task, and what becomes of a task that nobody waits for. */
+/** How a call ends that a modern server runs as a task, and the end of a task that no client waits for. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -29,7 +29,7 @@ import {
   making,
   methodsOf,
   passing,
-  telling,
+  reporting,
   unreachable,
   wanting,
 } from "./legacy-to-modern-task-fixture.ts";
@@ -47,7 +47,7 @@ const inWords = (sentence: string): object => ({
 const failed = (reason: string, sentence: string): object =>
   ownError(-32_603, `Upstream "fake" ${sentence}`, { upstream: "fake", reason });
 
-/** The last thing that was said, of the task that nobody waits for. */
+/** The last message to the server, about the task that no client waits for. */
 const isCancelled = ({ sent }: World): boolean => {
   const last = sent.at(-1);
   const { taskId } = paramsOf(last);
@@ -66,12 +66,12 @@ describe("a task ends the call", () => {
     },
     {
       name: "with its error",
-      end: telling({ status: "failed", error: { code: -32_050, message: "no", data: 1 } }),
+      end: reporting({ status: "failed", error: { code: -32_050, message: "no", data: 1 } }),
       reply: { error: { code: -32_050, message: "no", data: 1 } },
     },
     {
       name: "with an error that only its era knows",
-      end: telling({
+      end: reporting({
         status: "failed",
         error: {
           ...{ code: -32_021, message: "SECRET" },
@@ -82,7 +82,7 @@ describe("a task ends the call", () => {
     },
     {
       name: "when it was cancelled",
-      end: telling({ status: "cancelled" }),
+      end: reporting({ status: "cancelled" }),
       reply: inWords("cancelled the task that this call was run as"),
     },
     {
@@ -91,26 +91,26 @@ describe("a task ends the call", () => {
       reply: inWords(gone),
     },
     {
-      name: "when it is not known, at the door",
+      name: "when it is not known, by an HTTP error",
       end: failing({ code: -32_602, message: "SECRET" }, 400),
       reply: inWords(gone),
     },
   ])("$name", async ({ end, reply }, { expect }) => {
-    const world = behind(inTask(telling(), end));
+    const world = behind(inTask(reporting(), end));
     expect(await run(world)).toEqual(reply);
     // There is nothing to cancel.
     expect(methodsOf(world.sent).slice(2)).toEqual(["tasks/get", "tasks/get"]);
   });
 });
 
-describe("a server that does not say how its task is", () => {
+describe("a server that does not report the state of its task, but", () => {
   const noTask = "answered tasks/get with something that is no task";
   const noResult = "completed a task without a result of its call";
   const forbidden = "asks for input in a way that its revision forbids";
   test.for<{ name: string; answer: Answer; sentence: string }>([
-    { name: "no status", answer: telling({ status: undefined }), sentence: noTask },
-    { name: "an unknown status", answer: telling({ status: "SECRET" }), sentence: noTask },
-    { name: "a round", answer: telling({ resultType: "input_required" }), sentence: noTask },
+    { name: "no status", answer: reporting({ status: undefined }), sentence: noTask },
+    { name: "an unknown status", answer: reporting({ status: "SECRET" }), sentence: noTask },
+    { name: "a round", answer: reporting({ resultType: "input_required" }), sentence: noTask },
     { name: "an end without a result", answer: done(null), sentence: noResult },
     {
       name: "an end that is a round",
@@ -124,7 +124,7 @@ describe("a server that does not say how its task is", () => {
     },
     {
       name: "a failure without an error",
-      answer: telling({ status: "failed", error: "SECRET" }),
+      answer: reporting({ status: "failed", error: "SECRET" }),
       sentence: "failed a task without an error",
     },
     { name: "questions in a list", answer: wanting([ELICIT]), sentence: forbidden },
@@ -153,19 +153,19 @@ describe("a server that does not say how its task is", () => {
   });
 });
 
-/** It takes so long to answer, and that it works. */
+/** Takes this long to answer that it works. */
 function later(minutes: number): Answer {
   return (seen) => {
     vi.setSystemTime(Date.now() + minutes * 60_000);
-    return telling()(seen);
+    return reporting()(seen);
   };
 }
 
-describe("the gateway gives up", () => {
-  test("a server that is away for long, and says that the result is not known", async ({
+describe("the gateway gives up on", () => {
+  test("a server that is away for long, with the error that the result is not known", async ({
     expect,
   }) => {
-    const world = behind(inTask(telling(), ...Array.from({ length: 6 }, () => unreachable)));
+    const world = behind(inTask(reporting(), ...Array.from({ length: 6 }, () => unreachable)));
     const sentence = "could not be asked after the task of this call; its result is unknown";
     const warn = vi.spyOn(console, "warn");
     expect(await run(world)).toEqual(failed("lost", sentence));
@@ -255,8 +255,8 @@ describe("a client that cancels has its task cancelled", () => {
   const WHY = new Error("The client cancelled the request");
 
   test.for<{ name: string; answers: readonly Answer[]; sent: number }>([
-    { name: "between polls", answers: [telling(), telling(), telling()], sent: 4 },
-    { name: "in the course of one", answers: [telling(), hanging(() => undefined)], sent: 4 },
+    { name: "between polls", answers: [reporting(), reporting(), reporting()], sent: 4 },
+    { name: "in the course of one", answers: [reporting(), hanging(() => undefined)], sent: 4 },
     { name: "while it is asked", answers: [wanting({ q: ELICIT })], sent: 3 },
     { name: "while the server is away", answers: [unreachable, unreachable], sent: 4 },
   ])("$name", async ({ answers, sent }, { expect }) => {

@@ -1,4 +1,4 @@
-/** A modern server that runs a tool as a task alone, and what it says of the task, answer by answer. */
+/** A modern server that runs a tool as a task alone, and its answers about the task, one by one. */
 
 import { vi } from "vitest";
 
@@ -30,16 +30,16 @@ export function making(more: JsonObject = {}): Answer {
   return completing({ ...SEED, resultType: "task", ...more });
 }
 
-export function telling(more: JsonObject = {}): Answer {
+export function reporting(more: JsonObject = {}): Answer {
   return completing({ ...SEED, ...more });
 }
 
 export function done(result: unknown = DONE): Answer {
-  return telling({ status: "completed", result });
+  return reporting({ status: "completed", result });
 }
 
 export function wanting(inputRequests: unknown): Answer {
-  return telling({ status: "input_required", inputRequests });
+  return reporting({ status: "input_required", inputRequests });
 }
 
 /** The answers of a server that makes a task of the call, and then these. */

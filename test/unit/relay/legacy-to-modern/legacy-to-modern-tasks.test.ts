@@ -32,7 +32,7 @@ import {
   making,
   methodsOf,
   TASKS,
-  telling,
+  reporting,
   unreachable,
   wanting,
 } from "./legacy-to-modern-task-fixture.ts";
@@ -46,7 +46,7 @@ const run = ({ server }: World, peer = accepting()): Promise<Reply> =>
 
 describe("a refused call", () => {
   test("is sent once more as one that may be a task, which is polled", async ({ expect }) => {
-    const world = behind(inTask(telling(), telling(), done()), { savedLogLevel: "debug" });
+    const world = behind(inTask(reporting(), reporting(), done()), { savedLogLevel: "debug" });
     const params = { ...CALL.params, _meta: { progressToken: "p" } };
     const reply = world.server.request({ ...CALL, params }, accepting(), never);
     expect(await ended(reply)).toEqual({ result: DONE });
@@ -121,7 +121,7 @@ describe("a refused call", () => {
   });
 });
 
-test("a task that was not demanded is no answer, and is not asked for", async ({ expect }) => {
+test("a task that was not demanded is no answer, and is not polled", async ({ expect }) => {
   for (const answers of [[making()], [asking({ q: ELICIT }), making()]]) {
     const world = behind(answers);
     expect(await run(world)).toMatchObject({ error: { data: { reason: "malformed" } } });
@@ -130,7 +130,7 @@ test("a task that was not demanded is no answer, and is not asked for", async ({
   }
 });
 
-test("what comes of a task is translated as any result", async ({ expect }) => {
+test("the result of a task is translated as any result", async ({ expect }) => {
   const meta = { "io.modelcontextprotocol/related-task": { taskId: ID }, own: 1 };
   const result = { ...DONE, structuredContent: [1], resultType: "complete", _meta: meta };
   const facts = { bindings: [], outputSchema: { type: "array" } };
@@ -156,7 +156,7 @@ describe("a task is polled", () => {
         at.push(Date.now());
         return answer(seen);
       };
-    const answers = [making({ pollIntervalMs }), telling({ pollIntervalMs }), done()];
+    const answers = [making({ pollIntervalMs }), reporting({ pollIntervalMs }), done()];
     await run(behind([demanding, ...answers.map(noting)]));
     const pauses = at.slice(1).map((time, index) => time - (at[index] ?? 0));
     expect(pauses).toHaveLength(2);
@@ -184,13 +184,13 @@ describe("a task is polled", () => {
     },
   ])("again where the server $name", async ({ broken }, { expect }) => {
     const many = Array.from({ length: 5 }, () => broken);
-    const world = behind(inTask(...many, telling(), ...many, done()));
+    const world = behind(inTask(...many, reporting(), ...many, done()));
     expect(await run(world)).toEqual({ result: DONE });
     expect(methodsOf(world.sent).filter((method) => method === "tools/call")).toHaveLength(2);
   });
 });
 
-describe("what a task asks", () => {
+describe("the input request of a task", () => {
   test("is put to the client once, however long it is shown", async ({ expect }) => {
     const first = wanting({ a: ELICIT, b: ELICIT });
     const both = wanting({ b: ELICIT, c: ELICIT });
@@ -223,8 +223,8 @@ describe("what a task asks", () => {
     );
   });
 
-  test("is nothing when it works", async ({ expect }) => {
-    const world = behind(inTask(telling({ inputRequests: { q: ELICIT } }), done()));
+  test("is ignored while the task works", async ({ expect }) => {
+    const world = behind(inTask(reporting({ inputRequests: { q: ELICIT } }), done()));
     const peer = accepting();
     expect(await run(world, peer)).toEqual({ result: DONE });
     expect(peer.questions).toEqual([]);

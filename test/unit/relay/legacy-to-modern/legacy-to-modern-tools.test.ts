@@ -6,13 +6,13 @@ import type { ToolFacts } from "../../../../src/catalog/cache/tool-facts.ts";
 import { AskedPeer } from "../../protocol/revisions/asked-peer.ts";
 import { behind, CALL, completing, DONE, failing, never } from "./legacy-to-modern-fixture.ts";
 
-describe("what is known of a tool", () => {
+describe("the facts of a tool", () => {
   const facts: ToolFacts = {
     bindings: [{ header: "mcp-param-n", path: ["n"] }],
     outputSchema: { anyOf: [{ type: "object" }, { type: "array" }] },
   };
 
-  test("puts arguments into headers, in every round, and is asked once", async ({ expect }) => {
+  test("put arguments into headers, in every round, and are read once", async ({ expect }) => {
     const asked: [string, boolean][] = [];
     const toolFacts = (...question: [string, boolean]): Promise<ToolFacts> => {
       asked.push(question);
@@ -25,21 +25,21 @@ describe("what is known of a tool", () => {
     expect(asked).toEqual([["work", false]]);
   });
 
-  test("tells whether its output was shown wrapped", async ({ expect }) => {
+  test("contain whether its output was shown wrapped", async ({ expect }) => {
     const result = { ...DONE, structuredContent: { n: 1 } };
-    const told = async (known: ToolFacts | undefined): Promise<unknown> => {
+    const answerWith = async (known: ToolFacts | undefined): Promise<unknown> => {
       const toolFacts = (): Promise<ToolFacts | undefined> => Promise.resolve(known);
       const { server } = behind([completing(result)], { toolFacts });
       const reply = await server.request(CALL, new AskedPeer(), never);
       return "result" in reply ? reply.result["structuredContent"] : reply;
     };
-    expect(await told(facts)).toEqual({ result: { n: 1 } });
-    expect(await told({ bindings: [], outputSchema: { type: "object" } })).toEqual({ n: 1 });
-    expect(await told({ bindings: [] })).toEqual({ n: 1 });
-    expect(await told(undefined)).toEqual({ n: 1 });
+    expect(await answerWith(facts)).toEqual({ result: { n: 1 } });
+    expect(await answerWith({ bindings: [], outputSchema: { type: "object" } })).toEqual({ n: 1 });
+    expect(await answerWith({ bindings: [] })).toEqual({ n: 1 });
+    expect(await answerWith(undefined)).toEqual({ n: 1 });
   });
 
-  test.for(["prompts/get", "tools/list"])("is not asked for %s", async (method, { expect }) => {
+  test.for(["prompts/get", "tools/list"])("are not read for %s", async (method, { expect }) => {
     let asked = 0;
     const toolFacts = (): Promise<undefined> => {
       asked += 1;
@@ -64,7 +64,7 @@ describe("what is known of a tool", () => {
     return { reply, doubts, sent: sent.map(({ headers }) => headers.get("Mcp-Param-N")) };
   };
 
-  test("is asked anew when the server refuses by it, once", async ({ expect }) => {
+  test("are read again when the server refuses a header, once", async ({ expect }) => {
     expect(await stale(mismatch, completing())).toEqual({
       ...{ reply: { result: DONE }, doubts: [false, true], sent: [null, "1"] },
     });
@@ -80,7 +80,7 @@ describe("what is known of a tool", () => {
     });
   });
 
-  test("is nothing that would help where no tool was called", async ({ expect }) => {
+  test("are not read again when no tool was called", async ({ expect }) => {
     const { server, sent } = behind([mismatch]);
     const call = { method: "prompts/get", params: { name: "work" } };
     expect(await server.request(call, new AskedPeer(), never)).toMatchObject({
@@ -89,7 +89,7 @@ describe("what is known of a tool", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("is not asked anew when the call may have run", async ({ expect }) => {
+  test("are not read again when the call may have run", async ({ expect }) => {
     const { doubts, sent } = await stale(failing({ code: -32020, message: "m" }), completing());
     expect({ doubts, sent }).toEqual({ doubts: [false], sent: [null] });
   });

@@ -1,4 +1,4 @@
-/** The questions of a call, and what its client says to them: each is answered once. */
+/** The questions of a call, and its client's answers: each question is answered once. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -99,7 +99,9 @@ describe("questions", () => {
     });
   });
 
-  test("that the call is over before are put to nobody", async ({ expect }) => {
+  test("that are still waiting when the call is over are not put to the client", async ({
+    expect,
+  }) => {
     const { server, turn, journal } = startCall();
     server.ask(form());
     server.end();
@@ -129,7 +131,7 @@ describe("questions", () => {
   });
 });
 
-describe("answers that are none are refused by the name of their key, and nothing is taken", () => {
+describe("an invalid answer is refused by the name of its key, and no answer is taken", () => {
   const BAD: readonly {
     readonly name: string;
     readonly call: typeof ROOTS;
@@ -169,12 +171,15 @@ describe("answers that are none are refused by the name of their key, and nothin
     { name: "sampled in parts", call: SAMPLE, good: { ...SAMPLED, content: [SAMPLED.content] } },
     { name: "no roots", call: ROOTS, good: { roots: [] } },
   ];
-  test.for(GOOD)("but not what is $name", async ({ call: question, good }, { expect }) => {
-    const { call, server } = await parkCall([question]);
-    void call.answer(1, { r1: good }, new Visitor());
-    await pass(0);
-    expect(server.questions[0]?.replies).toEqual([{ result: good }]);
-  });
+  test.for(GOOD)(
+    "but not an answer that is $name",
+    async ({ call: question, good }, { expect }) => {
+      const { call, server } = await parkCall([question]);
+      void call.answer(1, { r1: good }, new Visitor());
+      await pass(0);
+      expect(server.questions[0]?.replies).toEqual([{ result: good }]);
+    },
+  );
 });
 
 test("answers that are taken are written down, once, and no others are", async ({ expect }) => {
@@ -190,14 +195,14 @@ test("answers that are taken are written down, once, and no others are", async (
 });
 
 describe("a client that repeats itself", () => {
-  test("is given what it was given, also before that is known, and the server hears once", async ({
+  test("gets the same reply, also before that is known, and the server gets one answer", async ({
     expect,
   }) => {
     const { call, server } = await parkCall([form()]);
     const visitors = [new Visitor(), new Visitor()];
     const turns = visitors.map((visitor) => call.answer(1, { r1: accept() }, visitor));
     await server.peer.notify({ method: "notifications/x" });
-    // Whoever came last is there for sure.
+    // The client that came last is certainly there.
     expect(visitors.map(({ notices }) => notices.length)).toEqual([0, 1]);
     server.ask(form("b"));
     await pass();
@@ -207,7 +212,7 @@ describe("a client that repeats itself", () => {
     expect(server.questions[0]?.replies).toEqual([{ result: accept() }]);
   });
 
-  test("about an older round is given what that round led to", async ({ expect }) => {
+  test("about an older round gets the reply that the round led to", async ({ expect }) => {
     const { call, server } = await parkCall([form("a")]);
     const seen = [];
     for (let round = 1; round <= 5; round++) {
@@ -238,7 +243,7 @@ describe("a client that repeats itself", () => {
     expect(server.cancelled).toBeUndefined();
   });
 
-  test("about a round that there was not is refused", async ({ expect }) => {
+  test("about a round that never was is refused", async ({ expect }) => {
     const { call } = await parkCall([form()]);
     for (const round of [2, 99, -1, 1.5]) {
       expect(await call.answer(round, {}, new Visitor())).toMatchObject({ kind: "refused" });

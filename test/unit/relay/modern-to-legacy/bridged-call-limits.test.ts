@@ -1,4 +1,4 @@
-/** What a call is not to be asked, and servers that do not come to an end by themselves. */
+/** Questions that a call must not get, and servers that do not stop by themselves. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -19,7 +19,7 @@ import {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe("what a request does not declare", () => {
+describe("a question that a request does not declare", () => {
   const CASES = [
     { call: form(), capabilities: {}, code: -32601 },
     { call: form(), capabilities: { elicitation: { url: {} } }, code: -32602 },
@@ -38,7 +38,7 @@ describe("what a request does not declare", () => {
     { call: { method: "tasks/list" }, capabilities: ALL, code: -32601 },
   ];
 
-  test.for(CASES)("it is never asked: %j", async ({ call, capabilities, code }, { expect }) => {
+  test.for(CASES)("is never asked: %j", async ({ call, capabilities, code }, { expect }) => {
     const { server, turn } = startCall(new Visitor({ capabilities }));
     server.ask(call);
     await pass();
@@ -56,7 +56,7 @@ describe("what a request does not declare", () => {
     expect(server.questions[0]?.replies).toHaveLength(1);
   });
 
-  test("any more, that is not asked again", async ({ expect }) => {
+  test("any more is not asked again", async ({ expect }) => {
     const { call, server } = await parkCall([form(), ROOTS]);
     const less = new Visitor({ capabilities: { elicitation: {} } });
     const turn = call.answer(1, { r1: accept() }, less);
@@ -67,7 +67,7 @@ describe("what a request does not declare", () => {
   });
 });
 
-test("what cannot be asked any more is refused, though no answer came to anything else", async ({
+test("a question that cannot be asked any more is refused, though no other question was answered", async ({
   expect,
 }) => {
   const { call, server, asked } = await parkCall([form(), ROOTS]);
@@ -81,7 +81,7 @@ test("what cannot be asked any more is refused, though no answer came to anythin
   expect(await turn).toEqual({ kind: "asked", round: 2, questions: { r2: asked.questions["r2"] } });
 });
 
-describe("a server that does not come to an end", () => {
+describe("a server that does not stop asking", () => {
   test("may ask 100 questions at once, and is stopped at the next", async ({ expect }) => {
     const { call, server, asked } = await parkCall(Array.from({ length: 100 }, () => form()));
     expect(Object.keys(asked.questions)).toHaveLength(100);
@@ -96,7 +96,9 @@ describe("a server that does not come to an end", () => {
     });
   });
 
-  test("is stopped when it asks on and on, also for what cannot be asked", async ({ expect }) => {
+  test("is stopped when it asks on and on, also questions that cannot be asked", async ({
+    expect,
+  }) => {
     const { server, turn } = startCall(new Visitor({ capabilities: {} }));
     for (let n = 0; n < 101; n++) {
       server.ask(form());
@@ -140,10 +142,10 @@ describe("a server that does not come to an end", () => {
   });
 });
 
-describe("a server that asks at length", () => {
+describe("a server that asks long questions", () => {
   const long = form("x".repeat(MAX_QUESTION_BYTES / 4));
 
-  test("is stopped, and the client is told", async ({ expect }) => {
+  test("is stopped, and the client gets an error", async ({ expect }) => {
     const { server, turn } = startCall();
     for (let n = 0; n < 4; n++) server.ask(long);
     await pass();
@@ -168,7 +170,7 @@ describe("a server that asks at length", () => {
   });
 });
 
-test("a call that may not be parked is ended, and both sides are told", async ({ expect }) => {
+test("a call that may not be parked is ended, and both sides get an error", async ({ expect }) => {
   const { server, journal, turn } = startCall();
   journal.refusal = "has enough";
   const question = server.ask(form());
@@ -184,7 +186,7 @@ test("a call that may not be parked is ended, and both sides are told", async ({
   expect(server.cancelled).toBeDefined();
 });
 
-test("a call that cannot be written down is ended too, and nobody reads why", async ({
+test("a call that cannot be stored is ended too, and the error does not reveal why", async ({
   expect,
 }) => {
   const { server, journal, turn } = startCall();

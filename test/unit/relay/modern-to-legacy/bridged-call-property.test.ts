@@ -1,7 +1,7 @@
 /**
- * Whatever a server asks and withdraws, and whatever its client answers, repeats and leaves, in any
+ * Whatever a server asks and withdraws, and its client answers, repeats and abandons, in any
  * order: each question is answered at most once, by one of its round's retries alone; each retry of a
- * round leads to the same; and whoever waits is answered.
+ * round leads to the same; and each client that waits gets an answer.
  */
 
 import * as fc from "fast-check";
@@ -130,7 +130,7 @@ class Run {
     this.#note(round, turn, returning);
   }
 
-  /** Brings it to its end, and says what is wrong. */
+  /** Brings it to its end, and returns the violations. */
   async problems(): Promise<readonly string[]> {
     await this.act({ do: "end" });
     await pass(2 * GATHER_MS);
@@ -188,7 +188,7 @@ class Run {
     return problems;
   }
 
-  /** Nobody is shown a round that could not be found again. */
+  /** No client is shown a round that could not be found again. */
   #unwritten(): readonly string[] {
     const { parked } = this.#fixture.journal;
     return this.retries.flatMap(({ visitor: { turn } }) => {
@@ -205,7 +205,7 @@ class Run {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("in any order", async ({ expect }) => {
+test("each question is answered at most once, in any order of events", async ({ expect }) => {
   const steps = fc.array(step, { minLength: 10, maxLength: 50 });
   let roundsSeen = 0;
   await fc.assert(
@@ -217,6 +217,6 @@ test("in any order", async ({ expect }) => {
     }),
     { numRuns: 200 },
   );
-  // Else it would show nothing.
+  // Otherwise the property would be vacuous.
   expect(roundsSeen).toBeGreaterThan(1);
 }, 60_000);

@@ -1,4 +1,4 @@
-/** A bridged call with a server that does what a test says, and clients that come and go. */
+/** A bridged call with a server that a test controls, and clients that come and go. */
 
 import { vi } from "vitest";
 
@@ -35,7 +35,7 @@ export const accept = (content: JsonObject = {}): JsonObject => ({ action: "acce
 /** One question of the server's, as the server sees it. */
 export interface Question {
   readonly resumeToken: string;
-  /** What it was answered, as often as it was. */
+  /** Its answers, one for each time that it was answered. */
   readonly replies: Reply[];
   withdraw(): void;
 }
@@ -77,7 +77,7 @@ export class AskingServer {
   }
 }
 
-/** Keeps what is written in it, as rows would. */
+/** Keeps the values that are written, as rows would. */
 class FakeJournal implements Journal {
   readonly parked: Parked[] = [];
   readonly given: RoundAnswers[] = [];

@@ -14,9 +14,7 @@ const log = (level: unknown): object => ({
 });
 
 describe("a call that is not asked anything", () => {
-  test("is answered as the server answers, and nothing is written of a question", async ({
-    expect,
-  }) => {
+  test("gets the server's answer, and no question is stored", async ({ expect }) => {
     const { server, journal, turn } = startCall();
     server.end();
     expect(await turn).toEqual({ kind: "over", reply: DONE });
@@ -24,7 +22,7 @@ describe("a call that is not asked anything", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("hears what the server says, with its own token and from its own level on", async ({
+  test("gets the server's notifications, with its own token and from its own level on", async ({
     expect,
   }) => {
     const visitor = new Visitor({ progressToken: 0, logLevel: "warning" });
@@ -46,7 +44,7 @@ describe("a call that is not asked anything", () => {
     ]);
   });
 
-  test("hears neither progress nor logs that it did not ask for", async ({ expect }) => {
+  test("gets neither progress nor logs that it did not ask for", async ({ expect }) => {
     const visitor = new Visitor();
     const { server } = startCall(visitor);
     await server.peer.notify({ method: "notifications/progress", params: { progressToken: 1 } });
@@ -64,8 +62,8 @@ describe("a call that is not asked anything", () => {
   });
 });
 
-describe("while it is parked", () => {
-  test("what the server says is heard by nobody, and after that by whoever came back", async ({
+describe("while a call is parked", () => {
+  test("the server's notifications are dropped, and after that go to the client that came back", async ({
     expect,
   }) => {
     const before = new Visitor({ progressToken: "a" });
@@ -88,7 +86,7 @@ describe("while it is parked", () => {
     expect(server.cancelled).toBeUndefined();
   });
 
-  test("and ends, whoever comes back is given its end", async ({ expect }) => {
+  test("and ends, a client that comes back gets its result", async ({ expect }) => {
     const { call, server, journal } = await parkCall([form()]);
     server.end();
     await pass(0);
@@ -99,7 +97,7 @@ describe("while it is parked", () => {
     }
   });
 
-  test("and is stopped, the server gets errors first, and is told to stop then", async ({
+  test("and is stopped, the server gets errors first, and then the cancellation", async ({
     expect,
   }) => {
     const { call, server } = await parkCall([form(), form()]);

@@ -1,4 +1,4 @@
-/** The Worker's side of listening in a session: kept up while somebody listens, and for no longer. */
+/** The Worker's side of listening in a session: kept up while a client listens, and no longer. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -10,13 +10,13 @@ import { legacyServer, modernServer } from "../../catalog/read/listing-server.ts
 const URIS = ["x:/1", "x:/2"];
 const MAX_ATTEMPTS = 12;
 
-/** A way to the session that a test says something on. */
+/** A connection to the session that a test sends updates on. */
 class Way implements ResourceUpdates {
   isClosed = false;
   readonly #said: (string | undefined)[] = [];
   #wake: (() => void) | undefined;
 
-  say(uri: string | undefined): void {
+  send(uri: string | undefined): void {
     this.#said.push(uri);
     this.#wake?.();
   }
@@ -28,14 +28,14 @@ class Way implements ResourceUpdates {
 
   close(): void {
     this.isClosed = true;
-    this.say(undefined);
+    this.send(undefined);
   }
 }
 
 class World {
-  readonly heard: string[] = [];
+  readonly received: string[] = [];
   readonly ways: Way[] = [];
-  /** What was wanted, once for each attempt. */
+  /** The wanted resources, once for each attempt. */
   readonly wanted: (readonly string[])[] = [];
   readonly taken: unknown[] = [];
   isDown = false;
@@ -60,13 +60,13 @@ class World {
       void promise.then(() => (this.isOver = true));
     };
     const scope = { bridges, principal: "alice", waitUntil };
-    const hear = (uri: string): void => void this.heard.push(uri);
-    listenInSession(scope, fakeTarget(answer), { roots: {} }, URIS, hear, this.#leaving.signal);
+    const onUpdate = (uri: string): void => void this.received.push(uri);
+    listenInSession(scope, fakeTarget(answer), { roots: {} }, URIS, onUpdate, this.#leaving.signal);
   }
 
   get newest(): Way {
     const way = this.ways.at(-1);
-    if (way === undefined) throw new Error("Nobody listens");
+    if (way === undefined) throw new Error("No client listens");
     return way;
   }
 
@@ -97,25 +97,25 @@ async function begin(answer = LEGACY): Promise<World> {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe("who listens", () => {
-  test("hears what is told in the session at a legacy server", async ({ expect }) => {
+describe("a client that listens", () => {
+  test("gets the updates of its session at a legacy server", async ({ expect }) => {
     const world = await begin();
     expect(world.taken).toEqual([["alice", "fake", { roots: {} }]]);
     expect(world.wanted).toEqual([URIS]);
-    world.newest.say("x:/1");
-    world.newest.say("x:/2");
+    world.newest.send("x:/1");
+    world.newest.send("x:/2");
     await settle();
-    expect(world.heard).toEqual(URIS);
+    expect(world.received).toEqual(URIS);
     world.hangUp();
   });
 
-  test("has none at a modern server", async ({ expect }) => {
+  test("has no connection at a modern server", async ({ expect }) => {
     const { answer } = modernServer({});
     const world = await begin(answer);
     expect([world.taken, world.isOver]).toEqual([[], true]);
   });
 
-  test("finds out later of what era a server is that is down now", async ({ expect }) => {
+  test("finds out the era of a server later when it is down now", async ({ expect }) => {
     let isDown = true;
     const world = await begin((seen) => (isDown ? json({}, { status: 503 }) : LEGACY(seen)));
     expect(world.wanted).toEqual([]);
@@ -126,15 +126,15 @@ describe("who listens", () => {
   });
 });
 
-describe("a way that breaks", () => {
+describe("a connection that breaks", () => {
   test("is opened again", async ({ expect }) => {
     const world = await begin();
-    world.newest.say(undefined);
+    world.newest.send(undefined);
     await settle(100);
     expect(world.wanted).toEqual([URIS, URIS]);
-    world.newest.say("x:/1");
+    world.newest.send("x:/1");
     await settle();
-    expect(world.heard).toEqual(["x:/1"]);
+    expect(world.received).toEqual(["x:/1"]);
     world.hangUp();
   });
 
@@ -142,7 +142,7 @@ describe("a way that breaks", () => {
     const world = await begin();
     for (let n = 1; n <= 3 * MAX_ATTEMPTS; n++) {
       await settle(60_000);
-      world.newest.say(undefined);
+      world.newest.send(undefined);
       await settle(100);
       expect(world.ways).toHaveLength(n + 1);
     }
@@ -150,33 +150,33 @@ describe("a way that breaks", () => {
   });
 
   test.for<{ name: string; fail: (world: World) => void }>([
-    { name: "cannot be had", fail: (world) => (world.isDown = true) },
-    { name: "breaks each time", fail: (world) => (world.onOpen = (way) => way.say(undefined)) },
+    { name: "is not available", fail: (world) => (world.isDown = true) },
+    { name: "breaks each time", fail: (world) => (world.onOpen = (way) => way.send(undefined)) },
   ])("is given up when it $name", async ({ fail }, { expect }) => {
     const world = await begin();
     fail(world);
-    world.newest.say(undefined);
+    world.newest.send(undefined);
     await settle(60_000);
     expect(world.wanted).toHaveLength(MAX_ATTEMPTS);
     expect([world.isOver, vi.getTimerCount()]).toEqual([true, 0]);
   });
 });
 
-describe("who hangs up", () => {
+describe("a client that hangs up", () => {
   test.for<{ name: string; during: (world: World) => void }>([
     { name: "while nothing is said", during: () => undefined },
     {
-      name: "while the way is tried again",
+      name: "while the connection is tried again",
       during: (world) => {
         world.isDown = true;
-        world.newest.say(undefined);
+        world.newest.send(undefined);
       },
     },
     {
-      name: "while a way is opened",
+      name: "while a connection is opened",
       during: (world) => {
         world.gate = new Promise((resolve) => setTimeout(resolve, 1000));
-        world.newest.say(undefined);
+        world.newest.send(undefined);
       },
     },
   ])("$name leaves nothing open", async ({ during }, { expect }) => {
@@ -189,11 +189,11 @@ describe("who hangs up", () => {
     expect(world.ways.every(({ isClosed }) => isClosed)).toBe(true);
   });
 
-  test("hears nothing of what was said just before", async ({ expect }) => {
+  test("gets no update that was sent just before", async ({ expect }) => {
     const world = await begin();
-    world.newest.say("x:/1");
+    world.newest.send("x:/1");
     world.hangUp();
     await settle();
-    expect(world.heard).toEqual([]);
+    expect(world.received).toEqual([]);
   });
 });

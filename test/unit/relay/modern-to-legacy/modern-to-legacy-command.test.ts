@@ -1,4 +1,4 @@
-/** A modern request as it is ordered from the holder of a legacy session, or why it is not. */
+/** A modern request as a command to the holder of a legacy session, or the error why it is none. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -22,8 +22,10 @@ function request(method: string, params: JsonObject = {}, meta: JsonObject = {})
 const command = (message: JsonRpcRequest): ReturnType<typeof makeCommand> =>
   makeCommand(message, undefined);
 
-describe("a call is ordered", () => {
-  test("without what only its own wire knows, and with what it wishes", async ({ expect }) => {
+describe("a call command is made", () => {
+  test("without the members of its own revision, and with the options of the request", async ({
+    expect,
+  }) => {
     const meta = { progressToken: 0, [`${KEY}logLevel`]: "info", "a.test/b": 1 };
     const message = request("tools/call", { ...CALL, task: { ttl: 1 } }, meta);
     expect(await makeCommand(message, { name: "c", version: "1" })).toEqual({
@@ -40,7 +42,7 @@ describe("a call is ordered", () => {
     });
   });
 
-  test("wishing nothing where nothing is said", async ({ expect }) => {
+  test("without options when the request has none", async ({ expect }) => {
     const made = await command(request("tools/list"));
     expect(made).toMatchObject({ command: { call: { method: "tools/list", params: {} } } });
     expect(made).not.toHaveProperty("order.progressToken");
@@ -48,7 +50,7 @@ describe("a call is ordered", () => {
     expect(made).not.toHaveProperty("order.clientInfo");
   });
 
-  test("again, where there is nothing to go on with", async ({ expect }) => {
+  test("again when there is nothing to resume", async ({ expect }) => {
     const digest = await digestOf(request("tools/call", CALL));
     const requestState = writeState({ kind: "again", pages: 2, digest });
     for (const inputResponses of [{}, { r1: { action: "accept" } }]) {
@@ -59,7 +61,7 @@ describe("a call is ordered", () => {
     }
   });
 
-  test("for the first time with answers to what nobody has asked, which are left out", async ({
+  test("for the first time without answers to questions that were never asked", async ({
     expect,
   }) => {
     // A retry brings the state that was given with the questions (2026-07-28, MRTR: MUST).
@@ -68,14 +70,14 @@ describe("a call is ordered", () => {
     expect(made).not.toHaveProperty("order.call.params.inputResponses");
   });
 
-  test("whatever it says of rounds, where its method has none", async ({ expect }) => {
+  test("whatever it contains about rounds when its method has none", async ({ expect }) => {
     const made = await command(request("tools/list", { requestState: 7, inputResponses: 8 }));
     expect(made).toMatchObject({ command: { kind: "call", call: { params: {} } } });
   });
 });
 
-describe("answers are ordered", () => {
-  test("from whoever holds the call that they belong to", async ({ expect }) => {
+describe("an answer command is made", () => {
+  test("for the holder of the call that the answers belong to", async ({ expect }) => {
     const read = { uri: "file:///a" };
     const digest = await digestOf(request("resources/read", read));
     const state = { kind: "parked", object: "o", exchange: "x", round: 3, digest } as const;
@@ -91,7 +93,7 @@ describe("answers are ordered", () => {
     });
   });
 
-  test("though there are none", async ({ expect }) => {
+  test("also without answers", async ({ expect }) => {
     const digest = await digestOf(request("tools/call", CALL));
     const state = { kind: "parked", object: "o", exchange: "x", round: 1, digest } as const;
     const made = await command(request("tools/call", { ...CALL, requestState: writeState(state) }));
@@ -99,39 +101,39 @@ describe("answers are ordered", () => {
   });
 });
 
-describe("is refused", () => {
+describe("a request is refused with", () => {
   const BAD: readonly {
     readonly name: string;
     readonly params: JsonObject;
-    readonly says: string;
+    readonly part: string;
   }[] = [
-    { name: "a state of no text", params: { requestState: 7 }, says: "requestState" },
-    { name: "an empty state", params: { requestState: "" }, says: "requestState" },
-    { name: "a state of no JSON", params: { requestState: "edgeway:{" }, says: "requestState" },
-    { name: "a state of a list", params: { requestState: "edgeway:[]" }, says: "requestState" },
+    { name: "a state of no text", params: { requestState: 7 }, part: "requestState" },
+    { name: "an empty state", params: { requestState: "" }, part: "requestState" },
+    { name: "a state of no JSON", params: { requestState: "edgeway:{" }, part: "requestState" },
+    { name: "a state of a list", params: { requestState: "edgeway:[]" }, part: "requestState" },
     {
       name: "a state without a digest",
       params: { requestState: "edgeway:{}" },
-      says: "requestState",
+      part: "requestState",
     },
-    { name: "null for a state", params: { requestState: null }, says: "requestState" },
+    { name: "null for a state", params: { requestState: null }, part: "requestState" },
     {
       name: "a state of more pages than there may be",
       params: { requestState: `edgeway:${JSON.stringify({ n: 33, d: "d" })}` },
-      says: "none of this server's",
+      part: "none of this server's",
     },
     {
       name: "a progress token that is too long",
       params: { _meta: { ...ENVELOPE, progressToken: "t".repeat(1025) } },
-      says: "progressToken",
+      part: "progressToken",
     },
-    { name: "a list of answers", params: { inputResponses: [] }, says: "inputResponses" },
-    { name: "null for answers", params: { inputResponses: null }, says: "inputResponses" },
+    { name: "a list of answers", params: { inputResponses: [] }, part: "inputResponses" },
+    { name: "null for answers", params: { inputResponses: null }, part: "inputResponses" },
   ];
-  test.for(BAD)("$name", async ({ params, says }, { expect }) => {
+  test.for(BAD)("$name", async ({ params, part }, { expect }) => {
     const made = await command(request("tools/call", { ...CALL, ...params }));
     expect(made).toMatchObject({ kind: "refused", reply: { error: { code: -32602 } } });
-    expect(JSON.stringify(made)).toContain(says);
+    expect(JSON.stringify(made)).toContain(part);
   });
 
   test.for([
@@ -149,7 +151,7 @@ describe("is refused", () => {
   });
 
   test.for(["accept", "decline", "cancel"])(
-    "a call again after a page that was answered with %s, unless it was visited",
+    "a repeated call after a URL elicitation that was answered with %s, unless the URL was visited",
     async (action, { expect }) => {
       const digest = await digestOf(request("tools/call", CALL));
       const requestState = writeState({ kind: "again", pages: 2, digest });
@@ -159,7 +161,7 @@ describe("is refused", () => {
     },
   );
 
-  test("a call again with what is no answer; what was not asked means nothing", async ({
+  test("a repeated call with an invalid answer; answers to other questions are ignored", async ({
     expect,
   }) => {
     const digest = await digestOf(request("tools/call", CALL));
@@ -181,7 +183,7 @@ const digest = (params: JsonObject, method = "tools/call"): Promise<string> =>
   digestOf({ method, params });
 
 describe("the digest of a request", () => {
-  test("is of what is called, and not of what is said of the call", async ({ expect }) => {
+  test("covers the params of the request, and not its _meta", async ({ expect }) => {
     const same = { ...CALL, _meta: { a: 1 }, inputResponses: { r: 1 }, requestState: "s" };
     expect(await digest(same)).toBe(await digest(CALL));
   });
@@ -227,18 +229,18 @@ const named = async (info: JsonObject): Promise<unknown> => {
   return made.kind === "command" && made.command.kind === "call" ? made.command.clientInfo : made;
 };
 
-describe("how a client names itself", () => {
-  test("is told as it is while it is short", async ({ expect }) => {
+describe("the client info of a request", () => {
+  test("is passed on as it is while it is short", async ({ expect }) => {
     const info = { name: "c", version: "1", icons: [{ src: "https://a.test/i.png" }] };
     expect(await named(info)).toEqual(info);
   });
 
-  test("is told without what is long", async ({ expect }) => {
+  test("is passed on without members that are long", async ({ expect }) => {
     const short = { name: "c", version: "1", title: "C" };
     expect(await named({ ...short, icons: ["x".repeat(2048)] })).toEqual(short);
   });
 
-  test("is refused where its name is that", async ({ expect }) => {
+  test("is refused when its name is too long", async ({ expect }) => {
     const made = await named({ name: "c".repeat(2048), version: "1" });
     expect(made).toMatchObject({ kind: "refused", reply: { error: { code: -32602 } } });
   });
@@ -256,7 +258,7 @@ test.for([0, -1, 1.5, "1", 33, 1e8])("a state of %j pages is none", (n, { expect
   expect(readBridgeState(`edgeway:${JSON.stringify({ n, d: "d", ...parked })}`)).toBeUndefined();
 });
 
-test("a state of a server's own is none of the bridge's", ({ expect }) => {
+test("a state of a server is not read as a state of the bridge", ({ expect }) => {
   expect(readBridgeState(JSON.stringify({ n: 1, d: "digest" }))).toBeUndefined();
 });
 

@@ -1,4 +1,4 @@
-/** Calls that outlive the memory of their holder: what is kept of them, for how long, and for whom. */
+/** Calls that outlive the memory of their holder: the rows that are kept, for how long, and for which client. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -10,16 +10,16 @@ import { accept, AskingServer, DONE, form, pass, Visitor } from "./bridged-call-
 import { type SqlFixture, withSql } from "../../lib/sql-fixture.ts";
 
 const PARKED_MS = 300_000;
-/** A resume token that takes up a stream, and one that only answers. */
+/** A resume token that resumes a stream, and one that only answers. */
 const RESUMABLE = JSON.stringify({ request: "1", lastEventId: "e1", ask: "a1" });
 const BARE = JSON.stringify({ request: "1", ask: "a1" });
 
 /** The lives of one holder, over the same rows. */
 class World {
   readonly fixture: SqlFixture;
-  /** What the server was sent beside its requests. */
+  /** The messages to the server beside its requests. */
   readonly sent: unknown[] = [];
-  /** The resume tokens that calls were taken up by. */
+  /** The resume tokens that calls were resumed by. */
   readonly resumed: unknown[] = [];
   server = new AskingServer();
   maxParked = 10;
@@ -128,7 +128,7 @@ describe("a call that was never parked", () => {
 });
 
 describe("after the memory was lost, a parked call", () => {
-  test("is taken up where its server was, and answered by what the server gave for it", async ({
+  test("is resumed at its server's position, and answered with the server's result", async ({
     expect,
   }) =>
     world(async (w) => {
@@ -141,7 +141,7 @@ describe("after the memory was lost, a parked call", () => {
       expect(await turn).toEqual({ kind: "over", reply: DONE });
     }));
 
-  test("is taken up once, however often its client comes back", async ({ expect }) =>
+  test("is resumed once, however often its client comes back", async ({ expect }) =>
     world(async (w) => {
       const exchange = await w.park();
       w.restart();
@@ -152,7 +152,7 @@ describe("after the memory was lost, a parked call", () => {
       expect(w.sent).toEqual([[RESUMABLE, { result: accept({ n: 1 }) }]]);
     }));
 
-  test("asks again what is left out, and can be lost again then", async ({ expect }) =>
+  test("asks the unanswered questions again, and can be lost again then", async ({ expect }) =>
     world(async (w) => {
       const { server, parking } = w;
       const { exchange, call } = parking.begin(server.run);
@@ -207,7 +207,7 @@ describe("after the memory was lost, a parked call", () => {
       expect(await w.back(before, 1, {})).toMatchObject({ reply: { result: { of: "before" } } });
     }));
 
-  test("without a place to take it up is ended with one error, and the server told", async ({
+  test("without a position to resume from is ended with one error, and cancelled at the server", async ({
     expect,
   }) =>
     world(async (w) => {
@@ -238,7 +238,7 @@ describe("after the memory was lost, a parked call", () => {
       expect(w.resumed).toEqual([]);
     }));
 
-  test("whose answers were taken is brought those again, and no others", async ({ expect }) =>
+  test("whose answers were taken sends those again, and no others", async ({ expect }) =>
     world(async (w) => {
       const exchange = await w.park();
       void w.back(exchange, 1, { r1: accept({ n: 1 }) });
@@ -250,12 +250,12 @@ describe("after the memory was lost, a parked call", () => {
     }));
 });
 
-describe("what a call came to is kept", () => {
+describe("the result of a call is kept", () => {
   const REPLY: Reply = {
     result: { content: [{ type: "text", text: "é\u0000😀".repeat(400_000) }] },
   };
 
-  test("for whoever was not there, over a restart, and whatever it is", async ({ expect }) =>
+  test("for a client that was not there, over a restart, and whatever it is", async ({ expect }) =>
     world(async (w) => {
       const exchange = await w.park();
       w.server.end(REPLY);
@@ -266,7 +266,7 @@ describe("what a call came to is kept", () => {
       expect(await w.back(exchange, 1, { r1: accept() })).toEqual({ kind: "over", reply: REPLY });
     }));
 
-  test("and so is what every round led to", async ({ expect }) =>
+  test("and so is the reply to every round", async ({ expect }) =>
     world(async (w) => {
       const exchange = await w.park();
       for (let round = 1; round < 4; round++) {
@@ -288,7 +288,7 @@ describe("what a call came to is kept", () => {
       expect(await w.back(exchange, 5, {})).toMatchObject({ kind: "refused" });
     }));
 
-  test("until nobody is expected back", async ({ expect }) =>
+  test("until the client is no longer expected back", async ({ expect }) =>
     world(async (w) => {
       const exchange = await w.park();
       w.server.end();
@@ -360,7 +360,7 @@ describe("a client that never comes back", () => {
       w.parking.wake();
       w.server.end();
       expect(await turn).toEqual({ kind: "over", reply: DONE });
-      // It may not have heard.
+      // It may not have received the result.
       w.restart();
       expect(await w.back(exchange, 1, {})).toEqual({ kind: "over", reply: DONE });
     }));
@@ -379,7 +379,7 @@ describe("a client that never comes back", () => {
 });
 
 describe("in a session of another call, a call of an earlier one", () => {
-  test("says nothing when it falls due", async ({ expect }) =>
+  test("sends nothing when it falls due", async ({ expect }) =>
     world(async (w) => {
       await w.park();
       w.restart();
@@ -392,16 +392,18 @@ describe("in a session of another call, a call of an earlier one", () => {
       expect(w.parking.isIdle).toBe(true);
     }));
 
-  test.for([RESUMABLE, BARE])("says nothing when it is lost: %s", async (resumeToken, { expect }) =>
-    world(async (w) => {
-      const exchange = await w.park(resumeToken);
-      w.forget();
-      w.restart();
-      const turn = await w.back(exchange, 1, { r1: accept() });
-      expect(turn).toMatchObject({ reply: { error: { data: { reason: "lost" } } } });
-      await pass(0);
-      expect(w.sent).toEqual([]);
-    }),
+  test.for([RESUMABLE, BARE])(
+    "sends nothing when it is lost: %s",
+    async (resumeToken, { expect }) =>
+      world(async (w) => {
+        const exchange = await w.park(resumeToken);
+        w.forget();
+        w.restart();
+        const turn = await w.back(exchange, 1, { r1: accept() });
+        expect(turn).toMatchObject({ reply: { error: { data: { reason: "lost" } } } });
+        await pass(0);
+        expect(w.sent).toEqual([]);
+      }),
   );
 
   test("answers none of its questions", async ({ expect }) =>
@@ -426,7 +428,9 @@ describe("in a session of another call, a call of an earlier one", () => {
       expect(w.sent).toEqual([]);
     }));
 
-  test("is not withdrawn, though the session turned while it was told", async ({ expect }) =>
+  test("is not withdrawn, though the session changed calls while the cancellation was sent", async ({
+    expect,
+  }) =>
     world(async (w) => {
       await w.park(BARE);
       w.restart();
@@ -436,7 +440,7 @@ describe("in a session of another call, a call of an earlier one", () => {
     }));
 });
 
-test("no more calls are parked than may be; what is over makes room", async ({ expect }) =>
+test("no more calls are parked than the limit; calls that are over make room", async ({ expect }) =>
   world(async (w) => {
     w.maxParked = 2;
     w.restart();

@@ -25,7 +25,7 @@ function lanesAt(answer: Answer): UpstreamSessions {
 interface Loan {
   /** Once it is lent. */
   readonly upstreamSession: Promise<UpstreamSession>;
-  /** Settles when it is given back, or is not to be had. */
+  /** Settles when it is given back, or is not available. */
   readonly over: Promise<unknown>;
   readonly giveBack: () => void;
 }
@@ -73,7 +73,9 @@ async function busy(): Promise<{
 }
 
 describe("over HTTP+SSE", () => {
-  test("each request has one to itself, and the next takes what is free", async ({ expect }) => {
+  test("each request has a session to itself, and the next takes a free one", async ({
+    expect,
+  }) => {
     const { upstreamSessions, loans, lent } = await busy();
     expect(new Set(lent).size).toBe(MAX_UPSTREAM_SESSIONS);
     expect(lent).toContain(upstreamSessions.main);
@@ -82,7 +84,7 @@ describe("over HTTP+SSE", () => {
     expect(await borrow(upstreamSessions).upstreamSession).toBe(lent[5]);
   });
 
-  test("who waits is served in turn, but for those who have left", async ({ expect }) => {
+  test("waiting requests are served in order, except those that have left", async ({ expect }) => {
     const { upstreamSessions, loans, lent } = await busy();
     const leaving = new AbortController();
     const left = borrow(upstreamSessions, leaving.signal);
@@ -97,18 +99,18 @@ describe("over HTTP+SSE", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("nobody waits for longer than a call may take", async ({ expect }) => {
+  test("no request waits for longer than a call may take", async ({ expect }) => {
     const { upstreamSessions, loans } = await busy();
     const late = borrow(upstreamSessions);
     const failure = failureOf(late.over);
     await vi.advanceTimersByTimeAsync(TIMEOUT_MS);
     expect(await failure).toMatchObject({ failure: "overloaded" });
-    // What comes free then is not lent to whoever has given up.
+    // A session that comes free then is not lent to a request that has given up.
     loans[0]?.giveBack();
     await borrow(upstreamSessions).upstreamSession;
   });
 
-  test("who has left already is lent none", async ({ expect }) => {
+  test("a request that has already left gets no session", async ({ expect }) => {
     const upstreamSessions = lanesAt(SSE);
     const gone = borrow(upstreamSessions, AbortSignal.abort(new Error("gone")));
     expect(await failureOf(gone.over)).toEqual(new Error("gone"));

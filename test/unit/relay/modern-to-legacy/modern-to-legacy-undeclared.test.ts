@@ -1,4 +1,4 @@
-/** What a client is told that it has to declare, to be given questions once more. */
+/** The capabilities that an error asks a client to declare, so that its questions can be put again. */
 
 import { test } from "vitest";
 import { undeclared } from "../../../../src/relay/modern-to-legacy/finish.ts";
@@ -16,7 +16,7 @@ const CASES = [
   { questions: [ROOTS, URL_PAGE], required: { roots: {}, elicitation: { url: {} } } },
 ];
 
-test.for(CASES)("$required, and no more", ({ questions, required }, { expect }) => {
+test.for(CASES)("the error names $required, and no more", ({ questions, required }, { expect }) => {
   const named = questions.map((question, index): [string, Call] => [`r${index + 1}`, question]);
   expect(undeclared(Object.fromEntries(named))).toMatchObject({
     error: { code: -32021, data: { requiredCapabilities: required } },

@@ -32,7 +32,7 @@ class Lister {
   };
 }
 
-test("no more of a list is read than there may be", async () => {
+test("a list is read up to its limit", async () => {
   const lister = new Lister([tool("a"), tool("b")], [tool("c"), tool("d")], [tool("e")]);
   const tools = new TaskOnlyTools(() => 0, 3);
   const known = ["a", "c", "d", "e"].map((name) => tools.has(lister, name, never));
@@ -40,7 +40,7 @@ test("no more of a list is read than there may be", async () => {
   expect(lister.asked).toHaveLength(2);
 });
 
-test("a tool of a long name is not kept", async () => {
+test("a tool with a long name is not kept", async () => {
   const [fits, long] = ["n".repeat(1024), "n".repeat(1025)];
   const tools = new TaskOnlyTools(() => 0, 100);
   const lister = new Lister([tool(fits), tool(long)]);
@@ -63,7 +63,7 @@ test("calls that come together read the list once, and go on when one of them le
   expect(lister.asked).toHaveLength(1);
 });
 
-test("a list that nobody waits for is not read on, and the next call reads it anew", async () => {
+test("a list that no call waits for is not read on, and the next call reads it again", async () => {
   const lister = new Lister([tool("a")], [tool("b")]);
   const { promise, resolve } = Promise.withResolvers<void>();
   lister.gate = promise;
@@ -79,7 +79,7 @@ test("a list that nobody waits for is not read on, and the next call reads it an
   expect(lister.asked).toHaveLength(3);
 });
 
-test("a failure is that of all who wait, and is not remembered", async () => {
+test("a failure reaches all calls that wait, and is not remembered", async () => {
   const lister = new Lister([tool("a")]);
   lister.gate = Promise.reject(new Error("down"));
   const tools = new TaskOnlyTools(() => 0, 100);

@@ -1,4 +1,4 @@
-/** Tools that are run as tasks alone: what becomes of a call whose answer is a task, and no result. */
+/** Tools that run as tasks alone: a call whose answer is a task and no result. */
 
 import { expect, test, vi } from "vitest";
 
@@ -45,7 +45,7 @@ function requestOf(name: string) {
   return { call, peer: NOBODY, signal: new AbortController().signal };
 }
 
-test("one that needs a task is given one, and its result is a plain one", async () => {
+test("a tool that needs a task gets one, and its result is a plain one", async () => {
   const server = new Server();
   const tasks = new TaskTools("docs", () => 0, 100);
   expect(await tasks.send(server, requestOf("required"), TAKES_TASKS)).toEqual(DONE);
@@ -54,7 +54,7 @@ test("one that needs a task is given one, and its result is a plain one", async 
 });
 
 test.for(["optional", "forbidden", "unlisted"])(
-  "one that is %s is called plainly",
+  "a tool whose task support is %s is called without a task",
   async (name) => {
     const server = new Server();
     expect(
@@ -85,7 +85,7 @@ test.for<Reply>([
   { result: { content: [], task: { taskId: "a word of the tool's own" } } },
   { result: { task: "none" } },
   { error: { code: -32603, message: "failed" } },
-])("anything else is what it is: %j", async (reply) => {
+])("any other reply is passed on: %j", async (reply) => {
   const server = new Server();
   const { peer, signal } = requestOf("required");
   expect(await new TaskTools("docs", () => 0, 100).finish(server, { peer, signal }, reply)).toBe(
@@ -117,7 +117,7 @@ const LISTED: Reply = {
 const MADE: Reply = { result: { task: { taskId: "t-1" } } };
 
 test.for(["other-era", "session-lost"] as const)(
-  "a task whose server says %s is lost, and not a call that did not run",
+  "a task whose server answers %s is lost, and is not reported as a call that did not run",
   async (failure) => {
     const tasks = new TaskTools("docs", () => 0, 100);
     const { peer, signal } = requestOf("required");
@@ -132,7 +132,7 @@ test.for(["other-era", "session-lost"] as const)(
   },
 );
 
-test("who hangs up while a task is made has it ended once it was made", async () => {
+test("a client that hangs up while a task is made has it cancelled once it was made", async () => {
   const server = new Slow();
   const leaving = new AbortController();
   const request = { ...requestOf("required"), signal: leaving.signal };
@@ -148,7 +148,7 @@ test("who hangs up while a task is made has it ended once it was made", async ()
   });
 });
 
-test("a task that is not made in time is not waited for when nobody wants it", async () => {
+test("a task that is not made in time is not waited for when no client wants it", async () => {
   vi.useFakeTimers();
   try {
     const server = new Slow();

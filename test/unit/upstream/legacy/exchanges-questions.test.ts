@@ -1,4 +1,4 @@
-/** What a legacy server asks of the client: every question is answered once, or withdrawn. */
+/** The questions of a legacy server to the client: every question is answered once, or withdrawn. */
 
 import { describe, test, vi } from "vitest";
 
@@ -27,7 +27,7 @@ describe("a question", () => {
     expect(answers).toEqual([{ jsonrpc: "2.0", id, result: { action: "accept" } }]);
   });
 
-  test("is asked with its id and its place, by which it can be answered later", async ({
+  test("is put with its id and its position, by which it can be answered later", async ({
     expect,
   }) => {
     const { exchanges, peer } = setUp();
@@ -52,7 +52,7 @@ describe("a question", () => {
     ]);
   });
 
-  test("that is a ping is answered here", async ({ expect }) => {
+  test("that is a ping is answered by the gateway", async ({ expect }) => {
     const { exchanges, answers, peer } = setUp();
     await exchanges.receive(message({ id: 0, method: "ping" }), peer);
     expect(answers).toEqual([{ jsonrpc: "2.0", id: 0, result: {} }]);
@@ -103,7 +103,7 @@ describe("a question", () => {
     expect(peer.asked).toHaveLength(65);
   });
 
-  /** What withdraws a question, and whether another exchange's question survives it. */
+  /** An event that withdraws a question, and whether another exchange's question survives it. */
   const withdrawals: {
     name: string;
     withdraw: (exchanges: Exchanges, peer: Recipient, drop: () => void) => Promise<void> | void;

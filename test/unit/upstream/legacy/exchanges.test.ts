@@ -71,7 +71,7 @@ describe("an answer", () => {
     expect(await reply).toEqual({ result: { from: "first" } });
   });
 
-  test("that is late, unknown or without id finds nobody", async ({ expect }) => {
+  test("that is late, unknown or without id is dropped", async ({ expect }) => {
     const { exchanges, answers, peer } = setUp();
     const dropped = start(exchanges, { method: "a" }, peer);
     const open = start(exchanges, { method: "b" }, peer);
@@ -108,7 +108,7 @@ describe("an answer", () => {
           const params = { _meta: { progressToken: index } };
           return { peer, exchange: start(exchanges, { method: "a", params }, peer) };
         });
-        // Each makes progress and is answered twice, all on the stream of somebody else.
+        // Each makes progress and is answered twice, all on the stream of another exchange.
         const stream = new FakePeer();
         for (const [turn, index] of order.entries()) {
           const id = started[index]?.exchange.message.id ?? "";
@@ -148,7 +148,7 @@ describe("a notification", () => {
     },
   );
 
-  test("of progress that nobody asked for is dropped", async ({ expect }) => {
+  test("of progress that no client asked for is dropped", async ({ expect }) => {
     const { exchanges, peer } = setUp();
     const silent = start(exchanges, { method: "a" }, peer);
     const done = start(exchanges, { method: "a", params: { _meta: { progressToken: 1 } } }, peer);
@@ -178,7 +178,7 @@ describe("a notification", () => {
     expect(peer.notices).toEqual([notice]);
   });
 
-  test("is told with the place that it came from, unless it came on another's stream", async ({
+  test("is passed on with its position, unless it came on another exchange's stream", async ({
     expect,
   }) => {
     const { exchanges, peer } = setUp();

@@ -62,7 +62,7 @@ describe("connect() over HTTP+SSE", () => {
   });
 
   test.for([
-    { name: "says nothing", hasHeaders: false },
+    { name: "sends nothing", hasHeaders: false },
     { name: "opens a stream without an endpoint", hasHeaders: true },
   ])("gives up, in a sentence, on a server that $name", async ({ hasHeaders }, { expect }) => {
     vi.useFakeTimers();

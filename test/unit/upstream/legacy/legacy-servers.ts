@@ -34,7 +34,7 @@ export const refusal =
   ({ body }) =>
     json({ jsonrpc: "2.0", id: body["id"], error: { code, message: "m", data } }, { status });
 
-/** A server of 2024-11-05: `POST` to the stream's own URL gets what `refuse` says. */
+/** A server of 2024-11-05: `POST` to the stream's own URL gets the answer of `refuse`. */
 export function sseServer(refuse: Answer, endpoint = "/messages?id=1"): Answer {
   let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
   return (seen) => {
@@ -56,7 +56,7 @@ export function sseServer(refuse: Answer, endpoint = "/messages?id=1"): Answer {
   };
 }
 
-/** What a server is asked in a handshake, as "METHOD path" lines. */
+/** The requests of a handshake, as "METHOD path" lines. */
 export function recorded(answer: Answer): { seen: Seen[]; asked: () => string[]; answer: Answer } {
   const seen: Seen[] = [];
   return {

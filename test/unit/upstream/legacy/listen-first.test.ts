@@ -1,5 +1,5 @@
 /**
- * What a legacy server says beside a request, it says to who listens by then: a request never overtakes
+ * A legacy server sends messages beside a request only to an open stream: a request never overtakes
  * the stream that was asked for before it.
  */
 
@@ -15,7 +15,7 @@ import { refuseNothing } from "../../protocol/exchange-peers.ts";
 import { type Answer, failureOf, fakeTarget, json } from "../fake-target.ts";
 import { EVENTS, refusal } from "./legacy-servers.ts";
 
-/** What a request waits at most. */
+/** The longest time that a request waits. */
 const WAIT_MS = 2000;
 
 beforeEach(() => void vi.useFakeTimers());
@@ -103,7 +103,7 @@ async function listening(): Promise<World> {
 describe("while a server is asked for its stream", () => {
   const ANSWERS = [
     { name: "it is open", answer: opened },
-    { name: "the server says that it has none", answer: refusal(405, -32_000) },
+    { name: "the server answers that it has none", answer: refusal(405, -32_000) },
     { name: "it cannot be had now", answer: refusal(503, -32_603) },
     { name: "it cannot be reached", answer: unreachable },
   ];
@@ -141,7 +141,7 @@ describe("while a server is asked for its stream", () => {
     expect(world.log).toEqual([]);
   });
 
-  test("a request waits until the stream of whoever listened before is closed", async ({
+  test("a request waits until the stream of the previous listener is closed", async ({
     expect,
   }) => {
     const world = await listening();
@@ -154,12 +154,12 @@ describe("while a server is asked for its stream", () => {
     expect(world.log.slice(3)).toEqual(["answered", "tools/call"]);
   });
 
-  test("a notification waits, too: it may be what is asked about", async ({ expect }) => {
+  test("a notification waits, too: the server may have questions about it", async ({ expect }) => {
     const world = await listening();
-    const told = world.notify();
+    const notified = world.notify();
     await settle();
     world.answer(opened);
-    await told;
+    await notified;
     expect(world.log).toEqual(["GET", "answered", "notifications/roots/list_changed"]);
   });
 
@@ -169,7 +169,7 @@ describe("while a server is asked for its stream", () => {
     expect(world.log).toEqual(["GET", "POST"]);
   });
 
-  test("a request goes when that takes long, and none waits again", async ({ expect }) => {
+  test("a request is sent when that takes long, and none waits again", async ({ expect }) => {
     const world = await listening();
     const call = world.call();
     await settle(WAIT_MS);
@@ -209,7 +209,7 @@ describe("while a server is asked for its stream", () => {
     expect(world.log).toEqual(["GET", "answered"]);
   });
 
-  test("a request goes when nobody wants to listen any more", async ({ expect }) => {
+  test("a request is sent when no client wants to listen any more", async ({ expect }) => {
     const world = await listening();
     const call = world.call();
     world.wire.unlisten();

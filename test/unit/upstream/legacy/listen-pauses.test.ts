@@ -1,4 +1,4 @@
-/** The GET stream of a legacy server, by a fake clock: when it is opened again, and what is said of it. */
+/** The GET stream of a legacy server, by a fake clock: when it is opened again, and which events are reported of it. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -33,7 +33,7 @@ function stream(text: string, afterMs = 0): Answer {
 interface Listened {
   /** Seconds before each opening but the first. */
   readonly pauses: readonly number[];
-  /** What was said of the stream. */
+  /** The events that were reported of the stream. */
   readonly said: readonly string[];
 }
 
@@ -89,7 +89,7 @@ describe("a GET stream that ends", () => {
     expect((await listen(answer, pauses.length + 1)).pauses).toEqual(pauses);
   });
 
-  test("is said to be broken, and to go on only after its last event", async ({ expect }) => {
+  test("is reported as broken, and resumed only after its last event", async ({ expect }) => {
     const { said } = await listen(
       [stream(NOTICE), stream(`id: 1\n${NOTICE}`), stream(""), refusal(400, -32600), stream("")],
       6,

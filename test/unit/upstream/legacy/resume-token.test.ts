@@ -1,4 +1,4 @@
-/** What takes an exchange up again: written as a text, and read from anything. */
+/** The token that resumes an exchange: written as a text, and read from anything. */
 
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
@@ -29,13 +29,13 @@ describe("a resume token", () => {
   });
 
   test.for(["", "{", "null", "7", "[]", '"e-1"'])(
-    "has nothing to say in %j",
+    "is empty when it is read from %j",
     (text, { expect }) => {
       expect(readResumeToken(text)).toEqual({});
     },
   );
 
-  test("loses what has the wrong type, and no more", ({ expect }) => {
+  test("loses members of the wrong type, and no more", ({ expect }) => {
     const text = JSON.stringify({ request: {}, progressToken: null, lastEventId: 7, ask: 0, x: 1 });
     expect(readResumeToken(text)).toEqual({ ask: 0 });
   });
@@ -62,10 +62,12 @@ function taking(base?: ResumePoint): {
   );
   return { recipient, taken };
 }
-describe("the messages of an exchange get resume tokens", () => {
+describe("the resume tokens of an exchange's messages", () => {
   const NOTICE = { method: "notifications/message" };
 
-  test("that lead after each, or after the last one that had an id", async ({ expect }) => {
+  test("lead to the position after each, or after the last one that had an id", async ({
+    expect,
+  }) => {
     const base = { request: "r-1", progressToken: 0 };
     const { recipient, taken } = taking(base);
     await recipient.notify(NOTICE, {});
@@ -82,7 +84,7 @@ describe("the messages of an exchange get resume tokens", () => {
     ]);
   });
 
-  test("that begin where the exchange was taken up", async ({ expect }) => {
+  test("begin where the exchange was resumed", async ({ expect }) => {
     const { recipient, taken } = taking({ request: "r-1", lastEventId: "e-7" });
     await recipient.notify(NOTICE, {});
     expect(taken).toEqual([{ request: "r-1", lastEventId: "e-7" }]);

@@ -15,7 +15,7 @@ import { refuseNothing } from "../../protocol/exchange-peers.ts";
 import { bytesOf, failureOf, fakeTarget, json, type Seen } from "../fake-target.ts";
 import { EVENTS, handshake } from "./legacy-servers.ts";
 
-/** What the server does with the next call. */
+/** The server's reaction to the next call. */
 type Deed = "answers" | "stays silent" | "has forgotten the session" | "breaks off";
 
 interface World {
@@ -30,7 +30,7 @@ const client: LegacyClient = {
   capabilities: {},
   clientInfo: { name: "c", version: "1" },
 };
-const peer = nullPeer("Nobody is asked");
+const peer = nullPeer("No client is asked");
 
 function eventOf(message: object): Uint8Array {
   return bytesOf(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
@@ -121,7 +121,7 @@ describe.for([
     expect(world.received).toEqual(["initialize", "tools/call", "tools/call"]);
   });
 
-  test("says that a request did not run where the server has forgotten the session", async ({
+  test("reports that a request did not run when the server has forgotten the session", async ({
     expect,
   }) => {
     const world = newWorld();
@@ -130,7 +130,7 @@ describe.for([
     expect(await failureOf(call())).toMatchObject({ failure: "session-lost" });
   });
 
-  test("says that the outcome is unknown where the stream ends before the answer", async ({
+  test("reports that the outcome is unknown when the stream ends before the answer", async ({
     expect,
   }) => {
     const world = newWorld();
@@ -140,7 +140,9 @@ describe.for([
     expect(world.received).toEqual(["initialize", "tools/call"]);
   });
 
-  test("ends with the reason of the abort, and tells the server", async ({ expect }) => {
+  test("ends with the reason of the abort, and sends the server a cancellation", async ({
+    expect,
+  }) => {
     const world = newWorld();
     const { call } = await opened(world);
     world.deed = "stays silent";

@@ -1,4 +1,4 @@
-/** Probing an upstream with `server/discover` (protocol reference 2.6): what is evidence, and what not. */
+/** Probing an upstream with `server/discover` (protocol reference 2.6): which answers are evidence. */
 
 import { afterEach, describe, test, vi } from "vitest";
 
@@ -237,7 +237,7 @@ describe("discover()", () => {
     expect(await discover(target)).toEqual(modern);
   });
 
-  test("gives up on an upstream that never answers, and says so", async ({ expect }) => {
+  test("gives up on an upstream that never answers, with an error", async ({ expect }) => {
     vi.useFakeTimers();
     const target = fakeTarget(
       ({ signal }) =>

@@ -1,4 +1,4 @@
-/** How long a modern server is waited for: what its client does not hear is no sign of life. */
+/** How long the gateway waits for a modern server: only messages that reach the client extend the wait. */
 
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
 
@@ -13,7 +13,7 @@ const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A call at a server that says this four times, each before its time is over, and then answers. */
+/** A call at a server that sends this four times, each before its time is over, and then answers. */
 async function callOf(message: object, meta: JsonObject = {}): Promise<[unknown, Call[]]> {
   let write: ((message: object) => void) | undefined;
   let id: unknown;
@@ -34,12 +34,12 @@ async function callOf(message: object, meta: JsonObject = {}): Promise<[unknown,
     },
     { timeoutMs: TIMEOUT_MS },
   );
-  const heard: Call[] = [];
+  const received: Call[] = [];
   const sent = sendModern(target, {
     call: { method: "tools/call", params: { name: "work", _meta: meta } },
     clientCapabilities: {},
     peer: {
-      notify: async (notice) => void heard.push(notice),
+      notify: async (notice) => void received.push(notice),
       ask: (): Promise<Reply> => Promise.reject(new Error("not asked")),
     },
   });
@@ -50,7 +50,7 @@ async function callOf(message: object, meta: JsonObject = {}): Promise<[unknown,
   }
   await vi.advanceTimersByTimeAsync(1);
   write?.({ id, result: { resultType: "complete", content: [] } });
-  return [await ended, heard];
+  return [await ended, received];
 }
 
 const log = { method: "notifications/message", params: { level: "info", data: "working" } };
@@ -66,15 +66,15 @@ describe("a server that goes on for longer than its time", () => {
       message: { method: "notifications/progress", params: { progressToken: -1, progress: 1 } },
       meta: { progressToken: "t" },
     },
-  ])("is given up, when all it sends is $name", async ({ message, meta }, { expect }) => {
-    const [failure, heard] = await callOf(message, meta);
+  ])("is given up when all it sends is $name", async ({ message, meta }, { expect }) => {
+    const [failure, received] = await callOf(message, meta);
     expect(failure).toMatchObject({ failure: "timeout" });
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
-  test("is waited for, as long as its client hears of it", async ({ expect }) => {
-    const [failure, heard] = await callOf(log, { [LOG_LEVEL]: "info" });
+  test("is waited for as long as its client gets messages", async ({ expect }) => {
+    const [failure, received] = await callOf(log, { [LOG_LEVEL]: "info" });
     expect(failure).toBeUndefined();
-    expect(heard).toEqual([log, log, log, log]);
+    expect(received).toEqual([log, log, log, log]);
   });
 });

@@ -62,8 +62,8 @@ test("a parameter without a value counts as absent", ({ expect }) => {
   expect(reading).toMatchObject({ state: "", objection: undefined });
 });
 
-describe("only the person gets the error", () => {
-  test.for(Object.keys(BASE))("%s is there twice", (name, { expect }) => {
+describe("only the person gets the error when", () => {
+  test.for(Object.keys(BASE))("the parameter %s is there twice", (name, { expect }) => {
     expect(read({}, `&${name}=x`)).toMatchObject({ kind: "unreadable", status: 400 });
     expect(read({}, `&${name}=`)).toMatchObject({ kind: "unreadable", status: 400 });
   });
@@ -125,7 +125,7 @@ describe("the application is answered", () => {
     expect(readable({}, twice).objection?.code).toBe("invalid_target");
   });
 
-  test("but not for what is served", ({ expect }) => {
+  test("but not for a request that is served", ({ expect }) => {
     for (const changes of [{ response_mode: "query" }, { prompt: "consent" }, { nonce: "x" }]) {
       expect(readable(changes).objection).toBeUndefined();
     }

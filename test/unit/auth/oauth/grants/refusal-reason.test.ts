@@ -1,7 +1,4 @@
-/**
- * The reason for which a grant brings no token: found from its state, whatever any description
- * says.
- */
+/** The reason why a grant brings no token: found from its state, and never from a description. */
 
 import { describe, test } from "vitest";
 
