@@ -97,7 +97,8 @@ for (const { totals } of lanes) for (const line of failuresOf(totals)) process.s
 process.stdout.write(
   `\n${timesOf(lanes)}\n${passed} passed, ${failed} failed, ${skipped} skipped\n`,
 );
-process.exit(failed === 0 ? 0 : 1);
+// An exit now would lose what the reader of a pipe has not taken yet.
+process.exitCode = failed === 0 ? 0 : 1;
 
 /**
  * The first lane is seen as it runs; what the others say is shown when all are done.
