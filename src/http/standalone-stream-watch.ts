@@ -4,8 +4,7 @@
  */
 
 import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
-import { type Backoff, pauseMs } from "../lib/backoff.ts";
-import { sleep } from "../lib/sleep.ts";
+import { retry } from "../lib/retry.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import type { Watched } from "../sessions/dispatch.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
@@ -16,8 +15,7 @@ import {
 } from "../upstream/legacy/watch-standalone-stream.ts";
 import type { FoundSession } from "./client-session.ts";
 
-const MAX_ATTEMPTS = 7;
-const BACKOFF: Backoff = { firstMs: 50 };
+const RETRIES = { attempts: 7, backoff: { firstMs: 50 } };
 
 interface Running {
   readonly sessionId: string | undefined;
@@ -88,16 +86,15 @@ export class StandaloneStreamWatch {
   }
 
   async #handIn(watched: Watched): Promise<void> {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      try {
+    const { claims, object } = this.#session;
+    try {
+      await retry((attempt) => {
         // The object may have restarted during the call; it knows which messages it has.
         const sent: Watched = attempt === 0 ? watched : { ...watched, isRepeated: true };
-        await this.#session.object().receiveWatched(this.#session.claims, sent);
-        return;
-      } catch {
-        await sleep(pauseMs(BACKOFF, attempt));
-      }
+        return object().receiveWatched(claims, sent);
+      }, RETRIES);
+    } catch {
+      this.#stop(watched.slug); // later messages would leave a gap
     }
-    this.#stop(watched.slug); // later messages would leave a gap
   }
 }

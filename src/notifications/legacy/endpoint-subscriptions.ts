@@ -5,8 +5,7 @@
  * restarted on the way.
  */
 
-import { type Backoff, pauseMs } from "../../lib/backoff.ts";
-import { sleep } from "../../lib/sleep.ts";
+import { retry } from "../../lib/retry.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
@@ -31,8 +30,7 @@ import { Deduplicator } from "../../lib/deduplicator.ts";
 import { isListTopic, type ListTopic, listChangedBy, topicOf } from "../../catalog/topics.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
 
-const MAX_ATTEMPTS = 6;
-const BACKOFF: Backoff = { firstMs: 50 };
+const RETRIES = { attempts: 6, backoff: { firstMs: 50 } };
 /** Limit for all URIs of a session together: they are in one row, which has room for 2 MB. */
 const MAX_URI_CHARS = 256 * 1024;
 /** The longest wait of a client for its own session to be subscribed too. */
@@ -266,15 +264,10 @@ export class EndpointSubscriptions {
   /** @returns the topics that will be announced; `undefined` when the fan-out cannot be reached. */
   async #subscribeAtSource(interests: Interests): Promise<Interests | undefined> {
     const { signal } = this.#over;
-    for (let attempt = 0; attempt < MAX_ATTEMPTS && !signal.aborted; attempt++) {
-      try {
-        return await this.#options.source.subscribe(interests);
-      } catch {
-        // The fan-out is being restarted.
-        await sleep(pauseMs(BACKOFF, attempt), signal).catch(() => undefined); // the session is over
-      }
-    }
-    return undefined;
+    if (signal.aborted) return undefined;
+    const { source } = this.#options;
+    // A fan-out that fails is being restarted.
+    return retry(() => source.subscribe(interests), { ...RETRIES, signal }).catch(() => undefined);
   }
 
   /** Runs under the URI's lock, so that a later subscription is not undone. */

@@ -5,7 +5,7 @@
  * the requests sent here are harmless when repeated.
  */
 
-import { type Backoff, pauseMs } from "../../lib/backoff.ts";
+import { retry } from "../../lib/retry.ts";
 import { sleep } from "../../lib/sleep.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import {
@@ -33,8 +33,7 @@ const MAX_POLLED_MS = 3_600_000;
 /** The same number as for a call without a task. */
 const MAX_ROUNDS = 8;
 /** Of one request; the pauses between them come to some eight seconds in all. */
-const ATTEMPTS = 6;
-const BACKOFF: Backoff = { firstMs: 250 };
+const RETRIES = { attempts: 6, backoff: { firstMs: 250 }, isTransient };
 /** After these failures the task may still run. */
 const TRANSIENT: ReadonlySet<UpstreamFailure> = new Set<UpstreamFailure>([
   "timeout",
@@ -42,6 +41,10 @@ const TRANSIENT: ReadonlySet<UpstreamFailure> = new Set<UpstreamFailure>([
   "unreachable",
   "overloaded",
 ]);
+
+function isTransient(error: unknown): error is UpstreamError {
+  return error instanceof UpstreamError && TRANSIENT.has(error.failure);
+}
 
 export interface TaskCallOptions {
   readonly slug: string;
@@ -152,14 +155,11 @@ class TaskCall {
   async #send(method: string, params: JsonObject): Promise<Reply> {
     const { send, signal } = this.#options;
     const call = { method, params: { ...params, taskId: this.#taskId } };
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await send(call, signal);
-      } catch (error) {
-        if (!(error instanceof UpstreamError && TRANSIENT.has(error.failure))) throw error;
-        if (attempt === ATTEMPTS) throw this.#lost(error);
-        await sleep(pauseMs(BACKOFF, attempt - 1), signal);
-      }
+    try {
+      return await retry(() => send(call, signal), { ...RETRIES, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw isTransient(error) ? this.#lost(error) : error;
     }
   }
 

@@ -9,6 +9,7 @@
 import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
 import { Recent } from "../../lib/recent.ts";
+import { retry } from "../../lib/retry.ts";
 import { sleep } from "../../lib/sleep.ts";
 import {
   type Call,
@@ -74,10 +75,8 @@ export interface ConnectionOptions {
 
 const MAX_QUIET_REPAIRS = 8;
 const REPAIR_BACKOFF: Backoff = { firstMs: 500 };
-const ANSWER_ATTEMPTS = 4;
-const ANSWER_BACKOFF: Backoff = { firstMs: 100 };
-/** The server may or may not have received the message. */
 const BROKEN: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "lost"]);
+const ANSWER_RETRIES = { attempts: 4, backoff: { firstMs: 100 }, isTransient: isBroken };
 const MAX_RECEIVED = 64;
 const MAX_KEY_CHARS = 512;
 const RESTORED_AT_ONCE = 4;
@@ -107,7 +106,7 @@ export class LegacyConnection {
     this.#exchanges = new Exchanges(
       async (response) => {
         const wire = this.#connected?.wire;
-        return wire === undefined || bringAnswer(wire, response);
+        return wire === undefined || sendAnswer(wire, response);
       },
       (question) => refusalOf(target, question),
       options.maxOpenAsks,
@@ -221,7 +220,7 @@ export class LegacyConnection {
   async answer(resumeToken: string, reply: Reply): Promise<boolean> {
     const { ask } = readResumeToken(resumeToken);
     const wire = this.#connected?.wire;
-    return ask === undefined || wire === undefined || bringAnswer(wire, respond(ask, reply));
+    return ask === undefined || wire === undefined || sendAnswer(wire, respond(ask, reply));
   }
 
   /** Cancels a request that was sent before a restart. */
@@ -447,16 +446,16 @@ export class LegacyConnection {
  * @returns `true` when the server has the answer or has refused it, which no later attempt would
  *   change. On `false` the server's own time-out ends its request.
  */
-async function bringAnswer(wire: Wire, answer: JsonRpcResponse): Promise<boolean> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await wire.post(answer);
-      return true;
-    } catch (error) {
-      const isBroken = error instanceof UpstreamError && BROKEN.has(error.failure);
-      if (!isBroken) return true;
-      if (attempt === ANSWER_ATTEMPTS) return false;
-    }
-    await sleep(pauseMs(ANSWER_BACKOFF, attempt - 1));
+async function sendAnswer(wire: Wire, answer: JsonRpcResponse): Promise<boolean> {
+  try {
+    await retry(() => wire.post(answer), ANSWER_RETRIES);
+    return true;
+  } catch (error) {
+    return !isBroken(error);
   }
+}
+
+/** The server may or may not have received the message. */
+function isBroken(error: unknown): boolean {
+  return error instanceof UpstreamError && BROKEN.has(error.failure);
 }
