@@ -43,3 +43,6 @@ export const MILLISECONDS: Metric = { key: "ms", unit: "ms", digits: 1 };
 export const OURS = "Edgeway";
 /** What is in front of what: the limit of any gateway. */
 export const UPSTREAM = "the upstream itself";
+/** What a hop costs that does nothing but pass bytes on: directly, or by one call of a session's object. */
+export const PASSING = "a Worker that passes bytes on";
+export const PASSING_OBJECT = "the same, through an object";

@@ -49,6 +49,7 @@ export const bundles = {
   },
   stateless: once(() => buildPeer("stateless")),
   mcpAgent: once(() => buildPeer("mcp-agent")),
+  passing: once(() => buildPeer("passing")),
   empty: once(() => buildPeer("empty")),
 };
 
@@ -63,14 +64,32 @@ export async function gatewayOf(servers: object, vars: Vars = {}): Promise<Worke
 }
 
 /** The gateway in front of a server that it has for itself. */
-export async function behind(start: () => Promise<Server>, vars: Vars = {}): Promise<WorkerServer> {
+export function behind(start: () => Promise<Server>, vars: Vars = {}): Promise<WorkerServer> {
+  return inFrontOf(start, (upstream) => startGateway(upstream, vars));
+}
+
+/** How a Worker that does nothing else passes requests on: see `bench/peers/passing.ts`. */
+export type Way = "bytes" | "messages" | "object";
+
+/** Such a Worker in front of a server that it has for itself. */
+export function passing(way: Way, start: () => Promise<Server>): Promise<WorkerServer> {
+  return inFrontOf(start, async (upstream) => {
+    const vars = { UPSTREAM: upstream, WAY: way };
+    return asServer(await startWorkerd([{ bundle: bundles.passing(), vars }]));
+  });
+}
+
+async function inFrontOf(
+  start: () => Promise<Server>,
+  startFront: (upstream: string) => Promise<WorkerServer>,
+): Promise<WorkerServer> {
   const upstream = await start();
   try {
-    const gateway = await startGateway(upstream.url, vars);
+    const front = await startFront(upstream.url);
     const stop = async (): Promise<void> => {
-      await Promise.all([gateway.stop(), upstream.stop()]);
+      await Promise.all([front.stop(), upstream.stop()]);
     };
-    return { ...gateway, groups: [...gateway.groups, ...upstream.groups], stop };
+    return { ...front, groups: [...front.groups, ...upstream.groups], stop };
   } catch (error) {
     await upstream.stop();
     throw error;

@@ -9,6 +9,8 @@ import { type Field, loadInTurns, loadOnce } from "../machinery/load-in-turns.ts
 import { legacyCall, modernCall, openSession } from "../machinery/mcp.ts";
 import {
   behind,
+  passing,
+  type Server,
   startEmpty,
   startHosting,
   startMcpAgent,
@@ -18,9 +20,18 @@ import {
   startSupergateway,
 } from "../machinery/servers.ts";
 import { warmUp } from "../machinery/warm-up.ts";
-import { join } from "../join.ts";
 import type { RowName } from "../row-names.ts";
-import { CPU_REQUESTS, OURS, P50, P99, REQUESTS, type Result, UPSTREAM } from "../row.ts";
+import {
+  CPU_REQUESTS,
+  OURS,
+  P50,
+  P99,
+  PASSING,
+  PASSING_OBJECT,
+  REQUESTS,
+  type Result,
+  UPSTREAM,
+} from "../row.ts";
 import type { Plan } from "./plan.ts";
 
 export type CallRow = Extract<RowName, `call-${string}`>;
@@ -32,7 +43,8 @@ interface Way {
   readonly contenders: readonly Contender[];
 }
 
-const CONNECTIONS = [1, 16, 64];
+const CONNECTIONS = [1, 16];
+const METRICS = [REQUESTS, CPU_REQUESTS, P50, P99];
 const CEILING_SECONDS = 0.5;
 const OPENED_AT_ONCE = 8;
 const MOST_CONNECTIONS = Math.max(...CONNECTIONS);
@@ -54,6 +66,7 @@ export const WAYS: Readonly<Record<CallRow, Way>> = {
     contenders: [
       { name: OURS, start: () => behind(() => startStateless()) },
       { name: UPSTREAM, start: () => startStateless() },
+      ...hops(() => startStateless()),
       mcpProxy,
     ],
   },
@@ -62,10 +75,20 @@ export const WAYS: Readonly<Record<CallRow, Way>> = {
     contenders: [
       { name: OURS, start: () => behind(startNodeServer) },
       { name: UPSTREAM, start: startNodeServer },
+      ...hops(startNodeServer),
+      { name: PASSING_OBJECT, start: () => passing("object", startNodeServer) },
       ...[mcpProxy, supergateway],
     ],
   },
 };
+
+/** Workers that do nothing else than to pass a call on: what any gateway on this platform adds. */
+function hops(start: () => Promise<Server>): readonly Contender[] {
+  return [
+    { name: PASSING, start: () => passing("bytes", start) },
+    { name: "a Worker that parses and writes", start: () => passing("messages", start) },
+  ];
+}
 
 /** @throws Error that names who could not be measured. */
 export async function measureCalls(row: CallRow, plan: Plan): Promise<readonly Result[]> {
@@ -90,14 +113,12 @@ export async function measureCalls(row: CallRow, plan: Plan): Promise<readonly R
         return { running, askings: askings.slice(0, connections) };
       };
       results.push({
-        ...{ row, variant: `${connections} conn.`, metrics: [REQUESTS, P50, P99], notes: [] },
+        ...{ row, variant: `${connections} conn.`, metrics: METRICS, notes: [] },
         ceiling: await loadOnce(some(reach), CEILING_SECONDS),
         measured: await loadInTurns(fields.map(some), plan),
       });
     }
-    // What is computed for a call hardly depends on how many come at once.
-    const { ceiling: _, ...all } = results.reduce(join);
-    return [...results, { ...all, variant: "all of these", metrics: [CPU_REQUESTS] }];
+    return results;
   });
 }
 
