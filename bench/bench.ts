@@ -11,8 +11,9 @@ import { linesOf } from "./lines.ts";
 import { keepAwake } from "./machinery/awake.ts";
 import { compareWith } from "./machinery/field.ts";
 import { goFirst } from "./machinery/precedence.ts";
+import { unexplained } from "./missed.ts";
 import { measureInPasses } from "./passes.ts";
-import { HOW_TO_READ, reportAs } from "./report.ts";
+import { HOW_TO_READ, type Report, reportAs } from "./report.ts";
 import { SCHEDULE } from "./rows/all.ts";
 import { targetsOf } from "./targets.ts";
 import { versions } from "./versions.ts";
@@ -21,7 +22,10 @@ const DOCS = new URL("../docs/", import.meta.url);
 /** For one measurement that takes as long as the servers do, be it of few participants or many. */
 const PATIENCE_SECONDS = 4;
 
-/** @returns whether everything was measured. What was not is named, and has no line. */
+/**
+ * @returns whether everything was measured, and nothing is left to be written. What was not measured is named,
+ * and has no line.
+ */
 export async function bench(given: Arguments): Promise<boolean> {
   const { rounds, seconds, output } = given;
   if (given.against !== undefined) compareWith(resolve(given.against));
@@ -52,13 +56,19 @@ export async function bench(given: Arguments): Promise<boolean> {
   const lines = linesOf(results);
   const report = { about, targets: targetsOf(lines), lines, notes, failures };
   process.stdout.write(reportAs(output, report));
-  if (given.write) {
-    const file = new URL("benchmarks.md", DOCS);
-    writeFileSync(file, documentOf(readFileSync(file, "utf8"), report));
-    writeFileSync(new URL(CHART, DOCS), chartOf(lines));
-  }
-  for (const failure of failures) process.stderr.write(`Not measured: ${failure}\n`);
-  return failures.length === 0;
+  const problems = failures.map((failure) => `Not measured: ${failure}`);
+  if (given.write) problems.push(...write(report));
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  return problems.length === 0;
+}
+
+/** @returns what is left to be written by hand. */
+function write(report: Report): readonly string[] {
+  const file = new URL("benchmarks.md", DOCS);
+  const text = documentOf(readFileSync(file, "utf8"), report);
+  writeFileSync(file, text);
+  writeFileSync(new URL(CHART, DOCS), chartOf(report.lines));
+  return unexplained(text);
 }
 
 /** How many processes wanted a processor in the last minute. */

@@ -2,7 +2,10 @@
 
 import type { Line } from "./lines.ts";
 
-/** Units of which more is better. Latencies come from the same measurements, and are in the table. */
+/**
+ * Units of which more is better. Latencies, and rates of one connection, come from the same measurements, and
+ * are in the table.
+ */
 const RATES: ReadonlySet<string> = new Set(["req/CPU-s", "events/s", "sessions/s"]);
 const WIDTH = 860;
 const LABEL_WIDTH = 400;
@@ -14,7 +17,9 @@ const MOST = 20;
 
 /** @returns an SVG document. */
 export function chartOf(lines: readonly Line[]): string {
-  const shown = lines.filter(({ unit, ratio }) => RATES.has(unit) && ratio !== undefined);
+  const shown = lines.filter(
+    ({ unit, variant, ratio }) => RATES.has(unit) && variant !== "1 conn." && ratio !== undefined,
+  );
   const height = HEADER_HEIGHT + shown.length * ROW_HEIGHT + ROW_HEIGHT;
   const one = placeOf(1);
   const bars = shown.map((line, row) => bar(line, HEADER_HEIGHT + row * ROW_HEIGHT));

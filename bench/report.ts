@@ -25,18 +25,20 @@ export const HOW_TO_READ = [
 
 export function reportAs(output: "table" | "json" | "markdown", report: Report): string {
   const { about, targets, lines, notes } = report;
-  const rows = targetsAsRows(targets);
   switch (output) {
     case "json":
       return `${JSON.stringify(report, undefined, 2)}\n`;
     case "markdown":
-      return [markdownTable(TARGET_HEADINGS, rows), asMarkdown(lines), asBullets(report)].join(
-        "\n",
-      );
+      return [
+        markdownTable(TARGET_HEADINGS, targetsAsRows(targets)),
+        asMarkdown(lines),
+        asBullets(report),
+      ].join("\n");
     case "table": {
       const said = [...about, ...notes].map((sentence) => `${sentence}\n`).join("");
-      const reached = rows.map(
-        ([wanted, measured, outcome]) => `${outcome}: ${wanted}: ${measured}\n`,
+      const reached = targets.map(
+        ({ name, against, measured, wanted, outcome }) =>
+          `${outcome}: ${name}, against ${against}: ${measured}, ${wanted} wanted\n`,
       );
       return [said, reached.join(""), asText(lines)].join("\n");
     }

@@ -38,6 +38,11 @@ export const P50: Metric = { key: "p50", unit: "ms p50", digits: 2 };
 export const P99: Metric = { key: "p99", unit: "ms p99", digits: 2 };
 export const EVENTS: Metric = { key: "events", unit: "events/s", digits: 0 };
 export const MILLISECONDS: Metric = { key: "ms", unit: "ms", digits: 1 };
+export const SESSIONS: Metric = { key: "sessions", unit: "sessions/s", digits: 0 };
+export const MEBIBYTES: Metric = { key: "mib", unit: "MiB", digits: 0 };
+export const GZIP: Metric = { key: "gzip", unit: "KiB gzip", digits: 0 };
+/** Processor time of all threads, from the start of a process to its first answer. */
+export const START: Metric = { key: "cpu", unit: "ms CPU", digits: 0 };
 
 /** What ours is called everywhere. */
 export const OURS = "Edgeway";
@@ -45,4 +50,6 @@ export const OURS = "Edgeway";
 export const UPSTREAM = "the upstream itself";
 /** What a hop costs that does nothing but pass bytes on: directly, or by one call of a session's object. */
 export const PASSING = "a Worker that passes bytes on";
-export const PASSING_OBJECT = "the same, through an object";
+export const PASSING_OBJECT = "a Worker that passes bytes on through an object";
+/** What starting anything takes. */
+export const EMPTY = "an empty Worker";

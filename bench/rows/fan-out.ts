@@ -1,10 +1,13 @@
 /**
  * One update on its way to all who subscribed, until the last one has it: sessions, and listeners of
  * 2026-07-28, all of them with an open stream. The server's own fan-out, in one process, is the limit.
+ * At last, the objects of the sessions have gone to sleep, and the update wakes them up.
  */
 
 import { openListener, openSession, tell } from "../../scripts/measure-fan-out.mjs";
-import { takeTurns } from "../turns.ts";
+import { readCosts } from "../../test/support/costs.ts";
+import { pause } from "../../test/support/until.ts";
+import { type Measured, type Sample, takeTurns } from "../turns.ts";
 import { naming, withServers } from "../machinery/field.ts";
 import { behind, type Server, startFixture } from "../machinery/servers.ts";
 import { MILLISECONDS, OURS, type Result, UPSTREAM } from "../row.ts";
@@ -12,6 +15,11 @@ import type { Plan } from "./plan.ts";
 
 const SIZES = [10, 100, 1000];
 const AT_ONCE = 10;
+/** A session is quiet after 5 s, and the platform lets an object go after 10 s more. */
+const ASLEEP_MS = 17_000;
+const SLEEPS = 3;
+const REPORT = { COST_REPORT: "on" };
+const WOKEN = { key: "woken", unit: "objects woken", digits: 0 };
 
 const KINDS = [
   { variant: "sessions", open: openSession },
@@ -19,6 +27,13 @@ const KINDS = [
 ];
 type Kind = (typeof KINDS)[number];
 type Stream = Awaited<ReturnType<Kind["open"]>>;
+
+/** Who subscribed at a server. */
+interface Audience {
+  readonly name: string;
+  readonly origin: string;
+  readonly streams: Stream[];
+}
 
 export async function measureFanOut(plan: Plan): Promise<readonly Result[]> {
   const results: Result[] = [];
@@ -28,23 +43,24 @@ export async function measureFanOut(plan: Plan): Promise<readonly Result[]> {
 
 function measureKind(kind: Kind, { say, ...pace }: Plan): Promise<readonly Result[]> {
   const contenders = [
-    { name: OURS, start: (): Promise<Server> => behind(startFixture) },
+    { name: OURS, start: (): Promise<Server> => behind(startFixture, REPORT) },
     { name: UPSTREAM, start: startFixture },
   ];
   const hangUp = new AbortController();
   return withServers(contenders, async (running) => {
-    const fields = running.map(({ name, server }) => ({
-      ...{ name, origin: new URL(server.url).origin },
-      streams: [] as Stream[],
+    const audiences = running.map(({ name, server }): Audience => ({
+      name,
+      origin: new URL(server.url).origin,
+      streams: [],
     }));
     const results: Result[] = [];
     for (const size of SIZES) {
       say(`fan-out, ${size} ${kind.variant}`);
-      for (const { name, origin, streams } of fields) {
+      for (const { name, origin, streams } of audiences) {
         await naming(name, () => openUpTo(size, streams, () => kind.open(origin, hangUp.signal)));
         await naming(name, () => tell(origin, streams)); // it warms up
       }
-      const participants = fields.map(({ name, origin, streams }) => ({
+      const participants = audiences.map(({ name, origin, streams }) => ({
         name,
         sample: async () => ({ ms: await tell(origin, streams) }),
       }));
@@ -52,8 +68,38 @@ function measureKind(kind: Kind, { say, ...pace }: Plan): Promise<readonly Resul
       const variant = `${size} ${kind.variant}`;
       results.push({ row: "fan-out", variant, metrics: [MILLISECONDS], measured, notes: [] });
     }
+    if (kind.variant === "sessions") {
+      say(`fan-out, ${results.at(-1)?.variant}, asleep`);
+      const sleepers = audiences.filter(({ name }) => name !== UPSTREAM); // it has no objects
+      results.push(await measureAsleep(sleepers));
+    }
     return results;
   }).finally(() => hangUp.abort());
+}
+
+/** All of them fall asleep at the same time, since that takes a while. */
+async function measureAsleep(audiences: readonly Audience[]): Promise<Result> {
+  const samples = audiences.map((): Sample[] => []);
+  for (let sleep = 0; sleep < SLEEPS; sleep++) {
+    await pause(ASLEEP_MS);
+    for (const [index, audience] of audiences.entries()) {
+      samples[index]?.push(await naming(audience.name, () => wake(audience)));
+    }
+  }
+  const measured = audiences.map(({ name }, index): Measured => ({
+    name,
+    samples: samples[index] ?? [],
+  }));
+  const variant = `${SIZES.at(-1)} sessions, asleep`;
+  return { row: "fan-out", variant, metrics: [MILLISECONDS, WOKEN], measured, notes: [] };
+}
+
+/** How many objects it takes says whether they have slept. */
+async function wake({ origin, streams }: Audience): Promise<Sample> {
+  const before = await readCosts(origin);
+  const ms = await tell(origin, streams);
+  const after = await readCosts(origin);
+  return { ms, woken: after.objectsConstructed - before.objectsConstructed };
 }
 
 async function openUpTo(

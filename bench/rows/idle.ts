@@ -12,7 +12,7 @@ import { ask, type Headers, legacyCall } from "../machinery/mcp.ts";
 import { behind, type Server, startMcpAgent, startNodeServer } from "../machinery/servers.ts";
 import { resume } from "../machinery/streams.ts";
 import { residentMib } from "../machinery/usage.ts";
-import { type Metric, OURS, type Result } from "../row.ts";
+import { MEBIBYTES, type Metric, OURS, type Result } from "../row.ts";
 import type { Sample } from "../turns.ts";
 import type { Plan } from "./plan.ts";
 import { openAndCall } from "./set-up.ts";
@@ -24,11 +24,10 @@ const COUNTED = 100;
 const AT_ONCE = 10;
 /** A session is quiet after 5 s, and the platform lets an object go after 10 s more. */
 const ASLEEP_MS = 17_000;
-const COUNTED_SECONDS = 20;
+const COUNTED_SECONDS = 10;
 const MONTH_SECONDS = 30 * 86_400;
 const REPORT = { COST_REPORT: "on" };
 
-const MEMORY: readonly Metric[] = [{ key: "mib", unit: "MiB", digits: 0 }];
 const COSTS: readonly Metric[] = [
   { key: "dollars", unit: "$ per thousand stream-months", digits: 2 },
   { key: "objectRequests", unit: "object requests", digits: 0 },
@@ -61,7 +60,7 @@ export function measureIdle({ say }: Plan): Promise<readonly Result[]> {
     }
     await pause(ASLEEP_MS);
     const memory = await Promise.all(
-      SIZES.map((size) => resultOf(`${size} streams`, MEMORY, idleOf(size, idle), memoryOf)),
+      SIZES.map((size) => resultOf(`${size} streams`, [MEBIBYTES], idleOf(size, idle), memoryOf)),
     );
     say("idle, counted");
     const variant = `${COUNTED} streams for ${COUNTED_SECONDS} s`;

@@ -12,12 +12,11 @@ import {
   startMcpProxy,
   startNodeServer,
 } from "../machinery/servers.ts";
-import { OURS, P50, type Result } from "../row.ts";
+import { OURS, P50, type Result, SESSIONS } from "../row.ts";
 import { percentile } from "../statistics.ts";
 import type { Plan } from "./plan.ts";
 
 const AT_ONCE = 4;
-const SESSIONS = { key: "sessions", unit: "sessions/s", digits: 0 };
 
 export function measureSetUp({ seconds, say, ...pace }: Plan): Promise<readonly Result[]> {
   const contenders = [

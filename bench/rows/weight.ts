@@ -6,7 +6,7 @@ import { naming } from "../machinery/field.ts";
 import { bundles } from "../machinery/servers.ts";
 import { cpuMs } from "../machinery/usage.ts";
 import { startWorkerd } from "../machinery/workerd.ts";
-import { OURS, type Result } from "../row.ts";
+import { EMPTY, GZIP, OURS, type Result, START } from "../row.ts";
 import type { Plan } from "./plan.ts";
 
 const WORKERS: readonly { readonly name: string; readonly bundle: () => Bundle }[] = [
@@ -14,7 +14,7 @@ const WORKERS: readonly { readonly name: string; readonly bundle: () => Bundle }
   { name: "createMcpHandler", bundle: bundles.stateless },
   { name: "McpAgent", bundle: bundles.mcpAgent },
 ];
-const EMPTY = { name: "an empty Worker", bundle: bundles.empty };
+const NOTHING = { name: EMPTY, bundle: bundles.empty };
 
 export async function measureBundles({ say }: Plan): Promise<readonly Result[]> {
   say("bundle");
@@ -22,16 +22,13 @@ export async function measureBundles({ say }: Plan): Promise<readonly Result[]> 
     const { bytes, gzipBytes } = bundle();
     return { name, samples: [{ raw: bytes / 1024, gzip: gzipBytes / 1024 }] };
   });
-  const metrics = [
-    { key: "raw", unit: "KiB", digits: 0 },
-    { key: "gzip", unit: "KiB gzip", digits: 0 },
-  ];
+  const metrics = [{ key: "raw", unit: "KiB", digits: 0 }, GZIP];
   return [{ row: "bundle", variant: "minified", metrics, measured, notes: [] }];
 }
 
 export async function measureStarts({ say, ...pace }: Plan): Promise<readonly Result[]> {
   say("start-up");
-  const participants: readonly Participant[] = [...WORKERS, EMPTY].map(({ name, bundle }) => ({
+  const participants: readonly Participant[] = [...WORKERS, NOTHING].map(({ name, bundle }) => ({
     name,
     async sample() {
       const vars = { AUTH_MODE: "none" };
@@ -46,9 +43,6 @@ export async function measureStarts({ say, ...pace }: Plan): Promise<readonly Re
   // The files are in memory from now on.
   for (const { name, sample } of participants) await naming(name, sample);
   const measured = await takeTurns(participants, pace);
-  const metrics = [
-    { key: "cpu", unit: "ms CPU", digits: 0 },
-    { key: "wall", unit: "ms", digits: 0 },
-  ];
+  const metrics = [START, { key: "wall", unit: "ms", digits: 0 }];
   return [{ row: "start-up", variant: "first answer", metrics, measured, notes: [] }];
 }

@@ -8,7 +8,12 @@ import { type Report, reportAs } from "../../../bench/report.ts";
 
 const REPORT: Report = {
   about: ["Edgeway 0.1.0, 2026-11-21"],
-  targets: [{ wanted: "quick", measured: "0.90 (1 conn.)", outcome: "met" }],
+  targets: [
+    {
+      ...{ name: "Quick", against: "another", measured: "0.95", wanted: "at least 0.9" },
+      outcome: "met",
+    },
+  ],
   lines: [],
   notes: ["idle: one run"],
   failures: ["bill: McpAgent could not be measured"],
@@ -20,7 +25,7 @@ test("JSON is the report itself", ({ expect }) => {
 
 test("Markdown has the targets, the table, and what has to be said, failures too", ({ expect }) => {
   const text = reportAs("markdown", REPORT);
-  expect(text).toContain("| quick | 0.90 (1 conn.) | met |\n");
+  expect(text).toContain("| Quick | another | 0.95 | at least 0.9 | met |\n");
   expect(text).toContain("| row |  |  | Edgeway | peer |  | ratio |\n");
   expect(text).toContain("- Edgeway 0.1.0, 2026-11-21\n- idle: one run\n");
   expect(text).toContain("- Not measured: bill: McpAgent could not be measured\n");
@@ -29,7 +34,7 @@ test("Markdown has the targets, the table, and what has to be said, failures too
 test("the table has the same", ({ expect }) => {
   const text = reportAs("table", REPORT);
   expect(text).toContain("Edgeway 0.1.0, 2026-11-21\nidle: one run\n");
-  expect(text).toContain("met: quick: 0.90 (1 conn.)\n");
+  expect(text).toContain("met: Quick, against another: 0.95, at least 0.9 wanted\n");
 });
 
 test("a run is written into the blocks of the document, and the rest stays as it is", ({
@@ -49,7 +54,7 @@ By hand.
   const text = documentOf(before, REPORT);
   expect(text).toMatch(/^# Benchmarks\n\n<!-- targets: .* -->\n\n\| target/);
   expect(text).toContain(
-    "| quick | 0.90 (1 conn.) | met |\n\n<!-- end of targets -->\n\nBy hand.\n",
+    "| Quick | another | 0.95 | at least 0.9 | met |\n\n<!-- end of targets -->\n\nBy hand.\n",
   );
   expect(text).toMatch(/\n- idle: one run\n(?:- .*\n)*\n<!-- end of measurements -->\n$/);
   expect(text).not.toContain("an old table");
