@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
  * An isolate of its own costs a test file two seconds of processor time. So files share one, except
@@ -16,6 +17,27 @@ function testsOf(folder: string) {
   const all = `${folder}/**/*.test.ts`;
   const apart = globSync(all).filter((path) => OWN_ISOLATE.test(readFileSync(path, "utf8")));
   return { shared: { include: [all], exclude: apart, isolate: false }, apart: { include: apart } };
+}
+
+/** These take longest, so they begin first: then all processes of a project end at about the same time. */
+const LONGEST = [
+  "test/conformance/conformance.test.ts",
+  "test/e2e/matrix.test.ts",
+  "test/e2e/idle-streams.test.ts",
+  "test/conformance/bridged.test.ts",
+];
+
+function rank({ moduleId }: TestSpecification): number {
+  const place = LONGEST.findIndex((path) => moduleId.endsWith(path));
+  return place === -1 ? LONGEST.length : place;
+}
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's own, which changes nothing
+    const others = await super.sort(files);
+    return others.toSorted((one, other) => rank(one) - rank(other));
+  }
 }
 
 const integration = testsOf("test/integration");
@@ -71,6 +93,7 @@ export default defineConfig({
   test: {
     // The log of the gateway is the console: it is shown of tests that fail.
     silent: "passed-only",
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         // Inside workerd: pure parts. They keep nothing, so all of them share one.
@@ -112,8 +135,10 @@ export default defineConfig({
           globalSetup: "test/support/e2e-setup.ts",
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          // The gateway and its upstreams are shared, and two cores are all there is.
-          fileParallelism: false,
+          // Each process has servers of its own that its files share: test/support/shared-servers.ts.
+          isolate: false,
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

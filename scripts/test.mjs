@@ -2,17 +2,18 @@
  * `npm test`: every check and every suite of the project, all of them whatever fails. The last line
  * gives the totals of all together: a check that is no test suite counts as one.
  *
- * The suites run in four lanes: each waits for much of its time, for real programs and for real time to
- * pass.
+ * The suites run in lanes side by side: each waits for much of its time, for real programs and for real
+ * time to pass.
  */
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { runChecks } from "./check.mjs";
+import { makeScratchFolder } from "./scratch-folder.mjs";
 
 /**
  * What the runner's JSON reporter writes, as far as it is read here.
@@ -35,10 +36,12 @@ import { runChecks } from "./check.mjs";
  */
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const scratch = mkdtempSync(join(tmpdir(), "edgeway-test-"));
+const scratch = makeScratchFolder("edgeway-test-");
 const env = {
   ...process.env,
   PATH: `${root}node_modules/.bin:${process.env["PATH"]}`,
+  TMPDIR: scratch,
+  LASTING_TMPDIR: tmpdir(),
   // Hundreds of Node processes are started, of a few programs: each is compiled once.
   NODE_COMPILE_CACHE: join(scratch, "compiled"),
 };
@@ -50,15 +53,20 @@ const LANES =
   given.length > 0
     ? [{ name: "tests", args: given }]
     : [
-        { name: "end to end, 1 of 2", args: ["--project", "node", "--shard=1/2"] },
-        { name: "end to end, 2 of 2", args: ["--project", "node", "--shard=2/2"] },
-        { name: "integration", args: projects("workerd", "workerd-apart") },
-        { name: "unit and sign-in", args: projects("unit", "sign-in", "sign-in-apart") },
+        // In three processes of its own: see vitest.config.ts.
+        { name: "end to end", args: projects("node") },
+        { name: "integration, apart", args: oneByOne("workerd-apart") },
+        { name: "integration, unit", args: oneByOne("workerd", "unit") },
+        { name: "sign-in", args: oneByOne("sign-in", "sign-in-apart") },
       ];
 
-/** @returns the arguments that run these, one file after the other. */
 function projects(/** @type {readonly string[]} */ ...names) {
-  return [...names.flatMap((name) => ["--project", name]), "--maxWorkers=1"];
+  return names.flatMap((name) => ["--project", name]);
+}
+
+/** @returns the arguments that run these, one file after the other. */
+function oneByOne(/** @type {readonly string[]} */ ...names) {
+  return [...projects(...names), "--maxWorkers=1"];
 }
 
 /** @type {Set<import("node:child_process").ChildProcess>} */

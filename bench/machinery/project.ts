@@ -1,9 +1,10 @@
 /** Where things are. */
 
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { makeScratchFolder } from "../../scripts/scratch-folder.mjs";
 
 /** The project that is measured: the one that this file is in. */
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -13,14 +14,12 @@ export const inRoot = (...path: readonly string[]): string => join(ROOT, ...path
 export const inBench = (...path: readonly string[]): string => join(ROOT, "bench", ...path);
 export const bin = (name: string): string => inRoot("node_modules", ".bin", name);
 
-/** In memory where the system has such a place: then no disk is measured, neither ours nor a peer's. */
-const MEMORY = "/dev/shm";
 let made: string | undefined;
 
 /** A folder that is gone when the benchmark ends. */
 export function scratch(...path: readonly string[]): string {
   if (made === undefined) {
-    const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "edgeway-bench-"));
+    const folder = makeScratchFolder("edgeway-bench-");
     process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
     made = folder;
   }

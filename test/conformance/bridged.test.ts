@@ -4,10 +4,11 @@
  * one that has none. The server is the fixture, behind a filter that leaves it one era.
  */
 
-import { afterAll, beforeAll, describe, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 
 import { type EraFilter, startEraFilter } from "../support/era-filter.ts";
 import { type Server, startGateway } from "../support/servers.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import {
   newWarnings,
   OTHER_EXTENSIONS,
@@ -90,7 +91,7 @@ describe.each(RUNS)(
     let gateway: Server;
     let through: readonly Verdict[];
     beforeAll(async () => {
-      filter = await startEraFilter(inject("fixture"), { era });
+      filter = await startEraFilter(sharedServers().fixture, { era });
       gateway = await startGateway({ servers: { fixture: { url: filter.url } } });
       const url = `${gateway.url}/mcp`;
       const args = ["--requirements", requirements];
@@ -113,7 +114,10 @@ describe.each(RUNS)(
     test(
       "the scenarios are those of a server of both eras, and none has more warnings, except those that cannot exist there",
       async ({ expect }) => {
-        const direct = await runServerSuite(inject("fixture"), ["--requirements", requirements]);
+        const direct = await runServerSuite(sharedServers().fixture, [
+          "--requirements",
+          requirements,
+        ]);
         expect(names(through)).toEqual(names(direct));
         expect(newWarnings(through, direct)).toEqual(
           Object.entries(warned).map(([scenario, { warnings }]) => ({ scenario, warnings })),
@@ -129,7 +133,7 @@ test.for(RUNS)(
   { timeout: RUN_TIMEOUT_MS },
   async ({ era }, { expect, onTestFinished }) => {
     const own = era === "legacy" ? "2025-11-25" : "2026-07-28";
-    const filter = await startEraFilter(inject("fixture"), { era });
+    const filter = await startEraFilter(sharedServers().fixture, { era });
     onTestFinished(() => filter.close());
     const verdicts = await runServerSuite(filter.url, ["--requirements", own]);
     const failing = verdicts.filter(

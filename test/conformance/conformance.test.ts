@@ -7,7 +7,7 @@
  * of one event, so scenarios are compared, and not totals.
  */
 
-import { afterAll, beforeAll, describe, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 
 import { startBearerProxy } from "../support/oauth-bearer-proxy.ts";
 import { obtainToken } from "../support/oauth-client.ts";
@@ -15,6 +15,7 @@ import { overHttp } from "../support/oauth-over-http.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
 import { startRenamingProxy } from "../support/renaming-proxy.ts";
 import { startGateway } from "../support/servers.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import {
   newWarnings,
   OTHER_EXTENSIONS,
@@ -30,12 +31,16 @@ let endpoints: Readonly<Record<"none" | "oauth" | "three", string>>;
 const started: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  const servers = { fixture: { url: inject("fixture") } };
+  const servers = { fixture: { url: sharedServers().fixture } };
   const [none, oauth, three] = await Promise.all([
     startGateway({ servers }),
     startGateway({ auth: "oauth", servers }),
     startGateway({
-      servers: { ...servers, everything: { url: inject("everything") }, demo: { service: "DEMO" } },
+      servers: {
+        ...servers,
+        everything: { url: sharedServers().everything },
+        demo: { service: "DEMO" },
+      },
     }),
   ]);
   started.push(none, oauth, three);
@@ -58,7 +63,7 @@ afterAll(async () => {
 describe.each(RUNS)("conformance, $name", ({ args }) => {
   let direct: Verdict[];
   beforeAll(async () => {
-    direct = await runServerSuite(inject("fixture"), args);
+    direct = await runServerSuite(sharedServers().fixture, args);
   }, RUN_TIMEOUT_MS);
 
   describe.each(["none", "oauth"] as const)("sign-in: %s", (auth) => {

@@ -3,11 +3,12 @@
  * its roots. Through the gateway each question arrives whole, and each answer where it belongs.
  */
 
-import { describe, inject, vi } from "vitest";
+import { describe, vi } from "vitest";
 
 import { ROOTS } from "../support/clients-answers.ts";
 import { type Client, type Json, KINDS } from "../support/clients-face.ts";
 import { endpointFor, test } from "../support/clients.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
 import { expectSame } from "./parity.ts";
 
@@ -42,7 +43,7 @@ describe.each(KINDS)("a request of the fixture to the client, %s,", (kind) => {
   const url = endpointFor(kind, "fixture");
   const route = {
     name: kind,
-    direct: [kind === "v1-sse" ? "v1-http" : kind, inject("fixture")],
+    direct: [kind === "v1-sse" ? "v1-http" : kind, sharedServers().fixture],
     through: [kind, url],
   } as const;
 

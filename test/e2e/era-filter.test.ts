@@ -1,6 +1,6 @@
 /** The era filter answers as real servers of one era do: it is put beside them. */
 
-import { afterAll, beforeAll, describe, inject } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 
 import type { Json } from "../support/clients-face.ts";
 import { test } from "../support/clients.ts";
@@ -8,6 +8,7 @@ import { connectAt } from "../support/clients-at.ts";
 import { type EraFilter, startEraFilter } from "../support/era-filter.ts";
 import { INITIALIZE, openRawSession, postTo } from "../support/raw-session.ts";
 import { LEGACY_REVISIONS, MODERN_REVISION } from "../support/revisions.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { startStreamingUpstream } from "../support/streaming-upstream.ts";
 import { until } from "../support/until.ts";
 import { textOf } from "./outcome.ts";
@@ -25,8 +26,8 @@ let legacyOnly: EraFilter;
 let modernOnly: EraFilter;
 
 beforeAll(async () => {
-  legacyOnly = await startEraFilter(inject("fixture"), { era: "legacy" });
-  modernOnly = await startEraFilter(inject("fixture"), { era: "modern" });
+  legacyOnly = await startEraFilter(sharedServers().fixture, { era: "legacy" });
+  modernOnly = await startEraFilter(sharedServers().fixture, { era: "modern" });
 });
 afterAll(() => Promise.all([legacyOnly.close(), modernOnly.close()]));
 
@@ -69,7 +70,7 @@ describe("a legacy-only server", () => {
     "refuses a modern request as server-everything does: %s",
     async ([method, params], { expect }) => {
       const answer = await postModern(legacyOnly.url, method, params);
-      expect(answer).toEqual(await postModern(inject("everything"), method, params));
+      expect(answer).toEqual(await postModern(sharedServers().everything, method, params));
       expect(answer.status).toBe(400);
       expect(answer.body).toMatchObject({ error: { code: -32_000 } });
     },
@@ -148,7 +149,7 @@ describe("a modern-only server", () => {
 
   test("loses its connection when its client disconnects", async ({ expect, connect }) => {
     const client = await connect("v2-modern", modernOnly.url);
-    const direct = await connect("v2-modern", inject("fixture"));
+    const direct = await connect("v2-modern", sharedServers().fixture);
     const count = async (): Promise<number> =>
       Number(textOf(await direct.callTool("test_cancelled_count")));
     const before = await count();
@@ -167,7 +168,7 @@ describe.each(LEGACY_REVISIONS)("a server of %s and nothing newer", (newest) => 
     expect,
     connect,
   }) => {
-    const server = await startEraFilter(inject("fixture"), { era: "legacy", newest });
+    const server = await startEraFilter(sharedServers().fixture, { era: "legacy", newest });
     try {
       for (const revision of LEGACY_REVISIONS.filter((asked) => asked !== "2024-11-05")) {
         const client = await connectAt(connect, revision, () => server.url);
@@ -179,7 +180,7 @@ describe.each(LEGACY_REVISIONS)("a server of %s and nothing newer", (newest) => 
   });
 
   test("rejects a newer version in the header, if it reads the header", async ({ expect }) => {
-    const server = await startEraFilter(inject("fixture"), { era: "legacy", newest });
+    const server = await startEraFilter(sharedServers().fixture, { era: "legacy", newest });
     try {
       const newer = { "MCP-Protocol-Version": newest < "2025-11-25" ? "2025-11-25" : "2026-01-01" };
       const initialize = {

@@ -1,9 +1,10 @@
 /** Where the eras meet: everybody is served in its own, and what is refused is in the words of that. */
 
-import { describe, expect, inject } from "vitest";
+import { describe, expect } from "vitest";
 
 import type { Json, Kind } from "../support/clients-face.ts";
 import { endpointFor, test } from "../support/clients.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
 
 const LEGACY_ONLY = ["everything", "everything-sse"] as const;
@@ -16,7 +17,7 @@ const ECHO = { name: "echo" };
 
 async function postModern(slug: string, method: string, params: Json): Promise<Response> {
   const name = params["name"] ?? params["uri"];
-  return fetch(`${inject("gateway")}/mcp/${slug}`, {
+  return fetch(`${sharedServers().gateway}/mcp/${slug}`, {
     method: "POST",
     headers: {
       "Content-Type": "application/json",

@@ -3,10 +3,11 @@
  * comes to is what SDK 1 comes to at the server itself. Over both transports of the server.
  */
 
-import { describe, inject, vi } from "vitest";
+import { describe, vi } from "vitest";
 
 import type { Client, Connect, Json, Kind } from "../support/clients-face.ts";
 import { endpointFor, test } from "../support/clients.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
 import { withoutRepeats } from "./without-repeats.ts";
 import { normalise } from "./parity.ts";
@@ -19,8 +20,8 @@ interface Route {
 }
 
 const ROUTES: readonly Route[] = [
-  { slug: "everything", direct: ["v1-http", inject("everything")] },
-  { slug: "everything-sse", direct: ["v1-sse", inject("everythingSse")] },
+  { slug: "everything", direct: ["v1-http", sharedServers().everything] },
+  { slug: "everything-sse", direct: ["v1-sse", sharedServers().everythingSse] },
 ];
 
 /** Neither can be asked as a task: those of the one era are not those of the other. */

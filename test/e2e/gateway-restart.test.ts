@@ -3,11 +3,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { inject, vi } from "vitest";
+import { vi } from "vitest";
 
 import { endpointFor, test } from "../support/clients.ts";
 import { freePort } from "../support/free-port.ts";
 import { startWithNpm } from "../support/servers.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { textOf } from "./outcome.ts";
 
 const SOON = { timeout: 30_000, interval: 100 };
@@ -27,9 +28,9 @@ test("sessions outlive the gateway", async ({ expect, connect, onTestFinished })
     port: await freePort(),
     persistTo,
     servers: {
-      fixture: { url: inject("fixture") },
-      everything: { url: inject("everything") },
-      "everything-sse": { url: inject("everythingSse"), type: "sse" },
+      fixture: { url: sharedServers().fixture },
+      everything: { url: sharedServers().everything },
+      "everything-sse": { url: sharedServers().everythingSse, type: "sse" },
       demo: { service: "DEMO" },
     },
   };

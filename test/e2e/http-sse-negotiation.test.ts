@@ -4,11 +4,12 @@
  */
 
 import { Client, SSEClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 
 import { buildPeer } from "../../bench/machinery/bundle.ts";
 import { installPeers } from "../../bench/machinery/install.ts";
 import { startWorkerd, type Workerd } from "../../bench/machinery/workerd.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { textOf } from "./outcome.ts";
 
 const CALL = {
@@ -27,7 +28,7 @@ describe("the official SDK 2.x in its mode auto", () => {
       { name: "test-v2-auto", version: "1.0.0" },
       { versionNegotiation: { mode: "auto" } },
     );
-    await client.connect(new SSEClientTransport(new URL(inject("gateway") + path)));
+    await client.connect(new SSEClientTransport(new URL(sharedServers().gateway + path)));
     try {
       expect(client.getProtocolEra()).toBe("legacy");
       const { tools } = await client.listTools();
@@ -52,7 +53,7 @@ describe("the MCP client of the agents package", () => {
   afterAll(() => agent.stop());
 
   test.for(DOORS)("connects over $path and calls a tool", async ({ path, tool }, { expect }) => {
-    const order = { url: inject("gateway") + path, transport: "sse", tool, args: CALL.args };
+    const order = { url: sharedServers().gateway + path, transport: "sse", tool, args: CALL.args };
     const response = await fetch(`${agent.origins[0]}/${crypto.randomUUID()}`, {
       method: "POST",
       body: JSON.stringify(order),

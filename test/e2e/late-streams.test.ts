@@ -3,7 +3,7 @@
  * who asks then finds somebody who listens. The server itself drops what it says to nobody, and waits.
  */
 
-import { afterAll, beforeAll, inject } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 
 import { ROOTS } from "../support/clients-answers.ts";
 import { test } from "../support/clients.ts";
@@ -11,6 +11,7 @@ import { type GatewayProxy, startGatewayProxy } from "../support/gateway-proxy.t
 import { getFrom, openRawSession, postTo } from "../support/raw-session.ts";
 import { readEvents } from "../support/read-events.ts";
 import { type Server, startGateway } from "../support/servers.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { textOf } from "./outcome.ts";
 
 const LATE_MS = 300;
@@ -21,7 +22,7 @@ let slow: GatewayProxy;
 let gateway: Server;
 
 beforeAll(async () => {
-  const { origin, pathname } = new URL(inject("everything"));
+  const { origin, pathname } = new URL(sharedServers().everything);
   slow = await startGatewayProxy(origin, {
     inward: (headers, body) => ({ headers, body }),
     delay: (method) => (method === "GET" ? LATE_MS : 0),

@@ -3,10 +3,11 @@
  * that could show it. The gateway has to find out by its keep-alive, and let go of what they held.
  */
 
-import { afterAll, beforeAll, describe, inject, vi } from "vitest";
+import { afterAll, beforeAll, describe, vi } from "vitest";
 
 import { endpointFor, test } from "../support/clients.ts";
 import { type Server, startGateway } from "../support/servers.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { textOf } from "./outcome.ts";
 import { wiretap } from "./wiretap.ts";
 
@@ -18,7 +19,10 @@ let gateway: Server;
 
 beforeAll(async () => {
   gateway = await startGateway({
-    servers: { fixture: { url: inject("fixture") }, everything: { url: inject("everything") } },
+    servers: {
+      fixture: { url: sharedServers().fixture },
+      everything: { url: sharedServers().everything },
+    },
     limits: { keepAliveSeconds: 1, openStreamsPerSession: MAX_STREAMS },
   });
 });
@@ -68,7 +72,7 @@ describe("a modern client that disconnects in mid-call cancels the call, however
   let rarely: Server;
 
   beforeAll(async () => {
-    const url = inject("fixture");
+    const url = sharedServers().fixture;
     rarely = await startGateway({
       servers: { fixture: { url }, older: { url, era: "legacy" } },
       limits: { keepAliveSeconds: 300 },

@@ -3,9 +3,10 @@
  * the two can speak to each other. So what the matrix expects is what such servers do.
  */
 
-import { afterAll, beforeAll, inject } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 
 import { isLegacy, OVER_SSE } from "../support/revisions.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { type Cell, CELLS } from "./matrix.ts";
 import { type Servers, startServers, stopServers } from "./matrix-servers.ts";
 import { testFeatures } from "./matrix-suite.ts";
@@ -13,7 +14,7 @@ import { testFeatures } from "./matrix-suite.ts";
 let servers: Servers;
 
 beforeAll(async () => {
-  servers = await startServers(inject("fixture"));
+  servers = await startServers(sharedServers().fixture);
 });
 afterAll(() => stopServers(servers));
 

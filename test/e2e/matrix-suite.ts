@@ -1,12 +1,13 @@
 /** What the tests of the matrix share: the servers behind one gateway, and what is tried in a cell. */
 
-import { afterAll, beforeAll, describe, inject } from "vitest";
+import { afterAll, beforeAll, describe } from "vitest";
 
 import type { Client } from "../support/clients-face.ts";
 import { connectAt } from "../support/clients-at.ts";
 import { test } from "../support/clients.ts";
 import type { Revision } from "../support/revisions.ts";
 import type { Server } from "../support/servers.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import type { Cell } from "./matrix.ts";
 import { FEATURES } from "./matrix-features.ts";
 import {
@@ -26,7 +27,7 @@ export function throughGateway(): EndpointTo {
   let servers: Servers;
   let gateway: Server;
   beforeAll(async () => {
-    servers = await startServers(inject("fixture"));
+    servers = await startServers(sharedServers().fixture);
     gateway = await startGatewayTo(servers);
   });
   afterAll(async () => {
@@ -44,7 +45,7 @@ export function testFeatures(cells: readonly Cell[], endpointTo: EndpointTo): vo
       async ({ run, outcome, capabilities }, { expect, connect }) => {
         const options = capabilities === undefined ? {} : { capabilities };
         const client = await connectAt(connect, cell.client, endpointTo(cell.server), options);
-        const connectDirect = (): Promise<Client> => connect("v2-modern", inject("fixture"));
+        const connectDirect = (): Promise<Client> => connect("v2-modern", sharedServers().fixture);
         expect(await run(client, connectDirect, cell)).toEqual(outcome(cell));
         expect(wireFaultsOf(client, cell.client)).toEqual([]);
       },

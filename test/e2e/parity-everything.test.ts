@@ -3,37 +3,38 @@
  * directly: nothing may differ. Over both transports on both sides.
  */
 
-import { describe, inject } from "vitest";
+import { describe } from "vitest";
 
 import type { Client, Json } from "../support/clients-face.ts";
 import { endpointFor, test } from "../support/clients.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { outcomeOf } from "./outcome.ts";
 import { expectSame, type Route } from "./parity.ts";
 
 const ROUTES: readonly Route[] = [
   {
     name: "SDK 1, Streamable HTTP",
-    direct: ["v1-http", inject("everything")],
+    direct: ["v1-http", sharedServers().everything],
     through: ["v1-http", endpointFor("v1-http", "everything")],
   },
   {
     name: "SDK 1, HTTP+SSE before Streamable HTTP",
-    direct: ["v1-http", inject("everything")],
+    direct: ["v1-http", sharedServers().everything],
     through: ["v1-sse", endpointFor("v1-sse", "everything")],
   },
   {
     name: "SDK 1, Streamable HTTP before HTTP+SSE",
-    direct: ["v1-sse", inject("everythingSse")],
+    direct: ["v1-sse", sharedServers().everythingSse],
     through: ["v1-http", endpointFor("v1-http", "everything-sse")],
   },
   {
     name: "SDK 1, HTTP+SSE before HTTP+SSE",
-    direct: ["v1-sse", inject("everythingSse")],
+    direct: ["v1-sse", sharedServers().everythingSse],
     through: ["v1-sse", endpointFor("v1-sse", "everything-sse")],
   },
   {
     name: "SDK 2, legacy era",
-    direct: ["v2-legacy", inject("everything")],
+    direct: ["v2-legacy", sharedServers().everything],
     through: ["v2-legacy", endpointFor("v2-legacy", "everything")],
   },
 ];

@@ -1,9 +1,10 @@
 /** The fixture server, by way of the gateway and directly, in both of its eras. */
 
-import { describe, inject } from "vitest";
+import { describe } from "vitest";
 
 import type { Json } from "../support/clients-face.ts";
 import { endpointFor, test } from "../support/clients.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { outcomeOf } from "./outcome.ts";
 import { expectSame, type Route } from "./parity.ts";
 
@@ -16,7 +17,7 @@ const ROUTES: readonly Route[] = (
   ] as const
 ).map(([name, direct, through]) => ({
   name,
-  direct: [direct, inject("fixture")],
+  direct: [direct, sharedServers().fixture],
   through: [through, endpointFor(through, "fixture")],
 }));
 

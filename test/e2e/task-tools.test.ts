@@ -4,7 +4,7 @@
  * a plain one.
  */
 
-import { afterAll, beforeAll, describe, inject, vi } from "vitest";
+import { afterAll, beforeAll, describe, vi } from "vitest";
 
 import { connectAt } from "../support/clients-at.ts";
 import type { Client, Connect, ConnectOptions } from "../support/clients-face.ts";
@@ -12,6 +12,7 @@ import { test } from "../support/clients.ts";
 import { type EraFilter, startEraFilter } from "../support/era-filter.ts";
 import { LEGACY_REVISIONS, type LegacyRevision, REVISIONS } from "../support/revisions.ts";
 import { type Server, startGateway } from "../support/servers.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { textOf } from "./outcome.ts";
 import { type Noted, startTaskWire, type TaskWire } from "./task-wire.ts";
 
@@ -20,9 +21,9 @@ let modernOnly: EraFilter;
 let wire: TaskWire;
 
 beforeAll(async () => {
-  modernOnly = await startEraFilter(inject("fixture"), { era: "modern" });
+  modernOnly = await startEraFilter(sharedServers().fixture, { era: "modern" });
   wire = await startTaskWire(modernOnly.url);
-  const everything = { url: inject("everything") };
+  const everything = { url: sharedServers().everything };
   gateway = await startGateway({ servers: { everything, fixture: { url: wire.url } } });
 });
 afterAll(async () => {

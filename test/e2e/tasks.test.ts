@@ -3,14 +3,13 @@
  * after, waited for, and asks in its turn. SDK 2 has no tasks, so only SDK 1 is here.
  */
 
-import { inject } from "vitest";
-
 import type { Client, Json, Kind } from "../support/clients-face.ts";
 import { endpointFor, test } from "../support/clients.ts";
+import { sharedServers } from "../support/shared-servers.ts";
 import { outcomeOf, textOf } from "./outcome.ts";
 
 const WAYS: readonly (readonly [name: string, kind: Kind, url: string])[] = [
-  ["directly", "v1-http", inject("everything")],
+  ["directly", "v1-http", sharedServers().everything],
   ["through the gateway", "v1-http", endpointFor("v1-http", "everything")],
   ["over HTTP+SSE before the gateway", "v1-sse", endpointFor("v1-sse", "everything")],
   ["over HTTP+SSE behind the gateway", "v1-http", endpointFor("v1-http", "everything-sse")],

@@ -36,7 +36,9 @@ const UNPACK = `await (await import("@sparticuz/chromium")).default.executablePa
 async function unpack(): Promise<string> {
   const manifest = readFileSync(`${ROOT}node_modules/@sparticuz/chromium/package.json`, "utf8");
   const { version }: { version: string } = JSON.parse(manifest);
-  const folder = join(tmpdir(), `edgeway-chromium-${version}-${userInfo().uid}`);
+  // `npm test` has a folder for temporary files that ends with it.
+  const temporary = process.env["LASTING_TMPDIR"] ?? tmpdir();
+  const folder = join(temporary, `edgeway-chromium-${version}-${userInfo().uid}`);
   if (existsSync(folder)) return folder;
   const unfinished = mkdtempSync(`${folder}-`);
   // On Lambda it brings the libraries too that a bare system lacks.

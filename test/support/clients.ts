@@ -1,10 +1,11 @@
 /** `test` with real clients: `connect` opens one, and all are closed when the test is over. */
 
-import { inject, test as base } from "vitest";
+import { test as base } from "vitest";
 
 import type { Client, Connect, Kind } from "./clients-face.ts";
 import { connectV1 } from "./clients-v1.ts";
 import { connectV2 } from "./clients-v2.ts";
+import { sharedServers } from "./shared-servers.ts";
 
 const CLOSE_MS = 5000;
 
@@ -31,6 +32,6 @@ async function leave(client: Client): Promise<void> {
 }
 
 /** Where a client of this kind finds an upstream of the gateway. */
-export function endpointFor(kind: Kind, slug: string, gateway = inject("gateway")): string {
+export function endpointFor(kind: Kind, slug: string, gateway = sharedServers().gateway): string {
   return `${gateway}/${kind === "v1-sse" ? "sse" : "mcp"}/${slug}`;
 }

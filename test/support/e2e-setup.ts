@@ -1,4 +1,4 @@
-/** One gateway with every real server behind it, shared by all end-to-end tests of a run. */
+/** Bundles of a run of end-to-end tests, and the servers that its files share. */
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,19 +14,7 @@ import {
   startFixture,
   startGateway,
 } from "./servers.ts";
-
-declare module "vitest" {
-  interface ProvidedContext {
-    /** What `startGateway` starts. */
-    bundles: Bundles;
-    /** Origin of the shared gateway: `/mcp/<slug>` and `/sse/<slug>` lead to the servers below. */
-    gateway: string;
-    /** Where each server is reached directly. */
-    fixture: string;
-    everything: string;
-    everythingSse: string;
-  }
-}
+import type { SharedServers } from "./shared-servers.ts";
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const started: Server[] = [];
@@ -35,41 +23,48 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await Promise.all(started.map((server) => server.stop()));
     await rm(folder, { recursive: true, force: true });
   };
-  async function start(server: Promise<Server>): Promise<Server> {
-    const ready = await server;
-    started.push(ready);
-    return ready;
-  }
+  const start = async (starting: Promise<Server>): Promise<string> => {
+    const server = await starting;
+    started.push(server);
+    return server.url;
+  };
   try {
     const bundles = {
       gateway: bundleWorker(`${ROOT}wrangler.toml`, join(folder, "gateway")),
       demo: bundleWorker(`${ROOT}examples/demo-server/wrangler.toml`, join(folder, "demo")),
     };
     project.provide("bundles", bundles);
-    const [fixture, everything, everythingSse] = await Promise.all([
-      start(startFixture()),
-      start(startEverything("streamableHttp")),
-      start(startEverything("sse")),
-    ]);
-    const gateway = await start(
-      startGateway({
-        servers: {
-          fixture: { url: fixture.url },
-          everything: { url: everything.url },
-          "everything-sse": { url: everythingSse.url, type: "sse" },
-          demo: { service: "DEMO" },
-        },
-        limits: { keepAliveSeconds: 1 },
-        bundles,
-      }),
-    );
-    project.provide("gateway", gateway.url);
-    project.provide("fixture", fixture.url);
-    project.provide("everything", everything.url);
-    project.provide("everythingSse", everythingSse.url);
+    const shared = Array.from({ length: processesOf(project) }, () => startShared(start, bundles));
+    project.provide("sharedServers", await Promise.all(shared));
     return stopAll;
   } catch (error) {
     await stopAll();
     throw error;
   }
+}
+
+/** How many processes run the files of a project. */
+function processesOf({ config, vitest }: TestProject): number {
+  return Math.min(config.maxWorkers, vitest.state.getPaths().length);
+}
+
+/** Every real server, and one gateway before them. */
+async function startShared(
+  start: (starting: Promise<Server>) => Promise<string>,
+  bundles: Bundles,
+): Promise<SharedServers> {
+  const [fixture, everything, everythingSse] = await Promise.all([
+    start(startFixture()),
+    start(startEverything("streamableHttp")),
+    start(startEverything("sse")),
+  ]);
+  const servers = {
+    fixture: { url: fixture },
+    everything: { url: everything },
+    "everything-sse": { url: everythingSse, type: "sse" },
+    demo: { service: "DEMO" },
+  };
+  const limits = { keepAliveSeconds: 1 };
+  const gateway = await start(startGateway({ servers, limits, bundles }));
+  return { gateway, fixture, everything, everythingSse };
 }
