@@ -6,11 +6,8 @@
 import { describe, test } from "vitest";
 
 import { issueCode } from "../../src/auth/sign-in/issue.ts";
-import {
-  judgeAuthorization,
-  knownClient,
-  readAuthorizeRequest,
-} from "../../src/auth/oauth/endpoints/authorize.ts";
+import { readAuthorizeRequest } from "../../src/auth/oauth/endpoints/authorization-request.ts";
+import { judgeAuthorization, knownClient } from "../../src/auth/oauth/endpoints/authorize.ts";
 import { PUBLIC_CLIENT, register } from "../support/oauth-requests.ts";
 import { answerIn, Asking, ownersBrowser } from "./asking.ts";
 import { newHost, serveJsonAt } from "./canary.ts";

@@ -5,7 +5,7 @@ import { describe, test } from "vitest";
 import {
   type AuthorizeReading,
   readAuthorizeRequest,
-} from "../../../../../src/auth/oauth/endpoints/authorize.ts";
+} from "../../../../../src/auth/oauth/endpoints/authorization-request.ts";
 import { isKnownRedirect } from "../../../../../src/auth/clients/redirect-uris.ts";
 
 const ORIGIN = "https://gw.example.com";
