@@ -6,11 +6,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
  * An isolate of its own costs a test file two seconds of processor time. So files share one, except
- * those that change the configuration, which an isolate reads once, with one of these imports; and
  * those that say that they count or fill what all requests of their isolate have in common.
  */
-const OWN_ISOLATE =
-  /\/(?:own-limits|only-server|several-servers|merged-session|costs-of|real-clients?)\.ts"|^\/\/ Has an isolate of its own: /m;
+const OWN_ISOLATE = /^\/\/ Has an isolate of its own: /m;
 
 /** The files of a folder that share an isolate, and those that each have one, as projects have them. */
 function testsOf(folder: string) {

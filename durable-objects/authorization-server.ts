@@ -16,12 +16,15 @@ import { authSecretsOf } from "./keys.ts";
 
 const HOUR_SECONDS = 3600;
 
-let cached: { readonly config: Config; readonly backing: AuthBacking } | undefined;
+const made = new WeakMap<Config, AuthBacking>();
 
 /** One for the life of an isolate, like its configuration. */
 export function authOf(env: Env, config: Config): AuthBacking {
-  if (cached?.config !== config) cached = { config, backing: make(env, config) };
-  return cached.backing;
+  const known = made.get(config);
+  if (known !== undefined) return known;
+  const backing = make(env, config);
+  made.set(config, backing);
+  return backing;
 }
 
 function make(env: Env, config: Config): AuthBacking {

@@ -10,7 +10,7 @@ import { fromBase64Url } from "../src/lib/base64url.ts";
 import { registryIn } from "./ports.ts";
 
 let session: { readonly config: Config; readonly keys: SessionKeys } | undefined;
-let signIn: { readonly config: Config; readonly secrets: AuthSecrets } | undefined;
+const signIn = new WeakMap<Config, AuthSecrets>();
 
 /** For session ids. */
 export function sessionKeysOf(env: Env, config: Config): SessionKeys {
@@ -22,10 +22,11 @@ export function sessionKeysOf(env: Env, config: Config): SessionKeys {
 
 /** For sign-in. Their root never changes. */
 export async function authSecretsOf(env: Env, config: Config): Promise<AuthSecrets> {
-  if (signIn?.config === config) return signIn.secrets;
+  const known = signIn.get(config);
+  if (known !== undefined) return known;
   const bytes = fromBase64Url(config.authSecret ?? (await registryIn(env).authRoot()));
   if (bytes === undefined) throw new Error("The root of the keys of sign-in is broken");
   const secrets = await authSecretsFrom(bytes);
-  signIn = { config, secrets };
+  signIn.set(config, secrets);
   return secrets;
 }

@@ -54,12 +54,21 @@ export type ConfigResult =
 /** The demo upstream is bound in development only; a deployed Worker does not have the name. */
 const DEMO_BINDING = "DEMO";
 
-let cached: { env: unknown; result: ConfigResult } | undefined;
+/** An isolate has one environment for its whole life; in tests, its Worker and its objects have one each. */
+let configs = new WeakMap<Env, ConfigResult>();
 
-/** The configuration of this isolate; `env` is the same object for its whole life. */
+/** The configuration of this isolate. */
 export function loadConfig(env: Env): ConfigResult {
-  if (cached?.env !== env) cached = { env, result: parseConfig(env) };
-  return cached.result;
+  const known = configs.get(env);
+  if (known !== undefined) return known;
+  const result = parseConfig(env);
+  configs.set(env, result);
+  return result;
+}
+
+/** Has every environment read again, as a new isolate would: for tests, which change theirs. */
+export function forgetConfigs(): void {
+  configs = new WeakMap();
 }
 
 /** Parses every key and reports all mistakes at once. */

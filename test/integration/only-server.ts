@@ -3,15 +3,15 @@
 import { env } from "cloudflare:workers";
 
 import type { Json, Script } from "../support/scripted-upstream-script.ts";
+import { changeConfiguration } from "./configuration.ts";
 import { Upstream } from "./upstream.ts";
 
-/**
- * The configuration is read once by an isolate, and every test file has an isolate of its own: to
- * be called before the first request of a file, and once.
- */
+/** To be called before the first request of a file, and once. */
 export async function takeOnly(script: Script): Promise<Upstream> {
   const upstream = await Upstream.take(script);
   const servers = JSON.parse(String(env["MCP_SERVERS"])) as Json;
-  Object.assign(env, { MCP_SERVERS: JSON.stringify({ [upstream.slug]: servers[upstream.slug] }) });
+  changeConfiguration({
+    MCP_SERVERS: JSON.stringify({ [upstream.slug]: servers[upstream.slug] }),
+  });
   return upstream;
 }

@@ -4,12 +4,10 @@ import { env } from "cloudflare:workers";
 
 import type { LimitName } from "../../src/policy/limits.ts";
 import type { Json } from "../support/scripted-upstream-script.ts";
+import { changeConfiguration } from "./configuration.ts";
 
-/**
- * The configuration is read once by an isolate, and a test file that imports this has an isolate of its own: to be
- * called before the first request of a file, and once.
- */
+/** To be called before the first request of a file. */
 export function setLimits(limits: Partial<Record<LimitName, number>>): void {
   const shared = JSON.parse(String(env["LIMITS"])) as Json;
-  Object.assign(env, { LIMITS: JSON.stringify({ ...shared, ...limits }) });
+  changeConfiguration({ LIMITS: JSON.stringify({ ...shared, ...limits }) });
 }

@@ -3,6 +3,7 @@
 import { env } from "cloudflare:workers";
 
 import type { Json, Script } from "../support/scripted-upstream-script.ts";
+import { changeConfiguration } from "./configuration.ts";
 import { Upstream } from "./upstream.ts";
 
 export interface Several {
@@ -11,10 +12,7 @@ export interface Several {
   readonly entry?: Json;
 }
 
-/**
- * In the order given. The configuration is read once by an isolate, and every test file has an
- * isolate of its own: to be called before the first request of a file, and once.
- */
+/** In the order given. To be called before the first request of a file, and once. */
 export async function takeSeveral(several: readonly Several[]): Promise<readonly Upstream[]> {
   const servers = JSON.parse(String(env["MCP_SERVERS"])) as Record<string, Json>;
   const upstreams = await Promise.all(several.map(({ script }) => Upstream.take(script)));
@@ -22,6 +20,6 @@ export async function takeSeveral(several: readonly Several[]): Promise<readonly
     slug,
     { ...servers[slug], ...several[n]?.entry },
   ]);
-  Object.assign(env, { MCP_SERVERS: JSON.stringify(Object.fromEntries(entries)) });
+  changeConfiguration({ MCP_SERVERS: JSON.stringify(Object.fromEntries(entries)) });
   return upstreams;
 }

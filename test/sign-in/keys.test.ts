@@ -1,6 +1,5 @@
 /** API keys as bearers: what they are good for, and until when. */
 
-// Has an isolate of its own: it takes the limits of one person.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test } from "vitest";

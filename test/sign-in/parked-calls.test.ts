@@ -3,10 +3,9 @@
  * other's states. Nothing of one is there for the other, and nothing of such a try reaches the server.
  */
 
-// Has an isolate of its own: it fails beside others when the machine is busy.
 import { beforeEach, expect, test } from "vitest";
 
-import type { Json } from "../support/scripted-upstream-script.ts";
+import type { Json, Recorded } from "../support/scripted-upstream-script.ts";
 import { modern } from "../integration/client.ts";
 import { type Message, responseIn } from "../integration/event-reader.ts";
 import {
@@ -39,6 +38,9 @@ let bob: User;
 /** Each is asked by a call of its own, that stays open. */
 beforeEach(async () => {
   upstream = Upstream.named("alpha");
+  // It was a server of both eras for others: the gateway finds out with a call that nothing depends on.
+  await upstream.script({ server: "legacy" });
+  await call((await (await Person.signIn()).key()).token, CALL);
   const asking = streamOf(event(ELICIT), { gate: "answered" }, event(ANSWER));
   await upstream.script({ server: "legacy", reactions: { "tools/call": [asking, asking] } });
   ann = await ask();
@@ -64,15 +66,25 @@ function retry(token: string, state: unknown): Promise<Message> {
   return call(token, { ...CALL, inputResponses: { r1: ACCEPT }, requestState: state });
 }
 
+/** The sessions of the two parked calls at the server. */
+async function parkedSessions(): Promise<ReadonlySet<string | undefined>> {
+  return new Set((await upstream.sent("tools/call")).slice(-2).map(sessionOf));
+}
+
 test("each parked call has its own session at the server", async () => {
-  const calls = await upstream.sent("tools/call");
-  const sessions = new Set(calls.slice(-2).map(sessionOf));
+  const sessions = await parkedSessions();
   expect(sessions.size).toBe(2);
   expect(sessions).not.toContain(undefined);
 });
 
 test("the state of the other call is refused, and nothing of it reaches the server", async () => {
-  const before = (await upstream.log()).map(methodOf);
+  const parked = await parkedSessions();
+  // The server has other sessions, which come and go.
+  const isOfCalls = (record: Recorded): boolean =>
+    methodOf(record) === "tools/call" || parked.has(sessionOf(record) ?? "");
+  const reached = async (): Promise<readonly string[]> =>
+    (await upstream.log()).filter(isOfCalls).map(methodOf);
+  const before = await reached();
   for (const [token, state] of [
     [ann.token, bob.state],
     [bob.token, ann.state],
@@ -81,7 +93,7 @@ test("the state of the other call is refused, and nothing of it reaches the serv
     expect(error).toMatchObject({ code: -32602 });
     expect(error?.message).toContain("requestState");
   }
-  expect((await upstream.log()).map(methodOf)).toEqual(before);
+  expect(await reached()).toEqual(before);
 });
 
 test("each parked call still gets its own answer", async () => {

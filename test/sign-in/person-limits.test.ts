@@ -1,6 +1,5 @@
 /** Limits that are a person's: another application, or another session, brings no more of them. */
 
-// Has an isolate of its own: it counts the requests of one person.
 import { afterEach, beforeAll, describe, test, vi } from "vitest";
 
 import { until } from "../integration/bounded.ts";

@@ -6,6 +6,7 @@
 import { env } from "cloudflare:workers";
 
 import { type Headers, initializeMessage, post, Session } from "../integration/client.ts";
+import { changeConfiguration } from "../integration/configuration.ts";
 import { responseIn } from "../integration/event-reader.ts";
 import type { Json } from "../support/scripted-upstream-script.ts";
 import { Browser, type Page, type Send } from "../support/oauth-browser.ts";
@@ -56,7 +57,7 @@ export interface Discovery {
 /** As most people have it: one server, to which `/mcp` leads. Before the first request of a file. */
 export function serveOneServer(): void {
   const { alpha } = JSON.parse(String(env["MCP_SERVERS"])) as Json;
-  Object.assign(env, { MCP_SERVERS: JSON.stringify({ alpha }) });
+  changeConfiguration({ MCP_SERVERS: JSON.stringify({ alpha }) });
 }
 
 export class RealClient implements Gateway {

@@ -3,7 +3,6 @@
  * yesterday. A record that the rules do not match is what a rule that was changed leaves behind.
  */
 
-// Has an isolate of its own: it fails beside others when the machine is busy.
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, test, vi } from "vitest";
@@ -246,7 +245,9 @@ describe("a service client", () => {
     await stream.message();
     const fields = { csrf: await root.formToken(), id: maker.user };
     expect((await root.post(PATHS.disableUser, fields)).status).toBe(303);
-    expect(await stream.rest()).toEqual([]);
+    // The server is that of other tests too, so its tools may have changed meanwhile.
+    const rest = (await stream.rest()).filter(({ data }) => !data.includes("tools/list_changed"));
+    expect(rest).toEqual([]);
     await isRefused(token);
   });
 });

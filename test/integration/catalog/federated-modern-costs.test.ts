@@ -1,5 +1,6 @@
 /** 2026-07-28 where several servers meet: what each operation costs, counted where it happens. */
 
+// Has an isolate of its own: it counts the costs of everything.
 import { beforeAll, describe, test } from "vitest";
 
 import { type Costs, readCosts } from "../../../src/observability/costs.ts";

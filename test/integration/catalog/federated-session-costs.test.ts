@@ -1,5 +1,6 @@
 /** What a session with several servers costs: no more than one with one. */
 
+// Has an isolate of its own: it counts the costs of everything.
 import { beforeAll, describe, test } from "vitest";
 
 import { NO_COSTS } from "../../../src/observability/costs.ts";

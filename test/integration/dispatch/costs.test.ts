@@ -1,5 +1,6 @@
 /** What each operation costs, row by row of the table in the design, counted where it happens. */
 
+// Has an isolate of its own: it counts the costs of everything.
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, test } from "vitest";
@@ -14,12 +15,9 @@ import { ANSWER, event, LOG, progress, streamOf, Upstream } from "../upstream.ts
 
 const TOKEN = { _meta: { progressToken: "p" } } as const;
 
-/**
- * Has the gateway ask for its keys now, which an isolate does every few minutes for all requests.
- * Twice, since an object that comes to life has another `env` here, so its configuration is another.
- */
+/** Has the gateway ask for its keys now, which an isolate does every few minutes for all requests. */
 async function knowKeys(upstream: Upstream): Promise<void> {
-  for (let n = 0; n < 2; n++) await (await post(upstream.mcp, initializeMessage())).text();
+  await (await post(upstream.mcp, initializeMessage())).text();
   // The handshake that introduced the server is over.
   await upstream.receives("DELETE");
 }

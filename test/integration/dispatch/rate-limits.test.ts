@@ -1,5 +1,6 @@
 /** How often one may call: at the front doors, before anything of a request is read. */
 
+// Has an isolate of its own: all of it shares one number of requests per minute.
 import { beforeAll, describe, test } from "vitest";
 
 import { until } from "../bounded.ts";

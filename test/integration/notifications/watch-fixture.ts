@@ -4,13 +4,11 @@ import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { inject } from "vitest";
 
-import { LIST_TOPICS, type News, type Topic } from "../../../src/catalog/feeds.ts";
+import type { News, Topic } from "../../../src/catalog/feeds.ts";
 import { WatchManager } from "../../../src/notifications/source/watch-manager.ts";
 import type { UpstreamTarget } from "../../../src/upstream/target.ts";
 import { until } from "../bounded.ts";
 import type { Upstream } from "../upstream.ts";
-
-const BRANCHES = 32;
 
 export interface Published {
   readonly branch: number;
@@ -32,6 +30,8 @@ export class WatchFixture {
   readonly outdated: (readonly Topic[])[] = [];
   readonly #object = env.SESSIONS.newUniqueId();
   readonly #options: WatchFixtureOptions;
+  /** Every topic that a branch has added. */
+  readonly #added = new Map<number, Set<Topic>>();
   #manager: WatchManager | undefined;
 
   constructor(upstream: Upstream, options: WatchFixtureOptions = {}) {
@@ -68,6 +68,9 @@ export class WatchFixture {
   }
 
   add(branch: number, ...topics: Topic[]): Promise<readonly Topic[]> {
+    const added = this.#added.get(branch) ?? new Set();
+    this.#added.set(branch, added);
+    for (const topic of topics) added.add(topic);
     return this.run((manager) => manager.watch(branch, { add: topics, remove: [] }));
   }
 
@@ -103,13 +106,12 @@ export class WatchFixture {
     return told;
   }
 
-  /** Nobody wants to hear of anything. */
+  /** Ends every subscription. */
   async leave(): Promise<void> {
     await this.run(async (manager) => {
-      const uris = [...Array(2000).keys()].map((n): Topic => `uri:file:///${n}`);
-      const remove = [...LIST_TOPICS, ...uris, "uri:file:///a", "uri:file:///b"] as const;
-      for (let branch = 0; branch < BRANCHES; branch++)
-        await manager.watch(branch, { add: [], remove });
+      for (const [branch, topics] of this.#added) {
+        await manager.watch(branch, { add: [], remove: [...topics] });
+      }
     });
   }
 

@@ -1,5 +1,6 @@
 /** What a modern client's calls of a legacy server cost, counted where it happens. */
 
+// Has an isolate of its own: it counts the costs of everything.
 import { evictDurableObject } from "cloudflare:test";
 import { describe, test } from "vitest";
 

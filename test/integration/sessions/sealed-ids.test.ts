@@ -3,6 +3,7 @@
  * forged, no object ever hears.
  */
 
+// Has an isolate of its own: it counts the costs of everything.
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeAll, describe, test, vi } from "vitest";
 

@@ -1,0 +1,29 @@
+/** Changes the configuration of the Worker under test for one file. */
+
+import { abortAllDurableObjects } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+
+import { forgetConfigs } from "../../src/config/config.ts";
+
+type Variables = Partial<Record<"LIMITS" | "MCP_SERVERS", string>>;
+
+let usual: Variables | undefined;
+
+/**
+ * To be called before the first request of a file, since an object keeps the configuration with which it
+ * came to life.
+ */
+export function changeConfiguration(variables: Variables): void {
+  usual ??= { LIMITS: String(env["LIMITS"]), MCP_SERVERS: String(env["MCP_SERVERS"]) };
+  Object.assign(env, variables);
+  forgetConfigs();
+}
+
+/** Undoes the changes of the file before, and ends the objects that know them. */
+export async function restoreConfiguration(): Promise<void> {
+  if (usual === undefined) return;
+  Object.assign(env, usual);
+  usual = undefined;
+  forgetConfigs();
+  await abortAllDurableObjects();
+}
