@@ -83,7 +83,7 @@ async function countTokenRequests(): Promise<number> {
 }
 
 describe("a real OpenID provider", () => {
-  test("says who signed in", async ({ expect }) => {
+  test("identifies who signed in", async ({ expect }) => {
     expect(await signIn(provider(), "alice", true)).toEqual({
       kind: "identity",
       identity: {
@@ -99,7 +99,7 @@ describe("a real OpenID provider", () => {
     });
   });
 
-  test("B109: says who is not on the list", async ({ expect }) => {
+  test("B109: identifies a person who is not on the list", async ({ expect }) => {
     expect(await signIn(provider(), "bob")).toMatchObject({ reason: "not-allowed" });
     const byGroup = provider({ allow: { ...NO_ONE_ALLOWED, groups: ["staff"] } });
     expect(await signedIn(byGroup, "bob")).toMatchObject({
@@ -107,7 +107,7 @@ describe("a real OpenID provider", () => {
     });
   });
 
-  test("signs the same person in anew when asked to", async ({ expect }) => {
+  test("signs the same person in again when asked to", async ({ expect }) => {
     const browser = newBrowser();
     const at = provider();
     await travel((await begin(at)).location, "alice", browser);
@@ -117,7 +117,7 @@ describe("a real OpenID provider", () => {
     expect(page.text).toContain("User name");
   });
 
-  test("says that somebody cancelled", async ({ expect }) => {
+  test("reports that a person cancelled", async ({ expect }) => {
     const browser = newBrowser();
     const { memory, location } = await begin(provider());
     const page = await browser.submit(await browser.visit(location), { button: "Cancel" });
@@ -129,7 +129,7 @@ describe("a real OpenID provider", () => {
     });
   });
 
-  test("takes a code once, and with its own verifier", async ({ expect }) => {
+  test("accepts a code once, and with its own verifier", async ({ expect }) => {
     const at = provider();
     const { memory, location } = await begin(at);
     const end = { url: await travel(location), state: STATE, callback: CALLBACK };
@@ -162,7 +162,7 @@ describe("a real OpenID provider", () => {
     },
   );
 
-  test("is refused in words while it is out of reach", async ({ expect }) => {
+  test("causes a refusal with a sentence while it is unreachable", async ({ expect }) => {
     await turn(ISSUER, { isOut: true });
     const start = { state: STATE, callback: CALLBACK, fresh: false };
     expect(await provider().begin(start)).toMatchObject({ reason: "provider-unreachable" });
@@ -190,7 +190,7 @@ describe("a recheck at a real OpenID provider", () => {
     expect((await at.recheck(upkeep, identity)).kind).toBe("ended");
   });
 
-  test("ends for whoever left the group", async ({ expect }) => {
+  test("ends for a person who left the group", async ({ expect }) => {
     const at = provider({ allow: { ...NO_ONE_ALLOWED, groups: ["mcp-users"] } });
     const { identity, upkeep } = await signedIn(at);
     await turn(ISSUER, { change: { alice: { groups: ["staff"] } } });

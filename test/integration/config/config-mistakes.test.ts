@@ -100,7 +100,7 @@ describe("a mistake in the configuration", () => {
     },
   );
 
-  test("several are answered with one sentence each", async ({ expect }) => {
+  test("is answered with a sentence for each one", async ({ expect }) => {
     const vars = { AUTH_MODE: "?", LIMITS: { a: 1 }, MCP_SERVERS: { b: {} } };
     const response = await worker.fetch(new Request(`${ORIGIN}/health`), { ...env, ...vars });
     expect(response.status).toBe(503);

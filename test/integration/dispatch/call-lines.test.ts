@@ -35,8 +35,8 @@ function linesOf(method: string): () => Promise<unknown> {
   return () => until(find, `the line of ${method}`);
 }
 
-describe("there is one line", () => {
-  test("of a listener, once it is acknowledged", async ({ expect }) => {
+describe("one log line is written", () => {
+  test("for a listener, once it is acknowledged", async ({ expect }) => {
     const lines = linesOf("subscriptions/listen");
     const notifications = { toolsListChanged: true };
     const response = await modern({ mcp: "/mcp" }, "subscriptions/listen", { notifications });
@@ -44,7 +44,7 @@ describe("there is one line", () => {
     await response.body?.cancel();
   });
 
-  test("of a listener that is refused", async ({ expect }) => {
+  test("for a listener that is refused", async ({ expect }) => {
     const lines = linesOf("subscriptions/listen");
     const notifications = { toolsListChanged: true, taskIds: ["a"] };
     // To listen to tasks takes a client that declares them (tasks, notifications: MUST).
@@ -52,7 +52,7 @@ describe("there is one line", () => {
     expect(await lines()).toMatchObject([{ server: "*", outcome: "error:-32021" }]);
   });
 
-  test("of how several servers introduce themselves", async ({ expect }) => {
+  test("for the introduction of several servers", async ({ expect }) => {
     const lines = linesOf("server/discover");
     await responseIn(await modern({ mcp: "/mcp" }, "server/discover", {}));
     expect(await lines()).toMatchObject([{ server: "*", outcome: "ok" }]);

@@ -36,7 +36,7 @@ describe("a modern client of a modern upstream", () => {
 });
 
 describe("without a Durable Object", () => {
-  test("a legacy client gets its initialize, its pings and its readiness answered", async ({
+  test("a legacy client's initialize, pings and notifications/initialized are answered", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy" });
@@ -52,7 +52,7 @@ describe("without a Durable Object", () => {
     expect(await listDurableObjectIds(env.SESSIONS)).toHaveLength(objects.length);
   });
 
-  test("an upstream introduces itself: a handshake and its end, once for all alike", async ({
+  test("an upstream is introduced by one handshake and its end for all clients of one kind", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy" });
@@ -179,7 +179,7 @@ describe("an open GET stream", () => {
     await stream.cancel();
   });
 
-  test("costs one request, one message and one row when something is said", async ({ expect }) => {
+  test("costs one request, one message and one row for a notification", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.inUse(upstream.mcp);
     const stream = await session.listen();

@@ -86,7 +86,7 @@ describe("a legacy client of an upstream that speaks the modern era only", () =>
     expect(await upstream.sent("initialize")).toHaveLength(3);
   });
 
-  test("that is configured so is not asked for another", async ({ expect }) => {
+  test("that is configured so is not probed", async ({ expect }) => {
     const upstream = await Upstream.take({ ...MODERN_ONLY, server: "dual" }, "modern");
     const session = await Session.inUse(upstream.mcp);
     expect(await responseIn(await session.callTool())).toHaveProperty("result");
@@ -147,14 +147,14 @@ describe("a modern client of an upstream that speaks the legacy era only", () =>
     expect(calls[0]?.body?.params).toEqual({ name: "work", arguments: {} });
   });
 
-  test("that is configured so is not asked", async ({ expect }) => {
+  test("that is configured so is not probed", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "dual" }, "legacy");
     expect(await responseIn(await modernCall(upstream))).toHaveProperty("result");
     const versions = (await upstream.log()).map(({ headers }) => headers["mcp-protocol-version"]);
     expect(versions).not.toContain(MODERN);
   });
 
-  test("is told apart from one that is not there", async ({ expect }) => {
+  test("is distinguished from an unreachable one", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { initialize: [{ status: 503, isLasting: true }] },
@@ -200,7 +200,7 @@ describe("a probe that proves nothing", () => {
     },
   );
 
-  test("-32020 on the probe is asked about once more", async ({ expect }) => {
+  test("with -32020 is repeated once", async ({ expect }) => {
     const mismatch = jsonOf({ error: { code: -32020, message: "?" } }, 400);
     const upstream = await Upstream.take({
       server: "modern",
@@ -210,7 +210,9 @@ describe("a probe that proves nothing", () => {
     expect(await upstream.sent("server/discover")).toHaveLength(2);
   });
 
-  test("revisions that nobody knows yet are said, without falling back", async ({ expect }) => {
+  test("with unknown revisions gets an error that lists them, and no fallback", async ({
+    expect,
+  }) => {
     const data = { supported: ["2031-01-01"], requested: MODERN };
     const upstream = await Upstream.take({
       server: "modern",
@@ -227,7 +229,7 @@ describe("a probe that proves nothing", () => {
   });
 });
 
-test("an upstream of both eras is spoken to in the client's", async ({ expect }) => {
+test("an upstream of both eras is called in the client's era", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "dual" });
   const session = await Session.open(upstream.mcp);
   expect(await responseIn(await session.callTool())).toHaveProperty("result");
@@ -244,7 +246,7 @@ async function runsOf(upstream: Upstream): Promise<readonly Recorded[]> {
   return (await upstream.sent("tools/call")).filter(({ status }) => status === 200);
 }
 
-describe("an upstream that changes its era is found out by the next call, which runs once,", () => {
+describe("a change of an upstream's era is detected by the next call, which runs once,", () => {
   const LEGACY_ONLY: Script = { server: "legacy", tools: [TOOL] };
 
   test("of a modern client", async ({ expect }) => {

@@ -75,7 +75,7 @@ function textOf({ result }: Message): unknown {
 }
 
 describe("a server that is called too often", () => {
-  test("is spared, and others are not", async ({ expect }) => {
+  test("gets no more calls, and others still do", async ({ expect }) => {
     let passed = 0;
     for (const [era, ask] of await clients()) {
       let refused: unknown;
@@ -97,7 +97,9 @@ describe("a server that is called too often", () => {
 });
 
 describe("a server that does not answer", () => {
-  test("is left in peace for a while, others are called, and it comes back", async ({ expect }) => {
+  test("gets no calls for a while, others do, and later calls reach it again", async ({
+    expect,
+  }) => {
     const [[, legacy], [, ask]] = (await clients()) as [[string, Ask], [string, Ask]];
     for (let n = 0; n < 2; n++) {
       expect((await call(ask, failing)).error?.data).toMatchObject({ reason: "unreachable" });
@@ -115,7 +117,7 @@ describe("a server that does not answer", () => {
     expect(await call(legacy, failing)).toHaveProperty("result");
   });
 
-  test("is left in peace over the bridge too", async ({ expect }) => {
+  test("gets no calls over the bridge, either", async ({ expect }) => {
     const [, [, ask]] = (await clients()) as [[string, Ask], [string, Ask]];
     for (let n = 0; n < 2; n++) {
       expect((await call(ask, older)).error?.data).toEqual({
@@ -128,7 +130,7 @@ describe("a server that does not answer", () => {
 });
 
 describe("an answer that is too large", () => {
-  test("is replaced by what says so", async ({ expect }) => {
+  test("is replaced by an error that says so", async ({ expect }) => {
     for (const [era, ask] of await clients()) {
       expect([era, textOf(await call(ask, huge))]).toEqual([
         ...[era, expect.stringMatching(/^The answer of upstream ".*" has 50\d\d bytes; LIMITS\./)],
@@ -143,7 +145,9 @@ describe("an answer that is too large", () => {
 });
 
 describe("a tool that is forbidden", () => {
-  test("is one that is not there, at every endpoint and in both eras", async ({ expect }) => {
+  test("gets the error of an unknown tool, at every endpoint and in both eras", async ({
+    expect,
+  }) => {
     for (const [path, prefix] of [
       ["/mcp", `${guarded.slug}__`],
       [guarded.mcp, ""],

@@ -57,7 +57,7 @@ test("the id of a request is in the error about a progress token that is too lon
   expect(await responseIn(response)).toMatchObject({ id: "id-1", error: { code: -32600 } });
 });
 
-test("a request that is cancelled before anything was said of it gets a stream without a response", async ({
+test("a request that is cancelled before its first message gets a stream without a response", async ({
   expect,
 }) => {
   const upstream = await Upstream.take({
@@ -83,7 +83,7 @@ describe("a body that is not UTF-8", () => {
     Uint8Array.from([...bytes('{"jsonrpc":"2.0","id":1,"method":"ping"}'), 0xc3]),
   ];
 
-  test.for(BODIES)("is refused at every door", async (body, { expect }) => {
+  test.for(BODIES)("is refused by every transport", async (body, { expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
     const sse = await SseSession.open(upstream.sse);
@@ -111,7 +111,7 @@ describe("a body that is not UTF-8", () => {
     await sse.stream.cancel();
   });
 
-  test("a body with a byte order mark is taken", async ({ expect }) => {
+  test("a body with a byte order mark is accepted", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const response = await post(upstream.mcp, `\uFEFF${JSON.stringify(initializeMessage())}`);
     expect(await responseIn(response)).toHaveProperty("result");
@@ -139,7 +139,7 @@ test.for([undefined, null, "gone", { reason: "gone" }, { uri: null }])(
   },
 );
 
-test("the request that finds out the era of a server says who asks", async ({ expect }) => {
+test("the request that detects the era of a server names the client", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "legacy" });
   await (await modern(upstream, "tools/list")).text();
   const [probe] = await upstream.sent("server/discover");

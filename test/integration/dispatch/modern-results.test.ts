@@ -6,7 +6,7 @@ import { MODERN, modern, modernCall } from "../client.ts";
 import { responseIn } from "../event-reader.ts";
 import { jsonOf, Upstream } from "../upstream.ts";
 
-test("server/discover tells the gateway's revisions and the upstream's capabilities", async ({
+test("server/discover returns the gateway's revisions and the upstream's capabilities", async ({
   expect,
 }) => {
   const upstream = await Upstream.take({
@@ -59,7 +59,9 @@ describe("results are completed", () => {
     });
   });
 
-  test("but an unknown type of result is an error that names the upstream", async ({ expect }) => {
+  test("except one of an unknown type, which becomes an error that names the upstream", async ({
+    expect,
+  }) => {
     const upstream = await Upstream.take({
       server: "modern",
       reactions: { "tools/call": [jsonOf({ result: { resultType: "weird" } })] },

@@ -41,7 +41,9 @@ describe("progress", () => {
     },
   );
 
-  test("that nobody asked for, or of another's token, is dropped", async ({ expect }) => {
+  test("without a request for it, or with the token of another request, is dropped", async ({
+    expect,
+  }) => {
     const foreign = {
       method: "notifications/progress",
       params: { progressToken: "other", progress: 1 },
@@ -61,7 +63,7 @@ describe("progress", () => {
   });
 });
 
-test("a request of the server's is neither passed on nor answered", async ({ expect }) => {
+test("a request of the server is neither passed on nor answered", async ({ expect }) => {
   const ask = { id: "ask", method: "roots/list" };
   const upstream = await Upstream.take({
     server: "modern",
@@ -94,7 +96,7 @@ describe("the stream", () => {
     });
   });
 
-  test("is opened for a slow answer, and kept alive", async ({ expect }) => {
+  test("opens for a slow answer, and is kept alive", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "modern",
       reactions: { "tools/call": [{ ...jsonOf(MODERN_ANSWER), heldBy: "late" }] },
@@ -108,7 +110,7 @@ describe("the stream", () => {
     expect(await stream.rest()).toEqual([]);
   });
 
-  test("cancels the upstream's when it is closed", async ({ expect }) => {
+  test("cancels the upstream's stream when it is closed", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "modern",
       reactions: { "tools/call": [{ ...streamOf(event(progress(1))), end: "never" }] },

@@ -278,7 +278,7 @@ describe("rejects", () => {
   });
 });
 
-test("a notification is taken with 202 and goes nowhere", async ({ expect }) => {
+test("a notification is answered with 202 and dropped", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "modern" });
   for (const params of [undefined, { _meta: META, requestId: 1 }]) {
     const notice = { jsonrpc: "2.0", method: "notifications/cancelled", params };

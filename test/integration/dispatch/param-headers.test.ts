@@ -102,7 +102,7 @@ describe("Mcp-Param-*", () => {
     expect(result?.["tools"]).toEqual([TOOL]);
   });
 
-  test("-32020 of the upstream makes the gateway learn the schema anew, and send once more", async ({
+  test("-32020 of the upstream makes the gateway read the schema again, and send once more", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "modern" });
@@ -124,7 +124,9 @@ describe("Mcp-Param-*", () => {
     expect(calls.at(-1)?.headers["mcp-param-region"]).toBe("eu");
   });
 
-  test("are judged by the newest schema, which the client may know first", async ({ expect }) => {
+  test("are checked against the newest schema, which the client may know first", async ({
+    expect,
+  }) => {
     const upstream = await Upstream.take({ server: "modern", tools: [TOOL] });
     expect(await responseIn(await work(upstream, ARGUMENTS, HEADERS))).toHaveProperty("result");
     const inputSchema = {
@@ -153,7 +155,7 @@ describe("Mcp-Param-*", () => {
     }
   });
 
-  test("-32020 again and again is the answer, after two deliveries", async ({ expect }) => {
+  test("-32020 is returned after two deliveries", async ({ expect }) => {
     const error = { code: -32020, message: "Header mismatch" };
     const upstream = await Upstream.take({
       server: "modern",
@@ -165,7 +167,7 @@ describe("Mcp-Param-*", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(2);
   });
 
-  test("-32020 from a call that had begun is not sent again", async ({ expect }) => {
+  test("-32020 from a call that had begun causes no second delivery", async ({ expect }) => {
     const error = { code: -32020, message: "Header mismatch" };
     const reaction = streamOf(event(progress(1)), event({ id: "{{id}}", error }));
     const upstream = await Upstream.take({

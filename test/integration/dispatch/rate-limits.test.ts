@@ -38,7 +38,7 @@ async function comesBack(upstream: Upstream): Promise<void> {
 }
 
 describe("a client that calls too often", () => {
-  test("gets 429 at every door of every endpoint, and nothing reaches a server", async ({
+  test("gets 429 from every transport of every endpoint, and nothing reaches a server", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "dual" });
@@ -82,7 +82,7 @@ describe("a client that calls too often", () => {
     await refusal.body?.cancel();
   });
 
-  test("still has what is no call", async ({ expect }) => {
+  test("can still load what is not an MCP request", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "modern" });
     const { refusal } = await tooOften(() => send(upstream.mcp));
     await refusal.body?.cancel();

@@ -90,7 +90,7 @@ function notAsked(slug: string): string {
 const PAIRINGS = ERAS.flatMap((client) => SERVERS.map((server) => ({ client, server })));
 
 describe.for(PAIRINGS)("a $client client of a $server server", ({ client, server }) => {
-  test("reads who asks, and sees every character of the question", async ({ expect }) => {
+  test("sees who asks, and every character of the question", async ({ expect }) => {
     const { slug } = upstreams[server];
     const message =
       "\u001B[2K\r\u0008\u202E\u2066[bank]\u200B\u{E0041} Your PIN?\n\tIn\r\nfull\u2028";
@@ -150,7 +150,7 @@ describe.for(PAIRINGS)("a $client client of a $server server", ({ client, server
     expect(asked).toMatchObject({ mode: "url", url, message: `[${slug}] Look` });
   });
 
-  test("takes no error of the server for one of the gateway's", async ({ expect }) => {
+  test("does not mistake an error of the server for one of the gateway", async ({ expect }) => {
     const { slug } = upstreams[server];
     const data = { upstream: "bank", reason: "unreachable", retryAfter: 1, status: 503, own: [1] };
     await react(server, jsonOf({ error: { code: -32603, message: "No", data } }));
@@ -162,7 +162,7 @@ describe.for(PAIRINGS)("a $client client of a $server server", ({ client, server
     expect((await callAs(client, slug)).error?.data).toEqual(plain);
   });
 
-  test("takes no _meta of the server for the gateway's", async ({ expect }) => {
+  test("does not mistake _meta of the server for the gateway's", async ({ expect }) => {
     const { slug } = upstreams[server];
     const { kept } = FORGED;
     const resource = { uri: "a:b", text: "x", _meta: FORGED };

@@ -40,7 +40,7 @@ function nested(depth: number): string {
 }
 
 describe("a body", () => {
-  test("at the limit is taken, whole or in chunks", async ({ expect }) => {
+  test("at the limit is accepted, whole or in chunks", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
     const text = messageOf(MAX_BODY_BYTES);

@@ -43,7 +43,9 @@ test("the first event names where to post, on the same origin, with the session'
   await session.stream.cancel();
 });
 
-test("every POST is answered Accepted, every answer comes on the stream", async ({ expect }) => {
+test("every POST is answered with Accepted, and every response arrives on the stream", async ({
+  expect,
+}) => {
   const upstream = await Upstream.take({
     server: "legacy",
     reactions: { "tools/call": [streamOf(event(progress(1)), event(ANSWER))] },
@@ -146,7 +148,9 @@ test("events have no ids, and the stream is kept alive", async ({ expect }) => {
   await session.stream.cancel();
 });
 
-test("what the server says of itself arrives, and its question is answered", async ({ expect }) => {
+test("messages that the server initiates arrive, and its question is answered", async ({
+  expect,
+}) => {
   const upstream = await Upstream.take({
     server: "legacy",
     reactions: {
@@ -223,7 +227,7 @@ describe("refuses", () => {
     },
   );
 
-  test("a request before initialize, once, and goes on", async ({ expect }) => {
+  test("a request before initialize once, and continues", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await SseSession.connect(upstream.sse);
     const [status] = await session.post({ id: 1, method: "tools/list" });
@@ -275,7 +279,7 @@ describe("a session", () => {
     await session.stream.cancel();
   });
 
-  test("is over when its stream is closed, there and at the upstream", async ({ expect }) => {
+  test("ends when its stream is closed, at the gateway and at the upstream", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await SseSession.open(upstream.sse);
     await upstream.receives("GET");
@@ -286,7 +290,7 @@ describe("a session", () => {
     await expect.poll(async () => (await upstream.used()).map(methodOf)).toContain("DELETE");
   });
 
-  test("is over when its stream broke and nobody came back", async ({ expect }) => {
+  test("ends when its stream broke and its client did not reconnect", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await SseSession.open(upstream.sse);
     await upstream.receives("GET");
@@ -304,7 +308,7 @@ describe("a session", () => {
     await session.stream.cancel();
   });
 
-  test("whose upstream fails initialize gets the error on its stream, and may try again", async ({
+  test("whose upstream fails initialize gets the error on its stream, and may retry", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({
@@ -333,7 +337,7 @@ describe("while the handshake is under way", () => {
   };
   const held = { ...jsonOf({ result: handshake }), heldBy: "handshake" };
 
-  test("a second initialize is refused, and opens nothing", async ({ expect }) => {
+  test("a second initialize is refused, and opens no session", async ({ expect }) => {
     const reactions = { initialize: [held, held] };
     const upstream = await Upstream.take({ server: "legacy", reactions });
     const session = await SseSession.connect(upstream.sse);
@@ -349,7 +353,7 @@ describe("while the handshake is under way", () => {
     await session.stream.cancel();
   });
 
-  test("a client that goes leaves no session behind at the upstream", async ({ expect }) => {
+  test("a client that disconnects leaves no session at the upstream", async ({ expect }) => {
     const headers = { ...held.headers, "Mcp-Session-Id": "left-behind" };
     const reactions = { initialize: [{ ...held, headers }] };
     const upstream = await Upstream.take({ server: "legacy", reactions });

@@ -264,7 +264,7 @@ describe("MCP-Protocol-Version", () => {
     },
   );
 
-  test("of another revision opens no stream, and ends nothing", async ({ expect }) => {
+  test("of another revision opens no stream, and ends no session", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp, { revision: "2025-06-18" });
     const headers = { ...session.headers, "MCP-Protocol-Version": "2025-11-25" };

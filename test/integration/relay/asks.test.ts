@@ -70,7 +70,7 @@ describe("a question in mid-call", () => {
     },
   );
 
-  test("may be answered with an error, which passes as it is", async ({ expect }) => {
+  test("may be answered with an error, which passes unchanged", async ({ expect }) => {
     const upstream = await asking({ id: 1, method: "sampling/createMessage", params: {} });
     const session = await Session.open(upstream.mcp, { capabilities: CAPABILITIES });
     const call = new EventReader(await session.callTool());
@@ -80,7 +80,9 @@ describe("a question in mid-call", () => {
     await finish(upstream, call);
   });
 
-  test("is answered once: a second answer, and one to nothing, go nowhere", async ({ expect }) => {
+  test("is answered once: a second answer, and one to an unknown id, are dropped", async ({
+    expect,
+  }) => {
     const upstream = await asking({ id: 1, method: "roots/list" });
     const session = await Session.open(upstream.mcp, { capabilities: CAPABILITIES });
     const call = new EventReader(await session.callTool());
@@ -99,7 +101,7 @@ describe("a question in mid-call", () => {
     ]);
   });
 
-  test("several at once: each answer finds its own", async ({ expect }) => {
+  test("is paired with its own answer among several", async ({ expect }) => {
     const upstream = await asking(
       { id: "a", method: "roots/list" },
       { id: "b", method: "roots/list" },
@@ -128,7 +130,7 @@ describe("a question in mid-call", () => {
     await finish(upstream, call);
   });
 
-  test("withdrawn by the server is cancelled at the client, and no answer is sent", async ({
+  test("that the server withdraws is cancelled at the client, and no answer is sent", async ({
     expect,
   }) => {
     const upstream = await asking(
@@ -147,7 +149,7 @@ describe("a question in mid-call", () => {
     expect((await upstream.log()).filter(({ body }) => body?.id === 9)).toEqual([]);
   });
 
-  test("still open when the call is answered is cancelled at the client", async ({ expect }) => {
+  test("that is open when the call is answered is cancelled at the client", async ({ expect }) => {
     const upstream = await asking({ id: 9, method: "elicitation/create", params: {} });
     const session = await Session.open(upstream.mcp, { capabilities: CAPABILITIES });
     const call = new EventReader(await session.callTool("work", {}, "mine"));
@@ -160,7 +162,7 @@ describe("a question in mid-call", () => {
     ]);
   });
 
-  test("that the client never answers ends in an error for the asker", async ({ expect }) => {
+  test("that the client never answers ends in an error for the server", async ({ expect }) => {
     const upstream = await asking({ id: 9, method: "elicitation/create", params: {} });
     const session = await Session.open(upstream.mcp, { capabilities: CAPABILITIES });
     const call = new EventReader(await session.callTool());
@@ -198,7 +200,7 @@ describe("a question in mid-call", () => {
 });
 
 describe("a question outside of any call", () => {
-  test("goes out on the GET stream, and the answer back", async ({ expect }) => {
+  test("goes out on the GET stream, and its answer reaches the server", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp, { capabilities: CAPABILITIES });
     const standing = await session.listen();

@@ -105,7 +105,7 @@ describe("a client's own session", () => {
     await listener.stream.cancel();
   });
 
-  test("is where a change is told that the feed tells of too: once", async ({ expect }) => {
+  test("delivers a change once that the feed announces, too", async ({ expect }) => {
     const upstream = await takeLegacy([A, B], [updated(A)]);
     const listener = await listen(upstream, [A, B]);
     await call(upstream);
@@ -121,7 +121,7 @@ describe("a client's own session", () => {
     await listener.stream.cancel();
   });
 
-  test("is left by each who hangs up, and listened to no longer after the last", async ({
+  test("loses each listener that hangs up, and is not listened to after the last", async ({
     expect,
   }) => {
     const upstream = await takeLegacy([], []);
@@ -148,7 +148,9 @@ describe("a client's own session", () => {
     await upstream.receives("DELETE");
   });
 
-  test("is nothing to another principal, who hears by the feed", async ({ expect }) => {
+  test("is not used for another principal, who is notified through the feed", async ({
+    expect,
+  }) => {
     const upstream = await takeLegacy([B], [updated(A)]);
     const listener = await listen(upstream, [A, B]);
     const other = new BridgeClient(upstream, { principal: "another", capabilities: {} });
@@ -161,7 +163,7 @@ describe("a client's own session", () => {
     await listener.stream.cancel();
   });
 
-  test("that is forgotten is subscribed anew, before the call is sent again", async ({
+  test("that the server has forgotten is subscribed again before the call is repeated", async ({
     expect,
   }) => {
     const upstream = await takeLegacy([], []);
@@ -201,7 +203,7 @@ describe("the object that holds the session", () => {
     },
   );
 
-  test("is lost while it listens, and listens again", async ({ expect }) => {
+  test("is lost while it listens, and its next life listens again", async ({ expect }) => {
     const upstream = await takeLegacy([], [updated(A)]);
     const listener = await listen(upstream, [A]);
     await call(upstream);
@@ -218,7 +220,7 @@ describe("the object that holds the session", () => {
     await untilLines(upstream, [`+${A}`, "call", `+${A}`, "call", `-${A}`]);
   });
 
-  test("is emptied though somebody listens, when no tool was ever called", async ({ expect }) => {
+  test("is emptied despite a listener when no tool was ever called", async ({ expect }) => {
     const upstream = await takeLegacy([], [updated(A)]);
     const { value: listener, bridge } = await bridgesOf(() => listen(upstream, [A]));
     await listeningClients(bridge, 1);

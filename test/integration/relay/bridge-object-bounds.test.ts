@@ -27,7 +27,7 @@ describe("a call that is asked at length", () => {
     await upstream.receives("notifications/cancelled");
   });
 
-  test("is asked what there is room for", async ({ expect }) => {
+  test("gets the questions that fit", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [streamOf(ask("s1", 50_000), { gate: "go-on" }, event(ANSWER))] },

@@ -23,7 +23,7 @@ async function costsOf(act: () => Promise<unknown>): Promise<Costs> {
 const ELICIT = { id: "s1", method: "elicitation/create", params: { message: "Sure?" } };
 
 describe("a modern client of a legacy upstream", () => {
-  test("costs a call of an object and a request for each call, and no row", async ({ expect }) => {
+  test("costs one object call and one request for each call, and no row", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const client = new BridgeClient(upstream, { capabilities: {} });
     await client.call();
@@ -36,7 +36,7 @@ describe("a modern client of a legacy upstream", () => {
     });
   });
 
-  test("that is asked something costs rows for what may be asked for again", async ({ expect }) => {
+  test("that is asked a question costs the rows that a retry needs", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [streamOf(event(ELICIT), { gate: "go-on" }, event(ANSWER))] },
@@ -54,7 +54,7 @@ describe("a modern client of a legacy upstream", () => {
     expect(asking.rowsWritten).toBeGreaterThanOrEqual(6);
   });
 
-  test("leaves an object that is let go when nothing runs", async ({ expect }) => {
+  test("leaves an object that can be evicted when no call is running", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [streamOf(event(ELICIT), { gate: "go-on" }, event(ANSWER))] },

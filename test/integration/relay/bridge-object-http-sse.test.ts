@@ -33,7 +33,9 @@ describe("a call at a server of HTTP+SSE", () => {
     expect(await upstream.sessions()).toHaveLength(1);
   });
 
-  test("hears progress and logs, and is asked, round by round", async ({ expect }) => {
+  test("gets progress and log messages, and is asked questions in several rounds", async ({
+    expect,
+  }) => {
     const log = { method: "notifications/message", params: { level: "error", data: "x" } };
     const upstream = await take(
       saying(
@@ -59,7 +61,7 @@ describe("a call at a server of HTTP+SSE", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("that is parked is not asked what another call is asked", async ({ expect }) => {
+  test("that is parked gets no question of another call", async ({ expect }) => {
     // The upstream says what a call brings on the newest stream.
     const upstream = await take(
       saying(event(elicit("a"))),
@@ -85,7 +87,7 @@ describe("a call at a server of HTTP+SSE", () => {
     expect(new Set(sessions.slice(0, 3)).size).toBe(3);
   });
 
-  test("waits while as many run as there may be, and takes the first that is free", async ({
+  test("waits while the maximum number of calls is running, and takes the first session that is free", async ({
     expect,
   }) => {
     const upstream = await take(
@@ -118,7 +120,7 @@ describe("a call at a server of HTTP+SSE", () => {
     }
   });
 
-  test("whose stream breaks while it is parked leaves one error", async ({ expect }) => {
+  test("whose stream breaks while it is parked ends in one error", async ({ expect }) => {
     const upstream = await take(saying(event(elicit("s1"))));
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
@@ -130,7 +132,7 @@ describe("a call at a server of HTTP+SSE", () => {
     expect((await client.call()).result).toBeDefined();
   });
 
-  test("whose holder is lost while it is parked leaves one error", async ({ expect }) => {
+  test("whose holder is lost while it is parked ends in one error", async ({ expect }) => {
     const upstream = await take(saying(event(elicit("s1"))));
     const client = new BridgeClient(upstream);
     const asked = await client.asked();

@@ -45,7 +45,9 @@ async function continueWith(upstream: Upstream, ...messages: readonly Json[]): P
 const lose = (): Promise<void> => abortAllDurableObjects();
 
 describe("while its holder is lost, a parked call", () => {
-  test("is taken up by its event ids, and answered where it was asked", async ({ expect }) => {
+  test("is resumed by its event ids, and answered in the session that it was asked in", async ({
+    expect,
+  }) => {
     const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
@@ -67,7 +69,7 @@ describe("while its holder is lost, a parked call", () => {
     expect(await upstream.sent("POST")).toHaveLength(1);
   });
 
-  test("is taken up at the level of log messages that it comes back with", async ({ expect }) => {
+  test("is resumed with the log level of its retry", async ({ expect }) => {
     const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
@@ -82,9 +84,7 @@ describe("while its holder is lost, a parked call", () => {
     expect(told?.body?.params).toEqual({ level: "info" });
   });
 
-  test("is let go with its holder before anybody comes back, and taken up all the same", async ({
-    expect,
-  }) => {
+  test("is resumed by a retry that comes after its holder was evicted", async ({ expect }) => {
     const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
@@ -101,7 +101,7 @@ describe("while its holder is lost, a parked call", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("is asked on, and is taken up again", async ({ expect }) => {
+  test("gets another question, and is resumed a second time", async ({ expect }) => {
     const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
     const client = new BridgeClient(upstream);
     const first = await client.asked();
@@ -120,7 +120,7 @@ describe("while its holder is lost, a parked call", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("is taken up in its own stream, wherever it was asked", async ({ expect }) => {
+  test("is resumed on its own stream, whatever stream its question came on", async ({ expect }) => {
     const upstream = await calling(event(progress(1), { id: "e-1" }), NEVER);
     const client = new BridgeClient(upstream, { meta: { progressToken: 1 } });
     const sent = client.send("tools/call", { name: "work", arguments: {} });
@@ -133,7 +133,7 @@ describe("while its holder is lost, a parked call", () => {
     expect((await upstream.sent("GET")).at(-1)?.headers["last-event-id"]).toBe("e-1");
   });
 
-  test("without event ids ends in one error, and its server is told to stop", async ({
+  test("without event ids ends in one error, and is cancelled at its server", async ({
     expect,
   }) => {
     const upstream = await calling(event(ELICIT), NEVER);
@@ -170,7 +170,7 @@ describe("while its holder is lost, a parked call", () => {
 });
 
 describe("a call whose holder is lost in the middle of it", () => {
-  test("and that was not parked ends in one error, and is not sent again", async ({ expect }) => {
+  test("while it was not parked ends in one error, and is not sent again", async ({ expect }) => {
     const upstream = await calling(event(progress(1)), NEVER);
     const sent = new BridgeClient(upstream, { meta: { progressToken: 5 } }).send("tools/call", {
       name: "work",
@@ -183,7 +183,7 @@ describe("a call whose holder is lost in the middle of it", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("before anything was said ends in the same error", async ({ expect }) => {
+  test("before its first message ends in the same error", async ({ expect }) => {
     const upstream = await calling(NEVER);
     const sent = new BridgeClient(upstream).send("tools/call", { name: "work" });
     await upstream.receives("tools/call");
@@ -192,7 +192,7 @@ describe("a call whose holder is lost in the middle of it", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("after its questions were answered is taken up for the client that waits", async ({
+  test("after its questions were answered is resumed for the client that waits", async ({
     expect,
   }) => {
     const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
@@ -230,7 +230,7 @@ describe("a server that goes while its call is parked", () => {
     },
   );
 
-  test("with its answer leaves that", async ({ expect }) => {
+  test("after it has answered leaves that answer", async ({ expect }) => {
     const upstream = await calling(event(ELICIT), { gate: "go" }, event(ANSWER));
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
@@ -246,7 +246,7 @@ describe("a server that goes while its call is parked", () => {
     expect(await upstream.sent("POST")).toEqual([]);
   });
 
-  test("for a moment, with event ids, is waited for", async ({ expect }) => {
+  test("for a moment, with event ids, is reconnected to", async ({ expect }) => {
     const upstream = await calling(event(ELICIT, { id: "e-1", retry: 10 }), { gate: "go" });
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
@@ -312,7 +312,9 @@ describe("a client that never comes back", () => {
     },
   );
 
-  test("is told so if it does all the same, before the alarm has rung", async ({ expect }) => {
+  test("gets an error that says so when it retries late, before the alarm has run", async ({
+    expect,
+  }) => {
     const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
@@ -327,7 +329,7 @@ describe("a client that never comes back", () => {
 });
 
 describe("too many calls that wait for their client", () => {
-  test("end the next one in an error for both sides, and the others go on", async ({ expect }) => {
+  test("end the next call in an error for both sides, and the others go on", async ({ expect }) => {
     const reaction: Reaction = {
       ...streamOf(event({ ...ELICIT, id: "{{id}}" }), { gate: "go-on" }, event(ANSWER)),
       isLasting: true,
@@ -356,7 +358,7 @@ describe("too many calls that wait for their client", () => {
 });
 
 describe("a holder that nobody uses", () => {
-  test("closes its session at the server, and leaves nothing", async ({ expect }) => {
+  test("closes its session at the server, and stores nothing", async ({ expect }) => {
     const upstream = await calling(event(ELICIT), { gate: "go-on" }, event(ANSWER));
     const client = new BridgeClient(upstream);
     const asked = await client.asked();

@@ -68,7 +68,9 @@ describe("a question", () => {
     expect((await done).result).toMatchObject(RESULT);
   });
 
-  test("in a list is refused: its result has no room for one", async ({ expect }) => {
+  test("during a list request is refused, because its result has no room for one", async ({
+    expect,
+  }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/list": [streamOf(event(ELICIT), { gate: "go-on" }, event(ANSWER))] },
@@ -87,7 +89,9 @@ describe("a question", () => {
     expect((await done).result).toMatchObject(RESULT);
   });
 
-  test("is answered though the connection breaks under the answer", async ({ expect }) => {
+  test("is answered although the connection breaks while the answer is sent", async ({
+    expect,
+  }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
@@ -104,7 +108,9 @@ describe("a question", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("that cannot be answered any more is not answered on and on", async ({ expect }) => {
+  test("that the server no longer accepts an answer to is not retried for ever", async ({
+    expect,
+  }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
@@ -120,7 +126,7 @@ describe("a question", () => {
     expect(await upstream.sent("POST")).toHaveLength(1);
   });
 
-  test("comes with others, and others come after it", async ({ expect }) => {
+  test("may come with others, and be followed by others", async ({ expect }) => {
     const upstream = await calling(
       ...[event(ELICIT), event(SAMPLE), event(ROOTS)],
       ...[{ gate: "second" }, event({ ...ELICIT, id: "s4" }), { gate: "go-on" }, event(ANSWER)],
@@ -142,9 +148,7 @@ describe("a question", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("outside the stream of its call is taken for part of the only one that runs", async ({
-    expect,
-  }) => {
+  test("outside the stream of its call belongs to the only running call", async ({ expect }) => {
     const upstream = await calling({ gate: "go-on" }, event(ANSWER));
     const client = new BridgeClient(upstream);
     const coming = client.call();
@@ -157,7 +161,9 @@ describe("a question", () => {
     expect((await done).result).toMatchObject(RESULT);
   });
 
-  test("outside any stream is refused when several calls run, or none", async ({ expect }) => {
+  test("outside any stream is refused when several calls are running, or none", async ({
+    expect,
+  }) => {
     const reaction = streamOf({ gate: "go-on" }, event(ANSWER));
     const upstream = await Upstream.take({
       server: "legacy",
@@ -176,9 +182,7 @@ describe("a question", () => {
     expect(await upstream.receivesAnswer("p")).toMatchObject({ result: {} });
   });
 
-  test("is withdrawn by the server: what the client says to it then is nobody's", async ({
-    expect,
-  }) => {
+  test("that the server has withdrawn takes no answer of the client", async ({ expect }) => {
     const withdrawal = { method: "notifications/cancelled", params: { requestId: "s1" } };
     const upstream = await calling(
       ...[event(ELICIT), { gate: "withdraw" }, event(withdrawal), { gate: "go-on" }, event(ANSWER)],

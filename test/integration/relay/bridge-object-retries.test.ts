@@ -46,27 +46,30 @@ describe("a retry", () => {
     { name: "with a bad answer", params: () => ({ inputResponses: { r1: { action: "x" } } }) },
     { name: "with answers that are no object", params: () => ({ inputResponses: [ACCEPT] }) },
   ];
-  test.for(FALSE)("$name is refused, and reaches nobody", async ({ params }, { expect }) => {
-    const upstream = await asking();
-    const client = new BridgeClient(upstream);
-    const asked = await client.asked();
-    const { requestState } = asked;
-    const before = (await upstream.log()).length;
-    const { error } = await client.call({
-      ...{ requestState, inputResponses: { r1: ACCEPT } },
-      ...params(requestState),
-    });
-    expect(error).toMatchObject({ code: -32602 });
-    expect(error?.message).toMatch(/requestState|inputResponses/);
-    expect(await upstream.log()).toHaveLength(before);
-    // What was right before still is.
-    const done = client.retry(asked, { r1: ACCEPT, r9: ACCEPT });
-    await upstream.receivesAnswer("s1");
-    await upstream.open("go-on");
-    expect((await done).result).toMatchObject(RESULT);
-  });
+  test.for(FALSE)(
+    "$name is refused, and nothing is sent to the server",
+    async ({ params }, { expect }) => {
+      const upstream = await asking();
+      const client = new BridgeClient(upstream);
+      const asked = await client.asked();
+      const { requestState } = asked;
+      const before = (await upstream.log()).length;
+      const { error } = await client.call({
+        ...{ requestState, inputResponses: { r1: ACCEPT } },
+        ...params(requestState),
+      });
+      expect(error).toMatchObject({ code: -32602 });
+      expect(error?.message).toMatch(/requestState|inputResponses/);
+      expect(await upstream.log()).toHaveLength(before);
+      // What was right before still is.
+      const done = client.retry(asked, { r1: ACCEPT, r9: ACCEPT });
+      await upstream.receivesAnswer("s1");
+      await upstream.open("go-on");
+      expect((await done).result).toMatchObject(RESULT);
+    },
+  );
 
-  test("without its state is a request of its own: it is asked again, and its answers reach nobody", async ({
+  test("without its state is a new request: it is asked again, and its answers are dropped", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({
@@ -90,7 +93,7 @@ describe("a retry", () => {
     for (const { result } of await Promise.all(done)) expect(result).toMatchObject(RESULT);
   });
 
-  test("of somebody else is refused, and reaches nobody", async ({ expect }) => {
+  test("of another principal is refused, and nothing is sent to the server", async ({ expect }) => {
     const upstream = await asking();
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
@@ -102,7 +105,9 @@ describe("a retry", () => {
     expect(await upstream.log()).toHaveLength(before);
   });
 
-  test("of a call at another server is refused, and reaches nobody", async ({ expect }) => {
+  test("of a call at another server is refused, and nothing is sent to either", async ({
+    expect,
+  }) => {
     const [upstream, other] = [await asking(), await asking()];
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
@@ -115,7 +120,7 @@ describe("a retry", () => {
     expect(await upstream.log()).toHaveLength(before);
   });
 
-  test("finds its call whatever its client declares now", async ({ expect }) => {
+  test("finds its call whatever capabilities its client declares now", async ({ expect }) => {
     const upstream = await calling(
       event(ELICIT),
       { gate: "second" },
@@ -134,7 +139,9 @@ describe("a retry", () => {
     expect((await done).result).toMatchObject(RESULT);
   });
 
-  test("that declares less is given no question that it cannot be asked", async ({ expect }) => {
+  test("that declares fewer capabilities gets no question that needs the others", async ({
+    expect,
+  }) => {
     const upstream = await asking();
     const client = new BridgeClient(upstream);
     const asked = await client.asked();
@@ -146,7 +153,7 @@ describe("a retry", () => {
     expect((await done).result).toMatchObject(RESULT);
   });
 
-  test("of an older round that declares less is told what it has to declare", async ({
+  test("of an older round that declares fewer capabilities gets an error that names the missing one", async ({
     expect,
   }) => {
     const upstream = await calling(
@@ -169,7 +176,7 @@ describe("a retry", () => {
     expect(askedIn(await client.retry(first, {}))).toEqual(second);
   });
 
-  test("is sent to pages only where it declares now that it can be", async ({ expect }) => {
+  test("is sent to pages only if it declares that capability now", async ({ expect }) => {
     const page = { mode: "url", url: "https://a.test/", message: "Go there", elicitationId: "e1" };
     const error = { code: -32042, message: "Visit", data: { elicitations: [page] } };
     const upstream = await calling(
@@ -188,7 +195,7 @@ describe("a retry", () => {
     });
   });
 
-  test("spells its arguments in another order", async ({ expect }) => {
+  test("may have its arguments in another order", async ({ expect }) => {
     const upstream = await asking();
     const client = new BridgeClient(upstream);
     const asked = await client.asked({ arguments: { a: 1, b: { c: [2], d: null } } });
@@ -200,7 +207,7 @@ describe("a retry", () => {
     expect((await done).result).toMatchObject(RESULT);
   });
 
-  test("that is made twice at once, and again later, reaches the server once", async ({
+  test("that is sent twice at once, and again later, reaches the server once", async ({
     expect,
   }) => {
     const upstream = await asking();

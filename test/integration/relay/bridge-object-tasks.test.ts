@@ -42,7 +42,7 @@ describe("a tool that is run as a task alone", () => {
     expect(waiting?.body?.params).toEqual({ taskId: "t-1" });
   });
 
-  test("asks in the course of it", async ({ expect }) => {
+  test("may ask questions while the task runs", async ({ expect }) => {
     const upstream = await take({
       "tools/call": [MADE],
       "tasks/result": [
@@ -69,7 +69,7 @@ describe("a tool that is run as a task alone", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("is polled where the stream of its result breaks, and is not run again", async ({
+  test("is polled when the stream of its result breaks, and does not run again", async ({
     expect,
   }) => {
     const upstream = await take({
@@ -88,9 +88,7 @@ describe("a tool that is run as a task alone", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("is asked for what it wants to know, though the stream broke on which it was to ask", async ({
-    expect,
-  }) => {
+  test("asks its question although the stream broke that was to carry it", async ({ expect }) => {
     const upstream = await take({
       "tools/call": [MADE],
       "tasks/result": [streamOf(), streamOf(event(ELICIT), { gate: "go-on" }, event(ANSWER))],
@@ -104,7 +102,9 @@ describe("a tool that is run as a task alone", () => {
     expect((await done).result).toMatchObject(RESULT);
   });
 
-  test("is lost where it breaks on and on, or the server knows of no task", async ({ expect }) => {
+  test("is lost when the stream keeps breaking, or the server knows no task", async ({
+    expect,
+  }) => {
     const upstream = await take({
       "tools/call": [MADE, MADE],
       "tasks/result": Array<Reaction>(5).fill(streamOf()),
@@ -122,7 +122,7 @@ describe("a tool that is run as a task alone", () => {
     expect(await upstream.sent("tasks/result")).toHaveLength(5);
   });
 
-  test("is ended at its server when the client hangs up", async ({ expect }) => {
+  test("is cancelled at its server when the client hangs up", async ({ expect }) => {
     const upstream = await take({
       "tools/call": [MADE],
       "tasks/result": [streamOf({ gate: "never" })],
@@ -135,7 +135,7 @@ describe("a tool that is run as a task alone", () => {
     expect(ended?.body?.params).toEqual({ taskId: "t-1" });
   });
 
-  test("is ended at its server also when the client hangs up before there is a task", async ({
+  test("is cancelled at its server when the client hangs up before the task exists", async ({
     expect,
   }) => {
     const upstream = await take({ "tools/call": [{ ...MADE, heldBy: "making" }] });
@@ -148,7 +148,7 @@ describe("a tool that is run as a task alone", () => {
     expect(ended?.body?.params).toEqual({ taskId: "t-1" });
   });
 
-  test("is lost where its server is one of the newer era by then", async ({ expect }) => {
+  test("is lost when its server has become a modern one", async ({ expect }) => {
     const upstream = await take({
       "tools/call": [MADE],
       "tasks/result": [{ status: 404, heldBy: "turn" }],
@@ -163,13 +163,13 @@ describe("a tool that is run as a task alone", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("of a server that makes no task is one error", async ({ expect }) => {
+  test("ends in one error when its server creates no task", async ({ expect }) => {
     const upstream = await take({ "tools/call": [jsonOf({ result: RESULT })] });
     const { error } = await new BridgeClient(upstream).call();
     expect(error?.data).toEqual({ upstream: upstream.slug, reason: "malformed" });
   });
 
-  test("that its server refuses is refused", async ({ expect }) => {
+  test("gets the error of a server that refuses it", async ({ expect }) => {
     const error = { code: -32602, message: "No" };
     const upstream = await take({ "tools/call": [jsonOf({ error })] });
     expect((await new BridgeClient(upstream).call()).error).toEqual(error);
@@ -189,19 +189,19 @@ describe("a tool is called as it is", () => {
     expect(await upstream.sent("tools/list")).toHaveLength(1);
   });
 
-  test("at a server that offers no tasks, of which no list is read", async ({ expect }) => {
+  test("at a server without tasks, whose list is not read", async ({ expect }) => {
     const upstream = await take({}, { tools: {}, tasks: { list: {} } });
     await new BridgeClient(upstream).call();
     expect((await upstream.sent("tools/call"))[0]?.body?.params).toEqual(call);
     expect(await upstream.sent("tools/list")).toEqual([]);
   });
 
-  test("where no list is to be had", async ({ expect }) => {
+  test("when its list cannot be read", async ({ expect }) => {
     const upstream = await take({ "tools/list": [jsonOf({ error: { code: -1, message: "No" } })] });
     expect((await new BridgeClient(upstream).call()).result).toBeDefined();
   });
 
-  test("but its place in a list of several pages is found", async ({ expect }) => {
+  test("after it is found in a list of several pages", async ({ expect }) => {
     const pages = [
       jsonOf({ result: { tools: [7, { name: "a" }], nextCursor: "2" } }),
       jsonOf({ result: { tools: TOOLS } }),

@@ -31,7 +31,7 @@ async function told(upstream: Upstream): Promise<readonly unknown[]> {
 }
 
 describe("log messages", () => {
-  test("are heard from the request's own level on, and the server is told it first", async ({
+  test("reach a request from its own level on, which is set at the server before the call", async ({
     expect,
   }) => {
     const upstream = await calling(streamOf(...LOGS, event(ANSWER)));
@@ -41,7 +41,7 @@ describe("log messages", () => {
     expect(await told(upstream)).toEqual(["info", "tools/call"]);
   });
 
-  test("are not heard by a request that does not say so, nor is the server told", async ({
+  test("do not reach a request that names no level, and no level is set at the server", async ({
     expect,
   }) => {
     const upstream = await calling(streamOf(...LOGS, event(ANSWER)));
@@ -49,7 +49,7 @@ describe("log messages", () => {
     expect(await told(upstream)).toEqual(["tools/call"]);
   });
 
-  test("of two requests at once: the server is told the lower level, and each hears its own", async ({
+  test("of two concurrent requests are asked for at the lower level, and each request gets those of its own", async ({
     expect,
   }) => {
     const reaction = streamOf({ gate: "log" }, ...LOGS, event(ANSWER));
@@ -81,7 +81,7 @@ describe("log messages", () => {
     expect((await told(upstream)).slice(7)).toEqual(["tools/call"]);
   });
 
-  test("of a retry: the server is told its level before its answers, and once", async ({
+  test("of a retry are asked for at its level once, before its answers are sent", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({
@@ -104,7 +104,7 @@ describe("log messages", () => {
     expect(heard).toEqual([0, 3]);
   });
 
-  test("of a server that refuses a level: it is not asked for the same again", async ({
+  test("of a server that refuses a level are not asked for at that level again", async ({
     expect,
   }) => {
     const error = { code: -32602, message: "No" };
@@ -119,7 +119,7 @@ describe("log messages", () => {
     ]);
   });
 
-  test("of a level that there is not are refused, and reach nobody", async ({ expect }) => {
+  test("of an unknown level are refused, and nothing is sent to the server", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     for (const name of ["loud", "", 7, null, {}]) {
       const { error } = await new BridgeClient(upstream).call({}, level(name));
@@ -129,13 +129,13 @@ describe("log messages", () => {
     expect(await upstream.log()).toEqual([]);
   });
 
-  test("of a server that has none are not asked for", async ({ expect }) => {
+  test("of a server without logging are not asked for", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy", capabilities: { tools: {} } });
     expect((await new BridgeClient(upstream).call({}, level("debug"))).result).toBeDefined();
     expect(await told(upstream)).toEqual(["tools/call"]);
   });
 
-  test("of a server that refuses the level come as they come", async ({ expect }) => {
+  test("of a server that refuses the level arrive unfiltered", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
@@ -148,7 +148,7 @@ describe("log messages", () => {
     expect(result).toMatchObject(RESULT);
   });
 
-  test("of a session that was forgotten are asked for anew", async ({ expect }) => {
+  test("are asked for again after the server has forgotten the session", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const client = new BridgeClient(upstream);
     await client.call({}, level("info"));
@@ -159,7 +159,7 @@ describe("log messages", () => {
     ]);
   });
 
-  test("outside any stream are those of the only call that runs", async ({ expect }) => {
+  test("that arrive outside any stream belong to the only running call", async ({ expect }) => {
     const upstream = await calling(streamOf({ gate: "go-on" }, event(ANSWER)));
     const sent = new BridgeClient(upstream, level("info")).send("tools/call", { name: "work" });
     await upstream.receives("tools/call");
@@ -190,7 +190,7 @@ describe("progress", () => {
     expect(Object.keys(sent)).toEqual(["progressToken"]);
   });
 
-  test("while the client decides is heard by nobody; after that under its new token", async ({
+  test("is dropped while the client decides, and then arrives under its new token", async ({
     expect,
   }) => {
     const upstream = await calling(
@@ -229,7 +229,7 @@ async function cancelled(upstream: Upstream): Promise<unknown> {
 }
 
 describe("a client that hangs up", () => {
-  test("before anything was answered has its call cancelled", async ({ expect }) => {
+  test("before the first answer has its call cancelled", async ({ expect }) => {
     const upstream = await calling(streamOf({ gate: "never" }));
     const sent = new BridgeClient(upstream).send("tools/call", { name: "work" });
     const [call] = await upstream.receives("tools/call");
@@ -256,7 +256,7 @@ describe("a client that hangs up", () => {
     expect(await upstream.sent("notifications/cancelled")).toHaveLength(1);
   });
 
-  test("before it was sent sends nothing", async ({ expect }) => {
+  test("before the call is sent causes no request", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const sent = new BridgeClient(upstream).send("tools/call", { name: "work" });
     sent.hangUp();
@@ -264,7 +264,7 @@ describe("a client that hangs up", () => {
     expect(await upstream.sent("tools/call")).toEqual([]);
   });
 
-  test("while its server is told its level brings no answers, and its call waits on", async ({
+  test("while its log level is being set delivers no answers, and its call stays parked", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({
@@ -292,7 +292,7 @@ describe("a client that hangs up", () => {
     expect(await upstream.sent("notifications/cancelled")).toEqual([]);
   });
 
-  test("after it came back with answers has its call cancelled, and is told so later", async ({
+  test("after its retry with answers has its call cancelled, and a later retry gets an error that says so", async ({
     expect,
   }) => {
     const upstream = await calling(streamOf(event(ELICIT), { gate: "never" }));

@@ -24,7 +24,7 @@ describe("a request", () => {
     expect(call?.headers["mcp-protocol-version"]).toBe("2025-11-25");
   });
 
-  test("that lists may not be cached", async ({ expect }) => {
+  test("that reads a list gets a result that may not be cached", async ({ expect }) => {
     const tools = [{ name: "a", inputSchema: { type: "object" } }];
     const upstream = await Upstream.take({ server: "legacy", tools });
     const { result } = await new BridgeClient(upstream).request("tools/list");
@@ -33,7 +33,7 @@ describe("a request", () => {
     });
   });
 
-  test("for a resource that there is not names it", async ({ expect }) => {
+  test("for an unknown resource gets an error that names it", async ({ expect }) => {
     const error = { code: -32002, message: "No such resource" };
     const upstream = await Upstream.take({
       server: "legacy",
@@ -45,7 +45,7 @@ describe("a request", () => {
     expect(answer).toEqual({ ...error, code: -32602, data: { uri: "file:///x" } });
   });
 
-  test("to know the server is answered from its handshake", async ({ expect }) => {
+  test("for the server's description is answered from the handshake", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       capabilities: { tools: { listChanged: true }, tasks: {}, experimental: { x: {} } },
@@ -71,7 +71,7 @@ describe("a request", () => {
     },
   );
 
-  test("is one of a session that all of its principal's share", async ({ expect }) => {
+  test("uses the session that all requests of its principal share", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const client = new BridgeClient(upstream);
     await Promise.all([client.call(), client.call(), client.request("tools/list")]);
@@ -83,7 +83,7 @@ describe("a request", () => {
     expect(await upstream.sessions()).toHaveLength(2);
   });
 
-  test("is one of another session where its client can do something else", async ({ expect }) => {
+  test("uses another session when its client has other capabilities", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const client = new BridgeClient(upstream);
     const elicitation = { form: {}, url: {} };
@@ -94,7 +94,7 @@ describe("a request", () => {
     expect(opened.map(({ body }) => body?.params?.["capabilities"])).toEqual([{ elicitation }, {}]);
   });
 
-  test("in a session that the server has forgotten opens another, and is accepted once", async ({
+  test("in a session that the server has forgotten opens another, and runs once", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy" });
@@ -107,7 +107,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("that the server fails is answered as it failed", async ({ expect }) => {
+  test("that fails at the server gets the server's error", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [{ status: 503 }, streamOf(), jsonOf({ error: BROKEN })] },
@@ -143,7 +143,7 @@ describe("a server that wants pages to be visited first", () => {
     expect(new Set(calls.map(sessionOf)).size).toBe(1);
   });
 
-  test("is not called again by a client that was not there, or with other arguments", async ({
+  test("is not called again for a client that did not visit the page, or with other arguments", async ({
     expect,
   }) => {
     const upstream = await wanting();
@@ -157,7 +157,7 @@ describe("a server that wants pages to be visited first", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("is an error for a client that cannot be sent anywhere", async ({ expect }) => {
+  test("is an error for a client that cannot open pages", async ({ expect }) => {
     const upstream = await wanting();
     const { error: answer } = await new BridgeClient(upstream).call({}, { capabilities: {} });
     expect(answer).toMatchObject({ code: -32603, message: "Visit" });

@@ -85,7 +85,7 @@ test("the client is shown who asks", async ({ expect }) => {
   }
 });
 
-test("the client is shown who asks in between calls", async ({ expect }) => {
+test("the client is shown who asks between calls", async ({ expect }) => {
   const session = await Session.open(MERGED.mcp, { capabilities: CAPABILITIES });
   const stream = await session.listen();
   await responseIn(await session.callTool(`${quiet.slug}__work`));
@@ -97,7 +97,7 @@ test("the client is shown who asks in between calls", async ({ expect }) => {
   await stream.cancel();
 });
 
-test("a server alone asks in its own words", async ({ expect }) => {
+test("the only server of an endpoint asks without an attribution", async ({ expect }) => {
   const [{ mcp }] = both;
   const session = await Session.open(mcp, { capabilities: CAPABILITIES });
   const call = new EventReader(await session.callTool());
@@ -132,7 +132,7 @@ const ABRUPT = WAYS_TO_LOSE.filter(({ isAbrupt }) => isAbrupt);
 describe.for([{ name: "lives on", lose: () => Promise.resolve() }, ...ABRUPT])(
   "an answer, to a session whose object $name,",
   ({ lose }) => {
-    test("comes to the asker and to nobody else", async ({ expect }) => {
+    test("reaches the server that asked, and no other", async ({ expect }) => {
       const session = await Session.open(MERGED.mcp, { capabilities: CAPABILITIES });
       const asked = await askedByBoth(session);
       for (const { call } of asked) await call.cancel();

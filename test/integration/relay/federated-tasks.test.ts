@@ -107,7 +107,9 @@ async function saidOfTasks(): Promise<readonly Recorded[]> {
 }
 
 describe.for(PLACES)("%s, a task", (place) => {
-  test("is one under the gateway's own id, and all else is the server's", async ({ expect }) => {
+  test("has an id of the gateway's, and is otherwise as the server describes it", async ({
+    expect,
+  }) => {
     const { result } = await call(place);
     const { taskId, ...rest } = result ?? {};
     const { taskId: _, ...seed } = SEED;
@@ -156,21 +158,23 @@ describe.for(PLACES)("%s, a task", (place) => {
     expect(JSON.stringify([asked, result])).not.toContain(OWN);
   });
 
-  test("that failed keeps the error that it failed with", async ({ expect }) => {
+  test("that failed keeps its error", async ({ expect }) => {
     const error = { code: -32_603, message: "broke", data: { a: 1 } };
     await first.script(script({ "tasks/get": [got({ status: "failed", error })] }));
     const { result } = await say(place, "tasks/get", { taskId: await begin(place) });
     expect(result).toMatchObject({ status: "failed", error });
   });
 
-  test("that its server has forgotten is said to be so by the server", async ({ expect }) => {
+  test("that its server has forgotten gets the server's own error", async ({ expect }) => {
     const error = { code: -32_602, message: "Task has expired" };
     await first.script(script({ "tasks/get": [jsonOf({ error })] }));
     const reply = await say(place, "tasks/get", { taskId: await begin(place) });
     expect(reply.error).toEqual(error);
   });
 
-  test("is for clients that declare the extension with that very request", async ({ expect }) => {
+  test("is offered only to clients that declare the extension with the same request", async ({
+    expect,
+  }) => {
     const taskId = await begin(place);
     const before = (await saidOfTasks()).length;
     for (const method of METHODS) {
@@ -233,7 +237,7 @@ describe.for(PLACES)("%s, a task", (place) => {
     },
   );
 
-  test("has its id in a header that is the same", async ({ expect }) => {
+  test("has its id in a header with the same value", async ({ expect }) => {
     const taskId = await begin(place);
     const other = await begin(place);
     const before = (await saidOfTasks()).length;
@@ -248,7 +252,7 @@ describe.for(PLACES)("%s, a task", (place) => {
   });
 });
 
-test("each server hears of its own tasks alone", async ({ expect }) => {
+test("each server receives requests about its own tasks alone", async ({ expect }) => {
   const [ofFirst, ofSecond] = [await begin("merged", first), await begin("merged", second)];
   const heard = async (): Promise<readonly number[]> => {
     const sent = [first, second].map((upstream) => upstream.sent("tasks/cancel"));
@@ -261,7 +265,7 @@ test("each server hears of its own tasks alone", async ({ expect }) => {
   expect(await heard()).toEqual([atFirst + 1, atSecond + 1]);
 });
 
-test("nothing of older tasks is told before the result", async ({ expect }) => {
+test("no notification of an older task precedes the result", async ({ expect }) => {
   const related = { "io.modelcontextprotocol/related-task": { taskId: OWN } };
   const { method, params } = progress(1) as { method: string; params: Json };
   const news = { method: "notifications/tasks", params: { ...SEED, status: "completed" } };
@@ -289,7 +293,9 @@ const extensionsOf = ({ result }: Message): unknown =>
   (result?.["capabilities"] as Json | undefined)?.["extensions"];
 
 describe("the extension is offered", () => {
-  test("by a server that has it, and where several meet of which one has", async ({ expect }) => {
+  test("by a server that has it, and at a merged endpoint with one such server", async ({
+    expect,
+  }) => {
     for (const place of PLACES) {
       const { result } = await say(place, "server/discover", {}, { capabilities: {} });
       expect(extensionsOf({ result } as Message)).toEqual({ [TASKS]: {} });
@@ -297,7 +303,7 @@ describe("the extension is offered", () => {
     }
   });
 
-  test("by no server of the other era, and to no client of it", async ({ expect }) => {
+  test("neither by a legacy server nor to a legacy client", async ({ expect }) => {
     const discovered = await responseIn(await modern(legacy, "server/discover"));
     expect(discovered.result).toHaveProperty("capabilities.tools");
     expect(extensionsOf(discovered)).toBeUndefined();
@@ -308,7 +314,7 @@ describe("the extension is offered", () => {
     }
   });
 
-  test("and what a client of the other era declares of it does not cross", async ({ expect }) => {
+  test("and a legacy client's declaration of it is not passed on", async ({ expect }) => {
     const session = await Session.inUse(first.mcp, { capabilities: DECLARED });
     const { error } = await responseIn(await session.callTool());
     expect(error?.message).toContain("nobody asked for");
@@ -330,7 +336,7 @@ test.for(["tasks/list", "tasks/result"])("%s is gone", async (method, { expect }
   expect((await responseIn(response)).error?.code).toBe(-32_601);
 });
 
-describe("to be told of tasks", () => {
+describe("a subscription to tasks", () => {
   const asked = { notifications: { toolsListChanged: true, taskIds: ["x"] } };
 
   test("is left out of what is acknowledged", async ({ expect }) => {

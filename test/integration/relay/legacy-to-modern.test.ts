@@ -66,7 +66,7 @@ async function isCutOff(upstream: Upstream, calls: number): Promise<boolean> {
   }, "the upstream to see the gateway hang up");
 }
 
-test("what the server says comes while it works", async ({ expect }) => {
+test("the server's notifications arrive while it works", async ({ expect }) => {
   const { upstream, server } = await begin([
     streamOf(event(progress(1)), event(LOG), { gate: "go-on" }, event(MODERN_ANSWER)),
   ]);
@@ -110,7 +110,7 @@ test("a call goes on in a second request, with the client's answer", async ({ ex
   expect(new Set(sent.map(({ body }) => body?.id)).size).toBe(2);
 });
 
-test("a call that is refused for its headers is sent once more, with better ones", async ({
+test("a call that is refused for its headers is sent once more, with corrected ones", async ({
   expect,
 }) => {
   const refusal = jsonOf({ error: { code: -32020, message: "Header mismatch" } }, 400);
@@ -124,7 +124,7 @@ test("a call that is refused for its headers is sent once more, with better ones
   expect(sent.map(({ headers }) => headers["mcp-param-n"])).toEqual([undefined, "1"]);
 });
 
-describe("a cancelled call is left, and the server sees it", () => {
+describe("a cancelled call is closed at the server", () => {
   const WHY = new Error("The client cancelled the request");
 
   test.for([
@@ -159,7 +159,7 @@ describe("a cancelled call is left, and the server sees it", () => {
   });
 });
 
-test("a server that breaks off is not asked again", async ({ expect }) => {
+test("a server that breaks the connection is not called again", async ({ expect }) => {
   const { upstream, server } = await begin([{ ...streamOf(event(LOG)), end: "reset" }]);
   expect(await server.request(CALL, new AskedPeer(), never)).toMatchObject({
     error: { code: -32603, data: { upstream: upstream.slug, reason: "lost" } },

@@ -8,7 +8,7 @@ import { responseIn } from "../event-reader.ts";
 import { jsonOf, MODERN_ANSWER, Upstream } from "../upstream.ts";
 
 describe("towards the upstream", () => {
-  test("the client's own headers are not copied; traceparent is", async ({ expect }) => {
+  test("the client's own headers are not copied, except traceparent", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "modern" }, "keyed");
     const secrets = {
       Cookie: "session=client-secret",
@@ -37,7 +37,7 @@ describe("towards the upstream", () => {
     });
   });
 
-  test("the envelope is this hop's, and the id is the gateway's", async ({ expect }) => {
+  test("the envelope and the id are the gateway's own", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "modern" });
     const meta = {
       "io.modelcontextprotocol/clientInfo": { name: "me", version: "2" },
@@ -85,7 +85,7 @@ describe("towards the upstream", () => {
     },
   );
 
-  test("inputResponses pass as they are, and requestState comes back byte for byte", async ({
+  test("inputResponses pass unchanged, and requestState returns byte for byte", async ({
     expect,
   }) => {
     const requestState = ' {"b":1,"a":"é\\u0000\\ud83d\\ude00=="}+/ \n';

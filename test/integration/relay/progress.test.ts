@@ -38,7 +38,7 @@ describe("progress", () => {
     },
   );
 
-  test("two calls may use the same token", async ({ expect }) => {
+  test("of two concurrent calls with the same token reaches each", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
@@ -57,7 +57,9 @@ describe("progress", () => {
     expect((await messagesOf(b))[0]?.params).toEqual({ progressToken: 1, progress: 2 });
   });
 
-  test("that nobody asked for, or of another's token, is dropped", async ({ expect }) => {
+  test("without a request for it, or with the token of another request, is dropped", async ({
+    expect,
+  }) => {
     const foreign = {
       method: "notifications/progress",
       params: { progressToken: "t", progress: 1 },
@@ -73,7 +75,7 @@ describe("progress", () => {
     expect(messages.filter(({ method }) => method !== undefined)).toEqual([]);
   });
 
-  test("of an answer that the client prepares goes to the asker with the asker's token", async ({
+  test("of an answer that the client prepares reaches the asking server with the server's token", async ({
     expect,
   }) => {
     const upstream = await asking({
@@ -115,7 +117,9 @@ describe("cancellation by the client", () => {
     },
   );
 
-  test("of an unknown, a finished, or another type's id touches nothing", async ({ expect }) => {
+  test("of an unknown id, a finished one, or one of another type has no effect", async ({
+    expect,
+  }) => {
     const upstream = await asking();
     const session = await Session.open(upstream.mcp);
     const call = new EventReader(await session.callTool("work", {}, 1));
@@ -127,7 +131,7 @@ describe("cancellation by the client", () => {
     expect(await upstream.sent("notifications/cancelled")).toHaveLength(0);
   });
 
-  test("of a call that has no stream yet ends it too, and is not answered", async ({ expect }) => {
+  test("of a call that has no stream yet ends the call without an answer", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [{ heldBy: "never" }] },

@@ -64,7 +64,7 @@ async function call(upstream: Upstream): Promise<{ session: Session; events: Eve
   return { session, events };
 }
 
-test("a task's question and its end come on the stream of the call", async ({ expect }) => {
+test("a task's question and its end arrive on the stream of the call", async ({ expect }) => {
   const upstream = await take(ofTask({ status: "completed", result: RESULT }));
   const { events } = await call(upstream);
   expect(await events.message()).toMatchObject({ id: "mine", result: RESULT });

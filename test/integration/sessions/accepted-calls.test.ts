@@ -41,9 +41,7 @@ describe("a call that was accepted", () => {
     await session.stream.cancel();
   });
 
-  test("one of several ends in an error, if it is the one without an answer", async ({
-    expect,
-  }) => {
+  test("beside others ends in an error if it is the one without an answer", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [{ heldBy: "never" }] },
@@ -58,9 +56,7 @@ describe("a call that was accepted", () => {
     await session.stream.cancel();
   });
 
-  test("and answered to a client that has not read it yet is not answered again", async ({
-    expect,
-  }) => {
+  test("and whose answer its client has not read yet is not answered again", async ({ expect }) => {
     const long = { content: [{ type: "text", text: "x".repeat(60_000) }] };
     const upstream = await Upstream.take({
       server: "legacy",

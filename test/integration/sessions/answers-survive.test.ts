@@ -91,7 +91,7 @@ describe.for([
   { name: "in mid-call", ask: askInCall },
   { name: "on the stream of what belongs to no request", ask: askUnasked },
 ])("the answer to a question $name", ({ ask: begin }) => {
-  test("that was accepted reaches the server, though the object was lost before it did", async ({
+  test("that was accepted reaches the server although the object was lost first", async ({
     expect,
   }) => {
     const { upstream, session, stream, ask } = await begin([LOST]);
@@ -103,7 +103,7 @@ describe.for([
     await stream.cancel();
   });
 
-  test("that was accepted is brought by a later life, too", async ({ expect }) => {
+  test("that was accepted is also delivered by a later life", async ({ expect }) => {
     const { upstream, session, stream, ask } = await begin([LOST]);
     await session.answer(ask.id, ACCEPTED);
     for (let lives = 0; lives < 2; lives++) {
@@ -120,7 +120,7 @@ describe.for([
     await stream.cancel();
   });
 
-  test("is taken once, in whatever life the second comes", async ({ expect }) => {
+  test("is accepted once, in whatever life the second one arrives", async ({ expect }) => {
     const { upstream, session, stream, ask } = await begin([]);
     await session.answer(ask.id, ACCEPTED);
     await upstream.receivesAnswer(77);
@@ -137,7 +137,7 @@ describe.for([
     await stream.cancel();
   });
 
-  test("is not brought again by a later life when the server has it", async ({ expect }) => {
+  test("is not delivered again by a later life when the server has it", async ({ expect }) => {
     const { upstream, session, stream, ask } = await begin([]);
     await session.answer(ask.id, ACCEPTED);
     await takenAnswers(upstream);
@@ -152,7 +152,7 @@ describe.for([
   });
 });
 
-describe("a call that was taken up while its question is open", () => {
+describe("a call that was resumed while its question is open", () => {
   test("is not given up for the time that its client takes", async ({ expect }) => {
     const { upstream, session, stream, ask } = await askInCall([], "hasty");
     await goOn(upstream, { gate: "answered" }, event(ANSWER));
@@ -168,7 +168,7 @@ describe("a call that was taken up while its question is open", () => {
     expect(await stream.message()).toMatchObject({ id: "mine", result: RESULT });
   });
 
-  test("is given up when its client has answered and nothing comes", async ({ expect }) => {
+  test("is given up when its client has answered and no result arrives", async ({ expect }) => {
     const { session, upstream, stream, ask } = await askInCall([], "hasty");
     await abortAllDurableObjects();
     await upstream.receives("GET");
@@ -177,7 +177,7 @@ describe("a call that was taken up while its question is open", () => {
     expect(end).toMatchObject({ id: "mine", error: { data: { reason: "timeout" } } });
   });
 
-  test("tells its client when the server takes the question back", async ({ expect }) => {
+  test("cancels the question at its client when the server withdraws it", async ({ expect }) => {
     const { upstream, session, stream, ask } = await askInCall([]);
     const params = { requestId: 77, reason: "never mind" };
     const withdrawal = event({ method: "notifications/cancelled", params }, { id: "e-2" });
@@ -193,7 +193,7 @@ describe("a call that was taken up while its question is open", () => {
     expect(await answersAt(upstream)).toEqual([]);
   });
 
-  test("knows that a question was taken back before", async ({ expect }) => {
+  test("knows that a question was withdrawn before", async ({ expect }) => {
     const params = { requestId: 77, reason: "never mind" };
     const withdrawal = event({ method: "notifications/cancelled", params }, { id: "e-2" });
     const upstream = await Upstream.take(
@@ -257,7 +257,7 @@ describe("a question that waited for its client to listen", () => {
     await stream.cancel();
   });
 
-  test("and was taken back meanwhile is taken back by its new name", async ({ expect }) => {
+  test("and was withdrawn meanwhile is cancelled under its new id", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await away(upstream);
     await upstream.send(QUESTION, "e-1");

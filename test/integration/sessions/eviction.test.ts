@@ -37,7 +37,7 @@ describe.for(WAYS_TO_LOSE)("a session whose object $name", ({ lose }) => {
     expect(await upstream.sessions()).toHaveLength(1);
   });
 
-  test("between calls goes on, with the same session at the upstream", async ({ expect }) => {
+  test("between calls continues with the same session at the upstream", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp, { revision: "2025-06-18" });
     for (let n = 0; n < 3; n++) {
@@ -77,7 +77,9 @@ describe.for(WAYS_TO_LOSE)("a session whose object $name", ({ lose }) => {
     },
   );
 
-  test("and whose upstream has forgotten it too is brought back whole", async ({ expect }) => {
+  test("and whose upstream has forgotten it too is opened again at the upstream", async ({
+    expect,
+  }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp, { capabilities: { sampling: {} } });
     await responseIn(await session.request("logging/setLevel", { level: "error" }));
@@ -99,7 +101,7 @@ describe.for(WAYS_TO_LOSE)("a session whose object $name", ({ lose }) => {
     expect(await upstream.sessions()).toHaveLength(2);
   });
 
-  test("takes up the stream of a call from before, from anywhere", async ({ expect }) => {
+  test("resumes the stream of an earlier call from any event", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
@@ -118,7 +120,7 @@ describe.for(WAYS_TO_LOSE)("a session whose object $name", ({ lose }) => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("never mixes up event ids of its lives", async ({ expect }) => {
+  test("never confuses the event ids of its lives", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
@@ -138,7 +140,7 @@ describe.for(WAYS_TO_LOSE)("a session whose object $name", ({ lose }) => {
 });
 
 describe("a session whose object is lost", () => {
-  test("over an upstream of HTTP+SSE opens its stream anew", async ({ expect }) => {
+  test("at an upstream of HTTP+SSE opens its stream again", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "sse" });
     const session = await Session.open(upstream.mcp);
     await responseIn(await session.request("logging/setLevel", { level: "info" }));
@@ -149,7 +151,7 @@ describe("a session whose object is lost", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("with a GET stream gets what follows on the next one", async ({ expect }) => {
+  test("with a GET stream gets later messages on the next one", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
     const first = await session.listen();

@@ -41,7 +41,7 @@ describe("a priming event with an id and retry opens", () => {
   });
 });
 
-describe("what belongs to no request", () => {
+describe("a message that belongs to no request", () => {
   test("goes out on exactly one of several GET streams", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
@@ -91,7 +91,7 @@ describe("what belongs to no request", () => {
 });
 
 describe("a GET stream", () => {
-  test("is taken up after the last event that was seen", async ({ expect }) => {
+  test("is resumed after the last event that was received", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
     const first = await session.listen();
@@ -113,7 +113,7 @@ describe("a GET stream", () => {
     }
   });
 
-  test("that is taken up while its old connection is open goes on in the new one alone", async ({
+  test("that is resumed while its old connection is open goes on in the new one alone", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy" });
@@ -127,9 +127,7 @@ describe("a GET stream", () => {
     await second.cancel();
   });
 
-  test("goes on when others were opened and closed before it, without a word", async ({
-    expect,
-  }) => {
+  test("goes on after others were opened and closed without a message", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
     // As many as may be open at once, and more: each client's connection is gone before the next.
@@ -145,9 +143,7 @@ describe("a GET stream", () => {
     await stream.cancel();
   });
 
-  test("over the limit is refused with 429, and one that was closed makes room", async ({
-    expect,
-  }) => {
+  test("over the limit is refused with 429, and a closed one makes room", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
     const streams: EventReader[] = [];
@@ -166,7 +162,7 @@ describe("a GET stream", () => {
     for (const stream of streams) await stream.cancel();
   });
 
-  test("that is open is taken up even at the limit: its older reader makes room", async ({
+  test("that is open can be resumed even at the limit: its older reader makes room", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy" });

@@ -42,7 +42,7 @@ async function isClosed(upstream: Upstream, index: number): Promise<void> {
   );
 }
 
-describe("a server without event ids is heard", () => {
+describe("the messages of a server without event ids arrive", () => {
   test("while its stream goes from the object to the Worker", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
@@ -81,7 +81,7 @@ describe("a server without event ids is heard", () => {
   });
 });
 
-test("a server that has one stream at a time gets the last closed for the next", async ({
+test("a server that allows one stream at a time has the old one closed before the next opens", async ({
   expect,
 }) => {
   const conflict: Reaction = { ...jsonOf({ error: { code: -32000, message: "Conflict" } }, 409) };
@@ -140,9 +140,7 @@ describe("nothing is handed over", () => {
   });
 });
 
-test("a server that could not be reached is tried again, though nobody calls", async ({
-  expect,
-}) => {
+test("a server that could not be reached is tried again without a call", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "legacy" });
   const session = await Session.open(upstream.mcp);
   await upstream.receives("DELETE"); // the session that introduced it is over

@@ -13,7 +13,7 @@ import { Upstream } from "../upstream.ts";
 vi.setConfig({ testTimeout: 80_000 });
 beforeAll(() => setLimits({ requestsInFlightPerServer: 1 }));
 
-test("its place is free for others", async ({ expect }) => {
+test("the place of a call whose client hung up is free for others", async ({ expect }) => {
   const upstream = await Upstream.take({
     server: "modern",
     tools: [{ name: "work", inputSchema: { type: "object" } }],

@@ -29,7 +29,7 @@ async function lostTwice(upstream: Upstream): Promise<readonly [SseSession, { id
   return [session, { id: sseSessionId(session) }];
 }
 
-test("an alarm that rings while the reader is on its way back ends nothing", async ({ expect }) => {
+test("an alarm that runs while the reader is reconnecting ends nothing", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "legacy" });
   const [session, named] = await lostTwice(upstream);
   expect(await runDurableObjectAlarm(await objectOf(named))).toBe(true);

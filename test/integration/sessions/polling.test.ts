@@ -38,9 +38,7 @@ describe("a call that runs longer than a connection is held", () => {
     expect(await upstream.sent("notifications/cancelled")).toHaveLength(0);
   });
 
-  test("and had said nothing at all: the priming event is where to come back to", async ({
-    expect,
-  }) => {
+  test("without any message is resumed from the priming event", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [{ ...jsonOf({ result: RESULT }), heldBy: "late" }] },
@@ -53,7 +51,7 @@ describe("a call that runs longer than a connection is held", () => {
     expect(await responseIn(again)).toEqual({ jsonrpc: "2.0", id: 7, result: RESULT });
   });
 
-  test("holds its connection for an older client, which would take it for lost", async ({
+  test("keeps its connection for an older client, which would give the call up", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({
@@ -69,7 +67,7 @@ describe("a call that runs longer than a connection is held", () => {
   });
 });
 
-test("a GET stream is held for as long as the client wants it", async ({ expect }) => {
+test("a GET stream stays open as long as the client wants", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "legacy" });
   const session = await Session.open(upstream.mcp);
   const stream = await session.listen();

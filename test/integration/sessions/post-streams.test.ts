@@ -24,7 +24,7 @@ function read(data: string): unknown {
 }
 
 describe("the stream of a POST", () => {
-  test("is taken up where it broke, the answer included", async ({ expect }) => {
+  test("is resumed where it broke, the answer included", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
@@ -63,7 +63,7 @@ describe("the stream of a POST", () => {
     expect(await upstream.sent("notifications/cancelled")).toHaveLength(0);
   });
 
-  test("brings only its own events when it is taken up", async ({ expect }) => {
+  test("delivers only its own events when it is resumed", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
@@ -116,7 +116,7 @@ describe("the stream of a POST", () => {
     expect([last.status, await new EventReader(last).rest()]).toEqual([200, []]);
   });
 
-  test("of another session is not to be had", async ({ expect }) => {
+  test("of another session cannot be resumed", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [STREAMED, STREAMED] },
@@ -130,7 +130,7 @@ describe("the stream of a POST", () => {
     }
   });
 
-  test("that was let go of long ago is refused with 400", async ({ expect }) => {
+  test("that is no longer kept is refused with 400", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [{ ...STREAMED, isLasting: true }] },
@@ -151,7 +151,7 @@ describe("the stream of a POST", () => {
     }
   });
 
-  test("that outgrows what is kept ends in one error, and the upstream is told", async ({
+  test("that outgrows its limit ends in one error, and its call is cancelled at the upstream", async ({
     expect,
   }) => {
     const big = { ...LOG, params: { level: "info", data: "x".repeat(5000) } };
@@ -179,7 +179,7 @@ describe("the stream of a POST", () => {
     expect(await responseIn(await session.callTool())).toHaveProperty("result");
   });
 
-  test("an id of the future is refused with 400", async ({ expect }) => {
+  test("with an id that was not issued yet is refused with 400", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [STREAMED] },
@@ -211,7 +211,7 @@ describe("the stream of a POST", () => {
   });
 });
 
-describe("a call that takes its time", () => {
+describe("a slow call", () => {
   test("becomes a stream that is kept alive", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
@@ -228,7 +228,7 @@ describe("a call that takes its time", () => {
     expect(await stream.rest()).toEqual([]);
   });
 
-  test("holds its id, and a session runs only so many", async ({ expect }) => {
+  test("keeps its id reserved, and counts towards the session's limit", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
@@ -248,7 +248,7 @@ describe("a call that takes its time", () => {
     expect(await responseIn(await session.callTool("work", {}, 1))).toHaveProperty("result");
   });
 
-  test("keeps its id to itself", async ({ expect }) => {
+  test("is the only one with its id", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [streamOf({ gate: "end" }, event(ANSWER))] },

@@ -14,7 +14,7 @@ beforeAll(() => {
   setLimits({ streamOpensPerMinute: PER_MINUTE });
 });
 
-test("resumes in a loop get 429 in the end, and the log is as it was", async ({ expect }) => {
+test("resumes in a loop get 429 in the end, and leave the log unchanged", async ({ expect }) => {
   const upstream = await Upstream.take({
     server: "legacy",
     reactions: { "tools/call": [STREAMED] },

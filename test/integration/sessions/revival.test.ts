@@ -41,9 +41,7 @@ async function continueWith(upstream: Upstream, ...events: readonly Json[]): Pro
 const ANSWER = { id: "{{id}}", result: RESULT } as const;
 
 describe("a call whose upstream gives event ids", () => {
-  test("is taken up after the last of them, and the client's stream goes on", async ({
-    expect,
-  }) => {
+  test("is resumed after the last of them, and the client's stream goes on", async ({ expect }) => {
     const upstream = await saying(
       event(progress(1), { id: "e-1" }),
       event(progress(2), { id: "e-2" }),
@@ -74,7 +72,7 @@ describe("a call whose upstream gives event ids", () => {
     expect(await upstream.sessions()).toHaveLength(1);
   });
 
-  test("is taken up from its priming event, when nothing else had come", async ({ expect }) => {
+  test("is resumed from its priming event when nothing else had arrived", async ({ expect }) => {
     const upstream = await saying("id: e-0\ndata:\n\n");
     const session = await Session.open(upstream.mcp);
     const stream = new EventReader(await session.callTool("work", TOKEN, "mine"));
@@ -89,7 +87,9 @@ describe("a call whose upstream gives event ids", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("is taken up though its client has gone, and resumed by it later", async ({ expect }) => {
+  test("is resumed although its client has gone, and the client resumes it later", async ({
+    expect,
+  }) => {
     const upstream = await saying(event(progress(1), { id: "e-1" }));
     const session = await Session.open(upstream.mcp);
     const first = new EventReader(await session.callTool("work", TOKEN, "mine"));
@@ -154,7 +154,7 @@ describe("a call whose upstream gives event ids", () => {
     expect(answers).toHaveLength(1);
   });
 
-  test("but cannot be taken up ends in one error", async ({ expect }) => {
+  test("but cannot be resumed ends in one error", async ({ expect }) => {
     const upstream = await saying(event(progress(1), { id: "e-1" }));
     const session = await Session.open(upstream.mcp);
     const stream = new EventReader(await session.callTool("work", TOKEN, "mine"));
@@ -192,7 +192,7 @@ describe("a call whose upstream gives event ids", () => {
 });
 
 describe("a call whose upstream gives no event ids", () => {
-  test("ends in exactly one error, which says that nobody knows", async ({ expect }) => {
+  test("ends in exactly one error, which says that the outcome is unknown", async ({ expect }) => {
     const upstream = await saying(event(progress(1)), event(progress(2)));
     const session = await Session.open(upstream.mcp);
     const stream = new EventReader(await session.callTool("work", TOKEN, "mine"));
@@ -219,7 +219,9 @@ describe("a call whose upstream gives no event ids", () => {
     expect(await responseIn(await session.callTool("next"))).toHaveProperty("result");
   });
 
-  test("and that had become a stream because it took its time: the same", async ({ expect }) => {
+  test("and that had become a stream because it was slow ends in the same error", async ({
+    expect,
+  }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { "tools/call": [{ heldBy: "never" }] },
@@ -247,7 +249,7 @@ describe("a call whose upstream gives no event ids", () => {
     expect(await responseIn(await session.callTool("next"))).toHaveProperty("result");
   });
 
-  test("and came over HTTP+SSE: one error, on its one stream", async ({ expect }) => {
+  test("and came over HTTP+SSE ends in one error, on its only stream", async ({ expect }) => {
     const upstream = await saying(event(progress(1)));
     const session = await SseSession.open(upstream.sse);
     const params = { name: "work", ...TOKEN };
@@ -262,7 +264,7 @@ describe("a call whose upstream gives no event ids", () => {
   });
 });
 
-test("a call whose object is lost before its first line was safe ends in its own answer", async ({
+test("a call whose object is lost before its first event was stored ends in its own answer", async ({
   expect,
 }) => {
   const upstream = await saying(event(LOG));
@@ -278,7 +280,7 @@ test("a call whose object is lost before its first line was safe ends in its own
   expect(await upstream.sent("tools/call")).toHaveLength(1);
 });
 
-test("each call of a batch that was lost gets its own end", async ({ expect }) => {
+test("each call of a lost batch gets an answer of its own", async ({ expect }) => {
   const held: Reaction = { heldBy: "never" };
   const upstream = await Upstream.take({
     server: "legacy",

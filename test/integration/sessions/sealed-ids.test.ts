@@ -71,7 +71,7 @@ function* flipped(id: string): Generator<string, void, void> {
   }
 }
 
-describe("an id that is not to be served is met with the same bytes, and wakes nothing:", () => {
+describe("an id that is not served gets the same bytes, and wakes no object:", () => {
   afterEach(() => {
     vi.useRealTimers();
   });
@@ -113,7 +113,7 @@ describe("an id that is not to be served is met with the same bytes, and wakes n
     expect(readCosts()).toEqual(before);
   });
 
-  test("one that was changed anywhere", async ({ expect }) => {
+  test("one with any character changed", async ({ expect }) => {
     const expected = await notFound();
     await knowKeys();
     const before = readCosts();
@@ -131,7 +131,7 @@ describe("an id that is not to be served is met with the same bytes, and wakes n
     ]);
   });
 
-  test("one whose time is over since it was used last", async ({ expect }) => {
+  test("one that expired after its last use", async ({ expect }) => {
     const expected = await notFound();
     vi.useFakeTimers({ toFake: ["Date"] });
     vi.setSystemTime(claims.expiresAt * 1000 - 1);
@@ -150,7 +150,7 @@ describe("an id that is not to be served is met with the same bytes, and wakes n
     expect([...new Set(await answersTo(deleted.id))]).toEqual([expected]);
   });
 
-  test("and at the endpoint of HTTP+SSE as well", async ({ expect }) => {
+  test("one at the endpoint of HTTP+SSE", async ({ expect }) => {
     const sse = await SseSession.open(here.sse);
     const own = await claimsOf(sseSessionId(sse));
     const sink = (id: string): Promise<Response> =>
@@ -175,7 +175,7 @@ describe("an id that is not to be served is met with the same bytes, and wakes n
 });
 
 describe("an id that is authentic", () => {
-  test("though its object was emptied is served on, with a new session at the upstream", async ({
+  test("whose object was emptied is still served, with a new session at the upstream", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy" });
@@ -192,7 +192,7 @@ describe("an id that is authentic", () => {
     expect((await storedIn(lost)).keys).toEqual(["session"]);
   });
 
-  test("though its object never was is served", async ({ expect }) => {
+  test("whose object never existed is served", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const opened = await claimsOf((await Session.open(upstream.mcp)).id);
     const issuedAt = Math.floor(Date.now() / 1000) - (300 * DAY_MS) / 1000;
@@ -201,7 +201,7 @@ describe("an id that is authentic", () => {
     expect(await responseIn(response)).toHaveProperty("result");
   });
 
-  test("of an endpoint that a deploy took away leads nowhere", async ({ expect }) => {
+  test("of an endpoint that a deployment removed is unknown", async ({ expect }) => {
     const route = "/mcp/taken-away";
     const response = await post(route, CALL, {
       "Mcp-Session-Id": await mint({ ...claims, route }),

@@ -49,7 +49,7 @@ describe("initialize", () => {
     });
   });
 
-  test("speaks the client's revision though the upstream speaks another", async ({ expect }) => {
+  test("uses the client's revision although the upstream uses another", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy", revision: "2025-03-26" });
     const session = await Session.inUse(upstream.mcp, { revision: "2025-11-25" });
     expect(session.opening?.result).toMatchObject({ protocolVersion: "2025-11-25" });
@@ -81,7 +81,7 @@ describe("initialize", () => {
     expect(await upstream.log()).toHaveLength(0);
   });
 
-  test("that the upstream fails opens nothing", async ({ expect }) => {
+  test("that fails at the upstream opens no session", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: { initialize: [{ status: 503 }] },
@@ -96,7 +96,7 @@ describe("initialize", () => {
 });
 
 describe("a session", () => {
-  test("is over after DELETE, there and at the upstream", async ({ expect }) => {
+  test("ends with DELETE, at the gateway and at the upstream", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.inUse(upstream.mcp);
     const deleted = await session.delete();
@@ -122,7 +122,7 @@ describe("a session", () => {
     expect(await upstream.log()).toHaveLength(before);
   });
 
-  test("that is unknown, forged, deleted, failed or of another route is met with the same bytes", async ({
+  test("that is unknown, forged, deleted, failed or of another route gets the same bytes", async ({
     expect,
   }) => {
     const [here, elsewhere] = [
@@ -194,7 +194,7 @@ describe("a batch", () => {
     expect(await upstream.sent(NOTICE.method)).toHaveLength(1);
   });
 
-  test("with one id twice is refused whole", async ({ expect }) => {
+  test("with one id twice is refused as a whole", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp, { revision: "2025-03-26" });
     const response = await session.post([PING, { ...PING, method: "tools/list" }]);

@@ -41,7 +41,7 @@ describe("storage", () => {
     expect(await storedIn(session)).toEqual(stored);
   });
 
-  test("gets a table with the first event that is logged, and loses the rows in time", async ({
+  test("gets a table with the first event that is logged, and loses its rows after their retention", async ({
     expect,
   }) => {
     vi.useFakeTimers({ toFake: ["Date"] });
@@ -64,7 +64,7 @@ describe("storage", () => {
     vi.useRealTimers();
   });
 
-  test("is not touched by initialize, a ping and that the client is ready", async ({ expect }) => {
+  test("is not touched by initialize, ping and notifications/initialized", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const before = await listDurableObjectIds(env.SESSIONS);
     const session = await Session.open(upstream.mcp);
@@ -72,7 +72,7 @@ describe("storage", () => {
     expect(await listDurableObjectIds(env.SESSIONS)).toHaveLength(before.length);
   });
 
-  test("keeps nothing but a tombstone after DELETE, also when the object is woken again", async ({
+  test("keeps only a tombstone after DELETE, also when the object is woken again", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy" });
@@ -157,9 +157,7 @@ describe("a session that nobody uses", () => {
     vi.useRealTimers();
   });
 
-  test("for months is served under the same id, and with the same session at the upstream", async ({
-    expect,
-  }) => {
+  test("for months keeps its id and its session at the upstream", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.inUse(upstream.mcp);
     for (let month = 0; month < 11; month++) {
@@ -199,7 +197,7 @@ describe("a session that nobody uses", () => {
     expect((await upstream.used()).map(methodOf).at(-1)).toBe("DELETE");
   });
 
-  test("after DELETE is gone for ever; the tombstone goes when the id would have expired", async ({
+  test("after DELETE never returns; its tombstone is deleted when the id would have expired", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy" });
@@ -228,7 +226,7 @@ describe("a session that nobody uses", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(0);
   });
 
-  test("but listens, is heard on the same stream before and after its log is emptied", async ({
+  test("but listens gets messages on the same stream before and after its log is emptied", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy" });

@@ -58,7 +58,7 @@ describe.for(WAYS_TO_LOSE)("though its object $name,", ({ lose, isAbrupt }) => {
     expect(await upstream.sessions()).toHaveLength(1);
   });
 
-  test("a GET stream that has said nothing yet goes on", async ({ expect }) => {
+  test("a GET stream without events goes on", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.inUse(upstream.mcp);
     const stream = await session.listen();
@@ -109,7 +109,7 @@ describe.for(WAYS_TO_LOSE)("though its object $name,", ({ lose, isAbrupt }) => {
   });
 });
 
-test("a question is answered after its object was lost, once", async ({ expect }) => {
+test("a question whose object was lost is answered once", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "legacy" });
   const session = await Session.inUse(upstream.mcp, { capabilities: CAPABILITIES });
   const stream = await session.listen();
@@ -170,7 +170,7 @@ describe("two resumes at once", () => {
 });
 
 describe("DELETE in mid-call", () => {
-  test("ends every stream, tells the upstream, and leaves nothing to resume", async ({
+  test("ends every stream, cancels the call at the upstream, and leaves nothing to resume", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({

@@ -125,7 +125,9 @@ describe("the reader that a call's answer has at first", () => {
     await expect.poll(() => successor.data).toEqual(WHOLE);
   });
 
-  test("was lost, and is back after its successor came, which reads on", async ({ expect }) => {
+  test("was lost and reconnects after its successor lets the successor read on", async ({
+    expect,
+  }) => {
     const { upstream, session, claims } = await openForCall();
     const [late, successor] = await runInDurableObject(
       await objectOf(session),
@@ -143,7 +145,7 @@ describe("the reader that a call's answer has at first", () => {
 });
 
 describe("of two GET streams", () => {
-  test("the newer one carries what belongs to no request, whichever is back first", async ({
+  test("the newer one carries messages that belong to no request, whichever reconnects first", async ({
     expect,
   }) => {
     const { upstream, session, claims, readers } = await openTwoStreams();

@@ -54,7 +54,7 @@ describe.for(WAYS_TO_LOSE)("of a session whose object $name", ({ lose }) => {
     expect(await runs(upstream)).toHaveLength(3);
   });
 
-  test("the log level is said with each request", async ({ expect }) => {
+  test("the log level is sent with each request", async ({ expect }) => {
     const upstream = await Upstream.take(MODERN_ONLY);
     const session = await Session.open(upstream.mcp);
     await call(session);
@@ -69,7 +69,7 @@ describe.for(WAYS_TO_LOSE)("of a session whose object $name", ({ lose }) => {
     expect(await upstream.sent("logging/setLevel")).toEqual([]);
   });
 
-  test("a change of the server's era is found out, and the call runs once", async ({ expect }) => {
+  test("a change of the server's era is detected, and the call runs once", async ({ expect }) => {
     const upstream = await Upstream.take(LEGACY_ONLY);
     const session = await Session.open(upstream.mcp);
     await call(session);
@@ -94,7 +94,7 @@ describe.for(WAYS_TO_LOSE)("of a session whose object $name", ({ lose }) => {
   });
 });
 
-describe("a client that listens hears of the lists and resources of the server", () => {
+describe("a client that listens is notified of the lists and resources of the server", () => {
   /** @param at where the news come from. */
   async function heard(
     session: Session,

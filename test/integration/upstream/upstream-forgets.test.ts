@@ -29,30 +29,33 @@ describe("an upstream that forgets its session while the client only listens", (
   test.for([
     { name: "and the session's object sleeps", isAsleep: true },
     { name: "and the session's object is awake", isAsleep: false },
-  ])("is heard on the same stream, in another session: $name", async ({ isAsleep }, { expect }) => {
-    const upstream = await Upstream.take({ server: "legacy" });
-    const [session, stream] = await listening(upstream);
-    if (isAsleep) await evict(session);
-    await upstream.forget();
-    await upstream.hangUp();
-    await expect.poll(() => upstream.sessions(), { timeout: PATIENCE_MS }).toHaveLength(2);
-    await upstream.receives("logging/setLevel", 2);
-    await upstream.send(note(1));
-    expect(await stream.message()).toMatchObject(note(1));
-    // And once more, when the watch on the new session was handed over.
-    const [, second] = await upstream.sessions();
-    await expect
-      .poll(
-        async () =>
-          (await upstream.sent("GET")).filter((sent) => sessionOf(sent) === second).length,
-        { timeout: PATIENCE_MS },
-      )
-      .toBeGreaterThanOrEqual(2);
-    await evict(session);
-    await upstream.send(note(2));
-    expect(await stream.message()).toMatchObject(note(2));
-    await stream.silence();
-    await stream.cancel();
-    expect(await upstream.sessions()).toHaveLength(2);
-  });
+  ])(
+    "has its messages delivered on the same stream, from another session: $name",
+    async ({ isAsleep }, { expect }) => {
+      const upstream = await Upstream.take({ server: "legacy" });
+      const [session, stream] = await listening(upstream);
+      if (isAsleep) await evict(session);
+      await upstream.forget();
+      await upstream.hangUp();
+      await expect.poll(() => upstream.sessions(), { timeout: PATIENCE_MS }).toHaveLength(2);
+      await upstream.receives("logging/setLevel", 2);
+      await upstream.send(note(1));
+      expect(await stream.message()).toMatchObject(note(1));
+      // And once more, when the watch on the new session was handed over.
+      const [, second] = await upstream.sessions();
+      await expect
+        .poll(
+          async () =>
+            (await upstream.sent("GET")).filter((sent) => sessionOf(sent) === second).length,
+          { timeout: PATIENCE_MS },
+        )
+        .toBeGreaterThanOrEqual(2);
+      await evict(session);
+      await upstream.send(note(2));
+      expect(await stream.message()).toMatchObject(note(2));
+      await stream.silence();
+      await stream.cancel();
+      expect(await upstream.sessions()).toHaveLength(2);
+    },
+  );
 });

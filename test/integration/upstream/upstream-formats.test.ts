@@ -115,7 +115,7 @@ describe("a modern client gets the answer that came as", () => {
   });
 });
 
-describe("what comes before the answer is passed on, in order, as", () => {
+describe("messages before the answer are passed on in order as", () => {
   const lines = [LOG, LOG, GIVEN].map((message) => JSON.stringify({ jsonrpc: "2.0", ...message }));
   const events = [event(LOG), event(LOG), event(GIVEN)];
   const SEQUENCES: readonly { name: string; reaction: Reaction }[] = [
@@ -180,7 +180,7 @@ test("a broken character becomes U+FFFD, and nothing else is lost", async ({ exp
   }
 });
 
-test("an error of the upstream's own passes as it is", async ({ expect }) => {
+test("an error of the upstream passes unchanged", async ({ expect }) => {
   const error = { code: -32602, message: "Unknown tool: work", data: { hint: ["try", "harder"] } };
   for (const status of [200, 400, 422]) {
     const reaction = asJson(JSON.stringify({ jsonrpc: "2.0", id: "{{id}}", error }));

@@ -18,7 +18,7 @@ async function roots(upstream: Upstream): Promise<string[]> {
   return log.filter(({ path }) => !path.includes("message")).map(({ method }) => method);
 }
 
-describe("is found out when POST is refused with", () => {
+describe("HTTP+SSE is detected when POST is refused with", () => {
   test.for([400, 404, 405])("%s", async (status, { expect }) => {
     const upstream = await Upstream.take({
       server: "sse",
@@ -41,7 +41,7 @@ describe("is found out when POST is refused with", () => {
   });
 });
 
-test("a configured one is not tried over POST, and another session reuses what was found", async ({
+test("a server that is configured as HTTP+SSE gets no POST, and later sessions reuse a detected transport", async ({
   expect,
 }) => {
   const configured = await Upstream.take({ server: "sse" }, "sse");
@@ -54,7 +54,7 @@ test("a configured one is not tried over POST, and another session reuses what w
   expect(await roots(found)).toEqual(["POST", "GET", "GET", "GET"]);
 });
 
-test("calls, progress, questions and notices go their ways", async ({ expect }) => {
+test("calls, progress, questions and notifications reach their receivers", async ({ expect }) => {
   const upstream = await Upstream.take({
     server: "sse",
     reactions: {
@@ -84,7 +84,7 @@ test("calls, progress, questions and notices go their ways", async ({ expect }) 
   await standing.cancel();
 });
 
-test("a stream that breaks in mid-call is one error; the next call opens it anew", async ({
+test("a stream that breaks during a call causes one error, and the next call opens it again", async ({
   expect,
 }) => {
   const upstream = await Upstream.take({
@@ -101,7 +101,7 @@ test("a stream that breaks in mid-call is one error; the next call opens it anew
   expect(await upstream.sent("logging/setLevel")).toHaveLength(2);
 });
 
-test("a stream that breaks between calls is opened anew by the next", async ({ expect }) => {
+test("a stream that breaks between calls is opened again by the next", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "sse" });
   const session = await Session.inUse(upstream.mcp);
   await upstream.hangUp();
@@ -110,7 +110,7 @@ test("a stream that breaks between calls is opened anew by the next", async ({ e
   expect(calls.filter(({ status }) => status === 202)).toHaveLength(1);
 });
 
-test("a stream that breaks while the client listens is opened anew by itself", async ({
+test("a stream that breaks while the client listens is opened again without a call", async ({
   expect,
 }) => {
   const upstream = await Upstream.take({ server: "sse" });
@@ -123,7 +123,7 @@ test("a stream that breaks while the client listens is opened anew by itself", a
   await standing.cancel();
 });
 
-test("a forgotten session is opened anew, and the call accepted once", async ({ expect }) => {
+test("a forgotten session is opened again, and the call accepted once", async ({ expect }) => {
   const upstream = await Upstream.take({ server: "sse" });
   const session = await Session.inUse(upstream.mcp);
   await upstream.forget();

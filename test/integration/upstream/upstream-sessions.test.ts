@@ -49,7 +49,7 @@ describe("an upstream that forgot its session", () => {
     },
   );
 
-  test("is opened anew once for calls that run beside each other", async ({ expect }) => {
+  test("gets one new session for concurrent calls", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.inUse(upstream.mcp);
     await upstream.forget();
@@ -68,7 +68,9 @@ describe("an upstream that forgot its session", () => {
     expect(new Set(ran)).toEqual(new Set(["a", "b", "c"]));
   });
 
-  test("and forgets the new one too: one error, and two deliveries at most", async ({ expect }) => {
+  test("and forgets the new session, too, causes one error and two deliveries at most", async ({
+    expect,
+  }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.inUse(upstream.mcp);
     const gone = jsonOf({ error: { code: -32001, message: "Session not found" } }, 404);
@@ -82,7 +84,7 @@ describe("an upstream that forgot its session", () => {
     expect(await responseIn(await session.callTool())).toHaveProperty("result");
   });
 
-  test("and cannot be opened anew: one error, and the next call tries again", async ({
+  test("and opens no new session causes one error, and the next call tries again", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({ server: "legacy" });
@@ -98,7 +100,7 @@ describe("an upstream that forgot its session", () => {
     expect(calls.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test("is found out by the GET stream, and what it says then arrives", async ({ expect }) => {
+  test("is detected by the GET stream, and its later messages arrive", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
     await responseIn(await session.request("logging/setLevel", { level: "debug" }));

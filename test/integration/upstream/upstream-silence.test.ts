@@ -32,7 +32,7 @@ describe("a call without an answer", () => {
   ];
 
   test.for(SILENCES)(
-    "$name: times out, and a legacy upstream is told",
+    "$name: times out, and is cancelled at a legacy upstream",
     async ({ reaction }, { expect }) => {
       const upstream = await Upstream.take(
         { server: "legacy", reactions: { "tools/call": [reaction] } },
@@ -101,7 +101,7 @@ describe("a call without an answer", () => {
   });
 });
 
-test("one broken call does not disturb those that run beside it", async ({ expect }) => {
+test("one broken call does not disturb concurrent calls", async ({ expect }) => {
   const upstream = await Upstream.take({
     server: "legacy",
     reactions: {
@@ -123,7 +123,7 @@ test("one broken call does not disturb those that run beside it", async ({ expec
   expect(await upstream.sent("tools/call")).toHaveLength(3);
 });
 
-describe("a notification of the client's is accepted in time though the upstream", () => {
+describe("a notification of the client is accepted in time although the upstream", () => {
   test.for<{ name: string; reaction: Reaction }>([
     { name: "fails", reaction: { status: 500 } },
     { name: "drops the connection", reaction: { status: 0 } },

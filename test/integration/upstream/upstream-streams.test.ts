@@ -57,7 +57,9 @@ describe("a stream that breaks before the answer", () => {
     },
   );
 
-  test("and cannot be taken up: one error, and the call is not sent again", async ({ expect }) => {
+  test("and cannot be resumed causes one error, and the call is not sent again", async ({
+    expect,
+  }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
@@ -74,7 +76,7 @@ describe("a stream that breaks before the answer", () => {
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
 
-  test("and whose session was forgotten meanwhile: one error, and the call is not sent again", async ({
+  test("and whose session was forgotten meanwhile causes one error, and the call is not sent again", async ({
     expect,
   }) => {
     const upstream = await Upstream.take({
@@ -98,7 +100,7 @@ async function cutOff(upstream: Upstream): Promise<readonly boolean[]> {
 }
 
 describe("the GET stream of an upstream", () => {
-  test("is opened with the client's, and taken up when it breaks", async ({ expect }) => {
+  test("is opened with the client's, and resumed when it breaks", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
     expect(await upstream.sent("GET")).toHaveLength(0);
@@ -113,7 +115,7 @@ describe("the GET stream of an upstream", () => {
     await stream.cancel();
   });
 
-  test("outlives the client's for a while, and what comes then is kept", async ({ expect }) => {
+  test("outlives the client's for a while, and its messages are kept", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
     const stream = await session.listen();
@@ -129,7 +131,9 @@ describe("the GET stream of an upstream", () => {
     await resumed.cancel();
   });
 
-  test("is handed over when it is quiet, and back when the client's breaks", async ({ expect }) => {
+  test("is handed over to the Worker when it is quiet, and back when the client's breaks", async ({
+    expect,
+  }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.open(upstream.mcp);
     const stream = await session.listen();
@@ -153,7 +157,7 @@ describe("the GET stream of an upstream", () => {
     await resumed.cancel();
   });
 
-  test("may be missing: the rest works", async ({ expect }) => {
+  test("may be refused without an effect on calls", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "legacy",
       reactions: {
@@ -174,7 +178,7 @@ describe("the GET stream of an upstream", () => {
   });
 });
 
-test("an upstream that lets go of its connection is polled, and so is the gateway", async ({
+test("an upstream that closes its connection is polled, and so is the gateway", async ({
   expect,
 }) => {
   const upstream = await Upstream.take({

@@ -39,7 +39,7 @@ describe("of a stream of which only the place was left,", () => {
     },
   );
 
-  test("what was written since goes piece by piece, also in another life", async ({ expect }) => {
+  test("later rows are deleted in batches, also in another life", async ({ expect }) => {
     await withLog((fixture) => {
       const meta = fixture.log.openStandalone();
       fixture.log.append(meta, "one");

@@ -135,7 +135,7 @@ const CASES: readonly {
   },
 ];
 
-describe("a resume brings exactly what followed, or is refused, when", () => {
+describe("a resume delivers exactly the events that followed, or is refused, when", () => {
   test.for(CASES)("$name", async ({ limits, hasPressure, texts, runs }, { expect }) => {
     const object = env.SESSIONS.get(env.SESSIONS.newUniqueId());
     await runInDurableObject(object, (_instance, { storage }) => {

@@ -7,7 +7,7 @@ import type { StreamMeta } from "../../../../src/sessions/log/stream-meta.ts";
 import { at, kinds, texts, withLog } from "./log-fixture.ts";
 
 describe("where there is no room", () => {
-  test("finished streams go, the acknowledged first, then the oldest, and none that is read", async ({
+  test("finished streams are deleted, acknowledged ones first, then the oldest, and none that is being read", async ({
     expect,
   }) => {
     await withLog(
@@ -37,9 +37,7 @@ describe("where there is no room", () => {
     );
   });
 
-  test("streams that never said anything go before what nobody has read yet", async ({
-    expect,
-  }) => {
+  test("streams without events are deleted before unread ones", async ({ expect }) => {
     await withLog(
       (fixture) => {
         const { log } = fixture;
@@ -51,7 +49,9 @@ describe("where there is no room", () => {
     );
   });
 
-  test("what an event is taken up by counts too, in this life and the next", async ({ expect }) => {
+  test("the resume token of an event counts, too, in this life and the next", async ({
+    expect,
+  }) => {
     await withLog(
       (fixture) => {
         const { log } = fixture;
@@ -66,7 +66,7 @@ describe("where there is no room", () => {
     );
   });
 
-  test("in a live stream, an event is refused, and an answer is taken", async ({ expect }) => {
+  test("in a live stream, an event is refused, and an answer is accepted", async ({ expect }) => {
     await withLog(
       (fixture) => {
         const { log } = fixture;
@@ -80,7 +80,9 @@ describe("where there is no room", () => {
     );
   });
 
-  test("in a stream that never ends, the oldest go, and no more than must", async ({ expect }) => {
+  test("in a stream that never ends, the oldest events are deleted, and no more than needed", async ({
+    expect,
+  }) => {
     await withLog(
       (fixture) => {
         const { log } = fixture;
@@ -107,7 +109,9 @@ describe("where there is no room", () => {
     );
   });
 
-  test("in the session, finished streams go before a live one is refused", async ({ expect }) => {
+  test("in the session, finished streams are deleted before an event of a live one is refused", async ({
+    expect,
+  }) => {
     await withLog(
       (fixture) => {
         const { log } = fixture;

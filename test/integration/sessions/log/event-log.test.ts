@@ -7,7 +7,7 @@ import type { StreamMeta } from "../../../../src/sessions/log/stream-meta.ts";
 import { at, kinds, MINUTE, texts, withLog } from "./log-fixture.ts";
 
 describe("an event id", () => {
-  test("tells its stream and its place, and survives being written", ({ expect }) => {
+  test("names its stream and its position, and survives being written down", ({ expect }) => {
     const position = {
       stream: { kind: "post", number: 3, nonce: "7dfc24f525f5" },
       seq: 2,
@@ -29,7 +29,7 @@ describe("an event id", () => {
     expect(parseEventId(text)).toBeUndefined();
   });
 
-  test("of another session, of another kind, or of the future finds nothing", async ({
+  test("of another session, of another kind, or not issued yet finds nothing", async ({
     expect,
   }) => {
     await withLog((fixture) => {
@@ -49,7 +49,9 @@ describe("an event id", () => {
 });
 
 describe("what is past its retention", () => {
-  test("of a finished stream goes whole, counted from its last event", async ({ expect }) => {
+  test("of a finished stream is deleted as a whole, counted from its last event", async ({
+    expect,
+  }) => {
     await withLog((fixture) => {
       const { log } = fixture;
       const meta = log.openPost("[1]");
@@ -67,7 +69,7 @@ describe("what is past its retention", () => {
     });
   });
 
-  test("of a live one stays, however old it is", async ({ expect }) => {
+  test("of a live stream stays, however old it is", async ({ expect }) => {
     await withLog((fixture) => {
       const { log } = fixture;
       const meta = log.openPost("[1]");
@@ -79,7 +81,7 @@ describe("what is past its retention", () => {
     });
   });
 
-  test("of a stream that never ends goes event by event; its place stays, and its words do not", async ({
+  test("of a stream that never ends is deleted event by event; its position stays", async ({
     expect,
   }) => {
     await withLog((fixture) => {
@@ -145,7 +147,7 @@ describe("a row", () => {
   });
 });
 
-test("what waits for a stream is moved to it once, in order, also by another life", async ({
+test("messages that wait for a stream are moved to it once, in order, also by another life", async ({
   expect,
 }) => {
   await withLog((fixture) => {
@@ -176,7 +178,7 @@ test("the resume token of an event is given to a later life only", async ({ expe
 describe("the answer to a question", () => {
   const LONG = "x".repeat(1_200_000);
 
-  test("is taken once, in whatever life, and kept until it is brought", async ({ expect }) => {
+  test("is taken once, in whatever life, and kept until it is delivered", async ({ expect }) => {
     await withLog((fixture) => {
       const { log } = fixture;
       const meta = log.openPost("[1]");
@@ -197,7 +199,7 @@ describe("the answer to a question", () => {
     });
   });
 
-  test("costs a row when it is taken, and one when it is brought", async ({ expect }) => {
+  test("costs a row when it is taken, and one when it is delivered", async ({ expect }) => {
     await withLog((fixture) => {
       const { log } = fixture;
       const meta = log.openPost("[1]");
@@ -209,7 +211,7 @@ describe("the answer to a question", () => {
     });
   });
 
-  test("goes with the stream that the question was asked on", async ({ expect }) => {
+  test("is deleted with the stream that the question was asked on", async ({ expect }) => {
     await withLog((fixture) => {
       const { log, storage } = fixture;
       const [meta, other] = [log.openPost("[1]"), log.openPost("[2]")];
@@ -224,7 +226,7 @@ describe("the answer to a question", () => {
     });
   });
 
-  test("to a stream that is no longer kept is not kept either", async ({ expect }) => {
+  test("for a stream that is no longer kept is not kept either", async ({ expect }) => {
     await withLog((fixture) => {
       const { log } = fixture;
       const meta = log.openPost("[1]");
@@ -236,7 +238,7 @@ describe("the answer to a question", () => {
   });
 });
 
-test("once it is closed nothing is written any more", async ({ expect }) => {
+test("a closed log writes nothing", async ({ expect }) => {
   await withLog((fixture) => {
     const { log, storage } = fixture;
     const [post, standalone] = [log.openPost("[1]"), log.openStandalone()];
