@@ -11,11 +11,13 @@ import type {
   BridgeCommand,
   BridgeOutcome,
   CommandSender,
+  WrittenBridgeOutcome,
 } from "../src/relay/modern-to-legacy/bridge.ts";
 import { BridgeService } from "../src/relay/modern-to-legacy/bridge-service.ts";
 import { UpstreamSessions } from "../src/relay/modern-to-legacy/upstream-sessions.ts";
 import { ParkedCalls } from "../src/relay/modern-to-legacy/parked-calls.ts";
 import { type Config, loadConfig } from "../src/config/config.ts";
+import { parseLossless } from "../src/lib/lossless-json.ts";
 import { CLIENT_INFO } from "../src/protocol/gateway-info.ts";
 import { count } from "../src/observability/costs.ts";
 import { ErrorCode } from "../src/protocol/error-codes.ts";
@@ -57,11 +59,19 @@ export class BridgeObject extends DurableObject<Env> {
     this.#scheduleAlarm();
   }
 
-  /** @param id identifies the command, for `cancel`. */
-  async take(id: string, sender: CommandSender, command: BridgeCommand): Promise<BridgeOutcome> {
+  /**
+   * Commands and replies are JSON here: they hold messages (`stored-json.ts`).
+   *
+   * @param id identifies the command, for `cancel`.
+   * @param text of a `BridgeCommand`.
+   */
+  async take(id: string, sender: CommandSender, text: string): Promise<WrittenBridgeOutcome> {
+    const command = parseLossless(text) as BridgeCommand;
     const service = this.#use(sender, command);
-    if (service === undefined) return unknown(sender.slug);
-    return service.take(id, command, sender.capabilities);
+    const outcome = (await service?.take(id, command, sender.capabilities)) ?? unknown(sender.slug);
+    return outcome.kind === "stream"
+      ? outcome
+      : { ...outcome, reply: JSON.stringify(outcome.reply) };
   }
 
   /** Cancels a command: the client has hung up. */

@@ -3,6 +3,7 @@
 import type { SavedUpstreamSession } from "../src/relay/modern-to-legacy/upstream-session.ts";
 import { count } from "../src/observability/costs.ts";
 import type { JsonObject } from "../src/protocol/json-rpc.ts";
+import { readStored } from "./stored-json.ts";
 
 export interface StoredBridge extends SavedUpstreamSession {
   readonly slug: string;
@@ -27,7 +28,7 @@ export class BridgeStore {
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
     count("rowsRead");
-    this.#known = storage.kv.get<StoredBridge>(BRIDGE);
+    this.#known = readStored(storage.kv.get(BRIDGE)) as StoredBridge | undefined;
     this.#isSaved = this.#known !== undefined;
   }
 
@@ -51,7 +52,7 @@ export class BridgeStore {
     this.#known = { ...this.#known, ...change };
     count("rowsWritten");
     this.#isSaved = true;
-    this.#storage.kv.put(BRIDGE, this.#known);
+    this.#storage.kv.put(BRIDGE, JSON.stringify(this.#known));
   }
 
   /** Deletes everything, the alarm included. */

@@ -6,12 +6,14 @@ import type {
   BridgeCommand,
   BridgeOutcome,
   CommandSender,
+  WrittenBridgeOutcome,
 } from "../src/relay/modern-to-legacy/bridge.ts";
 import { clientKey, clientKind } from "../src/endpoint/client-kind.ts";
 import { hashOf } from "../src/lib/random.ts";
+import { parseLossless } from "../src/lib/lossless-json.ts";
 import { SocketLines } from "../src/lib/socket-lines.ts";
 import { ErrorCode } from "../src/protocol/error-codes.ts";
-import { errorReply } from "../src/protocol/json-rpc.ts";
+import { errorReply, type Reply } from "../src/protocol/json-rpc.ts";
 import { LATEST_MODERN } from "../src/protocol/revisions.ts";
 import { CLIENT_GONE_CODE } from "../src/sessions/frame.ts";
 import { called } from "./ports.ts";
@@ -50,7 +52,8 @@ export function bridgesIn({ BRIDGES }: Pick<Env, "BRIDGES">): Bridges {
           const ready = Promise.all([stubFor(command), sender()]);
           const take = async (): Promise<BridgeOutcome> => {
             const [stub, from] = await ready;
-            return stub?.take(id, from, command) ?? unknown();
+            const outcome = await stub?.take(id, from, JSON.stringify(command));
+            return outcome === undefined ? unknown() : readOutcome(outcome);
           };
           return {
             outcome: take(),
@@ -80,6 +83,11 @@ function stubOf(namespace: Namespace, id: string): Stub | undefined {
   } catch {
     return undefined;
   }
+}
+
+function readOutcome(outcome: WrittenBridgeOutcome): BridgeOutcome {
+  if (outcome.kind === "stream") return outcome;
+  return { kind: "reply", reply: parseLossless(outcome.reply) as Reply };
 }
 
 function unknown(): BridgeOutcome {

@@ -4,19 +4,24 @@ import { DurableObject } from "cloudflare:workers";
 
 import type { News } from "../src/catalog/feeds.ts";
 import { readStreamRequest, streamResponse } from "../src/http/client-stream.ts";
+import { parseLossless } from "../src/lib/lossless-json.ts";
 import { TokenBucket } from "../src/lib/token-bucket.ts";
 import type { DeliveryAnswer } from "../src/notifications/fan-out/deliveries.ts";
 import { count } from "../src/observability/costs.ts";
 import { ErrorCode } from "../src/protocol/error-codes.ts";
-import type { Parsed } from "../src/protocol/json-rpc.ts";
+import { parseMessages } from "../src/protocol/json-rpc.ts";
 import type { Forgotten, Watched } from "../src/sessions/dispatch.ts";
 import { CLIENT_GONE_CODE } from "../src/sessions/frame.ts";
-import { type SessionOutcome, refuseRequest } from "../src/sessions/session-outcome.ts";
-import type { SessionClaims } from "../src/sessions/session-id.ts";
+import { readClaims } from "../src/sessions/session-id.ts";
+import {
+  refuseRequest,
+  type WrittenOutcome,
+  writeOutcome,
+} from "../src/sessions/session-outcome.ts";
 import { SessionHost } from "./session-host.ts";
 import { SessionReaders } from "./session-readers.ts";
 
-const UNKNOWN: SessionOutcome = { kind: "unknown" };
+const UNKNOWN: WrittenOutcome = { kind: "unknown" };
 
 export class SessionObject extends DurableObject<Env> {
   readonly #host: SessionHost;
@@ -34,13 +39,13 @@ export class SessionObject extends DurableObject<Env> {
     host.session?.revive();
   }
 
-  async receive(
-    claims: SessionClaims,
-    messages: readonly Parsed[],
-    isBatch: boolean,
-  ): Promise<SessionOutcome> {
-    const session = this.#host.use(claims);
-    return session?.receive(messages, isBatch, this.#readers.openLine) ?? UNKNOWN;
+  async receive(claims: string, body: string): Promise<WrittenOutcome> {
+    const session = this.#host.use(readClaims(claims));
+    if (session === undefined) return UNKNOWN;
+    const value = parseLossless(body);
+    const messages = parseMessages(value) ?? [];
+    const isBatch = Array.isArray(value);
+    return writeOutcome(await session.receive(messages, isBatch, this.#readers.openLine));
   }
 
   /** Opens or resumes a client's stream: a WebSocket of frames, or an outcome as JSON. */
@@ -51,10 +56,10 @@ export class SessionObject extends DurableObject<Env> {
     if (session === undefined) return Response.json(UNKNOWN);
     if (!this.#streamOpens.take()) {
       const message = "This session opens streams too often; wait a minute";
-      return Response.json(refuseRequest(429, ErrorCode.Transport, message));
+      return Response.json(writeOutcome(refuseRequest(429, ErrorCode.Transport, message)));
     }
     const place = session.placeFor(lastEventId);
-    if ("kind" in place) return Response.json(place);
+    if ("kind" in place) return Response.json(writeOutcome(place));
     const { socket, openedAt } = this.#readers.open(session, place, returning);
     // With HTTP+SSE, the stream is the session: it exists from here on.
     if (isNew && claims.client === undefined) this.#host.save();
@@ -75,13 +80,13 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   /** Takes a message from a watch that runs in the Worker that holds the client's stream. */
-  async receiveWatched(claims: SessionClaims, watched: Watched): Promise<void> {
-    await this.#host.use(claims)?.receiveWatched(watched);
+  async receiveWatched(claims: string, watched: string): Promise<void> {
+    await this.#host.use(readClaims(claims))?.receiveWatched(parseLossless(watched) as Watched);
   }
 
   /** Such a watch found that a server no longer knows its session. */
-  async upstreamForgotten(claims: SessionClaims, lost: Forgotten): Promise<void> {
-    await this.#host.use(claims)?.upstreamForgotten(lost);
+  async upstreamForgotten(claims: string, lost: Forgotten): Promise<void> {
+    await this.#host.use(readClaims(claims))?.upstreamForgotten(lost);
   }
 
   /** Takes news of the session's subscriptions; the same news may arrive twice. */
@@ -95,9 +100,10 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   /** Deletes the session. @returns `false` when it no longer existed. */
-  async close(claims: SessionClaims): Promise<boolean> {
-    if (this.#host.use(claims) === undefined) return false;
-    await this.#host.end(claims.expiresAt * 1000);
+  async close(claims: string): Promise<boolean> {
+    const read = readClaims(claims);
+    if (this.#host.use(read) === undefined) return false;
+    await this.#host.end(read.expiresAt * 1000);
     return true;
   }
 

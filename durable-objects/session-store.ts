@@ -9,6 +9,7 @@ import type { SavedInbox } from "../src/notifications/legacy/notification-inbox.
 import { count } from "../src/observability/costs.ts";
 import type { ClientTransport } from "../src/sessions/core.ts";
 import type { ClientFacts } from "../src/sessions/dispatch.ts";
+import { readStored } from "./stored-json.ts";
 
 export interface StoredSession extends SavedDispatch {
   readonly door: ClientTransport;
@@ -36,7 +37,7 @@ export class SessionStore {
     this.#storage = storage;
     this.#onFirst = onFirst;
     this.#deletedUntil = this.#get(DELETED) as number | undefined;
-    const found = this.#get(SESSION) as StoredSession | undefined;
+    const found = readStored(this.#get(SESSION)) as StoredSession | undefined;
     // A row of another layout is ignored: the session id describes the session.
     this.#known = found?.principal === undefined ? undefined : found;
     this.#isSaved = this.#known !== undefined;
@@ -65,7 +66,7 @@ export class SessionStore {
   save(change: Partial<StoredSession>): void {
     if (this.#known === undefined) return;
     this.#known = { ...this.#known, ...change };
-    this.#put(SESSION, this.#known);
+    this.#put(SESSION, JSON.stringify(this.#known));
     const isFirst = !this.#isSaved;
     this.#isSaved = true;
     if (isFirst) this.#onFirst();

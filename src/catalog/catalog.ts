@@ -4,6 +4,7 @@
  * objects.
  */
 
+import { parseLossless } from "../lib/lossless-json.ts";
 import type { ClientKind } from "../endpoint/client-kind.ts";
 import type { JsonObject } from "../protocol/json-rpc.ts";
 import type { Era } from "../protocol/revisions.ts";
@@ -40,7 +41,7 @@ export interface Item {
 
 /** @returns the item as an object; every text in a catalog is that of one. */
 export function parseItem({ text }: Pick<Item, "text">): JsonObject {
-  return JSON.parse(text) as JsonObject;
+  return parseLossless(text) as JsonObject;
 }
 
 /** A server's description of itself. */

@@ -2,7 +2,12 @@
 
 import { type KeepAliveOptions, withKeepAlive } from "../lib/keep-alive.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
-import type { ErrorObject, JsonRpcMessage, RequestId } from "../protocol/json-rpc.ts";
+import {
+  type ErrorObject,
+  errorResponse,
+  type JsonRpcMessage,
+  type RequestId,
+} from "../protocol/json-rpc.ts";
 import { KEEP_ALIVE, SSE_HEADERS } from "../protocol/sse.ts";
 
 export function json(
@@ -10,21 +15,24 @@ export function json(
   status = 200,
   headers?: Record<string, string>,
 ): Response {
-  return new Response(JSON.stringify(body), {
+  return jsonText(JSON.stringify(body), status, headers);
+}
+
+/** @param body is JSON already. */
+export function jsonText(body: string, status: number, headers?: Record<string, string>): Response {
+  return new Response(body, {
     status,
     headers: { "Content-Type": "application/json", "Cache-Control": "no-store", ...headers },
   });
 }
 
-/** A JSON-RPC error; it has no id where none could be read, because no MCP schema allows `null`. */
 export function rpcError(
   status: number,
   error: ErrorObject,
   id?: RequestId,
   headers?: Record<string, string>,
 ): Response {
-  const body = id === undefined ? { error } : { id, error };
-  return json({ jsonrpc: "2.0", ...body }, status, headers);
+  return json(errorResponse(error, id), status, headers);
 }
 
 export function accepted(): Response {

@@ -2,7 +2,12 @@
 
 import { BoundedCache } from "../lib/bounded-cache.ts";
 import type { ClientFacts } from "../sessions/dispatch.ts";
-import { mintSessionId, readSessionId, type SessionClaims } from "../sessions/session-id.ts";
+import {
+  mintSessionId,
+  readSessionId,
+  type SessionClaims,
+  writeClaims,
+} from "../sessions/session-id.ts";
 import { sessionNotFound } from "./answers.ts";
 import type { FrontDoorContext, SessionStub } from "./front-door.ts";
 
@@ -63,7 +68,7 @@ export function sessionOf(
 
 /** Deletes a session. @returns `false` when it no longer existed. */
 export async function closeSession({ claims, object }: FoundSession): Promise<boolean> {
-  const wasOpen = await object().close(claims);
+  const wasOpen = await object().close(writeClaims(claims));
   deleted.set(claims.object, true);
   return wasOpen;
 }

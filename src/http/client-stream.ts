@@ -3,14 +3,14 @@
  * session's claims. RPC carries no WebSocket.
  */
 
-import type { SessionOutcome } from "../sessions/session-outcome.ts";
-import type { SessionClaims } from "../sessions/session-id.ts";
+import { readClaims, type SessionClaims, writeClaims } from "../sessions/session-id.ts";
+import type { WrittenOutcome } from "../sessions/session-outcome.ts";
 import type { FoundSession } from "./client-session.ts";
 
 export type StreamOutcome =
   /** One frame in each text message; `OVER_CODE` closes the socket at the end of the stream. */
   | { readonly kind: "socket"; readonly socket: WebSocket; readonly openedAt: number }
-  | Exclude<SessionOutcome, { kind: "stream" }>;
+  | Exclude<WrittenOutcome, { kind: "stream" }>;
 
 export interface StreamRequest {
   readonly claims: SessionClaims;
@@ -37,15 +37,20 @@ export async function openClientStream(
   return { kind: "socket", socket: webSocket, openedAt: openedAtOf(response) };
 }
 
-export function streamRequest(request: StreamRequest): Request {
+export function streamRequest({ claims, ...place }: StreamRequest): Request {
+  const text = JSON.stringify({ claims: writeClaims(claims), ...place });
   // Header values are ASCII, and a client's name may be other text.
-  const headers = { Upgrade: "websocket", [HEADER]: encodeURIComponent(JSON.stringify(request)) };
+  const headers = { Upgrade: "websocket", [HEADER]: encodeURIComponent(text) };
   return new Request("https://session.internal/", { headers });
 }
 
 /** Reads what `streamRequest` wrote: only this gateway's Workers reach its objects. */
 export function readStreamRequest({ headers }: Request): StreamRequest {
-  return JSON.parse(decodeURIComponent(headers.get(HEADER) ?? "")) as StreamRequest;
+  const { claims, ...place } = JSON.parse(decodeURIComponent(headers.get(HEADER) ?? "")) as Omit<
+    StreamRequest,
+    "claims"
+  > & { readonly claims: string };
+  return { claims: readClaims(claims), ...place };
 }
 
 export function streamResponse(webSocket: WebSocket, openedAt: number): Response {

@@ -3,10 +3,8 @@
 import type { Bridges } from "../relay/modern-to-legacy/bridge.ts";
 import type { FanOut } from "../catalog/feeds.ts";
 import type { RequestScope } from "../catalog/request-scope.ts";
-import type { Parsed } from "../protocol/json-rpc.ts";
-import type { Forgotten, Watched } from "../sessions/dispatch.ts";
-import type { SessionOutcome } from "../sessions/session-outcome.ts";
-import type { SessionClaims } from "../sessions/session-id.ts";
+import type { Forgotten } from "../sessions/dispatch.ts";
+import type { WrittenOutcome } from "../sessions/session-outcome.ts";
 
 /** A session belongs to the endpoint that opened it and to the principal that opened it. */
 export interface FrontDoorContext extends RequestScope {
@@ -24,21 +22,22 @@ export interface Sessions {
   at(object: string): SessionStub;
 }
 
-/** The object of one session. Every call may fail when it restarts, and may then be repeated. */
+/**
+ * The object of one session. Every call may fail when it restarts, and may then be repeated. Claims
+ * (`writeClaims`) and messages are passed as JSON, because numbers that JavaScript cannot hold cannot be
+ * cloned (`lib/lossless-json.ts`).
+ */
 export interface SessionStub {
-  receive(
-    claims: SessionClaims,
-    messages: readonly Parsed[],
-    isBatch: boolean,
-  ): Promise<SessionOutcome>;
+  /** @param body of a POST: a message or a batch, which the caller has checked. */
+  receive(claims: string, body: string): Promise<WrittenOutcome>;
   /** Opens a stream: `openClientStream` makes the request. */
   fetch(request: Request): Promise<Response>;
-  /** Delivers a message from a watch. */
-  receiveWatched(claims: SessionClaims, watched: Watched): Promise<void>;
+  /** Delivers a message from a watch. @param watched a `Watched`. */
+  receiveWatched(claims: string, watched: string): Promise<void>;
   /** Reports that a watch found an upstream session unknown to its server. */
-  upstreamForgotten(claims: SessionClaims, lost: Forgotten): Promise<void>;
+  upstreamForgotten(claims: string, lost: Forgotten): Promise<void>;
   /** Reports that the reader of a stream that `receive` returned has gone. */
   detach(reader: string): Promise<void>;
   /** Deletes the session. @returns `false` when it no longer existed. */
-  close(claims: SessionClaims): Promise<boolean>;
+  close(claims: string): Promise<boolean>;
 }

@@ -154,7 +154,7 @@ class HeldStream {
           if (signal.aborted) this.#source.close();
           return true;
         }
-        const isTooMany = outcome.kind === "refused" && outcome.status === 429;
+        const isTooMany = outcome.kind === "body" && outcome.status === 429;
         if (!isTooMany) return false;
       } catch {
         // The object is restarting.

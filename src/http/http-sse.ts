@@ -6,9 +6,10 @@
 
 import { accepts } from "../lib/media-type.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
-import { parseMessage, type Parsed, readableId } from "../protocol/json-rpc.ts";
+import { parseMessages, readableId } from "../protocol/json-rpc.ts";
 import { encodeEvent } from "../protocol/sse.ts";
-import { methodNotAllowed, rpcError, sessionNotFound } from "./answers.ts";
+import { writeClaims } from "../sessions/session-id.ts";
+import { jsonText, methodNotAllowed, rpcError, sessionNotFound } from "./answers.ts";
 import { findSession, openSession, sessionOf } from "./client-session.ts";
 import type { FrontDoorContext } from "./front-door.ts";
 import { readBody } from "./read-body.ts";
@@ -54,23 +55,12 @@ export async function serveSseMessage(context: FrontDoorContext): Promise<Respon
   const body = await readBody(request, limits, []);
   if (!body.ok) return body.response;
 
-  const messages = parseAll(body.value);
-  if (messages === undefined) {
+  if (parseMessages(body.value) === undefined) {
     const message = "The body is not a JSON-RPC 2.0 message";
     return rpcError(400, { code: ErrorCode.InvalidRequest, message }, readableId(body.value));
   }
-  const outcome = await found.object().receive(found.claims, messages, Array.isArray(body.value));
+  const outcome = await found.object().receive(writeClaims(found.claims), body.text);
   if (outcome.kind === "accepted") return new Response("Accepted", { status: 202 });
-  if (outcome.kind === "refused") return rpcError(outcome.status, outcome.error, outcome.id);
+  if (outcome.kind === "body") return jsonText(outcome.text, outcome.status);
   return sessionNotFound();
-}
-
-function parseAll(value: unknown): Parsed[] | undefined {
-  const messages: Parsed[] = [];
-  for (const element of Array.isArray(value) ? (value as unknown[]) : [value]) {
-    const parsed = parseMessage(element);
-    if (parsed === undefined) return undefined;
-    messages.push(parsed);
-  }
-  return messages.length === 0 ? undefined : messages;
 }

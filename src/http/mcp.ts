@@ -49,6 +49,6 @@ async function post(context: FrontDoorContext): Promise<Response> {
     case "modern":
       return answerModern(context, classified.message, classified.envelope);
     case "legacy":
-      return postLegacy(context, classified.messages, classified.isBatch);
+      return postLegacy(context, classified.messages, classified.isBatch, body.text);
   }
 }

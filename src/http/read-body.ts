@@ -1,21 +1,21 @@
 /** Reads a POST's body: checks the media types and the limits, and parses the JSON. */
 
-import { jsonDepth } from "../lib/json-depth.ts";
+import { tryLossless } from "../lib/lossless-json.ts";
 import { accepts, mediaType } from "../lib/media-type.ts";
 import { NotUtf8Error, readText, TooLargeError } from "../lib/read-text.ts";
-import { tryJson } from "../lib/try-json.ts";
+import { scanJson } from "../lib/scan-json.ts";
 import type { Limits } from "../policy/limits.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { rpcError } from "./answers.ts";
 
 export type Body =
-  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: true; readonly value: unknown; readonly text: string }
   | { readonly ok: false; readonly response: Response };
 
 /**
  * @param acceptable the media types that `Accept` must list: both for Streamable HTTP, where the server
  *   chooses (2025-03-26 to 2026-07-28: client MUST list both).
- * @returns the parsed body, or the refusal: 400, 406, 413 or 415.
+ * @returns the body as a value and as its text, or the refusal: 400, 406, 413 or 415.
  */
 export async function readBody(
   request: Request,
@@ -43,13 +43,14 @@ export async function readBody(
     const message = error instanceof NotUtf8Error ? "The body is not UTF-8" : "The body broke off";
     return refuse(400, ErrorCode.ParseError, message);
   }
-  if (jsonDepth(text, limits.maxJsonDepth) > limits.maxJsonDepth) {
+  const { depth, inexact } = scanJson(text, { depth: limits.maxJsonDepth });
+  if (depth > limits.maxJsonDepth) {
     const message = `The body nests deeper than ${limits.maxJsonDepth} levels`;
     return refuse(400, ErrorCode.InvalidRequest, message);
   }
-  const value = tryJson(text);
+  const value = tryLossless(text, inexact);
   if (value === undefined) return refuse(400, ErrorCode.ParseError, "The body is not valid JSON");
-  return { ok: true, value };
+  return { ok: true, value, text };
 }
 
 function refuse(status: number, code: number, message: string): Body {

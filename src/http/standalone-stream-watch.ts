@@ -7,6 +7,7 @@ import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
 import { retry } from "../lib/retry.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import type { Watched } from "../sessions/dispatch.ts";
+import { writeClaims } from "../sessions/session-id.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 import {
   readStandaloneWatchRequest,
@@ -78,7 +79,7 @@ export class StandaloneStreamWatch {
         const lost = sessionId === undefined ? { slug } : { slug, sessionId };
         const { claims, object } = this.#session;
         object()
-          .upstreamForgotten(claims, lost)
+          .upstreamForgotten(writeClaims(claims), lost)
           .catch(() => undefined); // the next call will find out
       },
     });
@@ -91,7 +92,7 @@ export class StandaloneStreamWatch {
       await retry((attempt) => {
         // The object may have restarted during the call; it knows which messages it has.
         const sent: Watched = attempt === 0 ? watched : { ...watched, isRepeated: true };
-        return object().receiveWatched(claims, sent);
+        return object().receiveWatched(writeClaims(claims), JSON.stringify(sent));
       }, RETRIES);
     } catch {
       this.#stop(watched.slug); // later messages would leave a gap

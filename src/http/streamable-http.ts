@@ -19,8 +19,9 @@ import { allowsPriming, isLegacyRevision } from "../protocol/revisions.ts";
 import { encodeEvent } from "../protocol/sse.ts";
 import type { EventFrame } from "../sessions/frame.ts";
 import { initialize } from "../sessions/initialize.ts";
-import type { SessionOutcome } from "../sessions/session-outcome.ts";
-import { accepted, emptyStream, json, rpcError, sessionNotFound } from "./answers.ts";
+import { writeClaims } from "../sessions/session-id.ts";
+import type { WrittenOutcome } from "../sessions/session-outcome.ts";
+import { accepted, emptyStream, json, jsonText, rpcError, sessionNotFound } from "./answers.ts";
 import { closeSession, findSession, type FoundSession, openSession } from "./client-session.ts";
 import { openClientStream, type StreamOutcome } from "./client-stream.ts";
 import type { FrontDoorContext } from "./front-door.ts";
@@ -29,10 +30,12 @@ import { type HeldStreamOptions, holdStream } from "./held-stream.ts";
 
 const UNKNOWN_OUTCOME = "The gateway was restarted while this ran; whether it was done is unknown";
 
+/** @param body the text of the messages. */
 export async function postLegacy(
   context: FrontDoorContext,
   messages: readonly Parsed[],
   isBatch: boolean,
+  body: string,
 ): Promise<Response> {
   if (isBatch && messages.some(isInitialize)) {
     const message = "initialize must not be part of a batch";
@@ -60,7 +63,7 @@ export async function postLegacy(
     if (kind === "notification" && message.method === "notifications/initialized")
       return accepted();
   }
-  return answerCall(context, found, messages, isBatch);
+  return answerCall(context, found, messages, body);
 }
 
 function isInitialize(parsed: Parsed): parsed is Extract<Parsed, { kind: "request" }> {
@@ -81,11 +84,11 @@ async function answerCall(
   context: FrontDoorContext,
   found: FoundSession,
   messages: readonly Parsed[],
-  isBatch: boolean,
+  text: string,
 ): Promise<Response> {
-  let outcome: SessionOutcome;
+  let outcome: WrittenOutcome;
   try {
-    outcome = await found.object().receive(found.claims, messages, isBatch);
+    outcome = await found.object().receive(writeClaims(found.claims), text);
   } catch {
     return answerUnknown(messages);
   }
@@ -200,18 +203,16 @@ function hold(
 }
 
 function answer(
-  outcome: Exclude<SessionOutcome | StreamOutcome, { kind: "stream" | "socket" }>,
+  outcome: Exclude<WrittenOutcome | StreamOutcome, { kind: "stream" | "socket" }>,
 ): Response {
   switch (outcome.kind) {
     case "accepted":
       return accepted();
-    case "json":
-      return json(outcome.body);
+    case "body":
+      return jsonText(outcome.text, outcome.status);
     case "cancelled":
       return emptyStream();
     case "unknown":
       return sessionNotFound();
-    case "refused":
-      return rpcError(outcome.status, outcome.error, outcome.id);
   }
 }

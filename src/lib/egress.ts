@@ -7,9 +7,9 @@
  * names, and the name could resolve to another address by the time of the fetch.
  */
 
-import { jsonDepth } from "./json-depth.ts";
 import { mediaType } from "./media-type.ts";
 import { readText, TooLargeError } from "./read-text.ts";
+import { scanJson } from "./scan-json.ts";
 import { abortAfter } from "./time-out.ts";
 import { tryJson } from "./try-json.ts";
 
@@ -104,7 +104,8 @@ async function load(
       return failed(why);
     }
     const text = await readText(response.body, maxBytes);
-    const value = jsonDepth(text, MAX_DEPTH) > MAX_DEPTH ? undefined : tryJson(text);
+    const isTooDeep = scanJson(text, { depth: MAX_DEPTH }).depth > MAX_DEPTH;
+    const value = isTooDeep ? undefined : tryJson(text);
     if (value === undefined) return failed("malformed");
     return { kind: "loaded", value, headers: response.headers };
   } catch (error) {

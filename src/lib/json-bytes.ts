@@ -11,6 +11,7 @@ export function jsonBytes(value: unknown): number {
       return value ? 4 : 5;
     case "object":
       if (value === null) return NULL_BYTES;
+      if (JSON.isRawJSON(value)) return value.rawJSON.length;
       return Array.isArray(value) ? arrayBytes(value) : objectBytes(value);
     default:
       return 0;

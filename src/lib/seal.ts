@@ -14,7 +14,7 @@
  */
 
 import { fromBase64Url, toBase64Url } from "./base64url.ts";
-import { tryJson } from "./try-json.ts";
+import { tryLossless } from "./lossless-json.ts";
 
 export interface SealKey {
   /** The key of each token is derived from this one. */
@@ -96,7 +96,7 @@ export async function unseal(ring: Keyring, purpose: string, token: string): Pro
     const own =
       saltBytes === 0 ? key.direct : await derive(key, bytes.subarray(0, saltBytes), "decrypt");
     const plain = await crypto.subtle.decrypt(algorithm(iv, purpose, id), own, sealed);
-    return tryJson(new TextDecoder().decode(plain));
+    return tryLossless(new TextDecoder().decode(plain));
   } catch {
     return undefined; // the authentication tag does not match
   }

@@ -3,10 +3,19 @@
  * unknown JSON into them. Knows nothing of methods, revisions or transports.
  */
 
+import { normalForm } from "../lib/decimal.ts";
+import {
+  isJsonInteger,
+  isJsonNumber,
+  type JsonNumber,
+  nearest,
+  textOfNumber,
+} from "../lib/lossless-json.ts";
 import type { ErrorData, Params, Result } from "./message-members.ts";
 
 export type JsonObject = { readonly [key: string]: unknown };
-export type RequestId = string | number;
+/** A string or an integer of any size (all revisions). Any other number of a sender is returned to it as it is. */
+export type RequestId = string | JsonNumber;
 
 export interface JsonRpcRequest {
   readonly jsonrpc: "2.0";
@@ -60,11 +69,26 @@ export type Parsed =
   | { readonly kind: "response"; readonly message: JsonRpcResponse };
 
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+  );
 }
 
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
+  return typeof value === "string" || Number.isFinite(value) || JSON.isRawJSON(value);
+}
+
+/** A key for maps: the same for equal ids, as `1` and `1.0`, and never for a string and a number. */
+export function idKey(id: RequestId): string {
+  if (typeof id === "string") return `"${id}`;
+  const text = textOfNumber(id);
+  return normalForm(text) ?? text;
+}
+
+/** The characters of an id or a progress token; 0 for any other value. */
+export function lengthOfId(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  return isJsonNumber(value) ? textOfNumber(value).length : 0;
 }
 
 /**
@@ -92,21 +116,44 @@ export function parseMessage(value: unknown): Parsed | undefined {
   if (isObject(result) && error === undefined && isRequestId(id)) {
     return { kind: "response", message: value as unknown as JsonRpcResult };
   }
-  if (isErrorObject(error) && result === undefined) {
-    // Servers of the field send `id: null` when they could not read ours; take it as absent.
-    if (id === null || id === undefined) {
-      return { kind: "response", message: { jsonrpc, error } };
-    }
-    if (!isRequestId(id)) return undefined;
-    return { kind: "response", message: value as unknown as JsonRpcError };
+  const failure = result === undefined ? readError(error) : undefined;
+  if (failure === undefined) return undefined;
+  // Servers of the field send `id: null` when they could not read ours; take it as absent.
+  if (id === null || id === undefined) {
+    return { kind: "response", message: { jsonrpc, error: failure } };
   }
-  return undefined;
+  if (!isRequestId(id)) return undefined;
+  return { kind: "response", message: { ...value, jsonrpc, id, error: failure } };
 }
 
-export function isErrorObject(value: unknown): value is ErrorObject {
-  if (!isObject(value)) return false;
+/**
+ * Parses a message or a batch.
+ *
+ * @returns `undefined` for anything else, and for an empty batch.
+ */
+export function parseMessages(value: unknown): readonly Parsed[] | undefined {
+  const messages: Parsed[] = [];
+  for (const element of Array.isArray(value) ? (value as unknown[]) : [value]) {
+    const parsed = parseMessage(element);
+    if (parsed === undefined) return undefined;
+    messages.push(parsed);
+  }
+  return messages.length === 0 ? undefined : messages;
+}
+
+/**
+ * Reads an error object. The gateway judges errors by their codes, so a code becomes a JavaScript number:
+ * `-32601.0` is `-32601`.
+ *
+ * @returns `undefined` also for a code that is no integer of this size (all revisions).
+ */
+export function readError(value: unknown): ErrorObject | undefined {
+  if (!isObject(value)) return undefined;
   const { code, message } = value;
-  return typeof code === "number" && typeof message === "string";
+  if (!isJsonNumber(code) || typeof message !== "string") return undefined;
+  if (typeof code === "number") return value as unknown as ErrorObject;
+  if (!isJsonInteger(code) || !Number.isSafeInteger(nearest(code))) return undefined;
+  return { ...value, code: nearest(code), message };
 }
 
 /** @returns an empty object for an error without data, or with data that is no object. */
@@ -131,6 +178,11 @@ export function respond(id: RequestId, reply: Reply): JsonRpcResponse {
   return "result" in reply
     ? { jsonrpc: "2.0", id, result: reply.result }
     : { jsonrpc: "2.0", id, error: reply.error };
+}
+
+/** An error response; it has no id where none could be read, because no MCP schema allows `null`. */
+export function errorResponse(error: ErrorObject, id: RequestId | undefined): JsonRpcResponse {
+  return id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error };
 }
 
 /** Takes a response out of the envelope of the hop that answered. */

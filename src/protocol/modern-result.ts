@@ -3,6 +3,7 @@
  * result, `ttlMs` and `cacheScope` on cacheable ones (2026-07-28, schema: MUST).
  */
 
+import { isJsonNumber, nearest } from "../lib/lossless-json.ts";
 import { isCacheable, isOfTasks, mayBecomeTask } from "./methods.ts";
 import type { Result } from "./message-members.ts";
 
@@ -49,5 +50,6 @@ function isOffered(method: string, resultType: unknown, takesTasks: boolean): bo
 }
 
 function isTtl(value: unknown): boolean {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0;
+  const ttlMs = isJsonNumber(value) ? nearest(value) : -1;
+  return Number.isInteger(ttlMs) && ttlMs >= 0;
 }

@@ -4,6 +4,8 @@
  * schema, judges a request's headers by them, and computes the headers of the next hop.
  */
 
+import { normalForm } from "../lib/decimal.ts";
+import { isJsonNumber, type JsonNumber, textOfNumber } from "../lib/lossless-json.ts";
 import { decodeHeaderValue, encodeHeaderValue } from "./header-value.ts";
 import { isObject, type JsonObject } from "./json-rpc.ts";
 
@@ -13,7 +15,6 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110, 5.6.2
 const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "number", "boolean"]);
 /** Schemas come from outside and may nest without end; deeper levels are ignored. */
 const MAX_DEPTH = 100;
-const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Keywords whose value is data, not a schema: `x-mcp-header` has no meaning in there. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
@@ -108,14 +109,22 @@ function argumentAt(args: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-function isMirrorable(value: unknown): value is string | number | boolean {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+type Mirrorable = string | JsonNumber | boolean;
+
+function isMirrorable(value: unknown): value is Mirrorable {
+  return typeof value === "string" || isJsonNumber(value) || typeof value === "boolean";
 }
 
 /** Integers are compared as numbers: `42.0` is `42` (SHOULD). */
-function agrees(decoded: string, argument: string | number | boolean): boolean {
-  if (typeof argument === "number") return DECIMAL.test(decoded) && Number(decoded) === argument;
-  return decoded === String(argument);
+function agrees(decoded: string, argument: Mirrorable): boolean {
+  if (!isJsonNumber(argument)) return decoded === String(argument);
+  const form = normalForm(decoded);
+  return form !== undefined && form === normalForm(textOfNumber(argument));
+}
+
+/** A number as the body has it. */
+function textOf(argument: Mirrorable): string {
+  return isJsonNumber(argument) ? textOfNumber(argument) : String(argument);
 }
 
 /**
@@ -152,7 +161,7 @@ export function paramHeaders(
   const headers: [string, string][] = [];
   for (const { header, path } of bindings) {
     const argument = argumentAt(args, path);
-    if (isMirrorable(argument)) headers.push([header, encodeHeaderValue(String(argument))]);
+    if (isMirrorable(argument)) headers.push([header, encodeHeaderValue(textOf(argument))]);
   }
   return headers;
 }

@@ -4,6 +4,7 @@
  * SubscriptionFilter).
  */
 
+import { isJsonInteger } from "../lib/lossless-json.ts";
 import { Meta } from "./envelope.ts";
 import { isObject } from "./json-rpc.ts";
 import type { Params } from "./message-members.ts";
@@ -73,7 +74,7 @@ const ENVELOPE = object(
     [Meta.logLevel]: plain(`one of ${LOG_LEVEL_NAMES}`, isLogLevel),
     progressToken: plain(
       "a string or an integer",
-      (value) => typeof value === "string" || Number.isInteger(value),
+      (value) => typeof value === "string" || isJsonInteger(value),
     ),
   },
   [Meta.protocolVersion, Meta.clientCapabilities],

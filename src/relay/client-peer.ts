@@ -12,7 +12,7 @@
  */
 
 import { attributedQuestion } from "../endpoint/attribution.ts";
-import { tryJson } from "../lib/try-json.ts";
+import { tryLossless } from "../lib/lossless-json.ts";
 import { metaOf, replaceProgressToken } from "../protocol/envelope.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Call, Peer } from "../protocol/exchange.ts";
@@ -93,7 +93,7 @@ export function markToken(question: Call, slug: string): Call {
 export function readToken(
   token: unknown,
 ): { readonly slug: string; readonly token: RequestId } | undefined {
-  const value = typeof token === "string" ? tryJson(token) : undefined;
+  const value = typeof token === "string" ? tryLossless(token) : undefined;
   if (!Array.isArray(value)) return undefined;
   const [slug, own] = value as readonly unknown[];
   return typeof slug === "string" && isRequestId(own) ? { slug, token: own } : undefined;

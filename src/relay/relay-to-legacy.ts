@@ -4,8 +4,9 @@
  * questions may be, because the holder takes them once.
  */
 
-import { sleep } from "../lib/sleep.ts";
+import { parseLossless } from "../lib/lossless-json.ts";
 import { readLines } from "../lib/read-lines.ts";
+import { sleep } from "../lib/sleep.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Peer } from "../protocol/exchange.ts";
 import { errorReply, type Reply } from "../protocol/json-rpc.ts";
@@ -74,7 +75,7 @@ async function run(
 async function read(outcome: BridgeOutcome, peer: Peer, signal: AbortSignal): Promise<Reply> {
   if (outcome.kind === "reply") return outcome.reply;
   for await (const text of readLines(outcome.body, signal)) {
-    const line = JSON.parse(text) as Line;
+    const line = parseLossless(text) as Line;
     if ("reply" in line) return line.reply;
     await peer.notify(line.notice);
   }

@@ -1,12 +1,14 @@
 /** The client's requests in flight, by their ids, until each is answered or cancelled. */
 
-import { tryJson } from "../lib/try-json.ts";
+import { tryLossless } from "../lib/lossless-json.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { OpenQuestion, Peer } from "../protocol/exchange.ts";
 import {
   errorReply,
+  idKey,
   isObject,
   isRequestId,
+  lengthOfId,
   type JsonRpcRequest,
   type JsonRpcResponse,
   type Reply,
@@ -51,7 +53,8 @@ export function answerAlone(method: string): Reply | undefined {
 const MAX_ID_CHARS = 1024;
 
 export class Calls {
-  readonly #inFlight = new Map<RequestId, AbortController>();
+  /** By the keys of their ids. */
+  readonly #inFlight = new Map<string, AbortController>();
   readonly #maxInFlight: number;
   readonly #onBusy: (isBusy: boolean) => void;
 
@@ -71,7 +74,7 @@ export class Calls {
       const message = `More than ${this.#maxInFlight} requests at once in this session`;
       return refuseRequest(429, ErrorCode.Transport, message, requests[0]?.id);
     }
-    const ids = new Set<RequestId>();
+    const keys = new Set<string>();
     for (const { id, method, params } of requests) {
       if (method === "initialize") {
         return refuseRequest(
@@ -80,7 +83,7 @@ export class Calls {
           "initialize must not be part of a batch",
         );
       }
-      if (isTooLong(id) || isTooLong(progressTokenOf(params))) {
+      if (Math.max(lengthOfId(id), lengthOfId(progressTokenOf(params))) > MAX_ID_CHARS) {
         const message = `A request id or progress token has more than ${MAX_ID_CHARS} characters`;
         return refuseRequest(
           400,
@@ -89,11 +92,12 @@ export class Calls {
           requests.length === 1 ? id : undefined,
         );
       }
-      if (this.#inFlight.has(id) || ids.has(id)) {
+      const key = idKey(id);
+      if (this.#inFlight.has(key) || keys.has(key)) {
         const message = "This request id is in use by a request that still runs";
         return refuseRequest(400, ErrorCode.InvalidRequest, message, id);
       }
-      ids.add(id);
+      keys.add(key);
     }
     return undefined;
   }
@@ -132,7 +136,7 @@ export class Calls {
   }
 
   cancel(id: RequestId, why: Error): void {
-    this.#inFlight.get(id)?.abort(why);
+    this.#inFlight.get(idKey(id))?.abort(why);
   }
 
   cancelAll(why: Error): void {
@@ -143,8 +147,9 @@ export class Calls {
     id: RequestId,
     start: (signal: AbortSignal) => Promise<Reply>,
   ): Promise<Reply | undefined> {
+    const key = idKey(id);
     const controller = new AbortController();
-    this.#inFlight.set(id, controller);
+    this.#inFlight.set(key, controller);
     if (this.#inFlight.size === 1) this.#onBusy(true);
     try {
       return await start(controller.signal);
@@ -154,14 +159,10 @@ export class Calls {
       if (controller.signal.aborted) return undefined;
       throw error;
     } finally {
-      this.#inFlight.delete(id);
+      this.#inFlight.delete(key);
       if (this.isIdle) this.#onBusy(false);
     }
   }
-}
-
-function isTooLong(id: unknown): boolean {
-  return typeof id === "string" && id.length > MAX_ID_CHARS;
 }
 
 function progressTokenOf(params: Params | undefined): unknown {
@@ -183,12 +184,13 @@ export function unanswered(
   record: string | undefined,
   events: () => Iterable<string>,
 ): RequestId[] {
-  const ids = tryJson(record ?? "");
-  const open = new Set(Array.isArray(ids) ? ids.filter(isRequestId) : []);
+  const ids = tryLossless(record ?? "");
+  const open = new Map<string, RequestId>();
+  for (const id of Array.isArray(ids) ? ids.filter(isRequestId) : []) open.set(idKey(id), id);
   for (const data of open.size > 1 ? events() : []) {
-    const message = tryJson(data);
+    const message = tryLossless(data);
     const isAnswer = isObject(message) && !("method" in message);
-    if (isAnswer && isRequestId(message["id"])) open.delete(message["id"]);
+    if (isAnswer && isRequestId(message["id"])) open.delete(idKey(message["id"]));
   }
-  return [...open];
+  return [...open.values()];
 }

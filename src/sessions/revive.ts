@@ -6,6 +6,7 @@
 import { formatEventId } from "./log/event-id.ts";
 import type { EventLog, LoggedEvent } from "./log/event-log.ts";
 import type { StreamMeta } from "./log/stream-meta.ts";
+import { parseLossless } from "../lib/lossless-json.ts";
 import type { OpenQuestion } from "../protocol/exchange.ts";
 import { type Reply, type RequestId, respond } from "../protocol/json-rpc.ts";
 import { deliverAnswer, idOfQuestion, type QuestionStream } from "./asks.ts";
@@ -29,7 +30,7 @@ function deliverKeptAnswers({ log, open }: Core): void {
     void deliverAnswer(log, open.dispatch, {
       position,
       resumeToken,
-      reply: JSON.parse(reply) as Reply,
+      reply: parseLossless(reply) as Reply,
     });
   }
 }

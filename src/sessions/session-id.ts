@@ -5,6 +5,7 @@
 
 import { BoundedCache } from "../lib/bounded-cache.ts";
 import { type Keyring, seal, sealedWith, unseal } from "../lib/seal.ts";
+import { parseLossless } from "../lib/lossless-json.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../protocol/revisions.ts";
 import { shortInfo } from "../protocol/envelope.ts";
@@ -77,6 +78,19 @@ function openedBy(ring: Keyring): BoundedCache<SessionClaims> {
   const cache = new BoundedCache<SessionClaims>({ maxEntries: MAX_OPENED, ttlMs: OPENED_TTL_MS });
   opened.set(ring, cache);
   return cache;
+}
+
+/** The claims as they go to the session's object, on its way from the Worker. */
+export function writeClaims(claims: SessionClaims): string {
+  return JSON.stringify(encode(claims));
+}
+
+/** Reads what `writeClaims` wrote: only this gateway's Workers reach its objects. */
+export function readClaims(text: string): SessionClaims {
+  const claims = decode(parseLossless(text));
+  if (claims === undefined)
+    throw new TypeError("Another version of the gateway wrote these claims");
+  return claims;
 }
 
 /** @returns the facts in a form that fits a session id, or one sentence on why they do not fit. */

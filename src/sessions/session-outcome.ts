@@ -3,7 +3,12 @@
  * Worker, where exceptions lose their shape.
  */
 
-import type { ErrorObject, JsonRpcResponse, RequestId } from "../protocol/json-rpc.ts";
+import {
+  type ErrorObject,
+  errorResponse,
+  type JsonRpcResponse,
+  type RequestId,
+} from "../protocol/json-rpc.ts";
 
 export type SessionOutcome =
   /** The POST held only responses and notifications: 202. */
@@ -46,4 +51,26 @@ export function refuseRequest(
   return id === undefined
     ? { kind: "refused", status, error }
     : { kind: "refused", status, id, error };
+}
+
+/** An outcome as it crosses to the Worker: messages are text, as numbers that JavaScript cannot hold are. */
+export type WrittenOutcome =
+  | Exclude<SessionOutcome, { kind: "json" | "refused" }>
+  | {
+      readonly kind: "body";
+      readonly status: 200 | RefusedRequest["status"];
+      readonly text: string;
+    };
+
+export function writeOutcome(outcome: SessionOutcome): WrittenOutcome {
+  switch (outcome.kind) {
+    case "json":
+      return { kind: "body", status: 200, text: JSON.stringify(outcome.body) };
+    case "refused": {
+      const { status, error, id } = outcome;
+      return { kind: "body", status, text: JSON.stringify(errorResponse(error, id)) };
+    }
+    default:
+      return outcome;
+  }
 }

@@ -1,8 +1,8 @@
 /** The HTTP of every connector: sends with the operator's headers and judges the status. */
 
-import { jsonDepth } from "../lib/json-depth.ts";
+import { tryLossless } from "../lib/lossless-json.ts";
 import { readText } from "../lib/read-text.ts";
-import { tryJson } from "../lib/try-json.ts";
+import { scanJson } from "../lib/scan-json.ts";
 import { isObject, type ErrorObject } from "../protocol/json-rpc.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { parseServerMessage } from "./server-message.ts";
@@ -75,10 +75,10 @@ async function readErrorBody(
   target: UpstreamTarget,
   response: Response,
 ): Promise<ErrorObject | undefined> {
-  const text = await readText(response.body, MAX_ERROR_BODY_BYTES).catch(() => undefined);
+  const text = await readText(response.body, MAX_ERROR_BODY_BYTES).catch(() => "");
   // HTML, plain text, or a truncated body: a refusal without a JSON-RPC error.
-  const isReadable = text !== undefined && jsonDepth(text, MAX_ERROR_DEPTH) <= MAX_ERROR_DEPTH;
-  const body = isReadable ? tryJson(text) : undefined;
+  const { depth, inexact } = scanJson(text, { depth: MAX_ERROR_DEPTH });
+  const body = depth <= MAX_ERROR_DEPTH ? tryLossless(text, inexact) : undefined;
   const message = isObject(body) ? { jsonrpc: "2.0", ...body } : body;
   const parsed = parseServerMessage(target, message);
   return parsed?.kind === "response" && "error" in parsed.message

@@ -6,9 +6,9 @@
 
 import { createParser } from "eventsource-parser";
 
-import { jsonShape } from "../lib/json-depth.ts";
+import { tryLossless } from "../lib/lossless-json.ts";
 import { mediaType } from "../lib/media-type.ts";
-import { tryJson } from "../lib/try-json.ts";
+import { scanJson } from "../lib/scan-json.ts";
 import type { Parsed } from "../protocol/json-rpc.ts";
 import { EventOverhead } from "./event-overhead.ts";
 import { parseServerMessage } from "./server-message.ts";
@@ -227,17 +227,15 @@ function parseJson(target: UpstreamTarget, text: string): unknown {
 
 /** @returns `undefined` when the text is not JSON. @throws UpstreamError over a limit. */
 function boundedJson(target: UpstreamTarget, text: string): unknown {
-  if (text.length > MAX_DEPTH) {
-    const { depth, values } = jsonShape(text, { depth: MAX_DEPTH, values: MAX_VALUES });
-    // A value that nests this deep could be parsed, but not stringified again.
-    if (depth > MAX_DEPTH) {
-      throw malformed(target, `sent a message that nests deeper than ${MAX_DEPTH} levels`);
-    }
-    if (values > MAX_VALUES) {
-      throw malformed(target, `sent a message of over ${MAX_VALUES} values`);
-    }
+  const { depth, values, inexact } = scanJson(text, { depth: MAX_DEPTH, values: MAX_VALUES });
+  // A value that nests this deep could be parsed, but not stringified again.
+  if (depth > MAX_DEPTH) {
+    throw malformed(target, `sent a message that nests deeper than ${MAX_DEPTH} levels`);
   }
-  return tryJson(text);
+  if (values > MAX_VALUES) {
+    throw malformed(target, `sent a message of over ${MAX_VALUES} values`);
+  }
+  return tryLossless(text, inexact);
 }
 
 function* parseAll(target: UpstreamTarget, value: unknown): Generator<Parsed, void, void> {

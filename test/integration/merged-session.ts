@@ -1,5 +1,6 @@
 /** What tests of sessions with several servers share: scripts, and what is a client's own at a server. */
 
+import { readStored } from "../../durable-objects/stored-json.ts";
 import { runInDurableObject } from "cloudflare:test";
 
 import type { SavedWanted } from "../../src/notifications/legacy/session-subscriptions.ts";
@@ -61,9 +62,9 @@ export function subscribe(session: Session, uri: unknown): Promise<Message> {
 export async function promised(session: Session, ...upstreams: readonly Upstream[]): Promise<void> {
   const isSo = async (): Promise<true | undefined> => {
     const stored = await runInDurableObject(await objectOf(session), (_instance, { storage }) =>
-      storage.kv.get<{ wanted?: SavedWanted }>("session"),
+      readStored(storage.kv.get("session")),
     );
-    const lists = stored?.wanted?.lists ?? {};
+    const lists = (stored as { wanted?: SavedWanted } | undefined)?.wanted?.lists ?? {};
     return upstreams.every(({ slug }) => lists[slug]?.length === LISTS.length) ? true : undefined;
   };
   await until(isSo, "the lists to be watched");

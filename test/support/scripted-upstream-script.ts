@@ -57,6 +57,8 @@ export interface Recorded {
     readonly id?: unknown;
     readonly params?: Json;
   };
+  /** The body as it came, where `body` is. */
+  readonly text?: string;
   readonly status: number;
   /** The session that it opened. */
   readonly opened?: string;

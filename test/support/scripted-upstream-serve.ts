@@ -14,7 +14,8 @@ export async function serveScript(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const body = parseBody(await text(request));
+  const sent = await text(request);
+  const body = parseBody(sent);
   const url = new URL(request.url ?? "/", "http://upstream");
   const record: { -readonly [K in keyof Recorded]: Recorded[K] } = {
     method: request.method ?? "",
@@ -22,7 +23,7 @@ export async function serveScript(
     headers: Object.fromEntries(
       Object.entries(request.headersDistinct).map(([name, values]) => [name, values?.join() ?? ""]),
     ),
-    ...(body === undefined ? {} : { body }),
+    ...(body === undefined ? {} : { body, text: sent }),
     status: 0,
     isCutOff: false,
   };

@@ -92,8 +92,11 @@ async function readFrom(
   { limits, last, startedAt, signal }: Circumstances,
 ): Promise<ReadCatalog> {
   const budget = new ByteBudget(limits.catalogBytes);
-  const { about, flaws } = boundAbout(slug, source.about);
-  budget.take(entryWeight(JSON.stringify(about)));
+  const { about: bounded, flaws } = boundAbout(slug, source.about);
+  const text = JSON.stringify(bounded);
+  budget.take(entryWeight(text));
+  // A catalog travels between objects, and what numbers JavaScript cannot hold cannot be cloned.
+  const about = JSON.parse(text) as About;
   const readings: Record<ListKind, ListReading> = {
     tools: NO_LIST,
     resources: NO_LIST,

@@ -3,6 +3,7 @@
  * cursors. Items become text as soon as they arrive, so only one page at a time is held as objects.
  */
 
+import { isJsonNumber, nearest } from "../../lib/lossless-json.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
@@ -120,7 +121,8 @@ class Reader {
     if (!Array.isArray(items)) {
       throw new UpstreamError(slug, "malformed", `answered ${method} without a list`);
     }
-    if (isTtl(ttlMs)) this.#ttlMs = Math.min(this.#ttlMs ?? ttlMs, ttlMs);
+    const said = isJsonNumber(ttlMs) ? nearest(ttlMs) : -1;
+    if (Number.isInteger(said) && said >= 0) this.#ttlMs = Math.min(this.#ttlMs ?? said, said);
     this.#isPublic = cacheScope === "public" && this.#isPublic !== false;
     return { items, nextCursor: typeof nextCursor === "string" ? nextCursor : undefined };
   }
@@ -151,8 +153,4 @@ class Reader {
     if (this.#unlawful > 0) flaws.push(flawed.unlawful(slug, list, this.#unlawful));
     return flaws;
   }
-}
-
-function isTtl(value: unknown): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }

@@ -59,6 +59,8 @@ export function toModernTool(tool: JsonObject): JsonObject {
 }
 
 function withoutAnnotations(schema: unknown): unknown {
-  const text = JSON.stringify(schema);
-  return JSON.parse(text, (key, value: unknown) => (key === "x-mcp-header" ? undefined : value));
+  if (Array.isArray(schema)) return schema.map(withoutAnnotations);
+  if (!isObject(schema)) return schema;
+  const kept = Object.entries(schema).filter(([key]) => key !== "x-mcp-header");
+  return Object.fromEntries(kept.map(([key, part]) => [key, withoutAnnotations(part)]));
 }

@@ -5,14 +5,15 @@
  * the requests sent here are harmless when repeated.
  */
 
+import { isJsonNumber, nearest } from "../../lib/lossless-json.ts";
 import { retry } from "../../lib/retry.ts";
 import { sleep } from "../../lib/sleep.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import {
   type ErrorObject,
-  isErrorObject,
   isObject,
   type JsonObject,
+  readError,
   type Reply,
 } from "../../protocol/json-rpc.ts";
 import type { Result } from "../../protocol/message-members.ts";
@@ -216,7 +217,7 @@ function readTask(slug: string, reply: Reply): TaskReading {
 
 /** @returns the pause before the next poll, in milliseconds; it may change in the life of a task. */
 function pollPauseOf({ pollIntervalMs }: JsonObject): number {
-  const ms = typeof pollIntervalMs === "number" ? pollIntervalMs : POLL_MS.unsaid;
+  const ms = isJsonNumber(pollIntervalMs) ? nearest(pollIntervalMs) : POLL_MS.unsaid;
   return Math.min(Math.max(ms, POLL_MS.least), POLL_MS.most);
 }
 
@@ -229,8 +230,9 @@ function withoutTask(slug: string, code: number): Reply {
 }
 
 function errorOf(slug: string, { error }: JsonObject): ErrorObject {
-  if (!isErrorObject(error)) throw malformed(slug, "failed a task without an error");
-  return error;
+  const read = readError(error);
+  if (read === undefined) throw malformed(slug, "failed a task without an error");
+  return read;
 }
 
 function resultOf(slug: string, { result }: JsonObject): JsonObject {

@@ -1,5 +1,6 @@
 /** Checks the shape of a client's answer to a question before it is sent to the server. */
 
+import { isJsonNumber } from "../../lib/lossless-json.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 
 const ACTIONS: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"]);
@@ -36,7 +37,7 @@ function isForm(content: unknown): boolean {
 function isField(value: unknown): boolean {
   return (
     typeof value === "string" ||
-    typeof value === "number" ||
+    isJsonNumber(value) ||
     typeof value === "boolean" ||
     isListOf(value, (choice) => typeof choice === "string")
   );

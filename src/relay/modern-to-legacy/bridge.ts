@@ -54,6 +54,11 @@ export type BridgeOutcome =
   /** Lines, each a `Line` as JSON, the last one with the reply. */
   | { readonly kind: "stream"; readonly body: ReadableStream<Uint8Array> };
 
+/** An outcome as it crosses from the holder to the Worker: the reply is JSON. */
+export type WrittenBridgeOutcome =
+  | { readonly kind: "reply"; readonly reply: string }
+  | Extract<BridgeOutcome, { kind: "stream" }>;
+
 export type Line = { readonly notice: Call } | { readonly reply: Reply };
 
 /** One running command. */

@@ -12,6 +12,7 @@ import {
   isRequestId,
   type JsonObject,
   type JsonRpcRequest,
+  lengthOfId,
   type Reply,
 } from "../../protocol/json-rpc.ts";
 import type { Params } from "../../protocol/message-members.ts";
@@ -51,7 +52,7 @@ export async function makeCommand(
     return refuse(ErrorCode.MethodNotFound, "Method not found");
   }
   const { progressToken, [Meta.logLevel]: logLevel } = metaOf(params);
-  if (typeof progressToken === "string" && progressToken.length > MAX_TOKEN_CHARS) {
+  if (lengthOfId(progressToken) > MAX_TOKEN_CHARS) {
     const sentence = `_meta.progressToken has more than ${MAX_TOKEN_CHARS} characters`;
     return refuse(ErrorCode.InvalidParams, sentence);
   }

@@ -5,6 +5,7 @@
  */
 
 import { cutIntoRows } from "../../lib/cut-into-rows.ts";
+import { parseLossless } from "../../lib/lossless-json.ts";
 import type { Sql } from "../../lib/sql.ts";
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import { isResumable } from "../../upstream/legacy/resume-token.ts";
@@ -147,14 +148,14 @@ export class ParkedCalls {
   answers(exchange: string): RoundAnswers {
     const known = this.#known.get(exchange);
     return known?.isAnswered === true
-      ? (JSON.parse(this.#read(known.id, ANSWERS)) as RoundAnswers)
+      ? (parseLossless(this.#read(known.id, ANSWERS)) as RoundAnswers)
       : {};
   }
 
   reply(exchange: string): Reply | undefined {
     const known = this.#known.get(exchange);
     if (known?.isOver !== true) return undefined;
-    return JSON.parse(this.#read(known.id, END)) as Reply;
+    return parseLossless(this.#read(known.id, END)) as Reply;
   }
 
   drop(exchange: string): void {
@@ -168,7 +169,7 @@ export class ParkedCalls {
   }
 
   #parkedAt(id: number, round: number): Parked {
-    const { tickets, ticket, ...rest } = JSON.parse(this.#read(id, round)) as StoredRound;
+    const { tickets, ticket, ...rest } = parseLossless(this.#read(id, round)) as StoredRound;
     return { ...rest, questionTokens: tickets, resumeToken: ticket };
   }
 

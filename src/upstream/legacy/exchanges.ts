@@ -10,6 +10,7 @@ import type { Call, OpenQuestion } from "../../protocol/exchange.ts";
 import {
   type ErrorObject,
   errorReply,
+  idKey,
   isRequestId,
   type JsonRpcNotification,
   type JsonRpcRequest,
@@ -56,7 +57,8 @@ interface OpenAsk {
 
 export class Exchanges {
   readonly #pending = new Map<RequestId, Pending>();
-  readonly #asks = new Map<RequestId, OpenAsk>();
+  /** By the keys of the server's ids. */
+  readonly #asks = new Map<string, OpenAsk>();
   readonly #answer: (response: JsonRpcResponse) => Promise<boolean>;
   readonly #refusalOf: (question: Call) => ErrorObject | undefined;
   readonly #maxOpenAsks: number;
@@ -157,7 +159,7 @@ export class Exchanges {
     const { method, params } = message;
     if (method === "notifications/cancelled") {
       const id = params?.requestId;
-      if (isRequestId(id)) this.#asks.get(id)?.controller.abort();
+      if (isRequestId(id)) this.#asks.get(idKey(id))?.controller.abort();
       return;
     }
     if (method === "notifications/progress") {
@@ -175,8 +177,8 @@ export class Exchanges {
 
   async #ask(message: JsonRpcRequest, recipient: Recipient, origin: MessageOrigin): Promise<void> {
     const { id, method, params } = message;
-    if (this.#asks.has(id) || this.#asks.size >= this.#maxOpenAsks) {
-      const why = this.#asks.has(id) ? "this id is in use" : "too many open requests";
+    if (this.#asks.has(idKey(id)) || this.#asks.size >= this.#maxOpenAsks) {
+      const why = this.#asks.has(idKey(id)) ? "this id is in use" : "too many open requests";
       await this.#answer(respond(id, errorReply(ErrorCode.InvalidRequest, `Refused: ${why}`)));
       return;
     }
@@ -194,12 +196,12 @@ export class Exchanges {
   /** Goes on waiting for the answer to a server request that was open before a restart. */
   resumeAsk({ resumeToken, wait }: OpenQuestion, recipient: Recipient): void {
     const { ask: id } = readResumeToken(resumeToken);
-    if (id !== undefined && !this.#asks.has(id)) void this.#await(id, recipient, wait);
+    if (id !== undefined && !this.#asks.has(idKey(id))) void this.#await(id, recipient, wait);
   }
 
   async #await(id: RequestId, recipient: Recipient, wait: OpenQuestion["wait"]): Promise<void> {
     const ask: OpenAsk = { recipient, controller: new AbortController() };
-    this.#asks.set(id, ask);
+    this.#asks.set(idKey(id), ask);
     const { promise: delivered, resolve } = Promise.withResolvers<void>();
     let reply: Reply;
     try {
@@ -209,7 +211,7 @@ export class Exchanges {
       const sentence = `The gateway failed to ask this (reference ${logUnexpected(error)})`;
       reply = errorReply(ErrorCode.InternalError, sentence);
     }
-    this.#asks.delete(id);
+    this.#asks.delete(idKey(id));
     // A withdrawn request gets no answer.
     if (ask.controller.signal.aborted) return;
     if (await this.#answer(respond(id, reply))) resolve();

@@ -3,7 +3,7 @@
  * and does not read.
  */
 
-import { tryJson } from "../../lib/try-json.ts";
+import { tryLossless } from "../../lib/lossless-json.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { isObject, isRequestId, type Reply, type RequestId } from "../../protocol/json-rpc.ts";
 
@@ -25,7 +25,7 @@ export function writeResumeToken(point: ResumePoint): string | undefined {
 }
 
 export function readResumeToken(text: string): ResumePoint {
-  const value = tryJson(text);
+  const value = tryLossless(text);
   if (!isObject(value)) return {};
   const { request, progressToken, lastEventId, ask } = value;
   return {

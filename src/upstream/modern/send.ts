@@ -12,6 +12,7 @@ import {
   type JsonObject,
   type JsonRpcNotification,
   type JsonRpcResponse,
+  idKey,
   isRequestId,
   type Reply,
   replyOf,
@@ -99,7 +100,8 @@ export async function sendModern(
 
 /** A response with another id is ignored; an error may lack its id (2025-11-25 on). */
 function isOurs(response: JsonRpcResponse, id: number): boolean {
-  return response.id === id || (response.id === undefined && "error" in response);
+  if (response.id === undefined) return "error" in response;
+  return idKey(response.id) === idKey(id);
 }
 
 function standardHeaders({ call, headers }: ModernRequest): Record<string, string> {
@@ -145,9 +147,9 @@ function relayed(
   if (method === "notifications/progress") {
     const { progressToken } = meta;
     // Some servers turn the number into a string; it is the only token either way.
-    if (!isRequestId(progressToken) || String(params?.progressToken) !== String(id)) {
-      return false;
-    }
+    const own = params?.progressToken;
+    if (!isRequestId(progressToken) || !isRequestId(own)) return false;
+    if (own !== String(id) && idKey(own) !== idKey(id)) return false;
     return { method, params: { ...params, progressToken } };
   }
   // Log records only for a request that asked for them (2026-07-28, logging: MUST NOT).

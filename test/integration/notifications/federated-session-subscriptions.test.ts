@@ -5,6 +5,7 @@
 
 import { beforeAll, describe, test } from "vitest";
 
+import { writeClaims } from "../../../src/sessions/session-id.ts";
 import { Session } from "../client.ts";
 import { type Message, responseIn } from "../event-reader.ts";
 import {
@@ -152,7 +153,10 @@ describe("a client", () => {
       const parsed = { kind: "notification", message: { jsonrpc: "2.0", method } } as const;
       await (
         await objectOf(session)
-      ).receiveWatched(claims, { slug: upstream.slug, parsed, lastEventId: id });
+      ).receiveWatched(
+        writeClaims(claims),
+        JSON.stringify({ slug: upstream.slug, parsed, lastEventId: id }),
+      );
     };
     await tell(first, "notifications/tools/list_changed", "1");
     await tell(mute, "notifications/tools/list_changed", "2");

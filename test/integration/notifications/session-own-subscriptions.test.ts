@@ -5,6 +5,7 @@
 
 import { beforeAll, describe, test } from "vitest";
 
+import { writeClaims } from "../../../src/sessions/session-id.ts";
 import type { Json, Script } from "../../support/scripted-upstream-script.ts";
 import { modern, Session } from "../client.ts";
 import { EventReader, responseIn } from "../event-reader.ts";
@@ -71,7 +72,8 @@ describe.each([["once"], ["and the session's holder died"]])("a tool was called 
     const parsed = { kind: "notification", message: { ...message, jsonrpc: "2.0" } } as const;
     const watched = { slug: first.slug, parsed, lastEventId: "1" };
     if (how === "once") {
-      await object.receiveWatched(await claimsOf(session.id), watched);
+      const claims = writeClaims(await claimsOf(session.id));
+      await object.receiveWatched(claims, JSON.stringify(watched));
       await stream.silence();
     }
     await stream.cancel();

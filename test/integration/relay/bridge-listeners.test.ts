@@ -5,6 +5,7 @@
 
 import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, test, vi } from "vitest";
+import { readStored } from "../../../durable-objects/stored-json.ts";
 
 import type { BridgeObject } from "../../../durable-objects/bridge-object.ts";
 import type { StoredBridge } from "../../../durable-objects/bridge-store.ts";
@@ -74,7 +75,8 @@ async function ring(stub: Stub, afterMs = 0): Promise<number | null> {
 function usedAt(stub: Stub): Promise<unknown> {
   return runInDurableObject(
     stub,
-    (_instance, { storage }) => storage.kv.get<StoredBridge>("bridge")?.usedAt,
+    (_instance, { storage }) =>
+      (readStored(storage.kv.get("bridge")) as StoredBridge | undefined)?.usedAt,
   );
 }
 

@@ -8,10 +8,9 @@ import { describe, test } from "vitest";
 
 import type { SessionObject } from "../../../durable-objects/session-object.ts";
 import { openedAtOf, type StreamRequest, streamRequest } from "../../../src/http/client-stream.ts";
-import { parseMessage } from "../../../src/protocol/json-rpc.ts";
 import { OVER_CODE } from "../../../src/sessions/frame.ts";
 import type { Opened } from "../../../src/sessions/session-outcome.ts";
-import type { SessionClaims } from "../../../src/sessions/session-id.ts";
+import { type SessionClaims, writeClaims } from "../../../src/sessions/session-id.ts";
 import { Session } from "../client.ts";
 import { claimsOf, objectOf } from "../session-object.ts";
 import { ANSWER, event, LOG, progress, RESULT, streamOf, Upstream } from "../upstream.ts";
@@ -58,9 +57,9 @@ async function callOn(
   claims: SessionClaims,
 ): Promise<Opened> {
   const params = { name: "work", arguments: {}, _meta: { progressToken: "p" } };
-  const call = parseMessage({ jsonrpc: "2.0", id: "mine", method: "tools/call", params });
-  const outcome = call === undefined ? undefined : await holder.receive(claims, [call], false);
-  if (outcome?.kind !== "stream") throw new Error(`No stream: ${JSON.stringify(outcome)}`);
+  const call = JSON.stringify({ jsonrpc: "2.0", id: "mine", method: "tools/call", params });
+  const outcome = await holder.receive(writeClaims(claims), call);
+  if (outcome.kind !== "stream") throw new Error(`No stream: ${JSON.stringify(outcome)}`);
   return outcome;
 }
 

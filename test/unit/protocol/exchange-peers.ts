@@ -70,7 +70,7 @@ export function message(members: object): Parsed {
 export const result = (id: RequestId, from: unknown): Parsed => message({ id, result: { from } });
 export const progress = (token: unknown): Parsed =>
   message({ method: "notifications/progress", params: { progressToken: token, progress: 1 } });
-export const question = (id: RequestId): Parsed =>
+export const question = (id: string | number): Parsed =>
   message({ id, method: "elicitation/create", params: { message: `of ${id}` } });
 
 /** Lets all promises that can settle do so. */
