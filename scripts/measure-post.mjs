@@ -24,3 +24,17 @@ export function post(origin, headers, message, signal) {
     ...(signal === undefined ? {} : { signal }),
   });
 }
+
+/** @returns the headers of a new session. */
+export async function openSession(/** @type {string} */ origin) {
+  const clientInfo = { name: "measure", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const response = await post(origin, {}, { id: 1, method: "initialize", params });
+    await response.text();
+    const id = response.headers.get("mcp-session-id");
+    if (id !== null) return { "Mcp-Session-Id": id };
+    await new Promise((resolve) => setTimeout(resolve, 100)); // the fixture is still starting
+  }
+  throw new Error("No session could be opened");
+}

@@ -11,14 +11,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
+import { bundleWorker } from "../test/support/bundle.ts";
 import { freePort } from "../test/support/free-port.ts";
 import { measureCatalog } from "./measure-catalog.mjs";
+import { measureEvaluation } from "./measure-evaluation.mjs";
 import { measureFanOut } from "./measure-fan-out.mjs";
-import { post } from "./measure-post.mjs";
+import { openSession, post } from "./measure-post.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const bin = (/** @type {string} */ name) => `${root}node_modules/.bin/${name}`;
 const scratch = mkdtempSync(join(tmpdir(), "edgeway-measure-"));
+const buildBundle = (/** @type {string} */ folder, /** @type {"minified" | "readable"} */ style) =>
+  bundleWorker(`${root}wrangler.toml`, folder, style).path;
 const START_RUNS = 11;
 const EMPTY_WORKER = `export default { fetch: () => new Response("ok") };
 import { DurableObject } from "cloudflare:workers";
@@ -35,7 +39,7 @@ const SUBSCRIBERS = [10, 100, 1000];
 const FALL_ASLEEP_MS = 25_000;
 
 try {
-  const bundle = buildBundle();
+  const bundle = readFileSync(buildBundle(scratch, "minified"));
   writeFileSync(join(scratch, "empty.js"), EMPTY_WORKER);
   print("Bundle, minified", `${kib(bundle.byteLength)}, ${kib(gzipSync(bundle).byteLength)} gzip`);
 
@@ -44,6 +48,12 @@ try {
     "Start of workerd to first answer",
     `${ours} ms, of which an empty Worker takes ${empty} ms`,
   );
+
+  const { allMs, count, largest } = measureEvaluation(
+    buildBundle(join(scratch, "readable"), "readable"),
+  );
+  print("Evaluation of the bundle", `${allMs.toFixed(1)} ms for ${count} modules, the largest:`);
+  for (const [name, ms] of largest) print(`  ${ms.toFixed(2)} ms`, name);
 
   for (const megabytes of [20, 200]) {
     const { before, peak } = await measureStalledStream(megabytes);
@@ -98,16 +108,6 @@ function mib(/** @type {number} */ value) {
 
 function print(/** @type {string} */ name, /** @type {string} */ value) {
   process.stdout.write(`${name.padEnd(36)}${value}\n`);
-}
-
-function buildBundle() {
-  const args = ["deploy", "--dry-run", "--outdir", scratch];
-  const PATH = `${root}node_modules/.bin:${process.env["PATH"]}`;
-  const quiet = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
-  const env = { ...process.env, ...quiet, PATH };
-  const built = spawnSync(bin("wrangler"), args, { cwd: root, env, encoding: "utf8" });
-  if (built.status !== 0) throw new Error(`The bundle was not built:\n${built.stderr}`);
-  return readFileSync(join(scratch, "index.js"));
 }
 
 /** Runs a bundle on bare workerd until it answers; the caller stops it. */
@@ -282,19 +282,6 @@ async function measureUpdates(/** @type {number} */ count) {
 /** Reads on, as a client does. */
 async function drain(/** @type {Response} */ response) {
   await response.body?.pipeTo(new WritableStream()).catch(() => undefined);
-}
-
-async function openSession(/** @type {string} */ origin) {
-  const clientInfo = { name: "measure", version: "1" };
-  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
-  for (let attempt = 0; attempt < 50; attempt++) {
-    const response = await post(origin, {}, { id: 1, method: "initialize", params });
-    await response.text();
-    const id = response.headers.get("mcp-session-id");
-    if (id !== null) return { "Mcp-Session-Id": id };
-    await new Promise((resolve) => setTimeout(resolve, 100)); // the fixture is still starting
-  }
-  throw new Error("No session could be opened");
 }
 
 function memoryMib(/** @type {number} */ pid) {

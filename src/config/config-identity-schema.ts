@@ -2,6 +2,7 @@
 
 import * as z from "zod/mini";
 
+import { lazy } from "../lib/lazy.ts";
 import { table } from "./config-table.ts";
 
 export const PROVIDERS = ["owner", "oidc", "google", "entra", "github", "access"] as const;
@@ -11,75 +12,81 @@ export function isProviderName(value: unknown): value is ProviderName {
   return PROVIDERS.some((name) => name === value);
 }
 
-const text = z
-  .string({ error: "must be a string" })
-  .check(z.minLength(1, { error: "must not be empty" }));
-const texts = z.array(text, { error: "must be a list of strings" });
+const text = lazy(() =>
+  z.string({ error: "must be a string" }).check(z.minLength(1, { error: "must not be empty" })),
+);
+const texts = lazy(() => z.array(text(), { error: "must be a list of strings" }));
 
-const common = {
+const common = lazy(() => ({
   provider: z.unknown(),
   name: z.optional(
-    text.check(
+    text().check(
       z.regex(/^[a-z0-9-]{1,24}$/, { error: 'has 1 to 24 characters of a-z, 0-9 and "-"' }),
     ),
   ),
-  label: z.optional(text.check(z.maxLength(60, { error: "must have at most 60 characters" }))),
-};
+  label: z.optional(text().check(z.maxLength(60, { error: "must have at most 60 characters" }))),
+}));
 
-const people = {
+const people = lazy(() => ({
+  ...common(),
   allow: z.optional(
     table({
-      emails: z.optional(texts),
-      domains: z.optional(texts),
-      groups: z.optional(texts),
-      organizations: z.optional(texts),
-      subjects: z.optional(texts),
+      emails: z.optional(texts()),
+      domains: z.optional(texts()),
+      groups: z.optional(texts()),
+      organizations: z.optional(texts()),
+      subjects: z.optional(texts()),
     }),
   ),
-  admins: z.optional(texts),
-};
+  admins: z.optional(texts()),
+}));
 
-const client = { clientId: text, scopes: z.optional(texts), formActions: z.optional(texts) };
+const client = lazy(() => ({
+  ...people(),
+  clientId: text(),
+  scopes: z.optional(texts()),
+  formActions: z.optional(texts()),
+}));
 
 const CLIENT_AUTH = ["client_secret_basic", "client_secret_post"] as const;
 
 export const entrySchemas = {
-  owner: table(common),
-  oidc: table({
-    ...common,
-    ...people,
-    ...client,
-    issuer: text,
-    // A public client has no secret.
-    clientSecret: z.optional(text),
-    clientAuth: z.optional(
-      z.enum(CLIENT_AUTH, { error: `must be one of "${CLIENT_AUTH.join('", "')}"` }),
-    ),
-    groupsClaim: z.optional(text),
-  }),
-  google: table({ ...common, ...people, ...client, clientSecret: text }),
-  entra: table({
-    ...common,
-    ...people,
-    ...client,
-    clientSecret: text,
-    tenants: texts.check(z.minLength(1, { error: "must not be empty" })),
-    groupsClaim: z.optional(text),
-  }),
-  github: table({
-    ...common,
-    ...people,
-    ...client,
-    clientSecret: text,
-    baseUrl: z.optional(text),
-    apiUrl: z.optional(text),
-  }),
-  access: table({ ...common, ...people, team: text, audience: text }),
-} satisfies Record<ProviderName, z.ZodMiniType>;
+  owner: lazy(() => table(common())),
+  oidc: lazy(() =>
+    table({
+      ...client(),
+      issuer: text(),
+      // A public client has no secret.
+      clientSecret: z.optional(text()),
+      clientAuth: z.optional(
+        z.enum(CLIENT_AUTH, { error: `must be one of "${CLIENT_AUTH.join('", "')}"` }),
+      ),
+      groupsClaim: z.optional(text()),
+    }),
+  ),
+  google: lazy(() => table({ ...client(), clientSecret: text() })),
+  entra: lazy(() =>
+    table({
+      ...client(),
+      clientSecret: text(),
+      tenants: texts().check(z.minLength(1, { error: "must not be empty" })),
+      groupsClaim: z.optional(text()),
+    }),
+  ),
+  github: lazy(() =>
+    table({
+      ...client(),
+      clientSecret: text(),
+      baseUrl: z.optional(text()),
+      apiUrl: z.optional(text()),
+    }),
+  ),
+  access: lazy(() => table({ ...people(), team: text(), audience: text() })),
+} satisfies Record<ProviderName, () => z.ZodMiniType>;
 
 /** A valid entry, discriminated by its provider. */
 export type IdentityEntry = {
-  [Name in ProviderName]: Omit<z.infer<(typeof entrySchemas)[Name]>, "provider"> & {
+  [Name in ProviderName]: Omit<z.infer<ReturnType<(typeof entrySchemas)[Name]>>, "provider"> & {
     readonly provider: Name;
   };
 }[ProviderName];

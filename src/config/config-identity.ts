@@ -84,7 +84,7 @@ function parseEntry(entry: unknown, resolution: FieldResolution): IdentityConfig
     );
     return undefined;
   }
-  const parsed = entrySchemas[provider].safeParse(entry);
+  const parsed = entrySchemas[provider]().safeParse(entry);
   if (!parsed.success) {
     problems.push(...mistakesIn(key, parsed.error));
     return undefined;

@@ -5,6 +5,7 @@ import * as z from "zod/mini";
 import { namedItemsSchema, resolveItems, resourcesSchema } from "./config-items.ts";
 import { table } from "./config-table.ts";
 import type { Server } from "../endpoint/server.ts";
+import { lazy } from "../lib/lazy.ts";
 import { count } from "../observability/costs.ts";
 import type { Fetch, UpstreamTarget } from "../upstream/target.ts";
 
@@ -15,43 +16,43 @@ const PREFIX = /^(?:[A-Za-z_][A-Za-z0-9_-]{0,23})?$/;
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `must be one of ${values.map((value) => `"${value}"`).join(", ")}` });
 
-/** `type` is what clients call `transport`; `http` is their word for Streamable HTTP. */
-const clientType = oneOf(["http", "streamable-http", "streamableHttp", "sse"]);
-
-export const serverSchema = table({
-  url: z.optional(z.string({ error: "must be a string" })),
-  service: z.optional(z.string({ error: "must be a string" })),
-  transport: z.optional(oneOf(["auto", "streamable-http", "sse"])),
-  type: z.optional(clientType),
-  era: z.optional(oneOf(["auto", "legacy", "modern"])),
-  headers: z.optional(
-    z.record(z.string(), z.string({ error: "must be a string" }), {
-      error: "must be a table of strings",
-    }),
-  ),
-  auth: z.optional(oneOf(["none", "headers"])),
-  timeoutSeconds: z.optional(
-    z
-      .number({ error: "must be a number of seconds" })
-      .check(
-        z.minimum(1, { error: "must be at least 1" }),
-        z.maximum(86_400, { error: "must be at most 86400" }),
-      ),
-  ),
-  prefix: z.optional(
-    z.string({ error: "must be a string" }).check(
-      z.regex(PREFIX, {
-        error:
-          'has at most 24 characters of A-Z, a-z, 0-9, "_" and "-", and the first is a letter or "_"',
+export const serverSchema = lazy(() =>
+  table({
+    url: z.optional(z.string({ error: "must be a string" })),
+    service: z.optional(z.string({ error: "must be a string" })),
+    transport: z.optional(oneOf(["auto", "streamable-http", "sse"])),
+    // What clients call `transport`; `http` is their word for Streamable HTTP.
+    type: z.optional(oneOf(["http", "streamable-http", "streamableHttp", "sse"])),
+    era: z.optional(oneOf(["auto", "legacy", "modern"])),
+    headers: z.optional(
+      z.record(z.string(), z.string({ error: "must be a string" }), {
+        error: "must be a table of strings",
       }),
     ),
-  ),
-  tools: z.optional(namedItemsSchema),
-  prompts: z.optional(namedItemsSchema),
-  resources: z.optional(resourcesSchema),
-});
+    auth: z.optional(oneOf(["none", "headers"])),
+    timeoutSeconds: z.optional(
+      z
+        .number({ error: "must be a number of seconds" })
+        .check(
+          z.minimum(1, { error: "must be at least 1" }),
+          z.maximum(86_400, { error: "must be at most 86400" }),
+        ),
+    ),
+    prefix: z.optional(
+      z.string({ error: "must be a string" }).check(
+        z.regex(PREFIX, {
+          error:
+            'has at most 24 characters of A-Z, a-z, 0-9, "_" and "-", and the first is a letter or "_"',
+        }),
+      ),
+    ),
+    tools: z.optional(namedItemsSchema()),
+    prompts: z.optional(namedItemsSchema()),
+    resources: z.optional(resourcesSchema()),
+  }),
+);
 
-type ServerEntry = z.infer<typeof serverSchema>;
+type ServerEntry = z.infer<ReturnType<typeof serverSchema>>;
 
 const DEFAULT_TIMEOUT_SECONDS = 300;
 /** Service bindings ignore the host; it only has to parse. */

@@ -3,8 +3,6 @@
  * and every route answers with it. No sentence quotes a value that may be a secret.
  */
 
-import * as z from "zod/mini";
-
 import type { IdentityConfig } from "../auth/identity/identity-providers.ts";
 import { parseIdentity } from "./config-identity.ts";
 import {
@@ -20,6 +18,7 @@ import { isLoopback } from "../lib/loopback.ts";
 import { fromBase64Url } from "../lib/base64url.ts";
 import { KEY_BYTES } from "../lib/seal.ts";
 import { tryJson } from "../lib/try-json.ts";
+import { isObject } from "../protocol/json-rpc.ts";
 import { defaultLimits, isLimitName, LIMITS, type Limits } from "../policy/limits.ts";
 
 export interface Config {
@@ -156,12 +155,11 @@ function parseServers(resolution: ServerResolution): ReadonlyMap<string, Server>
   const value = env["MCP_SERVERS"];
   const table = isUnset(value) ? {} : parseTable("MCP_SERVERS", value, problems);
   if (table === undefined) return servers;
-  const parsed = z.record(z.string(), z.unknown()).safeParse(table);
-  if (!parsed.success) {
+  if (!isObject(table)) {
     problems.push("MCP_SERVERS must be a table of servers, each under its slug.");
     return servers;
   }
-  for (const [slug, entry] of Object.entries(parsed.data)) {
+  for (const [slug, entry] of Object.entries(table)) {
     const key = `MCP_SERVERS.${slug}`;
     if (slug === "message") {
       problems.push(`${key}: "message" cannot be a slug, since /sse/message is an endpoint.`);
@@ -171,7 +169,7 @@ function parseServers(resolution: ServerResolution): ReadonlyMap<string, Server>
       problems.push(`${key}: a slug has 1 to 24 characters of a-z, 0-9 and "-".`);
       continue;
     }
-    const server = serverSchema.safeParse(entry);
+    const server = serverSchema().safeParse(entry);
     if (!server.success) {
       problems.push(...mistakesIn(key, server.error));
       continue;

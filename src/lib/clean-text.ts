@@ -4,6 +4,8 @@
  * the code that writes the markup does that.
  */
 
+import { lazy } from "./lazy.ts";
+
 const DEFAULT_LENGTH = 80;
 
 /** Letters and symbols that draw nothing, so that a name could seem to end or to be empty. */
@@ -35,16 +37,16 @@ export function cleanText(text: string, maxLength: number = DEFAULT_LENGTH): str
 /** Every line ending: a lone carriage return would let a terminal overwrite the line. */
 const LINE_END = /\r\n|[\r\v\f\u0085\u2028\u2029]/gu;
 /** Scripts whose letters take another shape beside a joiner or non-joiner (RFC 5892, A.1 and A.2). */
-const JOINING = ["Arab", "Syrc", "Nkoo", "Mong", "Deva", "Beng", "Guru", "Gujr", "Orya", "Taml"]
-  .concat(["Telu", "Knda", "Mlym", "Sinh", "Khmr"])
-  .map((script) => `\\p{sc=${script}}`)
-  .join("");
+const JOINING = "Arab Syrc Nkoo Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr";
 const EMOJI = "\\p{Extended_Pictographic}";
 /** Joiners that belong to the spelling of a word or an emoji are captured, and stay. */
-const UNSEEN_IN_PROSE = new RegExp(
-  `((?<=[${JOINING}])[\\u200c\\u200d](?=[${JOINING}])|(?<=${EMOJI}\\ufe0f?\\p{Emoji_Modifier}?)\\u200d(?=${EMOJI}))|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}]`,
-  "gu",
-);
+const unseenInProse = lazy(() => {
+  const letters = Array.from(JOINING.split(" "), (script) => `\\p{sc=${script}}`).join("");
+  return new RegExp(
+    `((?<=[${letters}])[\\u200c\\u200d](?=[${letters}])|(?<=${EMOJI}\\ufe0f?\\p{Emoji_Modifier}?)\\u200d(?=${EMOJI}))|(?![\\n\\t])[\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}]`,
+    "gu",
+  );
+});
 /** So many empty lines would push the text above them out of sight. */
 const EMPTY_LINES = /\n(?:[^\S\n]*\n){3,}/gu;
 
@@ -53,7 +55,7 @@ export function cleanProse(text: string): string {
   return text
     .replace(LINE_END, "\n")
     .replace(BLANK, " ")
-    .replace(UNSEEN_IN_PROSE, "$1")
+    .replace(unseenInProse(), "$1")
     .replace(PILED_MARKS, "$1")
     .replace(EMPTY_LINES, "\n\n\n");
 }

@@ -17,8 +17,11 @@ import type { Addressed, Exchanges } from "./exchanges.ts";
 import { type Recipient, withResumeTokens, writeResumeToken } from "./resume-token.ts";
 import type { Receiver, Wire } from "./wire.ts";
 
-/** Never reported, because the answer is there. Shared, because creating an error is slow. */
-const OVER = new Error("The call is over");
+/**
+ * Never reported, because the answer is there, so it need not be an `Error`: those are slow to create. The
+ * first one of an isolate makes V8 parse the whole bundle again, for the position in its stack.
+ */
+const OVER = "The call is over";
 
 export interface Run {
   readonly target: UpstreamTarget;
