@@ -84,6 +84,7 @@ export function resolveServer(
     slug,
     endpoint,
     fetch: entry.service === undefined ? overNetwork : overBinding(env[entry.service]),
+    isOverNetwork: entry.service === undefined,
     headers,
     transport: entry.transport ?? (entry.type === "sse" ? "sse" : "auto"),
     era: entry.era ?? "auto",

@@ -51,17 +51,42 @@ const MAX_ID_CHARS = 1024;
  */
 export function readMessages(
   target: UpstreamTarget,
-  { body, headers }: Response,
+  response: Response,
   resume: SsePosition = {},
 ): AsyncGenerator<Parsed, void, void> {
+  const { body, headers } = response;
   switch (mediaType(headers.get("content-type"))) {
     case "text/event-stream":
       return read(target, body, takingMessages(target, resume));
     case "application/json":
-      return read(target, body, takingJson(target));
+      return isKnownWhole(target, headers)
+        ? readWhole(target, response)
+        : read(target, body, takingJson(target));
     default:
       return read<Parsed>(target, body, undefined);
   }
+}
+
+/**
+ * True for a body of a declared length: the server has made it whole, so nothing in it waits for the rest.
+ * A body that is compressed or chunked may be longer than declared.
+ */
+function isKnownWhole(target: UpstreamTarget, headers: Headers): boolean {
+  const isTrue = !headers.has("content-encoding") && !headers.has("transfer-encoding");
+  if (target.isOverNetwork !== true || !isTrue) return false;
+  const declared = headers.get("content-length");
+  return declared !== null && Number(declared) <= target.maxMessageChars;
+}
+
+/** Reads it at once: as a stream, a short answer takes 8 % more of all that the gateway computes for it. */
+async function* readWhole(
+  target: UpstreamTarget,
+  response: Response,
+): AsyncGenerator<Parsed, void, void> {
+  const take = takingJson(target);
+  const text = await orLost(target, response.text());
+  for (const parsed of take(text)) yield parsed;
+  for (const parsed of take(undefined)) yield parsed;
 }
 
 /** Yields the named events of a stream: in HTTP+SSE, one of them has the URL to POST to. */
@@ -91,7 +116,7 @@ async function* read<T>(
     }
     const decoder = new TextDecoder(); // not fatal: one broken character must not end a session
     for (;;) {
-      const chunk = await nextChunk(target, reader);
+      const chunk = (await orLost(target, reader.read())).value;
       const text = chunk === undefined ? undefined : decoder.decode(chunk, { stream: true });
       for (const taken of take(text)) yield taken;
       if (chunk === undefined) return;
@@ -102,12 +127,9 @@ async function* read<T>(
   }
 }
 
-async function nextChunk(
-  { slug }: UpstreamTarget,
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): Promise<Uint8Array | undefined> {
+async function orLost<T>({ slug }: UpstreamTarget, reading: Promise<T>): Promise<T> {
   try {
-    return (await reader.read()).value;
+    return await reading;
   } catch {
     const connection = "connection closed in mid-answer";
     throw new UpstreamError(slug, "lost", "broke the connection in mid-answer", { connection });

@@ -7,8 +7,10 @@ export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 export interface UpstreamTarget {
   readonly slug: string;
   readonly endpoint: URL;
-  /** The platform's `fetch`, or a service binding's: connectors do not know which. */
+  /** The platform's `fetch`, or a service binding's. */
   readonly fetch: Fetch;
+  /** The platform holds the server to the lengths that it declares, which it does not through a binding. */
+  readonly isOverNetwork?: boolean;
   /** The operator's headers with secrets filled in; sent on every request, logged never. */
   readonly headers: Readonly<Record<string, string>>;
   readonly transport: "auto" | "streamable-http" | "sse";

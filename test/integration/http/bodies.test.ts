@@ -85,6 +85,46 @@ describe("a body", () => {
     expect(taken()).toBeLessThanOrEqual(1024);
   });
 
+  // Through a binding, as here, the platform holds nobody to the length that a body declares.
+  test.for([
+    { declared: 10, bytes: 50_000, status: 200 },
+    { declared: MAX_BODY_BYTES, bytes: 100, status: 200 },
+    { declared: 10, bytes: 20 * MAX_BODY_BYTES, status: 413 },
+    { declared: MAX_BODY_BYTES, bytes: 20 * MAX_BODY_BYTES, status: 413 },
+  ])(
+    "of $bytes bytes that declares $declared gets $status",
+    async ({ declared, bytes, status }, { expect }) => {
+      const upstream = await Upstream.take({ server: "legacy" });
+      const session = await Session.open(upstream.mcp);
+      const { body, taken } = trickle(messageOf(bytes));
+      const type = { "Content-Type": "application/json", Accept: BOTH_TYPES };
+      const headers = { ...type, ...session.headers, "Content-Length": String(declared) };
+      const response = await send(upstream.mcp, { method: "POST", headers, body });
+      expect(response.status).toBe(status);
+      if (status === 200) expect(await responseIn(response)).toMatchObject({ id: 1, result: {} });
+      else await response.text();
+      expect(taken()).toBeLessThan(4 * MAX_BODY_BYTES);
+    },
+  );
+
+  test("that is not UTF-8 gets 400, whatever it declares", async ({ expect }) => {
+    const upstream = await Upstream.take({ server: "legacy" });
+    const broken = Uint8Array.from([0x22, 0xf0, 0x9f, 0x98, 0x22]);
+    for (const declared of [undefined, "5", "3"]) {
+      const response = await send(upstream.mcp, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          Accept: BOTH_TYPES,
+          ...(declared === undefined ? {} : { "Content-Length": declared }),
+        },
+        body: broken,
+      });
+      expect(response.status).toBe(400);
+      expect((await responseIn(response)).error?.message).toBe("The body is not UTF-8");
+    }
+  });
+
   test.for([
     { name: "at the limit", text: nested(MAX_DEPTH), status: 200 },
     { name: "over the limit", text: nested(MAX_DEPTH + 1), status: 400 },

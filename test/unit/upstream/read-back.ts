@@ -7,6 +7,9 @@ import { bodyOf, fakeTarget } from "./fake-target.ts";
 export const target = fakeTarget(() => new Response());
 export const smallTarget = fakeTarget(() => new Response(), { maxMessageChars: 1024 });
 
+/** The platform holds it to the lengths that it declares. */
+export const networkTarget = fakeTarget(() => new Response(), { isOverNetwork: true });
+
 export const EVENTS = "text/event-stream";
 export const JSON_TYPE = "application/json";
 
@@ -17,6 +20,16 @@ export function notice(value: unknown, indent?: number | string): string {
 
 export function answer(chunks: Iterable<Uint8Array>, type: string): Response {
   return new Response(bodyOf(chunks), { headers: { "Content-Type": type } });
+}
+
+/** An answer that declares its length. */
+export function declaring(
+  length: number,
+  body: BodyInit,
+  more: Readonly<Record<string, string>> = {},
+): Response {
+  const headers = { "Content-Type": JSON_TYPE, "Content-Length": String(length), ...more };
+  return new Response(body, { headers });
 }
 
 /** All messages of a response: those of `notice` by their values. */

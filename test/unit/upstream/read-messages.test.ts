@@ -8,8 +8,10 @@ import { bodyOf, bytesOf, failureOf, fakeTarget } from "./fake-target.ts";
 import {
   answer,
   cut,
+  declaring,
   EVENTS,
   JSON_TYPE,
+  networkTarget,
   notice,
   readAll,
   smallTarget,
@@ -51,6 +53,8 @@ describe("under application/json", () => {
   ])("reads $name", async ({ body, values }, { expect }) => {
     expect(await readAll(answer([bytesOf(body)], JSON_TYPE))).toEqual(values);
     expect(await readAll(answer(cut(bytesOf(body), [1]), JSON_TYPE))).toEqual(values);
+    const declared = declaring(bytesOf(body).byteLength, body);
+    expect(await readAll(declared, networkTarget)).toEqual(values);
   });
 
   test("reads any messages in any chunks, by line or pretty-printed", async ({ expect }) => {
@@ -70,6 +74,38 @@ describe("under application/json", () => {
         },
       ),
     );
+  });
+
+  test.for([
+    { name: "through a binding", by: target, length: 10 },
+    {
+      name: "when compressed",
+      by: networkTarget,
+      length: 10,
+      more: { "Content-Encoding": "gzip" },
+    },
+    { name: "in chunks", by: networkTarget, length: 10, more: { "Transfer-Encoding": "chunked" } },
+    { name: "over the limit", by: networkTarget, length: 70_000 },
+  ])(
+    "is read as a stream $name, whatever it declares",
+    async ({ by, length, more }, { expect }) => {
+      const { promise: never } = Promise.withResolvers<void>();
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(bytesOf(`${notice(1)}\n`)),
+        pull: () => never,
+      });
+      const messages = readMessages(by, declaring(length, body, more));
+      expect((await messages.next()).value).toMatchObject({ message: { params: { value: 1 } } });
+    },
+  );
+
+  test("is lost when it breaks off before its declared end", async ({ expect }) => {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(bytesOf(notice(1))),
+      pull: (controller) => controller.error(new Error("reset by peer")),
+    });
+    const reading = readAll(declaring(1000, body), networkTarget);
+    expect(await failureOf(reading)).toMatchObject({ failure: "lost" });
   });
 
   test("yields a line before the next one has come", async ({ expect }) => {
