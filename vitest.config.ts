@@ -17,11 +17,18 @@ function testsOf(folder: string) {
   return { shared: { include: [all], exclude: apart, isolate: false }, apart: { include: apart } };
 }
 
-/** These take longest, so they begin first: then all processes of a project end at about the same time. */
+/**
+ * These take longest, as `npm test` says at its end, so they begin first: then all processes of a project
+ * end at about the same time. Half of them wait for real time to pass.
+ */
 const LONGEST = [
   "test/conformance/conformance.test.ts",
-  "test/e2e/matrix.test.ts",
+  "test/e2e/sign-in-expiry.test.ts",
   "test/e2e/idle-streams.test.ts",
+  "test/e2e/task-tools.test.ts",
+  "test/e2e/matrix.test.ts",
+  "test/e2e/cut-answers.test.ts",
+  "test/e2e/starting.test.ts",
   "test/conformance/bridged.test.ts",
 ];
 
@@ -135,7 +142,7 @@ export default defineConfig({
           hookTimeout: 180_000,
           // Each process has servers of its own that its files share: test/support/shared-servers.ts.
           isolate: false,
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },

@@ -30,10 +30,14 @@ import { makeScratchFolder } from "./scratch-folder.mjs";
  *
  * @typedef {object} SuiteReport
  * @property {string} name its path
+ * @property {number} startTime in milliseconds
+ * @property {number} endTime
  * @property {string} status
  * @property {string} message
  * @property {{ status: string, fullName: string, failureMessages: string[] }[]} assertionResults
  */
+
+const LONGEST_SHOWN = 10;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = makeScratchFolder("edgeway-test-");
@@ -53,11 +57,11 @@ const LANES =
   given.length > 0
     ? [{ name: "tests", args: given }]
     : [
-        // In three processes of its own: see vitest.config.ts.
+        // In several processes: see vitest.config.ts.
         { name: "end to end", args: projects("node") },
-        { name: "integration, apart", args: oneByOne("workerd-apart") },
-        { name: "integration, unit", args: oneByOne("workerd", "unit") },
-        { name: "sign-in", args: oneByOne("sign-in", "sign-in-apart") },
+        { name: "integration", args: oneByOne("workerd") },
+        { name: "apart and sign-in", args: oneByOne("workerd-apart", "sign-in", "sign-in-apart") },
+        { name: "unit", args: oneByOne("unit") },
       ];
 
 function projects(/** @type {readonly string[]} */ ...names) {
@@ -102,9 +106,8 @@ for (const { isGreen, said, totals } of lanes) {
 rmSync(scratch, { recursive: true, force: true });
 // Once more at the end, since who looks at a long log looks there.
 for (const { totals } of lanes) for (const line of failuresOf(totals)) process.stdout.write(line);
-process.stdout.write(
-  `\n${timesOf(lanes)}\n${passed} passed, ${failed} failed, ${skipped} skipped\n`,
-);
+const times = `${longestOf(lanes)}\n${timesOf(lanes)}`;
+process.stdout.write(`\n${times}\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
 // An exit now would lose what the reader of a pipe has not taken yet.
 process.exitCode = failed === 0 ? 0 : 1;
 
@@ -193,7 +196,21 @@ function failure(/** @type {string} */ what, /** @type {string | undefined} */ w
 }
 
 /**
- * Where the time went.
+ * The files that took longest, which is more than their processor time while others run.
+ * @returns {string}
+ */
+function longestOf(/** @type {readonly { totals: Report }[]} */ lanes) {
+  return lanes
+    .flatMap(({ totals }) => totals.testResults)
+    .map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / 1000 }))
+    .toSorted((one, other) => other.seconds - one.seconds)
+    .slice(0, LONGEST_SHOWN)
+    .map(({ name, seconds }) => `${seconds.toFixed(0).padStart(5)} s  ${relative(root, name)}\n`)
+    .join("");
+}
+
+/**
+ * Where the processor's time went. What was killed together with its parent is not in it.
  * @returns {string}
  */
 function timesOf(

@@ -67,7 +67,7 @@ export interface Bundles {
 
 /**
  * The deployed bundle on bare workerd, with the demo upstream beside it. A test of what `npm start`
- * puts before it, or around it, starts that (`startWithNpm`): it takes ten times as long.
+ * puts before it, or around it, starts that (`startWithNpm`), for which wrangler bundles the Worker anew.
  *
  * @returns the origin it serves.
  */
