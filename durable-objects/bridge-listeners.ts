@@ -4,11 +4,10 @@
  * restart, and a call waits for it.
  */
 
+import { RECONNECT_CODE } from "../src/lib/socket-lines.ts";
 import { ResourceListeners } from "../src/relay/modern-to-legacy/resource-listeners.ts";
 import type { ResourceListenRequest } from "../src/relay/modern-to-legacy/bridge.ts";
 
-/** Close code 1012, "service restart": the client reconnects. */
-const RECONNECT_CODE = 1012;
 /** A client that has not reconnected by then has hung up. */
 const RECONNECT_MS = 1000;
 /** The platform's limit for a socket's attachment. */
@@ -81,7 +80,7 @@ export class BridgeListeners {
 
   #requestReconnect(socket: WebSocket): void {
     try {
-      socket.close(RECONNECT_CODE, "come back");
+      socket.close(RECONNECT_CODE, "reconnect");
       this.#missing += 1;
     } catch {
       // The socket was closed before.

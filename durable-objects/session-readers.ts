@@ -4,6 +4,7 @@
  */
 
 import type { EventLog } from "../src/sessions/log/event-log.ts";
+import { RECONNECT_CODE } from "../src/lib/socket-lines.ts";
 import { count } from "../src/observability/costs.ts";
 import type { OpenChannel } from "../src/sessions/core.ts";
 import type { Channel, StreamReader } from "../src/sessions/stream-reader.ts";
@@ -11,9 +12,6 @@ import type { Session } from "../src/sessions/session.ts";
 import type { StreamPosition } from "../src/sessions/streams.ts";
 import { LineChannel } from "./line-channel.ts";
 import { attachmentOf, SocketChannel } from "./socket-channel.ts";
-
-/** Close code 1012, "service restart": the Worker reconnects, as this life does not know the session. */
-const RECONNECT_CODE = 1012;
 
 /** A channel and its stream reader, the only one that gets the channel's events. */
 interface Connection<C extends Channel> {
@@ -66,7 +64,8 @@ export class SessionReaders {
       .toSorted((a, b) => (a.was?.openedAt ?? 0) - (b.was?.openedAt ?? 0));
     for (const { socket, was } of found) {
       if (session === undefined || was === undefined) {
-        socket.close(RECONNECT_CODE, "come back");
+        // This life does not know the session: the Worker asks for it again.
+        socket.close(RECONNECT_CODE, "reconnect");
         continue;
       }
       const channel = new SocketChannel(socket, this.#windowBytes, was);

@@ -1,5 +1,8 @@
 /** The text messages of a WebSocket to another part of the gateway, in order. */
 
+/** The close code "Service Restart" of RFC 6455's registry: the other end reconnects. */
+export const RECONNECT_CODE = 1012;
+
 export class SocketLines {
   readonly #socket: WebSocket;
   readonly #closeCode: number;

@@ -8,6 +8,7 @@
  * of its subscriptions.
  */
 
+import { RECONNECT_CODE } from "../../lib/socket-lines.ts";
 import { count } from "../../observability/costs.ts";
 import type { Interests, News, Topic } from "../../catalog/feeds.ts";
 import type { ListenAnswer } from "./news-socket.ts";
@@ -48,8 +49,6 @@ export interface ListenersParts<Socket extends ListenerSocket> {
 }
 
 const PAGE = 1000;
-/** The Worker must reconnect, and treat everything as changed. */
-const RECONNECT_CODE = 1012;
 
 export class Listeners<Socket extends ListenerSocket> {
   readonly #parts: ListenersParts<Socket>;
@@ -178,6 +177,7 @@ export class Listeners<Socket extends ListenerSocket> {
 
 function requestReconnect(socket: ListenerSocket): void {
   try {
+    // The Worker must treat everything as changed.
     socket.close(RECONNECT_CODE, "reconnect");
   } catch {
     // It is closed already.

@@ -1,4 +1,4 @@
-/** 2026-07-28: a server that has all that it may be given, and what those are told who come then. */
+/** 2026-07-28: a server at its limit of requests, and the answer to further ones. */
 
 import { beforeAll, describe, test } from "vitest";
 
@@ -16,7 +16,7 @@ describe("a request too many", () => {
   const held: Reaction = { ...jsonOf({ result: { messages: [] } }), heldBy: "end" };
   const greet = { name: "greet" };
 
-  test("gets a status of its own, and is told when to come back", async ({ expect }) => {
+  test("gets a status of its own, and Retry-After", async ({ expect }) => {
     const upstream = await Upstream.take({
       server: "modern",
       reactions: { "prompts/get": [held] },

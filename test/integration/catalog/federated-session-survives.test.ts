@@ -1,6 +1,6 @@
 /**
  * The platform takes the memory of a session's object away while it is in use with several servers:
- * each call is taken up at its own server, and each server is heard on from where it was.
+ * each call is resumed at its own server, and each server's stream from its last event.
  */
 
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
@@ -143,7 +143,7 @@ describe("calls of several servers at once, whose session's object is lost,", ()
 
 describe("a client that listens", () => {
   test("hears the servers that it has called, and wakes no others", async ({ expect }) => {
-    for (const upstream of both) await upstream.script(resourceful("heard", QUIET));
+    for (const upstream of both) await upstream.script(resourceful("listened", QUIET));
     const session = await Session.open(MERGED.mcp);
     const stream = await session.listen();
     for (const upstream of both) {
@@ -208,7 +208,7 @@ describe("a client that listens", () => {
       expect(after[known]?.headers["last-event-id"]).toBe(`offer of ${upstream.slug}`);
     }
     await stream.cancel();
-    for (const upstream of both) await upstream.script(resourceful("heard", QUIET));
+    for (const upstream of both) await upstream.script(resourceful("listened", QUIET));
   });
 
   test("is left by the object, and hears every server still", async ({ expect }) => {

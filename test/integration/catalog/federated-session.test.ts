@@ -62,7 +62,7 @@ async function sentIn(upstream: Upstream): Promise<readonly string[]> {
 }
 
 describe("a session with several servers", () => {
-  test("is introduced as one, and told what any of them can do", async ({ expect }) => {
+  test("is introduced as one, with the capabilities of all", async ({ expect }) => {
     const { opening } = await Session.open(MERGED.mcp);
     expect(opening?.result).toMatchObject({
       protocolVersion: "2025-11-25",
@@ -216,7 +216,7 @@ describe.for(WAYS_TO_LOSE)("the log level of a session whose object $name", ({ l
     expect((await sentIn(second)).slice(-2)).toEqual(["logging/setLevel", "tools/call"]);
   });
 
-  test("is not told to who logs nothing, and was not called before", async ({ expect }) => {
+  test("is not set at a server that logs nothing and was not called before", async ({ expect }) => {
     const session = await Session.open(MERGED.mcp);
     await responseIn(await session.request("logging/setLevel", { level: "alert" }));
     await lose(session);

@@ -26,7 +26,7 @@ const SCHEMA = { type: "object" };
 const LIST_OUTPUT = { type: "array" };
 const uriOf = (server: string): string => `file:///${server}`;
 
-/** One of each, told by whose it is. */
+/** One of each, named after its server. */
 function script(server: Script["server"]): Script {
   const contents = [{ uri: uriOf(server), text: server }];
   return {
@@ -147,19 +147,19 @@ describe.for(CLIENTS)("a $era client", ({ era, asking, spoken }) => {
 });
 
 /** What each server says, and what the client is to hear of it: each once. */
-async function hears(stream: EventReader): Promise<readonly unknown[]> {
-  const heard: unknown[] = [];
+async function receive(stream: EventReader): Promise<readonly unknown[]> {
+  const received: unknown[] = [];
   for (const [n, upstream] of upstreams.entries()) {
     for (const news of [updated(uriOf(SERVERS[n] ?? "")), changed("tools")]) {
       await upstream.tell(news);
       const { method, params } = await stream.message();
-      heard.push([method, params?.["uri"]]);
+      received.push([method, params?.["uri"]]);
     }
   }
-  return heard;
+  return received;
 }
 
-const HEARD = SERVERS.flatMap((server) => [
+const RECEIVED = SERVERS.flatMap((server) => [
   ["notifications/resources/updated", uriOf(server)],
   ["notifications/tools/list_changed", undefined],
 ]);
@@ -191,7 +191,7 @@ describe("of each server hears", () => {
     for (const server of SERVERS) {
       expect(await subscribe(session, uriOf(server))).toMatchObject({ result: {} });
     }
-    expect(await hears(stream)).toEqual(HEARD);
+    expect(await receive(stream)).toEqual(RECEIVED);
     await stream.silence();
     const own = await Promise.all(upstreams.map(clientsOwn));
     expect(own.flat().filter(({ body }) => body?.method === "resources/subscribe")).toEqual([]);
@@ -211,13 +211,13 @@ describe("of each server hears", () => {
       method: "notifications/subscriptions/acknowledged",
       params: { notifications },
     });
-    expect(await hears(stream)).toEqual(HEARD);
+    expect(await receive(stream)).toEqual(RECEIVED);
     await stream.silence();
     await stream.cancel();
   });
 });
 
-test("both are told of all of them at first, in the words of their era", async ({ expect }) => {
+test("both are introduced to all servers, in the words of their era", async ({ expect }) => {
   const all = Object.fromEntries(LISTS.map((list) => [list, { listChanged: true }]));
   const { opening } = await Session.open(MERGED.mcp);
   expect(opening?.result?.["capabilities"]).toMatchObject(all);

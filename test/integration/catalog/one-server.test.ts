@@ -41,7 +41,7 @@ test("a session of /mcp is unknown at the server's own endpoint, and the other w
   }
 });
 
-test("every other path is told where to go", async ({ expect }) => {
+test("every other path gets 404 with a hint to /mcp", async ({ expect }) => {
   for (const path of [
     "/mcp/nobody",
     "/sse/nobody",

@@ -98,7 +98,7 @@ describe("with time, the keys", () => {
     const object = registry();
     const [first = ""] = await object.sessionKeys();
     let now: readonly string[] = [];
-    // 365 days of an id's life, 30 of sealing, and 30 for whoever heard of a rotation late.
+    // 365 days of an id's life, 30 of sealing, and 30 for an isolate that learns of a rotation late.
     for (let day = 0; day < 425; day += 25) {
       later(25);
       now = await object.sessionKeys();

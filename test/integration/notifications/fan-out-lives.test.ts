@@ -13,7 +13,7 @@ import { branchFor } from "../../../durable-objects/ports.ts";
 import { BRANCHES, branchName, branchOf } from "../../../src/notifications/fan-out/branch.ts";
 import { until, within } from "../bounded.ts";
 import {
-  allTold,
+  allNotified,
   atRest,
   conduct,
   fanOut,
@@ -25,7 +25,7 @@ import {
   rowsOf,
   standIn,
   type StandIns,
-  told,
+  delivered,
   truly,
 } from "./fan-out-subscribers.ts";
 import { Upstream } from "../upstream.ts";
@@ -49,9 +49,9 @@ async function evict(object: DurableObjectStub): Promise<void> {
   await within(evictDurableObject(object), "an idle branch to be let go");
 }
 
-/** The numbers of the news that each was told. */
+/** The numbers of the news that each session received. */
 function seqsOf(ids: readonly string[]): readonly (readonly number[])[] {
-  return ids.map((id) => (told.get(id) ?? []).map(({ seq }) => seq));
+  return ids.map((id) => (delivered.get(id) ?? []).map(({ seq }) => seq));
 }
 
 describe("a branch that is lost", () => {
@@ -62,7 +62,7 @@ describe("a branch that is lost", () => {
     await object().publish({ slug, seq: 1, topics: ["tools"] });
     await abortAllDurableObjects();
     conduct.clear();
-    told.clear();
+    delivered.clear();
     const alarm = await runInDurableObject(object(), (_, { storage }) => storage.getAlarm());
     expect(alarm).toBeLessThanOrEqual(Date.now() + 30_000);
     await runDurableObjectAlarm(object());
@@ -75,7 +75,7 @@ describe("a branch that is lost", () => {
     const gate = new Gate();
     for (const id of ids.slice(20)) conduct.set(id, gate.pass);
     await object().publish({ slug, seq: 7, topics: ["tools"] });
-    await until(async () => allTold(ids), "all to be called");
+    await until(async () => allNotified(ids), "all to be called");
     expect(await rowsOf(slug, "due_1")).toBe(1);
     await abortAllDurableObjects();
     conduct.clear();
@@ -129,7 +129,10 @@ describe("a branch that is let go", () => {
     for (let seq = 1; seq <= 3; seq += 1) {
       await publish({ slug, seq, topics: ["tools"] });
       await atRest(slug);
-      await until(async () => truly(listener.heard.length === seq), "the listener to be told");
+      await until(
+        async () => truly(listener.received.length === seq),
+        "the listener to be notified",
+      );
       await evict(object());
     }
     expect(seqsOf(ids)).toEqual(ids.map(() => [1, 2, 3]));
@@ -146,7 +149,7 @@ describe("a branch that is let go", () => {
     const gate = new Gate();
     conduct.set(ids.at(-1) ?? "", gate.pass);
     await object().publish({ slug, seq: 1, topics: ["tools"] });
-    await until(async () => allTold(ids), "all to be called");
+    await until(async () => allNotified(ids), "all to be called");
     const evicted = evictDurableObject(object());
     gate.isOpen = true;
     await within(evicted, "it to be let go");
@@ -159,8 +162,8 @@ describe("a branch that is let go", () => {
     const listeners = await Listener.many(64, { [slug]: ["tools", "uri:x"] });
     for (let n = 0; n < BRANCHES; n += 1) await evict(env.FAN_OUT.getByName(branchName(n)));
     await publish({ slug, seq: 1, topics: ["uri:x"] });
-    const heard = (): boolean => listeners.every(({ heard }) => heard.length === 1);
-    await until(async () => truly(heard()), "all to hear");
+    const isSo = (): boolean => listeners.every(({ received }) => received.length === 1);
+    await until(async () => truly(isSo()), "all to be notified");
     for (const { socket } of listeners) socket.close();
     await until(async () => truly((await rowsOf(slug, "wants_1")) === 0), "them to be forgotten");
     expect(listeners.every(({ isOver }) => isOver)).toBe(true);

@@ -1,5 +1,5 @@
 /**
- * Subscribers of the real fan-out, many at a time, and what they were told. Its branches, sessions
+ * Subscribers of the real fan-out, many at a time, and the news that they received. Its branches, sessions
  * and sockets are real objects; what a session does with news is the test's, and so is what feeds
  * promise.
  */
@@ -18,8 +18,8 @@ import type { Interests, News, NewsSocket } from "../../../src/catalog/feeds.ts"
 import { until as untilIn } from "../../support/until.ts";
 import { PATIENCE_MS, until } from "../bounded.ts";
 
-/** What each session was told, by the id of its object, in the order of the calls. */
-export const told = new Map<string, News[]>();
+/** The news of each session, by the id of its object, in the order of the calls. */
+export const delivered = new Map<string, News[]>();
 
 /** What a session does with news before it takes it, by the id of its object. */
 export const conduct = new Map<string, () => Promise<DeliveryAnswer> | DeliveryAnswer>();
@@ -32,9 +32,9 @@ export interface StandIns {
   readonly watch: MockInstance<FeedObject["watch"]>;
 }
 
-/** To be called before each test: sessions note what they are told, feeds promise everything. */
+/** To be called before each test: sessions note their news, feeds promise everything. */
 export function standIn(): StandIns {
-  told.clear();
+  delivered.clear();
   conduct.clear();
   const deliver = vi.spyOn(SessionObject.prototype, "deliver");
   const watch = vi.spyOn(FeedObject.prototype, "watch");
@@ -50,7 +50,7 @@ export function standIn(): StandIns {
 
 async function note(this: { ctx: DurableObjectState }, news: News): Promise<DeliveryAnswer> {
   const id = this.ctx.id.toString();
-  told.set(id, [...(told.get(id) ?? []), news]);
+  delivered.set(id, [...(delivered.get(id) ?? []), news]);
   return (await conduct.get(id)?.()) ?? "taken";
 }
 
@@ -98,7 +98,7 @@ export async function neighbours(slug: string, count: number): Promise<Neighbour
 
 /** A listener that reads all the time. */
 export class Listener {
-  readonly heard: News[] = [];
+  readonly received: News[] = [];
   readonly socket: NewsSocket;
   isOver = false;
 
@@ -119,7 +119,7 @@ export class Listener {
     for (;;) {
       const news = await this.socket.next();
       if (news === undefined) break;
-      this.heard.push(news);
+      this.received.push(news);
     }
     this.isOver = true;
   }
@@ -154,6 +154,6 @@ export async function atRest(slug: string): Promise<void> {
 
 export const truly = (is: boolean): true | undefined => is || undefined;
 
-export function allTold(ids: readonly string[], times = 1): true | undefined {
-  return truly(ids.every((id) => (told.get(id)?.length ?? 0) >= times));
+export function allNotified(ids: readonly string[], times = 1): true | undefined {
+  return truly(ids.every((id) => (delivered.get(id)?.length ?? 0) >= times));
 }

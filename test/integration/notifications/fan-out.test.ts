@@ -12,7 +12,7 @@ import { readCosts } from "../../../src/observability/costs.ts";
 import { until as untilIn } from "../../support/until.ts";
 import { until } from "../bounded.ts";
 import {
-  allTold,
+  allNotified,
   atRest,
   conduct,
   Gate,
@@ -23,7 +23,7 @@ import {
   standIn,
   type StandIns,
   subscribeSessions,
-  told,
+  delivered,
   truly,
 } from "./fan-out-subscribers.ts";
 import { Upstream } from "../upstream.ts";
@@ -55,25 +55,30 @@ describe("one update", () => {
   test(
     "reaches 1,000 sessions and 1,000 listeners, each exactly once",
     async ({ expect }) => {
-      // A thousand objects that come to life at once may be late, which is told of elsewhere.
+      // A thousand objects that come to life at once may be late, which is tested elsewhere.
       vi.spyOn(Deadlines.prototype, "within").mockImplementation((promise) => promise);
       const slug = await takeSlug();
       const sessions = await subscribeSessions(MANY, { [slug]: ["tools"] });
       const listeners = await Listener.many(MANY, { [slug]: ["tools"] });
       const others = await subscribeSessions(5, { [slug]: ["prompts"] });
       for (let round = 0; round < 2; round += 1) {
-        told.clear();
+        delivered.clear();
         const news = newsOf(slug);
         const before = readCosts();
         await publish(news);
-        await untilIn(() => allTold(sessions) === true, "every session is told", LONG_MS);
-        const isHeard = (): boolean => listeners.every(({ heard }) => heard.length > round);
-        await untilIn(isHeard, "every listener is told", LONG_MS);
+        await untilIn(
+          () => allNotified(sessions) === true,
+          "every session to be notified",
+          LONG_MS,
+        );
+        const isReceived = (): boolean =>
+          listeners.every(({ received }) => received.length > round);
+        await untilIn(isReceived, "every listener to be notified", LONG_MS);
         await atRest(slug);
         const after = readCosts();
-        for (const id of sessions) expect(told.get(id)).toEqual([news]);
-        for (const { heard } of listeners) expect(heard.slice(round)).toEqual([news]);
-        for (const id of others) expect(told.has(id)).toBe(false);
+        for (const id of sessions) expect(delivered.get(id)).toEqual([news]);
+        for (const { received } of listeners) expect(received.slice(round)).toEqual([news]);
+        for (const id of others) expect(delivered.has(id)).toBe(false);
         // One for each object, and one for each session; a listener costs none.
         expect(after.objectRequests - before.objectRequests).toBe(BRANCHES + MANY);
         expect(after.webSocketMessagesOut - before.webSocketMessagesOut).toBe(MANY);
@@ -100,21 +105,21 @@ describe("sessions that misbehave", () => {
     conduct.set(gone, () => "gone");
     const [first, second] = [newsOf(slug), newsOf(slug)];
     await object().publish(first);
-    await until(async () => allTold(ids), "all to be called");
+    await until(async () => allNotified(ids), "all to be called");
     await object().publish(second);
-    await until(async () => allTold(others, 2), "the others to be told of what is next");
-    for (const id of others) expect(told.get(id)).toEqual([first, second]);
+    await until(async () => allNotified(others, 2), "the others to be notified of the next update");
+    for (const id of others) expect(delivered.get(id)).toEqual([first, second]);
     // It gets one call at a time.
-    expect(told.get(hanging)).toEqual([first]);
-    expect(told.get(gone)).toEqual([first]);
+    expect(delivered.get(hanging)).toEqual([first]);
+    expect(delivered.get(gone)).toEqual([first]);
     expect(await rowsOf(slug, "wants_1")).toBe(19);
     gate.isOpen = true;
     await atRest(slug);
-    expect(told.get(hanging)).toEqual([first, second]);
-    // What it is behind with is told once, as it is by then.
-    expect(told.get(throwing)).toHaveLength(3);
-    expect(told.get(throwing)?.at(-1)).toEqual(second);
-    expect(told.get(gone)).toEqual([first]);
+    expect(delivered.get(hanging)).toEqual([first, second]);
+    // News that it missed is delivered once, in its latest state.
+    expect(delivered.get(throwing)).toHaveLength(3);
+    expect(delivered.get(throwing)?.at(-1)).toEqual(second);
+    expect(delivered.get(gone)).toEqual([first]);
   });
 
   test("are forgotten when there is no such session", async ({ expect }) => {
@@ -134,13 +139,13 @@ describe("a subscriber", () => {
     for (const id of ids) await branchFor(env, id).subscribe(id, { [slug]: ["uri:x"] });
     await branchFor(env, one).unsubscribe(one, { [slug]: ["tools"] });
     await object().publish(newsOf(slug, "tools", "uri:x"));
-    await until(async () => allTold(ids), "both to be told");
-    expect(told.get(one)?.map(({ topics }) => topics)).toEqual([["uri:x"]]);
+    await until(async () => allNotified(ids), "both to be notified");
+    expect(delivered.get(one)?.map(({ topics }) => topics)).toEqual([["uri:x"]]);
     await branchFor(env, one).unsubscribe(one);
     await object().publish(newsOf(slug, "tools", "uri:x"));
-    await until(async () => allTold([other], 2), "the other to be told");
+    await until(async () => allNotified([other], 2), "the other to be notified");
     await atRest(slug);
-    expect(told.get(one)).toHaveLength(1);
+    expect(delivered.get(one)).toHaveLength(1);
     expect(await rowsOf(slug, "wants_1")).toBe(2);
   });
 
@@ -153,8 +158,8 @@ describe("a subscriber", () => {
     for (let count = 1; count <= 3; count += 1) {
       const news = newsOf(slug, "tools", ...uris);
       await publish(news);
-      await until(async () => truly(listener.heard.length === count), "it to be told");
-      expect(listener.heard.at(-1)?.topics.toSorted()).toEqual(news.topics.toSorted());
+      await until(async () => truly(listener.received.length === count), "it to be notified");
+      expect(listener.received.at(-1)?.topics.toSorted()).toEqual(news.topics.toSorted());
     }
     listener.socket.close();
   });

@@ -20,8 +20,8 @@ const ACK = "notifications/subscriptions/acknowledged";
 const METHODS = ["notifications/tools/list_changed", UPDATED.method];
 
 interface Listener {
-  /** What it was told since it was acknowledged. */
-  readonly told: () => readonly Message[];
+  /** The messages since its acknowledgement. */
+  readonly received: () => readonly Message[];
   readonly stream: EventReader;
 }
 
@@ -31,17 +31,21 @@ async function listen(upstream: Upstream): Promise<Listener> {
   const messages = stream.collect();
   await until(async () => messages[0], "the acknowledgement");
   if (messages[0]?.method !== ACK) throw new Error(`First: ${JSON.stringify(messages[0])}`);
-  return { stream, told: () => messages.slice(1) };
+  return { stream, received: () => messages.slice(1) };
 }
 
-async function tells({ told }: Listener, methods: readonly string[], after = 0): Promise<void> {
+async function receives(
+  { received }: Listener,
+  methods: readonly string[],
+  after = 0,
+): Promise<void> {
   const isSo = async (): Promise<true | undefined> => {
-    const said = told()
+    const said = received()
       .slice(after)
       .map(({ method }) => method);
     return methods.every((method) => said.includes(method)) ? true : undefined;
   };
-  await until(isSo, `the listener to be told ${methods.join(" and ")}`);
+  await until(isSo, `the listener to receive ${methods.join(" and ")}`);
 }
 
 /** Every branch of the fan-out: those that only hold connections are let go at once. */
@@ -59,8 +63,8 @@ describe("a listener", () => {
       await evictBranches();
       await upstream.send(UPDATED);
       for (const listener of listeners) {
-        await tells(listener, [UPDATED.method], n - 1);
-        expect(listener.told()).toHaveLength(n);
+        await receives(listener, [UPDATED.method], n - 1);
+        expect(listener.received()).toHaveLength(n);
       }
     }
     await Promise.all(listeners.map(({ stream }) => stream.cancel()));
@@ -72,16 +76,17 @@ describe("a listener", () => {
     const upstream = await Upstream.take({ server: "modern" });
     const listeners = await Promise.all([listen(upstream), listen(upstream)]);
     for (let n = 0; n < 3; n++) {
-      const before = listeners.map(({ told }) => told().length);
+      const before = listeners.map(({ received }) => received().length);
       await abortAllDurableObjects();
-      for (const [at, listener] of listeners.entries()) await tells(listener, METHODS, before[at]);
+      for (const [at, listener] of listeners.entries())
+        await receives(listener, METHODS, before[at]);
     }
     await upstream.send(UPDATED);
-    const before = listeners.map(({ told }) => told().length);
+    const before = listeners.map(({ received }) => received().length);
     await upstream.send({ method: METHODS[0] ?? "" });
     for (const [at, listener] of listeners.entries()) {
-      await tells(listener, METHODS.slice(0, 1), before[at]);
-      const acknowledgements = listener.told().filter(({ method }) => method === ACK);
+      await receives(listener, METHODS.slice(0, 1), before[at]);
+      const acknowledgements = listener.received().filter(({ method }) => method === ACK);
       expect(acknowledgements).toEqual([]);
     }
     await Promise.all(listeners.map(({ stream }) => stream.cancel()));
@@ -94,7 +99,7 @@ describe("a listener", () => {
     await abortAllDurableObjects();
     const listeners = await starting;
     await upstream.send(UPDATED);
-    for (const listener of listeners) await tells(listener, [UPDATED.method]);
+    for (const listener of listeners) await receives(listener, [UPDATED.method]);
     expect(listeners).toHaveLength(5);
     await Promise.all(listeners.map(({ stream }) => stream.cancel()));
   });

@@ -50,10 +50,10 @@ describe.for(GENTLE)("a subscription of a session whose object $name", ({ lose }
       await subscribe(session, "file:///first/2");
       await lose(session);
       await first.send(updated("file:///first/2"));
-      const heard = async (): Promise<boolean> =>
+      const isReceived = async (): Promise<boolean> =>
         (await (await objectOf(session)).deliver({ slug: first.slug, seq: 0, topics: [] })) ===
         "taken";
-      expect(await heard()).toBe(true);
+      expect(await isReceived()).toBe(true);
       await lose(session);
       const stream = await session.listen();
       expect(await stream.message()).toMatchObject(updated("file:///first/2"));
@@ -143,9 +143,12 @@ test("a client that was away for long is notified that everything may have chang
     await evict(session);
     expect(await object.deliver(news(++seq))).toBe("offline");
     const again = await session.listen();
-    const told: unknown[] = [];
-    while (told.length < LISTS.length + 1) told.push((await again.message()).method);
-    expect(told).toEqual([...LISTS.map((list) => changed(list)["method"]), updated("")["method"]]);
+    const received: unknown[] = [];
+    while (received.length < LISTS.length + 1) received.push((await again.message()).method);
+    expect(received).toEqual([
+      ...LISTS.map((list) => changed(list)["method"]),
+      updated("")["method"],
+    ]);
     await again.silence();
     expect(await object.deliver(news(++seq))).toBe("taken");
     expect(await again.message()).toMatchObject(changed("prompts"));
@@ -167,7 +170,7 @@ test("after a restart of everything, a client that listens is subscribed again a
   const message = stream.message();
   await first.receives("resources/subscribe", before + 1);
   await first.send(updated("file:///first/1"));
-  // The watch was lost: what may have changed meanwhile is told first.
+  // The watch was lost: possible changes are announced first.
   expect(await message).toHaveProperty("method");
   await stream.cancel();
 });

@@ -76,7 +76,7 @@ describe("the session", () => {
     await manager.add(0, "tools", ...topics);
     await manager.upstream.forget();
     await find(manager);
-    await manager.tells(0, "tools", ...topics);
+    await manager.publishes(0, "tools", ...topics);
     const [first, second] = await manager.upstream.sessions();
     expect(await manager.upstream.sessions()).toHaveLength(2);
     const subscribed = async (session: string | undefined): Promise<number> =>
@@ -85,7 +85,7 @@ describe("the session", () => {
       ).length;
     expect([await subscribed(first), await subscribed(second)]).toEqual([50, 50]);
     await manager.upstream.send(updated("file:///7"));
-    await manager.tells(0, "uri:file:///7");
+    await manager.publishes(0, "uri:file:///7");
   });
 });
 
@@ -156,10 +156,10 @@ describe("what is promised", () => {
     // Each ring of the alarm asks for it again.
     await until(async () => {
       await manager.run((held) => held.wake());
-      return manager.toldTo(0).includes(A) || undefined;
-    }, "the resource to be told");
+      return manager.publishedTo(0).includes(A) || undefined;
+    }, "the resource to be announced");
     await manager.upstream.send(updated("file:///a"));
-    await manager.tells(0, A);
+    await manager.publishes(0, A);
     expect(await manager.upstream.sessions()).toHaveLength(2);
   });
 
@@ -199,12 +199,12 @@ describe("the GET stream", () => {
     const manager = await begin();
     await manager.add(0, "tools", A);
     await manager.upstream.send(TOOLS_CHANGED, "e-1");
-    await manager.tells(0, "tools");
+    await manager.publishes(0, "tools");
     await manager.upstream.hangUp();
     const [, resumed] = await manager.upstream.receives("GET", 2);
     expect(resumed?.headers["last-event-id"]).toBe("e-1");
     await manager.upstream.send(updated("file:///a"), "e-2");
-    expect(await manager.tells(0, A)).toEqual([A]);
+    expect(await manager.publishes(0, A)).toEqual([A]);
     expect(await manager.upstream.sessions()).toHaveLength(1);
   });
 
@@ -213,10 +213,10 @@ describe("the GET stream", () => {
     const manager = await begin();
     await manager.add(0, "tools", A);
     await manager.upstream.send(TOOLS_CHANGED, "e-1");
-    await manager.tells(0, "tools");
+    await manager.publishes(0, "tools");
     await manager.upstream.script({ server: "legacy", reactions: { GET: [unknown] } });
     await manager.upstream.hangUp();
-    await manager.tells(0, "tools", A);
+    await manager.publishes(0, "tools", A);
     const gets = await manager.upstream.receives("GET", 3);
     expect(gets.map(({ headers }) => headers["last-event-id"])).toEqual([
       undefined,
@@ -238,10 +238,10 @@ describe("the GET stream", () => {
     await manager.run((held) =>
       expect([held.covers("tools"), held.isWatching]).toEqual([false, false]),
     );
-    // Somebody else is promised the same: the gateway says when it can be heard again.
+    // Somebody else is promised the same: the gateway announces when it receives again.
     expect(await manager.add(1, "tools")).toEqual(["tools"]);
     await manager.upstream.open("open");
-    await manager.tells(1, "tools");
+    await manager.publishes(1, "tools");
     await manager.run((held) =>
       expect([held.covers("tools"), held.isWatching]).toEqual([true, true]),
     );
@@ -255,7 +255,7 @@ describe("the GET stream", () => {
       reactions: { GET: [{ status: 405, isLasting: true }] },
     });
     await manager.upstream.hangUp();
-    await manager.tells(0, "tools");
+    await manager.publishes(0, "tools");
     await manager.run((held) => {
       expect([held.covers("tools"), held.isWatching, held.wantedCount]).toEqual([false, false, 0]);
     });
@@ -275,9 +275,9 @@ describe("the GET stream", () => {
     const manager = await begin();
     await manager.add(0, "tools", A);
     await manager.upstream.send({ jsonrpc: "1.0", nonsense: true });
-    await manager.tells(0, "tools", A);
+    await manager.publishes(0, "tools", A);
     await manager.upstream.send(updated("file:///a"));
-    await manager.tells(0, A);
+    await manager.publishes(0, A);
     expect(await manager.upstream.sessions()).toHaveLength(1);
   });
 });
@@ -293,7 +293,7 @@ describe("a server that fails", () => {
     expect(await manager.add(0, "tools", A)).toEqual(["tools"]);
     await manager.upstream.receives("initialize", 2);
     await manager.upstream.script({ server: "legacy" });
-    await manager.tells(0, "tools");
+    await manager.publishes(0, "tools");
     expect(await manager.add(0, A)).toEqual([A]);
   });
 
@@ -319,9 +319,9 @@ describe("a server that fails", () => {
     await manager.lose();
     await adding;
     expect(await manager.add(1, B)).toEqual([B]);
-    await manager.tells(0, "tools", A);
+    await manager.publishes(0, "tools", A);
     await manager.upstream.send(updated("file:///b"));
-    await manager.tells(1, B);
+    await manager.publishes(1, B);
   });
 });
 
@@ -332,14 +332,14 @@ describe("HTTP+SSE", () => {
     const manager = await begin({ server: "sse" });
     expect(await manager.add(0, "tools", A)).toEqual(["tools", A]);
     await manager.upstream.send(updated("file:///a"));
-    await manager.tells(0, A);
+    await manager.publishes(0, A);
   });
 
   test("whose stream broke is a new session, and everything is announced", async ({ expect }) => {
     const manager = await begin({ server: "sse" }, SSE);
     await manager.add(0, "tools", A);
     await manager.upstream.hangUp();
-    await manager.tells(0, "tools", A);
+    await manager.publishes(0, "tools", A);
     const sessions = (await manager.upstream.sent(SUBSCRIBE)).map((sent) => sessionOf(sent));
     expect(new Set(sessions).size).toBe(2);
     await expect

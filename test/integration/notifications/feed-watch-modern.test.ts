@@ -83,9 +83,9 @@ describe("what is promised", () => {
       expect([held.wantedCount, held.isWanted, held.isWatching]).toEqual([0, true, false]);
       held.wake();
     });
-    // What the gateway finds out itself is told all the same.
+    // The gateway announces what it detects itself all the same.
     await manager.run((held) => held.announce(["tools", "prompts"]));
-    await manager.tells(1, "tools", "prompts");
+    await manager.publishes(1, "tools", "prompts");
     expect(await listens(manager)).toHaveLength(2);
     await manager.remove(0, "tools");
     await manager.remove(1, "tools", "prompts");
@@ -106,7 +106,7 @@ describe("what is promised", () => {
     const manager = await begin({ [LISTEN]: [jsonOf({ error }, 400)] });
     expect(await manager.add(0, "tools", A)).toEqual(["tools"]);
     await manager.upstream.send(TOOLS_CHANGED);
-    await manager.tells(0, "tools");
+    await manager.publishes(0, "tools");
     expect(await listens(manager)).toEqual([
       [["file:///a"], false],
       [undefined, false],
@@ -145,7 +145,7 @@ describe("what is promised", () => {
   ])("is read from $name", async ({ reaction }, { expect }) => {
     const manager = await begin({ [LISTEN]: [reaction] });
     expect(await manager.add(0, "tools")).toEqual(["tools"]);
-    await manager.tells(0, "tools");
+    await manager.publishes(0, "tools");
   });
 
   test("are the lists and no resource, where nothing is acknowledged; the stream is dropped", async ({
@@ -160,7 +160,7 @@ describe("what is promised", () => {
         [undefined, false],
       ]);
     // Nobody could know whether they changed meanwhile.
-    await manager.tells(0, "tools");
+    await manager.publishes(0, "tools");
   });
 
   test("includes no resource with an endless name", async ({ expect }) => {
@@ -195,7 +195,7 @@ describe("when other resources are wanted", () => {
     await manager.upstream.receives(LISTEN, 2);
     expect((await listens(manager)).map(([, isCutOff]) => isCutOff)).toEqual([false, false]);
     await manager.upstream.send(updated("file:///a"));
-    expect(await manager.tells(0, A)).toEqual([A]);
+    expect(await manager.publishes(0, A)).toEqual([A]);
     await manager.upstream.open("acknowledge");
     expect(await adding).toEqual([B]);
     await expect
@@ -205,9 +205,9 @@ describe("when other resources are wanted", () => {
         [["file:///a", "file:///b"], false],
       ]);
     await manager.upstream.open("late");
-    expect(await manager.tells(1, B)).toEqual([B]);
+    expect(await manager.publishes(1, B)).toEqual([B]);
     // Nothing was missed, so nothing was announced.
-    expect(manager.toldTo(0)).toEqual([]);
+    expect(manager.publishedTo(0)).toEqual([]);
     const ids = (await manager.upstream.sent(LISTEN)).map(({ body }) => body?.id);
     expect(new Set(ids).size).toBe(2);
   });
@@ -227,8 +227,8 @@ describe("when other resources are wanted", () => {
     await manager.upstream.hangUp();
     await manager.upstream.open("acknowledge");
     expect(await adding).toEqual([B]);
-    expect((await manager.tells(0, A, "tools")).toSorted()).toEqual(["tools", A]);
-    expect(manager.toldTo(1)).toEqual([]);
+    expect((await manager.publishes(0, A, "tools")).toSorted()).toEqual(["tools", A]);
+    expect(manager.publishedTo(1)).toEqual([]);
     expect(await listens(manager)).toHaveLength(2);
   });
 
@@ -241,12 +241,12 @@ describe("when other resources are wanted", () => {
     await manager.upstream.script({ server: "modern", reactions: { [LISTEN]: [reaction] } });
     expect(await manager.add(1, B)).toEqual([]);
     await manager.upstream.send(updated("file:///a"));
-    expect(await manager.tells(0, A)).toEqual([A]);
+    expect(await manager.publishes(0, A)).toEqual([A]);
     // And they can be asked for again.
     expect(await manager.add(1, B)).toEqual([B]);
     await manager.upstream.send(updated("file:///b"));
-    expect(await manager.tells(1, B)).toEqual([B]);
-    expect(manager.toldTo(0)).toEqual([]);
+    expect(await manager.publishes(1, B)).toEqual([B]);
+    expect(manager.publishedTo(0)).toEqual([]);
   });
 
   test("by many at once, it takes few streams", async ({ expect }) => {
@@ -278,9 +278,9 @@ describe("when other resources are wanted", () => {
     await adding;
     // Whoever was not answered asks again.
     expect(await manager.add(1, B)).toEqual([B]);
-    await manager.tells(0, A, "tools");
+    await manager.publishes(0, A, "tools");
     await manager.upstream.send(updated("file:///b"));
-    await manager.tells(1, B);
+    await manager.publishes(1, B);
   });
 });
 
@@ -292,9 +292,9 @@ describe("a stream that ends", () => {
     await manager.add(0, A, "tools");
     const [open] = await manager.upstream.sent(LISTEN);
     await manager.upstream.send({ id: open?.body?.id, result: { resultType: "complete" } });
-    await manager.tells(0, A, "tools");
+    await manager.publishes(0, A, "tools");
     await manager.upstream.send(updated("file:///a"));
-    await manager.tells(0, A);
+    await manager.publishes(0, A);
     expect(await listens(manager)).toHaveLength(2);
   });
 
@@ -302,7 +302,7 @@ describe("a stream that ends", () => {
     const manager = await begin();
     await manager.add(0, A, "tools");
     await manager.upstream.send({ jsonrpc: "1.0", nonsense: true });
-    await manager.tells(0, A, "tools");
+    await manager.publishes(0, A, "tools");
     expect((await listens(manager)).map(([, isCutOff]) => isCutOff)).toEqual([true, false]);
   });
 
@@ -330,7 +330,7 @@ describe("a server that is not there", () => {
       expect([held.isWatching, held.covers("tools"), held.wantedCount]).toEqual([false, false, 1]);
     });
     await manager.upstream.script({ server: "modern" });
-    await manager.tells(0, "tools");
+    await manager.publishes(0, "tools");
     await manager.run((held) => expect(held.covers("tools")).toBe(true));
     expect(await manager.add(0, A)).toEqual([A]);
   });
@@ -362,7 +362,7 @@ describe("a server that is not there", () => {
     );
     expect(await manager.add(1, A, B, "prompts")).toEqual([A, "prompts"]);
     await manager.upstream.script({ server: "modern" });
-    expect((await manager.tells(1, A, "prompts")).toSorted()).toEqual(["prompts", A]);
+    expect((await manager.publishes(1, A, "prompts")).toSorted()).toEqual(["prompts", A]);
   });
 
   test("and then announces nothing: everything is announced once, and then what the gateway finds out", async ({
@@ -375,7 +375,7 @@ describe("a server that is not there", () => {
       server: "modern",
       reactions: { [LISTEN]: [{ ...refusal, isLasting: true }] },
     });
-    await manager.tells(0, "tools");
+    await manager.publishes(0, "tools");
     await manager.run((held) => {
       expect([held.wantedCount, held.isWatching]).toEqual([0, false]);
       held.wake();
@@ -386,7 +386,7 @@ describe("a server that is not there", () => {
       held.wake();
       held.announce(["tools"]);
     });
-    await manager.tells(0, "tools");
+    await manager.publishes(0, "tools");
     expect(await listens(manager)).toHaveLength(1);
   });
 });
@@ -405,7 +405,10 @@ test("ten thousand updates hold back no notification of a change", async ({ expe
     ],
   });
   expect(await manager.add(0, "tools", A)).toEqual(["tools", A]);
-  await until(() => Promise.resolve(manager.toldTo(0).includes("tools") || undefined), "the tools");
-  expect(manager.toldTo(0)).toContain(A);
+  await until(
+    () => Promise.resolve(manager.publishedTo(0).includes("tools") || undefined),
+    "the tools",
+  );
+  expect(manager.publishedTo(0)).toContain(A);
   expect(manager.published.length).toBeLessThan(200);
 });

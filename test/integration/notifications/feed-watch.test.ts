@@ -70,7 +70,7 @@ describe.for(KINDS)("a $server server", (kind) => {
     await manager.upstream.send(updated("file:///a"));
     await until(
       () => Promise.resolve(manager.published.length >= 8 || undefined),
-      "all to be told",
+      "all to be notified",
     );
     expect(manager.published.map(({ branch }) => branch).toSorted((a, b) => a - b)).toEqual([
       ...Array(8).keys(),
@@ -98,12 +98,12 @@ describe.for(KINDS)("a $server server", (kind) => {
     await manager.remove(0, A, B);
     await manager.remove(1, A);
     await manager.upstream.send(updated("file:///a"));
-    expect(await manager.tells(2, A)).toEqual([A]);
+    expect(await manager.publishes(2, A)).toEqual([A]);
     await manager.remove(2, A);
     await manager.upstream.send(updated("file:///a"));
     await manager.upstream.send(updated("file:///b"));
-    expect(await manager.tells(2, B)).toEqual([B]);
-    expect(manager.toldTo(0)).toEqual([]);
+    expect(await manager.publishes(2, B)).toEqual([B]);
+    expect(manager.publishedTo(0)).toEqual([]);
     if (kind.asks === "resources/subscribe") {
       const [gone] = await manager.upstream.receives("resources/unsubscribe");
       expect(gone?.body?.params).toEqual({ uri: "file:///a" });
@@ -128,7 +128,7 @@ describe.for(KINDS)("a $server server", (kind) => {
     });
     expect(await manager.add(3, "tools")).toEqual(["tools"]);
     await manager.upstream.send(TOOLS_CHANGED);
-    expect(await manager.tells(3, "tools")).toEqual(["tools"]);
+    expect(await manager.publishes(3, "tools")).toEqual(["tools"]);
     if (kind.asks !== "resources/subscribe") return;
     // Not every server has sessions that end.
     await manager.add(3, A, B);
@@ -170,8 +170,8 @@ describe.for(KINDS)("a $server server", (kind) => {
     }
     await manager.upstream.send(TOOLS_CHANGED);
     await until(
-      () => Promise.resolve(manager.toldTo(0).includes("tools") || undefined),
-      "the last change to be told",
+      () => Promise.resolve(manager.publishedTo(0).includes("tools") || undefined),
+      "the last change to be announced",
     );
     // What came before it came before it, or with it.
     expect(manager.published.at(-1)?.news.topics).toContain("tools");
@@ -191,7 +191,7 @@ describe.for(KINDS)("a $server server", (kind) => {
       await manager.add(0, "tools", A);
       await manager.upstream.send(TOOLS_CHANGED);
       await until(
-        () => Promise.resolve(manager.toldTo(0).includes("tools") || undefined),
+        () => Promise.resolve(manager.publishedTo(0).includes("tools") || undefined),
         "the tools",
       );
       seqs.push(...manager.published.splice(0).map(({ news }) => news.seq));
@@ -217,7 +217,7 @@ describe.for(KINDS)("a $server server", (kind) => {
     await upstream.send({ id: "q", method: "roots/list" });
     await upstream.send({ id: "p", method: "ping" });
     await upstream.send(TOOLS_CHANGED);
-    expect(await manager.tells(0, "tools")).toEqual(["tools"]);
+    expect(await manager.publishes(0, "tools")).toEqual(["tools"]);
     expect(manager.outdated.flat()).toEqual(["tools", "prompts", "resources", "tools"]);
     if (kind.asks === "subscriptions/listen") return;
     expect(await upstream.receivesAnswer("q")).toMatchObject({ error: { code: -32601 } });
@@ -231,9 +231,9 @@ describe.for(KINDS)("a $server server", (kind) => {
     await manager.add(0, "tools", A);
     await manager.add(1, B);
     await manager.upstream.hangUp();
-    await manager.tells(0, "tools", A);
+    await manager.publishes(0, "tools", A);
     await manager.upstream.send(updated("file:///b"));
-    await manager.tells(1, B);
+    await manager.publishes(1, B);
     expect(await openStreams(manager, kind)).toBe(1);
   });
 
@@ -251,16 +251,16 @@ describe.for(KINDS)("a $server server", (kind) => {
     await until(
       () =>
         Promise.resolve(
-          (["tools", A].every((topic) => manager.toldTo(0).includes(topic as typeof A)) &&
-            ["prompts", B].every((topic) => manager.toldTo(1).includes(topic as typeof B))) ||
+          (["tools", A].every((topic) => manager.publishedTo(0).includes(topic as typeof A)) &&
+            ["prompts", B].every((topic) => manager.publishedTo(1).includes(topic as typeof B))) ||
             undefined,
         ),
-      "both to be told of all they want",
+      "both to be notified of all they want",
     );
-    expect([...new Set(manager.toldTo(0))].toSorted()).toEqual(["tools", A]);
-    expect([...new Set(manager.toldTo(1))].toSorted()).toEqual(["prompts", B]);
+    expect([...new Set(manager.publishedTo(0))].toSorted()).toEqual(["tools", A]);
+    expect([...new Set(manager.publishedTo(1))].toSorted()).toEqual(["prompts", B]);
     await manager.upstream.send(updated("file:///b"));
-    await manager.tells(1, B);
+    await manager.publishes(1, B);
     expect(await openStreams(manager, kind)).toBe(1);
   });
 
@@ -277,9 +277,9 @@ describe.for(KINDS)("a $server server", (kind) => {
     // Another branch may want what is wanted already.
     expect(await manager.add(4, "uri:file:///7", "uri:file:///1000")).toEqual(["uri:file:///7"]);
     await manager.upstream.send(updated("file:///999"));
-    await manager.tells(3, "uri:file:///999");
+    await manager.publishes(3, "uri:file:///999");
     await manager.upstream.send(updated("file:///7"));
-    await manager.tells(4, "uri:file:///7");
+    await manager.publishes(4, "uri:file:///7");
     await manager.remove(0, "uri:file:///3");
     expect(await manager.add(4, "uri:file:///1000")).toEqual(["uri:file:///1000"]);
   });
@@ -288,11 +288,11 @@ describe.for(KINDS)("a $server server", (kind) => {
     const manager = await begin(kind);
     await manager.add(0, A, "uri:file:///a/b");
     await manager.upstream.send(updated("file:///a/b/c"));
-    expect(await manager.tells(0, "uri:file:///a/b")).toEqual(["uri:file:///a/b"]);
+    expect(await manager.publishes(0, "uri:file:///a/b")).toEqual(["uri:file:///a/b"]);
     await manager.upstream.send(updated("file:///a/c#d"));
-    expect(await manager.tells(0, A)).toEqual([A]);
+    expect(await manager.publishes(0, A)).toEqual([A]);
     await manager.upstream.send(updated("file:///ab"));
     await manager.upstream.send(updated("file:///a/b"));
-    expect(await manager.tells(0, "uri:file:///a/b")).toEqual(["uri:file:///a/b"]);
+    expect(await manager.publishes(0, "uri:file:///a/b")).toEqual(["uri:file:///a/b"]);
   });
 });

@@ -142,8 +142,10 @@ describe("subscriptions/listen", () => {
     for (const stream of streams)
       expect(await promised(stream)).toEqual({ toolsListChanged: true });
     await upstream.send(changes("tools/list_changed"));
-    const told = await Promise.all(streams.map((stream) => stream.message()));
-    expect(told.map(({ params }) => params?._meta?.[SUBSCRIPTION])).toEqual([...streams.keys()]);
+    const received = await Promise.all(streams.map((stream) => stream.message()));
+    expect(received.map(({ params }) => params?._meta?.[SUBSCRIPTION])).toEqual([
+      ...streams.keys(),
+    ]);
     const open = (await upstream.sent("subscriptions/listen")).filter(({ isCutOff }) => !isCutOff);
     expect(open).toHaveLength(1);
     await Promise.all(streams.map((stream) => stream.cancel()));
@@ -157,9 +159,9 @@ describe("subscriptions/listen", () => {
     const stream = await listen(upstream, filter);
     expect(await promised(stream)).toEqual(filter);
     await upstream.hangUp();
-    const told = [await stream.message(), await stream.message()].map(({ method }) => method);
+    const received = [await stream.message(), await stream.message()].map(({ method }) => method);
     const methods = ["notifications/resources/updated", "notifications/tools/list_changed"];
-    expect(new Set(told)).toEqual(new Set(methods));
+    expect(new Set(received)).toEqual(new Set(methods));
     await upstream.send(updated("file:///a"));
     expect(await stream.message()).toMatchObject(updated("file:///a"));
     await stream.cancel();

@@ -26,7 +26,7 @@ export interface WatchFixtureOptions {
 export class WatchFixture {
   readonly upstream: Upstream;
   readonly published: Published[] = [];
-  /** What was told to be outdated, one entry for each time. */
+  /** The topics that were reported outdated, one entry for each report. */
   readonly outdated: (readonly Topic[])[] = [];
   readonly #object = env.SESSIONS.newUniqueId();
   readonly #options: WatchFixtureOptions;
@@ -84,26 +84,28 @@ export class WatchFixture {
     this.#manager = undefined;
   }
 
-  /** Everything that a branch was told, in order. */
-  toldTo(branch: number): readonly Topic[] {
-    return this.published.flatMap((told) => (told.branch === branch ? told.news.topics : []));
+  /** Every topic that was published to a branch, in order. */
+  publishedTo(branch: number): readonly Topic[] {
+    return this.published.flatMap((each) => (each.branch === branch ? each.news.topics : []));
   }
 
   /**
-   * Waits until a branch was told of these.
+   * Waits until these were published to a branch.
    *
-   * @returns all that it was told since this was asked last.
+   * @returns everything that was published to it since the last call.
    */
-  async tells(branch: number, ...topics: readonly Topic[]): Promise<readonly Topic[]> {
+  async publishes(branch: number, ...topics: readonly Topic[]): Promise<readonly Topic[]> {
     await until(
       () =>
-        Promise.resolve(topics.every((topic) => this.toldTo(branch).includes(topic)) || undefined),
-      `branch ${branch} to be told of ${topics.join(", ")}`,
+        Promise.resolve(
+          topics.every((topic) => this.publishedTo(branch).includes(topic)) || undefined,
+        ),
+      `branch ${branch} to be notified of ${topics.join(", ")}`,
     );
-    const told = this.toldTo(branch);
+    const published = this.publishedTo(branch);
     const others = this.published.filter((each) => each.branch !== branch);
     this.published.splice(0, Infinity, ...others);
-    return told;
+    return published;
   }
 
   /** Ends every subscription. */

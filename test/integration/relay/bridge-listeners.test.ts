@@ -1,5 +1,5 @@
 /**
- * A modern client that listens at a legacy server hears what is told in its own session there, once,
+ * A modern client that listens at a legacy server receives the updates of its own session there once,
  * from the first tool call on; and costs nothing before.
  */
 
@@ -47,7 +47,7 @@ async function read(upstream: Upstream): Promise<void> {
   await upstream.receives("resources/read");
 }
 
-/** Waits until the object has heard from so many who listen. */
+/** Waits until so many listeners have reached the object. */
 async function listeningClients(stub: Stub, count: number): Promise<void> {
   await until(async () => {
     const attached = await runInDurableObject(stub, (_instance, ctx) =>
@@ -119,7 +119,7 @@ describe("a client's own session", () => {
     await upstream.send(updated(B));
     await upstream.send(updated(B));
     expect((await listener.tells(3)).slice(0, 3)).toEqual([A, B, B]);
-    expect(listener.told()).not.toContain(C);
+    expect(listener.updates()).not.toContain(C);
     await listener.stream.cancel();
   });
 
@@ -212,9 +212,9 @@ describe("the object that holds the session", () => {
     await listener.tells(1);
     await abortAllDurableObjects();
     await untilLines(upstream, [`+${A}`, "call", `+${A}`]);
-    // The feed was lost as well: whatever may have changed is told.
+    // The feed was lost as well: possible changes are announced.
     await listener.tells(2);
-    const before = listener.told().length;
+    const before = listener.updates().length;
     await call(upstream);
     await listener.tells(before + 1);
     expect((await upstream.sessions()).length).toBeGreaterThan(0);

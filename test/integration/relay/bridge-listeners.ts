@@ -19,9 +19,9 @@ export function updated(uri: string): Json {
 
 export interface Listener {
   readonly stream: EventReader;
-  /** The URIs that it was told of since it was acknowledged. */
-  told(): readonly unknown[];
-  /** Waits until it was told of so many. */
+  /** The updated URIs since its acknowledgement. */
+  updates(): readonly unknown[];
+  /** Waits for so many updates. */
   tells(count: number): Promise<readonly unknown[]>;
 }
 
@@ -36,18 +36,18 @@ export async function listen(upstream: Upstream, uris: readonly string[]): Promi
   if (method !== ACK || JSON.stringify(honoured) !== JSON.stringify(params.notifications)) {
     throw new Error(`Not honoured: ${JSON.stringify(messages[0])}`);
   }
-  const told = (): readonly unknown[] =>
+  const updates = (): readonly unknown[] =>
     messages.slice(1).map((message) => message.params?.["uri"] ?? message);
   return {
     stream,
-    told,
+    updates,
     tells: (count) =>
-      until(async () => (told().length >= count ? told() : undefined), `${count} updates`),
+      until(async () => (updates().length >= count ? updates() : undefined), `${count} updates`),
   };
 }
 
 /**
- * A server whose feed is told of these once the gate `feed` is open, and whose tool says this before
+ * A server whose feed is notified of these once the gate `feed` is open, and whose tool says this before
  * it answers.
  */
 export function takeLegacy(feed: readonly string[], inCalls: readonly Json[]): Promise<Upstream> {

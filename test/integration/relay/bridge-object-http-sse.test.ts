@@ -1,6 +1,6 @@
 /**
  * A modern client at a server of HTTP+SSE, where everything comes on one stream: each request has a
- * session to itself, so that whose question it is can be told.
+ * session to itself, so that a question can be assigned to its call.
  */
 
 import { abortAllDurableObjects } from "cloudflare:test";

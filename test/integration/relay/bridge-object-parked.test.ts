@@ -1,6 +1,6 @@
 /**
  * A call that is parked, and what may happen meanwhile: its holder loses its memory, its server dies,
- * its client never comes back. The call is never sent again, and whoever comes back is told how it is.
+ * its client never comes back. The call is never sent again, and a client that retries is told its state.
  */
 
 import {
@@ -80,8 +80,8 @@ describe("while its holder is lost, a parked call", () => {
     const { result, notices } = await client.retry(asked, { r1: ACCEPT }, { meta });
     expect(result).toMatchObject(RESULT);
     expect(notices).toEqual([log]);
-    const [told] = await upstream.sent("logging/setLevel");
-    expect(told?.body?.params).toEqual({ level: "info" });
+    const [sent] = await upstream.sent("logging/setLevel");
+    expect(sent?.body?.params).toEqual({ level: "info" });
   });
 
   test("is resumed by a retry that comes after its holder was evicted", async ({ expect }) => {
@@ -368,7 +368,7 @@ describe("a holder that nobody uses", () => {
     await upstream.open("go-on");
     expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
     await later(asked, PARKED_MS - 1000);
-    // It was not used for longer than it is kept then; but somebody may not have heard.
+    // It was not used for longer than it is kept then; but a client may have missed the answer.
     expect(await upstream.sent("DELETE")).toEqual([]);
     expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
     await later(asked, 2 * PARKED_MS);

@@ -23,8 +23,8 @@ function calling(...reactions: readonly Reaction[]): Promise<Upstream> {
   return Upstream.take({ server: "legacy", reactions: { "tools/call": reactions } });
 }
 
-/** The levels that a server was told, in their order, and what was called in between. */
-async function told(upstream: Upstream): Promise<readonly unknown[]> {
+/** The levels that were set at a server and the calls in between, in order. */
+async function levelsAndCalls(upstream: Upstream): Promise<readonly unknown[]> {
   const kinds = new Set(["logging/setLevel", "tools/call"]);
   const records = (await upstream.log()).filter(({ body }) => kinds.has(body?.method ?? ""));
   return records.map(({ body }) => body?.params?.["level"] ?? body?.method);
@@ -38,7 +38,7 @@ describe("log messages", () => {
     const { notices, result } = await new BridgeClient(upstream).call({}, level("info"));
     expect(notices).toEqual([log("info"), log("error")]);
     expect(result).toMatchObject(RESULT);
-    expect(await told(upstream)).toEqual(["info", "tools/call"]);
+    expect(await levelsAndCalls(upstream)).toEqual(["info", "tools/call"]);
   });
 
   test("do not reach a request that names no level, and no level is set at the server", async ({
@@ -46,7 +46,7 @@ describe("log messages", () => {
   }) => {
     const upstream = await calling(streamOf(...LOGS, event(ANSWER)));
     expect((await new BridgeClient(upstream).call()).notices).toEqual([]);
-    expect(await told(upstream)).toEqual(["tools/call"]);
+    expect(await levelsAndCalls(upstream)).toEqual(["tools/call"]);
   });
 
   test("of two concurrent requests are asked for at the lower level, and each request gets those of its own", async ({
@@ -61,14 +61,14 @@ describe("log messages", () => {
       await upstream.receives("tools/call", calls.length);
     }
     await upstream.open("log");
-    const heard = (await Promise.all(calls)).map(({ notices }) => notices);
-    expect(heard).toEqual([
+    const received = (await Promise.all(calls)).map(({ notices }) => notices);
+    expect(received).toEqual([
       [log("error")],
       [log("debug"), log("info"), log("error")],
       [log("info"), log("error")],
     ]);
     // Who wants less than another is served by what the other has.
-    expect(await told(upstream)).toEqual([
+    expect(await levelsAndCalls(upstream)).toEqual([
       "error",
       "tools/call",
       "debug",
@@ -76,9 +76,9 @@ describe("log messages", () => {
       "tools/call",
     ]);
     await client.call({}, level("info"));
-    expect((await told(upstream)).slice(5)).toEqual(["info", "tools/call"]);
+    expect((await levelsAndCalls(upstream)).slice(5)).toEqual(["info", "tools/call"]);
     await client.call({}, level("info"));
-    expect((await told(upstream)).slice(7)).toEqual(["tools/call"]);
+    expect((await levelsAndCalls(upstream)).slice(7)).toEqual(["tools/call"]);
   });
 
   test("of a retry are asked for at its level once, before its answers are sent", async ({
@@ -95,13 +95,13 @@ describe("log messages", () => {
     const done = client.retry(asked, { r1: ACCEPT }, level("debug"));
     const again = client.retry(asked, { r1: ACCEPT }, level("debug"));
     await upstream.receivesAnswer("s1");
-    expect(await told(upstream)).toEqual(["error", "tools/call", "debug"]);
+    expect(await levelsAndCalls(upstream)).toEqual(["error", "tools/call", "debug"]);
     const order = (await upstream.log()).map(({ body }) => body?.params?.["level"] ?? body?.id);
     expect(order.indexOf("debug")).toBeLessThan(order.indexOf("s1"));
     await upstream.open("log");
-    const heard = (await Promise.all([done, again])).map(({ notices }) => notices.length);
+    const received = (await Promise.all([done, again])).map(({ notices }) => notices.length);
     // The newest one hears what the server says meanwhile.
-    expect(heard).toEqual([0, 3]);
+    expect(received).toEqual([0, 3]);
   });
 
   test("of a server that refuses a level are not asked for at that level again", async ({
@@ -114,7 +114,7 @@ describe("log messages", () => {
     });
     const client = new BridgeClient(upstream);
     for (const name of ["info", "info", "error"]) await client.call({}, level(name));
-    expect(await told(upstream)).toEqual([
+    expect(await levelsAndCalls(upstream)).toEqual([
       ...["info", "tools/call", "tools/call", "error", "tools/call"],
     ]);
   });
@@ -132,7 +132,7 @@ describe("log messages", () => {
   test("of a server without logging are not asked for", async ({ expect }) => {
     const upstream = await Upstream.take({ server: "legacy", capabilities: { tools: {} } });
     expect((await new BridgeClient(upstream).call({}, level("debug"))).result).toBeDefined();
-    expect(await told(upstream)).toEqual(["tools/call"]);
+    expect(await levelsAndCalls(upstream)).toEqual(["tools/call"]);
   });
 
   test("of a server that refuses the level arrive unfiltered", async ({ expect }) => {
@@ -154,7 +154,7 @@ describe("log messages", () => {
     await client.call({}, level("info"));
     await upstream.forget();
     await client.call({}, level("info"));
-    expect(await told(upstream)).toEqual([
+    expect(await levelsAndCalls(upstream)).toEqual([
       ...["info", "tools/call", "tools/call", "info", "tools/call"],
     ]);
   });
@@ -222,7 +222,7 @@ describe("progress", () => {
   });
 });
 
-/** The request that the server was told to stop. */
+/** The request that was cancelled at the server. */
 async function cancelled(upstream: Upstream): Promise<unknown> {
   const [record] = await upstream.receives("notifications/cancelled");
   return record?.body?.params?.["requestId"];

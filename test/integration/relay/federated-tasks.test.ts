@@ -254,15 +254,15 @@ describe.for(PLACES)("%s, a task", (place) => {
 
 test("each server receives requests about its own tasks alone", async ({ expect }) => {
   const [ofFirst, ofSecond] = [await begin("merged", first), await begin("merged", second)];
-  const heard = async (): Promise<readonly number[]> => {
+  const received = async (): Promise<readonly number[]> => {
     const sent = [first, second].map((upstream) => upstream.sent("tasks/cancel"));
     return (await Promise.all(sent)).map(({ length }) => length);
   };
-  const [atFirst = 0, atSecond = 0] = await heard();
+  const [atFirst = 0, atSecond = 0] = await received();
   expect(await say("merged", "tasks/cancel", { taskId: ofSecond })).toHaveProperty("result");
-  expect(await heard()).toEqual([atFirst, atSecond + 1]);
+  expect(await received()).toEqual([atFirst, atSecond + 1]);
   expect(await say("merged", "tasks/cancel", { taskId: ofFirst })).toHaveProperty("result");
-  expect(await heard()).toEqual([atFirst + 1, atSecond + 1]);
+  expect(await received()).toEqual([atFirst + 1, atSecond + 1]);
 });
 
 test("no notification of an older task precedes the result", async ({ expect }) => {

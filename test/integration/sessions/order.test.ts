@@ -7,14 +7,14 @@ import { ANSWER, event, LOG, progress, Upstream } from "../upstream.ts";
 
 describe("in one chunk of the upstream's stream", () => {
   test.for([
-    { name: "an answer and a notification", said: [ANSWER, LOG], heard: ["answer", LOG.method] },
-    { name: "a notification and an answer", said: [LOG, ANSWER], heard: [LOG.method, "answer"] },
+    { name: "an answer and a notification", said: [ANSWER, LOG], received: ["answer", LOG.method] },
+    { name: "a notification and an answer", said: [LOG, ANSWER], received: [LOG.method, "answer"] },
     {
       name: "an answer between others",
       said: [progress(1), LOG, ANSWER, LOG, LOG],
-      heard: ["notifications/progress", LOG.method, "answer", LOG.method, LOG.method],
+      received: ["notifications/progress", LOG.method, "answer", LOG.method, LOG.method],
     },
-  ])("$name keep their order", async ({ said, heard }, { expect }) => {
+  ])("$name keep their order", async ({ said, received }, { expect }) => {
     const chunk = said.map((message) => event(message)).join("");
     const upstream = await Upstream.take({
       server: "sse",
@@ -25,11 +25,11 @@ describe("in one chunk of the upstream's stream", () => {
     for (let id = 1; id <= 5; id++) {
       await session.post({ id, method: "tools/call", params });
       const seen: unknown[] = [];
-      while (seen.length < heard.length) {
+      while (seen.length < received.length) {
         const message = await session.stream.message();
         seen.push(message.method ?? (message.id === id ? "answer" : message));
       }
-      expect(seen).toEqual(heard);
+      expect(seen).toEqual(received);
     }
     await session.stream.silence();
     await session.stream.cancel();

@@ -75,17 +75,17 @@ describe.for(WAYS_TO_LOSE)("though its object $name,", ({ lose, isAbrupt }) => {
     const upstream = await Upstream.take({ server: "legacy" });
     const session = await Session.inUse(upstream.mcp);
     const streams = [await session.listen(), await session.listen(), await session.listen()];
-    const heard = streams.map((stream) => stream.collect());
+    const received = streams.map((stream) => stream.collect());
     await upstream.receives("GET");
     for (let n = 1; n <= 3; n++) {
       await loseBehind(upstream, session.id);
       await upstream.send(note(n));
     }
-    const count = (): number => heard.flat().length;
+    const count = (): number => received.flat().length;
     await expect.poll(count).toBe(3);
     await upstream.send(note(4));
     await expect.poll(count).toBe(4);
-    const numbers = heard.flat().map(({ params }) => params?.["n"]);
+    const numbers = received.flat().map(({ params }) => params?.["n"]);
     expect(new Set(numbers)).toEqual(new Set([1, 2, 3, 4]));
     for (const stream of streams) await stream.cancel();
   });

@@ -96,7 +96,7 @@ describe.for(WAYS_TO_LOSE)("of a session whose object $name", ({ lose }) => {
 
 describe("a client that listens is notified of the lists and resources of the server", () => {
   /** @param at where the news come from. */
-  async function heard(
+  async function received(
     session: Session,
     upstream: Upstream,
     lose?: typeof evict,
@@ -117,7 +117,7 @@ describe("a client that listens is notified of the lists and resources of the se
     await stream.cancel();
     return news;
   }
-  const HEARD = [
+  const RECEIVED = [
     ["notifications/tools/list_changed", undefined],
     ["notifications/resources/updated", URI],
     ["notifications/prompts/list_changed", undefined],
@@ -132,7 +132,7 @@ describe("a client that listens is notified of the lists and resources of the se
     const upstream = await Upstream.take(MODERN_ONLY);
     const session = await Session.open(upstream.mcp);
     if (isUsed) await call(session);
-    expect(await heard(session, upstream, lose)).toEqual(HEARD);
+    expect(await received(session, upstream, lose)).toEqual(RECEIVED);
     // One stream for all who listen, and it is the feed's.
     const open = (await upstream.sent("subscriptions/listen")).filter(({ isCutOff }) => !isCutOff);
     expect(open).toHaveLength(1);
@@ -173,7 +173,7 @@ describe("a client that listens is notified of the lists and resources of the se
       undefined;
     await until(isListened, "the session's stream");
     await upstream.tell({ method: "notifications/message", params: { level: "info", data: 1 } });
-    // What was missed while it was modern may have changed: that is told as well.
+    // What was missed while it was modern may have changed, which is announced as well.
     let method: string | undefined;
     do ({ method } = await stream.message());
     while (method?.endsWith("/list_changed"));

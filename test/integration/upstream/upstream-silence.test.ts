@@ -1,6 +1,6 @@
 /**
  * An upstream that takes too long: its call is given up in an error that names it, and the
- * upstream is told in the words of its era.
+ * upstream gets a cancellation in the form of its era.
  */
 
 import { describe, test } from "vitest";

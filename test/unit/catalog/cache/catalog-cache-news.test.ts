@@ -11,18 +11,18 @@ const about: Catalog["about"] = {
 };
 
 describe("a change that the cache finds", () => {
-  test.for<{ list: string; after: Catalog; told: readonly string[] }>([
+  test.for<{ list: string; after: Catalog; announced: readonly string[] }>([
     ...(["tools", "prompts", "resources"] as const).map((list) => ({
-      ...{ list, after: catalogOf({ ...BEFORE, [list]: ["a", "b"] }), told: [list] },
+      ...{ list, after: catalogOf({ ...BEFORE, [list]: ["a", "b"] }), announced: [list] },
     })),
-    { list: "templates", after: catalogOf({ ...BEFORE, templates: [] }), told: ["resources"] },
+    { list: "templates", after: catalogOf({ ...BEFORE, templates: [] }), announced: ["resources"] },
     {
       list: "two lists",
       after: catalogOf({ ...BEFORE, tools: [], prompts: ["b"] }),
-      told: ["prompts", "tools"],
+      announced: ["prompts", "tools"],
     },
-    { list: "the instructions", after: catalogOf(BEFORE, { about }), told: [] },
-  ])("in $list is announced as $told", async ({ after, told }, { expect }) => {
+    { list: "the instructions", after: catalogOf(BEFORE, { about }), announced: [] },
+  ])("in $list is announced as $announced", async ({ after, announced }, { expect }) => {
     await withScene(async (scene) => {
       for (const isNextLife of [false, true]) {
         const cache = scene.cache();
@@ -32,7 +32,7 @@ describe("a change that the cache finds", () => {
         scene.announced.length = 0;
         serves(scene, after);
         await ask(isNextLife ? scene.cache() : cache);
-        expect(scene.announced).toEqual(told.length === 0 ? [] : [told]);
+        expect(scene.announced).toEqual(announced.length === 0 ? [] : [announced]);
         scene.now += 10_000;
       }
     });

@@ -36,8 +36,8 @@ export function catalogOf(names: Names, extra: Partial<Catalog> = {}): Catalog {
     serverInfo: { name: "s" },
     instructions: undefined,
   };
-  const told = { era: "legacy", about, lists: lists as Catalog["lists"] } as const;
-  const catalog = { ...told, flaws: [], faults: [], isPublic: false, ...extra };
+  const read = { era: "legacy", about, lists: lists as Catalog["lists"] } as const;
+  const catalog = { ...read, flaws: [], faults: [], isPublic: false, ...extra };
   return { ...catalog, version: extra.version ?? JSON.stringify([names, extra]) };
 }
 

@@ -98,8 +98,8 @@ describe("when a list changes between pages", () => {
   const rows: { name: string; after: string[]; second: string[] }[] = [
     { name: "at the beginning", after: ["new", "a", "b", "c", "d"], second: ["c", "d"] },
     { name: "right behind", after: ["a", "b", "new", "c", "d"], second: ["new", "c", "d"] },
-    { name: "by loss of what was told", after: ["b", "c", "d"], second: ["c", "d"] },
-    { name: "by loss of the last that was told", after: ["a", "c", "d"], second: ["c", "d"] },
+    { name: "by loss of what was listed", after: ["b", "c", "d"], second: ["c", "d"] },
+    { name: "by loss of the last that was listed", after: ["a", "c", "d"], second: ["c", "d"] },
     { name: "by loss of what was next", after: ["a", "b", "d"], second: ["d"] },
     { name: "to a shorter one", after: [], second: [] },
     { name: "in its order", after: ["d", "c", "b", "a"], second: ["a"] },
@@ -114,8 +114,8 @@ describe("when a list changes between pages", () => {
       const pages = await allPages(world, {}, (n) => {
         if (n === 1) world.feeds.of("one").has = listing(...after).catalog;
       });
-      const told = pages.slice(1).flatMap((page) => namesIn(page));
-      expect(told).toEqual([...second.map((name) => `one__${name}`), "two__z"]);
+      const listed = pages.slice(1).flatMap((page) => namesIn(page));
+      expect(listed).toEqual([...second.map((name) => `one__${name}`), "two__z"]);
     },
   );
 
@@ -174,8 +174,8 @@ describe("when a list changes between pages", () => {
         const pages = await allPages(world, {}, (n) => {
           world.feeds.of("changes").has = listing(...(changes[n % changes.length] ?? [])).catalog;
         });
-        const told = pages.flatMap((page) => namesIn(page)).map(String);
-        const ofStaying = told.filter((name) => name.startsWith("stays"));
+        const listed = pages.flatMap((page) => namesIn(page)).map(String);
+        const ofStaying = listed.filter((name) => name.startsWith("stays"));
         expect(ofStaying).toEqual(
           stays.flatMap((list, n) => list.map((name) => `stays${n}__${name}`)),
         );
@@ -196,15 +196,15 @@ describe("when a list changes between pages", () => {
           const world = mergedWorld({ one: listing(...list), two: listing() }, { listPageItems });
           let now = [...list];
           const pages = await allPages(world, {}, (n) => {
-            // What is taken away was told on the first page.
+            // What is taken away was listed on the first page.
             now =
               adds[n % adds.length] === true
                 ? [`new${n}`, ...now]
                 : now.filter((name) => name !== list[0]);
             world.feeds.of("one").has = listing(...now).catalog;
           });
-          const told = pages.flatMap((page) => namesIn(page));
-          expect(told).toEqual(list.map((name) => `one__${name}`));
+          const listed = pages.flatMap((page) => namesIn(page));
+          expect(listed).toEqual(list.map((name) => `one__${name}`));
         },
       ),
       { numRuns: 100 },

@@ -55,8 +55,8 @@ describe("the pages of a list", () => {
           );
           const world = mergedWorld(parts, limits);
           const pages = await allPages(world, { list });
-          const told = pages.flatMap((page) => namesIn(page, list)).map(String);
-          expect(new Set(told).size).toBe(told.length);
+          const names = pages.flatMap((page) => namesIn(page, list)).map(String);
+          expect(new Set(names).size).toBe(names.length);
           for (const page of pages.slice(0, -1))
             expect(thingsIn(page, list).length).toBeGreaterThan(0);
           for (const page of pages)
@@ -64,15 +64,15 @@ describe("the pages of a list", () => {
 
           const listed = all.flatMap((lists) => lists[list].map(({ name }) => name));
           if (list === "resources" || list === "templates") {
-            expect(told).toEqual([...new Set(listed)]);
+            expect(names).toEqual([...new Set(listed)]);
           } else {
-            expect(told).toHaveLength(listed.length);
+            expect(names).toHaveLength(listed.length);
             const whole = await allPages(
               { ...world, limits: { ...world.limits, listPageItems: 1000, listPageBytes: 1e6 } },
               { list },
             );
-            expect(told).toEqual(whole.flatMap((page) => namesIn(page, list)));
-            for (const name of told) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,44}$/);
+            expect(names).toEqual(whole.flatMap((page) => namesIn(page, list)));
+            for (const name of names) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,44}$/);
           }
         },
       ),
@@ -215,11 +215,11 @@ describe("50 servers with 200 tools each", () => {
     );
     const world = mergedWorld(parts);
     const pages = await allPages(world);
-    const told = pages.flatMap((page) => namesIn(page));
+    const names = pages.flatMap((page) => namesIn(page));
     const union = Array.from({ length: 50 }, (_, s) => s).flatMap((s) =>
       Array.from({ length: 200 }, (_, n) => `server-${s}__tool_${n}_of_${s}`),
     );
-    expect(told).toEqual(union);
+    expect(names).toEqual(union);
     for (const page of pages) {
       expect(thingsIn(page).length).toBeLessThanOrEqual(1000);
       expect(JSON.stringify(page).length).toBeLessThan(world.limits.listPageBytes + 100_000);

@@ -153,13 +153,13 @@ describe("a merged list", () => {
   test("lists a resource at its owner, and names the conflicts", async ({ expect }) => {
     for (const listPageItems of [1, 1000]) {
       const world = mergedWorld({ a: earlier, b: later }, { listPageItems });
-      const told: Record<string, unknown[]> = {};
+      const listed: Record<string, unknown[]> = {};
       const notes: unknown[] = [];
       for (const list of ["resources", "templates"] as const satisfies readonly ListKind[]) {
         let cursor: unknown;
         do {
           const page = await pageOf(world, { list, ...(cursor === undefined ? {} : { cursor }) });
-          (told[list] ??= []).push(...namesIn(page, list));
+          (listed[list] ??= []).push(...namesIn(page, list));
           for (const thing of thingsIn(page, list)) {
             const isOfB = /own|pots/.test(JSON.stringify(thing));
             expect(thing["_meta"]).toEqual({ "edgeway/server": isOfB ? "b" : "a" });
@@ -169,7 +169,7 @@ describe("a merged list", () => {
           cursor = page["nextCursor"];
         } while (cursor !== undefined);
       }
-      expect(told).toEqual({
+      expect(listed).toEqual({
         resources: ["tea:menu", "tea:own"],
         templates: ["tea:cups/{n}", "tea:pots/{n}"],
       });

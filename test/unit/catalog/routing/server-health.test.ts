@@ -45,12 +45,12 @@ describe("healthIn()", () => {
     });
     const waiting = healthIn(feeds, slugs, 20);
     expect(asked).toEqual(slugs);
-    const told = await waiting;
-    expect(told.map(({ slug }) => slug)).toEqual(slugs);
-    expect(told.filter(({ state }) => state === "unknown")).toHaveLength(49);
-    expect(told[2]).toEqual(healthy("s2"));
-    expect(told[1]?.trouble?.message).toBe('The gateway cannot tell at the moment how "s1" is');
-    expect(JSON.stringify(told)).not.toContain("secret");
+    const healths = await waiting;
+    expect(healths.map(({ slug }) => slug)).toEqual(slugs);
+    expect(healths.filter(({ state }) => state === "unknown")).toHaveLength(49);
+    expect(healths[2]).toEqual(healthy("s2"));
+    expect(healths[1]?.trouble?.message).toBe('The gateway cannot tell at the moment how "s1" is');
+    expect(JSON.stringify(healths)).not.toContain("secret");
   });
 });
 

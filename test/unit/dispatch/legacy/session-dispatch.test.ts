@@ -50,7 +50,7 @@ class Scene {
   readonly #open = new Set<string>();
   readonly saved: unknown[] = [];
   readonly primed: unknown[][] = [];
-  readonly told: [Call, string | undefined][] = [];
+  readonly notices: [Call, string | undefined][] = [];
   newest: string | undefined;
   isDown = false;
 
@@ -60,7 +60,8 @@ class Scene {
     const isMerged = others.length > 0;
     const endpoint: Endpoint = { servers: [first, ...others], isMerged, keepsNames: !isMerged };
     const unsolicited: Unsolicited = {
-      notify: (notice, resumeToken) => Promise.resolve(void this.told.push([notice, resumeToken])),
+      notify: (notice, resumeToken) =>
+        Promise.resolve(void this.notices.push([notice, resumeToken])),
       ask: () => Promise.resolve(DONE),
       reopened: () => undefined,
       hasOpenStream: () => true,
@@ -158,11 +159,11 @@ describe("several servers", () => {
     scene.newest = PLACES;
     const repeated = { parsed: CHANGE, isRepeated: true, known: PLACES } as const;
     await scene.dispatch.receive({ slug: "b", lastEventId: "e2", ...repeated });
-    expect(scene.told).toEqual([]);
+    expect(scene.notices).toEqual([]);
     // The same event id at another server is another event.
     await scene.dispatch.receive({ slug: "a", lastEventId: "e2", ...repeated });
     await scene.dispatch.receive({ slug: "gone", lastEventId: "e9", ...repeated });
-    expect(scene.told).toEqual([
+    expect(scene.notices).toEqual([
       [{ method: "com.example/changed" }, resumeTokenAmong(PLACES, "a", at("e2"))],
     ]);
   });

@@ -8,8 +8,8 @@ import { useWorldTime, withWorld, type World } from "./fan-out-world.ts";
 
 useWorldTime();
 
-/** What a feed was told. */
-function told(world: World, slug = "a"): readonly (readonly [Topic[], Topic[]])[] {
+/** The changes of interest that a feed received. */
+function changesAt(world: World, slug = "a"): readonly (readonly [Topic[], Topic[]])[] {
   return world.feed(slug).changes.map(({ add, remove }) => [[...add], [...remove]] as const);
 }
 
@@ -30,13 +30,13 @@ describe("a topic", () => {
       await world.subscribed({ a: ["tools"] }, "later");
       world.listen("l", { a: ["tools", "uri:x"] });
       await world.allArrive();
-      expect(told(world)).toEqual([
+      expect(changesAt(world)).toEqual([
         [["tools"], []],
         [["uri:x"], []],
       ]);
       world.evict();
       await world.subscribed({ a: ["tools"] }, ...names);
-      expect(told(world).slice(2)).toEqual([[["tools"], []]]);
+      expect(changesAt(world).slice(2)).toEqual([[["tools"], []]]);
     });
   });
 
@@ -46,7 +46,7 @@ describe("a topic", () => {
       expect(await answer(world, "s", interests)).toEqual({ a: ["tools"] });
       expect(rowsIn("wants_1")).toBe(1);
       await answer(world, "s", { b: ["uri:unknown"] });
-      expect(told(world, "b")).toHaveLength(2);
+      expect(changesAt(world, "b")).toHaveLength(2);
     });
   });
 
@@ -57,7 +57,7 @@ describe("a topic", () => {
       const names = ["s1", "s2", "s3"];
       await world.subscribed({ a: [UNTOLD] }, ...names);
       expect(await answer(world, "s4", { a: [UNTOLD, "tools"] })).toEqual({ a: ["tools"] });
-      expect(told(world)).toEqual([
+      expect(changesAt(world)).toEqual([
         [[UNTOLD], []],
         [["tools"], []],
       ]);
@@ -66,7 +66,7 @@ describe("a topic", () => {
       for (const name of [...names, "s4"]) expect(world.session(name).taken).toHaveLength(1);
       await world.pass(61_000);
       await answer(world, "s4", { a: [UNTOLD] });
-      expect(told(world)).toHaveLength(3);
+      expect(changesAt(world)).toHaveLength(3);
       for (const name of [...names, "s4"]) world.branch.unsubscribe(name);
       await world.pass(31_000, () => world.allArrive());
       expect([...world.feed("a").watched]).toEqual([]);
@@ -90,10 +90,10 @@ describe("a topic", () => {
       world.branch.unsubscribe("s2", { a: ["tools", "uri:x"] });
       expect(rowsIn("untold_1")).toBe(1);
       await world.pass(31_000, () => world.allArrive());
-      expect(told(world).slice(1)).toEqual([[[], ["tools"]]]);
+      expect(changesAt(world).slice(1)).toEqual([[[], ["tools"]]]);
       world.hangUp("l");
       await world.pass(31_000, () => world.allArrive());
-      expect(told(world).slice(2)).toEqual([[[], ["uri:x"]]]);
+      expect(changesAt(world).slice(2)).toEqual([[[], ["uri:x"]]]);
       expect([rowsIn("wants_1"), rowsIn("untold_1")]).toEqual([0, 0]);
       expect(world.alarmAt).toBe(Infinity);
     });
@@ -106,7 +106,7 @@ describe("a topic", () => {
       await world.pass(20_000);
       await world.subscribed({ a: ["tools"] }, "s");
       await world.pass(60_000, () => world.allArrive());
-      expect(told(world)).toEqual([[["tools"], []]]);
+      expect(changesAt(world)).toEqual([[["tools"], []]]);
       expect(rowsIn("untold_1")).toBe(0);
     });
   });
@@ -122,7 +122,7 @@ describe("a topic", () => {
       expect(world.calls).toHaveLength(1); // two could overtake each other
       await world.allArrive();
       expect(await again).toEqual({ a: ["tools"] });
-      expect(told(world).slice(1)).toEqual([
+      expect(changesAt(world).slice(1)).toEqual([
         [[], ["tools"]],
         [["tools"], []],
       ]);

@@ -29,7 +29,7 @@ export type Step =
 /** What is owed to one subscriber for one topic: the highest number of news since it settled. */
 class Owed {
   readonly #seqs = new Map<string, number>();
-  /** Wants it, and has been told so. */
+  /** Wants it, and was promised it. */
   readonly settled = new Set<string>();
 
   news({ slug, seq, topics }: News): void {
@@ -49,12 +49,12 @@ class Owed {
     this.#seqs.clear();
   }
 
-  /** What of it was not heard. */
-  missing(heard: readonly News[]): readonly string[] {
+  /** The part of it that was not received. */
+  missing(received: readonly News[]): readonly string[] {
     return [...this.#seqs]
       .filter(
         ([key, seq]) =>
-          !heard.some(
+          !received.some(
             (news) =>
               news.seq >= seq && news.topics.some((topic) => key === `${news.slug} ${topic}`),
           ),
@@ -64,10 +64,10 @@ class Owed {
 }
 
 /** News of a topic that came, although nothing was published since the time before. */
-function repeated(heard: readonly News[], published: readonly News[]): readonly string[] {
+function repeated(received: readonly News[], published: readonly News[]): readonly string[] {
   const before = new Map<string, number>();
   const found: string[] = [];
-  for (const { slug, seq, topics } of heard) {
+  for (const { slug, seq, topics } of received) {
     for (const topic of topics) {
       const key = `${slug} ${topic}`;
       const since = before.get(key) ?? 0;
@@ -87,7 +87,7 @@ export class Trial {
   readonly published: News[] = [];
   readonly violations: string[] = [];
   readonly #owed = new Map<string, Owed>();
-  /** What a session may be told of: it has asked for it, and has not left. */
+  /** What a session may be notified of: it has asked for it, and has not left. */
   readonly #mayHear = new Map<string, Set<string>>();
   #seq = 0;
 
@@ -98,7 +98,7 @@ export class Trial {
     world.onDeliver = (name, { slug, topics }) => {
       for (const topic of topics) {
         if (this.#mayHear.get(name)?.has(`${slug} ${topic}`) === true) continue;
-        this.violations.push(`${name} was told of ${slug} ${topic}`);
+        this.violations.push(`${name} was notified of ${slug} ${topic}`);
       }
     };
   }
@@ -229,15 +229,16 @@ export class Trial {
     const { world, published } = this;
     const found = [...this.violations, ...world.failures.map(String)];
     for (const name of SESSIONS) {
-      const heard = world.session(name).taken;
-      for (const missing of this.owedTo(name).missing(heard))
+      const received = world.session(name).taken;
+      for (const missing of this.owedTo(name).missing(received))
         found.push(`${name} missed ${missing}`);
-      for (const twice of repeated(heard, published)) found.push(`${name} twice: ${twice}`);
+      for (const twice of repeated(received, published)) found.push(`${name} twice: ${twice}`);
     }
     for (const id of LISTENERS) {
-      const heard = world.sockets.get(id)?.news ?? [];
-      for (const missing of this.owedTo(id).missing(heard)) found.push(`${id} missed ${missing}`);
-      for (const twice of repeated(heard, published)) found.push(`${id} twice: ${twice}`);
+      const received = world.sockets.get(id)?.news ?? [];
+      for (const missing of this.owedTo(id).missing(received))
+        found.push(`${id} missed ${missing}`);
+      for (const twice of repeated(received, published)) found.push(`${id} twice: ${twice}`);
     }
     for (const name of SLUGS) {
       for (const who of [...SESSIONS, ...LISTENERS]) {

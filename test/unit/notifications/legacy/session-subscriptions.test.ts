@@ -42,12 +42,12 @@ function interests(...entries: readonly (readonly [string, readonly Topic[]])[])
   return Object.fromEntries(entries);
 }
 
-/** One session, whose holder may die, and what its client was told. */
+/** One session, whose holder may die, and the notifications of its client. */
 /** Where several servers meet, a result says which of them it is of. */
 const DONE_AT_A = { result: { _meta: { "edgeway/server": "a" } } };
 
 class Scene implements NewsSource {
-  readonly told: Call[] = [];
+  readonly delivered: Call[] = [];
   readonly asked: Interests[] = [];
   readonly left: (Interests | undefined)[] = [];
   honour: (interests: Interests) => Interests = (interests) => interests;
@@ -100,7 +100,7 @@ class Scene implements NewsSource {
       attributed: {
         hasOpenStream: () => this.isListening,
         notify: (call) => {
-          this.told.push(call);
+          this.delivered.push(call);
           return Promise.resolve();
         },
       },
@@ -152,7 +152,7 @@ describe("once a tool of a server was called", () => {
     expect([...scene.ownUris]).toEqual(["a x:"]);
     expect(scene.left).toEqual([]);
     scene.news("a", 1, "uri:x:");
-    expect(scene.told).toEqual([updated("x:")]);
+    expect(scene.delivered).toEqual([updated("x:")]);
   });
 
   test("what is subscribed to later is so at both, until it ends", async ({ expect }) => {
@@ -180,16 +180,16 @@ describe("once a tool of a server was called", () => {
     expect([own(), own()]).toEqual([true, true]);
     scene.news("a", 1, "uri:x:");
     scene.news("a", 1, "uri:x:"); // it comes again
-    expect(scene.told).toEqual([]);
+    expect(scene.delivered).toEqual([]);
     scene.news("a", 2, "uri:x:");
-    expect(scene.told).toEqual([]);
+    expect(scene.delivered).toEqual([]);
     scene.news("a", 3, "uri:x:");
-    expect(scene.told).toHaveLength(1);
+    expect(scene.delivered).toHaveLength(1);
     scene.news("a", 3, "uri:x:");
     expect([own(), own()]).toEqual([false, true]);
     vi.advanceTimersByTime(1000);
     scene.news("a", 4, "uri:x:");
-    expect(scene.told).toHaveLength(2);
+    expect(scene.delivered).toHaveLength(2);
   });
 
   test("it passes on no change but what is wanted of it", async ({ expect }) => {
@@ -234,7 +234,7 @@ describe("once a tool of a server was called", () => {
     await scene.settle();
     expect(scene.left).toEqual([]);
     scene.news("a", 1, "uri:x:");
-    expect(scene.told).toEqual([updated("x:")]);
+    expect(scene.delivered).toEqual([updated("x:")]);
   });
 });
 
@@ -256,7 +256,7 @@ test("a session whose client was away for long goes offline, and subscribes agai
   scene.asked.length = 0;
   await scene.listen();
   expect(scene.asked).toEqual([{ a: [...LIST_TOPICS, "uri:x:"], constructor: [...LIST_TOPICS] }]);
-  expect(scene.told).toContainEqual(updated("x:"));
+  expect(scene.delivered).toContainEqual(updated("x:"));
   expect(scene.revive().awaySince).toBeUndefined();
 });
 
@@ -273,7 +273,7 @@ describe("resources/subscribe", () => {
     };
     expect(await scene.subscriptions.subscribe(A, { uri: "x:" })).toEqual(DONE_AT_A);
     await scene.listen();
-    expect(scene.told).toEqual([updated("x:")]);
+    expect(scene.delivered).toEqual([updated("x:")]);
   });
 
   test("of a resource that nothing will announce is refused, and forgotten", async ({ expect }) => {
@@ -344,7 +344,7 @@ describe("resources/subscribe", () => {
     scene.isListening = true;
     scene.news("a", 1, "uri:x:");
     scene.news("constructor", 1, "uri:x:");
-    expect(scene.told).toEqual([updated("x:")]);
+    expect(scene.delivered).toEqual([updated("x:")]);
   });
 
   test("that moves back while it moves stays where it is at last", async ({ expect }) => {
@@ -381,7 +381,7 @@ test("an unsubscription does not undo the subscription that follows it", async (
   expect(order).toBe(21);
   scene.isListening = true;
   scene.news("a", 1, "uri:x:");
-  expect(scene.told).toEqual([updated("x:")]);
+  expect(scene.delivered).toEqual([updated("x:")]);
 });
 
 describe("who wants something", () => {
@@ -415,7 +415,7 @@ describe("who wants something", () => {
     await scene.listen();
     expect(scene.asked).toEqual([]);
     scene.news("a", 1, "tools");
-    expect(scene.told).toEqual([]);
+    expect(scene.delivered).toEqual([]);
     expect(scene.subscriptions.isPromised("a", "tools")).toBe(false);
   });
 
@@ -464,13 +464,13 @@ describe("a client that is away", () => {
     expect(scene.asked).toEqual([]);
     scene.honour = () => interests(["a", ["tools"]], ["constructor", ["tools", "uri:x:"]]);
     await scene.listen();
-    expect(scene.told).toEqual([LIST, updated("x:")]);
+    expect(scene.delivered).toEqual([LIST, updated("x:")]);
     expect(scene.news("a", 4, "tools")).toBe("taken");
-    expect(scene.told).toHaveLength(3);
+    expect(scene.delivered).toHaveLength(3);
     await scene.listen();
     scene.revive();
     await scene.listen();
-    expect(scene.told).toHaveLength(3);
+    expect(scene.delivered).toHaveLength(3);
   });
 
   test("does not answer that it is offline while its client returns", async ({ expect }) => {
@@ -497,10 +497,10 @@ describe("a client that is away", () => {
       return interests;
     };
     await scene.listen();
-    expect(scene.told).toEqual([]);
+    expect(scene.delivered).toEqual([]);
     scene.honour = (interests) => interests;
     await scene.listen();
-    expect(scene.told).toEqual([updated("x:")]);
+    expect(scene.delivered).toEqual([updated("x:")]);
   });
 });
 
@@ -515,7 +515,7 @@ test("what is forbidden since is not announced in another life", async ({ expect
   };
   scene.revive();
   for (const [index, [uri]] of scene.wanted.uris.entries()) scene.news("a", index, `uri:${uri}`);
-  expect(scene.told).toEqual(["x:1", "db:users", "y:1"].map(updated));
+  expect(scene.delivered).toEqual(["x:1", "db:users", "y:1"].map(updated));
 });
 
 type Step =
@@ -544,7 +544,7 @@ class Model {
   hasListened = false;
   isListening = false;
   readonly waiting = new Set<Topic>();
-  readonly told: Topic[] = [];
+  readonly delivered: Topic[] = [];
   readonly #had = new Map<string, number>();
 
   take({ slug, seq, topics }: News): void {
@@ -554,7 +554,7 @@ class Model {
     if (wanted.length === 0 || seq <= (this.#had.get(slug) ?? 0)) return;
     this.#had.set(slug, seq);
     for (const topic of wanted) {
-      if (this.isListening) this.told.push(topic);
+      if (this.isListening) this.delivered.push(topic);
       else this.waiting.add(topic);
     }
   }
@@ -562,7 +562,7 @@ class Model {
   listen(): void {
     this.hasListened = true;
     this.isListening = true;
-    this.told.push(...this.waiting);
+    this.delivered.push(...this.waiting);
     this.waiting.clear();
   }
 }
@@ -616,7 +616,7 @@ test("in any order of events each change is announced once, and nothing else", a
       const model = new Model();
       const sent: News[] = [];
       for (const one of steps) await act(scene, model, sent, one);
-      expect(scene.told.map(saidAs)).toEqual(model.told);
+      expect(scene.delivered.map(saidAs)).toEqual(model.delivered);
     }),
     { numRuns: 300 },
   );

@@ -70,8 +70,8 @@ describe("Subscription", () => {
 
   test("a URI is no list, whatever it is called", ({ expect }) => {
     const subscription = new Subscription([], new Map([["tools", { slug: "a" }]]));
-    const told = subscription.topicsOf({ slug: "a", seq: 1, topics: ["tools", "uri:tools"] });
-    expect(told).toEqual(["uri:tools"]);
+    const passed = subscription.topicsOf({ slug: "a", seq: 1, topics: ["tools", "uri:tools"] });
+    expect(passed).toEqual(["uri:tools"]);
   });
 
   test("announces nothing else, in any news", ({ expect }) => {
@@ -89,7 +89,7 @@ describe("Subscription", () => {
         news,
         (lists, owned, said) => {
           const owners = Object.entries(owned).map(([name, at]) => [name, { slug: at }] as const);
-          const told = new Subscription(lists, new Map(owners)).topicsOf(said);
+          const passed = new Subscription(lists, new Map(owners)).topicsOf(said);
           const expected = new Set(
             said.topics.filter((each) =>
               each.startsWith("uri:")
@@ -97,8 +97,8 @@ describe("Subscription", () => {
                 : (lists as readonly string[]).includes(each),
             ),
           );
-          expect(told).toHaveLength(expected.size);
-          expect(new Set(told).size).toBe(expected.size);
+          expect(passed).toHaveLength(expected.size);
+          expect(new Set(passed).size).toBe(expected.size);
         },
       ),
     );

@@ -21,15 +21,15 @@ function unused(): never {
 
 class Listener {
   readonly fanOut = new FakeFanOut();
-  /** The URIs that it was told of, or methods. */
-  readonly told: unknown[] = [];
+  /** The URIs of its updates, or methods of other notifications. */
+  readonly received: unknown[] = [];
   readonly attended: { readonly slug: string; readonly able: unknown; readonly uris: unknown }[] =
     [];
   readonly reply: Promise<Reply>;
   /** Says in the session that this has changed. */
   say: (uri: string) => void = unused;
   isListening = false;
-  /** Room for what is told. */
+  /** Room for its notifications. */
   room: Promise<void> = Promise.resolve();
   readonly #cancel = new AbortController();
 
@@ -60,7 +60,7 @@ class Listener {
       { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params },
       {
         notify: ({ method, params }) => {
-          this.told.push(params?.["uri"] ?? method);
+          this.received.push(params?.["uri"] ?? method);
           return this.room;
         },
         ask: unused,
@@ -108,7 +108,7 @@ const settle = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 async function begin(uris?: readonly string[]): Promise<Listener> {
   const listener = new Listener(uris);
   await settle();
-  listener.told.shift(); // the acknowledgement
+  listener.received.shift(); // the acknowledgement
   return listener;
 }
 
@@ -123,7 +123,7 @@ describe("a listener", () => {
     listener.say(URI);
     listener.say("x:/unasked");
     await settle();
-    expect(listener.told).toEqual([URI]);
+    expect(listener.received).toEqual([URI]);
     listener.hangUp();
   });
 
@@ -138,13 +138,13 @@ describe("a listener", () => {
     listener.say(URI);
     listener.news(1);
     await settle();
-    expect(listener.told).toEqual([URI]);
+    expect(listener.received).toEqual([URI]);
     await settle(2000);
     listener.news(2);
     await settle();
     listener.say(URI);
     await settle();
-    expect(listener.told).toEqual([URI, URI]);
+    expect(listener.received).toEqual([URI, URI]);
     listener.hangUp();
   });
 
@@ -155,7 +155,7 @@ describe("a listener", () => {
     await settle();
     listener.fanOut.newest.breakOff();
     await settle();
-    expect(listener.told).toEqual([URI, URI]);
+    expect(listener.received).toEqual([URI, URI]);
     listener.hangUp();
   });
 
@@ -180,6 +180,6 @@ describe("a listener", () => {
     expect(await listener.reply).toHaveProperty("result");
     resolve();
     await settle();
-    expect([listener.told, listener.isListening]).toEqual([["x:/1"], false]);
+    expect([listener.received, listener.isListening]).toEqual([["x:/1"], false]);
   });
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 import type { News, Topic } from "../../../../src/catalog/feeds.ts";
 import { Publisher } from "../../../../src/notifications/source/publisher.ts";
 
-interface Told {
+interface Published {
   readonly branch: number;
   readonly seq: number;
   readonly topics: readonly Topic[];
@@ -15,7 +15,7 @@ interface Told {
 
 /** Which branch wants what; its calls are settled by the test, or at once. */
 class Fixture {
-  readonly told: Told[] = [];
+  readonly published: Published[] = [];
   readonly outdated: (readonly Topic[])[] = [];
   readonly wants: Map<Topic, Set<number>>;
   /** Branches whose calls the test settles. */
@@ -42,9 +42,9 @@ class Fixture {
     });
   }
 
-  /** What was told since this was asked last. */
+  /** What was published since the last call. */
   take(): readonly (readonly [branch: number, seq: number, ...topics: Topic[]])[] {
-    return this.told.splice(0).map(({ branch, seq, topics }) => [branch, seq, ...topics]);
+    return this.published.splice(0).map(({ branch, seq, topics }) => [branch, seq, ...topics]);
   }
 
   leave(branch: number, topic: Topic): void {
@@ -58,7 +58,7 @@ class Fixture {
       if (isTaken) resolve();
       else reject(new Error("not to be had"));
     };
-    this.told.push({ branch, seq, topics, at: Date.now() - this.#startedAt, done });
+    this.published.push({ branch, seq, topics, at: Date.now() - this.#startedAt, done });
     if (!this.slow.has(branch)) resolve();
     return promise;
   }
@@ -78,7 +78,7 @@ describe("a publisher", () => {
   test("publishes at once what comes after a silence, and the rest together", async ({
     expect,
   }) => {
-    const { publisher, told } = new Fixture({ [A]: [0], [B]: [0] });
+    const { publisher, published } = new Fixture({ [A]: [0], [B]: [0] });
     publisher.announce([A]);
     publisher.announce([A, B]);
     publisher.announce([B, A]);
@@ -86,7 +86,7 @@ describe("a publisher", () => {
     await vi.advanceTimersByTimeAsync(1000);
     publisher.announce([B]);
     await vi.advanceTimersByTimeAsync(1000);
-    expect(told.map(({ at, topics }) => [at, ...topics])).toEqual([
+    expect(published.map(({ at, topics }) => [at, ...topics])).toEqual([
       [0, A],
       [100, A, B],
       [1000, B],
@@ -97,7 +97,7 @@ describe("a publisher", () => {
   test("publishes a list that changes all the time once a second, and resources as ever", async ({
     expect,
   }) => {
-    const { publisher, told, outdated } = new Fixture({ tools: [0], prompts: [0], [A]: [0] });
+    const { publisher, published, outdated } = new Fixture({ tools: [0], prompts: [0], [A]: [0] });
     for (let ms = 0; ms < 2000; ms += 20) {
       publisher.announce(["tools"], ["tools"]);
       if (ms === 200) publisher.announce(["prompts"]);
@@ -105,7 +105,7 @@ describe("a publisher", () => {
       await vi.advanceTimersByTimeAsync(20);
     }
     await vi.advanceTimersByTimeAsync(5000);
-    expect(told.map(({ at, topics }) => [at, ...topics])).toEqual([
+    expect(published.map(({ at, topics }) => [at, ...topics])).toEqual([
       [0, "tools"],
       [300, "prompts"],
       [600, A],
@@ -119,11 +119,13 @@ describe("a publisher", () => {
 
   test("sends each branch what it wants, and reports outdated lists before", async ({ expect }) => {
     const fixture = new Fixture({ tools: [1, 2], [A]: [2, 3] });
-    let toldBefore = -1;
-    vi.spyOn(fixture.outdated, "push").mockImplementation(() => (toldBefore = fixture.told.length));
+    let publishedBefore = -1;
+    vi.spyOn(fixture.outdated, "push").mockImplementation(
+      () => (publishedBefore = fixture.published.length),
+    );
     fixture.publisher.announce([]);
     fixture.publisher.announce(["tools", A, "prompts"], ["tools"]);
-    expect(toldBefore).toBe(0);
+    expect(publishedBefore).toBe(0);
     // At once, and all together.
     expect(fixture.take()).toEqual([
       [1, 1, "tools"],
@@ -133,14 +135,14 @@ describe("a publisher", () => {
   });
 
   test("reports an outdated list that no branch wants, once in a while", async ({ expect }) => {
-    const { publisher, outdated, told } = new Fixture({});
+    const { publisher, outdated, published } = new Fixture({});
     for (let n = 0; n < 10; n++) publisher.announce(["tools"], ["tools", "prompts"]);
     await vi.advanceTimersByTimeAsync(100);
     expect(outdated).toEqual([
       ["tools", "prompts"],
       ["tools", "prompts"],
     ]);
-    expect(told).toEqual([]);
+    expect(published).toEqual([]);
   });
 
   test("waits longer each time for a branch that fails, and has it wait for nothing after", async ({
@@ -150,16 +152,16 @@ describe("a publisher", () => {
     fixture.slow.add(0);
     fixture.publisher.announce([A]);
     for (let n = 0; n < 12; n++) {
-      fixture.told.at(-1)?.done(false);
+      fixture.published.at(-1)?.done(false);
       await vi.advanceTimersByTimeAsync(0);
       await vi.advanceTimersToNextTimerAsync();
     }
-    const times = fixture.told.map(({ at }) => at);
+    const times = fixture.published.map(({ at }) => at);
     const pauses = times.slice(1).map((at, n) => at - (times[n] ?? 0));
     expect(pauses).toEqual([
       ...[100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000, 30_000],
     ]);
-    fixture.told.at(-1)?.done(true);
+    fixture.published.at(-1)?.done(true);
     await vi.advanceTimersByTimeAsync(0);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -182,19 +184,19 @@ describe("a publisher", () => {
     const fixture = new Fixture({ [A]: [0, 1], [B]: [0] });
     fixture.slow.add(0);
     fixture.publisher.announce([A, B]);
-    fixture.told[0]?.done(false);
+    fixture.published[0]?.done(false);
     await vi.advanceTimersByTimeAsync(0);
-    fixture.told.splice(0);
+    fixture.published.splice(0);
     fixture.leave(0, A);
     await vi.advanceTimersByTimeAsync(100);
-    expect(fixture.told).toMatchObject([{ branch: 0, seq: 1, topics: [B] }]);
-    fixture.told[0]?.done(false);
+    expect(fixture.published).toMatchObject([{ branch: 0, seq: 1, topics: [B] }]);
+    fixture.published[0]?.done(false);
     await vi.advanceTimersByTimeAsync(0);
     fixture.leave(0, B);
     expect(vi.getTimerCount()).toBe(0);
     fixture.publisher.announce([A]);
     fixture.leave(1, A);
     await vi.advanceTimersByTimeAsync(1000);
-    expect(fixture.told.slice(1)).toMatchObject([{ branch: 1, topics: [A] }]);
+    expect(fixture.published.slice(1)).toMatchObject([{ branch: 1, topics: [A] }]);
   });
 });

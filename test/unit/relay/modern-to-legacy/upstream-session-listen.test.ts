@@ -31,7 +31,7 @@ const line = (message: object): Uint8Array =>
 class World {
   /** What the server was asked, in order. */
   readonly asked: string[] = [];
-  readonly heard: string[] = [];
+  readonly updates: string[] = [];
   saved: SavedUpstreamSession = {};
   wanted: readonly string[] = [];
   returning: Promise<void> | undefined;
@@ -48,7 +48,7 @@ class World {
       quietMs: QUIET_MS,
       listenedUris: () => new Set(this.wanted),
       returning: () => this.returning,
-      onUpdated: (uri) => void this.heard.push(uri),
+      onUpdated: (uri) => void this.updates.push(uri),
       saved: this.saved,
       save: (change) => (this.saved = { ...this.saved, ...change }),
       ...options,
@@ -64,7 +64,7 @@ class World {
   }
 
   /** What it was asked of resources, and to do. */
-  get told(): readonly string[] {
+  get requests(): readonly string[] {
     return this.asked.filter((method) => /^[+-]|tools/.test(method));
   }
 
@@ -135,34 +135,41 @@ describe("a session that clients listen at", () => {
     });
     await upstreamSession.followListeners();
     await settle();
-    expect([world.told, world.listens, upstreamSession.hasListeners]).toEqual([[], false, false]);
+    expect([world.requests, world.listens, upstreamSession.hasListeners]).toEqual([
+      [],
+      false,
+      false,
+    ]);
     // Nor in another life.
     const other = world.open();
     await other.followListeners();
-    expect([world.told, other.hasListeners]).toEqual([[], false]);
+    expect([world.requests, other.hasListeners]).toEqual([[], false]);
   });
 
   test("is subscribed before the call is sent, and listened to", async ({ expect }) => {
     const world = new World();
     const upstreamSession = await listening(world);
-    expect(world.told).toEqual([`+${URI}`, "tools/call"]);
+    expect(world.requests).toEqual([`+${URI}`, "tools/call"]);
     expect([world.listens, upstreamSession.hasListeners]).toEqual([true, true]);
     await settle(10 * QUIET_MS);
     world.say(UPDATED);
     await settle();
-    expect([world.heard, world.listens]).toEqual([[URI], true]);
+    expect([world.updates, world.listens]).toEqual([[URI], true]);
     await upstreamSession.request(WORK);
-    expect(world.told).toEqual([`+${URI}`, "tools/call", "tools/call"]);
+    expect(world.requests).toEqual([`+${URI}`, "tools/call", "tools/call"]);
   });
 
   test("is subscribed when somebody comes later", async ({ expect }) => {
     const world = new World();
     const upstreamSession = world.open();
     await upstreamSession.request(WORK);
-    expect([world.told, upstreamSession.hasListeners]).toEqual([["tools/call"], false]);
+    expect([world.requests, upstreamSession.hasListeners]).toEqual([["tools/call"], false]);
     world.wanted = [URI];
     await upstreamSession.followListeners();
-    expect([world.told, upstreamSession.hasListeners]).toEqual([["tools/call", `+${URI}`], true]);
+    expect([world.requests, upstreamSession.hasListeners]).toEqual([
+      ["tools/call", `+${URI}`],
+      true,
+    ]);
   });
 
   test("is left when nobody listens any more, and quiet soon", async ({ expect }) => {
@@ -170,7 +177,7 @@ describe("a session that clients listen at", () => {
     const upstreamSession = await listening(world);
     world.wanted = [];
     await upstreamSession.followListeners();
-    expect([world.told.at(-1), upstreamSession.hasListeners]).toEqual([`-${URI}`, false]);
+    expect([world.requests.at(-1), upstreamSession.hasListeners]).toEqual([`-${URI}`, false]);
     await settle(QUIET_MS);
     expect([world.listens, vi.getTimerCount()]).toEqual([false, 0]);
   });
@@ -182,12 +189,12 @@ describe("a session that clients listen at", () => {
     await listening(world);
     const second = world.open();
     await second.followListeners();
-    expect(world.told.slice(2)).toEqual([`+${URI}`]);
+    expect(world.requests.slice(2)).toEqual([`+${URI}`]);
     expect(second.hasListeners).toBe(true);
     const third = world.open();
     world.wanted = [];
     await third.followListeners();
-    expect(world.told.slice(3)).toEqual([`-${URI}`]);
+    expect(world.requests.slice(3)).toEqual([`-${URI}`]);
     expect(world.asked.filter((method) => method === "initialize")).toHaveLength(1);
   });
 
@@ -203,30 +210,30 @@ describe("a session that clients listen at", () => {
       },
     };
     await upstreamSession.request(WORK);
-    expect(world.told.slice(2)).toEqual(["tools/call", `+${URI}`, "tools/call"]);
+    expect(world.requests.slice(2)).toEqual(["tools/call", `+${URI}`, "tools/call"]);
     await settle();
     expect(world.listens).toBe(true);
   });
 });
 
 describe("a call", () => {
-  test("waits for clients that are about to come back", async ({ expect }) => {
+  test("waits for clients that are about to retry", async ({ expect }) => {
     const world = new World();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.returning = promise;
     const called = world.open().request(WORK);
     await settle(WAIT_MS / 2);
-    expect(world.told).toEqual([]);
+    expect(world.requests).toEqual([]);
     world.wanted = [URI];
     resolve();
     await called;
-    expect(world.told).toEqual([`+${URI}`, "tools/call"]);
+    expect(world.requests).toEqual([`+${URI}`, "tools/call"]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   test.for<{ name: string; prepare: (world: World) => void }>([
     {
-      name: "clients that do not come back",
+      name: "clients that do not retry",
       prepare: (world) => {
         world.returning = new Promise(() => undefined);
       },
@@ -243,10 +250,10 @@ describe("a call", () => {
     prepare(world);
     const called = world.open().request(WORK);
     await settle(WAIT_MS - 1);
-    expect(world.told).not.toContain("tools/call");
+    expect(world.requests).not.toContain("tools/call");
     await settle(1);
     await called;
-    expect(world.told).toContain("tools/call");
+    expect(world.requests).toContain("tools/call");
   });
 
   test("is sent where the server refuses to be subscribed", async ({ expect }) => {
@@ -254,7 +261,7 @@ describe("a call", () => {
     world.answers = { "resources/subscribe": refuse };
     const upstreamSession = await listening(world);
     await upstreamSession.request(WORK);
-    expect(world.told).toEqual([`+${URI}`, "tools/call", "tools/call"]);
+    expect(world.requests).toEqual([`+${URI}`, "tools/call", "tools/call"]);
   });
 });
 
@@ -272,13 +279,13 @@ const saysItFirst: Answer = ({ body }) => {
 
 describe("an update", () => {
   test.for(["resources/subscribe", "logging/setLevel", "tools/call"])(
-    "is heard on the stream of %s",
+    "is received on the stream of %s",
     async (method, { expect }) => {
       const world = new World();
       world.wanted = [URI];
       world.answers = { [method]: saysItFirst };
       await world.open().request({ ...WORK, logLevel: "info" });
-      expect(world.heard).toEqual([URI]);
+      expect(world.updates).toEqual([URI]);
     },
   );
 });
@@ -289,10 +296,10 @@ test("a server without a stream of its own is subscribed, and not waited at", as
   const world = new World();
   world.answers = { GET: () => new Response(null, { status: 405 }) };
   const upstreamSession = await listening(world);
-  expect(world.told).toEqual([`+${URI}`, "tools/call"]);
+  expect(world.requests).toEqual([`+${URI}`, "tools/call"]);
   await settle(QUIET_MS);
   expect([upstreamSession.hasListeners, vi.getTimerCount()]).toEqual([false, 0]);
   world.wanted = [URI, "x:/2"];
   await upstreamSession.request(WORK);
-  expect(world.told.slice(2)).toEqual(["+x:/2", "tools/call"]);
+  expect(world.requests.slice(2)).toEqual(["+x:/2", "tools/call"]);
 });

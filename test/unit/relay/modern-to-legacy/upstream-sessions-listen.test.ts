@@ -1,4 +1,4 @@
-/** Several sessions over HTTP+SSE: each may be told of a change, and all may be told of the same. */
+/** Several sessions over HTTP+SSE: each may receive a change, and all may receive the same one. */
 
 import { describe, test, vi } from "vitest";
 
@@ -53,11 +53,11 @@ async function call(upstreamSession: UpstreamSession): Promise<void> {
 async function two(): Promise<{
   server: SseServer;
   upstreamSessions: UpstreamSessions;
-  heard: string[];
+  updates: string[];
   wanted: string[];
 }> {
   const server = new SseServer();
-  const heard: string[] = [];
+  const updates: string[] = [];
   const wanted = [URI];
   const upstreamSessions = new UpstreamSessions({
     target: fakeTarget(server.answer, { transport: "sse" }),
@@ -65,7 +65,7 @@ async function two(): Promise<{
     quietMs: 1000,
     save: () => undefined,
     listenedUris: () => new Set(wanted),
-    onUpdated: (uri) => void heard.push(uri),
+    onUpdated: (uri) => void updates.push(uri),
   });
   await upstreamSessions.with(signal, (first) =>
     upstreamSessions.with(signal, async (second) => {
@@ -73,7 +73,7 @@ async function two(): Promise<{
       await call(second);
     }),
   );
-  return { server, upstreamSessions, heard, wanted };
+  return { server, upstreamSessions, updates, wanted };
 }
 
 describe("several sessions", () => {
@@ -92,20 +92,20 @@ describe("several sessions", () => {
     expect(upstreamSessions.hasListeners).toBe(false);
   });
 
-  test("that are told of one change tell of one", async ({ expect }) => {
-    const { server, heard } = await two();
+  test("that receive one change announce it once", async ({ expect }) => {
+    const { server, updates } = await two();
     for (const session of [0, 1]) server.say(session, UPDATED);
     server.say(1, { ...UPDATED, params: { uri: "x:/last" } });
-    await vi.waitFor(() => expect(heard).toContain("x:/last"), { timeout: 30_000 });
-    expect(heard).toEqual([URI, "x:/last"]);
+    await vi.waitFor(() => expect(updates).toContain("x:/last"), { timeout: 30_000 });
+    expect(updates).toEqual([URI, "x:/last"]);
   });
 
-  test("each tell of what only they are told", async ({ expect }) => {
-    const { server, heard } = await two();
+  test("announce the changes that only one of them receives", async ({ expect }) => {
+    const { server, updates } = await two();
     server.say(0, UPDATED);
     server.say(0, UPDATED);
     server.say(1, { ...UPDATED, params: { uri: "x:/last" } });
-    await vi.waitFor(() => expect(heard).toHaveLength(3), { timeout: 30_000 });
-    expect(heard.filter((uri) => uri === URI)).toHaveLength(2);
+    await vi.waitFor(() => expect(updates).toHaveLength(3), { timeout: 30_000 });
+    expect(updates.filter((uri) => uri === URI)).toHaveLength(2);
   });
 });
