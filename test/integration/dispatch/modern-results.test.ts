@@ -1,10 +1,14 @@
 /** 2026-07-28: results and errors on their way down, completed and otherwise untouched. */
 
-import { describe, test } from "vitest";
+import { beforeAll, describe, test } from "vitest";
 
 import { MODERN, modern, modernCall } from "../client.ts";
 import { responseIn } from "../event-reader.ts";
+import { setLimits } from "../own-limits.ts";
 import { jsonOf, Upstream } from "../upstream.ts";
+
+// A stream, which a busy machine would open for a slow answer, has no status of an error.
+beforeAll(() => setLimits({ streamAfterSeconds: 60 }));
 
 test("server/discover returns the gateway's revisions and the upstream's capabilities", async ({
   expect,
