@@ -1,6 +1,7 @@
 /**
  * `npm run docs` writes the blocks of the documents that are made from the code: the table of limits,
- * the matrix of eras, and the drawing of the rooms. `npm run docs -- --check` writes nothing, and fails if a document is behind.
+ * the matrix of eras, the drawing of the rooms, and the model of scale. `npm run docs -- --check` writes nothing,
+ * and fails if a document is behind.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,6 +12,7 @@ import { FEATURES } from "../test/e2e/matrix-features.ts";
 import { gridOf, tableOf } from "../test/e2e/matrix-table.ts";
 import { withBlock } from "./blocks.ts";
 import { drawRooms } from "./rooms.mjs";
+import { dayTable, limitsTable, mixTable, partsTable } from "./scale/page.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -20,6 +22,10 @@ const BLOCKS = [
   { file: "docs/eras.md", name: "matrix", made: tableOf(FEATURES) },
   { file: "docs/configuration.md", name: "limits", made: tableOfLimits() },
   { file: "ARCHITECTURE.md", name: "rooms", made: drawRooms() },
+  { file: "docs/design/scale.md", name: "mix", made: mixTable() },
+  { file: "docs/design/scale.md", name: "day", made: dayTable() },
+  { file: "docs/design/scale.md", name: "parts", made: partsTable() },
+  { file: "docs/design/scale.md", name: "limits", made: limitsTable() },
 ];
 
 /** @returns the names of the documents that differ from the code. */

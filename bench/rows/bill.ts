@@ -3,19 +3,34 @@
  * and priced. Ours by the gateway's own report, `McpAgent` by one with the same names.
  */
 
+import { openListener, openSession } from "../../scripts/measure-fan-out.mjs";
 import { readCosts } from "../../test/support/costs.ts";
+import { obtainToken } from "../../test/support/oauth-client.ts";
+import { overHttp } from "../../test/support/oauth-over-http.ts";
+import { OWNER_CODE } from "../../test/support/oauth-owner.ts";
+import { requestToken, tokensIn } from "../../test/support/oauth-requests.ts";
 import { dollarsPerMillion, operationsOf } from "../bill.ts";
 import { pricesInWords } from "../prices.ts";
 import type { Measured, Sample } from "../turns.ts";
 import { naming, type Running, withServers } from "../machinery/field.ts";
 import { ask, legacyCall, modernCall } from "../machinery/mcp.ts";
-import { behind, startHosting, startMcpAgent, startNodeServer } from "../machinery/servers.ts";
+import {
+  behind,
+  startFixture,
+  startHosting,
+  startMcpAgent,
+  startNodeServer,
+} from "../machinery/servers.ts";
 import { burst } from "../machinery/streams.ts";
 import { type Metric, OURS, type Result } from "../row.ts";
 import type { Plan } from "./plan.ts";
 import { openAndCall } from "./set-up.ts";
 
 const COUNTED = 20;
+/** Of what nobody may do often. */
+const COUNTED_SIGN_INS = 2;
+/** Registration, the authorization and its form, the page to sign in and its form, and the code. */
+const SIGN_IN_REQUESTS = 6;
 /** What is not waited for is counted so often. */
 const RUNS = 5;
 const EVENTS = 100;
@@ -31,7 +46,7 @@ const METRICS: readonly Metric[] = [
 
 const NOTES: readonly string[] = [
   ...pricesInWords(),
-  `${RUNS} runs of ${COUNTED}`,
+  `${RUNS} runs of ${COUNTED}; of sign-ins and refreshes, of ${COUNTED_SIGN_INS}`,
   "not in it: processor time of Workers ($0.02 for a million ms), what is stored, alarms that go off, what the plan includes",
 ];
 
@@ -65,7 +80,61 @@ export async function measureBill({ say }: Plan): Promise<readonly Result[]> {
     });
     results.push(resultOf(`call with ${EVENTS} events`, streamed));
   });
-  return results;
+  return [...results, ...(await measureStreams(say)), ...(await measureSignIns(say))];
+}
+
+/** Streams that clients hold, each with a subscription. */
+function measureStreams(say: Plan["say"]): Promise<readonly Result[]> {
+  say("bill, streams that are held");
+  const hangUp = new AbortController();
+  const contenders = [{ name: OURS, start: () => behind(startFixture, REPORT) }];
+  return withServers(contenders, async (running) => {
+    const opened = await each(running, (one) =>
+      billOf(one, 3, () => openSession(new URL(one.server.url).origin, hangUp.signal)),
+    );
+    const listening = await each(running, (one) =>
+      billOf(one, 1, () => openListener(new URL(one.server.url).origin, hangUp.signal)),
+    );
+    return [
+      resultOf("session that holds a stream", opened),
+      resultOf("listener that holds a stream", listening),
+    ];
+  }).finally(() => hangUp.abort());
+}
+
+/** A client that registers in a browser that is new, and the refresh of what it got. */
+function measureSignIns(say: Plan["say"]): Promise<readonly Result[]> {
+  say("bill, sign-in");
+  const vars = { ...REPORT, AUTH_MODE: "oauth", OWNER_CODE };
+  const contenders = [{ name: OURS, start: () => startHosting(vars) }];
+  return withServers(contenders, async (running) => {
+    const signedIn = await each(running, (one) =>
+      billOf(one, SIGN_IN_REQUESTS, () => signIn(one), COUNTED_SIGN_INS),
+    );
+    const refreshed = await each(running, async (one) => {
+      const { client, ...first } = await signIn(one);
+      let { tokens } = first;
+      const refresh = async (): Promise<void> => {
+        const answer = await requestToken(gatewayAt(one), {
+          grant_type: "refresh_token",
+          client_id: client.client_id,
+          refresh_token: tokens.refresh_token,
+          resource: one.server.url,
+        });
+        tokens = await tokensIn(answer);
+      };
+      return billOf(one, 1, refresh, COUNTED_SIGN_INS);
+    });
+    return [resultOf("sign-in", signedIn), resultOf("token refresh", refreshed)];
+  });
+}
+
+function signIn(one: Running): ReturnType<typeof obtainToken> {
+  return obtainToken(gatewayAt(one), { code: OWNER_CODE, resource: one.server.url });
+}
+
+function gatewayAt({ server: { url } }: Running): Parameters<typeof obtainToken>[0] {
+  return { origin: new URL(url).origin, send: overHttp };
 }
 
 function billOfModernCalls(one: Running): Promise<Measured> {
@@ -83,10 +152,11 @@ async function billOf(
   { name, server }: Running,
   requests: number,
   act: () => Promise<unknown>,
+  times = COUNTED,
 ): Promise<Measured> {
   await act(); // what is done once is done
   const samples: Sample[] = [];
-  for (let run = 0; run < RUNS; run++) samples.push(await countRun(server.url, requests, act));
+  while (samples.length < RUNS) samples.push(await countRun(server.url, requests, act, times));
   return { name, samples };
 }
 
@@ -94,13 +164,14 @@ async function countRun(
   url: string,
   requests: number,
   act: () => Promise<unknown>,
+  times: number,
 ): Promise<Sample> {
   const { origin } = new URL(url);
   const before = await readCosts(origin);
   const startedAt = performance.now();
-  for (let n = 0; n < COUNTED; n++) await act();
-  const seconds = (performance.now() - startedAt) / 1000 / COUNTED;
-  const counted = operationsOf(before, await readCosts(origin), COUNTED);
+  for (let n = 0; n < times; n++) await act();
+  const seconds = (performance.now() - startedAt) / 1000 / times;
+  const counted = operationsOf(before, await readCosts(origin), times);
   // An object is at work for as long as its client waits, at the most.
   const objectSeconds = counted.objectRequests === 0 ? 0 : seconds;
   const operations = { ...counted, workerRequests: requests, objectSeconds };
