@@ -39,6 +39,7 @@ import {
   withResumeTokens,
   writeResumeToken,
 } from "./resume-token.ts";
+import { agreedHandshake, forgetHandshake, noteHandshake } from "./sessionless.ts";
 import type { StandaloneWatchRequest, WatchedMessage } from "./watch-standalone-stream.ts";
 import type { StandaloneStreamListener, Wire } from "./wire.ts";
 
@@ -361,7 +362,7 @@ export class LegacyConnection {
     this.#exchanges.withdrawAllAsks();
     forgotten?.wire.drop();
     this.#connected = undefined;
-    this.#repairing = this.#reopen()
+    this.#repairing = this.#reopen(forgotten !== undefined)
       .catch((error: unknown) => {
         void this.#connected?.wire.close(); // a half-restored session is not usable
         this.#connected = undefined;
@@ -388,10 +389,9 @@ export class LegacyConnection {
     }
   }
 
-  /** Brings a new session to the state of the old one. */
-  async #reopen(): Promise<Connected> {
-    const connected = await this.#open();
-    await connected.wire.post(notification("notifications/initialized"));
+  /** Brings a new session to the state of the old one. @param isForgotten the server must be asked. */
+  async #reopen(isForgotten: boolean): Promise<Connected> {
+    const connected = (isForgotten ? undefined : this.#openAsAgreed()) ?? (await this.#openAnew());
     const { logging } = connected.handshake.capabilities;
     const wanted = logging === undefined ? undefined : this.#options.logLevel?.();
     const level = wanted ?? this.#logLevel;
@@ -405,6 +405,31 @@ export class LegacyConnection {
     // Before the failed call runs again, because it may cause messages on the standalone stream.
     if (this.#hasListener) this.#listenOn(connected);
     this.#options.onReopened?.();
+    return connected;
+  }
+
+  /** Opens a session at a server without sessions that has met an equal client: nothing is sent. */
+  #openAsAgreed(): Connected | undefined {
+    const { target, client } = this.#options;
+    const handshake = agreedHandshake(target, client);
+    if (handshake === undefined) return undefined;
+    const transport = "streamable-http";
+    const saved = { sessionId: undefined, handshake };
+    this.#connected = {
+      wire: restoreWire(target, transport, this.#deliver, saved),
+      transport,
+      handshake,
+    };
+    this.#persist();
+    return this.#connected;
+  }
+
+  async #openAnew(): Promise<Connected> {
+    const { target, client } = this.#options;
+    forgetHandshake(target, client);
+    const connected = await this.#open();
+    await connected.wire.post(notification("notifications/initialized"));
+    noteHandshake(target, client, connected);
     return connected;
   }
 

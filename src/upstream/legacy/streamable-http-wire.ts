@@ -28,12 +28,15 @@ export class StreamableHttpWire implements Wire {
   readonly #target: UpstreamTarget;
   #sessionId: string | undefined;
   #revision: LegacyRevision | undefined;
+  /** The handshake was made on another wire, and the server may have changed since. */
+  #isRestored: boolean;
   readonly #standalone: StandaloneStream;
 
   constructor(target: UpstreamTarget, sessionId?: string, revision?: LegacyRevision) {
     this.#target = target;
     this.#sessionId = sessionId;
     this.#revision = revision;
+    this.#isRestored = revision !== undefined;
     this.#standalone = new StandaloneStream({
       get: (lastEventId, signal) => this.#get(lastEventId, signal),
       drain: (response, resume, deliver, isOver) => this.#drain(response, resume, deliver, isOver),
@@ -47,6 +50,7 @@ export class StreamableHttpWire implements Wire {
 
   agree(revision: LegacyRevision): void {
     this.#revision = revision;
+    this.#isRestored = false;
   }
 
   async request(message: JsonRpcRequest, receiver: Receiver, signal: AbortSignal): Promise<void> {
@@ -132,21 +136,22 @@ export class StreamableHttpWire implements Wire {
 
   /**
    * Reads why a request was refused. 404 means a forgotten session; some servers answer 400 with the
-   * implementation's own code. In both cases the request did not run.
+   * implementation's own code. So does a server that had no sessions at the handshake and has them now
+   * (2025-11-25, session management). In each case the request did not run.
    *
    * @throws UpstreamError `session-lost` when the session is forgotten; as `readRefusal` of `http.ts`.
    */
   async #readRefusal(response: Response): Promise<ErrorObject> {
     const { slug } = this.#target;
     const { status } = response;
-    const hasSession = this.#sessionId !== undefined;
+    const mayBeForgotten = this.#sessionId !== undefined || this.#isRestored;
     const forgotten = new UpstreamError(slug, "session-lost", "forgot its session");
-    if (hasSession && status === 404) {
+    if (mayBeForgotten && status === 404) {
       await response.body?.cancel();
       throw forgotten;
     }
     const error = await readRefusal(this.#target, response);
-    if (hasSession && status === 400 && error.code === ErrorCode.Transport) throw forgotten;
+    if (mayBeForgotten && status === 400 && error.code === ErrorCode.Transport) throw forgotten;
     // The server has left the era since the handshake; the next handshake finds its new one.
     if (this.#revision !== undefined && status === 400 && showsModernOnly(error)) throw forgotten;
     return error;

@@ -1,0 +1,44 @@
+/**
+ * Servers that give no session id. Such a server keeps nothing between a client's requests, and cannot
+ * tell the sessions of equal clients apart: what it has agreed on with one of them holds for the next,
+ * which needs no handshake of its own. A server that has changed since refuses the first request of that
+ * session, as one that has forgotten it does, and the handshake is made then.
+ */
+
+import { BoundedCache } from "../../lib/bounded-cache.ts";
+import type { UpstreamTarget } from "../target.ts";
+import type { Connected } from "./find-transport.ts";
+import type { Handshake, LegacyClient } from "./handshake.ts";
+
+const TEN_MINUTES_MS = 600_000;
+const agreed = new BoundedCache<Handshake>({ maxEntries: 1000, ttlMs: TEN_MINUTES_MS });
+
+/** @returns what the server has agreed on with an equal client, if it gives no session ids. */
+export function agreedHandshake(
+  target: UpstreamTarget,
+  client: LegacyClient,
+): Handshake | undefined {
+  return agreed.get(keyOf(target, client));
+}
+
+/** Notes a completed handshake. */
+export function noteHandshake(
+  target: UpstreamTarget,
+  client: LegacyClient,
+  { wire, transport, handshake }: Connected,
+): void {
+  if (transport === "streamable-http" && wire.sessionId === undefined) {
+    agreed.set(keyOf(target, client), handshake);
+  }
+}
+
+/** The next session makes its own handshake. */
+export function forgetHandshake(target: UpstreamTarget, client: LegacyClient): void {
+  agreed.delete(keyOf(target, client));
+}
+
+/** All that a handshake tells a server about its client. */
+function keyOf({ slug, endpoint }: UpstreamTarget, client: LegacyClient): string {
+  const { revision, capabilities, clientInfo } = client;
+  return JSON.stringify([slug, endpoint.href, revision, capabilities, clientInfo]);
+}
