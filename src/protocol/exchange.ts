@@ -51,6 +51,18 @@ export interface OpenQuestion {
   readonly wait: (signal: AbortSignal, delivered: Promise<void>) => Promise<Reply>;
 }
 
+/** Passes everything on to a peer, which may be an instance of a class: a spread would lose its methods. */
+export function forwardingTo(peer: Peer): Peer {
+  return {
+    notify: (notice, resumeToken) => peer.notify(notice, resumeToken),
+    ask: (question, withdrawn, resumeToken, delivered) =>
+      peer.ask(question, withdrawn, resumeToken, delivered),
+    routed: (resumeToken) => peer.routed?.(resumeToken),
+    primed: (resumeToken) => peer.primed?.(resumeToken),
+    released: () => peer.released?.(),
+  };
+}
+
 /** For a request whose messages have no place from which the peer's own stream could be resumed. */
 export function withoutResumeTokens(peer: Peer): Peer {
   return {

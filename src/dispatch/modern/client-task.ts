@@ -12,7 +12,7 @@ import { isTaskId } from "../../protocol/tasks-extension.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { sealFor, unsealFor } from "../../endpoint/sealed.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
-import type { Peer } from "../../protocol/exchange.ts";
+import { forwardingTo, type Peer } from "../../protocol/exchange.ts";
 import { withoutOlderTasks } from "../../protocol/revisions/reserved-meta.ts";
 import { attributed, attributedInputRequests } from "../../endpoint/attribution.ts";
 import { failureReply, UpstreamError } from "../../upstream/upstream-error.ts";
@@ -79,7 +79,7 @@ export function withPlainAnswers(params: JsonObject): JsonObject {
 /** Removes the keys of older tasks from notifications: a client learns of a task only by request. */
 export function withoutTaskNotices(peer: Peer): Peer {
   return {
-    ...peer,
+    ...forwardingTo(peer),
     notify: ({ method, params }, resumeToken) =>
       peer.notify(
         params === undefined ? { method } : { method, params: withoutOlderTasks(params) },

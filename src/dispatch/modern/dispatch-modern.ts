@@ -3,7 +3,7 @@
 import { logUnexpected } from "../../observability/unexpected.ts";
 import { Meta, metaOf } from "../../protocol/envelope.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
-import type { Peer } from "../../protocol/exchange.ts";
+import { forwardingTo, type Peer } from "../../protocol/exchange.ts";
 import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { LATEST_MODERN, MODERN_REVISIONS } from "../../protocol/revisions.ts";
 import { declaresTasks, lacksTasks } from "../../protocol/tasks-extension.ts";
@@ -99,7 +99,7 @@ async function listenLogged({
   const { message } = inbound;
   const { promise: acknowledged, resolve } = Promise.withResolvers<Reply>();
   const acknowledging: Peer = {
-    ...peer,
+    ...forwardingTo(peer),
     notify: async (notice) => {
       await peer.notify(notice);
       // The first notification is the acknowledgement.

@@ -9,7 +9,7 @@
 import { sleep } from "../../lib/sleep.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import { metaOf, withMeta } from "../../protocol/envelope.ts";
-import type { Call, Peer } from "../../protocol/exchange.ts";
+import { type Call, forwardingTo, type Peer } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import type { LogLevel } from "../../protocol/log-levels.ts";
 import { takesTasks } from "../../protocol/capabilities.ts";
@@ -152,7 +152,7 @@ export class TaskTools {
 /** Answers in a task MUST name it (2025-11-25, tasks), which modern clients do not do. */
 function answeringFor(taskId: string, peer: Peer): Peer {
   return {
-    ...peer,
+    ...forwardingTo(peer),
     async ask(question, withdrawn, resumeToken, delivered) {
       const reply = await peer.ask(question, withdrawn, resumeToken, delivered);
       if ("error" in reply) return reply;
