@@ -32,7 +32,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => process.exit(128 + constants.signals[signal]));
 }
 
-/** @throws Error with all the output when the program ends or is not ready within 30 s. */
+/** @throws Error with all the output when the program ends or is not ready in time. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const child = spawn(options.command, options.args, {
     cwd: ROOT,
