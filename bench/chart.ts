@@ -8,9 +8,10 @@ import type { Line } from "./lines.ts";
  */
 const RATES: ReadonlySet<string> = new Set(["req/CPU-s", "events/s", "sessions/s"]);
 const WIDTH = 860;
-const LABEL_WIDTH = 400;
-const ROW_HEIGHT = 22;
-const HEADER_HEIGHT = 46;
+const LABEL_WIDTH = 320;
+const HEADER_HEIGHT = 34;
+const GROUP_HEIGHT = 26;
+const BAR_HEIGHT = 20;
 /** The ratios at the ends of the scale. A ratio beyond them is drawn at the end. */
 const LEAST = 0.05;
 const MOST = 20;
@@ -20,9 +21,18 @@ export function chartOf(lines: readonly Line[]): string {
   const shown = lines.filter(
     ({ unit, variant, ratio }) => RATES.has(unit) && variant !== "1 conn." && ratio !== undefined,
   );
-  const height = HEADER_HEIGHT + shown.length * ROW_HEIGHT + ROW_HEIGHT;
   const one = placeOf(1);
-  const bars = shown.map((line, row) => bar(line, HEADER_HEIGHT + row * ROW_HEIGHT));
+  let y = HEADER_HEIGHT;
+  const drawn: string[] = [];
+  for (const [title, group] of Map.groupBy(shown, titleOf)) {
+    drawn.push(`<text x="8" y="${y + 17}" fill="#222" font-weight="600">${escape(title)}</text>`);
+    y += GROUP_HEIGHT;
+    for (const line of group) {
+      drawn.push(bar(line, y));
+      y += BAR_HEIGHT;
+    }
+  }
+  const height = y + BAR_HEIGHT;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12">
 <title>Edgeway beside others</title>
 <rect width="${WIDTH}" height="${height}" fill="#fff"/>
@@ -30,19 +40,22 @@ export function chartOf(lines: readonly Line[]): string {
 <text x="${one - 60}" y="18" text-anchor="end" fill="#444">the other is faster</text>
 <text x="${one + 60}" y="18" fill="#444">Edgeway is faster</text>
 <line x1="${one}" y1="26" x2="${one}" y2="${height - 10}" stroke="#999"/>
-${bars.join("\n")}
+${drawn.join("\n")}
 </svg>
 `;
 }
 
-function bar({ row, variant, unit, peer, ratio = 1 }: Line, y: number): string {
+function titleOf({ row, variant, unit }: Line): string {
+  return `${row}, ${variant}, ${unit}`;
+}
+
+function bar({ peer, ratio = 1 }: Line, y: number): string {
   const [one, end] = [placeOf(1), placeOf(ratio)];
   const [x, width] = [Math.min(one, end), Math.abs(end - one)];
   const colour = ratio >= 1 ? "#1a7f5a" : "#b4541a";
-  const label = escape(`${row}, ${variant}, ${unit}: ${peer?.name ?? ""}`);
   const edge = ratio >= 1 ? `x="${end + 5}"` : `x="${end - 5}" text-anchor="end"`;
-  return `<text x="8" y="${y + 14}" fill="#222">${label}</text>
-<rect x="${x.toFixed(1)}" y="${y + 4}" width="${width.toFixed(1)}" height="12" fill="${colour}"/>
+  return `<text x="24" y="${y + 14}" fill="#222">${escape(peer?.name ?? "")}</text>
+<rect x="${x}" y="${y + 4}" width="${width}" height="12" fill="${colour}"/>
 <text ${edge} y="${y + 14}" fill="#222">${ratio.toFixed(2)}</text>`;
 }
 

@@ -68,9 +68,12 @@ test("the chart has a bar for each ratio of a rate, and none for latencies", ({ 
   const peer = { ...named, name: "a <peer>" };
   const chart = chartOf([
     { ...line, unit: "req/CPU-s", peer },
+    { ...line, unit: "req/CPU-s", variant: "1 conn.", peer },
     { ...line, unit: "ms p50", peer },
   ]);
-  expect(chart).toContain("call, all, req/CPU-s: a &lt;peer>");
+  expect(chart).toContain(">call, all, req/CPU-s</text>");
+  expect(chart).toContain(">a &lt;peer></text>");
   expect(chart).toContain(">2.00</text>");
   expect(chart).not.toContain("ms p50");
+  expect(chart).not.toContain("1 conn.");
 });
