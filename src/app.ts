@@ -116,7 +116,7 @@ const guardHostAndOrigin: Step = async (c, next) => {
   if (refusal !== undefined) return refusal;
   if (request.method === "OPTIONS") c.res = preflight(request);
   else await next();
-  addCors(request, c.res.headers, policy);
+  addCors(request, c.res, policy);
   return undefined;
 };
 
@@ -167,8 +167,9 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
 
 /** Recognizes a person who opened an endpoint in a browser: no MCP client accepts only a page. */
 function isBrowserNavigation({ method, headers }: Request): boolean {
+  if (method !== "GET") return false;
   const accept = headers.get("accept") ?? "";
-  return method === "GET" && accept.includes("text/html") && !accept.includes("text/event-stream");
+  return accept.includes("text/html") && !accept.includes("text/event-stream");
 }
 
 /** Calls a handler of sign-in; answers 404 without sign-in. */

@@ -196,11 +196,12 @@ export function preflight(request: Request): Response {
 }
 
 /** Lets the calling page read the response, unless the route is only for the gateway's own pages. */
-export function addCors(request: Request, headers: Headers, policy: GuardPolicy): void {
+export function addCors(request: Request, response: Response, policy: GuardPolicy): void {
   const origin = request.headers.get("origin");
   if (origin === null) return;
   const callers = callersOf(new URL(request.url), policy);
   if (callers === "own") return;
+  const { headers } = response;
   headers.set("Access-Control-Allow-Origin", callers === "all" ? "*" : origin);
   headers.set("Access-Control-Expose-Headers", EXPOSED_HEADERS);
   headers.append("Vary", "Origin");

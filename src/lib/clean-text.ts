@@ -15,8 +15,12 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu;
 /** A pile of marks on one letter grows over the lines above and below it. */
 const PILED_MARKS = /(\p{M}{3})\p{M}+/gu;
 
+/** Words of ASCII with one space between them. Most names are that, and need none of the searches below. */
+const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
+
 /** @returns at most `maxLength` characters, the last one an ellipsis when there were more. */
 export function cleanText(text: string, maxLength: number = DEFAULT_LENGTH): string {
+  if (text.length <= maxLength && PLAIN.test(text)) return text;
   const clean = text
     .replace(BLANK, " ")
     // First, so that words on two lines stay two words.

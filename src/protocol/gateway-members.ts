@@ -49,11 +49,9 @@ function withoutOwnKeys(meta: JsonObject): JsonObject {
 
 /** Copies nothing until something changes: lists of ten thousand tools come this way. */
 function mapMembers(value: JsonObject, map: (member: unknown, key: string) => unknown): JsonObject {
-  let isChanged = false;
-  const members = Object.entries(value).map(([key, member]) => {
-    const mapped = map(member, key);
-    isChanged ||= mapped !== member;
-    return [key, mapped] as const;
-  });
-  return isChanged ? Object.fromEntries(members) : value;
+  const keys = Object.keys(value);
+  const mapped = keys.map((key) => map(value[key], key));
+  return mapped.every((member, n) => member === value[keys[n] ?? ""])
+    ? value
+    : Object.fromEntries(keys.map((key, n) => [key, mapped[n]]));
 }

@@ -78,7 +78,9 @@ async function relayToolCall(target: UpstreamTarget, call: ModernCall): Promise<
 
 /** Headers of tools that are not listed MUST pass untouched (2026-07-28, custom headers). */
 function inboundParamHeaders(headers: Headers): Record<string, string> {
-  return Object.fromEntries([...headers].filter(([name]) => name.startsWith(PARAM_HEADER_PREFIX)));
+  // Their names alone: the platform makes a pair for each header that is read with its value.
+  const names = [...headers.keys()].filter((name) => name.startsWith(PARAM_HEADER_PREFIX));
+  return Object.fromEntries(names.map((name) => [name, headers.get(name) ?? ""]));
 }
 
 async function finish(

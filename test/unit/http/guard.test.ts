@@ -286,10 +286,10 @@ describe("preflight()", () => {
 
 /** The headers that an answer gets, which has one already. */
 function corsHeaders(policy: GuardPolicy, url: string, origin?: string): Record<string, string> {
-  const headers = new Headers({ Vary: "Accept" });
+  const response = new Response(null, { headers: { Vary: "Accept" } });
   const sent = origin === undefined ? {} : { Origin: origin };
-  addCors(new Request(url, { headers: sent }), headers, policy);
-  return Object.fromEntries(headers);
+  addCors(new Request(url, { headers: sent }), response, policy);
+  return Object.fromEntries(response.headers);
 }
 
 describe("addCors()", () => {

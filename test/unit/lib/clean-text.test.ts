@@ -33,6 +33,18 @@ describe("cleanText()", () => {
     expect(cleanText("ab cd", 4)).toBe("ab…");
   });
 
+  test("does the same to plain text whether it looks through it or not", ({ expect }) => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom("a", "Z", "0", "<", "~", " "), maxLength: 90 }),
+        (text) => {
+          // What is removed again makes it look.
+          expect(cleanText(text)).toBe(cleanText(`${text}\u200B`));
+        },
+      ),
+    );
+  });
+
   test("leaves one visible line of any text, and does no more to it the second time", ({
     expect,
   }) => {
