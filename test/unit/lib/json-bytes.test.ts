@@ -3,6 +3,7 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
+import { parseLossless } from "../../../src/lib/lossless-json.ts";
 import { jsonBytes } from "../../../src/lib/json-bytes.ts";
 
 function written(value: unknown): number {
@@ -44,5 +45,10 @@ describe("jsonBytes()", () => {
   test("nests as deep as an upstream may", ({ expect }) => {
     const deep: unknown = JSON.parse(`${"[".repeat(1000)}${"]".repeat(1000)}`);
     expect(jsonBytes(deep)).toBe(2000);
+  });
+
+  test("takes numbers with their text as JSON does", ({ expect }) => {
+    const value = parseLossless('{"a":[1.0,1e400],"b":12345678901234567890}');
+    expect(jsonBytes(value)).toBe(written(value));
   });
 });

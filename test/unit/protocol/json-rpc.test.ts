@@ -3,13 +3,17 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
+import { parseLossless } from "../../../src/lib/lossless-json.ts";
 import {
   errorReply,
+  idKey,
   isRequestId,
+  lengthOfId,
   notification,
   parseMessage,
   readableId,
   replyOf,
+  type RequestId,
   respond,
 } from "../../../src/protocol/json-rpc.ts";
 
@@ -127,4 +131,64 @@ test("absent members stay absent on the wire", ({ expect }) => {
   expect(Object.keys(notification("n"))).toEqual(["jsonrpc", "method"]);
   expect(notification("n", { a: 1 })).toEqual({ jsonrpc: "2.0", method: "n", params: { a: 1 } });
   expect(Object.keys(errorReply(-1, "m").error)).toEqual(["code", "message"]);
+});
+
+function idIn(text: string): RequestId {
+  const id = readableId(parseLossless(`{"id":${text}}`));
+  if (id === undefined) throw new Error(`${text} is no id`);
+  return id;
+}
+
+describe("ids of any size", () => {
+  test.for([
+    ["1", "1.0", "10e-1"],
+    ["1187654321098765433", "1187654321098765433.0"],
+    ["1e400", "10e399"],
+    ["0", "-0", "-0.0"],
+    ["1.5", "1.50"],
+  ])("%s is equal to the other texts of its number", (texts, { expect }) => {
+    expect(new Set(texts.map((text) => idKey(idIn(text)))).size).toBe(1);
+  });
+
+  test("differ in any digit, and from every string", ({ expect }) => {
+    const texts = ["1187654321098765433", "1187654321098765434", '"1187654321098765433"', '"1e0"'];
+    expect(new Set([...texts, "1"].map((text) => idKey(idIn(text)))).size).toBe(5);
+  });
+
+  test("come back as they were", ({ expect }) => {
+    for (const text of ["123456789012345678", "1.0", "1e400", "-0", "1.5", '"\\"\\\\"']) {
+      const response = JSON.stringify(respond(idIn(text), { result: {} }));
+      expect(response).toBe(`{"jsonrpc":"2.0","id":${text},"result":{}}`);
+    }
+  });
+
+  test("have the length of their text", ({ expect }) => {
+    const lengths = ["12345678901234567890", '"abc"', "7", "1.0"].map((text) =>
+      lengthOfId(idIn(text)),
+    );
+    expect([...lengths, lengthOfId({}), lengthOfId(undefined)]).toEqual([20, 3, 1, 3, 0, 0]);
+  });
+});
+
+function withCode(code: string): unknown {
+  const error = `{"code":${code},"message":"m","data":[1.0]}`;
+  return parseMessage(parseLossless(`{"jsonrpc":"2.0","id":1.0,"error":${error}}`))?.message;
+}
+
+describe("the code of an error", () => {
+  test.for(["-32601", "-32601.0", "-326010e-1"])(
+    "%s is a JavaScript number",
+    (code, { expect }) => {
+      expect(JSON.stringify(withCode(code))).toBe(
+        '{"jsonrpc":"2.0","id":1.0,"error":{"code":-32601,"message":"m","data":[1.0]}}',
+      );
+    },
+  );
+
+  test.for(["1e400", "12345678901234567890", "1.50"])(
+    "%s makes the message invalid",
+    (code, { expect }) => {
+      expect(withCode(code)).toBeUndefined();
+    },
+  );
 });

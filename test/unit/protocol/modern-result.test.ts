@@ -2,6 +2,7 @@
 
 import { describe, test } from "vitest";
 
+import { parseLossless } from "../../../src/lib/lossless-json.ts";
 import { completeModernResult } from "../../../src/protocol/modern-result.ts";
 
 const stamps = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
@@ -31,6 +32,12 @@ describe("completeModernResult()", () => {
       method: "resources/read",
       result: { contents: [], resultType: "complete", ttlMs: 5000, cacheScope: "public" },
       expected: { contents: [], resultType: "complete", ttlMs: 5000, cacheScope: "public" },
+    },
+    {
+      name: "keeps a ttl with its text",
+      method: "prompts/list",
+      result: { ttlMs: parseLossless("60000.0"), cacheScope: "public" },
+      expected: { ...stamps, ttlMs: parseLossless("60000.0"), cacheScope: "public" },
     },
     {
       name: "keeps a ttl of 0",

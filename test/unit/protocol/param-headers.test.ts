@@ -3,6 +3,8 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
+import { parseLossless } from "../../../src/lib/lossless-json.ts";
+import type { JsonObject } from "../../../src/protocol/json-rpc.ts";
 import {
   checkParamHeaders,
   type ParamBinding,
@@ -207,5 +209,29 @@ describe("paramHeaders()", () => {
         expect(checkParamHeaders(two, new Headers(paramHeaders(two, args)), args)).toBeUndefined();
       }),
     );
+  });
+});
+
+function argsOf(text: string): JsonObject {
+  return parseLossless(`{"in":{"x":${text}}}`) as JsonObject;
+}
+
+describe("a number that JavaScript cannot hold", () => {
+  test.for(["1187654321098765433", "1.0", "1e400", "-0"])(
+    "has %s as its header",
+    (text, { expect }) => {
+      expect(paramHeaders(bindings, argsOf(text))).toEqual([["mcp-param-x", text]]);
+    },
+  );
+
+  test.for([
+    { argument: "1187654321098765433", header: "1187654321098765433.0", isGood: true },
+    { argument: "1187654321098765433", header: "1187654321098765434", isGood: false },
+    { argument: "42.0", header: "42", isGood: true },
+    { argument: "-0", header: "0", isGood: true },
+    { argument: "1e400", header: "1e401", isGood: false },
+  ])("$argument agrees with $header: $isGood", ({ argument, header, isGood }, { expect }) => {
+    const headers = new Headers({ "Mcp-Param-X": header });
+    expect(checkParamHeaders(bindings, headers, argsOf(argument)) === undefined).toBe(isGood);
   });
 });

@@ -2,6 +2,7 @@
 
 import { describe, test } from "vitest";
 
+import { parseLossless as parse } from "../../../src/lib/lossless-json.ts";
 import { classify } from "../../../src/protocol/classify.ts";
 import {
   CAPABILITIES,
@@ -120,8 +121,15 @@ const ENVELOPE: readonly Member[] = [
   {
     path: "params._meta.progressToken",
     put: (progressToken) => envelopeWith({ progressToken }),
-    good: ["", "p", 0, -1, 2 ** 53],
-    bad: [null, true, 1.5, [], {}],
+    good: [
+      "",
+      "p",
+      0,
+      -1,
+      2 ** 53,
+      ...["1.0", "1e400", "12345678901234567890"].map((text) => parse(text)),
+    ],
+    bad: [null, true, 1.5, [], {}, parse("1.50"), parse("1e-400")],
   },
 ];
 

@@ -4,14 +4,17 @@ import * as fc from "fast-check";
 import { describe, onTestFinished, test, vi } from "vitest";
 
 import { toBase64Url } from "../../../src/lib/base64url.ts";
+import { parseLossless } from "../../../src/lib/lossless-json.ts";
 import { importKey, keyId, type Keyring, seal } from "../../../src/lib/seal.ts";
 import { LEGACY_REVISIONS } from "../../../src/protocol/revisions.ts";
 import type { ClientFacts } from "../../../src/sessions/dispatch.ts";
 import {
   boundFacts,
   mintSessionId,
+  readClaims,
   readSessionId,
   type SessionClaims,
+  writeClaims,
 } from "../../../src/sessions/session-id.ts";
 import { SessionKeys } from "../../../src/endpoint/keyring.ts";
 
@@ -256,4 +259,18 @@ describe("boundFacts()", () => {
       }),
     );
   });
+});
+
+test("claims with any numbers are the same in the id, and at the session's object", async ({
+  expect,
+}) => {
+  const odd = parseLossless('{"x":[1e400,1.0,12345678901234567890]}') as ClientFacts["clientInfo"];
+  const client = { ...CLIENT, capabilities: odd, clientInfo: odd };
+  const claims = { ...CLAIMS, client };
+  const read = await readSessionId(keys, await mintSessionId(ring, claims), NOW);
+  for (const one of [read, readClaims(writeClaims(claims))]) {
+    expect(JSON.stringify(one?.client)).toBe(JSON.stringify(client));
+    expect(one).toMatchObject({ ...CLAIMS, client: { revision: CLIENT.revision } });
+  }
+  expect(() => readClaims("{}")).toThrow(TypeError);
 });
