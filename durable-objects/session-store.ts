@@ -36,11 +36,12 @@ export class SessionStore {
   constructor(storage: DurableObjectStorage, onFirst: () => void) {
     this.#storage = storage;
     this.#onFirst = onFirst;
-    this.#deletedUntil = this.#get(DELETED) as number | undefined;
     const found = readStored(this.#get(SESSION)) as StoredSession | undefined;
     // A row of another layout is ignored: the session id describes the session.
     this.#known = found?.principal === undefined ? undefined : found;
     this.#isSaved = this.#known !== undefined;
+    // The tombstone has replaced the session.
+    if (!this.#isSaved) this.#deletedUntil = this.#get(DELETED) as number | undefined;
   }
 
   /** The session, saved or not. */
