@@ -16,6 +16,7 @@ import { freePort } from "../test/support/free-port.ts";
 import { measureCatalog } from "./measure-catalog.mjs";
 import { measureEvaluation } from "./measure-evaluation.mjs";
 import { measureFanOut } from "./measure-fan-out.mjs";
+import { measureIdleStreams } from "./measure-idle.mjs";
 import { openSession, post } from "./measure-post.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -25,6 +26,8 @@ const MEMORY = "/dev/shm";
 const scratch = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "edgeway-measure-"));
 const buildBundle = (/** @type {string} */ folder, /** @type {"minified" | "readable"} */ style) =>
   bundleWorker(`${root}wrangler.toml`, folder, style).path;
+/** The name of the gateway in workerd. */
+const WORKER = "main";
 const START_RUNS = 11;
 const EMPTY_WORKER = `export default { fetch: () => new Response("ok") };
 import { DurableObject } from "cloudflare:workers";
@@ -34,11 +37,8 @@ export class RegistryObject extends DurableObject {}
 export class FeedObject extends DurableObject {}
 export class FanOutObject extends DurableObject {}
 export class BridgeObject extends DurableObject {}`;
-const IDLE_STREAMS = 200;
 /** Who hear of one update: legacy sessions, and as many modern listeners. */
 const SUBSCRIBERS = [10, 100, 1000];
-/** Time for the sessions to hand their watch over, and for the platform to let their objects go. */
-const FALL_ASLEEP_MS = 25_000;
 
 try {
   const bundle = readFileSync(buildBundle(scratch, "minified"));
@@ -63,11 +63,9 @@ try {
     print(name, `${mib(before)} before, ${mib(peak)} at the most`);
   }
 
-  const { awake, asleep } = await measureIdleStreams();
-  print(
-    `Memory of an idle stream, of ${IDLE_STREAMS}`,
-    `${kibEach(awake)} while its session is awake, ${kibEach(asleep)} when it sleeps`,
-  );
+  for (const [name, kib] of await measureIdleStreams(startWithFixture, WORKER)) {
+    print(name, `${kib.toFixed(1)} KiB`);
+  }
 
   let pid = 0;
   const listed = await measureCatalog(
@@ -100,10 +98,6 @@ function kib(/** @type {number} */ bytes) {
   return `${(bytes / 1024).toFixed(1)} KiB`;
 }
 
-function kibEach(/** @type {number} */ mebibytes) {
-  return `${((mebibytes * 1024) / IDLE_STREAMS).toFixed(0)} KiB`;
-}
-
 function mib(/** @type {number} */ value) {
   return `${value.toFixed(0)} MiB`;
 }
@@ -130,11 +124,11 @@ async function startWorkerd(
     `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
-    (name = "main", worker = .worker),
+    (name = "${WORKER}", worker = .worker),
     (name = "disk", disk = (path = "${disk}", writable = true)),
     (name = "internet", network = (allow = ["public", "private", "local"])),
   ],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "${WORKER}")],
 );
 const worker :Workerd.Worker = (
   modules = [(name = "index.js", esModule = embed "${script}")],
@@ -162,17 +156,31 @@ const worker :Workerd.Worker = (
 `,
   );
   const origin = `http://127.0.0.1:${port}`;
-  const startedAt = performance.now();
   // Its log has a line for each call, which nobody reads here.
   /** @type {["ignore", "ignore", "inherit"]} */
   const stdio = ["ignore", "ignore", "inherit"];
-  const child = spawn(bin("workerd"), ["serve", "--experimental", config], { stdio });
+  const inspector = `127.0.0.1:${await freePort()}`;
+  const args = ["serve", "--experimental", `--inspector-addr=${inspector}`, config];
+  const startedAt = performance.now();
+  const child = spawn(bin("workerd"), args, { stdio });
   while (!(await isServing(`${origin}/health`))) {
     if (performance.now() - startedAt > 10_000) throw new Error("workerd did not start");
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   const startMs = performance.now() - startedAt;
-  return { origin, startMs, pid: child.pid ?? 0, stop: () => child.kill("SIGKILL") };
+  const stop = () => child.kill("SIGKILL");
+  return { origin, inspector, startMs, pid: child.pid ?? 0, stop };
+}
+
+/** The gateway in front of the fixture server; both end together. */
+async function startWithFixture(/** @type {Record<string, string>} */ vars = {}) {
+  const port = await freePort();
+  const fixture = spawn(bin("node"), [`${root}test/fixture-server/main.ts`, String(port)]);
+  const url = `http://localhost:${port}/mcp`;
+  const servers = { MCP_SERVERS: JSON.stringify({ fixture: { url } }) };
+  const worker = await startWorkerd("index.js", { ...servers, ...vars });
+  const stop = () => [worker.stop(), fixture.kill()];
+  return { ...worker, stop };
 }
 
 async function isServing(/** @type {string} */ url) {
@@ -197,12 +205,7 @@ async function measureStarts() {
 
 /** Progress events of 64 KiB in a legacy session; the reader sleeps for 3 s, then reads it all. */
 async function measureStalledStream(/** @type {number} */ megabytes) {
-  const port = await freePort();
-  const fixture = spawn(bin("node"), [`${root}test/fixture-server/main.ts`, String(port)]);
-  const url = `http://localhost:${port}/mcp`;
-  const worker = await startWorkerd("index.js", {
-    MCP_SERVERS: JSON.stringify({ fixture: { url } }),
-  });
+  const worker = await startWithFixture();
   try {
     const session = await openSession(worker.origin);
     const before = memoryMib(worker.pid);
@@ -226,45 +229,11 @@ async function measureStalledStream(/** @type {number} */ megabytes) {
     return { before, peak };
   } finally {
     worker.stop();
-    fixture.kill();
-  }
-}
-
-/** Sessions that each have a GET stream open and nothing to say, in MiB more than before them. */
-async function measureIdleStreams() {
-  const port = await freePort();
-  const fixture = spawn(bin("node"), [`${root}test/fixture-server/main.ts`, String(port)]);
-  const url = `http://localhost:${port}/mcp`;
-  const worker = await startWorkerd("index.js", {
-    MCP_SERVERS: JSON.stringify({ fixture: { url } }),
-  });
-  const abort = new AbortController();
-  try {
-    await openSession(worker.origin);
-    const before = memoryMib(worker.pid);
-    const accept = { Accept: "text/event-stream" };
-    for (let count = 0; count < IDLE_STREAMS; count++) {
-      const headers = { ...(await openSession(worker.origin)), ...accept };
-      const response = await fetch(`${worker.origin}/mcp`, { headers, signal: abort.signal });
-      if (!response.ok) throw new Error(`A stream was refused with ${response.status}`);
-      void drain(response);
-    }
-    const awake = memoryMib(worker.pid) - before;
-    await new Promise((resolve) => setTimeout(resolve, FALL_ASLEEP_MS));
-    return { awake, asleep: memoryMib(worker.pid) - before };
-  } finally {
-    abort.abort();
-    worker.stop();
-    fixture.kill();
   }
 }
 
 async function measureUpdates(/** @type {number} */ count) {
-  const port = await freePort();
-  const fixture = spawn(bin("node"), [`${root}test/fixture-server/main.ts`, String(port)]);
-  const url = `http://localhost:${port}/mcp`;
-  const worker = await startWorkerd("index.js", {
-    MCP_SERVERS: JSON.stringify({ fixture: { url } }),
+  const worker = await startWithFixture({
     LIMITS: JSON.stringify({
       requestsPerMinute: 1_000_000,
       listenStreamsPerPrincipal: 10_000,
@@ -277,13 +246,7 @@ async function measureUpdates(/** @type {number} */ count) {
     return await measureFanOut(worker.origin, count);
   } finally {
     worker.stop();
-    fixture.kill();
   }
-}
-
-/** Reads on, as a client does. */
-async function drain(/** @type {Response} */ response) {
-  await response.body?.pipeTo(new WritableStream()).catch(() => undefined);
 }
 
 function memoryMib(/** @type {number} */ pid) {

@@ -1,7 +1,8 @@
 /**
- * Limits the open streams of one person, and the running requests that may become streams. The limit of a
- * session does not bound a person: `GET /sse` opens a new session each time, and `initialize` costs
- * nothing. Each isolate counts for itself.
+ * Limits the open streams, and the running requests that may become streams: of one person, and of everybody in
+ * this isolate. The limit of a session does not bound a person: `GET /sse` opens a new session each time,
+ * and `initialize` costs nothing. The limit of the isolate is its memory: beyond that, the platform would end
+ * the isolate, and all of its streams with it. Each isolate counts for itself.
  */
 
 import { endable } from "../lib/endable.ts";
@@ -13,26 +14,39 @@ import { rpcError } from "./answers.ts";
 
 const RETRY_AFTER_SECONDS = 5;
 
-const places = new TimedLeases<undefined>();
+/** GET and POST are counted separately, so that open streams never block calls and answers. */
+const places = { GET: new TimedLeases<undefined>(), POST: new TimedLeases<undefined>() };
+
+type StreamLimits = Pick<Limits, "streamsPerPerson" | "streamsPerIsolate">;
 
 /**
- * Answers a request in one of its person's places, which is held until the answer has ended. GET and
- * POST are counted separately, so that open streams never block a person's calls and answers.
+ * Answers a request in one of its person's places, which is held until the answer has ended.
  *
- * @param answer called unless the person has no place left.
- * @returns the answer, or a 429 with `Retry-After`.
+ * @param answer called unless there is no place left.
+ * @returns the answer, or a refusal with `Retry-After`: 429 for the person's limit, 503 for the isolate's.
  */
 export async function inStreamPlace(
   { method }: Request,
   person: string,
-  { streamsPerPerson }: Pick<Limits, "streamsPerPerson">,
+  { streamsPerPerson, streamsPerIsolate }: StreamLimits,
   answer: () => Promise<Response>,
 ): Promise<Response> {
   // DELETE makes room, and all other methods are refused later.
   if (method !== "GET" && method !== "POST") return answer();
-  const holder = `${method} ${person}`;
-  if (places.held(holder).length >= streamsPerPerson) return tooMany(streamsPerPerson);
-  const leave = places.take(holder, undefined);
+  const taken = places[method];
+  if (taken.held(person).length >= streamsPerPerson) {
+    return refuse(
+      429,
+      `More than ${streamsPerPerson} streams of one person at once; close some, or`,
+    );
+  }
+  if (taken.taken() >= streamsPerIsolate) {
+    return refuse(
+      503,
+      `This instance of the gateway holds ${streamsPerIsolate} streams, its limit;`,
+    );
+  }
+  const leave = taken.take(person, undefined);
   let isHeld = false;
   try {
     const response = await answer();
@@ -47,9 +61,9 @@ export async function inStreamPlace(
   }
 }
 
-function tooMany(most: number): Response {
-  const message = `More than ${most} streams of one person at once; close some, or come back in ${RETRY_AFTER_SECONDS} s`;
+function refuse(status: 429 | 503, sentence: string): Response {
+  const message = `${sentence} come back in ${RETRY_AFTER_SECONDS} s`;
   const data = { reason: "overloaded", retryAfter: RETRY_AFTER_SECONDS };
   const error = { code: ErrorCode.Transport, message, data };
-  return rpcError(429, error, undefined, { "Retry-After": String(RETRY_AFTER_SECONDS) });
+  return rpcError(status, error, undefined, { "Retry-After": String(RETRY_AFTER_SECONDS) });
 }

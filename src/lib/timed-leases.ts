@@ -14,6 +14,16 @@ interface Lease<T> {
 export class TimedLeases<T> {
   readonly #leases = new Map<string, Set<Lease<T>>>();
   #sweptAt = Number.NEGATIVE_INFINITY;
+  #taken = 0;
+
+  /**
+   * @param now milliseconds since 1970.
+   * @returns the number of places that all holders have together.
+   */
+  taken(now: () => number = () => Date.now()): number {
+    this.#sweep(now());
+    return this.#taken;
+  }
 
   /**
    * @param now milliseconds since 1970.
@@ -30,7 +40,7 @@ export class TimedLeases<T> {
     const renew = (): void => {
       lease.expiresAt = now() + LEASE_MS;
       // An isolate that was stopped for a while finds the lease swept.
-      this.#leases.set(holder, (this.#leases.get(holder) ?? new Set()).add(lease));
+      this.#add(holder, lease);
     };
     renew();
     // The timer belongs to the request, and ends with it.
@@ -49,9 +59,17 @@ export class TimedLeases<T> {
     }
   }
 
+  #add(holder: string, lease: Lease<T>): void {
+    const leases = this.#leases.get(holder) ?? new Set();
+    if (leases.has(lease)) return;
+
+    this.#leases.set(holder, leases.add(lease));
+    this.#taken += 1;
+  }
+
   #drop(holder: string, lease: Lease<T>): void {
     const leases = this.#leases.get(holder);
-    leases?.delete(lease);
+    if (leases?.delete(lease) === true) this.#taken -= 1;
     if (leases?.size === 0) this.#leases.delete(holder);
   }
 }

@@ -156,6 +156,11 @@ export const LIMITS = {
    * application needs one and a few, and an isolate has 128 MiB for everybody.
    */
   streamsPerPerson: { default: 500, min: 1, max: 100_000 },
+  /**
+   * The same of everybody, in each isolate: an idle stream takes 22 KiB of its 128 MiB, so twice this
+   * number, with GET and with POST, take half of it.
+   */
+  streamsPerIsolate: { default: 1500, min: 1, max: 100_000 },
   /** Of all principals, in each isolate. */
   requestsPerMinutePerServer: { default: 60_000, min: 1, max: 10_000_000 },
   /** In each isolate; a server that hangs must not use up the memory of the others. */
