@@ -12,7 +12,7 @@ export interface Workerd extends Program {
   readonly origins: readonly string[];
   /** From the start of the process to its first answer. */
   readonly startMs: number;
-  /** Where a debugger may attach. */
+  /** Where a debugger may attach, if `letDebuggersAttach` was called before. */
   readonly inspector: string;
   /** To start it once more, on what it has stored. */
   readonly place: Place;
@@ -23,6 +23,16 @@ export interface Place {
   /** Of each Worker, and of the inspector. */
   readonly ports: readonly number[];
   readonly folder: string;
+}
+
+let hasInspector = false;
+
+/**
+ * From now on, a debugger may attach to what is started. Nobody may otherwise, as on the platform: workerd
+ * keeps every line of the log for a debugger that may come, which costs far more than to write it.
+ */
+export function letDebuggersAttach(): void {
+  hasInspector = true;
 }
 
 /**
@@ -39,7 +49,8 @@ export async function startWorkerd(
   writeFileSync(config, workerdConfig(workers, ports, folder));
   const origins = workers.map((_, index) => `http://localhost:${ports[index]}`);
   const startedAt = performance.now();
-  const args = ["serve", "--experimental", `--inspector-addr=${inspector}`, config];
+  const debugging = hasInspector ? [`--inspector-addr=${inspector}`] : [];
+  const args = ["serve", "--experimental", ...debugging, config];
   const program = await startProgram(bin("workerd"), args, `${origins[0]}/health`);
   return {
     ...program,

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { openLoad } from "../machinery/load.ts";
 import { legacyCall, modernCall, openSession } from "../machinery/mcp.ts";
 import { bundles, useReadableGateway } from "../machinery/servers.ts";
+import { letDebuggersAttach } from "../machinery/workerd.ts";
 import { type CallRow, WAYS } from "../rows/calls.ts";
 import { type CallFrame, profileOf } from "./inspector.ts";
 import { type Place, whereTimeGoes } from "./where-time-goes.ts";
@@ -27,6 +28,7 @@ export async function profileRow(row: string): Promise<string> {
   const [ours] = way.contenders;
   if (ours === undefined) throw new Error(`${row} has nobody to profile`);
   useReadableGateway();
+  letDebuggersAttach();
   const server = await ours.start();
   try {
     const askings = [];
