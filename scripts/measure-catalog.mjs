@@ -51,8 +51,11 @@ async function listAll(origin) {
         params: { _meta: META, ...(cursor === undefined ? {} : { cursor }) },
       },
     );
+    const text = await response.text();
+    // An answer that takes more than a second is an event of a stream.
+    const [, event = text] = /^data: (.+)$/m.exec(text) ?? [];
     /** @type {{ result: { tools: unknown[], nextCursor?: string } }} */
-    const { result } = JSON.parse(await response.text());
+    const { result } = JSON.parse(event);
     count += result.tools.length;
     cursor = result.nextCursor;
     if (firstMs === 0) firstMs = performance.now() - startedAt;

@@ -24,7 +24,7 @@ declare global {
 
 /**
  * A text seldom has such a number, so it is parsed as it is, at no cost but the scan. Where it has one, they
- * are put into the tree in a second walk: a reviver with the source text takes four times as long.
+ * are put into the tree in a second walk: a reviver with the source text takes three times as long.
  *
  * @param inexact of the scan of this text, if the caller has made one.
  * @throws SyntaxError for text that is not JSON.
