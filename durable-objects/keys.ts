@@ -9,14 +9,15 @@ import { SessionKeys } from "../src/endpoint/keyring.ts";
 import { fromBase64Url } from "../src/lib/base64url.ts";
 import { registryIn } from "./ports.ts";
 
-let session: { readonly config: Config; readonly keys: SessionKeys } | undefined;
+const session = new WeakMap<Config, SessionKeys>();
 const signIn = new WeakMap<Config, AuthSecrets>();
 
 /** For session ids. */
 export function sessionKeysOf(env: Env, config: Config): SessionKeys {
-  if (session?.config === config) return session.keys;
+  const known = session.get(config);
+  if (known !== undefined) return known;
   const keys = new SessionKeys(async () => config.sessionKeys ?? registryIn(env).sessionKeys());
-  session = { config, keys };
+  session.set(config, keys);
   return keys;
 }
 

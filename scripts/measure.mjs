@@ -5,8 +5,7 @@
  */
 
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -18,12 +17,11 @@ import { measureEvaluation } from "./measure-evaluation.mjs";
 import { measureFanOut } from "./measure-fan-out.mjs";
 import { measureIdleStreams } from "./measure-idle.mjs";
 import { openSession, post } from "./measure-post.mjs";
+import { makeScratchFolder } from "./scratch-folder.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const bin = (/** @type {string} */ name) => `${root}node_modules/.bin/${name}`;
-/** In memory where the system has such a place, as in the benchmark: a disk is not what is measured. */
-const MEMORY = "/dev/shm";
-const scratch = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), "edgeway-measure-"));
+const scratch = makeScratchFolder("edgeway-measure-");
 const buildBundle = (/** @type {string} */ folder, /** @type {"minified" | "readable"} */ style) =>
   bundleWorker(`${root}wrangler.toml`, folder, style).path;
 /** The name of the gateway in workerd. */

@@ -121,8 +121,8 @@ class Reader {
     if (!Array.isArray(items)) {
       throw new UpstreamError(slug, "malformed", `answered ${method} without a list`);
     }
-    const said = isJsonNumber(ttlMs) ? nearest(ttlMs) : -1;
-    if (Number.isInteger(said) && said >= 0) this.#ttlMs = Math.min(this.#ttlMs ?? said, said);
+    const ttl = isJsonNumber(ttlMs) ? nearest(ttlMs) : -1;
+    if (Number.isInteger(ttl) && ttl >= 0) this.#ttlMs = Math.min(this.#ttlMs ?? ttl, ttl);
     this.#isPublic = cacheScope === "public" && this.#isPublic !== false;
     return { items, nextCursor: typeof nextCursor === "string" ? nextCursor : undefined };
   }
