@@ -15,6 +15,7 @@ const RANKS: readonly (readonly string[])[] = [
   ["protocol"],
   ["policy", "observability"],
   ["upstream"],
+  ["accounts"],
   ["endpoint"],
   ["catalog", "sessions"],
   ["relay"],
@@ -28,7 +29,7 @@ const RANKS: readonly (readonly string[])[] = [
 /** Sign-in stands beside the relay: neither knows the other, and `http` and `app` know both. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   auth: ["lib", "protocol", "policy", "observability"],
-  pages: ["lib", "protocol", "policy", "observability", "auth"],
+  pages: ["lib", "protocol", "policy", "observability", "auth", "accounts"],
 };
 const KNOWS_ALL = ["http", "config", "app"];
 

@@ -1,0 +1,59 @@
+/**
+ * The port to what keeps the credentials of one server: asked when a request is sent, not when it is
+ * queued. Implemented by the vault of the person who calls (`src/accounts`).
+ */
+
+import type { BearerChallenge } from "../protocol/bearer-challenge.ts";
+
+export interface Credentials {
+  current(): Promise<Credential>;
+  /**
+   * The server has answered 401 to this credential, so that the request did not run.
+   *
+   * @returns a newer credential, with which the request may be sent once more, or what is needed.
+   */
+  refused(
+    credential: UsableCredential,
+    challenge: BearerChallenge | undefined,
+  ): Promise<Credential>;
+  /** The server has answered 403 with `insufficient_scope` (RFC 6750 section 3.1). */
+  lacking(credential: UsableCredential, challenge: BearerChallenge): Promise<AccountNeed>;
+}
+
+/** Plain data. */
+export type Credential = UsableCredential | AccountNeed;
+
+export interface UsableCredential {
+  readonly kind: "use";
+  /** The account at the server. Sessions, lists and watches of one account are of no use to another. */
+  readonly accountId: string;
+  /** Grows with each refresh. */
+  readonly generation: number;
+  readonly header: string;
+  /** Secret: it goes into the request to the server, and nowhere else. */
+  readonly value: string;
+}
+
+/** What has to happen before the server can be used. */
+export interface AccountNeed {
+  readonly kind: "need";
+  readonly need:
+    /** The person has to connect an account, or to connect it again. */
+    | "connect"
+    /** The account has to allow more. */
+    | "scope"
+    /** Only the operator can help. */
+    | "operator"
+    /** The authorization server is not available; `until` says when it is tried again. */
+    | "later"
+    /** The account is connected, and the server refuses it for good: a new login would not help. */
+    | "forbidden";
+  /** A code of our own, for the log and for pages. */
+  readonly reason: string;
+  /** The account that was refused, if there is one: its lists are still shown. */
+  readonly accountId?: string;
+  /** The handle of the link that repairs it: `/connect/<slug>?e=<ask>`. */
+  readonly ask?: string;
+  /** Milliseconds since 1970. */
+  readonly until?: number;
+}
