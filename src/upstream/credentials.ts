@@ -6,6 +6,13 @@
 import type { BearerChallenge } from "../protocol/bearer-challenge.ts";
 
 export interface Credentials {
+  /**
+   * The account whose lists, sessions and watches the caller has, whether or not it can be used now. It is
+   * read from what is stored: no server is asked, so that lists never wait for a vendor.
+   *
+   * @returns `undefined` while no account is connected.
+   */
+  account(): Promise<string | undefined>;
   current(): Promise<Credential>;
   /**
    * The server has answered 401 to this credential, so that the request did not run.

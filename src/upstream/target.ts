@@ -1,6 +1,7 @@
 /** One configured upstream server, resolved: its address, its headers and its limits. */
 
 import type { Era } from "../protocol/revisions.ts";
+import type { Credentials } from "./credentials.ts";
 
 export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 
@@ -13,6 +14,8 @@ export interface UpstreamTarget {
   readonly isOverNetwork?: boolean;
   /** The operator's headers with secrets filled in; sent on every request, logged never. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Of a server that knows its callers by an account; asked for each request. */
+  readonly credentials?: Credentials;
   readonly transport: "auto" | "streamable-http" | "sse";
   readonly era: "auto" | Era;
   /** For one call without a message of the server, in milliseconds. */
