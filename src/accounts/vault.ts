@@ -5,6 +5,7 @@
 
 import type { AccountNeed, Credential } from "../upstream/credentials.ts";
 import type { BearerChallenge } from "../protocol/bearer-challenge.ts";
+import type { RegistrationWay } from "./settings.ts";
 
 /** A person's vault holds their own accounts; the shared one, what an operator connected for all. */
 export type VaultOwner =
@@ -92,7 +93,13 @@ export type ConnectOffer =
   | {
       readonly kind: "oauth";
       readonly issuer: string;
+      /** Where the browser is going to be sent: not always a place of the issuer's own host. */
+      readonly authorizationEndpoint: string;
       readonly scopes: readonly string[];
+      /** How the gateway is known there. */
+      readonly registration: RegistrationWay;
+      /** The attempts of the last hour from which the browser did not come back. */
+      readonly unanswered: number;
       readonly account?: AccountSummary;
       /** The link was for this person, and has not ended. */
       readonly isAsked: boolean;
@@ -104,7 +111,7 @@ export type ConnectOffer =
       readonly account?: AccountSummary;
     };
 
-/** A code of our own, with what its sentence needs. */
+/** A code of our own (`src/accounts/trouble.ts`), with what its sentence needs. */
 export interface ConnectProblem {
   readonly code: string;
   readonly detail?: Readonly<Record<string, string>>;
