@@ -34,7 +34,8 @@ export class AuthShardObject extends DurableObject {}
 export class RegistryObject extends DurableObject {}
 export class FeedObject extends DurableObject {}
 export class FanOutObject extends DurableObject {}
-export class BridgeObject extends DurableObject {}`;
+export class BridgeObject extends DurableObject {}
+export class VaultObject extends DurableObject {}`;
 /** Who hear of one update: legacy sessions, and as many modern listeners. */
 const SUBSCRIBERS = [10, 100, 1000];
 
@@ -139,6 +140,7 @@ const worker :Workerd.Worker = (
     (className = "FeedObject", uniqueKey = "feeds", enableSql = true),
     (className = "FanOutObject", uniqueKey = "fan-out", enableSql = true),
     (className = "BridgeObject", uniqueKey = "bridges", enableSql = true),
+    (className = "VaultObject", uniqueKey = "vaults", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "disk"),
   bindings = [
@@ -148,6 +150,7 @@ const worker :Workerd.Worker = (
     (name = "FEEDS", durableObjectNamespace = "FeedObject"),
     (name = "FAN_OUT", durableObjectNamespace = "FanOutObject"),
     (name = "BRIDGES", durableObjectNamespace = "BridgeObject"),
+    (name = "VAULTS", durableObjectNamespace = "VaultObject"),
     ${bindings.join(",\n    ")},
   ],
 );

@@ -5,6 +5,7 @@ import type { FanOutObject } from "../durable-objects/fan-out-object.ts";
 import type { FeedObject } from "../durable-objects/feed-object.ts";
 import type { RegistryObject } from "../durable-objects/registry-object.ts";
 import type { SessionObject } from "../durable-objects/session-object.ts";
+import type { VaultObject } from "../durable-objects/vault-object.ts";
 
 declare global {
   /** The bindings of wrangler.toml. Read in `config.ts`, `app.ts` and the Durable Objects only. */
@@ -20,6 +21,8 @@ declare global {
     readonly FAN_OUT: DurableObjectNamespace<FanOutObject>;
     /** One object, of one name. */
     readonly REGISTRY: DurableObjectNamespace<RegistryObject>;
+    /** One for each person, for what all share, and for each issuer, by name (`durable-objects/vaults.ts`). */
+    readonly VAULTS: DurableObjectNamespace<VaultObject>;
   }
 
   namespace Cloudflare {

@@ -10,10 +10,19 @@ import { sessionKeysOf } from "../durable-objects/keys.ts";
 import { fanOutIn, feedsIn, sessionsIn } from "../durable-objects/ports.ts";
 import { RegistryObject } from "../durable-objects/registry-object.ts";
 import { SessionObject } from "../durable-objects/session-object.ts";
+import { VaultObject } from "../durable-objects/vault-object.ts";
 import { type Backing, createApp } from "./app.ts";
 import type { Config } from "./config/config.ts";
 
-export { AuthShardObject, BridgeObject, FanOutObject, FeedObject, RegistryObject, SessionObject };
+export {
+  AuthShardObject,
+  BridgeObject,
+  FanOutObject,
+  FeedObject,
+  RegistryObject,
+  SessionObject,
+  VaultObject,
+};
 
 let cached: { readonly config: Config; readonly backing: Backing } | undefined;
 

@@ -18,6 +18,8 @@ export interface Vaults {
 }
 
 export interface Vault {
+  /** @returns the account of the server, whether or not it can be used now; no server is asked. */
+  account(slug: string): Promise<string | undefined>;
   /** What the server is to be sent; refreshed first if it is about to end. */
   credential(request: CredentialRequest): Promise<Credential>;
   /** The server demands more than the account allows (403, `insufficient_scope`). */

@@ -79,6 +79,8 @@ export const LIMITS = {
   grantsPerClient: { default: 10, min: 1, max: 1000 },
   /** A token that was revoked is served for this long at the most. */
   bearerCacheSeconds: { default: 5, min: 0, max: 60 },
+  /** An account at a server that was disconnected is used for this long at the most. */
+  credentialCacheSeconds: { default: 5, min: 0, max: 60 },
   /** For each address; the machines of a large client share one. */
   registrationsPerMinute: { default: 20, min: 1, max: 100_000 },
   /** For everybody; above it, only local and well-known applications can register. */

@@ -170,6 +170,8 @@ describe("for purity,", () => {
       "durable-objects/session-host.ts",
       "durable-objects/session-object.ts",
       "durable-objects/session-wiring.ts",
+      "durable-objects/vault-object.ts",
+      "durable-objects/vaults.ts",
       "src/app.ts",
       "src/config/config.ts",
       "src/env.d.ts",

@@ -8,7 +8,7 @@
 import { hashOf, isSame, randomName, randomSecret } from "../../lib/random.ts";
 import type { Sql } from "../../lib/sql.ts";
 import { drawFor, shardName } from "./shards.ts";
-import { Records } from "./records.ts";
+import { Records } from "../../lib/records.ts";
 
 /** `edgeway_sk_`: created by a user. `edgeway_cc_`: issued to a service client for an hour. */
 type KeyKind = "sk" | "cc";

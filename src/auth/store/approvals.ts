@@ -4,7 +4,7 @@
  * the user is asked again.
  */
 
-import { Records } from "./records.ts";
+import { Records } from "../../lib/records.ts";
 
 export interface Approval {
   readonly client: string;

@@ -8,7 +8,7 @@
  * click, waits for that one and gets the same answer.
  */
 
-import { Records } from "./records.ts";
+import { Records } from "../../lib/records.ts";
 
 /** The stage of an attempt: it waits for the person's decision, or for their sign-in. */
 export type Stage = "consent" | "login";

@@ -10,7 +10,7 @@ import {
   auditLine,
   cleanDetail,
 } from "../../observability/audit.ts";
-import { Records } from "./records.ts";
+import { Records } from "../../lib/records.ts";
 
 export interface AuditEntry {
   /** Milliseconds since 1970. */

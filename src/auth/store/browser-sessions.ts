@@ -6,7 +6,7 @@
 import { hashOf, randomSecret } from "../../lib/random.ts";
 import type { Sql } from "../../lib/sql.ts";
 import { drawFor, shardName } from "./shards.ts";
-import { Records } from "./records.ts";
+import { Records } from "../../lib/records.ts";
 
 export interface BrowserSession {
   /** The id of the record, for lists and for ending it; it opens nothing. */

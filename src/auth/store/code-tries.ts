@@ -4,7 +4,7 @@
  * stored, so that waiting for this object to hibernate does not help.
  */
 
-import { Records } from "./records.ts";
+import { Records } from "../../lib/records.ts";
 
 type Row = { since: number; count: number; last: number };
 

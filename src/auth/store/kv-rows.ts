@@ -6,7 +6,7 @@
  * Here a read sees every write, and the two reads that must succeed only once are reservations.
  */
 
-import { Records } from "./records.ts";
+import { Records } from "../../lib/records.ts";
 
 export interface RowOptions {
   /** Seconds since 1970. */

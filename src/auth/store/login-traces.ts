@@ -7,7 +7,7 @@
 
 import { clientOf, isAlone } from "../trace/trace-key.ts";
 import type { LoginStep, LoginTrace, NotedStep, StepKind, TracedStep } from "../trace/trace.ts";
-import { Records } from "./records.ts";
+import { Records } from "../../lib/records.ts";
 
 type TraceRow = { id: number; key: string; started: number; updated: number };
 type StepRow = {

@@ -4,7 +4,7 @@
  */
 
 import { TokenBuckets } from "../../lib/token-bucket.ts";
-import { Records } from "./records.ts";
+import { Records } from "../../lib/records.ts";
 
 /** Keys contain data from strangers. The least recently used one is dropped first. */
 const MAX_BUCKETS = 10_000;

@@ -6,7 +6,7 @@
 import { hashOf, isSame, randomName, randomSecret } from "../../lib/random.ts";
 import type { JwkSet } from "../clients/document-keys.ts";
 import type { Maker } from "./api-keys.ts";
-import { Records } from "./records.ts";
+import { Records } from "../../lib/records.ts";
 
 export interface ServiceClient {
   /** Its client id. No user has one like it (RFC 9700 section 4.15). */

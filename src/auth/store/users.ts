@@ -4,7 +4,7 @@
  */
 
 import type { Identity, IdentityProvider, Standing } from "../identity/provider.ts";
-import { Records } from "./records.ts";
+import { Records } from "../../lib/records.ts";
 
 /**
  * The provider's latest facts about a person; the rights that follow are judged anew each time

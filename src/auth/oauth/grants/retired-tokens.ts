@@ -3,7 +3,7 @@
  * used since, so one of the two is a thief (RFC 9700 section 4.14.2).
  */
 
-import { Records } from "../../store/records.ts";
+import { Records } from "../../../lib/records.ts";
 
 /** As long as the longest grant may last without being used. */
 const KEPT_MS = 366 * 86_400_000;

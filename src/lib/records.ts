@@ -1,6 +1,6 @@
 /** A part of an object: its tables, and the methods on them. */
 
-import type { Sql, SqlValue } from "../../lib/sql.ts";
+import type { Sql, SqlValue } from "./sql.ts";
 
 type Bindings = readonly SqlValue[];
 

@@ -1,0 +1,76 @@
+/**
+ * The credentials of one server, out of the vault of one owner. A value that the vault gave is kept in the
+ * isolate for some seconds, so that a busy client costs a call of the vault every few seconds; it takes
+ * as long until a disconnected account is not used any more. Only values are kept: on Workers, a promise
+ * belongs to the request that made it.
+ */
+
+import type { Credential, Credentials, UsableCredential } from "../upstream/credentials.ts";
+import type { CredentialRequest, VaultOwner, Vaults } from "./vault.ts";
+
+interface Held {
+  readonly accountId: string;
+  readonly credential: UsableCredential | undefined;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+export interface CredentialsOptions {
+  readonly owner: VaultOwner;
+  readonly slug: string;
+  /** How long a value of the vault is used; 0 asks for each request. */
+  readonly cacheSeconds: number;
+}
+
+export function credentialsOf(
+  vaults: Vaults,
+  { owner, slug, cacheSeconds }: CredentialsOptions,
+): Credentials {
+  let held: Held | undefined;
+
+  /** That there is no account is not kept: the person may connect one at any moment. */
+  function hold(accountId: string | undefined, credential?: UsableCredential): void {
+    const until = Date.now() + cacheSeconds * 1000;
+    held = accountId === undefined ? undefined : { accountId, credential, until };
+  }
+
+  function known(): Held | undefined {
+    return held !== undefined && Date.now() < held.until ? held : undefined;
+  }
+
+  async function ask(request: Omit<CredentialRequest, "slug">): Promise<Credential> {
+    const credential = await vaults.of(owner).credential({ slug, ...request });
+    if (credential.kind === "use") hold(credential.accountId, credential);
+    else held = undefined;
+    return credential;
+  }
+
+  return {
+    async account() {
+      const cached = known()?.accountId;
+      if (cached !== undefined) return cached;
+      const accountId = await vaults.of(owner).account(slug);
+      if (known()?.accountId !== accountId) hold(accountId);
+      return accountId;
+    },
+    async current() {
+      return known()?.credential ?? (await ask({}));
+    },
+    async refused({ accountId, generation }, challenge) {
+      const cached = known()?.credential;
+      // Another request was refused before, and the vault has given a newer value since.
+      if (cached !== undefined && isNewer(cached, { accountId, generation })) return cached;
+      const refused = { accountId, generation };
+      return ask({ refused, ...(challenge !== undefined && { challenge }) });
+    },
+    lacking({ accountId, generation }, challenge) {
+      return vaults.of(owner).lacking({ slug, accountId, generation, challenge });
+    },
+  };
+}
+
+type Version = Pick<UsableCredential, "accountId" | "generation">;
+
+function isNewer(known: Version, refused: Version): boolean {
+  return known.accountId !== refused.accountId || known.generation > refused.generation;
+}
