@@ -1,11 +1,16 @@
 /**
  * The one object for values that all isolates share: the keys that seal session ids, the root of the keys
- * of sign-in, and the owner's code where the operator gave none. Each isolate calls it every few minutes,
- * and when the owner signs in.
+ * of sign-in, the keys of identity assertions, and the owner's code where the operator gave none. Each isolate
+ * calls it every few minutes, and when the owner signs in.
  */
 
 import { DurableObject } from "cloudflare:workers";
 
+import {
+  type IdentityKeyStore,
+  type StoredIdentityKey,
+  withIdentityKey,
+} from "../src/accounts/assertion/identity-keys.ts";
 import { OwnerCode } from "../src/auth/identity/owner-code.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { randomSecret } from "../src/lib/random.ts";
@@ -16,6 +21,7 @@ import { rotate, type StoredKey } from "../src/endpoint/key-rotation.ts";
 const DAY_MS = 86_400_000;
 const KEYS = "sessionKeys";
 const AUTH_ROOT = "authRoot";
+const IDENTITY_KEYS = "identityKeys";
 
 export class RegistryObject extends DurableObject<Env> {
   readonly #lifeMs: number;
@@ -51,6 +57,19 @@ export class RegistryObject extends DurableObject<Env> {
     const made = randomSecret();
     kv.put(AUTH_ROOT, made);
     return made;
+  }
+
+  /** The keys of identity assertions, sealed by the Workers: see `IdentityKeyStore`. */
+  identityKeys(): readonly StoredIdentityKey[] {
+    return this.ctx.storage.kv.get<readonly StoredIdentityKey[]>(IDENTITY_KEYS) ?? [];
+  }
+
+  addIdentityKey(
+    ...[key, lost]: Parameters<IdentityKeyStore["addIdentityKey"]>
+  ): readonly StoredIdentityKey[] {
+    const keys = withIdentityKey(this.identityKeys(), key, lost, Date.now());
+    this.ctx.storage.kv.put(IDENTITY_KEYS, keys);
+    return keys;
   }
 
   /** The owner's code: see `OwnerCode`. */

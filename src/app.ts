@@ -4,6 +4,7 @@ import type { Context, Hono, MiddlewareHandler } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 
+import type { IdentityKeys } from "./accounts/assertion/identity-keys.ts";
 import { type AuthBacking, type AuthContext, authContextOf } from "./auth/context/context.ts";
 import { noteProbe } from "./auth/context/tracer.ts";
 import { authenticate } from "./auth/resource/bearer.ts";
@@ -16,6 +17,7 @@ import { token } from "./auth/oauth/endpoints/token.ts";
 import type { Bridges } from "./relay/modern-to-legacy/bridge.ts";
 import { type Config, loadConfig } from "./config/config.ts";
 import type { FrontDoorContext, Sessions } from "./http/front-door.ts";
+import { serveIdentityKeys } from "./http/serve-identity-keys.ts";
 import { addCors, guard, preflight } from "./http/guard.ts";
 import { serveSse, serveSseMessage } from "./http/http-sse.ts";
 import { serveMcp } from "./http/mcp.ts";
@@ -41,6 +43,7 @@ export interface Backing {
   readonly bridges: Bridges;
   readonly keys: SessionKeys;
   readonly auth: AuthBacking;
+  readonly identityKeys: IdentityKeys;
 }
 
 type App = { Bindings: Env; Variables: { config: Config; backing: Backing; auth?: AuthContext } };
@@ -75,6 +78,11 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
   app.all("/.well-known/oauth-authorization-server", signIn(serveMetadata));
   app.all("/.well-known/oauth-protected-resource", signIn(describeResource));
   app.all("/.well-known/oauth-protected-resource/*", signIn(describeResource));
+  app.all("/.well-known/jwks.json", (c) => {
+    const { servers } = c.get("config");
+    const isUsed = [...servers.values()].some(({ identity }) => identity !== undefined);
+    return isUsed ? serveIdentityKeys(c.get("backing").identityKeys, c.req.raw) : noSuchDocument();
+  });
   app.all("/.well-known/*", noSuchDocument);
 
   app.all("/mcp", through(serveMcp));
@@ -157,7 +165,7 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
     if (refusal !== undefined) return refusal;
 
     const { endpoint } = picked;
-    const { auth: _, ...backing } = c.get("backing");
+    const { auth: _, identityKeys: _keys, ...backing } = c.get("backing");
     const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
     const context = { ...backing, request, route, endpoint, limits, principal, waitUntil };
     const response = await inStreamPlace(request, person, limits, () => frontDoor(context));

@@ -6,6 +6,7 @@ import { BridgeObject } from "../durable-objects/bridge-object.ts";
 import { bridgesIn } from "../durable-objects/bridges.ts";
 import { FanOutObject } from "../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../durable-objects/feed-object.ts";
+import { identityKeysOf } from "../durable-objects/identity.ts";
 import { sessionKeysOf } from "../durable-objects/keys.ts";
 import { fanOutIn, feedsIn, sessionsIn } from "../durable-objects/ports.ts";
 import { RegistryObject } from "../durable-objects/registry-object.ts";
@@ -36,6 +37,7 @@ function backingOf(env: Env, config: Config): Backing {
     bridges: bridgesIn(env),
     keys: sessionKeysOf(env, config),
     auth: authOf(env, config),
+    identityKeys: identityKeysOf(env, config),
   };
   cached = { config, backing };
   return backing;

@@ -78,3 +78,14 @@ export function isPersonal({ kind }: ServerAuth): boolean {
 export function needsVault({ kind }: ServerAuth): boolean {
   return kind !== "none" && kind !== "headers";
 }
+
+export const IDENTITY_CLAIMS = ["email", "name", "groups"] as const;
+
+/** A server that is told who calls (`src/accounts/assertion`). */
+export interface IdentitySettings {
+  readonly audience: string;
+  /** What it may know of a person beyond their id. */
+  readonly claims: readonly (typeof IDENTITY_CLAIMS)[number][];
+  /** The header that carries the assertion. */
+  readonly header: string;
+}

@@ -3,6 +3,7 @@
 import * as z from "zod/mini";
 
 import { namedItemsSchema, resolveItems, resourcesSchema } from "./config-items.ts";
+import { identitySchema, resolveIdentity } from "./config-server-identity.ts";
 import { table } from "./config-table.ts";
 import type { Server } from "../endpoint/server.ts";
 import { lazy } from "../lib/lazy.ts";
@@ -30,6 +31,7 @@ export const serverSchema = lazy(() =>
       }),
     ),
     auth: z.optional(oneOf(["none", "headers"])),
+    identity: z.optional(identitySchema()),
     timeoutSeconds: z.optional(
       z
         .number({ error: "must be a number of seconds" })
@@ -91,7 +93,14 @@ export function resolveServer(
     timeoutMs: (entry.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
     maxMessageChars,
   };
-  return { slug, target, prefix: entry.prefix ?? defaultPrefix(slug), ...items };
+  const identity = resolveIdentity(key, entry, endpoint, problems);
+  return {
+    slug,
+    target,
+    prefix: entry.prefix ?? defaultPrefix(slug),
+    ...(identity === undefined ? {} : { identity }),
+    ...items,
+  };
 }
 
 function defaultPrefix(slug: string): string {

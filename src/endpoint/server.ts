@@ -1,6 +1,7 @@
 /** One configured server: its target, and the names and policies of its items. */
 
 import type { ItemPolicy } from "../policy/item-policy.ts";
+import type { IdentitySettings } from "../accounts/settings.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 
 export interface Server {
@@ -9,6 +10,8 @@ export interface Server {
   readonly target: UpstreamTarget;
   /** The prefix of its names at an endpoint of several servers. */
   readonly prefix: string;
+  /** The server is told who calls. */
+  readonly identity?: IdentitySettings;
   readonly tools: ItemPolicy;
   readonly prompts: ItemPolicy;
   readonly resources: ItemPolicy;

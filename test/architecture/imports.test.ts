@@ -164,6 +164,7 @@ describe("for purity,", () => {
       "durable-objects/bridges.ts",
       "durable-objects/fan-out-object.ts",
       "durable-objects/feed-object.ts",
+      "durable-objects/identity.ts",
       "durable-objects/keys.ts",
       "durable-objects/ports.ts",
       "durable-objects/registry-object.ts",
