@@ -37,6 +37,10 @@ export interface Script {
   readonly revision?: string;
   readonly capabilities?: Json;
   readonly tools?: readonly Json[];
+  /** Whose account it is: tools say so in their results. */
+  readonly account?: string;
+  /** The path of the server, for HTTP+SSE; that of its slug if not said. */
+  readonly endpoint?: string;
   /** How a legacy server meets a session that it does not know. */
   readonly unknownSession?: { readonly status: number; readonly code: number };
   /**

@@ -1,20 +1,20 @@
 /** Serves one request of a scripted upstream: records it, then reacts. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
-
 import { usualReaction } from "./scripted-upstream-usual.ts";
 import type { Json, Piece, Reaction, Recorded } from "./scripted-upstream-script.ts";
 import type { World } from "./scripted-upstream-world.ts";
 
-/** @param path what follows the slug. */
+/**
+ * @param path what follows the slug.
+ * @param received the request, and the body that was read of it.
+ */
 export async function serveScript(
   world: World,
   path: string,
-  request: IncomingMessage,
+  { request, sent }: { readonly request: IncomingMessage; readonly sent: string },
   response: ServerResponse,
 ): Promise<void> {
-  const sent = await text(request);
   const body = parseBody(sent);
   const url = new URL(request.url ?? "/", "http://upstream");
   const record: { -readonly [K in keyof Recorded]: Recorded[K] } = {

@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 
-import type { Json, Reaction, Recorded } from "./scripted-upstream-script.ts";
+import type { Json, Reaction, Recorded, Script } from "./scripted-upstream-script.ts";
 import type { World } from "./scripted-upstream-world.ts";
 
 const MODERN = "2026-07-28";
@@ -92,9 +92,14 @@ function legacyResult({ script }: World, body: NonNullable<Recorded["body"]>): J
     "resources/subscribe": {},
     "resources/unsubscribe": {},
     "tools/list": { tools: script.tools ?? [] },
-    "tools/call": { content: [{ type: "text", text: `ran ${String(params?.["name"])}` }] },
+    "tools/call": { content: [{ type: "text", text: ranText(script, params) }] },
   };
   return results[method];
+}
+
+function ranText({ account }: Script, params: Json | undefined): string {
+  const whose = account === undefined ? "" : ` as ${account}`;
+  return `ran ${String(params?.["name"])}${whose}`;
 }
 
 /** Stays open; `World.send` writes to it. */
@@ -115,7 +120,8 @@ function sse(
   const { method, body } = record;
   if (path !== "message") {
     if (method !== "GET") return { status: 405, headers: { Allow: "GET" } };
-    const endpoint = `/u/${world.slug}/message?sessionId=${world.openSession()}`;
+    const { endpoint: own = `/u/${world.slug}` } = world.script;
+    const endpoint = `${own}/message?sessionId=${world.openSession()}`;
     return standingStream(world, response, `event: endpoint\ndata: ${endpoint}\n\n`);
   }
   const sessionId = new URL(record.path, "http://upstream").searchParams.get("sessionId") ?? "";
@@ -156,7 +162,7 @@ function modern(world: World, record: Recorded, response: ServerResponse): React
     case "tools/list":
       return result({ ...cacheable, tools: world.script.tools ?? [] });
     case "tools/call": {
-      const text = `ran ${String(params?.["name"])}`;
+      const text = ranText(world.script, params);
       return result({ ...complete, content: [{ type: "text", text }] });
     }
     case "subscriptions/listen": {

@@ -81,7 +81,10 @@ export async function startScriptedUpstreams(
     }
     const world = root === "u" ? worlds.get(rest[0] ?? "") : undefined;
     if (world === undefined) response.writeHead(404).end("no such upstream");
-    else await serveScript(world, rest.slice(1).join("/"), request, response);
+    else {
+      const received = { request, sent: await text(request) };
+      await serveScript(world, rest.slice(1).join("/"), received, response);
+    }
   }
 
   const server = createServer((request, response) => {

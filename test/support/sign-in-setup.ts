@@ -6,15 +6,21 @@ import { startCanary } from "./canary.ts";
 import { OWNER_CODE, PEOPLE_PROVIDER } from "./oauth-owner.ts";
 import { startScriptedUpstreams } from "./scripted-upstream.ts";
 import { SMALL_LIMITS } from "./small-limits.ts";
+import { startVendors } from "./vendor/vendors.ts";
 
 /** Two servers of both eras, shared by all tests. */
 const SLUGS = ["alpha", "beta"] as const;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [upstreams, canary] = await Promise.all([startScriptedUpstreams(), startCanary()]);
+  const [upstreams, canary, vendors] = await Promise.all([
+    startScriptedUpstreams(),
+    startCanary(),
+    startVendors(),
+  ]);
   for (const slug of SLUGS) upstreams.put(slug, { server: "dual" });
   project.provide("scripted", upstreams.origin);
   project.provide("canary", canary.origin);
+  project.provide("vendors", vendors.origin);
   project.provide("signInBindings", {
     AUTH_MODE: "oauth",
     PUBLIC_ORIGIN: "https://gw.example.com",
@@ -27,6 +33,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     ALLOWED_ORIGINS: JSON.stringify(["https://app.example.com"]),
   });
   return async () => {
-    await Promise.all([upstreams.stop(), canary.stop()]);
+    await Promise.all([upstreams.stop(), canary.stop(), vendors.stop()]);
   };
 }

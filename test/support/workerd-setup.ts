@@ -6,6 +6,7 @@ import { startOidcProvider } from "./oidc-provider.ts";
 import { startScriptedUpstreams } from "./scripted-upstream.ts";
 import { type Kind, KINDS } from "./scripted-upstream-script.ts";
 import { SMALL_LIMITS } from "./small-limits.ts";
+import { startVendors } from "./vendor/vendors.ts";
 
 /** Tests take a slug each and give none back. */
 const SLUGS: Readonly<Record<Kind, number>> = {
@@ -19,7 +20,11 @@ const SLUGS: Readonly<Record<Kind, number>> = {
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [upstreams, oidc] = await Promise.all([startScriptedUpstreams(SLUGS), startOidcProvider()]);
+  const [upstreams, oidc, vendors] = await Promise.all([
+    startScriptedUpstreams(SLUGS),
+    startOidcProvider(),
+    startVendors(),
+  ]);
   const servers: Record<string, object> = {};
   for (const kind of Object.keys(KINDS) as Kind[]) {
     for (const slug of upstreams.slugs(kind)) {
@@ -28,6 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   project.provide("scripted", upstreams.origin);
   project.provide("oidc", oidc.issuer);
+  project.provide("vendors", vendors.origin);
   project.provide("workerdBindings", {
     AUTH_MODE: "none",
     MCP_SERVERS: JSON.stringify(servers),
@@ -35,6 +41,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     ALLOWED_ORIGINS: JSON.stringify(["https://app.example.com"]),
   });
   return async () => {
-    await Promise.all([upstreams.stop(), oidc.stop()]);
+    await Promise.all([upstreams.stop(), oidc.stop(), vendors.stop()]);
   };
 }
