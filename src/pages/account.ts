@@ -61,6 +61,7 @@ async function accountPage(
       provider: provider === undefined ? user.provider : providerTitle(provider),
       isAdmin: user.isAdmin,
     },
+    accounts: [],
     grants,
     approvals: approvals.filter(isRemembered),
     sessions,

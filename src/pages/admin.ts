@@ -68,6 +68,7 @@ async function adminPage(
     now: Date.now(),
     csrf: formToken,
     servers,
+    accounts: [],
     users,
     clients: clients.list,
     moreClients: clients.next,

@@ -1,5 +1,6 @@
 /** A model for each view that is like a real one. */
 
+import { ACCOUNT_MODELS } from "./account-page-models.ts";
 import type { ServerHealth } from "../../src/observability/health.ts";
 import type { AccountView } from "../../src/pages/view/account-view.ts";
 import type { AdminView } from "../../src/pages/view/admin-view.ts";
@@ -95,6 +96,7 @@ const reach = { resource: `${ORIGIN}/mcp`, scopes: ["mcp"] };
 const account: AccountView = {
   now: NOW,
   csrf: CSRF,
+  accounts: ACCOUNT_MODELS.own,
   person: { label: "ada@example.com", provider: "GitHub", isAdmin: true },
   grants: [
     {
@@ -214,6 +216,7 @@ const servers: readonly ServerHealth[] = [
 const admin: AdminView = {
   now: NOW,
   csrf: CSRF,
+  accounts: ACCOUNT_MODELS.servers,
   servers,
   users: [
     {

@@ -15,6 +15,9 @@ import {
   signedOutView,
 } from "../../src/pages/view/problem-view.ts";
 import { setupDoneView, setupView, signInView } from "../../src/pages/view/sign-in-view.ts";
+import { connectAccountView, connectedView } from "../../src/pages/view/connect-account-view.ts";
+import { accountProblemView } from "../../src/pages/view/account-problem-view.ts";
+import { ACCOUNT_MODELS } from "./account-page-models.ts";
 import { MODELS } from "./page-models.ts";
 
 /** Has no place to break, is wider than any phone, and is markup where escaping is forgotten. */
@@ -25,6 +28,8 @@ const NO_SERVER: ServerHealth = {
   counts: { tools: 0, resources: 0, templates: 0, prompts: 0 },
 };
 const { consent, signIn, account, admin, connect } = MODELS;
+const { signIn: link, key: keyLink, connected, problem: trouble } = ACCOUNT_MODELS;
+const HOSTILE_SERVER = { slug: "s", label: HOSTILE, host: HOSTILE, help: HOSTILE };
 
 export const SAMPLES: Readonly<Record<string, View>> = {
   consent: consentView(consent),
@@ -74,7 +79,8 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   account: accountView(account),
   "account-empty": accountView({
     ...account,
-    ...{ grants: [], approvals: [], sessions: [], activity: [], notice: undefined },
+    ...{ accounts: [], grants: [], approvals: [], sessions: [], activity: [] },
+    notice: undefined,
     keys: { ...account.keys, list: [] },
     person: { label: "the owner", provider: "the owner code", isAdmin: false },
   }),
@@ -108,6 +114,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     ...admin,
     ...{
       servers: [],
+      accounts: [],
       users: [],
       clients: [],
       moreClients: undefined,
@@ -126,6 +133,35 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     servers: [],
     signIn: { kind: "none" },
     isLoopback: true,
+  }),
+  "link-sign-in": connectAccountView(link),
+  "link-no-scopes": connectAccountView({
+    ...link,
+    account: undefined,
+    way: { ...link.way, scopes: [], issuerHost: undefined, canRegisterAnew: false },
+  }),
+  "link-shared": connectAccountView({ ...link, isShared: true, isAdmin: true }),
+  "link-local": connectAccountView({ ...link, person: undefined }),
+  "link-key": connectAccountView(keyLink),
+  "link-key-error": connectAccountView({
+    ...keyLink,
+    account: undefined,
+    way: { kind: "key", error: "The server refuses the key." },
+  }),
+  "link-hostile": connectAccountView({
+    ...link,
+    server: HOSTILE_SERVER,
+    person: HOSTILE,
+    way: { ...link.way, host: HOSTILE, issuerHost: HOSTILE, scopes: [HOSTILE, HOSTILE] },
+  }),
+  "link-connected": connectedView(connected),
+  "link-connected-whole": connectedView({ ...connected, missing: [] }),
+  "link-problem": accountProblemView(trouble),
+  "link-problem-again": accountProblemView({
+    ...trouble,
+    account: undefined,
+    operator: undefined,
+    again: "Try again",
   }),
   "signed-out": signedOutView(),
   done: doneView("Claude Code is connected", "It has what it needs."),

@@ -1,6 +1,7 @@
 /** Everything that a user has connected, created and signed in to, with a form that ends each of them, or all. */
 
 import { verifiedHost } from "../../auth/clients/client-id-url.ts";
+import { type OwnAccountRow, ownAccountsSection } from "./accounts-view.ts";
 import { type ApiKeyRow, apiKeysSection, type Credentials } from "./credentials-view.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
@@ -27,6 +28,8 @@ import { when } from "./time.ts";
 
 export interface AccountView extends PageContext {
   readonly person: { readonly label: string; readonly provider: string; readonly isAdmin: boolean };
+  /** Of each server that asks for one. */
+  readonly accounts: readonly OwnAccountRow[];
   readonly grants: readonly Grant[];
   readonly approvals: readonly Approval[];
   readonly sessions: readonly BrowserSession[];
@@ -103,7 +106,7 @@ export function accountView(model: AccountView): View {
       </p>
       ${actionButton({ action: PATHS.logout, label: "Sign out", fields: { csrf } })}
     </div>
-    ${notice(model.notice)}
+    ${notice(model.notice)} ${ownAccountsSection(model.accounts, model)}
     ${part(
       "Connected applications",
       "They act as you until you end it. Access ends within seconds.",
@@ -205,8 +208,8 @@ function revokeAll(csrf: string): Html {
   return html`<section class="stop part warn">
     <h2>Revoke everything</h2>
     <p class="small">
-      Ends every connection, API key, remembered approval and browser session of yours, this one
-      too.
+      Ends every connection, account at a server, API key, remembered approval and browser session
+      of yours, this one too.
     </p>
     ${confirmed(
       "sure",

@@ -1,6 +1,7 @@
 /** The operator's page: the health of the servers, the users, and their applications. */
 
 import type { HealthState, ResourceConflict, ServerHealth } from "../../observability/health.ts";
+import { type AccountServerRow, accountServersSection } from "./accounts-view.ts";
 import { type Credentials, type ServiceRow, servicesSection } from "./credentials-view.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
@@ -26,6 +27,8 @@ import { when } from "./time.ts";
 export interface AdminView extends PageContext {
   /** In the configured order. */
   readonly servers: readonly ServerHealth[];
+  /** Those that know their callers by accounts. */
+  readonly accounts: readonly AccountServerRow[];
   readonly users: readonly AdminUser[];
   readonly clients: readonly AdminClient[];
   /** The client id after which the list continues, if it does. */
@@ -85,9 +88,10 @@ export function adminView(model: AdminView): View {
       "A server that is failing is served from what it last listed; one that is down is left out of lists. Both can be called. A resource that two servers have is that of the one which MCP_SERVERS names first: change the order there, or deny it at one of them.",
       servers(model.servers, model.now),
     )}
+    ${accountServersSection(model.accounts, model)}
     ${part(
       "People",
-      "Disabling a person signs them out everywhere and ends all their connections.",
+      "Disabling a person signs them out everywhere and ends all their connections and accounts.",
       listOf(
         model.users.map((each) => user(each, model)),
         "Nobody has signed in yet.",

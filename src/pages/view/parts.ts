@@ -118,17 +118,21 @@ export type Fact = readonly [label: string, value: Html | string];
 export function entry({ title, facts, action, question }: Entry): Html {
   return html`<li class="entry">
     <h3>${title}</h3>
-    <dl class="facts">
-      ${facts.map(
-        ([label, value]) =>
-          html`<div>
-            <dt>${label}</dt>
-            <dd>${value}</dd>
-          </div>`,
-      )}
-    </dl>
-    ${action !== undefined && html`<div class="action">${action}</div>`} ${question}
+    ${factList(facts)} ${action !== undefined && html`<div class="action">${action}</div>`}
+    ${question}
   </li>`;
+}
+
+export function factList(facts: readonly Fact[]): Html {
+  return html`<dl class="facts">
+    ${facts.map(
+      ([label, value]) =>
+        html`<div>
+          <dt>${label}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
 }
 
 /** The facts about the access that a grant, an approval or a credential gives. */

@@ -28,3 +28,8 @@ export const PATHS = {
 export function loginPath(reference: string): string {
   return `${PATHS.logins}/${encodeURIComponent(reference)}`;
 }
+
+/** The form that ends an account at a server. */
+export function disconnectPath(slug: string): string {
+  return `/connect/${encodeURIComponent(slug)}/disconnect`;
+}

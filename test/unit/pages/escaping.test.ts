@@ -5,6 +5,8 @@ import { describe, test } from "vitest";
 import { page } from "../../../src/pages/respond.ts";
 import { accountView } from "../../../src/pages/view/account-view.ts";
 import { adminView } from "../../../src/pages/view/admin-view.ts";
+import { accountProblemView } from "../../../src/pages/view/account-problem-view.ts";
+import { connectAccountView, connectedView } from "../../../src/pages/view/connect-account-view.ts";
 import { connectView } from "../../../src/pages/view/connect-view.ts";
 import { consentView } from "../../../src/pages/view/consent-view.ts";
 import { keyCreatedView, serviceCreatedView } from "../../../src/pages/view/credentials-view.ts";
@@ -12,6 +14,7 @@ import type { View } from "../../../src/pages/view/layout.ts";
 import { loginsView, loginTraceView } from "../../../src/pages/view/logins-view.ts";
 import { doneView, problemView } from "../../../src/pages/view/problem-view.ts";
 import { setupDoneView, setupView, signInView } from "../../../src/pages/view/sign-in-view.ts";
+import { ACCOUNT_MODELS } from "../../support/account-page-models.ts";
 import { MODELS } from "../../support/page-models.ts";
 import { HOSTILE } from "../../support/page-samples.ts";
 
@@ -42,6 +45,10 @@ const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] 
   ["logins", (text) => loginsView(withText(MODELS.logins, text))],
   ["login-trace", (text) => loginTraceView(withText(MODELS.trace, text))],
   ["connect", (text) => connectView(withText(MODELS.connect, text))],
+  ["link", (text) => connectAccountView(withText(ACCOUNT_MODELS.signIn, text))],
+  ["link-key", (text) => connectAccountView(withText(ACCOUNT_MODELS.key, text))],
+  ["link-connected", (text) => connectedView(withText(ACCOUNT_MODELS.connected, text))],
+  ["link-problem", (text) => accountProblemView(withText(ACCOUNT_MODELS.problem, text))],
   ["done", (text) => doneView(text, text)],
 ];
 
@@ -66,15 +73,18 @@ async function readPage(view: View): Promise<{ elements: string[]; text: string 
 }
 
 describe("hostile text", () => {
-  test.for(PAGES)("B29: adds no element and no attribute to %s", async ([, view], { expect }) => {
-    const hostile = await readPage(view(HOSTILE));
-    const harmless = await readPage(view("harmless"));
-    expect(hostile.elements).toEqual(harmless.elements);
-    expect(hostile.text).not.toContain("<");
-    expect(hostile.text.includes("&lt;script&gt;")).toBe(harmless.text.includes("harmless"));
-  });
+  test.for(PAGES)(
+    "B29, U73: adds no element and no attribute to %s",
+    async ([, view], { expect }) => {
+      const hostile = await readPage(view(HOSTILE));
+      const harmless = await readPage(view("harmless"));
+      expect(hostile.elements).toEqual(harmless.elements);
+      expect(hostile.text).not.toContain("<");
+      expect(hostile.text.includes("&lt;script&gt;")).toBe(harmless.text.includes("harmless"));
+    },
+  );
 
-  test.for(PAGES)("B29: turns no text around on %s", async ([, view], { expect }) => {
+  test.for(PAGES)("B29, U73: turns no text around on %s", async ([, view], { expect }) => {
     const { text } = await readPage(view(`a\u202Eb\u2066c`));
     expect(text).not.toMatch(/[\u202A-\u202E\u2066-\u2069\u200E\u200F]/);
   });

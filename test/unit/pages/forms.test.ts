@@ -4,7 +4,7 @@ import { describe, test } from "vitest";
 
 import { accountView } from "../../../src/pages/view/account-view.ts";
 import { adminView } from "../../../src/pages/view/admin-view.ts";
-import { PATHS } from "../../../src/pages/view/paths.ts";
+import { disconnectPath, PATHS } from "../../../src/pages/view/paths.ts";
 import { signInView } from "../../../src/pages/view/sign-in-view.ts";
 import { type Form, formsOf, textOf } from "../../support/oauth-html.ts";
 import { MODELS } from "../../support/page-models.ts";
@@ -31,6 +31,9 @@ describe("the account page", () => {
   test("names on each button the item that it ends", ({ expect }) => {
     expect(buttonsOf(forms)).toEqual([
       [PATHS.logout, "Sign out"],
+      [disconnectPath("github"), "Disconnect GitHub"],
+      [disconnectPath("stripe"), "Disconnect Stripe"],
+      [disconnectPath("old"), "Disconnect old"],
       [PATHS.revokeConnection, "Revoke Claude"],
       [PATHS.revokeConnection, "Revoke Claude Code"],
       [PATHS.forgetApproval, "Forget Claude"],
@@ -85,6 +88,7 @@ describe("the admin page", () => {
   test("has no button to disable oneself", ({ expect }) => {
     const forms = formsOf(adminView(admin).body.toString());
     expect(buttonsOf(forms)).toEqual([
+      [disconnectPath("wiki"), "Disconnect Wiki"],
       [PATHS.enableUser, "Enable charles@example.com"],
       [PATHS.deleteClient, "Delete for everybody Claude"],
       [PATHS.deleteClient, "Delete for everybody Cursor"],
