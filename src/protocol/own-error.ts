@@ -13,13 +13,23 @@ interface OwnData extends JsonObject {
   readonly status?: unknown;
   /** Seconds. */
   readonly retryAfter?: unknown;
+  /** What an account at the server needs: for the gateway alone. */
+  readonly account?: unknown;
 }
 
 const NOTHING: OwnData = {};
 
-/** @param data for the client, and for `ownData`. */
-export function ownError(code: number, message: string, data: JsonObject): Reply {
-  return { ...errorReply(code, message, data), own: data };
+/**
+ * @param data for the client, and for `ownData`.
+ * @param hidden for `ownData` alone.
+ */
+export function ownError(
+  code: number,
+  message: string,
+  data: JsonObject,
+  hidden: OwnData = NOTHING,
+): Reply {
+  return { ...errorReply(code, message, data), own: { ...data, ...hidden } };
 }
 
 /** @returns an empty object for an error of a server, whatever its data. */

@@ -6,6 +6,8 @@ import { scanJson } from "../lib/scan-json.ts";
 import { isObject, type ErrorObject } from "../protocol/json-rpc.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { parseServerMessage } from "./server-message.ts";
+import type { UsableCredential } from "./credentials.ts";
+import { sendWithAccount, type SessionAccount } from "./send-with-account.ts";
 import type { UpstreamTarget } from "./target.ts";
 import { UpstreamError, type UpstreamFailure } from "./upstream-error.ts";
 
@@ -20,6 +22,8 @@ export interface Send {
   readonly url?: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** Of the session that the request belongs to, at a server with accounts. */
+  readonly account?: SessionAccount;
   /** Ends the request and the reading of its body. */
   readonly signal: AbortSignal;
 }
@@ -28,19 +32,32 @@ export interface Send {
  * Sends one request upstream. Redirects are not followed: they would carry the operator's headers
  * to a host that the operator has not configured.
  *
- * @throws UpstreamError `unreachable` when no response came; the abort reason when aborted.
+ * @throws UpstreamError `unreachable` when no response came; as `sendWithAccount` at a server with
+ *   accounts; the abort reason when aborted.
  */
 export async function send(target: UpstreamTarget, request: Send): Promise<Response> {
-  const { method, url = target.endpoint, headers, body, signal } = request;
+  const { credentials } = target;
+  if (credentials === undefined) return sendOnce(target, request, headersOf(target, request));
+  const { account, signal } = request;
+  return sendWithAccount({
+    target,
+    credentials,
+    account,
+    signal,
+    send: (credential) => sendOnce(target, request, withCredential(target, request, credential)),
+  });
+}
+
+async function sendOnce(
+  target: UpstreamTarget,
+  { method, url = target.endpoint, body, signal }: Send,
+  headers: HeadersInit,
+): Promise<Response> {
   try {
     return await target.fetch(url, {
       method,
       redirect: "manual",
-      headers: {
-        ...target.headers,
-        ...headers,
-        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
-      },
+      headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
     });
@@ -49,6 +66,32 @@ export async function send(target: UpstreamTarget, request: Send): Promise<Respo
     const connection = connectionFailure(error, url);
     throw new UpstreamError(target.slug, "unreachable", "cannot be reached", { connection });
   }
+}
+
+function headersOf(target: UpstreamTarget, { headers, body }: Send): Record<string, string> {
+  return {
+    ...target.headers,
+    ...headers,
+    ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+  };
+}
+
+/** The account's header replaces an operator's of that name, in any case of letters. */
+function withCredential(
+  target: UpstreamTarget,
+  request: Send,
+  { header, value }: UsableCredential,
+): Headers {
+  const { slug, endpoint } = target;
+  const { url = endpoint } = request;
+  // A connector has compared the origins before; a credential is worth a second look.
+  if (url.origin !== endpoint.origin) {
+    throw new UpstreamError(slug, "malformed", "named an address outside its own origin");
+  }
+  const own = new Headers(headersOf(target, request));
+  own.delete("Authorization");
+  own.set(header, value);
+  return own;
 }
 
 /**

@@ -7,8 +7,9 @@ import { logUnexpected } from "../observability/unexpected.ts";
 import { logUpstream } from "../observability/server-log.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import type { Reply } from "../protocol/json-rpc.ts";
-import { ownError } from "../protocol/own-error.ts";
+import { ownData, ownError } from "../protocol/own-error.ts";
 import { failureOfStatus } from "./connection-failure.ts";
+import type { AccountNeed } from "./credentials.ts";
 
 export type UpstreamFailure =
   /** No connection, DNS, TLS, or a 5xx: whether the request ran is unknown. */
@@ -18,6 +19,8 @@ export type UpstreamFailure =
   | "malformed"
   /** The upstream refused the gateway's credentials. */
   | "unauthorized"
+  /** The account of the person who calls cannot be used, or there is none: the request did not run. */
+  | "account"
   | "overloaded"
   /** The stream broke before the answer and cannot be resumed: the outcome is unknown. */
   | "lost"
@@ -31,6 +34,8 @@ export class UpstreamError extends Error {
   readonly failure: UpstreamFailure;
   /** The HTTP status, if there was a response: evidence of the transport and the era. */
   readonly status: number | undefined;
+  /** What has to happen before the server can be used: with the failure `account`. */
+  readonly need: AccountNeed | undefined;
   /** The failure of the connection, in words of our own: for the log only. */
   readonly connection: string | undefined;
 
@@ -38,12 +43,13 @@ export class UpstreamError extends Error {
     slug: string,
     failure: UpstreamFailure,
     sentence: string,
-    evidence: { status?: number; connection?: string | undefined } = {},
+    evidence: { status?: number; connection?: string | undefined; need?: AccountNeed } = {},
   ) {
     super(`Upstream "${slug}" ${sentence}`);
     this.failure = failure;
     this.status = evidence.status;
     this.connection = evidence.connection;
+    this.need = evidence.need;
   }
 }
 
@@ -66,15 +72,18 @@ export function isOtherEra(error: unknown): boolean {
   return error instanceof UpstreamError && error.failure === "other-era";
 }
 
+/** @returns what the account needs for which a call has failed; `undefined` for any other reply. */
+export function accountNeedOf(reply: Reply): AccountNeed | undefined {
+  return ownData(reply).account as AccountNeed | undefined; // no server can write it
+}
+
 /** The one place where an upstream's failure becomes an error reply for the client. */
 export function failureReply(error: unknown, slug: string): Reply {
   if (error instanceof UpstreamError) {
     logFailure(error, slug);
-    return ownError(ErrorCode.InternalError, error.message, {
-      upstream: slug,
-      reason: error.failure,
-      ...(error.status === undefined ? {} : { status: error.status }),
-    });
+    const { message, failure: reason, status, need } = error;
+    const data = { upstream: slug, reason, ...(status === undefined ? {} : { status }) };
+    return ownError(ErrorCode.InternalError, message, data, need && { account: need });
   }
   const reference = logUnexpected(error);
   const message = `The gateway failed on the way to upstream "${slug}" (reference ${reference})`;

@@ -101,7 +101,7 @@ async function callServer(
 export function attributedReply(reply: Reply, slug: string): Reply {
   return "result" in reply
     ? { result: attributed(reply.result, slug) }
-    : { error: attributedElicitations(reply.error, slug) };
+    : { ...reply, error: attributedElicitations(reply.error, slug) };
 }
 
 async function answerList(

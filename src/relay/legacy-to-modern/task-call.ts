@@ -47,6 +47,11 @@ function isTransient(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && TRANSIENT.has(error.failure);
 }
 
+/** An account that has ended meanwhile does not mean that the call did not run. */
+function isUnanswered(error: unknown): error is UpstreamError {
+  return isTransient(error) || (error instanceof UpstreamError && error.failure === "account");
+}
+
 export interface TaskCallOptions {
   readonly slug: string;
   readonly client: DeclaringClient;
@@ -160,7 +165,7 @@ class TaskCall {
       return await retry(() => send(call, signal), { ...RETRIES, signal });
     } catch (error) {
       signal.throwIfAborted();
-      throw isTransient(error) ? this.#lost(error) : error;
+      throw isUnanswered(error) ? this.#lost(error) : error;
     }
   }
 

@@ -26,7 +26,7 @@ const POLL_MS = { least: 100, unsaid: 2000, most: 30_000 };
 /** After these failures the task may still run. */
 const BROKEN: ReadonlySet<UpstreamFailure> = new Set(["timeout", "lost", "unreachable"]);
 /** These failures mean that a request did not run, which is not true of a call whose task was made. */
-const NOT_RUN: ReadonlySet<UpstreamFailure> = new Set(["session-lost", "other-era"]);
+const NOT_RUN: ReadonlySet<UpstreamFailure> = new Set(["session-lost", "other-era", "account"]);
 /** The wait for the id of a task whose call was cancelled: without its id it cannot be cancelled. */
 const MAKING_MS = 10_000;
 

@@ -272,6 +272,7 @@ export class LegacyConnection {
     return {
       revision: handshake.revision,
       ...(wire.sessionId === undefined ? {} : { sessionId: wire.sessionId }),
+      ...(wire.accountId === undefined ? {} : { accountId: wire.accountId }),
       ...(lastEventId === undefined ? {} : { lastEventId }),
     };
   }
@@ -391,7 +392,10 @@ export class LegacyConnection {
 
   /** Brings a new session to the state of the old one. @param isForgotten the server must be asked. */
   async #reopen(isForgotten: boolean): Promise<Connected> {
-    const connected = (isForgotten ? undefined : this.#openAsAgreed()) ?? (await this.#openAnew());
+    const { credentials } = this.#options.target;
+    const accountId = credentials && (await credentials.account());
+    const agreed = isForgotten ? undefined : this.#openAsAgreed(accountId);
+    const connected = agreed ?? (await this.#openAnew(accountId));
     const { logging } = connected.handshake.capabilities;
     const wanted = logging === undefined ? undefined : this.#options.logLevel?.();
     const level = wanted ?? this.#logLevel;
@@ -409,12 +413,12 @@ export class LegacyConnection {
   }
 
   /** Opens a session at a server without sessions that has met an equal client: nothing is sent. */
-  #openAsAgreed(): Connected | undefined {
+  #openAsAgreed(accountId: string | undefined): Connected | undefined {
     const { target, client } = this.#options;
-    const handshake = agreedHandshake(target, client);
+    const handshake = agreedHandshake(target, client, accountId);
     if (handshake === undefined) return undefined;
     const transport = "streamable-http";
-    const saved = { sessionId: undefined, handshake };
+    const saved = { sessionId: undefined, accountId, handshake };
     this.#connected = {
       wire: restoreWire(target, transport, this.#deliver, saved),
       transport,
@@ -424,9 +428,9 @@ export class LegacyConnection {
     return this.#connected;
   }
 
-  async #openAnew(): Promise<Connected> {
+  async #openAnew(accountId: string | undefined): Promise<Connected> {
     const { target, client } = this.#options;
-    forgetHandshake(target, client);
+    forgetHandshake(target, client, accountId);
     const connected = await this.#open();
     await connected.wire.post(notification("notifications/initialized"));
     noteHandshake(target, client, connected);

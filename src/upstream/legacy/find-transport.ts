@@ -13,6 +13,7 @@ import type { Exchanges } from "./exchanges.ts";
 import { type Handshake, type LegacyClient, parseHandshake, showsModernOnly } from "./handshake.ts";
 import { HttpSseWire } from "./http-sse-wire.ts";
 import { runExchange } from "./run-exchange.ts";
+import type { SavedConnection } from "./saved-connection.ts";
 import { StreamableHttpWire } from "./streamable-http-wire.ts";
 import type { Deliver, Wire } from "./wire.ts";
 
@@ -34,11 +35,11 @@ export function restoreWire(
   target: UpstreamTarget,
   transport: Transport,
   deliver: Deliver,
-  saved?: { sessionId: string | undefined; handshake: Handshake },
+  saved?: Pick<SavedConnection, "sessionId" | "accountId" | "handshake">,
 ): Wire {
   return transport === "sse"
     ? new HttpSseWire(target, deliver)
-    : new StreamableHttpWire(target, saved?.sessionId, saved?.handshake.revision);
+    : new StreamableHttpWire(target, saved && { ...saved, revision: saved.handshake.revision });
 }
 
 /**

@@ -13,6 +13,7 @@ import { mediaType } from "../../lib/media-type.ts";
 import { abortAfter } from "../../lib/time-out.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
+import type { SessionAccount } from "../send-with-account.ts";
 import { parseEvent, readEvents } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
@@ -23,6 +24,7 @@ const ENDPOINT_TIMEOUT_MS = 10_000;
 interface Stream {
   readonly postUrl: URL;
   readonly controller: AbortController;
+  readonly account: SessionAccount;
   /** Resolves when the stream is over. */
   readonly ended: Promise<void>;
 }
@@ -39,6 +41,10 @@ export class HttpSseWire implements Wire {
   constructor(target: UpstreamTarget, deliver: Deliver) {
     this.#target = target;
     this.#deliver = deliver;
+  }
+
+  get accountId(): string | undefined {
+    return this.#stream?.account.accountId;
   }
 
   agree(): void {
@@ -105,6 +111,7 @@ export class HttpSseWire implements Wire {
     const response = await send(this.#target, {
       method: "POST",
       url: stream.postUrl,
+      account: stream.account,
       headers: {},
       body: message,
       signal,
@@ -126,6 +133,7 @@ export class HttpSseWire implements Wire {
   async #open(signal: AbortSignal): Promise<Stream> {
     await this.close();
     const controller = new AbortController();
+    const account: SessionAccount = {};
     const { promise: endpoint, resolve, reject } = Promise.withResolvers<URL>();
     const giveUp = (): void => {
       const sentence = "named no endpoint to POST to in time";
@@ -133,7 +141,9 @@ export class HttpSseWire implements Wire {
     };
     const timer = setTimeout(giveUp, ENDPOINT_TIMEOUT_MS);
     signal.addEventListener("abort", giveUp, { once: true });
-    const ended = this.#read(controller, resolve).catch((error: unknown) => reject(error as Error));
+    const ended = this.#read(controller, account, resolve).catch((error: unknown) =>
+      reject(error as Error),
+    );
     void ended.then(() => {
       reject(new UpstreamError(this.#target.slug, "malformed", "named no endpoint to POST to"));
       if (this.#stream?.controller !== controller) return;
@@ -141,7 +151,7 @@ export class HttpSseWire implements Wire {
       this.#onLost?.();
     });
     try {
-      this.#stream = { postUrl: await endpoint, controller, ended };
+      this.#stream = { postUrl: await endpoint, controller, account, ended };
       this.#wasOpen = true;
       return this.#stream;
     } catch (error) {
@@ -153,11 +163,16 @@ export class HttpSseWire implements Wire {
     }
   }
 
-  async #read(controller: AbortController, onEndpoint: (url: URL) => void): Promise<void> {
+  async #read(
+    controller: AbortController,
+    account: SessionAccount,
+    onEndpoint: (url: URL) => void,
+  ): Promise<void> {
     const { slug } = this.#target;
     const response = await send(this.#target, {
       method: "GET",
       headers: { Accept: "text/event-stream" },
+      account,
       signal: controller.signal,
     });
     if (!response.ok) {

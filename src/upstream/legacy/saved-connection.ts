@@ -8,6 +8,8 @@ import type { Handshake } from "./handshake.ts";
 export interface SavedConnection {
   readonly transport: Transport;
   readonly sessionId: string | undefined;
+  /** The account that the session was opened with; absent at a server without accounts. */
+  readonly accountId?: string | undefined;
   readonly handshake: Handshake;
   readonly logLevel: string | undefined;
   /** The resources that the session is subscribed to; absent when there are none. */
@@ -43,6 +45,7 @@ export function saveConnection(
   return {
     transport,
     sessionId: wire.sessionId,
+    ...(wire.accountId === undefined ? {} : { accountId: wire.accountId }),
     logLevel,
     handshake: { revision, capabilities: kept, serverInfo: {} },
     ...(subscriptions.size === 0 ? {} : { subscriptions: [...subscriptions] }),

@@ -13,12 +13,16 @@ import type { Handshake, LegacyClient } from "./handshake.ts";
 const TEN_MINUTES_MS = 600_000;
 const agreed = new BoundedCache<Handshake>({ maxEntries: 1000, ttlMs: TEN_MINUTES_MS });
 
-/** @returns what the server has agreed on with an equal client, if it gives no session ids. */
+/**
+ * @param accountId of the client, at a server with accounts.
+ * @returns what the server has agreed on with an equal client, if it gives no session ids.
+ */
 export function agreedHandshake(
   target: UpstreamTarget,
   client: LegacyClient,
+  accountId: string | undefined,
 ): Handshake | undefined {
-  return agreed.get(keyOf(target, client));
+  return agreed.get(keyOf(target, client, accountId));
 }
 
 /** Notes a completed handshake. */
@@ -28,17 +32,25 @@ export function noteHandshake(
   { wire, transport, handshake }: Connected,
 ): void {
   if (transport === "streamable-http" && wire.sessionId === undefined) {
-    agreed.set(keyOf(target, client), handshake);
+    agreed.set(keyOf(target, client, wire.accountId), handshake);
   }
 }
 
 /** The next session makes its own handshake. */
-export function forgetHandshake(target: UpstreamTarget, client: LegacyClient): void {
-  agreed.delete(keyOf(target, client));
+export function forgetHandshake(
+  target: UpstreamTarget,
+  client: LegacyClient,
+  accountId: string | undefined,
+): void {
+  agreed.delete(keyOf(target, client, accountId));
 }
 
 /** All that a handshake tells a server about its client. */
-function keyOf({ slug, endpoint }: UpstreamTarget, client: LegacyClient): string {
+function keyOf(
+  { slug, endpoint }: UpstreamTarget,
+  client: LegacyClient,
+  accountId: string | undefined,
+): string {
   const { revision, capabilities, clientInfo } = client;
-  return JSON.stringify([slug, endpoint.href, revision, capabilities, clientInfo]);
+  return JSON.stringify([slug, accountId, endpoint.href, revision, capabilities, clientInfo]);
 }

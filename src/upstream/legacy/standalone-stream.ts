@@ -127,8 +127,10 @@ export class StandaloneStream {
         } else if (!(await this.#mayListenAgain(response, resume, listener))) {
           return;
         }
-      } catch {
+      } catch (error) {
         onAnswered(); // no response came: a request that waits meets the failure itself
+        // The session is of another account than the caller has by now.
+        if (isForgotten(error)) return listener.onLost();
         failures += 1; // the stream is opened again after any failure, unless it was aborted
       }
       // A server whose stream was opened in vain several times no longer chooses the pause.
@@ -166,12 +168,12 @@ export class StandaloneStream {
     { onLost, refused }: StandaloneStreamListener,
   ): Promise<boolean> {
     const { status } = response;
-    let isForgotten = false;
+    let wasForgotten = false;
     // A response without an event stream is not the standalone stream.
     if (response.ok) await response.body?.cancel();
     else {
       await this.#transport.readRefusal(response).catch((error: unknown) => {
-        isForgotten = error instanceof UpstreamError && error.failure === "session-lost";
+        wasForgotten = isForgotten(error);
       });
     }
     // The server may no longer know the event id: without it the stream still brings later messages.
@@ -179,12 +181,16 @@ export class StandaloneStream {
       delete resume.lastEventId;
       return true;
     }
-    if (isForgotten) onLost();
+    if (wasForgotten) onLost();
     const isOnlyNow = status >= SERVER_ERROR || NOT_NOW.has(status);
     // 405: the server does not offer the stream.
-    if (!isForgotten && !isOnlyNow) refused?.();
-    return !isForgotten && isOnlyNow;
+    if (!wasForgotten && !isOnlyNow) refused?.();
+    return !wasForgotten && isOnlyNow;
   }
+}
+
+function isForgotten(error: unknown): boolean {
+  return error instanceof UpstreamError && error.failure === "session-lost";
 }
 
 function isEventStream(response: Response): boolean {

@@ -14,6 +14,7 @@ import type {
 } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
 import { ACCEPT_BOTH, readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
+import type { SessionAccount } from "../send-with-account.ts";
 import { readMessages, type SsePosition } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
 import { UpstreamError } from "../upstream-error.ts";
@@ -24,18 +25,27 @@ import type { Deliver, StandaloneStreamListener, Receiver, Wire } from "./wire.t
 /** Attempts in a row that yielded no event; a server that has clients poll resets the count by delivering. */
 const MAX_BARREN_RESUMES = 5;
 
+/** A session that was opened on another wire. */
+export interface KnownSession {
+  readonly sessionId?: string | undefined;
+  readonly revision?: LegacyRevision;
+  readonly accountId?: string | undefined;
+}
+
 export class StreamableHttpWire implements Wire {
   readonly #target: UpstreamTarget;
   #sessionId: string | undefined;
   #revision: LegacyRevision | undefined;
   /** The handshake was made on another wire, and the server may have changed since. */
   #isRestored: boolean;
+  readonly #account: SessionAccount;
   readonly #standalone: StandaloneStream;
 
-  constructor(target: UpstreamTarget, sessionId?: string, revision?: LegacyRevision) {
+  constructor(target: UpstreamTarget, { sessionId, revision, accountId }: KnownSession = {}) {
     this.#target = target;
     this.#sessionId = sessionId;
     this.#revision = revision;
+    this.#account = accountId === undefined ? {} : { accountId };
     this.#isRestored = revision !== undefined;
     this.#standalone = new StandaloneStream({
       get: (lastEventId, signal) => this.#get(lastEventId, signal),
@@ -46,6 +56,10 @@ export class StreamableHttpWire implements Wire {
 
   get sessionId(): string | undefined {
     return this.#sessionId;
+  }
+
+  get accountId(): string | undefined {
+    return this.#account.accountId;
   }
 
   agree(revision: LegacyRevision): void {
@@ -122,6 +136,7 @@ export class StreamableHttpWire implements Wire {
     const { body, accept, lastEventId, signal } = options;
     return send(this.#target, {
       method,
+      account: this.#account,
       headers: {
         ...(accept === undefined ? {} : { Accept: accept }),
         ...(this.#sessionId === undefined ? {} : { "Mcp-Session-Id": this.#sessionId }),
@@ -178,7 +193,7 @@ export class StreamableHttpWire implements Wire {
     for (let barren = 0; !isSettled() && barren < MAX_BARREN_RESUMES; barren++) {
       if (barren > 0) await sleep(pauseBefore(resume), signal);
       const { lastEventId } = resume;
-      const response = await this.#get(lastEventId, signal);
+      const response = await this.#getAgain(lastEventId, signal);
       if (!response.ok) {
         await response.body?.cancel();
         continue;
@@ -191,6 +206,17 @@ export class StreamableHttpWire implements Wire {
     }
   }
 
+  /** Without its account the call cannot be followed, but it may have run. */
+  async #getAgain(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
+    try {
+      return await this.#get(lastEventId, signal);
+    } catch (error) {
+      if (!isOfAccount(error)) throw error;
+      const sentence = "lost the answer with its account; whether the request ran is unknown";
+      throw new UpstreamError(this.#target.slug, "lost", sentence);
+    }
+  }
+
   #get(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
     const accept = "text/event-stream";
     return this.#send("GET", {
@@ -199,6 +225,12 @@ export class StreamableHttpWire implements Wire {
       ...(lastEventId === undefined ? {} : { lastEventId }),
     });
   }
+}
+
+/** The account cannot be used, or is not the one of the session. */
+function isOfAccount(error: unknown): boolean {
+  if (!(error instanceof UpstreamError)) return false;
+  return error.failure === "account" || error.failure === "session-lost";
 }
 
 function isLost(error: unknown): boolean {

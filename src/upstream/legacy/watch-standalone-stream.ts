@@ -12,6 +12,8 @@ import type { StandaloneStreamListener } from "./wire.ts";
 /** The upstream session to watch, and the last event of it that was received. Plain data. */
 export interface StandaloneWatchRequest {
   readonly sessionId?: string;
+  /** The account of the session. */
+  readonly accountId?: string;
   readonly revision: LegacyRevision;
   readonly lastEventId?: string;
 }
@@ -33,11 +35,12 @@ export interface WatchedMessage {
  * @returns `undefined` without a legacy revision.
  */
 export function readStandaloneWatchRequest(value: JsonObject): StandaloneWatchRequest | undefined {
-  const { sessionId, revision, lastEventId } = value;
+  const { sessionId, accountId, revision, lastEventId } = value;
   if (!isLegacyRevision(revision)) return undefined;
   return {
     revision,
     ...(typeof sessionId === "string" ? { sessionId } : {}),
+    ...(typeof accountId === "string" ? { accountId } : {}),
     ...(typeof lastEventId === "string" ? { lastEventId } : {}),
   };
 }
@@ -45,10 +48,10 @@ export function readStandaloneWatchRequest(value: JsonObject): StandaloneWatchRe
 /** @returns a function that stops the watch. */
 export function watchStandaloneStream(
   target: UpstreamTarget,
-  { sessionId, revision, lastEventId }: StandaloneWatchRequest,
+  { lastEventId, ...session }: StandaloneWatchRequest,
   listener: StandaloneStreamListener,
 ): () => void {
-  const wire = new StreamableHttpWire(target, sessionId, revision);
+  const wire = new StreamableHttpWire(target, session);
   wire.listen(listener, lastEventId);
   return () => wire.unlisten();
 }

@@ -53,6 +53,8 @@ export interface Receiver {
 export interface Wire {
   /** The `Mcp-Session-Id`, by which the session is found again after its holder lost its memory. */
   readonly sessionId: string | undefined;
+  /** The account that the session was opened with, at a server with accounts. */
+  readonly accountId: string | undefined;
 
   /** Sets the revision that the handshake agreed on; it is sent as a header from then on. */
   agree(revision: LegacyRevision): void;
@@ -61,8 +63,8 @@ export interface Wire {
    * Sends a request and delivers the messages of its stream, until it is settled or the stream ends.
    * A broken stream is resumed where the server gave event ids; the request is never sent twice.
    *
-   * @throws UpstreamError `session-lost` when the server refused the session id, so that the
-   *   request provably did not run; any other failure unchanged; the abort reason when aborted.
+   * @throws UpstreamError `session-lost` when the server refused the session id, or the caller has
+   *   another account by now, so that the request provably did not run; any other failure unchanged; the abort reason when aborted.
    */
   request(message: JsonRpcRequest, receiver: Receiver, signal: AbortSignal): Promise<void>;
 

@@ -47,7 +47,7 @@ class World {
       return answer(seen);
     });
     this.target = target;
-    this.wire = new StreamableHttpWire(target, "session", "2025-11-25");
+    this.wire = new StreamableHttpWire(target, { sessionId: "session", revision: "2025-11-25" });
   }
 
   listen(): void {

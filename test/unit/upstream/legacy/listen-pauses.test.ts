@@ -53,7 +53,7 @@ async function listen(answers: Answer | readonly Answer[], gets: number): Promis
     broken: () => void said.push("broken"),
     refused: () => void said.push("refused"),
   };
-  const wire = new StreamableHttpWire(target, "session", "2025-11-25");
+  const wire = new StreamableHttpWire(target, { sessionId: "session", revision: "2025-11-25" });
   wire.listen(listener);
   do await vi.advanceTimersToNextTimerAsync();
   while (times.length < gets && vi.getTimerCount() > 0);

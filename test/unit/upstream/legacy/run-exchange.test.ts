@@ -20,7 +20,13 @@ const nothing = (): Promise<void> => Promise.resolve();
 test("a question that throws does not stop the clock", async ({ expect }) => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
   const wire: Wire = {
-    ...{ sessionId: undefined, agree: () => undefined, resume: nothing, post: nothing },
+    ...{
+      sessionId: undefined,
+      accountId: undefined,
+      agree: () => undefined,
+      resume: nothing,
+      post: nothing,
+    },
     ...{ listen: () => undefined, unlisten: () => undefined, drop: () => undefined },
     close: nothing,
     request: async (_, { deliver }) => {
