@@ -33,8 +33,8 @@ export interface OAuthSettings {
   readonly authorizationEndpoint?: string;
   readonly tokenEndpoint?: string;
   readonly revocationEndpoint?: string;
-  /** In the order in which they are tried. */
-  readonly registration: readonly RegistrationWay[];
+  /** In the order in which they are tried; without it, `vendor-defaults.ts` has the order. */
+  readonly registration?: readonly RegistrationWay[];
   /** The gateway's client metadata document, where it is not served by the gateway itself. */
   readonly clientMetadataUrl?: string;
   /** Asked for instead of those that the server names. */
@@ -49,7 +49,7 @@ export interface OAuthSettings {
   /** `none`: the authorization server never replaces a refresh token. */
   readonly rotation?: "auto" | "none";
   /** `assume`: metadata without `code_challenge_methods_supported` is accepted. */
-  readonly pkce: "required" | "assume";
+  readonly pkce?: "required" | "assume";
   /** Servers of 2025-03-26, which have no protected resource metadata. */
   readonly legacy: boolean;
   /** `shared`: everybody sees the list that the operator's account has. */

@@ -7,6 +7,7 @@
  * names, and the name could resolve to another address by the time of the fetch.
  */
 
+import { isLoopback } from "./loopback.ts";
 import { mediaType } from "./media-type.ts";
 import { readText, TooLargeError } from "./read-text.ts";
 import { scanJson } from "./scan-json.ts";
@@ -16,6 +17,10 @@ import { tryJson } from "./try-json.ts";
 export interface EgressPolicy {
   /** The gateway's own host names, as `URL.hostname` yields them. */
   readonly ownHosts: ReadonlySet<string>;
+  /** Origins that the operator has configured. They may be private, have a port, and do without TLS. */
+  readonly configuredOrigins?: ReadonlySet<string>;
+  /** True when every party is on this machine: then its ports and plain http are fetched, too. */
+  readonly allowsLoopback?: boolean;
 }
 
 /** Suffixes of names in private networks, and of names that are never public. */
@@ -33,8 +38,12 @@ const METADATA_HOSTS: ReadonlySet<string> = new Set([
 ]);
 
 /** @returns the reason why this URL is not fetched, as a sentence; `undefined` when it may be. */
-export function judgeEgress(url: URL, { ownHosts }: EgressPolicy): string | undefined {
+export function judgeEgress(url: URL, policy: EgressPolicy): string | undefined {
+  const { ownHosts, configuredOrigins, allowsLoopback = false } = policy;
   if (url.username !== "" || url.password !== "") return "The address has credentials in it.";
+  if (configuredOrigins?.has(url.origin) === true) return undefined;
+  if (allowsLoopback && /^https?:$/.test(url.protocol) && isLoopback(url.hostname))
+    return undefined;
   if (url.protocol !== "https:") return "The address is not an https address.";
   if (url.port !== "") return "The address has a port other than 443.";
   const host = url.hostname;
@@ -68,7 +77,8 @@ export type LoadFailure =
 
 export type LoadOutcome =
   | { readonly kind: "loaded"; readonly value: unknown; readonly headers: Headers }
-  | { readonly kind: "failed"; readonly why: LoadFailure };
+  /** The status is there where it is the reason. */
+  | { readonly kind: "failed"; readonly why: LoadFailure; readonly status?: number };
 
 export interface LoadOptions {
   readonly fetch: (url: URL, init: RequestInit) => Promise<Response>;
@@ -101,7 +111,7 @@ async function load(
     const why = judgeResponse(response);
     if (why !== undefined) {
       await response.body?.cancel().catch(() => undefined); // it is not wanted, however it ends
-      return failed(why);
+      return why === "status" ? { kind: "failed", why, status: response.status } : failed(why);
     }
     const text = await readText(response.body, maxBytes);
     const isTooDeep = scanJson(text, { depth: MAX_DEPTH }).depth > MAX_DEPTH;

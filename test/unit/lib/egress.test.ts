@@ -152,7 +152,8 @@ describe("loadJson()", () => {
     const headers = { ...JSON_TYPE, Location: "https://other.example/" };
     const body = status === 304 ? null : "{}";
     const { seen, outcome } = await load(() => new Response(body, { status, headers }));
-    expect([outcome, seen.length]).toEqual([failed(why), 1]);
+    const expected = why === "status" ? { ...failed(why), status } : failed(why);
+    expect([outcome, seen.length]).toEqual([expected, 1]);
   });
 
   test("does not read the body of a failure, and cancels it", async ({ expect }) => {
