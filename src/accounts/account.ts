@@ -5,7 +5,7 @@
  */
 
 import { pauseMs } from "../lib/backoff.ts";
-import { fnv1a } from "../lib/fnv1a.ts";
+import { fnv1a64 } from "../lib/fnv1a.ts";
 import { type AccountEvent, type AccountLife, next } from "./account-state.ts";
 import type { ClientAuthMethod, RegistrationWay } from "./settings.ts";
 import type { Trouble } from "./trouble.ts";
@@ -89,7 +89,7 @@ const MAX_RETRY_AFTER_MS = 10 * MINUTE_MS;
 const PAUSES = { firstMs: 5000, maxMs: 5 * MINUTE_MS };
 const MAX_DOUBLINGS = 10;
 /** A pause is up to a quarter longer, in as many steps. */
-const SCATTER = 256;
+const SCATTER = 256n;
 
 export type Decision =
   | { readonly kind: "use" }
@@ -212,10 +212,11 @@ export function notProcessed(account: Account, now: number, retryAfterMs?: numbe
   return failed(account, "not processed", { restsUntil: now + Math.max(asked, pauseOf(account)) });
 }
 
-/** Nobody knows whether the request was processed. */
-export function unanswered(account: Account, now: number): Account {
+/** Nobody knows whether the request that was `sent` was processed. */
+export function unanswered(account: Account): Account {
   const event = account.isRepeatable ? "not processed" : "unanswered";
-  return failed(account, event, { restsUntil: now + Math.max(BETWEEN_MS, pauseOf(account)) });
+  const at = account.sent?.at ?? account.obtainedAt;
+  return failed(account, event, { restsUntil: at + Math.max(BETWEEN_MS, pauseOf(account)) });
 }
 
 /** @param trouble what the operator has to look after. */
@@ -235,7 +236,7 @@ export function moved(account: Account): Account {
 
 /** Scattered by the account's id: those of everybody shall not come back at once. */
 function pauseOf({ failures, id }: Account): number {
-  const scatter = 1 + (fnv1a(id) % SCATTER) / (4 * SCATTER);
+  const scatter = 1 + Number(fnv1a64(id) % SCATTER) / (4 * Number(SCATTER));
   return pauseMs(PAUSES, Math.min(failures, MAX_DOUBLINGS)) * scatter;
 }
 

@@ -7,8 +7,9 @@
  * worthless there.
  */
 
+import { handleKeyring } from "../../lib/handle-keyring.ts";
 import { hashOf, randomSecret } from "../../lib/random.ts";
-import { importKey, type Keyring, seal, unseal } from "../../lib/seal.ts";
+import { type Keyring, seal, unseal } from "../../lib/seal.ts";
 import type { AuthContext } from "../context/context.ts";
 import { cookie, noCookie, readCookies } from "../cookies.ts";
 import type { Stage } from "../store/attempts.ts";
@@ -48,11 +49,8 @@ export class AttemptSeal {
     this.#ring = ring;
   }
 
-  /** The handle has 256 random bits, so one hash of it is a key that cannot be guessed. */
   static async of(handle: string): Promise<AttemptSeal> {
-    const bytes = new TextEncoder().encode(`edgeway/auth/attempt/1:${handle}`);
-    const key = await importKey(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
-    return new AttemptSeal({ currentId: "handle", keys: new Map([["handle", key]]) });
+    return new AttemptSeal(await handleKeyring("edgeway/auth/attempt/1", handle));
   }
 
   content(content: Content): Promise<string> {
