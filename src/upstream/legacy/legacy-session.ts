@@ -1,0 +1,244 @@
+/**
+ * One legacy session at one upstream, for one client: opened by a handshake on first use, kept,
+ * and repaired when the upstream forgets it. The transport is a wire underneath.
+ *
+ * A call is sent a second time in one case only: the upstream refused the session id, so the call
+ * provably did not run.
+ */
+
+import { Recent } from "../../lib/recent.ts";
+import { retry } from "../../lib/retry.ts";
+import { type Call, type Peer, withoutResumeTokens } from "../../protocol/exchange.ts";
+import type { JsonRpcNotification, JsonRpcResponse, Reply } from "../../protocol/json-rpc.ts";
+import type { UpstreamTarget } from "../target.ts";
+import { refusalOf } from "../server-message.ts";
+import { UpstreamError, type UpstreamFailure } from "../upstream-error.ts";
+import { Exchanges } from "./exchanges.ts";
+import { type Connected, restoreWire } from "./find-transport.ts";
+import type { LegacyClient } from "./handshake.ts";
+import { completeHandshake, openAsAgreed, openByHandshake } from "./open-session.ts";
+import { type Recipient, withResumeTokens } from "./resume-token.ts";
+import { runExchange } from "./run-exchange.ts";
+import { type SavedConnection, saveConnection } from "./saved-connection.ts";
+import { type CallerSettings, SessionSettings } from "./session-settings.ts";
+import { forgetHandshake } from "./sessionless.ts";
+import type { Deliver, Wire } from "./wire.ts";
+
+export interface SessionOptions extends CallerSettings {
+  readonly target: UpstreamTarget;
+  readonly client: LegacyClient;
+  /** Receives the messages that belong to no request. */
+  readonly unsolicited: Peer;
+  /** Called with the new state whenever it changes. */
+  readonly save: (state: SavedConnection) => void;
+  readonly saved?: SavedConnection | undefined;
+  /**
+   * Attributes a message that belongs to no request to the only running request, if there is exactly
+   * one: for a client that receives no other messages.
+   */
+  readonly isAttributed?: boolean;
+  /** The largest number of the server's requests that may be open at once. */
+  readonly maxOpenAsks?: number;
+}
+
+const MAX_RECEIVED = 64;
+const MAX_KEY_CHARS = 512;
+const BROKEN: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "lost"]);
+const ANSWER_RETRIES = { attempts: 4, backoff: { firstMs: 100 }, isTransient: isBroken };
+
+export class LegacySession {
+  readonly exchanges: Exchanges;
+  readonly #options: SessionOptions;
+  readonly #onOpened: (connected: Connected) => void;
+  readonly #recipient: Recipient;
+  readonly #settings: SessionSettings;
+  readonly #received = new Recent(MAX_RECEIVED);
+  #connected: Connected | undefined;
+  #repairing: Promise<Connected> | undefined;
+  #isClosed = false;
+
+  /** @param onOpened called when a session is open and has the client's settings, before a call runs in it. */
+  constructor(options: SessionOptions, onOpened: (connected: Connected) => void) {
+    const { target, unsolicited, saved, maxOpenAsks } = options;
+    this.#options = options;
+    this.#onOpened = onOpened;
+    this.#recipient = withResumeTokens(unsolicited);
+    this.#settings = new SessionSettings(options, saved);
+    this.exchanges = new Exchanges(
+      (response) => this.answer(response),
+      (question) => refusalOf(target, question),
+      maxOpenAsks,
+    );
+    if (saved === undefined) return;
+    const { transport, handshake } = saved;
+    const wire = restoreWire(target, transport, this.deliver, saved);
+    this.#connected = { wire, transport, handshake };
+  }
+
+  /** The session, while there is one. The handshake of a restored session is not complete. */
+  get connected(): Connected | undefined {
+    return this.#connected;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Takes the messages that belong to no request, and all messages of the stream of HTTP+SSE. */
+  readonly deliver: Deliver = async (parsed, lastEventId) => {
+    if (lastEventId !== undefined) {
+      // When a watch is handed over, the old one ends after the point where the new one begins.
+      const key = `${lastEventId}\n${JSON.stringify(parsed.message).slice(0, MAX_KEY_CHARS)}`;
+      if (!this.#received.add(key)) return;
+    }
+    const sole = this.#options.isAttributed === true ? this.exchanges.sole : undefined;
+    // An event id of this stream is no position in the stream of a request.
+    if (sole === undefined) await this.exchanges.receive(parsed, this.#recipient, lastEventId);
+    else await this.exchanges.receive(parsed, sole);
+  };
+
+  /** @throws UpstreamError when no answer is available; the reason of `signal` when it is aborted. */
+  async request(call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
+    const reply = await this.#withRepair((connected) => this.#run(connected, call, peer, signal));
+    if ("result" in reply && this.#settings.remember(call)) this.#persist();
+    return reply;
+  }
+
+  /** @throws UpstreamError when the server does not receive it. */
+  post(message: JsonRpcNotification): Promise<void> {
+    return this.#withRepair(({ wire }) => wire.post(message));
+  }
+
+  /**
+   * Answers a request of the server. Never rejects.
+   *
+   * @returns `false` when the server could not be reached.
+   */
+  async answer(response: JsonRpcResponse): Promise<boolean> {
+    const wire = this.#connected?.wire;
+    return wire === undefined || sendAnswer(wire, response);
+  }
+
+  /** Runs `run`, and once more on a new session where the server refused it as of a forgotten one. */
+  async #withRepair<T>(run: (connected: Connected) => Promise<T>): Promise<T> {
+    const connected = await this.ready();
+    try {
+      return await run(connected);
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || error.failure !== "session-lost") throw error;
+      return run(await this.repair(connected));
+    }
+  }
+
+  #run({ wire }: Connected, call: Call, peer: Peer, signal: AbortSignal): Promise<Reply> {
+    const { target } = this.#options;
+    return runExchange({ target, exchanges: this.exchanges, wire, call, peer, signal });
+  }
+
+  /** Opens the session when this is its first use, or an earlier repair has failed. */
+  ready(): Promise<Connected> {
+    if (this.#repairing !== undefined) return this.#repairing;
+    return this.#connected === undefined ? this.repair() : Promise.resolve(this.#connected);
+  }
+
+  /** Opens a new session in place of a forgotten one; many calls may find it forgotten at once. */
+  repair(forgotten?: Connected): Promise<Connected> {
+    if (this.#repairing !== undefined) return this.#repairing;
+    // Another call found it forgotten earlier, and the repair is done.
+    if (this.#connected !== undefined && this.#connected !== forgotten) {
+      return Promise.resolve(this.#connected);
+    }
+    this.exchanges.withdrawAllAsks();
+    forgotten?.wire.drop();
+    this.#connected = undefined;
+    this.#repairing = this.#reopen(forgotten !== undefined)
+      .catch((error: unknown) => {
+        void this.#connected?.wire.close(); // a half-restored session is not usable
+        this.#connected = undefined;
+        throw error;
+      })
+      .finally(() => {
+        this.#repairing = undefined;
+      });
+    return this.#repairing;
+  }
+
+  /** Brings a new session to the state of the old one. @param isForgotten the server must be asked. */
+  async #reopen(isForgotten: boolean): Promise<Connected> {
+    const { target, client, unsolicited } = this.#options;
+    const accountId = target.credentials && (await target.credentials.account());
+    if (isForgotten) forgetHandshake(target, client, accountId);
+    const agreed = openAsAgreed(target, client, accountId, this.deliver);
+    const connected = agreed === undefined ? await this.#openAnew() : this.#keep(agreed);
+    // An event id of such a call's stream is no position in the standalone stream.
+    const peer = withoutResumeTokens(unsolicited);
+    await this.#settings.restore(connected.handshake.capabilities, (call) =>
+      this.#run(connected, call, peer, new AbortController().signal),
+    );
+    this.#onOpened(connected);
+    return connected;
+  }
+
+  async #openAnew(): Promise<Connected> {
+    const { target, client } = this.#options;
+    const connected = await this.shakeHands();
+    await completeHandshake(target, client, connected);
+    return connected;
+  }
+
+  /** Shakes hands and no more, for a caller that only needs the server's introduction. */
+  async shakeHands(): Promise<Connected> {
+    const { target, client } = this.#options;
+    const connected = await openByHandshake(target, client, this.exchanges, this.deliver);
+    if (this.#isClosed) {
+      // The connection was closed while the session was being opened.
+      await connected.wire.close();
+      throw new UpstreamError(target.slug, "lost", "was left when the session ended");
+    }
+    this.#received.clear(); // another session may give the same ids again
+    return this.#keep(connected);
+  }
+
+  /** The session is found again after a restart, from the moment that it is open. */
+  #keep(connected: Connected): Connected {
+    this.#connected = connected;
+    this.#persist();
+    return connected;
+  }
+
+  #persist(): void {
+    if (this.#connected === undefined) return;
+    const { logLevel, subscriptions } = this.#settings;
+    this.#options.save(saveConnection(this.#connected, logLevel, subscriptions));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.exchanges.withdrawAllAsks();
+    const connected = this.#connected;
+    this.#connected = undefined;
+    await connected?.wire.close();
+  }
+}
+
+/**
+ * Sends a server the answer to one of its requests. A person may have given the answer and will not
+ * give it again, so it is sent once more when the connection breaks. The server matches answers by
+ * their id and ignores one that it already has. Never rejects.
+ *
+ * @returns `true` when the server has the answer or has refused it, which no later attempt would
+ *   change. On `false` the server's own time-out ends its request.
+ */
+async function sendAnswer(wire: Wire, answer: JsonRpcResponse): Promise<boolean> {
+  try {
+    await retry(() => wire.post(answer), ANSWER_RETRIES);
+    return true;
+  } catch (error) {
+    return !isBroken(error);
+  }
+}
+
+/** The server may or may not have received the message. */
+function isBroken(error: unknown): boolean {
+  return error instanceof UpstreamError && BROKEN.has(error.failure);
+}
