@@ -1,36 +1,11 @@
 /** Single fields of an entry of `IDENTITY`: each is resolved, or its mistake is reported. */
 
 import { entraIssuer, GOOGLE_ISSUER, TENANT } from "../auth/identity/oidc-traits.ts";
-import { isSafe } from "../auth/identity/provider-fetch.ts";
+import { type FieldResolution, issuerUrl, secureUrl } from "./config-fields.ts";
 
-/** The environment of an entry, and the list that receives its mistakes. */
-export interface FieldResolution {
-  /** The name of the entry in sentences. */
-  readonly key: string;
-  readonly env: Readonly<Record<string, unknown>>;
-  readonly problems: string[];
-}
-
-/** Replaces `${NAME}` by that secret. */
-export function secretField(
-  field: string,
-  template: string,
-  { key, env, problems }: FieldResolution,
-): string {
-  return template.replace(/\$\{(\w+)\}/g, (_, name: string) => {
-    const found = env[name];
-    if (typeof found === "string" && found !== "") return found;
-    problems.push(`${key}.${field}: the secret "${name}" is not set.`);
-    return "";
-  });
-}
-
-/**
- * Only the provider knows the exact spelling of its issuer, so only impossible values are refused.
- */
 export function checkIssuer(issuer: string, { key, problems }: FieldResolution): void {
-  const url = parseUrl(issuer);
-  if (url === undefined || url.search !== "" || url.hash !== "") {
+  const url = issuerUrl(issuer);
+  if (url === undefined) {
     problems.push(
       `${key}.issuer must be an https URL without query, exactly as the provider's metadata spells it.`,
     );
@@ -73,7 +48,7 @@ export function origins(
 }
 
 export function origin(field: string, value: string, { key, problems }: FieldResolution): string {
-  const url = parseUrl(value);
+  const url = secureUrl(value);
   if (url !== undefined && url.href === `${url.origin}/`) return url.origin;
   problems.push(`${key}.${field} must be an origin like "https://id.example.com", without a path.`);
   return value;
@@ -84,13 +59,7 @@ export function addressField(
   value: string,
   { key, problems }: FieldResolution,
 ): string {
-  const url = parseUrl(value);
+  const url = secureUrl(value);
   if (url === undefined) problems.push(`${key}.${field} must be an https URL.`);
   return value.replace(/\/+$/, "");
-}
-
-/** Plain http is allowed only for providers on this machine. */
-function parseUrl(value: string): URL | undefined {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  return url !== undefined && isSafe(url) && url.username + url.password === "" ? url : undefined;
 }

@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 
 import { lazy } from "../lib/lazy.ts";
-import { table } from "./config-table.ts";
+import { label, oneOf, table, text, texts } from "./config-table.ts";
 
 export const PROVIDERS = ["owner", "oidc", "google", "entra", "github", "access"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
@@ -12,11 +12,6 @@ export function isProviderName(value: unknown): value is ProviderName {
   return PROVIDERS.some((name) => name === value);
 }
 
-const text = lazy(() =>
-  z.string({ error: "must be a string" }).check(z.minLength(1, { error: "must not be empty" })),
-);
-const texts = lazy(() => z.array(text(), { error: "must be a list of strings" }));
-
 const common = lazy(() => ({
   provider: z.unknown(),
   name: z.optional(
@@ -24,7 +19,7 @@ const common = lazy(() => ({
       z.regex(/^[a-z0-9-]{1,24}$/, { error: 'has 1 to 24 characters of a-z, 0-9 and "-"' }),
     ),
   ),
-  label: z.optional(text().check(z.maxLength(60, { error: "must have at most 60 characters" }))),
+  label: z.optional(label()),
 }));
 
 const people = lazy(() => ({
@@ -48,8 +43,6 @@ const client = lazy(() => ({
   formActions: z.optional(texts()),
 }));
 
-const CLIENT_AUTH = ["client_secret_basic", "client_secret_post"] as const;
-
 export const entrySchemas = {
   owner: lazy(() => table(common())),
   oidc: lazy(() =>
@@ -58,9 +51,7 @@ export const entrySchemas = {
       issuer: text(),
       // A public client has no secret.
       clientSecret: z.optional(text()),
-      clientAuth: z.optional(
-        z.enum(CLIENT_AUTH, { error: `must be one of "${CLIENT_AUTH.join('", "')}"` }),
-      ),
+      clientAuth: z.optional(oneOf(["client_secret_basic", "client_secret_post"])),
       groupsClaim: z.optional(text()),
     }),
   ),

@@ -6,13 +6,12 @@
 import { GOOGLE_ISSUER } from "../auth/identity/oidc-traits.ts";
 import type { IdentityConfig } from "../auth/identity/identity-providers.ts";
 import { weaknessOf } from "../auth/identity/owner.ts";
+import { type FieldResolution, secretField } from "./config-fields.ts";
 import {
   addressField,
   checkIssuer,
-  type FieldResolution,
   origin,
   origins,
-  secretField,
   teamUrl,
   tenantIssuers,
 } from "./config-identity-fields.ts";
@@ -23,7 +22,7 @@ import {
   type ProviderName,
   PROVIDERS,
 } from "./config-identity-schema.ts";
-import { mistakesIn } from "./config-table.ts";
+import { mistakesIn, quoted } from "./config-table.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { isObject } from "../protocol/json-rpc.ts";
 import {
@@ -78,9 +77,10 @@ function parseEntry(entry: unknown, resolution: FieldResolution): IdentityConfig
   const table = isObject(entry) ? entry : undefined;
   const provider = table?.["provider"];
   if (!isProviderName(provider)) {
-    const names = PROVIDERS.map((name) => `"${name}"`).join(", ");
     problems.push(
-      table === undefined ? `${key} must be a table.` : `${key}.provider must be one of ${names}.`,
+      table === undefined
+        ? `${key} must be a table.`
+        : `${key}.provider must be one of ${quoted(PROVIDERS)}.`,
     );
     return undefined;
   }

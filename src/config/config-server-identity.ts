@@ -2,14 +2,12 @@
 
 import * as z from "zod/mini";
 
-import { table } from "./config-table.ts";
+import { hasHeader, isOwnHeader } from "./config-fields.ts";
+import { quoted, table } from "./config-table.ts";
 import { IDENTITY_CLAIMS, type IdentitySettings } from "../accounts/settings.ts";
 import { lazy } from "../lib/lazy.ts";
 
 const DEFAULT_HEADER = "Edgeway-Assertion";
-/** Headers with a meaning of their own in HTTP or in MCP. */
-const TAKEN =
-  /^(?:accept|connection|content-.*|cookie|host|last-event-id|mcp-.*|origin|transfer-encoding)$/i;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/;
 
 export const identitySchema = lazy(() =>
@@ -23,7 +21,7 @@ export const identitySchema = lazy(() =>
       }),
     ],
     {
-      error: `must be true, or a table of "audience" (a string), "claims" (of ${IDENTITY_CLAIMS.map((claim) => `"${claim}"`).join(", ")}) and "header" (a string)`,
+      error: `must be true, or a table of "audience" (a string), "claims" (of ${quoted(IDENTITY_CLAIMS)}) and "header" (a string)`,
     },
   ),
 );
@@ -49,10 +47,9 @@ export function resolveIdentity(
       `${key}.identity needs an "audience": a service binding without a "url" has no address to stand for it.`,
     );
   }
-  const isTaken = Object.keys(headers).some((name) => name.toLowerCase() === header.toLowerCase());
-  if (!HEADER_NAME.test(header) || TAKEN.test(header)) {
+  if (!HEADER_NAME.test(header) || isOwnHeader(header)) {
     problems.push(`${key}.identity.header: "${header}" cannot carry an assertion.`);
-  } else if (isTaken) {
+  } else if (hasHeader(headers, header)) {
     problems.push(`${key}.identity.header: "${header}" is also one of the server's "headers".`);
   }
   return { audience: audience ?? endpoint.href, claims, header };

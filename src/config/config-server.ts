@@ -2,9 +2,12 @@
 
 import * as z from "zod/mini";
 
+import { resolveAuth } from "./config-auth.ts";
+import { authSchema } from "./config-auth-schema.ts";
+import { isHeader } from "./config-fields.ts";
 import { namedItemsSchema, resolveItems, resourcesSchema } from "./config-items.ts";
 import { identitySchema, resolveIdentity } from "./config-server-identity.ts";
-import { table } from "./config-table.ts";
+import { oneOf, table } from "./config-table.ts";
 import type { Server } from "../endpoint/server.ts";
 import { lazy } from "../lib/lazy.ts";
 import { count } from "../observability/costs.ts";
@@ -13,9 +16,6 @@ import type { Fetch, UpstreamTarget } from "../upstream/target.ts";
 export const SLUG = /^[a-z0-9-]{1,24}$/;
 /** Some model APIs reject names that begin with a digit or `-`. */
 const PREFIX = /^(?:[A-Za-z_][A-Za-z0-9_-]{0,23})?$/;
-
-const oneOf = <const T extends readonly string[]>(values: T) =>
-  z.enum(values, { error: `must be one of ${values.map((value) => `"${value}"`).join(", ")}` });
 
 export const serverSchema = lazy(() =>
   table({
@@ -30,7 +30,10 @@ export const serverSchema = lazy(() =>
         error: "must be a table of strings",
       }),
     ),
-    auth: z.optional(oneOf(["none", "headers"])),
+    auth: z.optional(authSchema()),
+    // Checked with `auth`.
+    oauth: z.optional(z.unknown()),
+    key: z.optional(z.unknown()),
     identity: z.optional(identitySchema()),
     timeoutSeconds: z.optional(
       z
@@ -62,6 +65,7 @@ const SERVICE_ORIGIN = "http://service.internal";
 
 /** The environment of a server's entry, and the list that receives its mistakes. */
 export interface ServerResolution {
+  readonly authMode: "oauth" | "none";
   readonly env: Readonly<Record<string, unknown>>;
   readonly maxMessageChars: number;
   readonly problems: string[];
@@ -71,17 +75,18 @@ export interface ServerResolution {
 export function resolveServer(
   slug: string,
   entry: ServerEntry,
-  { env, maxMessageChars, problems }: ServerResolution,
+  { authMode, env, maxMessageChars, problems }: ServerResolution,
 ): Server | undefined {
   const key = `MCP_SERVERS.${slug}`;
   const endpoint = resolveUrl(key, entry, env, problems);
   const headers = resolveHeaders(key, entry.headers ?? {}, env, problems);
+  const auth = resolveAuth(entry, { key, authMode, env, problems });
   const items = {
     tools: resolveItems(`${key}.tools`, entry.tools, problems),
     prompts: resolveItems(`${key}.prompts`, entry.prompts, problems),
     resources: resolveItems(`${key}.resources`, entry.resources, problems),
   };
-  if (endpoint === undefined || headers === undefined) return undefined;
+  if (endpoint === undefined || headers === undefined || auth === undefined) return undefined;
   const target: UpstreamTarget = {
     slug,
     endpoint,
@@ -97,6 +102,7 @@ export function resolveServer(
   return {
     slug,
     target,
+    auth,
     prefix: entry.prefix ?? defaultPrefix(slug),
     ...(identity === undefined ? {} : { identity }),
     ...items,
@@ -196,12 +202,4 @@ function resolveHeaders(
     resolved[name] = value;
   }
   return isComplete ? resolved : undefined;
-}
-
-function isHeader(name: string, value: string): boolean {
-  try {
-    return new Headers([[name, value]]).has(name);
-  } catch {
-    return false;
-  }
 }

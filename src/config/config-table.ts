@@ -2,6 +2,8 @@
 
 import * as z from "zod/mini";
 
+import { lazy } from "../lib/lazy.ts";
+
 export const table = <const T extends z.core.$ZodShape>(shape: T) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -9,6 +11,24 @@ export const table = <const T extends z.core.$ZodShape>(shape: T) =>
         ? `has keys that this version does not know: ${issue.keys?.join(", ")}`
         : "must be a table",
   });
+
+export const oneOf = <const T extends readonly string[]>(values: T) =>
+  z.enum(values, { error: `must be one of ${quoted(values)}` });
+
+export const text = lazy(() =>
+  z.string({ error: "must be a string" }).check(z.minLength(1, { error: "must not be empty" })),
+);
+export const texts = lazy(() => z.array(text(), { error: "must be a list of strings" }));
+
+/** What people read instead of a name. */
+export const label = lazy(() =>
+  text().check(z.maxLength(60, { error: "must have at most 60 characters" })),
+);
+
+/** Names in a sentence, like `"a", "b"`. */
+export function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(", ");
+}
 
 /** @returns a sentence for each mistake. @param key the name of the table in sentences. */
 export function mistakesIn(key: string, { issues }: z.core.$ZodError): readonly string[] {

@@ -74,12 +74,13 @@ export function forgetConfigs(): void {
 export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResult {
   const problems: string[] = [];
   const limits = parseLimits(env["LIMITS"], problems);
+  const authMode = parseAuthMode(env["AUTH_MODE"], problems);
   const config: Config = {
-    authMode: parseAuthMode(env["AUTH_MODE"], problems),
+    authMode,
     identity: parseIdentity(env["IDENTITY"], env, problems),
     publicOrigin: parsePublicOrigin(env["PUBLIC_ORIGIN"], problems),
     allowedOrigins: parseAllowedOrigins(env["ALLOWED_ORIGINS"], problems),
-    servers: parseServers({ env, maxMessageChars: limits.maxMessageBytes, problems }),
+    servers: parseServers({ authMode, env, maxMessageChars: limits.maxMessageBytes, problems }),
     limits,
     sessionKeys: parseSessionKeys(env["SESSION_KEYS"], problems),
     authSecret: parseAuthSecret(env["AUTH_SECRET"], problems),

@@ -1,13 +1,15 @@
 /** One configured server: its target, and the names and policies of its items. */
 
 import type { ItemPolicy } from "../policy/item-policy.ts";
-import type { IdentitySettings } from "../accounts/settings.ts";
+import type { IdentitySettings, ServerAuth } from "../accounts/settings.ts";
 import type { UpstreamTarget } from "../upstream/target.ts";
 
 export interface Server {
   /** The operator's name for it, as in `target`. */
   readonly slug: string;
   readonly target: UpstreamTarget;
+  /** How the gateway is known to it. */
+  readonly auth: ServerAuth;
   /** The prefix of its names at an endpoint of several servers. */
   readonly prefix: string;
   /** The server is told who calls. */

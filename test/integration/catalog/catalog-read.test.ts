@@ -36,7 +36,7 @@ function read(upstream: Upstream, options: Reading = {}): Promise<ReadCatalog> {
   };
   const policies = { tools: OPEN_POLICY, prompts: OPEN_POLICY, resources: OPEN_POLICY };
   const reading = readCatalog(
-    { slug, target, prefix: `${slug}__`, ...policies },
+    { slug, target, auth: { kind: "none" }, prefix: `${slug}__`, ...policies },
     clientKind(revision, capabilities),
     { ...defaultLimits(), ...limits },
     signal ?? new AbortController().signal,

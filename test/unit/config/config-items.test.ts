@@ -177,11 +177,6 @@ describe("one sentence for", () => {
       entry: { resources: { rename: { "file:///a": "a" } } },
       part: "resources.rename: cannot be: resources are known by their URIs.",
     },
-    {
-      name: "sign-in at the upstream",
-      entry: { auth: "oauth" },
-      part: 'auth: must be one of "none", "headers".',
-    },
   ])("$name", ({ entry, part }, { expect }) => {
     expect(problemsOf({ a: entry })).toEqual([`MCP_SERVERS.a.${part}`]);
   });

@@ -18,7 +18,8 @@ const target = fakeTarget(() => new Response());
 
 function serverFrom({ slug, prefix = `${slug}__`, rename = {} }: Named): Server {
   const policy = { ...OPEN_POLICY, rename: new Map(Object.entries(rename)) };
-  return { slug, target, prefix, tools: policy, prompts: policy, resources: OPEN_POLICY };
+  const auth = { kind: "none" } as const;
+  return { slug, target, auth, prefix, tools: policy, prompts: policy, resources: OPEN_POLICY };
 }
 
 /** `/mcp` of a gateway with these servers. */
