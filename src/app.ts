@@ -4,6 +4,8 @@ import type { Context, Hono, MiddlewareHandler } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 
+import { CLIENT_METADATA_PATH } from "./accounts/addresses.ts";
+import { isSignInWay } from "./accounts/settings.ts";
 import type { IdentityKeys } from "./accounts/assertion/identity-keys.ts";
 import { type AuthBacking, type AuthContext, authContextOf } from "./auth/context/context.ts";
 import { noteProbe } from "./auth/context/tracer.ts";
@@ -17,6 +19,7 @@ import { token } from "./auth/oauth/endpoints/token.ts";
 import type { Bridges } from "./relay/modern-to-legacy/bridge.ts";
 import { type Config, loadConfig } from "./config/config.ts";
 import type { FrontDoorContext, Sessions } from "./http/front-door.ts";
+import { serveClientMetadata } from "./http/serve-client-metadata.ts";
 import { serveIdentityKeys } from "./http/serve-identity-keys.ts";
 import { addCors, guard, preflight } from "./http/guard.ts";
 import { serveSse, serveSseMessage } from "./http/http-sse.ts";
@@ -28,9 +31,12 @@ import type { FanOut, Feeds } from "./catalog/feeds.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { readCosts } from "./observability/costs.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
+import type { Accounts } from "./pages/account-context.ts";
+import type { AccountHandler } from "./pages/account-visit.ts";
 import { showConnect } from "./pages/connect.ts";
+import type { Handler } from "./pages/page-guard.ts";
 import { notFound, seeOther } from "./pages/respond.ts";
-import { PAGES } from "./pages/routes.ts";
+import { ACCOUNT_PAGES, PAGES } from "./pages/routes.ts";
 import { PATHS } from "./pages/view/paths.ts";
 import type { SessionKeys } from "./endpoint/keyring.ts";
 import { version } from "../package.json";
@@ -44,6 +50,7 @@ export interface Backing {
   readonly keys: SessionKeys;
   readonly auth: AuthBacking;
   readonly identityKeys: IdentityKeys;
+  readonly accounts: Accounts;
 }
 
 type App = { Bindings: Env; Variables: { config: Config; backing: Backing; auth?: AuthContext } };
@@ -71,7 +78,13 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
     const slugs = [...c.get("config").servers.keys()];
     return showConnect({ origin: originOf(c), slugs, version, auth }, c.req.raw);
   });
-  for (const [method, path, handler] of PAGES) app.on(method, path, signIn(handler));
+  for (const [method, path, handler] of PAGES) app.on(method, path, site(handler));
+  for (const [method, path, handler] of ACCOUNT_PAGES) app.on(method, path, account(handler));
+  app.all(CLIENT_METADATA_PATH, (c) => {
+    const servers = [...c.get("backing").accounts.servers.values()];
+    const slugs = servers.flatMap(({ slug, auth }) => (isSignInWay(auth) ? slug : []));
+    return serveClientMetadata(originOf(c), slugs, c.req.raw);
+  });
 
   app.all("/token", signIn(token));
   app.all("/register", signIn(register));
@@ -178,6 +191,23 @@ function isBrowserNavigation({ method, headers }: Request): boolean {
   if (method !== "GET") return false;
   const accept = headers.get("accept") ?? "";
   return accept.includes("text/html") && !accept.includes("text/event-stream");
+}
+
+/** Calls the handler of a page that only people who are signed in have. */
+function site(handler: Handler): (c: Context<App>) => Response | Promise<Response> {
+  return (c) =>
+    signIn((context, request) =>
+      handler({ ...context, accounts: c.get("backing").accounts }, request),
+    )(c);
+}
+
+/** Calls the handler of a page about an account at a server, which exists without sign-in, too. */
+function account(handler: AccountHandler): (c: Context<App>) => Promise<Response> {
+  return (c) => {
+    const auth = c.get("config").authMode === "none" ? undefined : authContext(c);
+    const { accounts } = c.get("backing");
+    return handler({ origin: originOf(c), accounts, auth }, c.req.raw, c.req.param("slug") ?? "");
+  };
 }
 
 /** Calls a handler of sign-in; answers 404 without sign-in. */

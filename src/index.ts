@@ -1,5 +1,6 @@
 /** The composition root: the Worker's default export and the Durable Object classes. */
 
+import { accountsIn } from "../durable-objects/accounts.ts";
 import { authOf } from "../durable-objects/authorization-server.ts";
 import { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
 import { BridgeObject } from "../durable-objects/bridge-object.ts";
@@ -38,6 +39,7 @@ function backingOf(env: Env, config: Config): Backing {
     keys: sessionKeysOf(env, config),
     auth: authOf(env, config),
     identityKeys: identityKeysOf(env, config),
+    accounts: accountsIn(env, config),
   };
   cached = { config, backing };
   return backing;

@@ -89,3 +89,8 @@ export interface IdentitySettings {
   /** The header that carries the assertion. */
   readonly header: string;
 }
+
+/** True when a browser is sent to an authorization server, which sends it back. */
+export function isSignInWay({ kind }: ServerAuth): boolean {
+  return kind === "oauth" || kind === "oauth-shared";
+}

@@ -45,7 +45,7 @@ export function guard(request: Request, policy: GuardPolicy): Response | undefin
 type Callers = "all" | "listed" | "own";
 
 /** The routes that a client needs before it has a token. They answer everyone alike and use no cookie. */
-const OAUTH = /^\/(?:token|register|\.well-known\/.*)$/;
+const OAUTH = /^\/(?:token|register|oauth\/client-metadata\.json|\.well-known\/.*)$/;
 /**
  * The first path segments of the pages for people. Their forms check the Origin themselves, and no other
  * origin may read them.
@@ -54,7 +54,12 @@ const PAGES: ReadonlySet<string | undefined> = new Set(
   ["/callback", ...Object.values(PATHS)].map((path) => path.split("/")[1]),
 );
 
+/** The pages of an account at a server, which are there without sign-in, too. */
+const ACCOUNT_PAGES = /^\/(?:connect|oauth\/upstream)\//;
+
 function callersOf({ pathname }: URL, { authMode }: GuardPolicy): Callers {
+  // Before the rest: browsers send no origin with a form of a page that sends no referrer.
+  if (ACCOUNT_PAGES.test(pathname)) return "own";
   if (authMode === "none") return "listed";
   if (OAUTH.test(pathname)) return "all";
   return PAGES.has(pathname.split("/")[1]) ? "own" : "listed";

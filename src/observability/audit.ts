@@ -38,6 +38,10 @@ export const AUDIT_EVENTS = {
   key_revoked: { meaning: "An API key was revoked" },
   everything_revoked: { meaning: "Everything was revoked" },
 
+  account_connected: { meaning: "An account at a server was connected" },
+  account_not_connected: { meaning: "An account at a server was not connected" },
+  account_disconnected: { meaning: "An account at a server was disconnected" },
+
   user_disabled: { meaning: "Was disabled by an administrator", isDenial: true },
   user_enabled: { meaning: "Was enabled by an administrator" },
   client_deleted: { meaning: "Deleted an application for everybody" },
@@ -50,11 +54,13 @@ export type AuditEvent = keyof typeof AUDIT_EVENTS;
 
 /** The fields of a line beside the user and the event. No other field reaches a log. */
 type AuditField =
+  | "account"
   | "address"
   | "agent"
   | "application"
   | "by"
   | "client"
+  | "issuer"
   | "key"
   | "label"
   | "provider"
@@ -62,6 +68,7 @@ type AuditField =
   | "reference"
   | "resource"
   | "scopes"
+  | "server"
   | "user";
 
 export type AuditDetail = Readonly<Partial<Record<AuditField, string>>>;

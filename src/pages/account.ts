@@ -9,6 +9,8 @@ import { isRemembered } from "../auth/sign-in/approval-rules.ts";
 import { beginningOf } from "../auth/store/api-keys.ts";
 import type { AuditEntry } from "../auth/store/audit-log.ts";
 import { AUDIT_EVENTS } from "../observability/audit.ts";
+import type { SiteContext } from "./account-context.ts";
+import { ownAccounts } from "./connected-accounts.ts";
 import {
   type ChoiceError,
   formOf,
@@ -18,6 +20,7 @@ import {
 } from "./credential-choice.ts";
 import { audited, done, noticeOf, shown, submitted } from "./page-guard.ts";
 import { notFound, page, seeOther } from "./respond.ts";
+import { troubleWords } from "./trouble-words.ts";
 import { accountView, type ActivityLine } from "./view/account-view.ts";
 import { type CredentialForm, keyCreatedView } from "./view/credentials-view.ts";
 import { PATHS } from "./view/paths.ts";
@@ -40,17 +43,18 @@ interface Extras {
 }
 
 async function accountPage(
-  context: AuthContext,
+  context: SiteContext,
   { user, session, formToken }: SignedIn,
   { notice, keyForm, status = 200 }: Extras,
 ): Promise<Response> {
   const shard = context.store.ofUser(user.id);
-  const [grants, approvals, sessions, keys, entries] = await Promise.all([
+  const [grants, approvals, sessions, keys, entries, accounts] = await Promise.all([
     shard.grants.list(user.id),
     shard.approvals.list(user.id),
     shard.sessions.list(user.id),
     shard.keys.list(user.id),
     shard.audit.list(user.id, SHOWN_LINES),
+    ownAccounts(context, user),
   ]);
   const provider = context.providers.get(user.provider);
   const view = accountView({
@@ -61,7 +65,7 @@ async function accountPage(
       provider: provider === undefined ? user.provider : providerTitle(provider),
       isAdmin: user.isAdmin,
     },
-    accounts: [],
+    accounts,
     grants,
     approvals: approvals.filter(isRemembered),
     sessions,
@@ -86,12 +90,18 @@ function keyOffer({ authority, limits }: AuthContext, user: { readonly isAdmin: 
 }
 
 function lineOf({ at, event, detail }: AuditEntry): ActivityLine {
-  const { application, label, provider, reason, address } = detail;
-  const why = reason === undefined ? undefined : wordsFor(reason);
-  const said = [application, label, provider, why, address].filter((each) => each !== undefined);
+  const { application, server, label, provider, reason, address } = detail;
+  const why = reason === undefined ? undefined : reasonIn(event, reason);
+  const said = [application, server, label, provider, why, address].filter(
+    (each) => each !== undefined,
+  );
   const { meaning: what, ...rest }: { meaning: string; isDenial?: true } = AUDIT_EVENTS[event];
   const about = said.length === 0 ? undefined : said.join(" · ");
   return { at, what, detail: about, isDenial: rest.isDenial ?? false };
+}
+
+function reasonIn(event: AuditEntry["event"], reason: string): string {
+  return event === "account_not_connected" ? troubleWords(reason).title : wordsFor(reason);
 }
 
 const ACCOUNT = { path: PATHS.account };

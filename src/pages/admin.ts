@@ -13,6 +13,8 @@ import { newServiceClientId } from "../auth/store/service-clients.ts";
 import { currentUser, type User } from "../auth/store/users.ts";
 import { tryJson } from "../lib/try-json.ts";
 import { isObject } from "../protocol/json-rpc.ts";
+import type { SiteContext } from "./account-context.ts";
+import { accountServers } from "./connected-accounts.ts";
 import { formOf, type Offer, readChoice } from "./credential-choice.ts";
 import {
   ADMIN_FORM,
@@ -54,13 +56,15 @@ interface Extras {
 const SHOWN_USERS = 500;
 
 async function adminPage(
-  context: AuthContext,
+  context: SiteContext,
   { user, formToken }: SignedIn,
   { notice, after = "", serviceForm, status = 200 }: Extras,
 ): Promise<Response> {
-  const [servers, users, clients, services] = await Promise.all([
+  const people = await newestUsers(context.store);
+  const [servers, accounts, users, clients, services] = await Promise.all([
     context.serverHealth(),
-    listUsers(context, user.id),
+    accountServers(context, people),
+    Promise.all(people.map((each) => userRow(context, each, user.id))),
     listClients(context.store, after),
     listServices(context),
   ]);
@@ -68,7 +72,7 @@ async function adminPage(
     now: Date.now(),
     csrf: formToken,
     servers,
-    accounts: [],
+    accounts,
     users,
     clients: clients.list,
     moreClients: clients.next,
@@ -86,10 +90,10 @@ function serviceOffer({ authority }: AuthContext): Offer {
   return { resources: authority.resources, days: [] };
 }
 
-async function listUsers(context: AuthContext, own: string): Promise<readonly AdminUser[]> {
-  const lists = await Promise.all(context.store.allOfUsers().map((shard) => shard.users.all()));
+async function newestUsers(store: AuthContext["store"]): Promise<readonly User[]> {
+  const lists = await Promise.all(store.allOfUsers().map((shard) => shard.users.all()));
   const all = lists.flat().toSorted((a, b) => b.seenAt - a.seenAt);
-  return Promise.all(all.slice(0, SHOWN_USERS).map((user) => userRow(context, user, own)));
+  return all.slice(0, SHOWN_USERS);
 }
 
 async function userRow(context: AuthContext, user: User, own: string): Promise<AdminUser> {

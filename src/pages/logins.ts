@@ -6,6 +6,7 @@
 
 import { verifiedHost } from "../auth/clients/client-id-url.ts";
 import type { AuthContext } from "../auth/context/context.ts";
+import type { SiteContext } from "./account-context.ts";
 import { diagnose } from "../auth/doctor/diagnose.ts";
 import { findLogin, recentLogins } from "../auth/doctor/read-traces.ts";
 import type { LoginStep, LoginTrace, StepKind, TracedStep } from "../auth/trace/trace.ts";
@@ -20,7 +21,7 @@ import { wordsFor } from "./words.ts";
 const SHOWN = 100;
 
 /** Serves `/admin/logins`, and `/admin/logins/<reference>` for one attempt. */
-export async function showLogins(context: AuthContext, request: Request): Promise<Response> {
+export async function showLogins(context: SiteContext, request: Request): Promise<Response> {
   const accept = request.headers.get("accept") ?? "";
   const wantsJson = accept.includes("application/json") && !accept.includes("text/html");
   return wantsJson ? asJson(context, request) : asPage(context, request);

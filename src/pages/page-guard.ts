@@ -15,12 +15,13 @@ import {
 } from "../auth/sign-in/browser.ts";
 import { addressOf, type AuthContext } from "../auth/context/context.ts";
 import type { AuditDetail, AuditEvent } from "../observability/audit.ts";
+import type { SiteContext } from "./account-context.ts";
 import { problemPage } from "./problems.ts";
 import { page, seeOther } from "./respond.ts";
 import { PATHS } from "./view/paths.ts";
 import { problemView, type ProblemView } from "./view/problem-view.ts";
 
-export type Handler = (context: AuthContext, request: Request) => Promise<Response>;
+export type Handler = (context: SiteContext, request: Request) => Promise<Response>;
 
 interface PageGuard {
   /** The path to return to after a sign-in. */
@@ -41,7 +42,7 @@ export interface Submission {
 /** Wraps a page for a signed-in user. */
 export function shown(
   guard: Pick<PageGuard, "forAdmins">,
-  show: (context: AuthContext, who: SignedIn, request: Request) => Promise<Response>,
+  show: (context: SiteContext, who: SignedIn, request: Request) => Promise<Response>,
 ): Handler {
   return async (context, request) => {
     const who = await signedIn(context, request);
@@ -54,7 +55,7 @@ export function shown(
 /** Wraps the action of a form of such a page. */
 export function submitted(
   { path, forAdmins = false, isFresh: needsFresh = false }: PageGuard,
-  act: (context: AuthContext, submission: Submission, request: Request) => Promise<Response>,
+  act: (context: SiteContext, submission: Submission, request: Request) => Promise<Response>,
 ): Handler {
   return async (context, request) => {
     if (isForeign(request, context.origin)) return foreignForm(context);
@@ -120,6 +121,7 @@ const NOTICES = {
   "approval-forgotten": "The approval is forgotten: you will be asked again.",
   "session-ended": "That browser is signed out.",
   "key-revoked": "The key works no more.",
+  "account-disconnected": "The account is disconnected.",
   "user-disabled": "The person is disabled and signed out everywhere.",
   "user-enabled": "The person may sign in again.",
   "client-deleted": "The application is deleted, and disconnected from everybody.",

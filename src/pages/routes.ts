@@ -1,7 +1,10 @@
 /** The route of every page and form that people see. */
 
+import { finishConnect } from "./account-callback.ts";
+import type { AccountHandler } from "./account-visit.ts";
 import * as account from "./account.ts";
 import * as admin from "./admin.ts";
+import { beginConnect, disconnectAccount, showConnectAccount } from "./connect-account.ts";
 import { showLogins } from "./logins.ts";
 import type { Handler } from "./page-guard.ts";
 import * as signIn from "./sign-in.ts";
@@ -37,4 +40,14 @@ export const PAGES: readonly Route[] = [
   ["POST", PATHS.revokeService, admin.revokeService],
   ["GET", PATHS.logins, showLogins],
   ["GET", `${PATHS.logins}/:reference`, showLogins],
+];
+
+type AccountRoute = readonly [method: "GET" | "POST", path: string, handler: AccountHandler];
+
+/** Those of an account at one server, which `src/accounts/addresses.ts` gives out. */
+export const ACCOUNT_PAGES: readonly AccountRoute[] = [
+  ["GET", "/connect/:slug", showConnectAccount],
+  ["POST", "/connect/:slug", beginConnect],
+  ["POST", "/connect/:slug/disconnect", disconnectAccount],
+  ["GET", "/oauth/upstream/:slug/callback", finishConnect],
 ];

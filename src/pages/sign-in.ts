@@ -23,6 +23,7 @@ import type {
   SignInQuestion,
 } from "../auth/sign-in/attempt.ts";
 import { enterSignIn, handleCallback, logIn } from "../auth/sign-in/log-in.ts";
+import type { SiteContext } from "./account-context.ts";
 import { consentModel } from "./consent-model.ts";
 import { audited, foreignForm, submitted } from "./page-guard.ts";
 import { problemPage } from "./problems.ts";
@@ -100,7 +101,7 @@ export async function finishSetup(context: AuthContext, request: Request): Promi
  * Ends the browser's session, and nothing of the applications. It requires a POST, so that no link
  * or image signs a person out.
  */
-export async function signOut(context: AuthContext, request: Request): Promise<Response> {
+export async function signOut(context: SiteContext, request: Request): Promise<Response> {
   if (request.method !== "POST") return seeOther(PATHS.account, context);
   // A form from another site comes without the cookie, so it has no session; the browser may have
   // one.

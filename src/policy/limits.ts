@@ -95,6 +95,8 @@ export const LIMITS = {
   documentsPerMinute: { default: 30, min: 1, max: 100_000 },
   /** Attempts to sign in from one address; a person makes one or two. */
   attemptsPerMinute: { default: 60, min: 1, max: 100_000 },
+  /** Attempts of one person to connect an account at a server; each makes the gateway send requests. */
+  connectsPerMinute: { default: 20, min: 1, max: 10_000 },
   /** A person may have to find their phone. */
   attemptMinutes: { default: 10, min: 1, max: 60 },
   /** Wrong owner's codes from one address in a quarter of an hour. */

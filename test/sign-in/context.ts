@@ -4,7 +4,8 @@ import { loadConfig } from "../../src/config/config.ts";
 import { env } from "cloudflare:workers";
 
 import { authOf } from "../../durable-objects/authorization-server.ts";
-import type { AuthContext } from "../../src/auth/context/context.ts";
+import { accountsIn } from "../../durable-objects/accounts.ts";
+import type { SiteContext } from "../../src/pages/account-context.ts";
 import type { LoginStep } from "../../src/auth/trace/trace.ts";
 import { serveMetadata } from "../../src/auth/oauth/endpoints/metadata.ts";
 import { register } from "../../src/auth/oauth/endpoints/register.ts";
@@ -19,12 +20,13 @@ export interface ContextOptions {
 }
 
 /** The surroundings of one request to the gateway under test. */
-export function newContext({ limits = {}, steps = [] }: ContextOptions = {}): AuthContext {
+export function newContext({ limits = {}, steps = [] }: ContextOptions = {}): SiteContext {
   const loaded = loadConfig(env);
   if (!loaded.ok) throw new Error(loaded.problems.join(" "));
   const { config } = loaded;
   const { authorities, ...backing } = authOf(env, config);
   return {
+    accounts: accountsIn(env, config),
     ...{ ...backing, origin: ORIGIN, authority: authorities.at(ORIGIN) },
     limits: { ...config.limits, ...limits },
     trace: (step) => String(steps.push(step)),

@@ -5,7 +5,7 @@
 
 import { exports } from "cloudflare:workers";
 
-import type { AuthContext } from "../../src/auth/context/context.ts";
+import type { SiteContext } from "../../src/pages/account-context.ts";
 import type { IdentityProvider } from "../../src/auth/identity/provider.ts";
 import { OwnerProvider } from "../../src/auth/identity/owner.ts";
 import type { OwnerSetup } from "../../src/auth/identity/owner-code.ts";
@@ -30,7 +30,7 @@ import { type ContextOptions, fromElsewhere, newContext } from "./context.ts";
 import { ORIGIN } from "./gateway.ts";
 import { records } from "./people.ts";
 
-type Handler = (context: AuthContext, request: Request) => Promise<Response>;
+type Handler = (context: SiteContext, request: Request) => Promise<Response>;
 
 const ROUTES: Readonly<Record<string, Handler>> = {
   "GET /authorize": showAuthorize,
@@ -61,7 +61,7 @@ export const OWNER: IdentityProvider = new OwnerProvider(
   },
 );
 
-export function signInContext(options: SignInOptions = {}): AuthContext {
+export function signInContext(options: SignInOptions = {}): SiteContext {
   const { providers = [OWNER], setup } = options;
   const context = newContext(options);
   return {

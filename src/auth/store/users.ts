@@ -30,6 +30,8 @@ export interface User extends Omit<Identity, "isAdmin"> {
   readonly provenAt?: number;
   /** Since when an answer of the provider is missing; absent when none is. */
   readonly askedAt?: number;
+  /** They have begun to connect an account at a server, so that their vault may hold one. */
+  readonly hasAccounts?: true;
 }
 
 export type SignedInUser = Omit<User, "isDisabled" | "createdAt" | "seenAt">;
@@ -52,6 +54,7 @@ export class Users extends Records {
     const now = this.now();
     return this.#save({
       ...user,
+      ...(known?.hasAccounts === true && { hasAccounts: true }),
       isDisabled: known?.isDisabled ?? false,
       createdAt: known?.createdAt ?? now,
       seenAt: now,

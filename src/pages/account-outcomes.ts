@@ -1,0 +1,61 @@
+/** How a step on the way to an account ends: the page of a problem, or the way to the page of the account. */
+
+import { connectPath } from "../accounts/addresses.ts";
+import type { AccountSummary, ConnectProblem } from "../accounts/vault.ts";
+import { hostOf } from "./account-context.ts";
+import { accountProblem } from "./account-models.ts";
+import type { AccountVisit } from "./account-visit.ts";
+import { auditedAs } from "./page-visitor.ts";
+import { page, seeOther } from "./respond.ts";
+import { accountProblemView } from "./view/account-problem-view.ts";
+import type { View } from "./view/layout.ts";
+
+/** What has been done, as `done` in the address of the page that says so. */
+export const CONNECTED = "connected";
+export const DISCONNECTED = "disconnected";
+
+interface Answer {
+  readonly status?: number;
+  readonly formActions?: readonly string[];
+}
+
+/** A page, with the cookies of its visitor. */
+export function respond(
+  { context, visitor }: AccountVisit,
+  view: View,
+  answer: Answer = {},
+): Response {
+  const headers = new Headers(visitor.cookies.map((value) => ["Set-Cookie", value]));
+  return page(view, { origin: context.origin, headers, ...answer });
+}
+
+export function problemResponse(
+  visit: AccountVisit,
+  problem: ConnectProblem,
+  account?: AccountSummary,
+): Response {
+  const { status, model } = accountProblem(visit, problem, account);
+  return respond(visit, accountProblemView(model), { status });
+}
+
+/** The address of the page that follows has no code and no state. */
+export async function connectedResponse(
+  visit: AccountVisit,
+  account: AccountSummary,
+): Promise<Response> {
+  const { context, request, visitor, server } = visit;
+  await auditedAs(context, request, visitor, "account_connected", {
+    server: server.slug,
+    account: account.accountId,
+    ...(account.issuer !== undefined && { issuer: hostOf(account.issuer) }),
+  });
+  return seeOther(`${connectPath(server.slug)}?done=${CONNECTED}`, context);
+}
+
+export function auditFailure(
+  { context, request, visitor, server }: AccountVisit,
+  { code }: ConnectProblem,
+): Promise<void> {
+  const detail = { server: server.slug, reason: code };
+  return auditedAs(context, request, visitor, "account_not_connected", detail);
+}

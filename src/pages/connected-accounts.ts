@@ -1,0 +1,102 @@
+/**
+ * Who has which account at which server: a person's own, for `/account`; everybody's, for `/admin`. Only the
+ * vaults of people who have begun to connect one are asked, since asking a vault calls it to life.
+ */
+
+import { callbackUrl } from "../accounts/addresses.ts";
+import { isSignInWay } from "../accounts/settings.ts";
+import type { AccountSummary } from "../accounts/vault.ts";
+import type { User } from "../auth/store/users.ts";
+import { mapLimited } from "../lib/map-limited.ts";
+import {
+  type AccountServer,
+  hostOf,
+  isShared,
+  labelOf,
+  type SiteContext,
+} from "./account-context.ts";
+import { shownAccount } from "./account-models.ts";
+import type { AccountServerRow, OwnAccountRow } from "./view/accounts-view.ts";
+import { personLabel } from "./words.ts";
+
+type Owner = Pick<User, "id" | "hasAccounts">;
+
+function accountsOf(
+  { accounts }: SiteContext,
+  { id, hasAccounts }: Owner,
+): Promise<readonly AccountSummary[]> {
+  if (hasAccounts !== true) return Promise.resolve([]);
+  return accounts.vaults.of({ kind: "person", person: id }).accounts();
+}
+
+/** Each server that asks for an account of this person, and what they have at others. */
+export async function ownAccounts(
+  context: SiteContext,
+  user: Owner,
+): Promise<readonly OwnAccountRow[]> {
+  const { servers } = context.accounts;
+  const rest = new Map((await accountsOf(context, user)).map((each) => [each.slug, each]));
+  const rows = [...servers.values()]
+    .filter((server) => !isShared(server))
+    .map((server): OwnAccountRow => {
+      const { slug, url } = server;
+      const account = rest.get(slug);
+      rest.delete(slug);
+      return {
+        ...{ slug, label: labelOf(server), host: hostOf(url) },
+        account: account && shownAccount(account),
+      };
+    });
+  const unserved = Array.from(rest.values(), (account): OwnAccountRow => {
+    const { slug } = account;
+    return { slug, label: slug, host: undefined, account: shownAccount(account) };
+  });
+  return [...rows, ...unserved];
+}
+
+/** Vaults that are asked at a time. */
+const AT_A_TIME = 20;
+
+/** @param users whose accounts are listed. */
+export async function accountServers(
+  context: SiteContext,
+  users: readonly User[],
+): Promise<readonly AccountServerRow[]> {
+  const { servers, vaults } = context.accounts;
+  if (servers.size === 0) return [];
+  const owners = users.filter(({ hasAccounts }) => hasAccounts === true);
+  const isAnyShared = [...servers.values()].some(isShared);
+  const [shared, ...own] = await Promise.all([
+    isAnyShared ? vaults.of({ kind: "shared" }).accounts() : [],
+    mapLimited(owners, AT_A_TIME, async (user) => ({
+      label: personLabel(user),
+      accounts: await accountsOf(context, user),
+    })),
+  ]);
+  const people = own.flat();
+  return Promise.all(
+    Array.from(servers.values(), async (server): Promise<AccountServerRow> => {
+      const { slug, url, auth } = server;
+      const ofAll = isShared(server) ? shared.find((each) => each.slug === slug) : undefined;
+      return {
+        ...{ slug, label: labelOf(server), host: hostOf(url), kind: auth.kind },
+        redirectUri: redirectUriOf(server, context.origin),
+        shared: ofAll && shownAccount(ofAll, await nameOf(context, ofAll.connectedBy)),
+        people: people.flatMap(({ label, accounts }) => {
+          const account = accounts.find((each) => each.slug === slug);
+          return account === undefined ? [] : [{ label, account: shownAccount(account) }];
+        }),
+      };
+    }),
+  );
+}
+
+function redirectUriOf({ slug, auth }: AccountServer, origin: string): string | undefined {
+  return isSignInWay(auth) ? callbackUrl(origin, slug) : undefined;
+}
+
+async function nameOf({ store }: SiteContext, id: string | undefined): Promise<string | undefined> {
+  if (id === undefined) return undefined;
+  const user = await store.ofUser(id).users.find(id);
+  return user && personLabel(user);
+}

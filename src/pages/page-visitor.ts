@@ -1,0 +1,85 @@
+/**
+ * The person at the browser of a page that exists with and without sign-in. Without it there is one
+ * person, who runs the gateway on their own machine: a form is then theirs if it has the token of a
+ * cookie that no other site can read or set (a signed double submit needs no session).
+ */
+
+import { addressOf } from "../auth/context/context.ts";
+import { cookie, readCookies } from "../auth/cookies.ts";
+import { isFresh, signedIn } from "../auth/sign-in/browser.ts";
+import type { User } from "../auth/store/users.ts";
+import { randomSecret } from "../lib/random.ts";
+import { type AuditDetail, type AuditEvent, auditLine } from "../observability/audit.ts";
+import type { ConnectContext } from "./account-context.ts";
+import { personLabel } from "./words.ts";
+
+export interface PageVisitor {
+  /** The owner of a vault. */
+  readonly person: string;
+  /** Their record; absent where there is no sign-in. */
+  readonly user: User | undefined;
+  /** Their name on pages; absent where there is no sign-in. */
+  readonly label: string | undefined;
+  readonly isAdmin: boolean;
+  /** They have signed in a moment ago. */
+  readonly isFresh: boolean;
+  /** The value of `csrf` in every form. */
+  readonly formToken: string;
+  /** The values of `Set-Cookie` of the page. */
+  readonly cookies: readonly string[];
+}
+
+/** The owner of everything where there is no sign-in. */
+export const LOCAL_PERSON = "local";
+const FORM_COOKIE = "__Host-edgeway-form";
+const FORM_TOKEN = /^[A-Za-z0-9_-]{43}$/;
+const DAY_SECONDS = 86_400;
+
+/** @returns `undefined` when a sign-in is needed first. */
+export async function visitorOf(
+  { auth }: ConnectContext,
+  request: Request,
+): Promise<PageVisitor | undefined> {
+  if (auth === undefined) return localVisitor(request);
+  const who = await signedIn(auth, request);
+  if (who === undefined) return undefined;
+  const { user, session, formToken } = who;
+  return {
+    person: user.id,
+    user,
+    label: personLabel(user),
+    isAdmin: user.isAdmin,
+    isFresh: isFresh(auth, session),
+    formToken,
+    cookies: [],
+  };
+}
+
+function localVisitor(request: Request): PageVisitor {
+  const known = readCookies(request).get(FORM_COOKIE) ?? "";
+  const isKnown = FORM_TOKEN.test(known);
+  // A request without the cookie gets a new token, which none of its forms can have.
+  const formToken = isKnown ? known : randomSecret();
+  return {
+    person: LOCAL_PERSON,
+    user: undefined,
+    label: undefined,
+    isAdmin: true,
+    isFresh: true,
+    formToken,
+    cookies: isKnown ? [] : [cookie(FORM_COOKIE, formToken, DAY_SECONDS)],
+  };
+}
+
+/** Appends an action of this person to their audit log; without sign-in, to the log alone. */
+export async function auditedAs(
+  { auth }: ConnectContext,
+  request: Request,
+  { person }: PageVisitor,
+  event: AuditEvent,
+  detail: AuditDetail = {},
+): Promise<void> {
+  const full = { ...detail, address: addressOf(request) };
+  if (auth === undefined) auditLine(person, event, full);
+  else await auth.store.ofUser(person).audit.append(person, event, full);
+}

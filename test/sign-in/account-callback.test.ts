@@ -1,0 +1,172 @@
+/** The browser comes back from an authorization server: session, cookie and `state` have to be of one attempt. */
+
+import { describe, test } from "vitest";
+
+import type { Page } from "../support/oauth-browser.ts";
+import { AccountGateway, type Guest } from "./account-gateway.ts";
+import { FakeVaults } from "./fake-vaults.ts";
+import { SESSION_COOKIE } from "./visitor.ts";
+
+const gateway = new AccountGateway(new FakeVaults());
+
+/** Begins in this browser. @returns the `state` that the vendor was given. */
+async function begin({ browser }: Guest, slug = "s"): Promise<string> {
+  const page = await browser.visit(`/connect/${slug}`);
+  const { left } = await browser.submit(page, { action: `/connect/${slug}` });
+  return left?.searchParams.get("state") ?? "";
+}
+
+function comeBack({ browser }: Guest, query: string, slug = "s"): Promise<Page> {
+  return browser.visit(`/oauth/upstream/${slug}/callback?${query}`);
+}
+
+describe("the callback", () => {
+  test("leads to a page without code and state, which says what is missing", async ({ expect }) => {
+    const alice = await gateway.arrive();
+    const done = await comeBack(alice, `code=secret-code&state=${await begin(alice)}`);
+    expect(done.hops.map(({ status }) => status)).toEqual([303, 200]);
+    expect(`${done.url.pathname}${done.url.search}`).toBe("/connect/s?done=connected");
+    expect(done.text).toContain("You can close this window");
+    expect(done.text).toMatch(/Not allowed ?write/);
+    expect(done.html).not.toContain("secret-code");
+    const [entry] = await alice.visitor.shard.audit.list(alice.id, 1);
+    expect(entry).toMatchObject({
+      event: "account_connected",
+      detail: { server: "s", issuer: "login.vendor.example" },
+    });
+    expect(JSON.stringify(entry)).not.toContain("secret-code");
+  });
+
+  test("U25: in another person's browser connects neither", async ({ expect }) => {
+    const [alice, bob] = [await gateway.arrive(), await gateway.arrive()];
+    const state = await begin(alice);
+    const page = await comeBack(bob, `code=c&state=${state}`);
+    expect([page.status, page.text]).toEqual([400, expect.stringContaining("does not fit")]);
+    expect([alice.vault.kept.size, bob.vault.kept.size]).toEqual([0, 0]);
+    // The same person in a browser that did not begin it.
+    const elsewhere = await gateway.again(alice);
+    expect((await comeBack(elsewhere, `code=c&state=${state}`)).status).toBe(400);
+    expect(alice.vault.kept.size).toBe(0);
+    expect((await comeBack(alice, `code=c&state=${state}`)).status).toBe(200);
+  });
+
+  test("U26: is refused when somebody else has signed in meanwhile", async ({ expect }) => {
+    const [alice, carol] = [await gateway.arrive(), await gateway.arrive()];
+    const state = await begin(alice);
+    const session = `${SESSION_COOKIE}=${carol.visitor.secret}; Path=/; Secure; HttpOnly`;
+    alice.browser.jar.take(new URL(gateway.origin), [session]);
+    expect((await comeBack(alice, `code=c&state=${state}`)).status).toBe(400);
+    expect([alice.vault.kept.size, carol.vault.kept.size]).toEqual([0, 0]);
+    alice.browser.jar.take(new URL(gateway.origin), [
+      `${SESSION_COOKIE}=; Path=/; Secure; Max-Age=0`,
+    ]);
+    expect((await comeBack(alice, `code=c&state=${state}`)).status).toBe(400);
+    expect(alice.vault.finished).toEqual([]);
+  });
+
+  test("U27: with another state, or at another server, leaves the attempt alone", async ({
+    expect,
+  }) => {
+    const alice = await gateway.arrive();
+    const state = await begin(alice);
+    for (const [query, slug] of [
+      ["code=c&state=unknown", "s"],
+      ["code=c", "s"],
+      ["code=c&state=", "s"],
+      [`code=c&state=${state}`, "other"],
+    ] as const) {
+      expect((await comeBack(alice, query, slug)).status).toBe(400);
+    }
+    expect(alice.vault.kept.size).toBe(0);
+    expect((await comeBack(alice, `code=c&state=${state}`)).status).toBe(200);
+    expect(alice.vault.kept.size).toBe(1);
+  });
+
+  test("U29: with a parameter twice, an empty iss or too much of it asks no vault", async ({
+    expect,
+  }) => {
+    const alice = await gateway.arrive();
+    const state = await begin(alice);
+    for (const query of [
+      `code=c&code=d&state=${state}`,
+      `code=c&state=${state}&state=${state}`,
+      `code=c&state=${state}&iss=https://a&iss=https://b`,
+      `error=a&error=b&state=${state}`,
+      `code=c&state=${state}&iss=`,
+      `code=${"c".repeat(9000)}&state=${state}`,
+    ]) {
+      expect((await comeBack(alice, query)).status).toBe(400);
+    }
+    expect(alice.vault.finished).toEqual([]);
+    expect((await comeBack(alice, `code=c&state=${state}`)).status).toBe(200);
+  });
+
+  test("U30: shows nothing of what came, when it was declined or came from elsewhere", async ({
+    expect,
+  }) => {
+    const alice = await gateway.arrive();
+    const state = await begin(alice);
+    const sent = `error=access_denied&error_description=%3Cscript%3Ealert(1)%3C/script%3E&state=${state}`;
+    alice.vault.failure = { code: "declined" };
+    const declined = await comeBack(alice, sent);
+    expect([declined.status, declined.text]).toEqual([
+      403,
+      expect.stringContaining("You declined"),
+    ]);
+    alice.vault.failure = { code: "iss-mismatch" };
+    const mismatch = await comeBack(alice, `${sent}&iss=https://evil.example`);
+    expect(mismatch.text).toContain("The answer came from elsewhere");
+    for (const { html } of [declined, mismatch]) {
+      expect(html).not.toContain("alert(1)");
+      expect(html).not.toContain("evil.example");
+      expect(html).not.toContain(state);
+    }
+    const [entry] = await alice.visitor.shard.audit.list(alice.id, 1);
+    expect([entry?.event, entry?.detail.reason]).toEqual(["account_not_connected", "iss-mismatch"]);
+  });
+
+  test("U28, U31: comes back twice, and in reverse order", async ({ expect }) => {
+    const alice = await gateway.arrive();
+    const [first, second] = [await begin(alice), await begin(alice)];
+    for (const state of [second, first, first]) {
+      const page = await comeBack(alice, `code=c&state=${state}`);
+      expect([page.status, page.text]).toEqual([200, expect.stringContaining("is connected")]);
+    }
+    expect(alice.vault.kept.size).toBe(1);
+  });
+
+  test("is none for a server that takes keys", async ({ expect }) => {
+    const alice = await gateway.arrive();
+    expect((await comeBack(alice, "code=c&state=s", "keyed")).status).toBe(404);
+  });
+});
+
+describe("the account page", () => {
+  test("lists the person's own accounts, with what is wrong with them", async ({ expect }) => {
+    const alice = await gateway.arrive();
+    const before = await alice.browser.visit("/account");
+    expect(before.text).toContain("Server S Not connected");
+    await comeBack(alice, `code=c&state=${await begin(alice)}`);
+    alice.vault.keep("other", { state: "needs-connect", trouble: "ended" });
+    const { text } = await alice.browser.visit("/account");
+    expect(text).toContain("Server S Connected");
+    expect(text).toContain("The sign-in service has ended the access.");
+    expect(text).toContain("An account at a server was connected · s");
+  });
+});
+
+describe("the admin page", () => {
+  test("says who is connected to what, and to whom the shared account belongs", async ({
+    expect,
+  }) => {
+    const [root, alice] = [await gateway.arrive({ isAdmin: true }), await gateway.arrive()];
+    await alice.visitor.shard.users.change(alice.id, { name: "Alice of the admin page" });
+    await begin(alice);
+    alice.vault.keep("s");
+    gateway.vaults.shared.keep("all", { connectedBy: alice.id });
+    const { text } = await root.browser.visit("/admin");
+    expect(text).toContain("Alice of the admin page Connected");
+    expect(text).toContain("Connected by Alice of the admin page");
+    expect(text).toContain("https://gw.example.com/oauth/upstream/s/callback");
+  });
+});
