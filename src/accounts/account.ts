@@ -32,6 +32,8 @@ export interface Account {
   readonly kind: "oauth" | "key" | "client-credentials";
   readonly life: AccountLife;
   readonly trouble?: Trouble | undefined;
+  /** The address of the server that the account is for: its credential is sent to no other. */
+  readonly endpoint: string;
   /** Absent for an API key. */
   readonly issuer?: AccountIssuer | undefined;
   /** Sent as `resource` (RFC 8707). */

@@ -4,9 +4,9 @@
  */
 
 import { toBase64Url } from "../lib/base64url.ts";
+import { deriveBytes } from "../lib/derive-bytes.ts";
 import { importKey, keyId, type Keyring } from "../lib/seal.ts";
 
-const ROOT_BYTES = 32;
 const USER_ID_CHARS = 26;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 
@@ -46,11 +46,8 @@ export async function authSecretsFrom(root: Uint8Array): Promise<AuthSecrets> {
   };
 }
 
-async function bytesFor(root: Uint8Array, purpose: string): Promise<Uint8Array> {
-  const key = await crypto.subtle.importKey("raw", root, "HKDF", false, ["deriveBits"]);
-  const info = new TextEncoder().encode(`edgeway/auth/${purpose}/1`);
-  const parameters = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info };
-  return new Uint8Array(await crypto.subtle.deriveBits(parameters, key, ROOT_BYTES * 8));
+function bytesFor(root: Uint8Array, purpose: string): Promise<Uint8Array> {
+  return deriveBytes(root, `edgeway/auth/${purpose}/1`);
 }
 
 function hmacKey(bytes: Uint8Array): Promise<CryptoKey> {

@@ -39,6 +39,11 @@ export interface Config {
   /** The root of the sign-in keys, in base64url. Without it, the gateway generates its own. */
   readonly authSecret: string | undefined;
   /**
+   * The roots of the keys of vaults, in base64url, newest first. Without them, `authSecret` or what the
+   * gateway generates instead.
+   */
+  readonly vaultSecrets: readonly string[];
+  /**
    * The key in every request that comes through the launcher of `npm start`, which generates it.
    */
   readonly launcherKey: string | undefined;
@@ -84,6 +89,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     limits,
     sessionKeys: parseSessionKeys(env["SESSION_KEYS"], problems),
     authSecret: parseAuthSecret(env["AUTH_SECRET"], problems),
+    vaultSecrets: parseVaultSecrets(env["VAULT_SECRET"], problems),
     launcherKey: parseLauncherKey(env["LAUNCHER_KEY"]),
     reportsCosts: env["COST_REPORT"] === "on",
   };
@@ -222,8 +228,21 @@ function parseSessionKeys(value: unknown, problems: string[]): readonly string[]
 
 function parseAuthSecret(value: unknown, problems: string[]): string | undefined {
   if (isUnset(value)) return undefined;
-  const bytes = typeof value === "string" ? fromBase64Url(value) : undefined;
-  if (typeof value === "string" && (bytes?.length ?? 0) >= KEY_BYTES) return value;
+  if (typeof value === "string" && isLongSecret(value)) return value;
   problems.push(`AUTH_SECRET must be at least ${KEY_BYTES} random bytes in base64url.`);
   return undefined;
+}
+
+function parseVaultSecrets(value: unknown, problems: string[]): readonly string[] {
+  if (isUnset(value)) return [];
+  const secrets = typeof value === "string" ? value.split(",").map((secret) => secret.trim()) : [];
+  if (secrets.length > 0 && secrets.every(isLongSecret)) return secrets;
+  problems.push(
+    `VAULT_SECRET must be secrets of at least ${KEY_BYTES} random bytes in base64url, newest first, with commas in between.`,
+  );
+  return [];
+}
+
+function isLongSecret(secret: string): boolean {
+  return (fromBase64Url(secret)?.length ?? 0) >= KEY_BYTES;
 }

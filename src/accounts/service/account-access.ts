@@ -1,0 +1,130 @@
+/**
+ * The accounts as requests see them: the account of a server as it is now, its credential, what its server
+ * refused, and what a person has to do where there is nothing to use.
+ */
+
+import type { AccountNeed, Credential } from "../../upstream/credentials.ts";
+import { type Account, aged, moved, refusedBy } from "../account.ts";
+import type { Accounts } from "../store/accounts.ts";
+import type { Trouble } from "../trouble.ts";
+import type { AccountServer } from "./authorization.ts";
+import { headerOf, ownAccount } from "./credential-header.ts";
+import type { ConnectLinks } from "./links.ts";
+import type { VaultSeal } from "./vault-seal.ts";
+
+export interface AccountAccessOptions {
+  /** The vault is that of everybody: only an operator can connect its accounts. */
+  readonly isShared: boolean;
+  readonly accounts: Accounts;
+  readonly links: ConnectLinks;
+  readonly seal: VaultSeal;
+  readonly onChange: (account: Account, before: Account) => void;
+  readonly now: () => number;
+}
+
+const HOUR_MS = 3_600_000;
+
+export class AccountAccess {
+  readonly #options: AccountAccessOptions;
+
+  constructor(options: AccountAccessOptions) {
+    this.#options = options;
+  }
+
+  /** @returns the account as it is now; one of another server or kind is not given out. */
+  current(slug: string, server: AccountServer): Account | undefined {
+    const { accounts, now } = this.#options;
+    const stored = accounts.find(slug)?.account;
+    if (server.auth.kind === "client-credentials" && stored?.kind !== "client-credentials") {
+      const own = ownAccount(slug, server, now());
+      // It needs nobody: it is made when it is first used, and has no secret yet.
+      accounts.put(own, "");
+      return own;
+    }
+    if (stored === undefined || !isOfKind(stored, server)) return undefined;
+    const account = isForServer(stored, server) ? aged(stored, now()) : moved(stored);
+    if (account !== stored) {
+      accounts.change(account);
+      this.#options.onChange(account, stored);
+    }
+    return account;
+  }
+
+  async use(server: AccountServer, account: Account): Promise<Credential> {
+    const { accounts, seal, now } = this.#options;
+    const stored = accounts.find(account.slug);
+    const opened =
+      stored?.account.id === account.id
+        ? await seal.openSecrets(stored.account, stored.sealed)
+        : undefined;
+    const header = opened === undefined ? undefined : headerOf(server.auth, opened.value);
+    if (opened === undefined || header === undefined || stored === undefined) {
+      accounts.change({ ...account, life: "ended", trouble: "sealed" });
+      return this.need(account.slug, "sealed", account);
+    }
+    const hour = now() - (now() % HOUR_MS);
+    if (opened.isOld) {
+      const anew = await seal.sealSecrets(account, opened.value);
+      // Not over tokens that came meanwhile.
+      if (accounts.find(account.slug)?.sealed === stored.sealed) accounts.put(stored.account, anew);
+    }
+    if (stored.account.usedAt !== hour) this.#note(account, { usedAt: hour });
+    return {
+      ...{ kind: "use", accountId: account.id, generation: stored.account.generation },
+      ...header,
+    };
+  }
+
+  #note({ slug, id }: Account, change: Partial<Account>): void {
+    const account = this.#options.accounts.find(slug)?.account;
+    if (account?.id === id) this.#options.accounts.change({ ...account, ...change });
+  }
+
+  refuse(slug: string, refused: { readonly accountId: string; readonly generation: number }): void {
+    const { accounts, now } = this.#options;
+    const before = accounts.find(slug)?.account;
+    if (before?.id !== refused.accountId) return;
+    const account = refusedBy(before, refused.generation, now());
+    if (account === before) return;
+    accounts.change(account);
+    this.#options.onChange(account, before);
+  }
+
+  /** What a person has to do; of a shared account, only the operator can. */
+  async need(
+    slug: string,
+    reason: Trouble,
+    account: Account | undefined,
+    need: "connect" | "scope" = "connect",
+    scopes: readonly string[] = account?.wanted ?? [],
+  ): Promise<AccountNeed> {
+    if (this.#options.isShared) return operatorNeed(reason, account?.id);
+    const ask = await this.#options.links.handle(slug, scopes);
+    const known = account === undefined ? {} : { accountId: account.id };
+    return { kind: "need", need, reason, ask, ...known };
+  }
+}
+
+export function operatorNeed(reason: Trouble, accountId?: string): AccountNeed {
+  return {
+    kind: "need",
+    need: "operator",
+    reason,
+    ...(accountId !== undefined && { accountId }),
+  };
+}
+
+export function laterNeed(reason: Trouble, accountId: string, until: number): AccountNeed {
+  return { kind: "need", need: "later", reason, accountId, until };
+}
+
+function isOfKind({ kind }: Account, { auth }: AccountServer): boolean {
+  return auth.kind === "oauth-shared" ? kind === "oauth" : kind === auth.kind;
+}
+
+/** The operator has not given the slug to another server since, or pinned another issuer. */
+function isForServer({ endpoint, issuer }: Account, { target, auth }: AccountServer): boolean {
+  const pinned = "oauth" in auth ? auth.oauth.issuer : undefined;
+  const isPinned = pinned === undefined || issuer === undefined || issuer.issuer === pinned;
+  return endpoint === target.endpoint.href && isPinned;
+}

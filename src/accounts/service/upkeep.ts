@@ -1,0 +1,78 @@
+/**
+ * What a vault does without being asked: makes room, renews what is about to end, and seals anew what an
+ * earlier key has sealed. An account that nobody has used for a day is left alone.
+ */
+
+import { type Account, decide, renewalAt } from "../account.ts";
+import type { Accounts } from "../store/accounts.ts";
+import type { Asks } from "../store/asks.ts";
+import type { ConnectAttempts } from "../store/connect-attempts.ts";
+import type { TokenRenewal } from "./token-renewal.ts";
+import type { VaultSeal } from "./vault-seal.ts";
+
+export interface UpkeepOptions {
+  readonly accounts: Accounts;
+  readonly attempts: ConnectAttempts;
+  readonly asks: Asks;
+  readonly seal: VaultSeal;
+  readonly now: () => number;
+}
+
+const DAY_MS = 86_400_000;
+/** The alarm fires no more often: each time is billed. */
+const MIN_PAUSE_MS = 60_000;
+
+export class VaultUpkeep {
+  readonly #options: UpkeepOptions;
+  readonly #renewal: TokenRenewal;
+
+  constructor(options: UpkeepOptions, renewal: TokenRenewal) {
+    this.#options = options;
+    this.#renewal = renewal;
+  }
+
+  async run(): Promise<void> {
+    const { accounts, attempts, asks, now } = this.#options;
+    attempts.sweep();
+    asks.sweep();
+    await this.sealAnew();
+    for (const { account } of accounts.all()) {
+      const isDue = isInUse(account, now()) && renewalAt(account) <= now();
+      if (!isDue || decide(account, now()).kind !== "renew") continue;
+      // oxlint-disable-next-line no-await-in-loop -- one vendor after the other
+      await this.#renewal.renew(account).catch(() => undefined); // the next request sees to it
+    }
+  }
+
+  /** Seals with the current key what another has sealed. @returns how many accounts it was. */
+  async sealAnew(): Promise<number> {
+    const { accounts, seal } = this.#options;
+    let count = 0;
+    for (const { account, sealed } of accounts.all()) {
+      // oxlint-disable-next-line no-await-in-loop -- one row at a time is held in memory
+      const opened = await seal.openSecrets(account, sealed);
+      if (opened?.isOld !== true) continue;
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      const anew = await seal.sealSecrets(account, opened.value);
+      const stored = accounts.find(account.slug);
+      // Newer tokens may have come meanwhile.
+      if (stored?.sealed !== sealed) continue;
+      accounts.put(stored.account, anew);
+      count += 1;
+    }
+    return count;
+  }
+
+  dueAt(): number | undefined {
+    const { accounts, attempts, asks, now } = this.#options;
+    const used = accounts.all().filter(({ account }) => isInUse(account, now()));
+    const renewals = used.map(({ account }) => Math.max(renewalAt(account), now() + MIN_PAUSE_MS));
+    const due = [...renewals, attempts.sweep(), asks.sweep()].filter((at) => at !== undefined);
+    const first = Math.min(...due);
+    return first === Infinity ? undefined : first;
+  }
+}
+
+function isInUse({ usedAt, connectedAt }: Account, now: number): boolean {
+  return now - (usedAt ?? connectedAt) < DAY_MS;
+}

@@ -1,0 +1,297 @@
+/**
+ * A vault: the accounts of one owner. `credential` is what requests ask for; the rest is what people do on
+ * pages. The parts, in reading order: `account.ts` says what may be done with an account at a time,
+ * `account-access.ts` gives its credential out, `token-renewal.ts` fetches new tokens, `connecting.ts` connects it.
+ */
+
+import type { AccountNeed, Credential } from "../../upstream/credentials.ts";
+import { type Account, decide } from "../account.ts";
+import { stepUp } from "../scopes.ts";
+import type { Accounts } from "../store/accounts.ts";
+import type { Asks } from "../store/asks.ts";
+import type { ConnectAttempts } from "../store/connect-attempts.ts";
+import type {
+  AccountSummary,
+  BeginOutcome,
+  BeginRequest,
+  ConnectOffer,
+  CredentialRequest,
+  FinishOutcome,
+  FinishRequest,
+  LackingRequest,
+  Vault,
+} from "../vault.ts";
+import { AccountAccess, laterNeed, operatorNeed } from "./account-access.ts";
+import { problem, summaryOf } from "./account-summary.ts";
+import type { AccountServer, Authorization } from "./authorization.ts";
+import { Connecting } from "./connecting.ts";
+import { headerOf, keyAccount } from "./credential-header.ts";
+import { ConnectLinks } from "./links.ts";
+import { TokenRenewal } from "./token-renewal.ts";
+import type { AccountSecrets, VaultSeal } from "./vault-seal.ts";
+import { VaultUpkeep } from "./upkeep.ts";
+import { Waiters } from "./waiters.ts";
+
+export interface VaultOptions {
+  readonly isShared: boolean;
+  readonly serverOf: (slug: string) => AccountServer | undefined;
+  readonly accounts: Accounts;
+  readonly attempts: ConnectAttempts;
+  readonly asks: Asks;
+  readonly seal: VaultSeal;
+  readonly authorization: Authorization;
+  readonly synced: () => Promise<void>;
+  readonly waitUntil: (promise: Promise<unknown>) => void;
+  readonly audit: (event: VaultEvent, account: Partial<Account>, more?: VaultEventDetail) => void;
+  readonly now: () => number;
+}
+
+export type VaultEvent = "connect" | "connect_failed" | "refresh_failed" | "disconnect" | "moved";
+
+export interface VaultEventDetail {
+  readonly person?: string;
+  readonly reason?: string;
+}
+
+const TEN_MINUTES_MS = 600_000;
+/** Authorization requests for one server in ten minutes, after which none is asked for any more. */
+const MAX_STEP_UPS = 3;
+/** A renewal and what follows from it: more would be a loop. */
+const MAX_ROUNDS = 3;
+const MAX_WAIT_MS = 60_000;
+
+export class VaultService implements Vault {
+  readonly #options: VaultOptions;
+  readonly #access: AccountAccess;
+  readonly #links: ConnectLinks;
+  readonly #renewal: TokenRenewal;
+  readonly #connecting: Connecting;
+  readonly #upkeep: VaultUpkeep;
+  readonly #waiters = new Waiters();
+
+  constructor(options: VaultOptions) {
+    const { accounts, attempts, asks, seal, authorization, synced, waitUntil, now } = options;
+    this.#options = options;
+    this.#links = new ConnectLinks(asks, seal);
+    const onChange = (account: Account, before: Account): void => this.#changed(account, before);
+    this.#access = new AccountAccess({
+      ...{ accounts, seal, now, onChange, links: this.#links, isShared: options.isShared },
+    });
+    this.#renewal = new TokenRenewal({
+      ...{ accounts, seal, synced, waitUntil, now, onChange },
+      isMoved: (account) => this.#isMoved(account),
+      request: (account, secrets) => this.#request(account, secrets),
+      discard: (account, secrets) => this.#revoke(account, secrets),
+    });
+    this.#upkeep = new VaultUpkeep(options, this.#renewal);
+    this.#connecting = new Connecting({
+      ...{ accounts, attempts, seal, authorization, now, links: this.#links },
+      onConnected: (account) => this.#connected(account),
+      onFailed: (slug, person, reason) =>
+        options.audit("connect_failed", { slug }, { person, reason }),
+    });
+  }
+
+  async account(slug: string): Promise<string | undefined> {
+    const server = this.#options.serverOf(slug);
+    return server === undefined ? undefined : (this.#access.current(slug, server)?.id ?? undefined);
+  }
+
+  async credential({ slug, refused }: CredentialRequest): Promise<Credential> {
+    const server = this.#options.serverOf(slug);
+    if (server === undefined) return operatorNeed("not-connected");
+    if (refused !== undefined) this.#access.refuse(slug, refused);
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const account = this.#access.current(slug, server);
+      if (account === undefined) return this.#access.need(slug, "not-connected", undefined);
+      const decision = decide(account, this.#options.now());
+      switch (decision.kind) {
+        case "renew":
+          // oxlint-disable-next-line no-await-in-loop -- what it gave is looked at again
+          await this.#renewal.renew(account);
+          continue;
+        case "use":
+          return this.#access.use(server, account);
+        case "later":
+          return laterNeed(account.trouble ?? "failing", account.id, decision.until);
+        case "operator":
+          return operatorNeed(account.trouble ?? "failing", account.id);
+        case "connect":
+          return this.#access.need(slug, account.trouble ?? "ended", account);
+      }
+    }
+    return operatorNeed("failing");
+  }
+
+  async lacking({ slug, accountId, challenge }: LackingRequest): Promise<AccountNeed> {
+    const { serverOf, accounts, attempts } = this.#options;
+    const auth = serverOf(slug)?.auth;
+    const account = accounts.find(slug)?.account;
+    if (auth === undefined || !("oauth" in auth) || account === undefined) {
+      return { kind: "need", need: "forbidden", reason: "forbidden", accountId };
+    }
+    const step = stepUp(account.requested, challenge.scope, auth.oauth.maxScopes);
+    if (step.kind === "beyond-max") return operatorNeed("beyond-max-scopes", account.id);
+    const isTooOften = attempts.begun(slug, TEN_MINUTES_MS) >= MAX_STEP_UPS;
+    if (step.kind === "nothing-new" || isTooOften) {
+      return { kind: "need", need: "forbidden", reason: "forbidden", accountId: account.id };
+    }
+    const wanted = step.scopes.filter((scope) => !account.requested.includes(scope));
+    if (account.kind === "client-credentials") {
+      // One new token with all of them; then the refusal stands.
+      const { generation } = account;
+      accounts.change({ ...account, requested: step.scopes, refusedGeneration: generation });
+      return laterNeed("more-scopes", account.id, this.#options.now());
+    }
+    accounts.change({ ...account, wanted });
+    return this.#access.need(slug, "more-scopes", account, "scope", step.scopes);
+  }
+
+  async connected(slug: string, waitMs: number): Promise<boolean> {
+    const isUsable = (): boolean => this.#isUsable(slug);
+    return this.#waiters.wait(slug, Math.min(waitMs, MAX_WAIT_MS), isUsable);
+  }
+
+  async accounts(): Promise<readonly AccountSummary[]> {
+    const { accounts, serverOf } = this.#options;
+    return accounts.all().flatMap(({ account: { slug } }) => {
+      const server = serverOf(slug);
+      const account = server === undefined ? undefined : this.#access.current(slug, server);
+      return account === undefined ? [] : [summaryOf(account)];
+    });
+  }
+
+  async offer(slug: string, ask: string | undefined): Promise<ConnectOffer> {
+    const { serverOf, attempts, authorization } = this.#options;
+    const server = serverOf(slug);
+    if (server === undefined) return problem("not-connected");
+    const known = this.#access.current(slug, server);
+    const account = known === undefined ? {} : { account: summaryOf(known) };
+    const asked = ask === undefined ? undefined : await this.#links.scopes(slug, ask);
+    const isAsked = asked !== undefined;
+    if (server.auth.kind === "key") return { kind: "key", isAsked, ...account };
+    if (!("oauth" in server.auth)) return { ...problem("not-connected"), ...account };
+    const connectedTo = known?.issuer?.issuer;
+    const found = await authorization.discover(server, { connectedTo });
+    if (found.kind === "failed") return { ...problem(found.trouble), ...account };
+    const offer = this.#connecting.offer(server.auth.oauth, found, known, asked ?? []);
+    return { kind: "oauth", ...offer, unanswered: attempts.unanswered(slug), isAsked, ...account };
+  }
+
+  async begin(request: BeginRequest): Promise<BeginOutcome> {
+    const server = this.#options.serverOf(request.slug);
+    if (server?.auth.kind !== "oauth" && server?.auth.kind !== "oauth-shared") {
+      return problem("not-connected");
+    }
+    return this.#connecting.begin(server, server.auth.oauth, request);
+  }
+
+  finish(request: FinishRequest): Promise<FinishOutcome> {
+    const server = this.#options.serverOf(request.slug);
+    if (server === undefined) return Promise.resolve({ kind: "unknown" });
+    const finishing = this.#connecting.finish(server, request);
+    // A code works once, so the exchange outlives the browser's request.
+    this.#options.waitUntil(finishing.catch(() => undefined));
+    return finishing;
+  }
+
+  async enterKey(slug: string, key: string): Promise<FinishOutcome> {
+    const { serverOf, accounts, seal, authorization, now } = this.#options;
+    const server = serverOf(slug);
+    if (server?.auth.kind !== "key") return problem("not-connected");
+    if (headerOf(server.auth, { apiKey: key }) === undefined) return problem("malformed-key");
+    const tried = await authorization.tryKey(server, key);
+    if (tried !== "accepted") return problem(tried === "refused" ? "key-refused" : "key-untried");
+    const account = keyAccount(slug, server, key, now());
+    const sealed = await seal.sealSecrets(account, { apiKey: key });
+    accounts.put(account, sealed);
+    this.#connected(account);
+    return { kind: "connected", account: summaryOf(account), missing: [] };
+  }
+
+  async disconnect(slug: string): Promise<"disconnected" | "none"> {
+    const { accounts, attempts, asks, seal, audit } = this.#options;
+    const stored = accounts.find(slug);
+    attempts.forget(slug);
+    asks.forget(slug);
+    if (stored === undefined) return "none";
+    // First here: whatever the authorization server does, the tokens are not used any more.
+    accounts.delete(slug);
+    audit("disconnect", stored.account);
+    const opened = await seal.openSecrets(stored.account, stored.sealed);
+    if (opened !== undefined) this.#revoke(stored.account, opened.value);
+    return "disconnected";
+  }
+
+  async disconnectAll(): Promise<void> {
+    const slugs = this.#options.accounts.all().map(({ account: { slug } }) => slug);
+    await Promise.all(slugs.map((slug) => this.disconnect(slug)));
+  }
+
+  /** What an alarm does. @returns when it is due again. */
+  async sweep(): Promise<number | undefined> {
+    await this.#upkeep.run();
+    return this.dueAt();
+  }
+
+  /** When the alarm is needed; `undefined` when it is not. */
+  dueAt(): number | undefined {
+    return this.#upkeep.dueAt();
+  }
+
+  async #isMoved(account: Account): Promise<boolean> {
+    const { serverOf, authorization } = this.#options;
+    const server = serverOf(account.slug);
+    const issuer = account.issuer?.issuer;
+    if (server === undefined || issuer === undefined || account.kind !== "oauth") return false;
+    const found = await authorization.discover(server, { connectedTo: issuer, isFresh: true });
+    const { issuers } = found;
+    // The trailing slash that a server may list too much: `discovery/server-metadata.ts`.
+    return issuers?.every((listed) => listed !== issuer && listed !== `${issuer}/`) === true;
+  }
+
+  async #request(account: Account, secrets: AccountSecrets) {
+    const { serverOf, authorization } = this.#options;
+    const server = serverOf(account.slug);
+    if (server === undefined) return { kind: "not-processed" } as const;
+    const answer = await authorization.renew(server, account, secrets);
+    const isClientGone = answer.kind === "denied" && answer.trouble === "client-gone";
+    if (isClientGone && account.issuer !== undefined) {
+      this.#options.waitUntil(
+        authorization.forgetClient(server, account.issuer).catch(() => undefined),
+      );
+    }
+    return answer;
+  }
+
+  #revoke(account: Account, secrets: AccountSecrets): void {
+    const { serverOf, authorization, waitUntil } = this.#options;
+    const server = serverOf(account.slug);
+    if (server === undefined || account.kind !== "oauth") return;
+    waitUntil(authorization.revoke(server, account, secrets).catch(() => undefined));
+  }
+
+  #isUsable(slug: string): boolean {
+    const server = this.#options.serverOf(slug);
+    const account = server === undefined ? undefined : this.#access.current(slug, server);
+    return account !== undefined && account.wanted.length === 0 && isWorking(account);
+  }
+
+  #connected(account: Account): void {
+    const { asks, audit, accounts } = this.#options;
+    asks.forget(account.slug);
+    audit("connect", account, { ...(account.connectedBy && { person: account.connectedBy }) });
+    if (accounts.find(account.slug) !== undefined) this.#waiters.wake(account.slug);
+  }
+
+  #changed(account: Account, before: Account): void {
+    if (isWorking(account)) this.#waiters.wake(account.slug);
+    if (account.life === before.life || account.trouble === undefined) return;
+    const event = account.life === "moved" ? "moved" : "refresh_failed";
+    this.#options.audit(event, account, { reason: account.trouble });
+  }
+}
+
+function isWorking({ life }: Account): boolean {
+  return life === "connected" || life === "renewing";
+}
