@@ -3,6 +3,7 @@
 import { tryLossless } from "../lib/lossless-json.ts";
 import { readText } from "../lib/read-text.ts";
 import { scanJson } from "../lib/scan-json.ts";
+import { parseBearerChallenge } from "../protocol/bearer-challenge.ts";
 import { isObject, type ErrorObject } from "../protocol/json-rpc.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import { parseServerMessage } from "./server-message.ts";
@@ -107,7 +108,9 @@ export async function readRefusal(
   const { status } = response;
   const error = await readErrorBody(target, response);
   if (error === undefined || status >= 500 || NO_EVIDENCE.has(status)) {
-    throw refusalOf(target.slug, status);
+    throw demandsLogin(target, response)
+      ? loginDemanded(target.slug, status)
+      : refusalOf(target.slug, status);
   }
   return error;
 }
@@ -127,6 +130,26 @@ async function readErrorBody(
   return parsed?.kind === "response" && "error" in parsed.message
     ? parsed.message.error
     : undefined;
+}
+
+/**
+ * True when the server says where a login is to be had (RFC 9728 section 5.1), and the operator has given it
+ * neither an account nor a token. A server whose token is refused may say it too.
+ */
+function demandsLogin(
+  { credentials, headers }: UpstreamTarget,
+  { status, headers: answered }: Response,
+): boolean {
+  if (status !== 401 || credentials !== undefined || new Headers(headers).has("Authorization")) {
+    return false;
+  }
+  const challenge = parseBearerChallenge(answered.get("WWW-Authenticate"));
+  return challenge?.resourceMetadata !== undefined;
+}
+
+function loginDemanded(slug: string, status: number): UpstreamError {
+  const sentence = `demands a login; set auth = "oauth" in MCP_SERVERS.${slug} (HTTP ${status})`;
+  return new UpstreamError(slug, "unauthorized", sentence, { status });
 }
 
 /** The error for a refusal without a JSON-RPC error, by its status. */
