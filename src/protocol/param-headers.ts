@@ -11,8 +11,8 @@ import { isObject, type JsonObject } from "./json-rpc.ts";
 
 export const PARAM_HEADER_PREFIX = "mcp-param-";
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110, 5.6.2
-// The text allows integer, string and boolean; the official suite annotates numbers too.
-const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "number", "boolean"]);
+// Not `number`: its text differs from one implementation to the next.
+const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
 /** Schemas come from outside and may nest without end; deeper levels are ignored. */
 const MAX_DEPTH = 100;
 /** Keywords whose value is data, not a schema: `x-mcp-header` has no meaning in there. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import { NODE, ROOT } from "../support/process.ts";
 
-const SUITE = `${ROOT}node_modules/@modelcontextprotocol/conformance/dist/index.js`;
+export const SUITE = `${ROOT}node_modules/@modelcontextprotocol/conformance/dist/index.js`;
 export const RUN_TIMEOUT_MS = 600_000;
 /** Of one scenario, which the suite gives half a minute. */
 const SCENARIO_TIMEOUT_MS = 300_000;
@@ -107,8 +107,9 @@ export function newWarnings(
     .filter(({ warnings }) => warnings > 0);
 }
 
-interface Check {
+export interface Check {
   readonly id: string;
+  readonly name?: string;
   readonly status: string;
   readonly errorMessage?: string;
 }
@@ -155,9 +156,11 @@ export async function runAuthorizationSuite(
   }
 }
 
-async function readChecks(folder: string): Promise<Check[]> {
+/** @param of how the paths of the results begin, if not all are meant. */
+export async function readChecks(folder: string, of = ""): Promise<Check[]> {
   const names = await readdir(folder, { recursive: true });
-  const files = names.filter((name) => name.endsWith("checks.json")).toSorted();
+  const own = names.filter((name) => name.startsWith(of) && name.endsWith("checks.json"));
+  const files = own.toSorted();
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
   return texts.flatMap((text) => JSON.parse(text) as Check[]);
 }
