@@ -11,6 +11,8 @@ export interface StoredBridge extends SavedUpstreamSession {
   readonly endpoint: string;
   /** The hash of its principal. */
   readonly owner: string;
+  /** The name of the vault, at a server with accounts. */
+  readonly vault?: string;
   /** The client as the server's `initialize` got it. */
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject;

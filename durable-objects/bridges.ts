@@ -24,7 +24,7 @@ type Stub = ReturnType<Namespace["get"]>;
 /** Only for authenticated callers: each principal's calls create objects. */
 export function bridgesIn({ BRIDGES }: Pick<Env, "BRIDGES">): Bridges {
   return {
-    at(principal, { slug, endpoint }, declared) {
+    at(principal, { slug, endpoint, credentials }, declared) {
       // Other capabilities make no difference to a server, and would create more objects.
       const kind = clientKind(LATEST_MODERN, declared);
       const { capabilities } = kind;
@@ -33,10 +33,13 @@ export function bridgesIn({ BRIDGES }: Pick<Env, "BRIDGES">): Bridges {
         slug,
         capabilities,
         owner: await hashOf(principal),
+        ...(credentials === undefined ? {} : { vault: credentials.owner }),
       });
 
       async function ownStub(): Promise<Stub> {
         const parts = [principal, slug, endpoint.href, clientKey(kind)];
+        // Nothing that one account was told is of use to another.
+        if (credentials !== undefined) parts.push((await credentials.account()) ?? "");
         return called(BRIDGES.getByName(await hashOf(JSON.stringify(parts))));
       }
 

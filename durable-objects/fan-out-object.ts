@@ -13,6 +13,7 @@ import { listenerOf } from "../src/notifications/fan-out/news-socket.ts";
 import type { Interests, News } from "../src/catalog/feeds.ts";
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits } from "../src/policy/limits.ts";
+import { slugOfKey } from "../src/upstream/server-key.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { called, feedsIn } from "./ports.ts";
@@ -33,7 +34,7 @@ export class FanOutObject extends DurableObject<Env> {
       feeds: feedsIn(env),
       recipients: recipientsIn(env),
       found: ctx.getWebSockets().map((socket) => ({ socket, saved: savedListenerOf(socket) })),
-      knows: (slug) => loaded.ok && loaded.config.servers.has(slug),
+      knows: (key) => loaded.ok && loaded.config.servers.has(slugOfKey(key)),
       limits: loaded.ok ? loaded.config.limits : defaultLimits(),
       now: () => Date.now(),
       scheduleAlarm: (at) => clock.noLaterThan(at),

@@ -1,11 +1,16 @@
 /**
- * The shared state of one server, for all users: its catalogs and the watch on its changes. The object
- * wires the two to each other, to storage and to the alarm.
+ * The state of one server, for all users or for one account: its catalogs and the watch on its changes.
+ * The object wires the two to each other, to storage and to the alarm.
  */
 
 import { DurableObject } from "cloudflare:workers";
 
-import { loadConfig } from "../src/config/config.ts";
+import { credentialsOf } from "../src/accounts/credentials-of.ts";
+import { readOwner } from "../src/accounts/owner-name.ts";
+import { pinnedTo } from "../src/accounts/pinned-credentials.ts";
+import { needsVault } from "../src/accounts/settings.ts";
+import { type Config, loadConfig } from "../src/config/config.ts";
+import { readAccountKey, slugOfKey } from "../src/upstream/server-key.ts";
 import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../src/catalog/catalog.ts";
 import { readCatalog } from "../src/catalog/read/read-catalog.ts";
 import { resourcesOf } from "../src/catalog/routing/server-resources.ts";
@@ -18,11 +23,15 @@ import type { ServerHealth } from "../src/observability/health.ts";
 import type { Limits } from "../src/policy/limits.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { meteredSql } from "./metered-sql.ts";
-import { branchAt, feedName, slugOf } from "./ports.ts";
+import { branchAt, feedKeyOf, feedName } from "./ports.ts";
+import { vaultsIn } from "./vaults.ts";
 
 /** A watch that was lost with the memory of its object is restarted after this. */
 const WATCHDOG_MS = 30_000;
 const NOTHING: ServerHealth["counts"] = { tools: 0, resources: 0, templates: 0, prompts: 0 };
+
+/** The row with the key of an account's feed. */
+const KEY = "key";
 
 interface Parts {
   readonly catalogs: CatalogCache;
@@ -31,9 +40,10 @@ interface Parts {
 
 export class FeedObject extends DurableObject<Env> {
   readonly #clock: AlarmClock;
-  #slug: string;
+  /** The `serverKey`. */
+  #key: string;
   readonly #isConfigOk: boolean;
-  /** `undefined` for a server that is not configured (any more). */
+  /** `undefined` for a server that is not configured (any more), or is another's to each account. */
   readonly #parts: Parts | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -42,16 +52,16 @@ export class FeedObject extends DurableObject<Env> {
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     const loaded = loadConfig(env);
     this.#isConfigOk = loaded.ok;
-    this.#slug = slugOf(ctx.id);
+    this.#key = feedKeyOf(ctx.id);
     if (!loaded.ok) return;
     const { servers, limits } = loaded.config;
     // By its id, since an object that its alarm wakes may not know its name.
     const server = [...servers.values()].find(({ slug }) =>
       env.FEEDS.idFromName(feedName(slug)).equals(ctx.id),
     );
-    if (server === undefined) return;
-    this.#slug = server.slug;
-    this.#parts = this.#begin(server, limits);
+    if (server !== undefined) this.#key = server.slug;
+    const own = server === undefined ? this.#ofAccount(loaded.config) : shared(server);
+    if (own !== undefined) this.#parts = this.#begin(own, limits);
   }
 
   async catalog(question: CatalogQuestion): Promise<CatalogAnswer> {
@@ -76,7 +86,7 @@ export class FeedObject extends DurableObject<Env> {
 
   /** Uses the stored state: the server gets no request. */
   async health(): Promise<ServerHealth> {
-    const slug = this.#slug;
+    const slug = slugOfKey(this.#key);
     if (this.#parts === undefined) {
       const trouble = await this.#gone();
       return { slug, state: "unknown", trouble, counts: NOTHING, watched: 0, isWatching: false };
@@ -129,11 +139,32 @@ export class FeedObject extends DurableObject<Env> {
       limits,
       now: () => Date.now(),
       events: {
-        publish: (branch, news) => branchAt(env, branch).publish(news),
+        publish: (branch, news) => branchAt(env, branch).publish({ ...news, slug: this.#key }),
         outdated: (topics) => catalogs.outdated(topics),
       },
     });
     return { catalogs, watch };
+  }
+
+  /** @returns the server as the account has it that the object is named after. */
+  #ofAccount({ servers, limits }: Config): Server | undefined {
+    const { kv } = this.ctx.storage;
+    // Stored, because an object that its alarm wakes may not know its name.
+    const stored = kv.get<string>(KEY);
+    if (stored !== undefined) this.#key = stored;
+    const account = readAccountKey(this.#key);
+    const server = account && servers.get(account.slug);
+    const owner = account && readOwner(account.owner);
+    if (account === undefined || server === undefined || owner === undefined) return undefined;
+    if (!needsVault(server.auth)) return undefined;
+    if (stored === undefined) kv.put(KEY, this.#key);
+    const { slug, target } = server;
+    const cacheSeconds = limits.credentialCacheSeconds;
+    const credentials = credentialsOf(vaultsIn(this.env), { owner, slug, cacheSeconds });
+    return {
+      ...server,
+      target: { ...target, credentials: pinnedTo(account.accountId, credentials) },
+    };
   }
 
   #setAlarm(): void {
@@ -146,9 +177,15 @@ export class FeedObject extends DurableObject<Env> {
   /** Deletes the stored state of a server that is not configured, and returns the reason. */
   async #gone(): Promise<Trouble> {
     if (this.#isConfigOk) await this.ctx.storage.deleteAll();
+    const slug = slugOfKey(this.#key);
     const message = this.#isConfigOk
-      ? `There is no upstream "${this.#slug}" in MCP_SERVERS`
-      : `The configuration has mistakes, so nothing is known of upstream "${this.#slug}"`;
+      ? `There is no upstream "${slug}" in MCP_SERVERS`
+      : `The configuration has mistakes, so nothing is known of upstream "${slug}"`;
     return { reason: "unconfigured", message, since: Date.now() };
   }
+}
+
+/** @returns `undefined` for a server that has a feed for each account. */
+function shared(server: Server): Server | undefined {
+  return needsVault(server.auth) ? undefined : server;
 }

@@ -10,7 +10,7 @@ import { branchName, branchOf } from "../src/notifications/fan-out/branch.ts";
 import { listenRequest, openNewsSocket } from "../src/notifications/fan-out/news-socket.ts";
 import { count } from "../src/observability/costs.ts";
 
-/** All users share the operator's credentials, so there is one feed for each server. */
+/** There is one feed for each server that all users share, and one for each account elsewhere. */
 const FEED_PREFIX = "shared ";
 const REGISTRY_NAME = "registry";
 
@@ -28,17 +28,18 @@ export function sessionsIn({ SESSIONS }: Pick<Env, "SESSIONS">): Sessions {
   };
 }
 
-export function feedName(slug: string): string {
-  return FEED_PREFIX + slug;
+/** @param key of the server (`serverKey`). */
+export function feedName(key: string): string {
+  return FEED_PREFIX + key;
 }
 
 /** The reverse of `feedName`. */
-export function slugOf({ name = FEED_PREFIX }: DurableObjectId): string {
+export function feedKeyOf({ name = FEED_PREFIX }: DurableObjectId): string {
   return name.slice(FEED_PREFIX.length);
 }
 
 export function feedsIn({ FEEDS }: Pick<Env, "FEEDS">): Feeds {
-  return { of: (slug): Feed => called(FEEDS.getByName(feedName(slug))) };
+  return { of: (key): Feed => called(FEEDS.getByName(feedName(key))) };
 }
 
 /** @param branch 0 to `BRANCHES` - 1. */

@@ -64,13 +64,18 @@ export class SessionHost {
    *
    * @param isNew a session of HTTP+SSE begins with its stream.
    */
-  use({ route, principal, client, expiresAt }: SessionClaims, isNew = false): Session | undefined {
-    if (this.life.state !== "new") return this.session;
+  use(claims: SessionClaims, isNew = false): Session | undefined {
+    const { route, principal, person, client, expiresAt } = claims;
+    if (this.life.state !== "new") {
+      this.#learn(person);
+      return this.session;
+    }
     if (client === undefined && !isNew) return undefined;
     this.#store.begin({
       door: client === undefined ? "http+sse" : "streamable-http",
       route,
       principal,
+      ...(person === undefined ? {} : { person }),
       client,
       expiresAt: expiresAt * 1000,
       upstreams: {},
@@ -121,6 +126,15 @@ export class SessionHost {
     this.#clock.fired();
     if ((this.#endsAt ?? Infinity) <= Date.now()) await this.end();
     else this.#work();
+  }
+
+  /** A session of an earlier version, or of before its servers had accounts, learns who calls. */
+  #learn(person: string | undefined): void {
+    const { known } = this.#store;
+    if (person === undefined || known === undefined || known.person !== undefined) return;
+    if (this.session?.isIdle === false) return; // with its next request
+    this.#store.save({ person });
+    this.#wire();
   }
 
   #wire(): void {

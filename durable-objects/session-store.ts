@@ -15,6 +15,8 @@ export interface StoredSession extends SavedDispatch {
   readonly door: ClientTransport;
   readonly route: string;
   readonly principal: string;
+  /** The person who calls, at an endpoint with accounts; earlier versions did not store it. */
+  readonly person?: string | undefined;
   /** `undefined` before `initialize`, with HTTP+SSE. */
   readonly client: ClientFacts | undefined;
   /** When the session's id expires, in milliseconds since 1970. */

@@ -3,14 +3,17 @@
 import type { Config } from "../src/config/config.ts";
 import type { EventLog } from "../src/sessions/log/event-log.ts";
 import { pickEndpoint } from "../src/endpoint/endpoint.ts";
+import { endpointFor } from "../src/endpoint/personal-endpoint.ts";
 import { SessionDispatch } from "../src/dispatch/legacy/session-dispatch.ts";
 import { introduceTo } from "../src/dispatch/legacy/introduce-endpoint.ts";
 import type { EndpointSubscriptions } from "../src/notifications/legacy/endpoint-subscriptions.ts";
+import { byKey, bySlug } from "../src/notifications/server-keys.ts";
 import type { RequestScope } from "../src/catalog/request-scope.ts";
 import { Session } from "../src/sessions/session.ts";
 import type { SessionLife } from "../src/sessions/state.ts";
 import { branchFor, feedsIn } from "./ports.ts";
 import { sessionKeysOf } from "./keys.ts";
+import { vaultsIn } from "./vaults.ts";
 import type { SessionStore, StoredSession } from "./session-store.ts";
 
 export interface WiringOptions {
@@ -40,15 +43,20 @@ export function wireSession(
   wiring: WiringOptions,
 ): WiredSession | undefined {
   const { ctx, env, config, life, log, store, onBusy, onSubscribed, onDetach } = wiring;
-  const { door: transport, route, principal, client } = stored;
+  const { door: transport, route, principal, person, client } = stored;
   const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
   const picked = pickEndpoint(config.servers, slug);
   if (picked.kind !== "endpoint") return undefined;
   const { limits } = config;
+  const endpoint = endpointFor(picked.endpoint, person, {
+    vaults: vaultsIn(env),
+    cacheSeconds: limits.credentialCacheSeconds,
+  });
   const requestScope: RequestScope = {
-    endpoint: picked.endpoint,
+    endpoint,
     route,
     principal,
+    person,
     limits,
     feeds: feedsIn(env),
     keys: sessionKeysOf(env, config),
@@ -70,8 +78,14 @@ export function wireSession(
         client: facts,
         unsolicited,
         source: {
-          subscribe: (interests) => branchFor(env, id).subscribe(id, interests),
-          unsubscribe: (interests) => branchFor(env, id).unsubscribe(id, interests),
+          subscribe: async (interests) => {
+            const asked = await byKey(endpoint, interests);
+            return bySlug(endpoint, await branchFor(env, id).subscribe(id, asked));
+          },
+          unsubscribe: async (interests) => {
+            const left = interests && (await byKey(endpoint, interests));
+            await branchFor(env, id).unsubscribe(id, left);
+          },
         },
         saved: stored,
         save: (change) => {

@@ -1,5 +1,6 @@
 /** The `Vaults` port over a Durable Object namespace. */
 
+import { ownerName } from "../src/accounts/owner-name.ts";
 import type { VaultOwner, Vaults } from "../src/accounts/vault.ts";
 import { called } from "./ports.ts";
 
@@ -10,5 +11,5 @@ export function vaultsIn({ VAULTS }: Pick<Env, "VAULTS">): Vaults {
 
 /** A person's vault, and the shared one. */
 export function vaultName(owner: VaultOwner): string {
-  return owner.kind === "person" ? `person ${owner.person}` : "shared";
+  return ownerName(owner);
 }

@@ -27,6 +27,8 @@ import { serveMcp } from "./http/mcp.ts";
 import { limitRate } from "./http/rate-limit.ts";
 import { inStreamPlace } from "./http/stream-places.ts";
 import { pickEndpoint } from "./endpoint/endpoint.ts";
+import { endpointFor } from "./endpoint/personal-endpoint.ts";
+import type { Vaults } from "./accounts/vault.ts";
 import type { FanOut, Feeds } from "./catalog/feeds.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { readCosts } from "./observability/costs.ts";
@@ -49,6 +51,7 @@ export interface Backing {
   readonly bridges: Bridges;
   readonly keys: SessionKeys;
   readonly auth: AuthBacking;
+  readonly vaults: Vaults;
   readonly identityKeys: IdentityKeys;
   readonly accounts: Accounts;
 }
@@ -177,10 +180,11 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
     const refusal = limitRate(request, { person, principal }, limits);
     if (refusal !== undefined) return refusal;
 
-    const { endpoint } = picked;
-    const { auth: _, identityKeys: _keys, ...backing } = c.get("backing");
+    const { auth: _, identityKeys: _keys, vaults, ...backing } = c.get("backing");
+    const cacheSeconds = limits.credentialCacheSeconds;
+    const endpoint = endpointFor(picked.endpoint, person, { vaults, cacheSeconds });
     const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
-    const context = { ...backing, request, route, endpoint, limits, principal, waitUntil };
+    const context = { ...backing, request, route, endpoint, limits, principal, person, waitUntil };
     const response = await inStreamPlace(request, person, limits, () => frontDoor(context));
     return caller === undefined ? response : leased(response, caller.lease);
   };

@@ -12,6 +12,7 @@ import { sessionKeysOf } from "../durable-objects/keys.ts";
 import { fanOutIn, feedsIn, sessionsIn } from "../durable-objects/ports.ts";
 import { RegistryObject } from "../durable-objects/registry-object.ts";
 import { SessionObject } from "../durable-objects/session-object.ts";
+import { vaultsIn } from "../durable-objects/vaults.ts";
 import { VaultObject } from "../durable-objects/vault-object.ts";
 import { type Backing, createApp } from "./app.ts";
 import type { Config } from "./config/config.ts";
@@ -38,6 +39,7 @@ function backingOf(env: Env, config: Config): Backing {
     bridges: bridgesIn(env),
     keys: sessionKeysOf(env, config),
     auth: authOf(env, config),
+    vaults: vaultsIn(env),
     identityKeys: identityKeysOf(env, config),
     accounts: accountsIn(env, config),
   };

@@ -6,6 +6,7 @@
  */
 
 import type { Credential, Credentials, UsableCredential } from "../upstream/credentials.ts";
+import { ownerName } from "./owner-name.ts";
 import type { CredentialRequest, VaultOwner, Vaults } from "./vault.ts";
 
 interface Held {
@@ -46,6 +47,7 @@ export function credentialsOf(
   }
 
   return {
+    owner: ownerName(owner),
     async account() {
       const cached = known()?.accountId;
       if (cached !== undefined) return cached;

@@ -12,18 +12,19 @@ export type Topic = "tools" | "prompts" | "resources" | `uri:${string}`;
 
 export const LIST_TOPICS = ["tools", "prompts", "resources"] as const satisfies readonly Topic[];
 
-/** Topics by slug. Plain data. */
+/** Topics by slug, and by `serverKey` beyond the subscriber. Plain data. */
 export type Interests = Readonly<Record<string, readonly Topic[]>>;
 
 /** Something has changed at a server. */
 export interface News {
+  /** The `serverKey`, of which every feed has its own. */
   readonly slug: string;
   /** Grows with each change at a server, across restarts too. */
   readonly seq: number;
   readonly topics: readonly Topic[];
 }
 
-/** The gateway's knowledge of one upstream, shared by all users. */
+/** The gateway's knowledge of one upstream, shared by all users or of one account (`serverKey`). */
 export interface Feed {
   catalog(question: CatalogQuestion): Promise<CatalogAnswer>;
   /**
@@ -45,8 +46,11 @@ export interface TopicChange {
 }
 
 export interface Feeds {
-  /** @returns the feed, for one call. */
-  of(slug: string): Feed;
+  /**
+   * @param key of the server (`serverKey`).
+   * @returns the feed, for one call.
+   */
+  of(key: string): Feed;
 }
 
 /** The branches of the fan-out: each sends all servers' changes to a share of the listeners. */

@@ -11,6 +11,8 @@ export interface RequestScope {
   readonly route: string;
   /** The caller. Another principal cannot open a value that is sealed for this one. */
   readonly principal: string;
+  /** The person behind the principal, where servers know people by their accounts. */
+  readonly person?: string | undefined;
   readonly feeds: Feeds;
   readonly keys: SessionKeys;
   readonly limits: Limits;

@@ -1,6 +1,7 @@
 /** The session that a request opens, or names: its id is sealed, and holds all facts about it. */
 
 import { BoundedCache } from "../lib/bounded-cache.ts";
+import { hasAccounts } from "../endpoint/personal-endpoint.ts";
 import type { ClientFacts } from "../sessions/dispatch.ts";
 import {
   mintSessionId,
@@ -19,9 +20,10 @@ const DAY_SECONDS = 86_400;
  * @param client as `initialize` described it; HTTP+SSE mints its id before that.
  */
 export async function openSession(
-  { keys, principal, route, sessions, limits }: FrontDoorContext,
+  context: FrontDoorContext,
   client?: ClientFacts,
 ): Promise<{ readonly id: string; readonly claims: SessionClaims }> {
+  const { keys, principal, route, sessions, limits } = context;
   const issuedAt = Math.floor(Date.now() / 1000);
   const claims: SessionClaims = {
     object: sessions.create(),
@@ -31,7 +33,16 @@ export async function openSession(
     issuedAt,
     expiresAt: issuedAt + limits.sessionDays * DAY_SECONDS,
   };
-  return { id: await mintSessionId(await keys.keyring(), claims), claims };
+  const id = await mintSessionId(await keys.keyring(), claims);
+  return { id, claims: withPerson(context, claims) };
+}
+
+/** The session's object has to know whose accounts it may use. */
+function withPerson(
+  { endpoint, person }: Pick<FrontDoorContext, "endpoint" | "person">,
+  claims: SessionClaims,
+): SessionClaims {
+  return hasAccounts(endpoint) ? { ...claims, person } : claims;
 }
 
 export interface FoundSession {
@@ -56,7 +67,7 @@ export async function findSession(
   const claims = await readSessionId(keys, id, Date.now() / 1000);
   if (claims?.principal !== principal || claims.route !== route) return sessionNotFound();
   if (deleted.get(claims.object) === true) return sessionNotFound();
-  return sessionOf(context, claims);
+  return sessionOf(context, withPerson(context, claims));
 }
 
 export function sessionOf(

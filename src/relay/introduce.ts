@@ -35,7 +35,11 @@ export async function introduce(
 ): Promise<Opening> {
   // A server may answer by the client's capabilities; its name is not part of the key.
   const { revision, capabilities } = client;
-  const key = JSON.stringify([target.slug, target.endpoint, revision, capabilities]);
+  const key = JSON.stringify([
+    ...[target.slug, target.endpoint, revision, capabilities],
+    // What a server says of itself to one account is not for another.
+    target.credentials && (await target.credentials.account()),
+  ]);
   const remembered = known.get(key);
   if (remembered !== undefined) return remembered;
   const opening = await meet(target, client, afterwards);

@@ -20,6 +20,11 @@ export interface SessionClaims {
   readonly route: string;
   /** The client as `initialize` described it. Absent with HTTP+SSE, which mints the id before that. */
   readonly client?: ClientFacts;
+  /**
+   * The person who calls, where servers know people by their accounts: passed to the session's object
+   * with each request, and no part of the id.
+   */
+  readonly person?: string | undefined;
   /** Seconds since 1970, as `expiresAt` is. */
   readonly issuedAt: number;
   readonly expiresAt: number;
@@ -44,7 +49,7 @@ const opened = new WeakMap<Keyring, BoundedCache<SessionClaims>>();
 
 /** The id is made of letters, digits, `.`, `_` and `-`. */
 export function mintSessionId(ring: Keyring, claims: SessionClaims): Promise<string> {
-  return seal(ring, PURPOSE, encode(claims));
+  return seal(ring, PURPOSE, encode({ ...claims, person: undefined }));
 }
 
 /**
@@ -107,7 +112,8 @@ function bytesOf(client: ClientFacts): number {
 }
 
 /** Uses names of one letter, since each is sent with every request. */
-function encode({ object, principal, route, client, issuedAt, expiresAt }: SessionClaims): object {
+function encode(claims: SessionClaims): object {
+  const { object, principal, route, client, person, issuedAt, expiresAt } = claims;
   return {
     v: VERSION,
     o: object,
@@ -116,6 +122,7 @@ function encode({ object, principal, route, client, issuedAt, expiresAt }: Sessi
     ...(client !== undefined && {
       c: { r: client.revision, c: client.capabilities, i: client.clientInfo },
     }),
+    ...(person !== undefined && { u: person }),
     i: issuedAt,
     e: expiresAt,
   };
@@ -124,11 +131,12 @@ function encode({ object, principal, route, client, issuedAt, expiresAt }: Sessi
 /** Checks every member: another version of this code may have sealed the id. */
 function decode(value: unknown): SessionClaims | undefined {
   if (!isObject(value) || value["v"] !== VERSION) return undefined;
-  const { o: object, p: principal, r: route, c, i: issuedAt, e: expiresAt } = value;
+  const { o: object, p: principal, r: route, c, u: person, i: issuedAt, e: expiresAt } = value;
   if (typeof object !== "string" || typeof principal !== "string") return undefined;
   if (typeof route !== "string") return undefined;
   if (typeof issuedAt !== "number" || typeof expiresAt !== "number") return undefined;
-  const claims = { object, principal, route, issuedAt, expiresAt };
+  const of = typeof person === "string" ? { person } : {};
+  const claims = { object, principal, route, ...of, issuedAt, expiresAt };
   if (c === undefined) return claims;
   const client = decodeFacts(c);
   return client === undefined ? undefined : { ...claims, client };

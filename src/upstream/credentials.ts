@@ -6,6 +6,8 @@
 import type { BearerChallenge } from "../protocol/bearer-challenge.ts";
 
 export interface Credentials {
+  /** The name of the vault. */
+  readonly owner: string;
   /**
    * The account whose lists, sessions and watches the caller has, whether or not it can be used now. It is
    * read from what is stored: no server is asked, so that lists never wait for a vendor.

@@ -19,6 +19,7 @@ import {
 import type { Feed } from "../feeds.ts";
 import { entryWeight } from "../read/byte-budget.ts";
 import type { RequestScope } from "../request-scope.ts";
+import { serverKey } from "../../upstream/server-key.ts";
 
 export interface Known {
   readonly server: Server;
@@ -62,12 +63,15 @@ export async function knownCatalog(
   client: ClientKind,
 ): Promise<Known> {
   const { limits } = context;
-  const copy = copyOf(keyOf(server, client));
+  const known = keyOf(server);
+  const key = typeof known === "string" ? known : await known;
+  if (key === undefined) return unconnected(server);
+  const copy = copyOf(copyKey(key, server, client));
   // A server without a catalog may have one soon, but not every call has to wait for it.
   const goodMs = copy?.catalog === undefined ? limits.pauseSeconds * 1000 : FIVE_MINUTES_MS;
   if (copy !== undefined && Date.now() - copy.askedAt < goodMs) return knownFrom(server, copy);
   // Any catalog will do, so no call waits for a newer one if there is one.
-  const present = await ask(context, server, { client, waitMs: 0 });
+  const present = await ask(context, server, key, { client, waitMs: 0 });
   return present.catalog === undefined ? currentCatalog(context, server, client) : present;
 }
 
@@ -76,16 +80,19 @@ export async function knownCatalog(
  *
  * @param isDoubted the server's behaviour contradicted the catalog known here.
  */
-export function currentCatalog(
+export async function currentCatalog(
   context: Context,
   server: Server,
   client: ClientKind,
   isDoubted = false,
 ): Promise<Known> {
-  const copy = copyOf(keyOf(server, client));
+  const known = keyOf(server);
+  const key = typeof known === "string" ? known : await known;
+  if (key === undefined) return unconnected(server);
+  const copy = copyOf(copyKey(key, server, client));
   const mayWait = copy === undefined || Date.now() >= copy.noWaitUntil;
   const waitMs = mayWait ? context.limits.catalogWaitMilliseconds : 0;
-  return ask(context, server, { client, waitMs, ...(isDoubted ? { isDoubted } : {}) });
+  return ask(context, server, key, { client, waitMs, ...(isDoubted ? { isDoubted } : {}) });
 }
 
 /**
@@ -97,15 +104,33 @@ export async function recentCatalog(
   server: Server,
   client: ClientKind,
 ): Promise<Known> {
-  const copy = copyOf(keyOf(server, client));
+  const known = keyOf(server);
+  const key = typeof known === "string" ? known : await known;
+  if (key === undefined) return unconnected(server);
+  const copy = copyOf(copyKey(key, server, client));
   const isRecent =
     copy !== undefined && Date.now() - copy.askedAt < context.limits.catalogFreshSeconds * 1000;
   return isRecent ? knownFrom(server, copy) : currentCatalog(context, server, client);
 }
 
-/** All users share the operator's credentials, so a catalog is the same for all of them. */
-function keyOf({ slug, target }: Server, client: ClientKind): string {
-  return JSON.stringify([slug, target.endpoint.href, clientKey(client)]);
+/** Where all callers share, a catalog is the same for all of them; else it is of one account. */
+function keyOf({ slug, target }: Server): string | Promise<string | undefined> {
+  if (target.credentials === undefined) return slug;
+  return serverKey(target).catch((error: unknown) => {
+    logUnexpected(error); // the vault restarts
+    return undefined;
+  });
+}
+
+function copyKey(key: string, { target }: Server, client: ClientKind): string {
+  return JSON.stringify([key, target.endpoint.href, clientKey(client)]);
+}
+
+/** Nothing is known of a server at which the caller has no account. */
+function unconnected(server: Server): Known {
+  const message = `Upstream "${server.slug}" needs you to connect your account`;
+  const trouble = { reason: "account", message, since: Date.now() };
+  return { server, catalog: undefined, trouble, freshMs: 0 };
 }
 
 function copyOf(key: string): Copy | undefined {
@@ -120,14 +145,15 @@ function knownFrom(server: Server, { catalog, trouble, freshUntil }: Copy): Know
 async function ask(
   { feeds, limits }: Context,
   server: Server,
+  feedKey: string,
   asked: Omit<CatalogQuestion, "known">,
 ): Promise<Known> {
   const { client, waitMs } = asked;
-  const key = keyOf(server, client);
+  const key = copyKey(feedKey, server, client);
   const before = copyOf(key);
   const question = { ...asked, known: before?.catalog?.version };
   const startedAt = Date.now();
-  const answering = askTwice(() => feeds.of(server.slug), question);
+  const answering = askTwice(() => feeds.of(feedKey), question);
   const answer = await settleWithin(answering, waitMs + GRACE_MS);
 
   const now = Date.now();

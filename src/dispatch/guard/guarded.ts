@@ -6,6 +6,8 @@
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 import { ownData, ownError } from "../../protocol/own-error.ts";
+import { serverKey } from "../../upstream/server-key.ts";
+import type { UpstreamFailure } from "../../upstream/upstream-error.ts";
 import type { Trouble } from "../../catalog/catalog.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
@@ -51,7 +53,7 @@ export function guarded(
       gate.leave(entry);
     }
     const transition = reportToBreaker(reply, gate.breaker, entry.pass, principal);
-    if (transition !== undefined) announce(context, slug, transition, now());
+    if (transition !== undefined) announce(context, server, transition, now());
     return measured(slug, call, settled(context.endpoint, server, call, reply), limits.resultBytes);
   };
   return logged({ principal, server: slug, call }, act, now);
@@ -88,6 +90,11 @@ function reportToBreaker(
   principal: string,
 ): BreakerTransition {
   const { reason, status } = ownData(reply);
+  // Without an account, one person's request says nothing of the server.
+  if (reason === ("account" satisfies UpstreamFailure)) {
+    breaker.abandoned(pass);
+    return undefined;
+  }
   const isUnreachable = reason === "unreachable" && status !== INTERNAL_SERVER_ERROR;
   if (!isUnreachable && reason !== "timeout") return breaker.answered();
   const isConnected = reason === "timeout" || status !== undefined;
@@ -97,14 +104,17 @@ function reportToBreaker(
 /** Reports the transition to the server's feed: it marks the server, or looks for changes. */
 function announce(
   { feeds, waitUntil }: Context,
-  slug: string,
+  { slug, target }: Server,
   transition: BreakerTransition,
   now: number,
 ): void {
   const message = `Upstream "${slug}" is not answering`;
   const trouble: Trouble | undefined =
     transition === "opened" ? { reason: "unreachable", message, since: now } : undefined;
-  const report = async (): Promise<void> => feeds.of(slug).report(trouble);
+  const report = async (): Promise<void> => {
+    const key = await serverKey(target);
+    if (key !== undefined) await feeds.of(key).report(trouble);
+  };
   // Without the report the feed finds out later.
   waitUntil(report().catch(() => undefined));
 }

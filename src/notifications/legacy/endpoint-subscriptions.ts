@@ -28,6 +28,7 @@ import type { DeliveryAnswer } from "../fan-out/deliveries.ts";
 import { OwnSubscriptions, type OwnSessions } from "./own-subscriptions.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
 import { isListTopic, type ListTopic, listChangedBy, topicOf } from "../../catalog/topics.ts";
+import { slugOfKey } from "../../upstream/server-key.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
 
 const RETRIES = { attempts: 6, backoff: { firstMs: 50 } };
@@ -200,9 +201,10 @@ export class EndpointSubscriptions {
     // The fan-out has the session's interests.
     this.#mustRenew = false;
     const topics = [...new Set(news.topics)];
+    const slug = slugOfKey(news.slug);
     return this.#inbox.take(
       news,
-      topics.filter((topic) => this.#wanted.wants(news.slug, topic)),
+      topics.filter((topic) => this.#wanted.wants(slug, topic)),
       (topic) => isListTopic(topic) || this.#deduplicator.isNew(topic, "feed"),
     );
   }

@@ -9,6 +9,7 @@ import type { Params } from "../../protocol/message-members.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { type Interests, LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
+import { slugOfKey } from "../../upstream/server-key.ts";
 import { isListTopic, type ListTopic, topicOf } from "../../catalog/topics.ts";
 
 export interface ListenRequest {
@@ -102,7 +103,8 @@ export class Subscription {
   }
 
   /** @returns the topics of the news to announce: each once, and only those asked for. */
-  topicsOf({ slug, topics }: News): readonly Topic[] {
+  topicsOf({ slug: key, topics }: News): readonly Topic[] {
+    const slug = slugOfKey(key);
     return [...new Set(topics)].filter((topic) =>
       isListTopic(topic) ? this.#lists.includes(topic) : this.#slugs.get(topic) === slug,
     );

@@ -21,13 +21,14 @@ import type { ClientKind } from "../../endpoint/client-kind.ts";
 import { MAX_URI_CHARS, MAX_URIS_CHARS } from "../source/topic-interest.ts";
 import { ownersOf } from "../../catalog/routing/resource-owners.ts";
 import { serverOf } from "../../endpoint/endpoint.ts";
-import type { Topic } from "../../catalog/feeds.ts";
+import type { Interests, Topic } from "../../catalog/feeds.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
 import { isListTopic, topicOf, notificationOf } from "../../catalog/topics.ts";
 import type { ModernContext } from "../../relay/modern-context.ts";
 import { listenInSession } from "../../relay/modern-to-legacy/listen-for-resources.ts";
 import { CoalescingQueue } from "../../lib/coalescing-queue.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { byKey, bySlug } from "../server-keys.ts";
 import { readFilter, Subscription } from "./listen-filter.ts";
 import { ListenSlots } from "./listen-slots.ts";
 import { NewsConnection } from "./news-connection.ts";
@@ -76,12 +77,14 @@ async function sendChanges(
   send: (call: Call) => Promise<void>,
   signal: AbortSignal,
 ): Promise<Reply | undefined> {
-  const connection = new NewsConnection(context.fanOut, wanted.interests(context.endpoint), signal);
+  const { endpoint, fanOut } = context;
+  const asked = await byKey(endpoint, wanted.interests(endpoint));
+  const connection = new NewsConnection(fanOut, asked, signal);
   const over = new AbortController();
   try {
     const honoured = wanted.isEmpty ? {} : await connection.open();
     if (honoured === undefined) return unavailable();
-    const subscription = wanted.honoured(honoured);
+    const subscription = wanted.honoured(bySlug(endpoint, honoured));
     const notifications = subscription.filter();
     await send({ method: SUBSCRIPTIONS_ACKNOWLEDGED, params: { notifications } });
     // A subscription without any honoured topic was acknowledged as such; its stream stays open.
@@ -103,7 +106,7 @@ async function sendChanges(
       if (event === undefined) return undefined;
       const isGap = event.kind === "gap";
       // An acknowledgement cannot be withdrawn: the client listens anew, and gets the current one.
-      if (isGap && !subscription.honoured(event.honoured).covers(subscription)) return undefined;
+      if (isGap && !covers(subscription, bySlug(endpoint, event.honoured))) return undefined;
       const topics = isGap ? subscription.everything() : subscription.topicsOf(event.news);
       for (const topic of topics) {
         // The client's own session brings neither changes of lists nor gaps.
@@ -134,6 +137,10 @@ function listenInSessions(
     if (server === undefined) continue;
     listenInSession(context, server.target, capabilities, uris, onUpdate, signal);
   }
+}
+
+function covers(subscription: Subscription, honoured: Interests): boolean {
+  return subscription.honoured(honoured).covers(subscription);
 }
 
 function tooMany(limit: number): Reply {

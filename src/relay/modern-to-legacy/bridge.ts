@@ -41,6 +41,8 @@ export interface CommandSender {
   /** The principal, as a hash. */
   readonly owner: string;
   readonly capabilities: JsonObject;
+  /** The name of the vault, at a server with accounts. */
+  readonly vault?: string;
 }
 
 /** The first message on the socket of a client that listens. */

@@ -8,7 +8,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { type MockInstance, vi } from "vitest";
 
-import { branchAt, branchFor, fanOutIn, slugOf } from "../../../durable-objects/ports.ts";
+import { branchAt, branchFor, fanOutIn, feedKeyOf } from "../../../durable-objects/ports.ts";
 import type { FanOutObject } from "../../../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../../../durable-objects/feed-object.ts";
 import { SessionObject } from "../../../durable-objects/session-object.ts";
@@ -40,7 +40,7 @@ export function standIn(): StandIns {
   const watch = vi.spyOn(FeedObject.prototype, "watch");
   deliver.mockImplementation(note as never);
   watch.mockImplementation(async function (this: { ctx: DurableObjectState }, branch, { add }) {
-    const slug = slugOf(this.ctx.id);
+    const slug = feedKeyOf(this.ctx.id);
     const branches = watching.get(slug) ?? new Set();
     watching.set(slug, branches.add(branch));
     return add;

@@ -37,6 +37,7 @@ export function fakeCredentials(accountId = "a1"): FakeCredentials {
     value: tokenOf(fake.accountId, fake.generation),
   });
   const fake: FakeCredentials = {
+    owner: "person p1",
     accountId,
     generation: 1,
     need: undefined,

@@ -1,0 +1,77 @@
+/**
+ * An endpoint as one person has it: its servers that know their callers by an account carry the
+ * credentials of that person's vault, or of the shared one. An endpoint without such servers is the same
+ * object for everybody.
+ */
+
+import { credentialsOf } from "../accounts/credentials-of.ts";
+import { isPersonal, needsVault } from "../accounts/settings.ts";
+import type { VaultOwner, Vaults } from "../accounts/vault.ts";
+import { BoundedCache } from "../lib/bounded-cache.ts";
+import type { Credentials } from "../upstream/credentials.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Server } from "./server.ts";
+
+export interface PersonalScope {
+  readonly vaults: Vaults;
+  readonly cacheSeconds: number;
+}
+
+/** Derived values are cached by endpoint, so each person's is made once, for as long as it is used. */
+const made = new WeakMap<Endpoint, BoundedCache<Endpoint>>();
+const MAX_PEOPLE = 1000;
+const HOUR_MS = 3_600_000;
+
+/** @param person that calls; `undefined` where that is not known yet, so that no account may be used. */
+export function endpointFor(
+  endpoint: Endpoint,
+  person: string | undefined,
+  scope: PersonalScope,
+): Endpoint {
+  if (!hasAccounts(endpoint)) return endpoint;
+  const known = made.get(endpoint) ?? new BoundedCache({ maxEntries: MAX_PEOPLE, ttlMs: HOUR_MS });
+  made.set(endpoint, known);
+  const key = person === undefined ? "" : `p${person}`;
+  let personal = known.get(key);
+  if (personal === undefined) {
+    const [first, ...others] = endpoint.servers;
+    const own = (server: Server): Server => serverFor(server, person, scope);
+    personal = { ...endpoint, servers: [own(first), ...others.map(own)] };
+    known.set(key, personal);
+  }
+  return personal;
+}
+
+/** True for an endpoint that differs from person to person, or asks the shared vault. */
+export function hasAccounts({ servers }: Endpoint): boolean {
+  return servers.some(({ auth }) => needsVault(auth));
+}
+
+/** @returns the server with the credentials that this person has there. */
+export function serverFor(
+  server: Server,
+  person: string | undefined,
+  { vaults, cacheSeconds }: PersonalScope,
+): Server {
+  const { slug, auth, target } = server;
+  if (!needsVault(auth)) return server;
+  const owner = ownerFor(auth, person);
+  const credentials =
+    owner === undefined ? NOBODYS : credentialsOf(vaults, { owner, slug, cacheSeconds });
+  return { ...server, target: { ...target, credentials } };
+}
+
+function ownerFor(auth: Server["auth"], person: string | undefined): VaultOwner | undefined {
+  if (!isPersonal(auth)) return { kind: "shared" };
+  return person === undefined ? undefined : { kind: "person", person };
+}
+
+const UNKNOWN = { kind: "need", need: "later", reason: "person-unknown" } as const;
+
+const NOBODYS: Credentials = {
+  owner: "nobody",
+  account: () => Promise.resolve(undefined),
+  current: () => Promise.resolve(UNKNOWN),
+  refused: () => Promise.resolve(UNKNOWN),
+  lacking: () => Promise.resolve(UNKNOWN),
+};
