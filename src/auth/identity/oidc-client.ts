@@ -9,7 +9,6 @@ import {
   authorizationCodeGrantRequest,
   type Client,
   type ClientAuth,
-  ClientSecretBasic,
   ClientSecretPost,
   clockTolerance,
   getValidatedIdTokenClaims,
@@ -24,6 +23,7 @@ import {
   validateApplicationLevelSignature,
 } from "oauth4webapi";
 
+import { basicCredentials, secretMethod } from "../../lib/client-secret.ts";
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { checkIdToken, TOLERANCE_SECONDS } from "./id-token.ts";
@@ -210,14 +210,14 @@ function issuerOf(token: string): unknown {
 
 /** Client authentication of the gateway at a provider (RFC 6749 section 2.3). */
 function clientAuthOf(
-  { clientSecret, clientAuth }: Pick<OidcConfig, "clientSecret" | "clientAuth">,
+  { clientId: id, clientSecret: secret, clientAuth }: ClientCredentials,
   { token_endpoint_auth_methods_supported: methods }: AuthorizationServer,
 ): ClientAuth {
-  if (clientSecret === undefined) return None();
-  // RFC 8414 section 2: the default is Basic.
-  const takesBasic = methods?.includes("client_secret_basic") ?? true;
-  const method = clientAuth ?? (takesBasic ? "client_secret_basic" : "client_secret_post");
-  return method === "client_secret_basic"
-    ? ClientSecretBasic(clientSecret)
-    : ClientSecretPost(clientSecret);
+  if (secret === undefined) return None();
+  const method = clientAuth ?? secretMethod({ id, secret }, methods);
+  if (method === "client_secret_post") return ClientSecretPost(secret);
+  const value = basicCredentials({ id, secret });
+  return (_server, _client, _body, headers) => headers.set("authorization", value);
 }
+
+type ClientCredentials = Pick<OidcConfig, "clientId" | "clientSecret" | "clientAuth">;
