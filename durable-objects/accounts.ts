@@ -1,6 +1,5 @@
 /** What the pages need of accounts at servers: which servers ask for one, and the vaults. */
 
-import type { ServerAuth } from "../src/accounts/settings.ts";
 import type { Config } from "../src/config/config.ts";
 import type { Server } from "../src/endpoint/server.ts";
 import type { Accounts, AccountServer } from "../src/pages/account-context.ts";
@@ -14,8 +13,7 @@ export function accountsIn(
   return { servers: new Map(known.map((server) => [server.slug, server])), vaults: vaultsIn(env) };
 }
 
-function accountServer(server: Server & { readonly auth?: ServerAuth }): AccountServer | undefined {
-  const { slug, target, auth } = server;
-  if (auth === undefined || !("oauth" in auth || "key" in auth)) return undefined;
+function accountServer({ slug, target, auth }: Server): AccountServer | undefined {
+  if (!("oauth" in auth || "key" in auth)) return undefined;
   return { slug, url: target.endpoint.href, auth };
 }

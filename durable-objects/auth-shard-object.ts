@@ -13,10 +13,12 @@ import { loadConfig } from "../src/config/config.ts";
 import { count } from "../src/observability/costs.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { type AuthParts, authParts, type PartName } from "./auth-parts.ts";
+import { EndedAccounts } from "./ended-accounts.ts";
 import { type GrantServices, grantServices } from "./grant-services.ts";
 import { authOf } from "./authorization-server.ts";
 import { Leases } from "./leases.ts";
 import { meteredSql } from "./metered-sql.ts";
+import { vaultsIn } from "./vaults.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -25,6 +27,7 @@ export class AuthShardObject extends DurableObject<Env> {
   readonly #grants: GrantServices;
   readonly #leases: Leases;
   readonly #clock: AlarmClock;
+  readonly #accounts: EndedAccounts;
   readonly #providers: AuthBacking["providers"];
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -38,6 +41,7 @@ export class AuthShardObject extends DurableObject<Env> {
     this.#parts = parts;
     this.#leases = new Leases(ctx);
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    this.#accounts = new EndedAccounts(sql, vaultsIn(env), (at) => this.#clock.noLaterThan(at));
     const auth = authOf(env, config);
     this.#providers = auth.providers;
     this.#grants = grantServices(parts, {
@@ -94,25 +98,33 @@ export class AuthShardObject extends DurableObject<Env> {
     return ended;
   }
 
-  setDisabled(user: string, isDisabled: boolean): boolean {
+  async setDisabled(user: string, isDisabled: boolean): Promise<boolean> {
+    // What is connected from now on must not end with what was connected before.
+    if (!isDisabled) await this.#accounts.finish(user);
     const changed = this.#parts.users.change(user, { isDisabled });
-    if (isDisabled && changed !== undefined) this.#signOutEverywhere(user);
+    if (isDisabled && changed !== undefined) await this.#endEverything(user);
     return changed !== undefined;
   }
 
-  revokeEverything(user: string): void {
+  async revokeEverything(user: string): Promise<void> {
     this.#parts.approvals.forgetAll(user);
-    this.#signOutEverywhere(user);
+    await this.#endEverything(user);
   }
 
   /**
    * Frees the room of expired records; reads check the expiry themselves. Only calls schedule a sweep, so
    * an unused object sleeps for ever.
    */
-  override alarm(): void {
+  override async alarm(): Promise<void> {
     this.#clock.fired();
     const parts: readonly { sweep?: () => void }[] = Object.values(this.#parts);
     for (const part of parts) part.sweep?.();
+    await this.#accounts.retry();
+  }
+
+  async #endEverything(user: string): Promise<void> {
+    this.#signOutEverywhere(user);
+    if (this.#parts.users.find(user)?.hasAccounts === true) await this.#accounts.end(user);
   }
 
   #signOutEverywhere(user: string): void {

@@ -1,0 +1,77 @@
+/** Whoever disables a person, or revokes everything, ends what that person has connected at servers. */
+
+import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, test, vi } from "vitest";
+
+import { VaultObject } from "../../durable-objects/vault-object.ts";
+import { shardName } from "../../src/auth/store/shards.ts";
+import { Visitor } from "./visitor.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function arrive(): Promise<Visitor> {
+  const visitor = await Visitor.arrive();
+  await visitor.shard.users.change(visitor.person.id, { hasAccounts: true });
+  return visitor;
+}
+
+function watch() {
+  return vi.spyOn(VaultObject.prototype, "disconnectAll");
+}
+
+describe("U63: a person's accounts", () => {
+  test("end when the person is disabled, and when everything is revoked", async ({ expect }) => {
+    const ended = watch();
+    const { person, shard } = await arrive();
+    await shard.setDisabled(person.id, true);
+    expect(ended).toHaveBeenCalledTimes(1);
+    await shard.setDisabled(person.id, false);
+    expect(ended).toHaveBeenCalledTimes(1);
+    await shard.revokeEverything(person.id);
+    expect(ended).toHaveBeenCalledTimes(2);
+  });
+
+  test("end later where the vault is out of reach, the object's loss included", async ({
+    expect,
+  }) => {
+    const ended = watch().mockRejectedValueOnce(new Error("The object is gone"));
+    const { person, shard } = await arrive();
+    expect(await shard.setDisabled(person.id, true)).toBe(true);
+    expect(ended).toHaveBeenCalledTimes(1);
+    const object = env.AUTH.getByName(shardName("u", person.id));
+    await evictDurableObject(object);
+    await runDurableObjectAlarm(object);
+    expect(ended).toHaveBeenCalledTimes(2);
+    await runDurableObjectAlarm(object);
+    expect(ended).toHaveBeenCalledTimes(2);
+  });
+
+  test("have ended before the person is let in again", async ({ expect }) => {
+    const ended = watch().mockRejectedValueOnce(new Error("The object is gone"));
+    const { person, shard } = await arrive();
+    await shard.setDisabled(person.id, true);
+    await shard.setDisabled(person.id, false);
+    expect(ended).toHaveBeenCalledTimes(2);
+    expect((await shard.users.find(person.id))?.isDisabled).toBe(false);
+  });
+
+  test("are no reason to call a vault of somebody who never connected one", async ({ expect }) => {
+    const ended = watch();
+    const { person, shard } = await Visitor.arrive();
+    await shard.setDisabled(person.id, true);
+    await shard.revokeEverything(person.id);
+    expect(ended).not.toHaveBeenCalled();
+  });
+
+  test("are still known of after the person has signed in once more", async ({ expect }) => {
+    const { person, shard } = await arrive();
+    const known = await shard.users.find(person.id);
+    if (known === undefined) throw new Error("The person is known");
+    const { id, provider, issuer, subject } = known;
+    const again = await shard.users.signedIn({ id, provider, issuer, subject });
+    expect(again.hasAccounts).toBe(true);
+  });
+});
