@@ -32,6 +32,21 @@ const resultOf = (bytes: number): { readonly result: { readonly a: string } } =>
 const sentence = (bytes: number): string =>
   `The answer of upstream "s" has ${bytes} bytes; LIMITS.resultBytes allows 1024. Ask for less of it`;
 
+test("U43 a person without a usable account does not have a server paused for others", async ({
+  expect,
+}) => {
+  const scene = guardScene({ failuresBeforePause: 1, pauseSeconds: 5 });
+  const refused = failing({ upstream: "s", reason: "account" });
+  for (let n = 0; n < 3; n++) await scene.call(refused);
+  expect(await scene.call(OK)).toEqual(OK);
+  // Nor does it end a pause: the request did not reach the server.
+  await failed(scene, 1);
+  scene.now += 5000;
+  await scene.call(refused);
+  await failed(scene, 1);
+  expect(await scene.call(OK)).toHaveProperty("error");
+});
+
 describe("a server that does not answer", () => {
   test("gets no requests for a while, and callers get an error at once", async ({ expect }) => {
     const scene = guardScene({ failuresBeforePause: 3, pauseSeconds: 5 });

@@ -1,0 +1,52 @@
+/** The copies of catalogs of a server that knows its callers by an account. */
+
+import { describe, test } from "vitest";
+
+import { currentCatalog, knownCatalog } from "../../../../src/catalog/cache/catalogs.ts";
+import { clientKind } from "../../../../src/endpoint/client-kind.ts";
+import { defaultLimits } from "../../../../src/policy/limits.ts";
+import { catalogOf, FakeFeeds, tools } from "../../notifications/source/fake-feeds.ts";
+import { fakeServer } from "../../endpoint/fake-server.ts";
+import { CONNECT, fakeCredentials } from "../../upstream/fake-credentials.ts";
+
+const client = clientKind("2026-07-28", {});
+
+/** A server at which two accounts have different tools. */
+function world(slug: string) {
+  const feeds = new FakeFeeds();
+  const credentials = fakeCredentials("a1");
+  const base = fakeServer(slug);
+  const server = { ...base, target: { ...base.target, credentials } };
+  feeds.of(`${slug} a1 person p1`).has = catalogOf({ lists: { tools: tools("first") } });
+  feeds.of(`${slug} a2 person p1`).has = catalogOf({ lists: { tools: tools("second") } });
+  const context = { feeds, limits: { ...defaultLimits(), catalogWaitMilliseconds: 20 } };
+  const names = async (): Promise<unknown> =>
+    (await knownCatalog(context, server, client)).catalog?.lists.tools.map(({ name }) => name);
+  return { feeds, credentials, names, current: () => currentCatalog(context, server, client) };
+}
+
+describe("the catalog of a server with accounts", () => {
+  test("U62 is read anew for another account, and the first one's is not shown", async ({
+    expect,
+  }) => {
+    const { credentials, names, feeds } = world("own");
+    expect(await names()).toEqual(["first"]);
+    credentials.accountId = "a2";
+    expect(await names()).toEqual(["second"]);
+    expect(feeds.of("own").asked).toEqual([]);
+  });
+
+  test("U64 stays while its account cannot be used", async ({ expect }) => {
+    const { credentials, names } = world("dead");
+    expect(await names()).toEqual(["first"]);
+    credentials.need = { ...CONNECT, accountId: "a1" };
+    expect(await names()).toEqual(["first"]);
+  });
+
+  test("U58 is nothing without an account, and no feed is asked", async ({ expect }) => {
+    const { credentials, current, feeds } = world("none");
+    credentials.account = () => Promise.resolve(undefined);
+    expect(await current()).toMatchObject({ catalog: undefined, trouble: { reason: "account" } });
+    for (const key of ["none", "none a1 person p1"]) expect(feeds.of(key).asked).toEqual([]);
+  });
+});
