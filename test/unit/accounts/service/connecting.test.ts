@@ -1,0 +1,216 @@
+/** Attempts to connect an account, as the browser that comes back meets them. */
+
+import { describe, test } from "vitest";
+
+import { withSql } from "../../lib/sql-fixture.ts";
+import { begin, callbackOf, connect, life, OAUTH, play, root } from "./vault-fixture.ts";
+
+const MINUTE = 60_000;
+
+describe("the callback of an attempt", () => {
+  test("U27 U28 counts once: a reload gets the same answer, and no second exchange", ({ expect }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      const vault = life(fixture, { played });
+      const callback = callbackOf(await begin(vault));
+      const [first, second] = await Promise.all([vault.finish(callback), vault.finish(callback)]);
+      expect(first.kind).toBe("connected");
+      expect(second).toEqual(first);
+      fixture.clock.now += 29_000;
+      expect(await vault.finish(callback)).toEqual(first);
+      fixture.clock.now += 1000;
+      expect(await vault.finish(callback)).toEqual({ kind: "unknown" });
+      expect(played.exchanges).toBe(1);
+    }));
+
+  test("U24 U25 U26 U27 is nothing to another person, browser, server or time, and changes nothing", ({
+    expect,
+  }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      const vault = life(fixture, { played });
+      const callback = callbackOf(await begin(vault));
+      const others = [
+        { ...callback, person: "u_carol" },
+        { ...callback, cookies: {} },
+        { ...callback, cookies: { [Object.keys(callback.cookies)[0] ?? ""]: "x".repeat(43) } },
+        { ...callback, slug: "t" },
+        { ...callback, query: callback.query.replace("state=", "state=x") },
+        { ...callback, query: `${callback.query}&iss=https%3A%2F%2Fother.example` },
+      ];
+      for (const other of others) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other, as a browser
+        expect(await vault.finish(other)).toEqual({ kind: "unknown" });
+      }
+      expect(await vault.accounts()).toEqual([]);
+      expect(played.exchanges).toBe(0);
+      expect((await vault.finish(callback)).kind).toBe("connected");
+    }));
+
+  test("U27 is too late after ten minutes", ({ expect }) =>
+    withSql(async (fixture) => {
+      const vault = life(fixture, { played: play() });
+      const callback = callbackOf(await begin(vault));
+      fixture.clock.now += 10 * MINUTE;
+      expect(await vault.finish(callback)).toEqual({ kind: "unknown" });
+    }));
+
+  test.for([
+    [{ iss: "https://other.example" }, "iss-mismatch"],
+    [{ iss: "" }, "iss-mismatch"],
+    [{ iss: "https://other.example", error: "access_denied" }, "iss-mismatch"],
+    [{ error: "access_denied" }, "declined"],
+    [{ error: "server_error" }, "authorization-failed"],
+  ] as const)("U29 U30 with %j is refused: %s", ([more, code], { expect }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      const vault = life(fixture, { played });
+      const outcome = await vault.finish(callbackOf(await begin(vault), more));
+      expect(outcome).toEqual({ kind: "problem", problem: { code } });
+      expect(played.exchanges).toBe(0);
+      expect(played.audit).toEqual([`connect_failed ${code}`]);
+    }),
+  );
+
+  test("U31 of two tabs: each is right, and the last one wins", ({ expect }) =>
+    withSql(async (fixture) => {
+      const vault = life(fixture, { played: play() });
+      const [one, other] = [await begin(vault), await begin(vault)];
+      const last = await vault.finish(callbackOf(other));
+      const first = await vault.finish(callbackOf(one));
+      expect([first.kind, last.kind]).toEqual(["connected", "connected"]);
+      expect(await vault.accounts()).toHaveLength(1);
+      expect(await vault.account("s")).toBe(
+        first.kind === "connected" ? first.account.accountId : "",
+      );
+    }));
+});
+
+describe("what is stored", () => {
+  test("U34 has no token and no state in clear", ({ expect }) =>
+    withSql(async (fixture) => {
+      const vault = life(fixture, { played: play() });
+      const begun = await begin(vault);
+      await vault.finish(callbackOf(begun));
+      await vault.credential({ slug: "s" });
+      const tables = ["accounts_1", "attempts_1", "asks_1"];
+      const dump = JSON.stringify(
+        tables.map((table) => [...fixture.sql.exec(`SELECT * FROM ${table}`)]),
+      );
+      expect(dump).toContain(await vault.account("s"));
+      for (const secret of [
+        "access-0",
+        "refresh-0",
+        new URL(begun.url).searchParams.get("state"),
+      ]) {
+        expect(dump).not.toContain(secret);
+      }
+      expect(dump).not.toContain(begun.cookie.value);
+    }));
+
+  test("U35 does not open for another person, and that is no crash", ({ expect }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      await connect(life(fixture, { played }));
+      const other = life(fixture, { played, owner: "person u_bob" });
+      expect(await other.credential({ slug: "s" })).toMatchObject({
+        kind: "need",
+        need: "connect",
+        reason: "sealed",
+      });
+    }));
+
+  test("U36 opens with every key of the ring, is sealed anew with the first, and with a removed one it is to be connected", ({
+    expect,
+  }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      const [old, next] = [root("a"), root("b")];
+      await connect(life(fixture, { played, roots: [old] }));
+      const both = life(fixture, { played, roots: [next, old] });
+      expect((await both.credential({ slug: "s" })).kind).toBe("use");
+      // It was read, so the old key is not needed any more.
+      const without = life(fixture, { played, roots: [next] });
+      expect((await without.credential({ slug: "s" })).kind).toBe("use");
+      const third = life(fixture, { played, roots: [root("c")] });
+      expect(await third.credential({ slug: "s" })).toMatchObject({ reason: "sealed" });
+    }));
+
+  test("U36 is sealed anew by the alarm, too", ({ expect }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      await connect(life(fixture, { played, roots: [root("a")] }));
+      await life(fixture, { played, roots: [root("b"), root("a")] }).sweep();
+      const without = life(fixture, { played, roots: [root("b")] });
+      expect((await without.credential({ slug: "s" })).kind).toBe("use");
+    }));
+});
+
+describe("an account", () => {
+  test("U74 is asked for by one link for a server and its scopes, which lasts", ({ expect }) =>
+    withSql(async (fixture) => {
+      const vault = life(fixture, { played: play() });
+      const needs = await Promise.all(
+        Array.from({ length: 100 }, () => vault.credential({ slug: "s" })),
+      );
+      const asks = new Set(needs.map((need) => (need.kind === "need" ? need.ask : "")));
+      expect(asks.size).toBe(1);
+      expect(fixture.rowsIn("asks_1")).toBe(1);
+      fixture.clock.now += 8 * MINUTE;
+      expect(await vault.credential({ slug: "s" })).toEqual(needs[0]);
+      fixture.clock.now += 8 * MINUTE;
+      expect(await vault.credential({ slug: "s" })).toEqual(needs[0]);
+    }));
+
+  test("U74 is begun to be connected so often in ten minutes", ({ expect }) =>
+    withSql(async (fixture) => {
+      const vault = life(fixture, { played: play() });
+      for (let n = 0; n < 20; n += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await begin(vault);
+      }
+      await expect(begin(vault)).rejects.toThrow("too-many");
+      expect(fixture.rowsIn("attempts_1")).toBe(20);
+    }));
+
+  test("U39 is not used for another server at the same slug, nor with another pinned issuer", ({
+    expect,
+  }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      await connect(life(fixture, { played }));
+      const elsewhere = new URL("https://elsewhere.example/mcp");
+      const other = life(fixture, { played, endpoint: elsewhere });
+      expect(await other.credential({ slug: "s" })).toMatchObject({ reason: "moved" });
+    }));
+
+  test("U52 U53 that is lacking is asked for with the union of scopes, and refused for good what is beyond", ({
+    expect,
+  }) =>
+    withSql(async (fixture) => {
+      const oauth = { ...OAUTH, scopes: ["r"], maxScopes: ["r", "w"] };
+      const vault = life(fixture, { played: play(), oauth });
+      await connect(vault);
+      const accountId = (await vault.account("s")) ?? "";
+      const lacking = (scope: string) =>
+        vault.lacking({ slug: "s", accountId, generation: 1, challenge: { scope } });
+      expect(await lacking("w")).toMatchObject({ need: "scope", reason: "more-scopes" });
+      expect((await vault.accounts())[0]?.state).toBe("needs-scope");
+      // Other tools of the account go on.
+      expect((await vault.credential({ slug: "s" })).kind).toBe("use");
+      expect(await lacking("r")).toMatchObject({ need: "forbidden" });
+      expect(await lacking("x")).toMatchObject({ need: "operator", reason: "beyond-max-scopes" });
+    }));
+
+  test("U61 that is disconnected is gone before its tokens are revoked", ({ expect }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      const vault = life(fixture, { played });
+      await connect(vault);
+      expect(await vault.disconnect("s")).toBe("disconnected");
+      expect(fixture.rowsIn("accounts_1")).toBe(0);
+      expect(played.revoked).toEqual(["refresh-0"]);
+      expect(await vault.credential({ slug: "s" })).toMatchObject({ reason: "not-connected" });
+      expect(await vault.disconnect("s")).toBe("none");
+    }));
+});

@@ -1,0 +1,132 @@
+/** A vault over a database of its own, and an authorization server that a test plays. */
+
+import { vaultKeyring } from "../../../../src/accounts/service/vault-keyring.ts";
+import type { Authorization } from "../../../../src/accounts/service/authorization.ts";
+import type { RenewalAnswer } from "../../../../src/accounts/service/token-renewal.ts";
+import { VaultSeal } from "../../../../src/accounts/service/vault-seal.ts";
+import { VaultService } from "../../../../src/accounts/service/vault-service.ts";
+import { Accounts } from "../../../../src/accounts/store/accounts.ts";
+import { Asks } from "../../../../src/accounts/store/asks.ts";
+import { ConnectAttempts } from "../../../../src/accounts/store/connect-attempts.ts";
+import type { OAuthSettings } from "../../../../src/accounts/settings.ts";
+import type { UpstreamTarget } from "../../../../src/upstream/target.ts";
+import type { BeginOutcome } from "../../../../src/accounts/vault.ts";
+import type { SqlFixture } from "../../lib/sql-fixture.ts";
+
+export const OAUTH: OAuthSettings = { legacy: false, catalog: "user" };
+export const ISSUER = "https://issuer.example";
+export const PERSON = "u_alice";
+const ENDPOINT = new URL("https://server.example/mcp");
+
+export type Tokens = Extract<RenewalAnswer, { kind: "tokens" }>["tokens"];
+
+export interface Played {
+  /** Called for each request with a refresh token. */
+  renew: Authorization["renew"];
+  issuers: readonly string[];
+  first: Tokens;
+  exchanges: number;
+  revoked: string[];
+  clients: number;
+  audit: string[];
+}
+
+export function authorizationOf(played: Played): Authorization {
+  const metadata = {
+    issuer: ISSUER,
+    authorization_endpoint: `${ISSUER}/authorize`,
+    token_endpoint: `${ISSUER}/token`,
+    authorization_response_iss_parameter_supported: true,
+  };
+  return {
+    discover: async () => ({
+      kind: "found",
+      authorizationServer: metadata,
+      resource: ENDPOINT.href,
+      issuers: played.issuers,
+    }),
+    registrationWay: () => "dcr",
+    client: async () => {
+      played.clients += 1;
+      return { kind: "client", client: { id: "client", way: "dcr", method: "none" } };
+    },
+    forgetClient: async () => undefined,
+    authorizationUrl: async (_, { state }) => `${ISSUER}/authorize?state=${state}`,
+    exchange: async () => {
+      played.exchanges += 1;
+      return { kind: "tokens", tokens: played.first };
+    },
+    renew: (...request) => played.renew(...request),
+    revoke: async (_server, _account, { refreshToken }) => {
+      played.revoked.push(refreshToken ?? "");
+    },
+    tryKey: async () => "accepted",
+  };
+}
+
+export function play(more: Partial<Played> = {}): Played {
+  return {
+    renew: async () => ({ kind: "unanswered" }),
+    issuers: [ISSUER],
+    first: { accessToken: "access-0", refreshToken: "refresh-0", expiresInMs: 3_600_000 },
+    exchanges: 0,
+    revoked: [],
+    clients: 0,
+    audit: [],
+    ...more,
+  };
+}
+
+export const root = (letter: string): Uint8Array => new TextEncoder().encode(letter.repeat(32));
+
+export interface LifeOptions {
+  readonly played: Played;
+  readonly owner?: string;
+  readonly roots?: readonly Uint8Array[];
+  readonly oauth?: OAuthSettings;
+  readonly endpoint?: URL;
+}
+
+/** One life of the object: what is stored outlasts it. */
+export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultService {
+  const { played, owner = `person ${PERSON}`, roots = [root("a")], oauth = OAUTH } = options;
+  const now = (): number => clock.now;
+  const target = { slug: "s", endpoint: options.endpoint ?? ENDPOINT } as UpstreamTarget;
+  return new VaultService({
+    isShared: false,
+    serverOf: (slug) => (slug === "s" ? { target, auth: { kind: "oauth", oauth } } : undefined),
+    accounts: new Accounts(sql, now),
+    attempts: new ConnectAttempts(sql, now),
+    asks: new Asks(sql, now),
+    seal: new VaultSeal(owner, () => vaultKeyring(roots)),
+    authorization: authorizationOf(played),
+    synced: async () => undefined,
+    waitUntil: () => undefined,
+    audit: (event, _account, more) => played.audit.push([event, more?.reason].join(" ").trim()),
+    now,
+  });
+}
+
+const ORIGIN = "https://gateway.example";
+export type Begun = Extract<BeginOutcome, { kind: "redirect" }>;
+
+export async function begin(vault: VaultService): Promise<Begun> {
+  const begun = await vault.begin({ slug: "s", origin: ORIGIN, person: PERSON });
+  if (begun.kind !== "redirect") throw new Error(begun.problem.code);
+  return begun;
+}
+
+/** The callback of an attempt, as its browser sends it. */
+export function callbackOf({ url, cookie }: Begun, more: Readonly<Record<string, string>> = {}) {
+  const state = new URL(url).searchParams.get("state") ?? "";
+  return {
+    ...{ slug: "s", origin: ORIGIN, person: PERSON },
+    query: new URLSearchParams({ code: "code", state, iss: ISSUER, ...more }).toString(),
+    cookies: { [cookie.name]: cookie.value },
+  };
+}
+
+export async function connect(vault: VaultService): Promise<void> {
+  const outcome = await vault.finish(callbackOf(await begin(vault)));
+  if (outcome.kind !== "connected") throw new Error(JSON.stringify(outcome));
+}
