@@ -1,7 +1,6 @@
 /** `/oauth/client-metadata.json`: read by authorization servers, without a cookie, a login or a redirect. */
 
-import { clientMetadata } from "../accounts/client-metadata.ts";
-import { isLoopback } from "../lib/loopback.ts";
+import { clientMetadataDocument, clientMetadataUrl } from "../accounts/client/client-metadata.ts";
 
 const HEADERS = {
   "Content-Type": "application/json",
@@ -22,10 +21,9 @@ export function serveClientMetadata(
   if (method !== "GET" && method !== "HEAD") {
     return new Response(null, { status: 405, headers: { Allow: "GET, HEAD, OPTIONS" } });
   }
-  const isReachable = origin.startsWith("https:") && !isLoopback(new URL(origin).hostname);
-  if (!isReachable || slugs.length === 0) {
+  if (clientMetadataUrl(origin, "none") === undefined || slugs.length === 0) {
     return new Response(null, { status: 404, headers: { "Cache-Control": "no-store" } });
   }
-  const body = JSON.stringify(clientMetadata(origin, slugs));
+  const body = JSON.stringify(clientMetadataDocument(origin, slugs, "none"));
   return new Response(method === "HEAD" ? null : body, { headers: HEADERS });
 }

@@ -23,7 +23,7 @@ describe("U12: the client metadata document", () => {
     expect(await response.json()).toEqual({
       client_id: ORIGIN + PATH,
       client_name: "Edgeway (mcp.example.com)",
-      client_uri: `${ORIGIN}/`,
+      client_uri: ORIGIN,
       redirect_uris: [
         `${ORIGIN}/oauth/upstream/github/callback`,
         `${ORIGIN}/oauth/upstream/linear/callback`,
@@ -31,7 +31,6 @@ describe("U12: the client metadata document", () => {
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
       token_endpoint_auth_method: "none",
-      application_type: "web",
     });
   });
 
