@@ -17,6 +17,8 @@ export interface StoredSession extends SavedDispatch {
   readonly principal: string;
   /** The person who calls, at an endpoint with accounts; earlier versions did not store it. */
   readonly person?: string | undefined;
+  /** Of the gateway, as that person knows it. */
+  readonly origin?: string | undefined;
   /** `undefined` before `initialize`, with HTTP+SSE. */
   readonly client: ClientFacts | undefined;
   /** When the session's id expires, in milliseconds since 1970. */

@@ -43,7 +43,7 @@ export function wireSession(
   wiring: WiringOptions,
 ): WiredSession | undefined {
   const { ctx, env, config, life, log, store, onBusy, onSubscribed, onDetach } = wiring;
-  const { door: transport, route, principal, person, client } = stored;
+  const { door: transport, route, principal, person, origin, client } = stored;
   const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
   const picked = pickEndpoint(config.servers, slug);
   if (picked.kind !== "endpoint") return undefined;
@@ -57,6 +57,7 @@ export function wireSession(
     route,
     principal,
     person,
+    origin,
     limits,
     feeds: feedsIn(env),
     keys: sessionKeysOf(env, config),

@@ -184,7 +184,17 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
     const cacheSeconds = limits.credentialCacheSeconds;
     const endpoint = endpointFor(picked.endpoint, person, { vaults, cacheSeconds });
     const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
-    const context = { ...backing, request, route, endpoint, limits, principal, person, waitUntil };
+    const context = {
+      ...backing,
+      request,
+      route,
+      endpoint,
+      limits,
+      principal,
+      person,
+      origin: originOf(c),
+      waitUntil,
+    };
     const response = await inStreamPlace(request, person, limits, () => frontDoor(context));
     return caller === undefined ? response : leased(response, caller.lease);
   };

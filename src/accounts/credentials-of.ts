@@ -58,6 +58,9 @@ export function credentialsOf(
     async current() {
       return known()?.credential ?? (await ask({}));
     },
+    async connected(waitMs) {
+      await vaults.of(owner).connected(slug, waitMs);
+    },
     async refused({ accountId, generation }, challenge) {
       const cached = known()?.credential;
       // Another request was refused before, and the vault has given a newer value since.

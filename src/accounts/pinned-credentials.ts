@@ -13,6 +13,7 @@ export function pinnedTo(accountId: string, credentials: Credentials): Credentia
   return {
     owner: credentials.owner,
     account: () => Promise.resolve(accountId),
+    connected: (waitMs) => credentials.connected(waitMs),
     current: async () => own(await credentials.current()),
     refused: async (...refusal) => own(await credentials.refused(...refusal)),
     lacking: (...refusal) => credentials.lacking(...refusal),

@@ -69,6 +69,18 @@ export interface KeySettings {
   readonly help?: string;
 }
 
+/** @returns the operator's name for a server, as people read it. */
+export function labelOf({
+  slug,
+  auth,
+}: {
+  readonly slug: string;
+  readonly auth: ServerAuth;
+}): string {
+  const words = "key" in auth ? auth.key : "oauth" in auth ? auth.oauth : undefined;
+  return words?.label ?? slug;
+}
+
 /** True when the server knows each person by an account of their own. */
 export function isPersonal({ kind }: ServerAuth): boolean {
   return kind === "oauth" || kind === "key";

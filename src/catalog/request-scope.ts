@@ -13,6 +13,8 @@ export interface RequestScope {
   readonly principal: string;
   /** The person behind the principal, where servers know people by their accounts. */
   readonly person?: string | undefined;
+  /** Of the gateway, as the caller knows it: for links. */
+  readonly origin?: string | undefined;
   readonly feeds: Feeds;
   readonly keys: SessionKeys;
   readonly limits: Limits;

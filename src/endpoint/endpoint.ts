@@ -59,6 +59,14 @@ function pick(servers: Servers, slug: string | undefined): Picked {
   return { kind: "endpoint", endpoint };
 }
 
+/**
+ * True where the gateway lists and introduces the servers itself, from what it knows of them: where
+ * several meet, and where the caller may have no account at the only one.
+ */
+export function isIntroducedHere({ isMerged, servers: [only] }: Endpoint): boolean {
+  return isMerged || only.target.credentials !== undefined;
+}
+
 export function serverOf({ servers }: Endpoint, slug: string): Server | undefined {
   return servers.find((server) => server.slug === slug);
 }

@@ -35,11 +35,21 @@ export function endpointFor(
   let personal = known.get(key);
   if (personal === undefined) {
     const [first, ...others] = endpoint.servers;
-    const own = (server: Server): Server => serverFor(server, person, scope);
+    const own = (server: Server): Server => ({
+      ...serverFor(server, person, scope),
+      connectTool: connectToolOf(endpoint, server),
+    });
     personal = { ...endpoint, servers: [own(first), ...others.map(own)] };
     known.set(key, personal);
   }
   return personal;
+}
+
+/** The names of the tool by which an account is connected, where a prefix precedes it and where none does. */
+export const CONNECT_TOOLS = { prefixed: "connect", plain: "connect_account" } as const;
+
+function connectToolOf({ isMerged, keepsNames }: Endpoint, { prefix }: Server): string {
+  return CONNECT_TOOLS[isMerged && !keepsNames && prefix !== "" ? "prefixed" : "plain"];
 }
 
 /** True for an endpoint that differs from person to person, or asks the shared vault. */
@@ -71,6 +81,7 @@ const UNKNOWN = { kind: "need", need: "later", reason: "person-unknown" } as con
 const NOBODYS: Credentials = {
   owner: "nobody",
   account: () => Promise.resolve(undefined),
+  connected: () => Promise.resolve(),
   current: () => Promise.resolve(UNKNOWN),
   refused: () => Promise.resolve(UNKNOWN),
   lacking: () => Promise.resolve(UNKNOWN),

@@ -12,6 +12,8 @@ export interface Server {
   readonly auth: ServerAuth;
   /** The prefix of its names at an endpoint of several servers. */
   readonly prefix: string;
+  /** The server's own name of the tool that connects an account, at a personal endpoint. */
+  readonly connectTool?: string;
   /** The server is told who calls. */
   readonly identity?: IdentitySettings;
   readonly tools: ItemPolicy;

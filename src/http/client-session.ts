@@ -39,10 +39,10 @@ export async function openSession(
 
 /** The session's object has to know whose accounts it may use. */
 function withPerson(
-  { endpoint, person }: Pick<FrontDoorContext, "endpoint" | "person">,
+  { endpoint, person, origin }: Pick<FrontDoorContext, "endpoint" | "person" | "origin">,
   claims: SessionClaims,
 ): SessionClaims {
-  return hasAccounts(endpoint) ? { ...claims, person } : claims;
+  return hasAccounts(endpoint) ? { ...claims, person, origin } : claims;
 }
 
 export interface FoundSession {

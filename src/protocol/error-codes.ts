@@ -18,6 +18,8 @@ export const ErrorCode = {
   HeaderMismatch: -32020,
   MissingRequiredClientCapability: -32021,
   UnsupportedProtocolVersion: -32022,
+  /** 2025-11-25 alone (elicitation, URL mode); 2026-07-28 MUST NOT send it. */
+  UrlElicitationRequired: -32042,
 } as const;
 
 /** Codes that only a server of 2026-07-28 sends: they prove its era. */

@@ -25,6 +25,8 @@ export interface SessionClaims {
    * with each request, and no part of the id.
    */
   readonly person?: string | undefined;
+  /** Of the gateway, as that person knows it; passed in the same way. */
+  readonly origin?: string | undefined;
   /** Seconds since 1970, as `expiresAt` is. */
   readonly issuedAt: number;
   readonly expiresAt: number;
@@ -49,7 +51,7 @@ const opened = new WeakMap<Keyring, BoundedCache<SessionClaims>>();
 
 /** The id is made of letters, digits, `.`, `_` and `-`. */
 export function mintSessionId(ring: Keyring, claims: SessionClaims): Promise<string> {
-  return seal(ring, PURPOSE, encode({ ...claims, person: undefined }));
+  return seal(ring, PURPOSE, encode({ ...claims, person: undefined, origin: undefined }));
 }
 
 /**
@@ -113,7 +115,7 @@ function bytesOf(client: ClientFacts): number {
 
 /** Uses names of one letter, since each is sent with every request. */
 function encode(claims: SessionClaims): object {
-  const { object, principal, route, client, person, issuedAt, expiresAt } = claims;
+  const { object, principal, route, client, person, origin, issuedAt, expiresAt } = claims;
   return {
     v: VERSION,
     o: object,
@@ -123,6 +125,7 @@ function encode(claims: SessionClaims): object {
       c: { r: client.revision, c: client.capabilities, i: client.clientInfo },
     }),
     ...(person !== undefined && { u: person }),
+    ...(origin !== undefined && { g: origin }),
     i: issuedAt,
     e: expiresAt,
   };
@@ -131,11 +134,23 @@ function encode(claims: SessionClaims): object {
 /** Checks every member: another version of this code may have sealed the id. */
 function decode(value: unknown): SessionClaims | undefined {
   if (!isObject(value) || value["v"] !== VERSION) return undefined;
-  const { o: object, p: principal, r: route, c, u: person, i: issuedAt, e: expiresAt } = value;
+  const {
+    o: object,
+    p: principal,
+    r: route,
+    c,
+    u: person,
+    g: origin,
+    i: issuedAt,
+    e: expiresAt,
+  } = value;
   if (typeof object !== "string" || typeof principal !== "string") return undefined;
   if (typeof route !== "string") return undefined;
   if (typeof issuedAt !== "number" || typeof expiresAt !== "number") return undefined;
-  const of = typeof person === "string" ? { person } : {};
+  const of = {
+    ...(typeof person === "string" && { person }),
+    ...(typeof origin === "string" && { origin }),
+  };
   const claims = { object, principal, route, ...of, issuedAt, expiresAt };
   if (c === undefined) return claims;
   const client = decodeFacts(c);

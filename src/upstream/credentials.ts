@@ -17,6 +17,12 @@ export interface Credentials {
   account(): Promise<string | undefined>;
   current(): Promise<Credential>;
   /**
+   * Waits for a person who is connecting an account.
+   *
+   * @returns once an account can be used, or after `waitMs`.
+   */
+  connected(waitMs: number): Promise<void>;
+  /**
    * The server has answered 401 to this credential, so that the request did not run.
    *
    * @returns a newer credential, with which the request may be sent once more, or what is needed.

@@ -17,6 +17,7 @@ import {
   type Trouble,
 } from "../catalog.ts";
 import type { Feed } from "../feeds.ts";
+import { unconnected } from "./unconnected.ts";
 import { entryWeight } from "../read/byte-budget.ts";
 import type { RequestScope } from "../request-scope.ts";
 import { serverKey } from "../../upstream/server-key.ts";
@@ -27,6 +28,8 @@ export interface Known {
   /** The server is unavailable, or was at the last request. */
   readonly trouble: Trouble | undefined;
   readonly freshMs: number;
+  /** The caller has no account there, and the catalog is the gateway's own. */
+  readonly isUnconnected?: true;
 }
 
 type Context = Pick<RequestScope, "feeds" | "limits">;
@@ -65,7 +68,7 @@ export async function knownCatalog(
   const { limits } = context;
   const known = keyOf(server);
   const key = typeof known === "string" ? known : await known;
-  if (key === undefined) return unconnected(server);
+  if (key === undefined) return withoutAccount(server);
   const copy = copyOf(copyKey(key, server, client));
   // A server without a catalog may have one soon, but not every call has to wait for it.
   const goodMs = copy?.catalog === undefined ? limits.pauseSeconds * 1000 : FIVE_MINUTES_MS;
@@ -88,7 +91,7 @@ export async function currentCatalog(
 ): Promise<Known> {
   const known = keyOf(server);
   const key = typeof known === "string" ? known : await known;
-  if (key === undefined) return unconnected(server);
+  if (key === undefined) return withoutAccount(server);
   const copy = copyOf(copyKey(key, server, client));
   const mayWait = copy === undefined || Date.now() >= copy.noWaitUntil;
   const waitMs = mayWait ? context.limits.catalogWaitMilliseconds : 0;
@@ -106,7 +109,7 @@ export async function recentCatalog(
 ): Promise<Known> {
   const known = keyOf(server);
   const key = typeof known === "string" ? known : await known;
-  if (key === undefined) return unconnected(server);
+  if (key === undefined) return withoutAccount(server);
   const copy = copyOf(copyKey(key, server, client));
   const isRecent =
     copy !== undefined && Date.now() - copy.askedAt < context.limits.catalogFreshSeconds * 1000;
@@ -126,11 +129,8 @@ function copyKey(key: string, { target }: Server, client: ClientKind): string {
   return JSON.stringify([key, target.endpoint.href, clientKey(client)]);
 }
 
-/** Nothing is known of a server at which the caller has no account. */
-function unconnected(server: Server): Known {
-  const message = `Upstream "${server.slug}" needs you to connect your account`;
-  const trouble = { reason: "account", message, since: Date.now() };
-  return { server, catalog: undefined, trouble, freshMs: 0 };
+function withoutAccount(server: Server): Known {
+  return { ...unconnected(server), trouble: undefined, freshMs: 0, isUnconnected: true };
 }
 
 function copyOf(key: string): Copy | undefined {

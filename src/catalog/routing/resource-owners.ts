@@ -83,10 +83,12 @@ export class ResourceOwners {
 
   /** The servers that may have a resource that none lists. */
   candidatesFor(uri: string): readonly Server[] {
-    return this.#known
+    const candidates = this.#known
       .filter(mayHaveResources)
-      .map(({ server }) => server)
-      .filter(({ resources }) => isAllowedUnlisted(resources, uri));
+      .filter(({ server: { resources } }) => isAllowedUnlisted(resources, uri));
+    // To connect an account is asked only where no other server may have the resource.
+    const usable = candidates.filter(({ isUnconnected }) => isUnconnected !== true);
+    return (usable.length > 0 ? usable : candidates).map(({ server }) => server);
   }
 
   #first(isOwner: (its: ServerResources) => boolean): Server | undefined {

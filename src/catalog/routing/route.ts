@@ -111,7 +111,11 @@ async function findNamed(
   };
   let refusal = unknownName(kind, publicName);
   for (const ask of [knownCatalog, currentCatalog]) {
-    const { catalog, trouble } = await ask(scope, server, client);
+    const { catalog, trouble, isUnconnected } = await ask(scope, server, client);
+    // Any call is answered by how to connect an account: the client may have an older list.
+    if (isUnconnected === true) {
+      return { kind: "found", server, name: located.kind === "plain" ? located.name : publicName };
+    }
     const name = catalog && nameIn(catalog);
     if (name !== undefined) return { kind: "found", server, name };
     const isUnavailable = catalog === undefined && trouble !== undefined;

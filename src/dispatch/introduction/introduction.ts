@@ -94,7 +94,10 @@ function hasList({ about, lists }: Catalog, list: ListKind): boolean {
  * server's own instructions. Each quotation is under its server's slug, so that no server can speak for
  * another.
  */
-function jointInstructions(all: readonly Known[]): string {
+function jointInstructions(all: readonly Known[]): string | undefined {
+  const [only, ...others] = all;
+  // One server speaks for itself: its names have no prefix here.
+  if (others.length === 0) return only?.catalog?.about.instructions;
   const parts = [howNamesAreBuilt(all.map(({ server }) => server))];
   const left: string[] = [];
   let { length } = parts[0] ?? "";

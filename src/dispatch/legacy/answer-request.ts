@@ -11,9 +11,15 @@ import type { Reply } from "../../protocol/json-rpc.ts";
 import { metaOf } from "../../protocol/envelope.ts";
 import { isLogLevel, noSuchLevel } from "../../protocol/log-levels.ts";
 import { serverResumeToken } from "../../relay/server-resume-token.ts";
+import { connectUrl } from "../../accounts/addresses.ts";
+import { labelOf } from "../../accounts/settings.ts";
+import type { AccountNeed } from "../../upstream/credentials.ts";
+import { needIn, refusal } from "../accounts/connect-answer.ts";
+import { answerConnectTool } from "../accounts/connect-tool.ts";
 import { guarded } from "../guard/guarded.ts";
 import { logged, loggedForAll } from "../guard/logged.ts";
 import { asLegacyList, listPage } from "../../catalog/lists/list-page.ts";
+import { isIntroducedHere } from "../../endpoint/endpoint.ts";
 import type { ListKind } from "../../catalog/catalog.ts";
 import { firstFound } from "../../catalog/routing/first-found.ts";
 import { listServer } from "../../catalog/lists/list-server.ts";
@@ -81,12 +87,15 @@ export async function answerRequest(
 
 /** Sends a request to one server, through the guard. @param call in the server's own names. */
 async function callServer(
-  { requestScope, servers, subscriptions }: SessionContext,
+  context: SessionContext,
   server: Server,
   call: Call,
   { peer, signal }: Caller,
 ): Promise<Reply> {
+  const { requestScope, client, servers, subscriptions } = context;
   const { slug } = server;
+  const connected = await answerConnectTool(requestScope, server, client, call);
+  if (connected !== undefined) return connected;
   const { isMerged } = requestScope.endpoint;
   // The only server of an endpoint is found without a token.
   if (isMerged) peer.routed?.(serverResumeToken(slug));
@@ -94,7 +103,21 @@ async function callServer(
     if (call.method === "tools/call") await subscriptions.called(server);
     return servers.at(server).request(call, peer, signal);
   });
+  const need = needIn(reply);
+  if (need !== undefined) return answerNeed(context, server, call, need);
   return isMerged ? attributedReply(reply, slug) : reply;
+}
+
+/** @returns the answer to a client whose person has to connect an account first. */
+function answerNeed(
+  { requestScope, client }: SessionContext,
+  server: Server,
+  { method }: Call,
+  need: AccountNeed,
+): Reply {
+  const { slug } = server;
+  const url = connectUrl(requestScope.origin ?? "", slug, need.ask);
+  return refusal({ need, slug, label: labelOf(server), url, client, method, now: Date.now() });
 }
 
 /** Names the server in a result, and in an error that asks for visits to pages. */
@@ -111,10 +134,10 @@ async function answerList(
   caller: Caller,
 ): Promise<Reply> {
   const { requestScope, client } = context;
-  const { isMerged, servers } = requestScope.endpoint;
-  if (!isMerged) {
+  const { endpoint } = requestScope;
+  if (!isIntroducedHere(endpoint)) {
     return listServer(requestScope, list, call, (own) =>
-      callServer(context, servers[0], own, caller),
+      callServer(context, endpoint.servers[0], own, caller),
     );
   }
   const { params } = call;

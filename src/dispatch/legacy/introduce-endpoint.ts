@@ -5,6 +5,7 @@ import type { ClientFacts, Opening } from "../../sessions/dispatch.ts";
 import { introduce } from "../../relay/introduce.ts";
 import { clientKind } from "../../endpoint/client-kind.ts";
 import { introduceEndpoint } from "../introduction/introduction.ts";
+import { isIntroducedHere } from "../../endpoint/endpoint.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 
 export async function introduceTo(
@@ -12,7 +13,7 @@ export async function introduceTo(
   requestScope: RequestScope,
 ): Promise<Opening> {
   const { endpoint, waitUntil } = requestScope;
-  if (!endpoint.isMerged) return introduce(endpoint.servers[0].target, client, waitUntil);
+  if (!isIntroducedHere(endpoint)) return introduce(endpoint.servers[0].target, client, waitUntil);
   const { revision } = client;
   const kind = clientKind(revision, client.capabilities);
   const { capabilities, serverInfo, instructions } = await introduceEndpoint(requestScope, kind);

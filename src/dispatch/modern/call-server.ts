@@ -7,6 +7,9 @@ import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import { attributedAt, attributedInputRequests } from "../../endpoint/attribution.ts";
 import { guarded } from "../guard/guarded.ts";
 import type { Server } from "../../endpoint/server.ts";
+import { answerConnectTool } from "../accounts/connect-tool.ts";
+import { needIn } from "../accounts/connect-answer.ts";
+import { askForAccount, awaitAccount } from "./connect-round.ts";
 import { giveTask, withoutTaskNotices } from "./client-task.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
 import { relayModern } from "../../relay/relay-modern.ts";
@@ -32,7 +35,16 @@ export async function callWith(
   reading: StateReading,
 ): Promise<Reply> {
   const { context } = requestContext;
-  const reply = await relayTo(requestContext, server, withState(call, reading));
+  const own = withState(call, reading);
+  if (reading.kind === "state" && reading.connecting !== undefined) {
+    const declined = await awaitAccount(requestContext, server, call, reading.connecting);
+    if (declined !== undefined) return declined;
+  }
+  const connected = await answerConnectTool(context, server, requestContext.client, own);
+  if (connected !== undefined) return connected;
+  const reply = await relayTo(requestContext, server, own);
+  const need = needIn(reply);
+  if (need !== undefined) return askForAccount(requestContext, server, own, need);
   if ("error" in reply) return reply;
   const { resultType } = reply.result;
   if (resultType === "task") return giveTask(requestContext, server, reply.result);

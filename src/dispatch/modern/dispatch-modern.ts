@@ -17,6 +17,7 @@ import { listen } from "../../notifications/modern/listen.ts";
 import { asksForTasks } from "../../notifications/modern/listen-filter.ts";
 import { searchServers } from "./search-servers.ts";
 import { serveTask } from "./serve-task.ts";
+import { isIntroducedHere } from "../../endpoint/endpoint.ts";
 import type { ListKind } from "../../catalog/catalog.ts";
 import { listServer } from "../../catalog/lists/list-server.ts";
 import { toModern } from "../../protocol/capabilities.ts";
@@ -53,7 +54,7 @@ async function answer(
   const requestContext = { context, client, inbound, peer, signal };
   switch (message.method) {
     case "server/discover":
-      return context.endpoint.isMerged
+      return isIntroducedHere(context.endpoint)
         ? loggedForAll(context.principal, message, () => discoverEndpoint(requestContext))
         : discoverEndpoint(requestContext);
     case "subscriptions/listen":
@@ -73,7 +74,7 @@ async function answer(
       return searchServers(requestContext, routed.servers, routed.call);
     case "list": {
       const { list } = routed;
-      if (!context.endpoint.isMerged) return listForModern(requestContext, list);
+      if (!isIntroducedHere(context.endpoint)) return listForModern(requestContext, list);
       const cursor = message.params?.cursor;
       const search = metaOf(message.params)["edgeway/search"];
       return loggedForAll(context.principal, message, () =>
@@ -135,8 +136,9 @@ async function listForModern(requestContext: RequestContext, list: ListKind): Pr
 /** `server/discover`: one server answers itself; several are introduced as one. */
 async function discoverEndpoint(requestContext: RequestContext): Promise<Reply> {
   const { context, client, inbound } = requestContext;
-  const { servers, isMerged } = context.endpoint;
-  if (!isMerged) return relayTo(requestContext, servers[0], inbound.message);
+  const { servers } = context.endpoint;
+  if (!isIntroducedHere(context.endpoint))
+    return relayTo(requestContext, servers[0], inbound.message);
   const result = discovery(await introduceEndpoint(context, client));
   return { result: completeModernResult("server/discover", result) ?? result };
 }

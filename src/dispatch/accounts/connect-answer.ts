@@ -1,0 +1,129 @@
+/**
+ * The answer to a request whose server first needs a person: to connect an account, or to allow more. Each
+ * client gets it in its own way, by what it declared and never by its name.
+ *
+ * The text is for the person and for the model that reads it, with exactly one URL. No word of it comes from
+ * the server.
+ */
+
+import type { ClientKind } from "../../endpoint/client-kind.ts";
+import { ErrorCode } from "../../protocol/error-codes.ts";
+import { errorReply, isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
+import { ownData } from "../../protocol/own-error.ts";
+import { eraOf } from "../../protocol/revisions.ts";
+import type { AccountNeed } from "../../upstream/credentials.ts";
+
+export interface NeedAnswer {
+  readonly need: AccountNeed;
+  /** The server, as people know it. */
+  readonly label: string;
+  readonly slug: string;
+  /** The page that repairs it; exactly one of the gateway's own origin. */
+  readonly url: string;
+  readonly client: ClientKind;
+  readonly method: string;
+  /** The clock, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** @returns what an account needs before the request can run, where that is why it did not. */
+export function needIn(reply: Reply): AccountNeed | undefined {
+  // The gateway's own, and so of this shape (`own-error.ts`).
+  return ownData(reply).account as AccountNeed | undefined;
+}
+
+/** The key of the one input request. */
+export const CONNECT_INPUT = "connect";
+
+/** What a client of 2026-07-28 is asked to do; the caller adds the sealed `requestState`. */
+export function connectInput(answer: NeedAnswer): JsonObject {
+  const params = { mode: "url", url: answer.url, message: sentenceOf(answer) };
+  return {
+    resultType: "input_required",
+    inputRequests: { [CONNECT_INPUT]: { method: "elicitation/create", params } },
+  };
+}
+
+/** True when a person can repair it in the browser. */
+export function isRepairable({ need }: AccountNeed): boolean {
+  return need === "connect" || need === "scope";
+}
+
+/** True when the client opens pages for its person (2025-11-25 and 2026-07-28, elicitation, URL mode). */
+export function opensPages({ capabilities }: ClientKind): boolean {
+  const { elicitation } = capabilities;
+  return isObject(elicitation) && isObject(elicitation["url"]);
+}
+
+/** True when the client is asked by an input request, and not by what `refusal` returns. */
+export function takesConnectInput({ need, client }: NeedAnswer): boolean {
+  return isRepairable(need) && opensPages(client) && eraOf(client.revision) === "modern";
+}
+
+/** @returns the error or the tool's error result for a client that gets no input request. */
+export function refusal(answer: NeedAnswer): Reply {
+  const { need, url, client, method } = answer;
+  const sentence = sentenceOf(answer);
+  if (!isRepairable(need)) return refused(answer, sentence);
+  const text = `${sentence} Open this page in a browser, and then try again:\n${url}`;
+  // Only 2025-11-25 has the error, and only clients that open pages may get it (elicitation: MUST NOT).
+  if (!opensPages(client) || eraOf(client.revision) === "modern") return refused(answer, text);
+  // Only what a person has started may ask for a page: a list or a subscription never does.
+  if (!ASKING.has(method)) return refused(answer, text);
+  const visit = { mode: "url", elicitationId: need.ask ?? url, url, message: sentence };
+  return errorReply(ErrorCode.UrlElicitationRequired, text, { elicitations: [visit] });
+}
+
+/** The requests by which a person or a model wants something of one server. */
+export const ASKING: ReadonlySet<string> = new Set([
+  "tools/call",
+  "prompts/get",
+  "resources/read",
+  "completion/complete",
+]);
+
+function refused(
+  { slug, need, client, method }: Pick<NeedAnswer, "slug" | "need" | "client" | "method">,
+  text: string,
+): Reply {
+  if (method !== "tools/call") {
+    const data = { upstream: slug, reason: "account", account: need.reason };
+    return errorReply(ErrorCode.InternalError, text, data);
+  }
+  // A model reads a tool's error result, and can tell its person (all revisions, tools, error handling).
+  const result = { content: [{ type: "text", text }], isError: true };
+  const isModern = eraOf(client.revision) === "modern";
+  return { result: isModern ? { ...result, resultType: "complete" } : result };
+}
+
+/** For a client whose person does not want to connect an account now. */
+export function declined({
+  slug,
+  label,
+  client,
+  method,
+}: Omit<NeedAnswer, "need" | "url" | "now">): Reply {
+  const need: AccountNeed = { kind: "need", need: "connect", reason: "declined" };
+  const text = `${label} was not used: no account is connected, and connecting one was declined.`;
+  return refused({ slug, need, client, method }, text);
+}
+
+/** What is needed, in one sentence without a URL. */
+function sentenceOf({ need, label, now }: NeedAnswer): string {
+  switch (need.need) {
+    case "connect":
+      return need.accountId === undefined
+        ? `${label} needs you to connect your account to continue.`
+        : `${label} needs you to connect your account again to continue.`;
+    case "scope":
+      return `${label} needs your account to allow more to continue.`;
+    case "forbidden":
+      return `Your account at ${label} does not allow this.`;
+    case "operator":
+      return `${label} cannot be used at the moment: its login has to be repaired by the operator of this gateway (${need.reason}).`;
+    case "later": {
+      const seconds = Math.max(1, Math.ceil(((need.until ?? now) - now) / 1000));
+      return `The login of ${label} is not answering at the moment; try again in ${seconds} s.`;
+    }
+  }
+}
