@@ -5,7 +5,6 @@
 
 import { isDocumentUrl, verifiedHost } from "../auth/clients/client-id-url.ts";
 import type { AuthContext } from "../auth/context/context.ts";
-import { isServiceServed } from "../auth/oauth/endpoints/client-credentials.ts";
 import type { ClientUse } from "../auth/oauth/grants/grants.ts";
 import type { SignedIn } from "../auth/sign-in/browser.ts";
 import type { Maker } from "../auth/store/api-keys.ts";
@@ -16,6 +15,7 @@ import { isObject } from "../protocol/json-rpc.ts";
 import type { SiteContext } from "./account-context.ts";
 import { accountServers } from "./connected-accounts.ts";
 import { formOf, type Offer, readChoice } from "./credential-choice.ts";
+import { listServices } from "./list-services.ts";
 import {
   ADMIN_FORM,
   audited,
@@ -28,11 +28,7 @@ import {
 } from "./page-guard.ts";
 import { notFound, page } from "./respond.ts";
 import { type AdminClient, type AdminUser, adminView } from "./view/admin-view.ts";
-import {
-  type CredentialForm,
-  serviceCreatedView,
-  type ServiceRow,
-} from "./view/credentials-view.ts";
+import { type CredentialForm, serviceCreatedView } from "./view/credentials-view.ts";
 import { redirectTarget } from "./view/parts.ts";
 import { PATHS } from "./view/paths.ts";
 import { personLabel, providerTitle } from "./words.ts";
@@ -182,33 +178,6 @@ function documentClient({ client, name, redirectUri, usedAt }: ClientUse): Admin
 
 function placesOf(redirectUris: readonly string[]): readonly string[] {
   return [...new Set(redirectUris.map((uri) => redirectTarget(uri).place))];
-}
-
-async function listServices({ store }: AuthContext): Promise<readonly ServiceRow[]> {
-  const lists = await Promise.all(store.allOfClients().map((shard) => shard.services.list()));
-  const services = lists.flat().toSorted((a, b) => b.createdAt - a.createdAt);
-  return Promise.all(
-    services.map(async (client) => {
-      const { id, label, scopes, resources, createdAt, maker } = client;
-      const [tokens, isOn, by] = await Promise.all([
-        store.ofUser(id).keys.list(id),
-        isServiceServed(store, client),
-        maker && store.ofUser(maker.user).users.find(maker.user),
-      ]);
-      // Its tokens show when it was last active; they are few, and live for an hour.
-      const used = tokens.map((token) => token.usedAt ?? token.createdAt);
-      return {
-        id,
-        label,
-        scopes,
-        resources,
-        createdAt,
-        usedAt: used.length === 0 ? undefined : Math.max(...used),
-        isServed: isOn,
-        maker: by && personLabel(by),
-      };
-    }),
-  );
 }
 
 export const disableUser = submitted(ADMIN_FORM, async (context, submission, request) => {

@@ -16,7 +16,6 @@ export interface TroubleWords {
 }
 
 const AGAIN = "You have to sign in there again.";
-const SERVER_SIDE = "Whoever runs the server has to repair this.";
 const REGISTERED_URI =
   "Register the redirect URI below there, and enter the client id, and the secret if there is one, as `clientId`, `clientSecret` and `issuer`.";
 
@@ -40,7 +39,7 @@ export const TROUBLES: Readonly<Record<Trouble, TroubleWords>> = {
     title: "What the server says of signing in cannot be used",
     whatHappened: "It names no place where people sign in, or names it in a way that is not valid.",
     help: "operator",
-    forOperator: `Its protected resource metadata is not valid (RFC 9728). ${SERVER_SIDE}`,
+    forOperator: "Its protected resource metadata is not valid (RFC 9728).",
   },
   "other-resource": {
     status: 502,
@@ -138,7 +137,6 @@ export const TROUBLES: Readonly<Record<Trouble, TroubleWords>> = {
     help: "operator",
     forOperator: "Check `clientId`, `clientSecret` and `clientAuth`, and the redirect URI below.",
   },
-
   "unknown-link": {
     status: 403,
     title: "This link is not for you",
@@ -215,7 +213,6 @@ export const TROUBLES: Readonly<Record<Trouble, TroubleWords>> = {
     forOperator:
       "It answered `invalid_request` or `unsupported_grant_type`. Look at `clientAuth`, `resource` and `scopeOnRefresh`.",
   },
-
   "malformed-key": {
     status: 400,
     title: "That is not a key",
@@ -234,7 +231,6 @@ export const TROUBLES: Readonly<Record<Trouble, TroubleWords>> = {
     whatHappened: "So the key could not be tried, and was not kept.",
     help: "wait",
   },
-
   "not-connected": {
     status: 404,
     title: "Nothing is connected",

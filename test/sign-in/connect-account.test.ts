@@ -166,7 +166,11 @@ describe("U23: the form", () => {
 });
 
 describe("U65: a key", () => {
-  test.for(["a\nb", "k".repeat(10_240), ""])("%j is not kept", async (key, { expect }) => {
+  test.for([
+    ["of two lines", "a\nb"],
+    ["of 10 KiB", "k".repeat(10_240)],
+    ["of nothing", ""],
+  ] as const)("%s is not kept", async ([, key], { expect }) => {
     const guest = await gateway.arrive();
     const page = await guest.browser.visit("/connect/keyed");
     const answer = await guest.browser.submit(page, { button: "Keep the key", fields: { key } });
