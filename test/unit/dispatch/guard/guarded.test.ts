@@ -35,12 +35,12 @@ const sentence = (bytes: number): string =>
 test("U43 a person without a usable account does not have a server paused for others", async ({
   expect,
 }) => {
-  const scene = guardScene({ failuresBeforePause: 1, pauseSeconds: 5 });
+  const scene = guardScene({ failuresBeforePause: 2, pauseSeconds: 5 });
   const refused = failing({ upstream: "s", reason: "account" });
   for (let n = 0; n < 3; n++) await scene.call(refused);
   expect(await scene.call(OK)).toEqual(OK);
   // Nor does it end a pause: the request did not reach the server.
-  await failed(scene, 1);
+  await failed(scene, 2);
   scene.now += 5000;
   await scene.call(refused);
   await failed(scene, 1);
