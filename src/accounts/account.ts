@@ -15,6 +15,8 @@ export interface AccountClient {
   readonly id: string;
   readonly way: RegistrationWay;
   readonly method: ClientAuthMethod;
+  /** Of a client that the gateway has registered: it is registered for this one. */
+  readonly redirectUri?: string;
 }
 
 /** The authorization server that the account is from. Its tokens are sent nowhere else. */

@@ -72,11 +72,15 @@ export interface Authorization {
   client(
     server: AccountServer,
     metadata: ServerMetadata,
-    options: { readonly origin: string; readonly isAnew: boolean },
+    options: { readonly origin: string; readonly isAnew: boolean; readonly redirectUri: string },
   ): Promise<ClientOutcome>;
   /** The authorization server does not know this client any more: the next `client` is another. */
   forgetClient(server: AccountServer, issuer: AccountIssuer): Promise<void>;
-  authorizationUrl(server: AccountServer, request: AuthorizationRequest): Promise<string>;
+  /** @returns `undefined` when it would be too long. */
+  authorizationUrl(
+    server: AccountServer,
+    request: AuthorizationRequest,
+  ): Promise<string | undefined>;
   exchange(server: AccountServer, exchange: CodeExchange): Promise<ExchangeAnswer>;
   /** One request with the refresh token, or with the client's own credentials. */
   renew(server: AccountServer, account: Account, secrets: AccountSecrets): Promise<RenewalAnswer>;

@@ -101,13 +101,14 @@ export class Connecting {
     const wanted = ask === undefined ? [] : await links.scopes(slug, ask);
     if (wanted === undefined) return problem("unknown-link");
     const account = accounts.find(slug)?.account;
+    const redirectUri = callbackUrl(origin, slug);
     const found = await authorization.discover(server, {
       connectedTo: account?.issuer?.issuer,
       isFresh: true,
     });
     if (found.kind === "failed") return problem(found.trouble);
     const metadata = found.authorizationServer;
-    const client = await authorization.client(server, metadata, { origin, isAnew });
+    const client = await authorization.client(server, metadata, { origin, isAnew, redirectUri });
     if (client.kind === "problem") return client;
     const scopes = scopesFor(oauth, found, account, wanted);
     const isStatic = oauth.tokenEndpoint !== undefined && oauth.issuer === undefined;
@@ -117,7 +118,7 @@ export class Connecting {
       namesItself: metadata.authorization_response_iss_parameter_supported === true,
       ...(client.secret !== undefined && { secret: client.secret }),
       verifier: randomSecret(),
-      redirectUri: callbackUrl(origin, slug),
+      redirectUri,
       ...(found.resource !== undefined && { resource: found.resource }),
       requested: scopes ?? [],
       endpoint: server.target.endpoint.href,
@@ -131,7 +132,7 @@ export class Connecting {
       ...(scopes !== undefined && { scopes }),
       hasRefreshToken: account?.isRenewable ?? false,
     });
-    return { kind: "redirect", url, cookie };
+    return url === undefined ? problem("unsupported") : { kind: "redirect", url, cookie };
   }
 
   async finish(server: AccountServer, request: FinishRequest): Promise<FinishOutcome> {

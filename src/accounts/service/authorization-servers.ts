@@ -1,0 +1,328 @@
+/** The `Authorization` port over HTTP: discovery with its cache, registration, and requests for tokens. */
+
+import type { LoadOptions } from "../../lib/egress.ts";
+import { parseBearerChallenge } from "../../protocol/bearer-challenge.ts";
+import { ACCEPT_BOTH } from "../../upstream/http.ts";
+import type { Account, AccountIssuer } from "../account.ts";
+import { authorizationUrl } from "../client/authorization-request.ts";
+import { chooseRegistration } from "../client/choose-registration.ts";
+import { configuredMethod, importClientKey, type OAuthClient } from "../client/oauth-client.ts";
+import type { EndpointAccess } from "../client/send-request.ts";
+import {
+  exchangeCode,
+  refreshToken,
+  requestOwnToken,
+  revokeToken,
+} from "../client/token-request.ts";
+import type { TokenOutcome } from "../client/token-response.ts";
+import { type Discovery, discover } from "../discovery/discover.ts";
+import { egressPolicyFor } from "../discovery/load-metadata.ts";
+import type { ServerMetadata } from "../discovery/server-metadata.ts";
+import { parseScope } from "../scopes.ts";
+import type { OAuthSettings, RegistrationWay } from "../settings.ts";
+import type { Trouble } from "../trouble.ts";
+import { resolveSettings } from "../vendor-defaults.ts";
+import { problem } from "./account-summary.ts";
+import type {
+  AccountServer,
+  Authorization,
+  AuthorizationRequest,
+  ClientOutcome,
+  CodeExchange,
+  DiscoverOptions,
+  ExchangeAnswer,
+} from "./authorization.ts";
+import { headerOf } from "./credential-header.ts";
+import type { RegistrationRequest, RegistrationResult } from "./registrations.ts";
+import type { RenewalAnswer } from "./token-renewal.ts";
+import type { AccountSecrets } from "./vault-seal.ts";
+
+/** Registrations are kept for each issuer, for everybody. */
+export interface RegistrationsOf {
+  register(request: RegistrationRequest): Promise<RegistrationResult>;
+  forget(redirectUri: string, clientId: string): Promise<void>;
+}
+
+export interface AuthorizationServersOptions {
+  readonly fetch: LoadOptions["fetch"];
+  readonly ownHosts: ReadonlySet<string>;
+  readonly origin: string | undefined;
+  readonly registrations: (issuer: string) => RegistrationsOf;
+}
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const PROBE_MS = 10_000;
+
+export class AuthorizationServers implements Authorization {
+  readonly #options: AuthorizationServersOptions;
+  readonly #known = new Map<string, { readonly at: number; readonly discovery: Discovery }>();
+
+  constructor(options: AuthorizationServersOptions) {
+    this.#options = options;
+  }
+
+  async discover(server: AccountServer, options: DiscoverOptions): Promise<Discovery> {
+    const { slug } = server.target;
+    const known = this.#known.get(slug);
+    const keptMs =
+      known?.discovery.kind === "found" && options.isFresh !== true ? HOUR_MS : MINUTE_MS;
+    if (known !== undefined && Date.now() - known.at < keptMs) return known.discovery;
+    const discovery = await this.#read(server, options);
+    this.#known.set(slug, { at: Date.now(), discovery });
+    return discovery;
+  }
+
+  registrationWay(oauth: OAuthSettings, metadata: ServerMetadata): RegistrationWay | undefined {
+    const { way } = this.#choose(oauth, metadata, this.#options.origin ?? "http://localhost");
+    return way === "operator" ? undefined : way;
+  }
+
+  async client(
+    server: AccountServer,
+    metadata: ServerMetadata,
+    { origin, isAnew, redirectUri }: { origin: string; isAnew: boolean; redirectUri: string },
+  ): Promise<ClientOutcome> {
+    if (!("oauth" in server.auth)) return problem("not-registered");
+    const { oauth } = server.auth;
+    const chosen = this.#choose(oauth, metadata, origin);
+    switch (chosen.way) {
+      case "operator":
+        return { kind: "problem", problem: { code: "not-registered", detail: { redirectUri } } };
+      case "preregistered": {
+        const method = configuredMethod(oauth, metadata.token_endpoint_auth_methods_supported);
+        return { kind: "client", client: { id: chosen.clientId, way: chosen.way, method } };
+      }
+      case "cimd":
+        return {
+          kind: "client",
+          client: { id: chosen.clientId, way: chosen.way, method: chosen.method },
+        };
+      case "dcr": {
+        const offered = metadata.token_endpoint_auth_methods_supported;
+        const result = await this.#options.registrations(metadata.issuer).register({
+          endpoint: chosen.endpoint,
+          facts: { origin, redirectUri, ...(offered !== undefined && { offered }) },
+          server: server.target.slug,
+          isAnew,
+        });
+        if (result.kind === "failed") return problem(result.trouble);
+        const { id, method, secret } = result.client;
+        return { kind: "client", client: { id, way: "dcr", method, redirectUri }, secret };
+      }
+    }
+  }
+
+  async forgetClient(_: AccountServer, { issuer, client }: AccountIssuer): Promise<void> {
+    if (client.redirectUri === undefined) return;
+    await this.#options.registrations(issuer).forget(client.redirectUri, client.id);
+  }
+
+  async authorizationUrl(
+    { auth }: AccountServer,
+    { client, hasRefreshToken, ...request }: AuthorizationRequest,
+  ): Promise<string | undefined> {
+    if (!("oauth" in auth)) return undefined;
+    const settings = resolveSettings(auth.oauth, request.metadata.issuer);
+    return authorizationUrl({
+      ...request,
+      settings,
+      clientId: client.id,
+      isRenewable: hasRefreshToken,
+    });
+  }
+
+  async exchange(server: AccountServer, request: CodeExchange): Promise<ExchangeAnswer> {
+    const client = await clientOf(server, request.issuer, request.secret);
+    const { outcome } = await exchangeCode(
+      { ...request, metadata: metadataOf(request.issuer), client },
+      this.#access(server),
+    );
+    if (outcome.kind === "granted") return { kind: "tokens", tokens: outcome.tokens };
+    if (outcome.kind === "client-gone") await this.forgetClient(server, request.issuer);
+    return problem(EXCHANGE_TROUBLES[outcome.kind]);
+  }
+
+  async renew(
+    server: AccountServer,
+    account: Account,
+    secrets: AccountSecrets,
+  ): Promise<RenewalAnswer> {
+    if (!("oauth" in server.auth)) return { kind: "not-processed" };
+    const issuer = account.issuer ?? (await this.#ownIssuer(server));
+    if (issuer === undefined) return { kind: "not-processed" };
+    const client = await clientOf(server, issuer, secrets.clientSecret);
+    const { scopeOnRefresh } = resolveSettings(server.auth.oauth, issuer.issuer);
+    const request = { metadata: metadataOf(issuer), client, resource: account.resource };
+    const access = this.#access(server);
+    if (account.kind === "client-credentials") {
+      const answer = await requestOwnToken({ ...request, scopes: account.requested }, access);
+      return meaningOf(answer.outcome, "preregistered");
+    }
+    const { refreshToken: token = "" } = secrets;
+    const refresh = { ...request, refreshToken: token };
+    const scopes = scopeOnRefresh ? account.requested : undefined;
+    const first = await refreshToken({ ...refresh, scopes }, access);
+    const isScope = first.outcome.kind === "scope-refused" && scopes !== undefined;
+    const { outcome } = isScope ? await refreshToken(refresh, access) : first;
+    return meaningOf(outcome, issuer.client.way);
+  }
+
+  async revoke(server: AccountServer, account: Account, secrets: AccountSecrets): Promise<void> {
+    const { issuer } = account;
+    if (issuer?.revocationEndpoint === undefined) return;
+    const client = await clientOf(server, issuer, secrets.clientSecret);
+    const metadata = { issuer: issuer.issuer, revocation_endpoint: issuer.revocationEndpoint };
+    const access = this.#access(server);
+    const { refreshToken: refresh, accessToken } = secrets;
+    if (refresh !== undefined) {
+      await revokeToken(metadata, client, { value: refresh, hint: "refresh_token" }, access);
+    }
+    if (accessToken !== undefined) {
+      await revokeToken(metadata, client, { value: accessToken, hint: "access_token" }, access);
+    }
+  }
+
+  async tryKey(server: AccountServer, key: string): Promise<"accepted" | "refused" | "untried"> {
+    const header = headerOf(server.auth, { apiKey: key });
+    if (header === undefined) return "refused";
+    const response = await probe(server, { [header.header]: header.value });
+    if (response === undefined || response.status >= 500) return "untried";
+    return response.status === 401 || response.status === 403 ? "refused" : "accepted";
+  }
+
+  #access({ target, auth }: AccountServer): EndpointAccess {
+    const { fetch, ownHosts } = this.#options;
+    const settings = "oauth" in auth ? auth.oauth : {};
+    return { fetch, policy: egressPolicyFor(target.endpoint, settings, ownHosts) };
+  }
+
+  #choose(oauth: OAuthSettings, metadata: ServerMetadata, origin: string) {
+    return chooseRegistration({
+      settings: resolveSettings(oauth, metadata.issuer),
+      metadata,
+      origin,
+    });
+  }
+
+  async #read(
+    server: AccountServer,
+    { challenge, connectedTo }: DiscoverOptions,
+  ): Promise<Discovery> {
+    const { target, auth } = server;
+    if (!("oauth" in auth)) return { kind: "failed", trouble: "no-metadata" };
+    const { oauth } = auth;
+    const told = challenge ?? readChallenge(await probe(server, {}));
+    const found = await discover(
+      {
+        endpoint: target.endpoint,
+        settings: oauth,
+        grant: auth.kind === "client-credentials" ? "client_credentials" : "authorization_code",
+        canRegister: (metadata) => this.registrationWay(oauth, metadata) !== undefined,
+        ...(told !== undefined && { challenge: told }),
+        ...(connectedTo !== undefined && { connectedTo }),
+      },
+      this.#access(server),
+    );
+    const scopes = parseScope(told?.scope);
+    return found.kind === "found" && scopes !== undefined ? { ...found, scopes } : found;
+  }
+
+  /** Where the gateway gets tokens of its own. */
+  async #ownIssuer(server: AccountServer): Promise<AccountIssuer | undefined> {
+    const found = await this.discover(server, {});
+    if (found.kind === "failed" || !("oauth" in server.auth)) return undefined;
+    const { issuer, token_endpoint: tokenEndpoint, ...metadata } = found.authorizationServer;
+    const method = configuredMethod(
+      server.auth.oauth,
+      metadata.token_endpoint_auth_methods_supported,
+    );
+    const { clientId = "" } = server.auth.oauth;
+    return { issuer, tokenEndpoint, client: { id: clientId, way: "preregistered", method } };
+  }
+}
+
+/** One request without an account, or with a key that is tried. */
+async function probe(
+  { target }: AccountServer,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response | undefined> {
+  const body = { jsonrpc: "2.0", id: 1, method: "server/discover", params: {} };
+  try {
+    const response = await target.fetch(target.endpoint, {
+      method: "POST",
+      redirect: "manual",
+      headers: {
+        ...target.headers,
+        Accept: ACCEPT_BOTH,
+        "Content-Type": "application/json",
+        ...headers,
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(PROBE_MS),
+    });
+    await response.body?.cancel();
+    return response;
+  } catch {
+    return undefined; // discovery, or the next request, says what is wrong
+  }
+}
+
+function readChallenge(response: Response | undefined) {
+  return response === undefined || response.status !== 401
+    ? undefined
+    : parseBearerChallenge(response.headers.get("www-authenticate"));
+}
+
+function metadataOf({
+  issuer,
+  tokenEndpoint,
+}: AccountIssuer): Pick<ServerMetadata, "issuer" | "token_endpoint"> {
+  return { issuer, token_endpoint: tokenEndpoint };
+}
+
+/** The secret of the operator's client is read from the configuration each time: it may have been rotated. */
+async function clientOf(
+  { auth }: AccountServer,
+  { client: { id, way, method } }: AccountIssuer,
+  registered: string | undefined,
+): Promise<OAuthClient> {
+  const oauth = "oauth" in auth ? auth.oauth : undefined;
+  const secret = way === "preregistered" ? oauth?.clientSecret : registered;
+  const pem = method === "private_key_jwt" ? oauth?.privateKey : undefined;
+  const key = pem === undefined ? undefined : { key: await importClientKey(pem) };
+  return { id, method, secret, key };
+}
+
+const EXCHANGE_TROUBLES: Readonly<Record<Exclude<TokenOutcome["kind"], "granted">, Trouble>> = {
+  dead: "code-refused",
+  "client-gone": "client-gone",
+  "scope-refused": "scope-refused",
+  "resource-refused": "resource-refused",
+  "request-refused": "request-refused",
+  "bad-token": "bad-token",
+  "not-processed": "failing",
+  unknown: "exchange-unanswered",
+};
+
+function meaningOf(outcome: TokenOutcome, way: RegistrationWay): RenewalAnswer {
+  switch (outcome.kind) {
+    case "granted":
+      return { kind: "tokens", tokens: outcome.tokens };
+    case "dead":
+      return { kind: "denied", trouble: "ended" };
+    case "client-gone":
+      return way === "dcr"
+        ? { kind: "denied", trouble: "client-gone" }
+        : { kind: "not-accepted", trouble: "client-refused" };
+    case "scope-refused":
+      return { kind: "denied", trouble: "scope-refused" };
+    case "not-processed":
+      return { kind: "not-processed", retryAfterMs: outcome.retryAfterMs };
+    case "unknown":
+    case "bad-token":
+      return { kind: "unanswered" };
+    default:
+      return { kind: "not-accepted", trouble: outcome.kind };
+  }
+}
