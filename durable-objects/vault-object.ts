@@ -1,65 +1,124 @@
-/** The accounts of one owner at the servers that demand one: a person's, or those that all share. */
+/**
+ * The accounts of one owner at the servers that demand one: a person's, or those that all share; or the
+ * registrations of the gateway at one issuer. The object's name says which, and it wires the vault's service to
+ * storage, keys and the alarm.
+ */
 
 import { DurableObject } from "cloudflare:workers";
 
+import { readOwner } from "../src/accounts/owner-name.ts";
+import type {
+  RegistrationRequest,
+  RegistrationResult,
+} from "../src/accounts/service/registrations.ts";
+import type { Registrations } from "../src/accounts/service/registrations.ts";
+import type { VaultService } from "../src/accounts/service/vault-service.ts";
 import type {
   AccountSummary,
   BeginOutcome,
+  BeginRequest,
   ConnectOffer,
+  CredentialRequest,
   FinishOutcome,
+  FinishRequest,
+  LackingRequest,
 } from "../src/accounts/vault.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { count } from "../src/observability/costs.ts";
 import type { AccountNeed, Credential } from "../src/upstream/credentials.ts";
+import { AlarmClock } from "./alarm-clock.ts";
+import { registrationsOf, vaultServiceOf } from "./vault-wiring.ts";
 
-const NOT_CONNECTED: AccountNeed = { kind: "need", need: "connect", reason: "not-connected" };
+/** An object that its alarm wakes may not know its name. */
+const NAME = "name";
+/** Enough for what an answer has changed to be written. */
+const SOON_MS = 60_000;
 
 export class VaultObject extends DurableObject<Env> {
+  readonly #clock: AlarmClock;
+  readonly #service: VaultService | undefined;
+  readonly #registrations: Registrations | undefined;
+
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     count("objectsConstructed");
+    this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
+    const name = ctx.id.name ?? ctx.storage.kv.get<string>(NAME) ?? "";
+    const loaded = loadConfig(env);
+    if (!loaded.ok) return;
+    const owner = readOwner(name);
+    const parts = { ctx, env, name, config: loaded.config };
+    if (owner === undefined) this.#registrations = registrationsOf(parts);
+    else this.#service = vaultServiceOf(parts, owner);
   }
 
-  async account(): Promise<string | undefined> {
-    return undefined;
+  account(slug: string): Promise<string | undefined> {
+    return this.#vault().account(slug);
   }
 
-  async credential(): Promise<Credential> {
-    return NOT_CONNECTED;
+  credential(request: CredentialRequest): Promise<Credential> {
+    return this.#vault().credential(request);
   }
 
-  async lacking(): Promise<AccountNeed> {
-    return NOT_CONNECTED;
+  lacking(request: LackingRequest): Promise<AccountNeed> {
+    return this.#vault().lacking(request);
   }
 
-  async connected(): Promise<boolean> {
-    return false;
+  connected(slug: string, waitMs: number): Promise<boolean> {
+    return this.#vault().connected(slug, waitMs);
   }
 
-  async accounts(): Promise<readonly AccountSummary[]> {
-    return [];
+  accounts(): Promise<readonly AccountSummary[]> {
+    return this.#vault().accounts();
   }
 
-  async offer(): Promise<ConnectOffer> {
-    return { kind: "problem", problem: { code: "no-account-needed" } };
+  offer(slug: string, ask: string | undefined): Promise<ConnectOffer> {
+    return this.#vault().offer(slug, ask);
   }
 
-  async begin(): Promise<BeginOutcome> {
-    return { kind: "problem", problem: { code: "no-account-needed" } };
+  begin(request: BeginRequest): Promise<BeginOutcome> {
+    return this.#vault().begin(request);
   }
 
-  async finish(): Promise<FinishOutcome> {
-    return { kind: "unknown" };
+  finish(request: FinishRequest): Promise<FinishOutcome> {
+    return this.#vault().finish(request);
   }
 
-  async enterKey(): Promise<FinishOutcome> {
-    return { kind: "problem", problem: { code: "no-account-needed" } };
+  enterKey(slug: string, key: string): Promise<FinishOutcome> {
+    return this.#vault().enterKey(slug, key);
   }
 
-  async disconnect(): Promise<"disconnected" | "none"> {
-    return "none";
+  disconnect(slug: string): Promise<"disconnected" | "none"> {
+    return this.#vault().disconnect(slug);
   }
 
-  async disconnectAll(): Promise<void> {
-    await Promise.resolve();
+  disconnectAll(): Promise<void> {
+    return this.#vault().disconnectAll();
+  }
+
+  /** Of the object of an issuer. */
+  async register(request: RegistrationRequest): Promise<RegistrationResult> {
+    const failed = { kind: "failed", trouble: "registration-failed" } as const;
+    return this.#registrations?.register(request) ?? failed;
+  }
+
+  async forget(redirectUri: string, clientId: string): Promise<void> {
+    await this.#registrations?.forget(redirectUri, clientId);
+  }
+
+  override async alarm(): Promise<void> {
+    this.#clock.fired();
+    this.#clock.noLaterThan(await this.#service?.sweep());
+  }
+
+  /** Only calls set the alarm, so a vault that nobody uses sleeps. */
+  #vault(): VaultService {
+    const { kv } = this.ctx.storage;
+    if (this.#service === undefined)
+      throw new Error("This object is no vault, or is not configured");
+    if (this.ctx.id.name !== undefined && kv.get(NAME) === undefined)
+      kv.put(NAME, this.ctx.id.name);
+    this.#clock.noLaterThan(Math.min(this.#service.dueAt() ?? Infinity, Date.now() + 60 * SOON_MS));
+    return this.#service;
   }
 }

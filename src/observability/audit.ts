@@ -40,6 +40,11 @@ export const AUDIT_EVENTS = {
 
   account_connected: { meaning: "An account at a server was connected" },
   account_not_connected: { meaning: "An account at a server was not connected" },
+  account_refresh_failed: {
+    meaning: "The access of an account at a server could not be renewed",
+    isDenial: true,
+  },
+  account_moved: { meaning: "A server has moved to another authorization server", isDenial: true },
   account_disconnected: { meaning: "An account at a server was disconnected" },
 
   user_disabled: { meaning: "Was disabled by an administrator", isDenial: true },

@@ -172,6 +172,7 @@ describe("for purity,", () => {
       "durable-objects/session-object.ts",
       "durable-objects/session-wiring.ts",
       "durable-objects/vault-object.ts",
+      "durable-objects/vault-wiring.ts",
       "durable-objects/vaults.ts",
       "src/app.ts",
       "src/config/config.ts",

@@ -1,0 +1,81 @@
+/** The parts of a vault's object: the service of an owner, or the registrations of an issuer. */
+
+import { register } from "../src/accounts/client/register.ts";
+import { egressPolicyFor } from "../src/accounts/discovery/load-metadata.ts";
+import { AuthorizationServers } from "../src/accounts/service/authorization-servers.ts";
+import { Registrations } from "../src/accounts/service/registrations.ts";
+import { VaultSeal } from "../src/accounts/service/vault-seal.ts";
+import { VaultService } from "../src/accounts/service/vault-service.ts";
+import { Accounts } from "../src/accounts/store/accounts.ts";
+import { Asks } from "../src/accounts/store/asks.ts";
+import { ConnectAttempts } from "../src/accounts/store/connect-attempts.ts";
+import { RegistrationRows } from "../src/accounts/store/registration-rows.ts";
+import type { VaultOwner } from "../src/accounts/vault.ts";
+import type { Config } from "../src/config/config.ts";
+import { auditLine } from "../src/observability/audit.ts";
+import { egressOf } from "./configured-egress.ts";
+import { vaultKeysOf } from "./keys.ts";
+import { meteredSql } from "./metered-sql.ts";
+import { issuerObject } from "./vaults.ts";
+
+export interface VaultParts {
+  readonly ctx: DurableObjectState;
+  readonly env: Env;
+  readonly config: Config;
+  /** Of the object. */
+  readonly name: string;
+}
+
+export function vaultServiceOf(
+  { ctx, env, config, name }: VaultParts,
+  owner: VaultOwner,
+): VaultService {
+  const sql = meteredSql(ctx.storage.sql);
+  const { fetch, policy } = egressOf(config);
+  return new VaultService({
+    isShared: owner.kind === "shared",
+    serverOf: (slug) => config.servers.get(slug),
+    accounts: new Accounts(sql),
+    attempts: new ConnectAttempts(sql),
+    asks: new Asks(sql),
+    seal: new VaultSeal(name, () => vaultKeysOf(env, config)),
+    authorization: new AuthorizationServers({
+      fetch,
+      ownHosts: policy.ownHosts,
+      origin: config.publicOrigin,
+      registrations: (issuer) => ({
+        register: async (request) => (await issuerObject(env, issuer)).register(request),
+        forget: async (...names) => (await issuerObject(env, issuer)).forget(...names),
+      }),
+    }),
+    synced: () => ctx.storage.sync(),
+    waitUntil: (promise) => ctx.waitUntil(promise),
+    audit(event, { slug = "", issuer, id }, { person, reason } = {}) {
+      // People's own deeds are in their audit log: the pages write them there.
+      if (event !== "refresh_failed" && event !== "moved") return;
+      auditLine(person ?? (owner.kind === "person" ? owner.person : ""), `account_${event}`, {
+        server: slug,
+        ...(issuer !== undefined && { issuer: new URL(issuer.issuer).host }),
+        ...(id !== undefined && { account: id }),
+        ...(reason !== undefined && { reason }),
+      });
+    },
+    now: () => Date.now(),
+  });
+}
+
+export function registrationsOf({ ctx, env, config, name }: VaultParts): Registrations {
+  const { fetch, policy } = egressOf(config);
+  return new Registrations({
+    rows: new RegistrationRows(meteredSql(ctx.storage.sql)),
+    seal: new VaultSeal(name, () => vaultKeysOf(env, config)),
+    async register({ endpoint, facts, server }) {
+      const found = config.servers.get(server);
+      if (found === undefined) return { kind: "failed", trouble: "registration-failed" };
+      const settings = "oauth" in found.auth ? found.auth.oauth : {};
+      const egress = egressPolicyFor(found.target.endpoint, settings, policy.ownHosts);
+      return register(endpoint, facts, { fetch, policy: egress });
+    },
+    now: () => Date.now(),
+  });
+}

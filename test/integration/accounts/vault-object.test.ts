@@ -1,0 +1,56 @@
+// Has an isolate of its own: its servers are those of this file.
+/** The object of a vault with a real authorization server: connected, evicted, refreshed, disconnected. */
+
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, inject, test } from "vitest";
+
+import { vaultName, vaultsIn } from "../../../durable-objects/vaults.ts";
+import type { VaultOwner } from "../../../src/accounts/vault.ts";
+import { Vendor } from "../../support/vendor/vendor.ts";
+import { changeConfiguration } from "../configuration.ts";
+
+const ORIGIN = "http://localhost:8787";
+
+let vendor: Vendor;
+beforeAll(async () => {
+  vendor = await Vendor.take(inject("vendors"));
+  // Nobody signs in here: the vault is asked directly.
+  Object.assign(env, { AUTH_MODE: "oauth" });
+  changeConfiguration({ MCP_SERVERS: JSON.stringify({ s: { url: vendor.url, auth: "oauth" } }) });
+});
+
+async function connect(person: string): Promise<void> {
+  const vault = () => vaultsIn(env).of({ kind: "person", person });
+  const begun = await vault().begin({ slug: "s", origin: ORIGIN, person });
+  if (begun.kind !== "redirect") throw new Error(begun.problem.code);
+  const approved = await fetch(begun.url, { redirect: "manual" });
+  const query = new URL(approved.headers.get("location") ?? "").search.slice(1);
+  const cookies = { [begun.cookie.name]: begun.cookie.value };
+  const outcome = await vault().finish({ slug: "s", origin: ORIGIN, person, query, cookies });
+  if (outcome.kind !== "connected") throw new Error(JSON.stringify(outcome));
+}
+
+test("U16 U42 people who connect at once share one registration; a token that is refused to many is refreshed once", async ({
+  expect,
+}) => {
+  const people = ["u_a", "u_b", "u_c", "u_d"];
+  await Promise.all(people.map((person) => connect(person)));
+  expect(await vendor.count("register")).toBe(1);
+  const owner: VaultOwner = { kind: "person", person: "u_a" };
+  const vault = () => vaultsIn(env).of(owner);
+  const first = await vault().credential({ slug: "s" });
+  if (first.kind !== "use") throw new Error(first.reason);
+  await vendor.expire();
+  await evictDurableObject(env.VAULTS.getByName(vaultName(owner)));
+  const { accountId, generation } = first;
+  const refused = { accountId, generation };
+  const all = await Promise.all(
+    Array.from({ length: 50 }, () => vault().credential({ slug: "s", refused })),
+  );
+  expect(all).toEqual(all.map(() => ({ ...first, generation: 2, value: expect.any(String) })));
+  expect(new Set(all.map((one) => (one.kind === "use" ? one.value : ""))).size).toBe(1);
+  expect(await vendor.count("refresh")).toBe(1);
+  expect(await vault().disconnect("s")).toBe("disconnected");
+  expect(await vault().credential({ slug: "s" })).toMatchObject({ reason: "not-connected" });
+});
