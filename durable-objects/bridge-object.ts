@@ -25,7 +25,7 @@ import { errorReply } from "../src/protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../src/upstream/target.ts";
 import { readOwner } from "../src/accounts/owner-name.ts";
 import { serverFor } from "../src/endpoint/personal-endpoint.ts";
-import { vaultsIn } from "./vaults.ts";
+import { personalScopeOf } from "./identity.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { BridgeListeners } from "./bridge-listeners.ts";
 import { BridgeStore, type StoredBridge } from "./bridge-store.ts";
@@ -131,7 +131,7 @@ export class BridgeObject extends DurableObject<Env> {
 
   /** @returns `undefined` for an unknown command, server or owner. */
   #use(
-    { slug, owner, capabilities, vault }: CommandSender,
+    { slug, owner, capabilities, vault, caller }: CommandSender,
     command: BridgeCommand,
   ): BridgeService | undefined {
     const { known } = this.#store;
@@ -142,7 +142,7 @@ export class BridgeObject extends DurableObject<Env> {
       if (command.kind === "answer" || target === undefined) return undefined;
       const { clientInfo = CLIENT_INFO } = command;
       const endpoint = target.endpoint.href;
-      const of = vault === undefined ? {} : { vault };
+      const of = { ...(vault !== undefined && { vault }), ...(caller !== undefined && { caller }) };
       this.#store.begin({ slug, endpoint, owner, ...of, capabilities, clientInfo, usedAt: now });
       this.#wire();
     } else if (known.owner !== owner || known.slug !== slug) return undefined;
@@ -180,13 +180,13 @@ export class BridgeObject extends DurableObject<Env> {
   }
 
   /** @returns `undefined` when a deploy has removed the server, or moved it. */
-  #targetOf({ slug, endpoint, vault }: StoredBridge): UpstreamTarget | undefined {
+  #targetOf({ slug, endpoint, vault, caller }: StoredBridge): UpstreamTarget | undefined {
     const server = this.#config?.servers.get(slug);
     if (server?.target.endpoint.href !== endpoint || this.#config === undefined) return undefined;
     const owner = vault === undefined ? undefined : readOwner(vault);
     const person = owner?.kind === "person" ? owner.person : undefined;
-    const cacheSeconds = this.#config.limits.credentialCacheSeconds;
-    return serverFor(server, person, { vaults: vaultsIn(this.env), cacheSeconds }).target;
+    const scope = personalScopeOf(this.env, this.#config);
+    return serverFor(server, { person, ...caller }, scope).target;
   }
 
   async #end(): Promise<void> {

@@ -1,6 +1,7 @@
 /** The stored state of a bridge, beside its parked calls: one row. */
 
 import type { SavedUpstreamSession } from "../src/relay/modern-to-legacy/upstream-session.ts";
+import type { AssertedCaller } from "../src/upstream/target.ts";
 import { count } from "../src/observability/costs.ts";
 import type { JsonObject } from "../src/protocol/json-rpc.ts";
 import { readStored } from "./stored-json.ts";
@@ -13,6 +14,8 @@ export interface StoredBridge extends SavedUpstreamSession {
   readonly owner: string;
   /** The name of the vault, at a server with accounts. */
   readonly vault?: string;
+  /** At a server that is told who calls. */
+  readonly caller?: AssertedCaller;
   /** The client as the server's `initialize` got it. */
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject;

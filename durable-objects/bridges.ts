@@ -24,7 +24,7 @@ type Stub = ReturnType<Namespace["get"]>;
 /** Only for authenticated callers: each principal's calls create objects. */
 export function bridgesIn({ BRIDGES }: Pick<Env, "BRIDGES">): Bridges {
   return {
-    at(principal, { slug, endpoint, credentials }, declared) {
+    at(principal, { slug, endpoint, credentials, assertion }, declared) {
       // Other capabilities make no difference to a server, and would create more objects.
       const kind = clientKind(LATEST_MODERN, declared);
       const { capabilities } = kind;
@@ -34,6 +34,7 @@ export function bridgesIn({ BRIDGES }: Pick<Env, "BRIDGES">): Bridges {
         capabilities,
         owner: await hashOf(principal),
         ...(credentials === undefined ? {} : { vault: credentials.owner }),
+        ...(assertion === undefined ? {} : { caller: assertion.caller }),
       });
 
       async function ownStub(): Promise<Stub> {

@@ -9,6 +9,7 @@ import { credentialsOf } from "../src/accounts/credentials-of.ts";
 import { readOwner } from "../src/accounts/owner-name.ts";
 import { pinnedTo } from "../src/accounts/pinned-credentials.ts";
 import { needsVault } from "../src/accounts/settings.ts";
+import { serverFor } from "../src/endpoint/personal-endpoint.ts";
 import { type Config, loadConfig } from "../src/config/config.ts";
 import { readAccountKey, slugOfKey } from "../src/upstream/server-key.ts";
 import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../src/catalog/catalog.ts";
@@ -24,6 +25,7 @@ import type { Limits } from "../src/policy/limits.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { branchAt, feedKeyOf, feedName } from "./ports.ts";
+import { personalScopeOf } from "./identity.ts";
 import { vaultsIn } from "./vaults.ts";
 
 /** A watch that was lost with the memory of its object is restarted after this. */
@@ -60,7 +62,8 @@ export class FeedObject extends DurableObject<Env> {
       env.FEEDS.idFromName(feedName(slug)).equals(ctx.id),
     );
     if (server !== undefined) this.#key = server.slug;
-    const own = server === undefined ? this.#ofAccount(loaded.config) : shared(server);
+    const own =
+      server === undefined ? this.#ofAccount(loaded.config) : this.#shared(server, loaded.config);
     if (own !== undefined) this.#parts = this.#begin(own, limits);
   }
 
@@ -167,6 +170,14 @@ export class FeedObject extends DurableObject<Env> {
     };
   }
 
+  /** @returns `undefined` for a server that has a feed for each account. */
+  #shared(server: Server, config: Config): Server | undefined {
+    if (needsVault(server.auth)) return undefined;
+    // What all callers share is read in the gateway's own name.
+    const gateway = { origin: config.publicOrigin };
+    return serverFor(server, gateway, personalScopeOf(this.env, config));
+  }
+
   #setAlarm(): void {
     if (this.#parts === undefined) return;
     const { catalogs, watch } = this.#parts;
@@ -183,9 +194,4 @@ export class FeedObject extends DurableObject<Env> {
       : `The configuration has mistakes, so nothing is known of upstream "${slug}"`;
     return { reason: "unconfigured", message, since: Date.now() };
   }
-}
-
-/** @returns `undefined` for a server that has a feed for each account. */
-function shared(server: Server): Server | undefined {
-  return needsVault(server.auth) ? undefined : server;
 }

@@ -10,11 +10,12 @@ import type { Config } from "../src/config/config.ts";
 import { authStoreIn } from "./auth-store-stub.ts";
 import { authSecretsOf } from "./keys.ts";
 import { registryIn } from "./ports.ts";
+import { vaultsIn } from "./vaults.ts";
+import type { PersonalScope } from "../src/endpoint/personal-endpoint.ts";
 
 interface Identity {
   readonly keys: IdentityKeys;
-  /** By the gateway's origin: without PUBLIC_ORIGIN, each loopback host is one. */
-  readonly assertions: Map<string, IdentityAssertions>;
+  readonly assertions: IdentityAssertions;
 }
 
 const made = new WeakMap<Config, Identity>();
@@ -24,7 +25,10 @@ function identityOf(env: Env, config: Config): Identity {
   if (known !== undefined) return known;
   const ring = async (): Promise<Keyring> => (await authSecretsOf(env, config)).ring;
   const keys = new IdentityKeys(() => registryIn(env), ring);
-  const identity: Identity = { keys, assertions: new Map() };
+  const store = authStoreIn(env);
+  const factsOf = async (person: string): Promise<PersonFacts | undefined> =>
+    store.ofUser(person).users.find(person);
+  const identity = { keys, assertions: new IdentityAssertions({ keys, factsOf }) };
   made.set(config, identity);
   return identity;
 }
@@ -33,15 +37,11 @@ export function identityKeysOf(env: Env, config: Config): IdentityKeys {
   return identityOf(env, config).keys;
 }
 
-/** @param issuer the gateway's origin. */
-export function identityAssertionsOf(env: Env, config: Config, issuer: string): IdentityAssertions {
-  const { keys, assertions } = identityOf(env, config);
-  const known = assertions.get(issuer);
-  if (known !== undefined) return known;
-  const store = authStoreIn(env);
-  const factsOf = async (person: string): Promise<PersonFacts | undefined> =>
-    store.ofUser(person).users.find(person);
-  const created = new IdentityAssertions({ keys, issuer, factsOf });
-  assertions.set(issuer, created);
-  return created;
+/** What makes an endpoint a caller's own: their accounts, and the assertions of who they are. */
+export function personalScopeOf(env: Env, config: Config): PersonalScope {
+  return {
+    vaults: vaultsIn(env),
+    cacheSeconds: config.limits.credentialCacheSeconds,
+    assertion: (settings, caller) => identityOf(env, config).assertions.of(settings, caller),
+  };
 }

@@ -65,9 +65,9 @@ export class SessionHost {
    * @param isNew a session of HTTP+SSE begins with its stream.
    */
   use(claims: SessionClaims, isNew = false): Session | undefined {
-    const { route, principal, person, origin, client, expiresAt } = claims;
+    const { route, principal, person, application, origin, client, expiresAt } = claims;
     if (this.life.state !== "new") {
-      this.#learn(person, origin);
+      this.#learn(claims);
       return this.session;
     }
     if (client === undefined && !isNew) return undefined;
@@ -75,7 +75,7 @@ export class SessionHost {
       door: client === undefined ? "http+sse" : "streamable-http",
       route,
       principal,
-      ...(person === undefined ? {} : { person, origin }),
+      ...(person === undefined ? {} : { person, application, origin }),
       client,
       expiresAt: expiresAt * 1000,
       upstreams: {},
@@ -129,11 +129,11 @@ export class SessionHost {
   }
 
   /** A session of an earlier version, or of before its servers had accounts, learns who calls. */
-  #learn(person: string | undefined, origin: string | undefined): void {
+  #learn({ person, application, origin }: SessionClaims): void {
     const { known } = this.#store;
     if (person === undefined || known === undefined || known.person !== undefined) return;
     if (this.session?.isIdle === false) return; // with its next request
-    this.#store.save({ person, origin });
+    this.#store.save({ person, application, origin });
     this.#wire();
   }
 

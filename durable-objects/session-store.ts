@@ -17,6 +17,8 @@ export interface StoredSession extends SavedDispatch {
   readonly principal: string;
   /** The person who calls, at an endpoint with accounts; earlier versions did not store it. */
   readonly person?: string | undefined;
+  /** The application of that person. */
+  readonly application?: string | undefined;
   /** Of the gateway, as that person knows it. */
   readonly origin?: string | undefined;
   /** `undefined` before `initialize`, with HTTP+SSE. */

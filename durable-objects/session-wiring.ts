@@ -13,7 +13,7 @@ import { Session } from "../src/sessions/session.ts";
 import type { SessionLife } from "../src/sessions/state.ts";
 import { branchFor, feedsIn } from "./ports.ts";
 import { sessionKeysOf } from "./keys.ts";
-import { vaultsIn } from "./vaults.ts";
+import { personalScopeOf } from "./identity.ts";
 import type { SessionStore, StoredSession } from "./session-store.ts";
 
 export interface WiringOptions {
@@ -43,21 +43,18 @@ export function wireSession(
   wiring: WiringOptions,
 ): WiredSession | undefined {
   const { ctx, env, config, life, log, store, onBusy, onSubscribed, onDetach } = wiring;
-  const { door: transport, route, principal, person, origin, client } = stored;
+  const { door: transport, route, principal, person, application, origin, client } = stored;
   const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
   const picked = pickEndpoint(config.servers, slug);
   if (picked.kind !== "endpoint") return undefined;
   const { limits } = config;
-  const endpoint = endpointFor(picked.endpoint, person, {
-    vaults: vaultsIn(env),
-    cacheSeconds: limits.credentialCacheSeconds,
-  });
+  const caller = { person, application, origin };
+  const endpoint = endpointFor(picked.endpoint, caller, personalScopeOf(env, config));
   const requestScope: RequestScope = {
     endpoint,
     route,
     principal,
-    person,
-    origin,
+    ...caller,
     limits,
     feeds: feedsIn(env),
     keys: sessionKeysOf(env, config),

@@ -27,8 +27,7 @@ import { serveMcp } from "./http/mcp.ts";
 import { limitRate } from "./http/rate-limit.ts";
 import { inStreamPlace } from "./http/stream-places.ts";
 import { pickEndpoint } from "./endpoint/endpoint.ts";
-import { endpointFor } from "./endpoint/personal-endpoint.ts";
-import type { Vaults } from "./accounts/vault.ts";
+import { endpointFor, type PersonalScope } from "./endpoint/personal-endpoint.ts";
 import type { FanOut, Feeds } from "./catalog/feeds.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { readCosts } from "./observability/costs.ts";
@@ -51,7 +50,7 @@ export interface Backing {
   readonly bridges: Bridges;
   readonly keys: SessionKeys;
   readonly auth: AuthBacking;
-  readonly vaults: Vaults;
+  readonly personal: PersonalScope;
   readonly identityKeys: IdentityKeys;
   readonly accounts: Accounts;
 }
@@ -180,9 +179,10 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
     const refusal = limitRate(request, { person, principal }, limits);
     if (refusal !== undefined) return refusal;
 
-    const { auth: _, identityKeys: _keys, vaults, ...backing } = c.get("backing");
-    const cacheSeconds = limits.credentialCacheSeconds;
-    const endpoint = endpointFor(picked.endpoint, person, { vaults, cacheSeconds });
+    const { auth: _, identityKeys: _keys, personal, ...backing } = c.get("backing");
+    const application = caller?.bearer.client;
+    const origin = originOf(c);
+    const endpoint = endpointFor(picked.endpoint, { person, application, origin }, personal);
     const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
     const context = {
       ...backing,
@@ -192,7 +192,8 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
       limits,
       principal,
       person,
-      origin: originOf(c),
+      origin,
+      application,
       waitUntil,
     };
     const response = await inStreamPlace(request, person, limits, () => frontDoor(context));

@@ -7,12 +7,11 @@ import { BridgeObject } from "../durable-objects/bridge-object.ts";
 import { bridgesIn } from "../durable-objects/bridges.ts";
 import { FanOutObject } from "../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../durable-objects/feed-object.ts";
-import { identityKeysOf } from "../durable-objects/identity.ts";
+import { identityKeysOf, personalScopeOf } from "../durable-objects/identity.ts";
 import { sessionKeysOf } from "../durable-objects/keys.ts";
 import { fanOutIn, feedsIn, sessionsIn } from "../durable-objects/ports.ts";
 import { RegistryObject } from "../durable-objects/registry-object.ts";
 import { SessionObject } from "../durable-objects/session-object.ts";
-import { vaultsIn } from "../durable-objects/vaults.ts";
 import { VaultObject } from "../durable-objects/vault-object.ts";
 import { type Backing, createApp } from "./app.ts";
 import type { Config } from "./config/config.ts";
@@ -39,7 +38,7 @@ function backingOf(env: Env, config: Config): Backing {
     bridges: bridgesIn(env),
     keys: sessionKeysOf(env, config),
     auth: authOf(env, config),
-    vaults: vaultsIn(env),
+    personal: personalScopeOf(env, config),
     identityKeys: identityKeysOf(env, config),
     accounts: accountsIn(env, config),
   };

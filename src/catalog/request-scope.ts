@@ -13,6 +13,8 @@ export interface RequestScope {
   readonly principal: string;
   /** The person behind the principal, where servers know people by their accounts. */
   readonly person?: string | undefined;
+  /** The application of the person, where servers are told who calls. */
+  readonly application?: string | undefined;
   /** Of the gateway, as the caller knows it: for links. */
   readonly origin?: string | undefined;
   readonly feeds: Feeds;

@@ -5,16 +5,26 @@
  */
 
 import { credentialsOf } from "../accounts/credentials-of.ts";
-import { isPersonal, needsVault } from "../accounts/settings.ts";
+import { type IdentitySettings, isPersonal, needsVault } from "../accounts/settings.ts";
 import type { VaultOwner, Vaults } from "../accounts/vault.ts";
 import { BoundedCache } from "../lib/bounded-cache.ts";
+import type { AssertedCaller } from "../upstream/target.ts";
 import type { Credentials } from "../upstream/credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Server } from "./server.ts";
 
+/** Who calls, as far as it is known here. */
+export interface Caller {
+  readonly person?: string | undefined;
+  readonly application?: string | undefined;
+  /** Of the gateway. */
+  readonly origin?: string | undefined;
+}
+
 export interface PersonalScope {
   readonly vaults: Vaults;
   readonly cacheSeconds: number;
+  readonly assertion: (settings: IdentitySettings, caller: AssertedCaller) => Promise<string>;
 }
 
 /** Derived values are cached by endpoint, so each person's is made once, for as long as it is used. */
@@ -22,23 +32,21 @@ const made = new WeakMap<Endpoint, BoundedCache<Endpoint>>();
 const MAX_PEOPLE = 1000;
 const HOUR_MS = 3_600_000;
 
-/** @param person that calls; `undefined` where that is not known yet, so that no account may be used. */
-export function endpointFor(
-  endpoint: Endpoint,
-  person: string | undefined,
-  scope: PersonalScope,
-): Endpoint {
-  if (!hasAccounts(endpoint)) return endpoint;
+/** @param caller without a person where that is not known yet, so that no account may be used. */
+export function endpointFor(endpoint: Endpoint, caller: Caller, scope: PersonalScope): Endpoint {
+  if (!isPersonalized(endpoint)) return endpoint;
   const known = made.get(endpoint) ?? new BoundedCache({ maxEntries: MAX_PEOPLE, ttlMs: HOUR_MS });
   made.set(endpoint, known);
-  const key = person === undefined ? "" : `p${person}`;
+  const { person, application, origin } = caller;
+  const key = JSON.stringify([person, application, origin]);
   let personal = known.get(key);
   if (personal === undefined) {
     const [first, ...others] = endpoint.servers;
-    const own = (server: Server): Server => ({
-      ...serverFor(server, person, scope),
-      connectTool: connectToolOf(endpoint, server),
-    });
+    const own = (server: Server): Server => {
+      const its = serverFor(server, caller, scope);
+      if (its.target.credentials === undefined) return its;
+      return { ...its, connectTool: connectToolOf(endpoint, server) };
+    };
     personal = { ...endpoint, servers: [own(first), ...others.map(own)] };
     known.set(key, personal);
   }
@@ -57,10 +65,38 @@ export function hasAccounts({ servers }: Endpoint): boolean {
   return servers.some(({ auth }) => needsVault(auth));
 }
 
-/** @returns the server with the credentials that this person has there. */
-export function serverFor(
+/** True for an endpoint whose servers know who calls. */
+export function isPersonalized(endpoint: Endpoint): boolean {
+  return hasAccounts(endpoint) || endpoint.servers.some(({ identity }) => identity !== undefined);
+}
+
+/** @returns the server with the credentials that this caller has there, and told who that is. */
+export function serverFor(server: Server, caller: Caller, scope: PersonalScope): Server {
+  return withAssertion(withCredentials(server, caller, scope), caller, scope);
+}
+
+function withAssertion(
   server: Server,
-  person: string | undefined,
+  { person, application, origin }: Caller,
+  { assertion }: PersonalScope,
+): Server {
+  const { identity, target } = server;
+  if (identity === undefined || origin === undefined) return server;
+  const caller: AssertedCaller = {
+    origin,
+    ...(person !== undefined && { person }),
+    ...(application !== undefined && { application }),
+  };
+  const value = (): Promise<string> => assertion(identity, caller);
+  return {
+    ...server,
+    target: { ...target, assertion: { header: identity.header, caller, value } },
+  };
+}
+
+function withCredentials(
+  server: Server,
+  { person }: Caller,
   { vaults, cacheSeconds }: PersonalScope,
 ): Server {
   const { slug, auth, target } = server;

@@ -1,7 +1,7 @@
 /** The session that a request opens, or names: its id is sealed, and holds all facts about it. */
 
 import { BoundedCache } from "../lib/bounded-cache.ts";
-import { hasAccounts } from "../endpoint/personal-endpoint.ts";
+import { isPersonalized } from "../endpoint/personal-endpoint.ts";
 import type { ClientFacts } from "../sessions/dispatch.ts";
 import {
   mintSessionId,
@@ -39,10 +39,11 @@ export async function openSession(
 
 /** The session's object has to know whose accounts it may use. */
 function withPerson(
-  { endpoint, person, origin }: Pick<FrontDoorContext, "endpoint" | "person" | "origin">,
+  context: Pick<FrontDoorContext, "endpoint" | "person" | "application" | "origin">,
   claims: SessionClaims,
 ): SessionClaims {
-  return hasAccounts(endpoint) ? { ...claims, person, origin } : claims;
+  const { endpoint, person, application, origin } = context;
+  return isPersonalized(endpoint) ? { ...claims, person, application, origin } : claims;
 }
 
 export interface FoundSession {

@@ -25,7 +25,8 @@ export interface SessionClaims {
    * with each request, and no part of the id.
    */
   readonly person?: string | undefined;
-  /** Of the gateway, as that person knows it; passed in the same way. */
+  /** The application of that person, and the gateway's origin as they know it; passed in the same way. */
+  readonly application?: string | undefined;
   readonly origin?: string | undefined;
   /** Seconds since 1970, as `expiresAt` is. */
   readonly issuedAt: number;
@@ -51,7 +52,11 @@ const opened = new WeakMap<Keyring, BoundedCache<SessionClaims>>();
 
 /** The id is made of letters, digits, `.`, `_` and `-`. */
 export function mintSessionId(ring: Keyring, claims: SessionClaims): Promise<string> {
-  return seal(ring, PURPOSE, encode({ ...claims, person: undefined, origin: undefined }));
+  return seal(
+    ring,
+    PURPOSE,
+    encode({ ...claims, person: undefined, application: undefined, origin: undefined }),
+  );
 }
 
 /**
@@ -115,7 +120,8 @@ function bytesOf(client: ClientFacts): number {
 
 /** Uses names of one letter, since each is sent with every request. */
 function encode(claims: SessionClaims): object {
-  const { object, principal, route, client, person, origin, issuedAt, expiresAt } = claims;
+  const { object, principal, route, client, person, application, origin, issuedAt, expiresAt } =
+    claims;
   return {
     v: VERSION,
     o: object,
@@ -125,6 +131,7 @@ function encode(claims: SessionClaims): object {
       c: { r: client.revision, c: client.capabilities, i: client.clientInfo },
     }),
     ...(person !== undefined && { u: person }),
+    ...(application !== undefined && { a: application }),
     ...(origin !== undefined && { g: origin }),
     i: issuedAt,
     e: expiresAt,
@@ -140,6 +147,7 @@ function decode(value: unknown): SessionClaims | undefined {
     r: route,
     c,
     u: person,
+    a: application,
     g: origin,
     i: issuedAt,
     e: expiresAt,
@@ -149,6 +157,7 @@ function decode(value: unknown): SessionClaims | undefined {
   if (typeof issuedAt !== "number" || typeof expiresAt !== "number") return undefined;
   const of = {
     ...(typeof person === "string" && { person }),
+    ...(typeof application === "string" && { application }),
     ...(typeof origin === "string" && { origin }),
   };
   const claims = { object, principal, route, ...of, issuedAt, expiresAt };

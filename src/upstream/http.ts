@@ -9,7 +9,7 @@ import { connectionFailure } from "./connection-failure.ts";
 import { parseServerMessage } from "./server-message.ts";
 import type { UsableCredential } from "./credentials.ts";
 import { sendWithAccount, type SessionAccount } from "./send-with-account.ts";
-import type { UpstreamTarget } from "./target.ts";
+import type { Assertion, UpstreamTarget } from "./target.ts";
 import { UpstreamError, type UpstreamFailure } from "./upstream-error.ts";
 
 export const ACCEPT_BOTH = "application/json, text/event-stream";
@@ -36,8 +36,9 @@ export interface Send {
  * @throws UpstreamError `unreachable` when no response came; as `sendWithAccount` at a server with
  *   accounts; the abort reason when aborted.
  */
-export async function send(target: UpstreamTarget, request: Send): Promise<Response> {
-  const { credentials } = target;
+export async function send(target: UpstreamTarget, sent: Send): Promise<Response> {
+  const { credentials, assertion } = target;
+  const request = assertion === undefined ? sent : await asserted(assertion, sent);
   if (credentials === undefined) return sendOnce(target, request, headersOf(target, request));
   const { account, signal } = request;
   return sendWithAccount({
@@ -47,6 +48,11 @@ export async function send(target: UpstreamTarget, request: Send): Promise<Respo
     signal,
     send: (credential) => sendOnce(target, request, withCredential(target, request, credential)),
   });
+}
+
+async function asserted(assertion: Assertion, request: Send): Promise<Send> {
+  const { headers } = request;
+  return { ...request, headers: { ...headers, [assertion.header]: await assertion.value() } };
 }
 
 async function sendOnce(

@@ -10,16 +10,9 @@
 import { SignJWT } from "jose";
 
 import { BoundedCache } from "../../lib/bounded-cache.ts";
+import type { AssertedCaller } from "../../upstream/target.ts";
 import type { IdentitySettings } from "../settings.ts";
 import type { IdentityKeys } from "./identity-keys.ts";
-
-/** The caller of a request. */
-export interface AssertedCaller {
-  /** The gateway's id of the person, or of a service client. */
-  readonly person: string;
-  /** The application that calls: of a service client, itself. Absent where there is no sign-in. */
-  readonly client?: string;
-}
 
 /** What sign-in knows of a person. */
 export interface PersonFacts {
@@ -30,8 +23,6 @@ export interface PersonFacts {
 
 export interface IdentityAssertionParts {
   readonly keys: IdentityKeys;
-  /** The gateway's origin. */
-  readonly issuer: string;
   /** Asked only for servers that may have such facts. */
   readonly factsOf: (person: string) => Promise<PersonFacts | undefined>;
   readonly now?: () => number;
@@ -54,7 +45,7 @@ export class IdentityAssertions {
 
   /** @returns the assertion of this caller for one server. */
   async of(settings: IdentitySettings, caller: AssertedCaller): Promise<string> {
-    const key = JSON.stringify([settings.audience, settings.claims, caller.person, caller.client]);
+    const key = JSON.stringify([settings.audience, settings.claims, caller]);
     const known = this.#signed.get(key);
     if (known !== undefined) return known;
     const signed = await this.#sign(settings, caller);
@@ -62,11 +53,12 @@ export class IdentityAssertions {
     return signed;
   }
 
-  async #sign(settings: IdentitySettings, { person, client }: AssertedCaller): Promise<string> {
-    const { keys, issuer, factsOf, now = () => Date.now() } = this.#parts;
+  async #sign(settings: IdentitySettings, caller: AssertedCaller): Promise<string> {
+    const { keys, factsOf, now = () => Date.now() } = this.#parts;
+    const { person, application, origin } = caller;
     const [{ kid, key }, facts] = await Promise.all([
       keys.signer(),
-      settings.claims.length === 0 ? undefined : factsOf(person),
+      settings.claims.length === 0 || person === undefined ? undefined : factsOf(person),
     ]);
     const issuedAt = Math.floor(now() / 1000);
     const claims: Record<string, unknown> = {};
@@ -74,17 +66,19 @@ export class IdentityAssertions {
       const value = facts?.[claim];
       if (value !== undefined) claims[claim] = value;
     }
-    if (client !== undefined) {
-      claims["client_id"] = client;
+    if (application !== undefined) {
+      claims["client_id"] = application;
       // RFC 8693 section 4.1: the application acts for the person. A service client acts for itself.
-      if (client === person) claims["sub_type"] = "service";
-      else claims["act"] = { sub: client };
+      if (application === person) claims["sub_type"] = "service";
+      else claims["act"] = { sub: application };
     }
+    // The lists that all callers share are read by the gateway itself.
+    if (person === undefined) claims["sub_type"] = "gateway";
     return new SignJWT(claims)
       .setProtectedHeader({ alg: "ES256", typ: ASSERTION_TYPE, kid })
-      .setIssuer(issuer)
+      .setIssuer(origin)
       .setAudience(settings.audience)
-      .setSubject(person)
+      .setSubject(person ?? origin)
       .setIssuedAt(issuedAt)
       .setExpirationTime(issuedAt + LIFE_SECONDS)
       .setJti(crypto.randomUUID())

@@ -5,7 +5,7 @@
 
 import type { Call } from "../../protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
-import type { UpstreamTarget } from "../../upstream/target.ts";
+import type { AssertedCaller, UpstreamTarget } from "../../upstream/target.ts";
 import type { RequestDeclarations } from "./downstream.ts";
 
 interface Common extends Omit<RequestDeclarations, "capabilities"> {
@@ -43,6 +43,8 @@ export interface CommandSender {
   readonly capabilities: JsonObject;
   /** The name of the vault, at a server with accounts. */
   readonly vault?: string;
+  /** At a server that is told who calls. */
+  readonly caller?: AssertedCaller;
 }
 
 /** The first message on the socket of a client that listens. */

@@ -52,6 +52,7 @@ test("nothing is needed", ({ expect }) => {
         limits: defaultLimits(),
         sessionKeys: undefined,
         authSecret: undefined,
+        vaultSecrets: [],
         launcherKey: undefined,
         reportsCosts: false,
       },

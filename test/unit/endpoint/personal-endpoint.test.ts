@@ -21,7 +21,14 @@ function world() {
     const name = owner.kind === "person" ? owner.person : "all";
     return { account: () => Promise.resolve(name === "Nobody" ? undefined : `of-${name}`) };
   };
-  return { asked, scope: { vaults: { of } as unknown as Vaults, cacheSeconds: 0 } };
+  return {
+    asked,
+    scope: {
+      vaults: { of } as unknown as Vaults,
+      cacheSeconds: 0,
+      assertion: () => Promise.resolve(""),
+    },
+  };
 }
 
 const at = (...servers: [Server, ...Server[]]): Endpoint => ({
@@ -38,8 +45,8 @@ describe("an endpoint without accounts", () => {
     const { asked, scope } = world();
     const endpoint = at(open, fakeServer("other", { auth: { kind: "headers" } }));
     const interests = { open: ["tools"] } as const;
-    expect(endpointFor(endpoint, "Alice", scope)).toBe(endpoint);
-    expect(endpointFor(endpoint, undefined, scope)).toBe(endpoint);
+    expect(endpointFor(endpoint, { person: "Alice" }, scope)).toBe(endpoint);
+    expect(endpointFor(endpoint, {}, scope)).toBe(endpoint);
     expect(await byKey(endpoint, interests)).toBe(interests);
     expect(bySlug(endpoint, interests)).toBe(interests);
     expect(asked).toEqual([]);
@@ -50,9 +57,9 @@ describe("an endpoint with accounts", () => {
   test("U40 has each person's own credentials", async ({ expect }) => {
     const { scope } = world();
     const endpoint = at(open, mine, lent);
-    const alice = endpointFor(endpoint, "Alice", scope);
-    const bob = endpointFor(endpoint, "Bob", scope);
-    expect(endpointFor(endpoint, "Alice", scope)).toBe(alice);
+    const alice = endpointFor(endpoint, { person: "Alice" }, scope);
+    const bob = endpointFor(endpoint, { person: "Bob" }, scope);
+    expect(endpointFor(endpoint, { person: "Alice" }, scope)).toBe(alice);
     expect(bob).not.toBe(alice);
     expect(await accounts(alice)).toEqual([undefined, "of-Alice", "of-all"]);
     expect(await accounts(bob)).toEqual([undefined, "of-Bob", "of-all"]);
@@ -61,7 +68,7 @@ describe("an endpoint with accounts", () => {
 
   test("U40 uses no account while the person is not known", async ({ expect }) => {
     const { asked, scope } = world();
-    const { servers } = endpointFor(at(mine), undefined, scope);
+    const { servers } = endpointFor(at(mine), {}, scope);
     const { credentials } = servers[0].target;
     expect(await credentials?.account()).toBeUndefined();
     expect(await credentials?.current()).toMatchObject({ kind: "need" });
@@ -72,7 +79,7 @@ describe("an endpoint with accounts", () => {
     const { scope } = world();
     const endpoint = at(open, mine, lent);
     const interests = { open: ["tools"], mine: ["tools"], lent: ["prompts"] } as const;
-    const alice = endpointFor(endpoint, "Alice", scope);
+    const alice = endpointFor(endpoint, { person: "Alice" }, scope);
     const keyed = await byKey(alice, interests);
     expect(keyed).toEqual({
       open: ["tools"],
@@ -80,7 +87,7 @@ describe("an endpoint with accounts", () => {
       "lent of-all shared": ["prompts"],
     });
     expect(bySlug(alice, keyed)).toEqual(interests);
-    const nobody = await byKey(endpointFor(endpoint, "Nobody", scope), interests);
+    const nobody = await byKey(endpointFor(endpoint, { person: "Nobody" }, scope), interests);
     expect(Object.keys(nobody)).toEqual(["open", "lent of-all shared"]);
   });
 });

@@ -25,7 +25,6 @@ async function begin(facts: PersonFacts | undefined, now: () => number = () => D
   const keys = new IdentityKeys(() => store, await ringOf("one"), now);
   const assertions = new IdentityAssertions({
     keys,
-    issuer: ISSUER,
     factsOf: () => Promise.resolve(facts),
     now,
   });
@@ -42,7 +41,9 @@ describe("U71 an identity assertion", () => {
     expect,
   }) => {
     const { assertions, verify } = await begin(ALICE);
-    const claims = await verify(await assertions.of(SETTINGS, { person: "u_1", client: "c_1" }));
+    const claims = await verify(
+      await assertions.of(SETTINGS, { origin: ISSUER, person: "u_1", application: "c_1" }),
+    );
     expect(claims).toEqual({
       iss: ISSUER,
       aud: SETTINGS.audience,
@@ -58,7 +59,9 @@ describe("U71 an identity assertion", () => {
   test("has the facts that the operator allows", async ({ expect }) => {
     const { assertions, verify } = await begin(ALICE);
     const settings: IdentitySettings = { ...SETTINGS, claims: ["email", "groups"] };
-    const claims = await verify(await assertions.of(settings, { person: "u_1", client: "c_1" }));
+    const claims = await verify(
+      await assertions.of(settings, { origin: ISSUER, person: "u_1", application: "c_1" }),
+    );
     expect(claims).toMatchObject({ email: "alice@example.com", groups: ["staff"] });
     expect(claims).not.toHaveProperty("name");
   });
@@ -66,10 +69,19 @@ describe("U71 an identity assertion", () => {
   test("of a service client says so", async ({ expect }) => {
     const { assertions, verify } = await begin(undefined);
     const claims = await verify(
-      await assertions.of(SETTINGS, { person: "svc_1", client: "svc_1" }),
+      await assertions.of(SETTINGS, { origin: ISSUER, person: "svc_1", application: "svc_1" }),
     );
     expect(claims).toMatchObject({ sub: "svc_1", sub_type: "service" });
     expect(claims).not.toHaveProperty("act");
+  });
+
+  test("of the gateway itself, which reads the lists that all share, names no person", async ({
+    expect,
+  }) => {
+    const { assertions, verify } = await begin(ALICE);
+    const claims = await verify(await assertions.of(SETTINGS, { origin: ISSUER }));
+    expect(claims).toMatchObject({ sub: ISSUER, sub_type: "gateway" });
+    expect(claims).not.toHaveProperty("client_id");
   });
 
   test("is refused at another audience, as another type of token, and after two minutes", async ({
@@ -77,7 +89,11 @@ describe("U71 an identity assertion", () => {
   }) => {
     let now = 1_800_000_000_000;
     const { assertions, verify } = await begin(ALICE, () => now);
-    const jwt = await assertions.of(SETTINGS, { person: "u_1", client: "c_1" });
+    const jwt = await assertions.of(SETTINGS, {
+      origin: ISSUER,
+      person: "u_1",
+      application: "c_1",
+    });
     expect(decodeProtectedHeader(jwt)).toMatchObject({ alg: "ES256", typ: ASSERTION_TYPE });
     await expect(verify(jwt, "https://other.example.com/mcp")).rejects.toThrow("aud");
     now += 119_000;
@@ -88,8 +104,8 @@ describe("U71 an identity assertion", () => {
 
   test("is signed once for a person, an application and a server", async ({ expect }) => {
     const { assertions } = await begin(ALICE);
-    const of = (person: string, client: string, audience = SETTINGS.audience) =>
-      assertions.of({ ...SETTINGS, audience }, { person, client });
+    const of = (person: string, application: string, audience = SETTINGS.audience) =>
+      assertions.of({ ...SETTINGS, audience }, { person, application, origin: ISSUER });
     const first = await of("u_1", "c_1");
     expect(await of("u_1", "c_1")).toBe(first);
     const others = await Promise.all([
