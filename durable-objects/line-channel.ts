@@ -74,6 +74,7 @@ export class LineChannel implements Channel {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
     while (this.#held.length > 0) {
+      await Promise.resolve(); // what is sent in one turn of the event loop is one chunk
       const lines = this.#held;
       this.#held = [];
       try {

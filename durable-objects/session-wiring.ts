@@ -67,6 +67,7 @@ export function wireSession(
     transport,
     client,
     log,
+    synced: () => ctx.storage.sync(),
     limits,
     onBusy,
     onDetach,

@@ -94,7 +94,7 @@ export class PostAnswer implements QuestionStream {
 
   /** Closes the connection but not the stream: the client reconnects for the rest. */
   release(): void {
-    this.#options.streams.readerOf(this.open())?.close();
+    this.#options.streams.readerOf(this.open())?.closeForPolling();
   }
 
   /** Ends the answer: no message follows. */

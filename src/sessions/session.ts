@@ -35,6 +35,8 @@ export interface SessionOptions {
   readonly connect: Connect;
   readonly introduce: Introduce;
   readonly log: EventLog;
+  /** Resolves when everything that the log has written is durable. */
+  readonly synced: () => Promise<void>;
   readonly limits: Limits;
   /** Called once, after an `initialize` over HTTP+SSE. */
   readonly onInitialized: (client: ClientFacts) => void;
@@ -52,10 +54,11 @@ export class Session {
   readonly #handOver: HandOver;
 
   constructor(options: SessionOptions) {
-    const { life, transport, client, log, limits, onBusy, onDetach } = options;
+    const { life, transport, client, log, synced, limits, onBusy, onDetach } = options;
     this.#options = options;
     const streams = new Streams({
       log,
+      synced,
       stallMs: limits.stallSeconds * 1000,
       onReaders: (count) => life.readersChanged(count),
       onDetach: ({ id }) => {

@@ -36,6 +36,13 @@ export interface StreamReaderOptions {
 
 const READ_CHARS = 64 * 1024;
 
+export interface AppendedEvent {
+  /** The place of the event before it. */
+  readonly after: number;
+  readonly seq: number;
+  readonly data: string;
+}
+
 export class StreamReader {
   readonly meta: StreamMeta;
   readonly #log: EventLog;
@@ -43,6 +50,8 @@ export class StreamReader {
   readonly #stallMs: number;
   readonly #onClose: () => void;
   #sent: number;
+  /** The newest events: a reader that has all events before them need not read them back. */
+  #appended: AppendedEvent[] = [];
   #isOpen = true;
   #stalling: number | null = null;
   readonly #holding: number | null = null;
@@ -55,7 +64,7 @@ export class StreamReader {
     this.#sent = after;
     this.#stallMs = stallMs;
     this.#onClose = onClose;
-    if (holdMs !== undefined) this.#holding = setTimeout(() => this.close(), holdMs);
+    if (holdMs !== undefined) this.#holding = setTimeout(() => this.closeForPolling(), holdMs);
   }
 
   get openedAt(): number {
@@ -73,13 +82,13 @@ export class StreamReader {
     if (this.#isOpen) this.#channel.send(frame);
   }
 
-  /**
-   * Sends as many events as the channel has room for; called when there may be more of either.
-   *
-   * @param newest an event that was appended just now: a reader that has all events before it need
-   *   not read it back.
-   */
-  pump(newest?: { readonly after: number; readonly seq: number; readonly data: string }): void {
+  /** Takes an event that was appended to the log, for the next `pump`. */
+  append(event: AppendedEvent): void {
+    if (this.#isOpen) this.#appended.push(event);
+  }
+
+  /** Sends as many written events as the channel has room for; called when there may be more of either. */
+  pump(): void {
     if (!this.#isOpen) return;
     if (this.#sent < this.meta.first) {
       // Events that it has not sent are gone; the client's next resume is refused for that.
@@ -87,19 +96,24 @@ export class StreamReader {
       return;
     }
     const before = this.#sent;
-    if (newest?.after === this.#sent && this.#channel.hasRoom) this.#send(newest);
-    while (this.#sent < this.meta.last && this.#channel.hasRoom) {
+    const written = this.#log.lastWritten(this.meta);
+    if (written === this.meta.last) {
+      for (const event of this.#appended.splice(0)) {
+        if (event.after === this.#sent && this.#channel.hasRoom) this.#send(event);
+      }
+    }
+    while (this.#sent < written && this.#channel.hasRoom) {
       const events = this.#log.read(this.meta, this.#sent, READ_CHARS);
       for (const event of events) if (this.#channel.hasRoom) this.#send(event);
       // Events past their retention are deleted and cannot be sent.
-      if (events.length === 0) this.#sent = this.meta.last;
+      if (events.length === 0) this.#sent = written;
     }
     if (this.#sent !== before) {
       this.#channel.sentUpTo(this.#sent);
       clearTimeout(this.#stalling);
       this.#stalling = null;
     }
-    if (this.#sent < this.meta.last) {
+    if (this.#sent < written) {
       this.#stalling ??= setTimeout(() => this.close(), this.#stallMs);
       return;
     }
@@ -107,11 +121,18 @@ export class StreamReader {
     if (this.meta.isEnded) this.close();
   }
 
-  /** Resolves when every event was sent, or the reader is closed. */
+  /** Resolves when every written event was sent, or the reader is closed. */
   async caughtUp(): Promise<void> {
-    while (this.#isOpen && this.#sent < this.meta.last) {
+    while (this.#isOpen && this.#sent < this.#log.lastWritten(this.meta)) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
+  }
+
+  /** Ends this connection, on which the gathered events go out first; the client reconnects for the rest. */
+  closeForPolling(): void {
+    this.#log.flush();
+    this.pump();
+    this.close();
   }
 
   /** Ends this connection; the stream stays open. */

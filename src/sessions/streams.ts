@@ -9,10 +9,13 @@ import type { EventLog } from "./log/event-log.ts";
 import type { StreamMeta } from "./log/stream-meta.ts";
 import type { JsonRpcMessage } from "../protocol/json-rpc.ts";
 import { type QuestionStream, Renaming } from "./asks.ts";
+import { GroupCommit } from "./group-commit.ts";
 import { type Channel, StreamReader } from "./stream-reader.ts";
 
 export interface StreamsOptions {
   readonly log: EventLog;
+  /** Resolves when everything that the log has written is durable. */
+  readonly synced: () => Promise<void>;
   readonly stallMs: number;
   /** Called when the number of streams that have a reader may have changed. */
   readonly onReaders: (count: number) => void;
@@ -54,9 +57,11 @@ export class Streams {
   readonly #onReaders: (count: number) => void;
   readonly #onDetach: (meta: StreamMeta) => void;
   readonly #readers = new Map<StreamMeta, StreamReader>();
+  readonly #groupCommit: GroupCommit;
 
-  constructor({ log, stallMs, onReaders, onDetach }: StreamsOptions) {
+  constructor({ log, synced, stallMs, onReaders, onDetach }: StreamsOptions) {
     this.#log = log;
+    this.#groupCommit = new GroupCommit(() => this.#commit(), synced);
     this.#stallMs = stallMs;
     this.#onReaders = onReaders;
     this.#onDetach = onDetach;
@@ -133,7 +138,8 @@ export class Streams {
   }
 
   /**
-   * Appends a message and sends it to the reader, if there is one.
+   * Appends a message and sends it to the reader, if there is one. The notifications of a call that come
+   * in a burst are written in one row and sent together; nobody waits for one of them.
    *
    * @returns when the reader has room for more, or has gone; `false` when the stream's quota is
    *   used up and the message was not appended.
@@ -147,12 +153,21 @@ export class Streams {
     const { resumeToken, isFinal = false, isAnswer = isFinal } = options;
     const data = JSON.stringify(message);
     const after = meta.last;
-    const seq = this.#log.append(meta, data, { resumeToken, isFinal, isForced: isAnswer });
+    const isShared = meta.id.kind === "post" && isNotification(message);
+    const event = { resumeToken, isFinal, isForced: isAnswer, isShared };
+    const seq = this.#log.append(meta, data, event);
     if (seq === undefined) return false;
     const reader = this.#readers.get(meta);
-    reader?.pump({ after, seq, data });
+    reader?.append({ after, seq, data });
+    if (isShared) this.#groupCommit.request();
+    else reader?.pump();
     await reader?.caughtUp();
     return true;
+  }
+
+  #commit(): void {
+    this.#log.flush();
+    for (const reader of this.#readers.values()) reader.pump();
   }
 
   /** Carries the messages that belong to no request; without a standalone stream, they wait for one. */
@@ -240,4 +255,8 @@ export class Streams {
     if (isBlank) this.#log.forget(meta);
     this.#onDetach(meta);
   }
+}
+
+function isNotification(message: JsonRpcMessage): boolean {
+  return "method" in message && !("id" in message);
 }

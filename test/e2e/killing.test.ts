@@ -10,6 +10,7 @@
 import { afterAll, beforeAll, test } from "vitest";
 
 import { type KillableGateway, startKillableGateway } from "../support/killable-gateway.ts";
+import { seedsUpTo } from "../support/seeds.ts";
 import { type StreamingUpstream, startStreamingUpstream } from "../support/streaming-upstream.ts";
 import { pause } from "../support/until.ts";
 import type { Caller } from "./killing-caller.ts";
@@ -18,7 +19,7 @@ import { type Plan, plansOf, runUpOf } from "./killing-plan.ts";
 import { RawCaller } from "./killing-raw-caller.ts";
 import { SdkCaller } from "./killing-sdk-caller.ts";
 
-const SEEDS = [1, 2, 3, 4, 5];
+const SEEDS = seedsUpTo(5);
 const TEST_TIMEOUT_MS = 180_000;
 
 let upstreams: Readonly<Record<Plan["upstream"], StreamingUpstream>>;

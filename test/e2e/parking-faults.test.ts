@@ -17,13 +17,14 @@ import { inParallel } from "../support/in-parallel.ts";
 import { type KillableGateway, startKillableGateway } from "../support/killable-gateway.ts";
 import { ModernCaller } from "../support/modern-caller.ts";
 import { seeded } from "../support/seeded.ts";
+import { seedsUpTo } from "../support/seeds.ts";
 import { pause, until } from "../support/until.ts";
 import { textOf } from "./outcome.ts";
 import { type Fault, findingsOf } from "./parking-findings.ts";
 import { ParkingClient } from "./parking-client.ts";
 import { type Plan, plansOf } from "./parking-plan.ts";
 
-const SEEDS = [1, 2, 3];
+const SEEDS = seedsUpTo(3);
 const TEST_TIMEOUT_MS = 240_000;
 const MANY = 200;
 

@@ -8,7 +8,7 @@ import { Answers, type KeptAnswer } from "./kept-answers.ts";
 import { bearsMark, type Position, type StreamId, type StreamKind } from "./event-id.ts";
 import { emptyStreamMeta, type StreamMeta, keptRows } from "./stream-meta.ts";
 import { cutIntoRows } from "../../lib/cut-into-rows.ts";
-import { placeOf, type Row, rowId, EventRows, RowState } from "./event-rows.ts";
+import { eventsIn, EventRows, placeOf, type Row, rowId, RowState } from "./event-rows.ts";
 import { type LogLimits, StreamIndex } from "./stream-index.ts";
 import type { Sql } from "../../lib/sql.ts";
 
@@ -24,14 +24,17 @@ export interface LogOptions {
   readonly random: () => string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Called after each written row: it has to be deleted when its retention ends. */
+  /** Called after each appended event: it has to be deleted when its retention ends. */
   readonly onWrite?: () => void;
 }
 
 export interface LoggedEvent {
   readonly seq: number;
   readonly data: string;
-  /** The resume token that continues the server's stream after this event; opaque here. */
+  /**
+   * The resume token that continues the server's stream after this event; opaque here. Of the events that
+   * share a row, only the last has one.
+   */
   readonly resumeToken: string | undefined;
 }
 
@@ -41,6 +44,8 @@ export interface AppendOptions {
   readonly isFinal?: boolean;
   /** Appended even beyond the quota: the event is an answer, or stands for one. */
   readonly isForced?: boolean;
+  /** Written with the events that follow, by `flush` at the latest: until then, it must not be sent. */
+  readonly isShared?: boolean;
 }
 
 export type Found =
@@ -91,7 +96,7 @@ export class EventLog {
   openPost(record: string, resumeToken?: string): StreamMeta {
     const meta = this.#open("post");
     meta.first = -1; // the record has the place before the first event
-    this.#write(meta, { seq: 0, at: this.#now(), state: 0, data: record, resumeToken });
+    this.#write(meta, { seq: 0, at: this.#now(), state: 0, data: record, resumeToken }, false);
     return meta;
   }
 
@@ -109,7 +114,7 @@ export class EventLog {
 
   /** @returns the place of the event; `undefined` when a live stream has used up its quota. */
   append(meta: StreamMeta, data: string, options: AppendOptions = {}): number | undefined {
-    const { resumeToken, isFinal = false, isForced = false } = options;
+    const { resumeToken, isFinal = false, isForced = false, isShared = false } = options;
     const parts = cutIntoRows(data);
     const tokenChars = parts.length * ((resumeToken ?? meta.resumeToken)?.length ?? 0);
     const hasRoom = this.#index.makeRoomForEvent(meta, parts.length, data.length + tokenChars);
@@ -118,10 +123,21 @@ export class EventLog {
     for (const [index, part] of parts.entries()) {
       const isWhole = index === parts.length - 1;
       const state = !isWhole ? RowState.Part : isFinal ? RowState.Final : 0;
-      this.#write(meta, { seq: meta.last + 1, at, state, data: part, resumeToken });
+      const row = { seq: meta.last + 1, at, state, data: part, resumeToken };
+      this.#write(meta, row, isShared && parts.length === 1);
     }
     meta.isEnded ||= isFinal;
     return meta.last;
+  }
+
+  /** Writes the events that share rows. */
+  flush(): void {
+    this.#rows.flush();
+  }
+
+  /** The place of the last event that is written: it may be sent. */
+  lastWritten({ id, last }: StreamMeta): number {
+    return last - this.#rows.unwritten(id.number);
   }
 
   /**
@@ -143,6 +159,7 @@ export class EventLog {
         at,
         chars,
         state: RowState.Expired,
+        events: 1,
         data: "",
         resumeToken,
       });
@@ -166,7 +183,7 @@ export class EventLog {
     meta.isEnded = true;
     meta.newestAt = this.#now();
     if (keptRows(meta) > 0 && this.#index.has(meta))
-      this.#rows.setState(meta.id.number, meta.last, RowState.Final);
+      this.#rows.markFinal(meta.id.number, meta.last);
   }
 
   /**
@@ -177,14 +194,20 @@ export class EventLog {
   read(meta: StreamMeta, after: number, maxChars: number): LoggedEvent[] {
     const events: LoggedEvent[] = [];
     let chars = 0;
-    let data = "";
+    let begun = "";
     for (const row of this.#rows.range(meta.id.number, Math.max(after, 0) + 1, meta.last)) {
-      data += row.data;
-      if ((row.state & (RowState.Part | RowState.Expired)) !== 0) continue;
-      events.push({ seq: row.seq, data, resumeToken: row.resumeToken });
-      chars += data.length;
+      if ((row.state & (RowState.Part | RowState.Expired)) !== 0) {
+        begun += row.data;
+        continue;
+      }
+      for (const { seq, data } of eventsIn(row)) {
+        if (seq <= after) continue;
+        const resumeToken = seq === row.seq ? row.resumeToken : undefined;
+        events.push({ seq, data: begun + data, resumeToken });
+        chars += begun.length + data.length;
+        begun = "";
+      }
       if (chars >= maxChars) break;
-      data = "";
     }
     return events;
   }
@@ -296,7 +319,11 @@ export class EventLog {
     return this.#index.add(emptyStreamMeta(id, 0, this.#now()));
   }
 
-  #write(meta: StreamMeta, row: Pick<Row, "seq" | "at" | "state" | "data" | "resumeToken">): void {
+  #write(
+    meta: StreamMeta,
+    row: Pick<Row, "seq" | "at" | "state" | "data" | "resumeToken">,
+    isShared: boolean,
+  ): void {
     if (keptRows(meta) === 0 || row.seq === 0) meta.oldestAt = row.at;
     meta.last = row.seq;
     meta.newestAt = row.at;
@@ -304,7 +331,8 @@ export class EventLog {
     meta.chars += row.data.length + (meta.resumeToken?.length ?? 0);
     if (!this.#index.has(meta)) return;
     // The newest row of a stream always has its resume token, so that one read finds it.
-    this.#rows.insert({ ...meta.id, ...row, chars: meta.chars, resumeToken: meta.resumeToken });
+    const { chars, resumeToken } = meta;
+    this.#rows.add({ ...meta.id, ...row, events: 1, chars, resumeToken }, isShared);
     this.#onWrite?.();
   }
 }

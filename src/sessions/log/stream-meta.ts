@@ -59,7 +59,7 @@ export function streamMetaOf(first: RowEnd, last: RowEnd): StreamMeta {
   const isPlaceholder = (first.state & RowState.Expired) !== 0;
   return {
     ...emptyStreamMeta({ kind, number, nonce }, last.seq, last.at),
-    first: isPlaceholder ? first.seq : first.seq - 1,
+    first: isPlaceholder ? first.seq : first.seq - first.events,
     inherited: last.seq,
     chars: last.chars,
     trimmedChars: isPlaceholder ? first.chars : first.chars - first.size,

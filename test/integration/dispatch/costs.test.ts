@@ -6,14 +6,26 @@ import { env } from "cloudflare:workers";
 import { describe, test } from "vitest";
 
 import { NO_COSTS, readCosts } from "../../../src/observability/costs.ts";
+import type { Reaction } from "../../support/scripted-upstream-script.ts";
 import { initializeMessage, modernCall, post, Session } from "../client.ts";
 import { EventReader, messagesOf, responseIn } from "../event-reader.ts";
 import { costsOf } from "../costs-of.ts";
 import { answersToBring, loggedIn, sseSessionId } from "../session-object.ts";
 import { SseSession } from "../sse-client.ts";
-import { ANSWER, event, LOG, progress, streamOf, Upstream } from "../upstream.ts";
+import { ANSWER, event, LOG, progress, STREAMED, streamOf, Upstream } from "../upstream.ts";
 
 const TOKEN = { _meta: { progressToken: "p" } } as const;
+
+/** Answers with a stream of events, of which each but the first waits for a gate. */
+function oneByOne(...[a = "", b = "", c = ""]: readonly string[]): Reaction {
+  const [first, second, third] = [event(progress(1)), event(LOG), event(progress(2))];
+  return streamOf(first, { gate: a }, second, { gate: b }, third, { gate: c }, event(ANSWER));
+}
+
+/** A quarter of a hundred events, in one piece. */
+function burst(n: number): string {
+  return Array.from({ length: 25 }, (_, i) => event(progress(n * 25 + i))).join("");
+}
 
 /** Has the gateway ask for its keys now, which an isolate does every few minutes for all requests. */
 async function knowKeys(upstream: Upstream): Promise<void> {
@@ -100,26 +112,49 @@ describe("a call in a session", () => {
     expect(await costsOf(call)).toEqual({ ...NO_COSTS, objectRequests: 10, outgoingRequests: 10 });
   });
 
-  test("that streams: one request of the object, and one row for each event", async ({
+  test("that streams: one request of the object, and one row for each event that comes alone", async ({
     expect,
   }) => {
-    const reaction = streamOf(event(progress(1)), event(LOG), event(progress(2)), event(ANSWER));
+    const gates = ["a", "b", "c", "d", "e", "f"];
     const upstream = await Upstream.take({
       server: "legacy",
-      reactions: { "tools/call": [reaction, reaction, reaction] },
+      reactions: { "tools/call": [STREAMED, oneByOne(...gates), oneByOne(...gates.slice(3))] },
     });
     const session = await Session.inUse(upstream.mcp);
     await messagesOf(await session.callTool("work", TOKEN)); // makes the table, and sets the alarm
     await knowKeys(upstream);
     const before = await loggedIn(session);
     const costs = await costsOf(async () => {
-      for (let n = 0; n < 2; n++) {
-        expect(await messagesOf(await session.callTool("work", TOKEN))).toHaveLength(4);
+      for (const own of [gates.slice(0, 3), gates.slice(3)]) {
+        const stream = new EventReader(await session.callTool("work", TOKEN));
+        for (const gate of own) {
+          await stream.message();
+          await upstream.open(gate);
+        }
+        expect(await stream.message()).toHaveProperty("result");
+        await stream.rest();
       }
     });
     // What opens the stream, three events, and the answer; twice.
     expect(costs).toEqual({ ...NO_COSTS, objectRequests: 2, outgoingRequests: 2, rowsWritten: 10 });
     expect((await loggedIn(session)) - before).toBe(10);
+  });
+
+  test("that streams a hundred events in bursts: fewer rows than events", async ({ expect }) => {
+    const bursts = streamOf(burst(0), burst(1), burst(2), burst(3), event(ANSWER));
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: { "tools/call": [STREAMED, bursts] },
+    });
+    const session = await Session.inUse(upstream.mcp);
+    await messagesOf(await session.callTool("work", TOKEN)); // makes the table, and sets the alarm
+    await knowKeys(upstream);
+    const costs = await costsOf(async () => {
+      expect(await messagesOf(await session.callTool("work", TOKEN))).toHaveLength(101);
+    });
+    expect(costs).toMatchObject({ objectRequests: 1, outgoingRequests: 1, rowsRead: 0 });
+    // What opens the stream, at most two for each burst, and the answer.
+    expect(costs.rowsWritten).toBeLessThanOrEqual(10);
   });
 
   test("that asks: one request of the object and two rows for each answer", async ({ expect }) => {

@@ -43,14 +43,17 @@ function named<T>(
 
 function steps(texts: fc.Arbitrary<string>): fc.Arbitrary<Step[]> {
   const index = fc.nat({ max: 9 });
-  const append = fc.tuple(index, texts, fc.nat({ max: 4 }));
+  const append = fc.tuple(index, texts, fc.nat({ max: 5 }));
   const step = fc.oneof(
     { weight: 3, arbitrary: named("open a POST's", fc.constant(0), (m) => m.open("post")) },
     { weight: 2, arbitrary: named("open a GET's", fc.constant(0), (m) => m.open("standalone")) },
     {
       weight: 12,
-      arbitrary: named("append", append, (m, [i, text, last]) => m.append(i, text, last === 0)),
+      arbitrary: named("append", append, (m, [i, text, kind]) =>
+        m.append(i, text, kind === 0, kind <= 3),
+      ),
     },
+    { weight: 2, arbitrary: named("flush", fc.constant(0), (m) => m.flush()) },
     { weight: 2, arbitrary: named("wait", texts, (m, text) => m.wait(text)) },
     { weight: 1, arbitrary: named("end", index, (m, i) => m.end(i)) },
     { weight: 2, arbitrary: named("connect", index, (m, i) => m.setInUse(i, true)) },

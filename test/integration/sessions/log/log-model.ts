@@ -74,13 +74,17 @@ export class LogModel {
     if (moved.length !== stream.events.length) throw new Error("More was moved than had waited");
   }
 
-  append(index: number, text: string, isFinal: boolean): void {
+  /** @param isShared events of a POST are written together, by `flush` at the latest. */
+  append(index: number, text: string, isFinal: boolean, isShared: boolean): void {
     const stream = this.#pick(index);
     const meta = stream && this.#headOf(stream);
     if (stream === undefined || meta === undefined || stream.endedAt !== undefined) return;
     const isPost = stream.id.kind === "post";
     const data = `${++this.#count}:${text}`;
-    const seq = this.#log.append(meta, data, { isFinal: isFinal && isPost });
+    const seq = this.#log.append(meta, data, {
+      isFinal: isFinal && isPost,
+      isShared: isShared && isPost,
+    });
     if (seq === undefined) {
       if (!isPost || !this.#hasPressure) throw new Error("Refused, though there is room");
       return;
@@ -112,8 +116,17 @@ export class LogModel {
     stream.isInUse = isInUse;
   }
 
-  /** The holder's memory goes; its sockets stay. */
+  flush(): void {
+    this.#log.flush();
+  }
+
+  /** The holder's memory goes, with what was not written and so not seen; its sockets stay. */
   evict(): void {
+    for (const stream of this.streams) {
+      const meta = this.#headOf(stream);
+      const written = meta === undefined ? Infinity : this.#log.lastWritten(meta);
+      while ((stream.events.at(-1)?.seq ?? 0) > written) stream.events.pop();
+    }
     this.#log = this.#create();
     for (const stream of this.streams) {
       // A stream that is over has been closed for its reader.
