@@ -48,7 +48,7 @@ type Ways = Readonly<Partial<Record<AccountEvent, AccountLife>>>;
 const ANY = { moved: "moved", expired: "ended", denied: "ended" } as const;
 const USED = { ...ANY, sent: "renewing", refused: "refused" } as const;
 
-export const TRANSITIONS: Readonly<Record<AccountLife, Ways>> = {
+const TRANSITIONS: Readonly<Record<AccountLife, Ways>> = {
   connected: USED,
   renewing: {
     ...ANY,

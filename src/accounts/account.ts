@@ -11,7 +11,7 @@ import type { ClientAuthMethod, RegistrationWay } from "./settings.ts";
 import type { Trouble } from "./trouble.ts";
 
 /** How the gateway is known to the authorization server that the account is from. */
-export interface AccountClient {
+interface AccountClient {
   readonly id: string;
   readonly way: RegistrationWay;
   readonly method: ClientAuthMethod;

@@ -31,11 +31,6 @@ export interface ConnectContext {
   readonly auth: AuthContext | undefined;
 }
 
-/** The operator's name for a server, as people read it. */
-export function labelOf({ slug, auth }: AccountServer): string {
-  return wordsOf(auth).label ?? slug;
-}
-
 /** The operator's words for people. */
 export function wordsOf(auth: AccountServer["auth"]): {
   readonly label?: string;

@@ -1,8 +1,9 @@
 /** The models of the pages about accounts: what a vault says, in the words of the pages. */
 
 import { callbackUrl } from "../accounts/addresses.ts";
+import { labelOf } from "../accounts/settings.ts";
 import type { AccountSummary, ConnectProblem } from "../accounts/vault.ts";
-import { hostOf, isShared, labelOf, wordsOf } from "./account-context.ts";
+import { hostOf, isShared, wordsOf } from "./account-context.ts";
 import type { AccountVisit } from "./account-visit.ts";
 import { troubleWords } from "./trouble-words.ts";
 import type { ShownAccount } from "./view/account-parts.ts";

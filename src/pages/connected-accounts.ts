@@ -4,17 +4,11 @@
  */
 
 import { callbackUrl } from "../accounts/addresses.ts";
-import { isSignInWay } from "../accounts/settings.ts";
+import { isSignInWay, labelOf } from "../accounts/settings.ts";
 import type { AccountSummary } from "../accounts/vault.ts";
 import type { User } from "../auth/store/users.ts";
 import { mapLimited } from "../lib/map-limited.ts";
-import {
-  type AccountServer,
-  hostOf,
-  isShared,
-  labelOf,
-  type SiteContext,
-} from "./account-context.ts";
+import { type AccountServer, hostOf, isShared, type SiteContext } from "./account-context.ts";
 import { shownAccount } from "./account-models.ts";
 import type { AccountServerRow, OwnAccountRow } from "./view/accounts-view.ts";
 import { personLabel } from "./words.ts";

@@ -72,9 +72,10 @@ export function isOtherEra(error: unknown): boolean {
   return error instanceof UpstreamError && error.failure === "other-era";
 }
 
-/** @returns what the account needs for which a call has failed; `undefined` for any other reply. */
+/** @returns what an account needs before the request can run, where that is why it did not. */
 export function accountNeedOf(reply: Reply): AccountNeed | undefined {
-  return ownData(reply).account as AccountNeed | undefined; // no server can write it
+  // The gateway's own, and so of this shape: no server can write it (`own-error.ts`).
+  return ownData(reply).account as AccountNeed | undefined;
 }
 
 /** The one place where an upstream's failure becomes an error reply for the client. */

@@ -20,8 +20,9 @@ export function parseAuthorizationResponse(query: string): AuthorizationResponse
   const read: Partial<Record<(typeof NAMES)[number], string>> = {};
   for (const name of NAMES) {
     const [value, ...more] = parameters.getAll(name);
-    // An empty `iss` is none of ours either, and must not count as absent.
-    if (more.length > 0 || value === "" || (value?.length ?? 0) > MAX_LENGTH) return undefined;
+    if (more.length > 0 || (value?.length ?? 0) > MAX_LENGTH) return undefined;
+    // An empty `iss` stays: it is nobody's, and must not count as absent.
+    if (value === "" && name !== "iss") return undefined;
     if (value !== undefined) read[name] = value;
   }
   const { state, ...others } = read;
@@ -42,14 +43,14 @@ export type AuthorizationOutcome =
  * Compares the issuer before anything else is used, by byte (2026-07-28, Authorization Response
  * Validation): an answer that another authorization server may have sent tells nothing, not even its error.
  *
- * @param issuer as it was recorded when the browser was sent away.
+ * @param issuer as it was recorded when the browser was sent away; absent where nobody has said who it is.
  * @param sendsIss `authorization_response_iss_parameter_supported`.
  */
 export function judgeAuthorizationResponse(
   { code, error, iss }: AuthorizationResponse,
-  { issuer, sendsIss }: { readonly issuer: string; readonly sendsIss: boolean },
+  { issuer, sendsIss }: { readonly issuer: string | undefined; readonly sendsIss: boolean },
 ): AuthorizationOutcome {
-  const isFromIssuer = iss === undefined ? !sendsIss : iss === issuer;
+  const isFromIssuer = iss === undefined ? !sendsIss : iss !== "" && iss === (issuer ?? iss);
   if (!isFromIssuer) return { kind: "failed", trouble: "iss-mismatch" };
   if (error === undefined && code !== undefined) return { kind: "code", code };
   switch (error) {

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../protocol/json-rpc.ts";
 import { parseScope } from "../scopes.ts";
 import type { EndpointAnswer, EndpointOutcome } from "./send-request.ts";
 
-export interface TokenSet {
+interface TokenSet {
   readonly accessToken: string;
   readonly refreshToken?: string;
   /** From when the request was sent. Without it, a token is used until it is refused. */

@@ -55,7 +55,7 @@ export type Discovery =
       readonly issuers?: readonly string[];
     };
 
-export type DiscoveryTrouble = ResourceTrouble | MetadataTrouble | "not-pinned";
+type DiscoveryTrouble = ResourceTrouble | MetadataTrouble | "not-pinned";
 
 /** @returns what was found, or the first reason why nothing was. Stores nothing, and throws nothing. */
 export async function discover(

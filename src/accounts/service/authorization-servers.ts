@@ -38,7 +38,7 @@ import type { RenewalAnswer } from "./token-renewal.ts";
 import type { AccountSecrets } from "./vault-seal.ts";
 
 /** Registrations are kept for each issuer, for everybody. */
-export interface RegistrationsOf {
+interface RegistrationsOf {
   register(request: RegistrationRequest): Promise<RegistrationResult>;
   forget(redirectUri: string, clientId: string): Promise<void>;
 }

@@ -20,7 +20,7 @@ export interface AccountServer {
 }
 
 /** The gateway as a client of an authorization server. */
-export interface RegisteredClient {
+interface RegisteredClient {
   readonly client: AccountIssuer["client"];
   readonly secret?: string | undefined;
 }

@@ -9,6 +9,11 @@ import { handleKeyring } from "../../lib/handle-keyring.ts";
 import { seal, unseal } from "../../lib/seal.ts";
 import { callbackUrl } from "../addresses.ts";
 import { type Account, type AccountIssuer, timesOf } from "../account.ts";
+import {
+  type AuthorizationResponse,
+  judgeAuthorizationResponse,
+  parseAuthorizationResponse,
+} from "../client/authorization-response.ts";
 import { scopesToRequest } from "../scopes.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import type { OAuthSettings } from "../settings.ts";
@@ -24,7 +29,6 @@ import type {
 } from "../vault.ts";
 import { problem, summaryOf } from "./account-summary.ts";
 import type { AccountServer, Authorization } from "./authorization.ts";
-import { type CallbackQuery, judgeCallback, readCallback } from "./callback.ts";
 import { newAccountId } from "./credential-header.ts";
 import type { ConnectLinks } from "./links.ts";
 import type { FreshTokens } from "./token-renewal.ts";
@@ -137,7 +141,7 @@ export class Connecting {
 
   async finish(server: AccountServer, request: FinishRequest): Promise<FinishOutcome> {
     const { slug, person, cookies } = request;
-    const query = readCallback(request.query);
+    const query = parseAuthorizationResponse(request.query);
     if (query === undefined || !HANDLE.test(query.state)) return { kind: "unknown" };
     const id = await hashOf(query.state);
     const cookie = cookies[cookieName(id)];
@@ -193,7 +197,7 @@ export class Connecting {
 
   async #exchange(
     server: AccountServer,
-    query: CallbackQuery,
+    query: AuthorizationResponse,
     sealed: string,
     { slug, person }: FinishRequest,
   ): Promise<FinishOutcome> {
@@ -206,8 +210,9 @@ export class Connecting {
     if (content === undefined || content.endpoint !== server.target.endpoint.href) {
       return { kind: "unknown" };
     }
-    const verdict = judgeCallback(query, content);
-    if (verdict.kind === "refused") return failed(verdict.code);
+    const { expectedIssuer: issuer, namesItself: sendsIss } = content;
+    const verdict = judgeAuthorizationResponse(query, { issuer, sendsIss });
+    if (verdict.kind === "failed") return failed(verdict.trouble);
     const answer = await this.#options.authorization.exchange(server, {
       ...content,
       code: verdict.code,

@@ -46,9 +46,9 @@ export interface VaultOptions {
   readonly now: () => number;
 }
 
-export type VaultEvent = "connect" | "connect_failed" | "refresh_failed" | "disconnect" | "moved";
+type VaultEvent = "connect" | "connect_failed" | "refresh_failed" | "disconnect" | "moved";
 
-export interface VaultEventDetail {
+interface VaultEventDetail {
   readonly person?: string;
   readonly reason?: string;
 }

@@ -9,7 +9,6 @@
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { errorReply, isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
-import { ownData } from "../../protocol/own-error.ts";
 import { eraOf } from "../../protocol/revisions.ts";
 import type { AccountNeed } from "../../upstream/credentials.ts";
 
@@ -26,12 +25,6 @@ export interface NeedAnswer {
   readonly now: number;
 }
 
-/** @returns what an account needs before the request can run, where that is why it did not. */
-export function needIn(reply: Reply): AccountNeed | undefined {
-  // The gateway's own, and so of this shape (`own-error.ts`).
-  return ownData(reply).account as AccountNeed | undefined;
-}
-
 /** The key of the one input request. */
 export const CONNECT_INPUT = "connect";
 
@@ -45,12 +38,12 @@ export function connectInput(answer: NeedAnswer): JsonObject {
 }
 
 /** True when a person can repair it in the browser. */
-export function isRepairable({ need }: AccountNeed): boolean {
+function isRepairable({ need }: AccountNeed): boolean {
   return need === "connect" || need === "scope";
 }
 
 /** True when the client opens pages for its person (2025-11-25 and 2026-07-28, elicitation, URL mode). */
-export function opensPages({ capabilities }: ClientKind): boolean {
+function opensPages({ capabilities }: ClientKind): boolean {
   const { elicitation } = capabilities;
   return isObject(elicitation) && isObject(elicitation["url"]);
 }
@@ -75,7 +68,7 @@ export function refusal(answer: NeedAnswer): Reply {
 }
 
 /** The requests by which a person or a model wants something of one server. */
-export const ASKING: ReadonlySet<string> = new Set([
+const ASKING: ReadonlySet<string> = new Set([
   "tools/call",
   "prompts/get",
   "resources/read",

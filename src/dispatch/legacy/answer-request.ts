@@ -14,7 +14,8 @@ import { serverResumeToken } from "../../relay/server-resume-token.ts";
 import { connectUrl } from "../../accounts/addresses.ts";
 import { labelOf } from "../../accounts/settings.ts";
 import type { AccountNeed } from "../../upstream/credentials.ts";
-import { needIn, refusal } from "../accounts/connect-answer.ts";
+import { accountNeedOf } from "../../upstream/upstream-error.ts";
+import { refusal } from "../accounts/connect-answer.ts";
 import { answerConnectTool } from "../accounts/connect-tool.ts";
 import { guarded } from "../guard/guarded.ts";
 import { logged, loggedForAll } from "../guard/logged.ts";
@@ -103,7 +104,7 @@ async function callServer(
     if (call.method === "tools/call") await subscriptions.called(server);
     return servers.at(server).request(call, peer, signal);
   });
-  const need = needIn(reply);
+  const need = accountNeedOf(reply);
   if (need !== undefined) return answerNeed(context, server, call, need);
   return isMerged ? attributedReply(reply, slug) : reply;
 }

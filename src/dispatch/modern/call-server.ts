@@ -8,7 +8,7 @@ import { attributedAt, attributedInputRequests } from "../../endpoint/attributio
 import { guarded } from "../guard/guarded.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { answerConnectTool } from "../accounts/connect-tool.ts";
-import { needIn } from "../accounts/connect-answer.ts";
+import { accountNeedOf } from "../../upstream/upstream-error.ts";
 import { askForAccount, awaitAccount } from "./connect-round.ts";
 import { giveTask, withoutTaskNotices } from "./client-task.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
@@ -43,7 +43,7 @@ export async function callWith(
   const connected = await answerConnectTool(context, server, requestContext.client, own);
   if (connected !== undefined) return connected;
   const reply = await relayTo(requestContext, server, own);
-  const need = needIn(reply);
+  const need = accountNeedOf(reply);
   if (need !== undefined) return askForAccount(requestContext, server, own, need);
   if ("error" in reply) return reply;
   const { resultType } = reply.result;

@@ -62,7 +62,7 @@ export interface VendorClient {
   readonly jwk?: Json;
 }
 
-export interface ServerScript {
+interface ServerScript {
   /** What `S` is as an MCP server: of both eras, with a tool `whoami` and one named by the account. */
   readonly mcp?: Script;
   /** The `WWW-Authenticate` fields of a 401. */
@@ -83,7 +83,7 @@ export interface ServerScript {
   readonly resourceMetadataAt?: readonly string[];
 }
 
-export interface AuthorityScript {
+interface AuthorityScript {
   /** The path of the issuer; none, if not said. */
   readonly issuerPath?: string;
   /** The places of section 3.1 of RFC 8414 and of OpenID Connect Discovery where its metadata is. */

@@ -80,7 +80,7 @@ describe("the authorization response", () => {
     "code=a&code=b&state=s",
     "code=a&state=s&state=s",
     "code=a&state=s&iss=i&iss=i",
-    "code=a&state=s&iss=",
+    "code=&state=s",
     "code=a",
   ])("U29 is none of ours: %s", (query, { expect }) =>
     expect(parseAuthorizationResponse(query)).toBeUndefined(),
@@ -94,6 +94,7 @@ describe("the authorization response", () => {
     [false, undefined, "code"],
     [false, `${ISSUER}/`, "iss-mismatch"],
     [true, "https://b.example", "iss-mismatch"],
+    [false, "", "iss-mismatch"],
   ] as const)(
     "U7 U29 with the flag %s and iss %s is %s",
     ([sendsIss, iss, expected], { expect }) => {
@@ -102,6 +103,18 @@ describe("the authorization response", () => {
       expect(outcome.kind === "code" ? "code" : outcome.trouble).toBe(expected);
     },
   );
+
+  test("U29 is anybody's where nobody has said who the issuer is, but must name one that it promised", ({
+    expect,
+  }) => {
+    const judged = (sendsIss: boolean, iss?: string) =>
+      judgeAuthorizationResponse(
+        { state: "s", code: "c", ...(iss !== undefined && { iss }) },
+        { issuer: undefined, sendsIss },
+      ).kind;
+    expect([judged(false), judged(true, ISSUER)]).toEqual(["code", "code"]);
+    expect([judged(true), judged(false, "")]).toEqual(["failed", "failed"]);
+  });
 
   test("U30 tells of an error only when it is from the issuer", ({ expect }) => {
     const response = { state: "s", error: "access_denied" };

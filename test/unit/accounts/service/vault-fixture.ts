@@ -14,11 +14,11 @@ import type { BeginOutcome } from "../../../../src/accounts/vault.ts";
 import type { SqlFixture } from "../../lib/sql-fixture.ts";
 
 export const OAUTH: OAuthSettings = { legacy: false, catalog: "user" };
-export const ISSUER = "https://issuer.example";
-export const PERSON = "u_alice";
+const ISSUER = "https://issuer.example";
+const PERSON = "u_alice";
 const ENDPOINT = new URL("https://server.example/mcp");
 
-export type Tokens = Extract<RenewalAnswer, { kind: "tokens" }>["tokens"];
+type Tokens = Extract<RenewalAnswer, { kind: "tokens" }>["tokens"];
 
 export interface Played {
   /** Called for each request with a refresh token. */
@@ -31,7 +31,7 @@ export interface Played {
   audit: string[];
 }
 
-export function authorizationOf(played: Played): Authorization {
+function authorizationOf(played: Played): Authorization {
   const metadata = {
     issuer: ISSUER,
     authorization_endpoint: `${ISSUER}/authorize`,
