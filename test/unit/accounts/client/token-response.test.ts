@@ -104,17 +104,19 @@ describe("the authorization response", () => {
     },
   );
 
-  test("U29 is anybody's where nobody has said who the issuer is, but must name one that it promised", ({
-    expect,
-  }) => {
-    const judged = (sendsIss: boolean, iss?: string) =>
-      judgeAuthorizationResponse(
-        { state: "s", code: "c", ...(iss !== undefined && { iss }) },
-        { issuer: undefined, sendsIss },
-      ).kind;
-    expect([judged(false), judged(true, ISSUER)]).toEqual(["code", "code"]);
-    expect([judged(true), judged(false, "")]).toEqual(["failed", "failed"]);
-  });
+  test.for([
+    [false, undefined, "code"],
+    [true, ISSUER, "code"],
+    [true, undefined, "failed"],
+    [false, "", "failed"],
+  ] as const)(
+    "U29 where nobody has said who the issuer is, with the flag %s and iss %s is %s",
+    ([sendsIss, iss, expected], { expect }) => {
+      const response = { state: "s", code: "c", ...(iss !== undefined && { iss }) };
+      const outcome = judgeAuthorizationResponse(response, { issuer: undefined, sendsIss });
+      expect(outcome.kind).toBe(expected);
+    },
+  );
 
   test("U30 tells of an error only when it is from the issuer", ({ expect }) => {
     const response = { state: "s", error: "access_denied" };
