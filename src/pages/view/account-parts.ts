@@ -46,9 +46,14 @@ export function accountFacts(account: ShownAccount, now: number): readonly Fact[
     ...fact("Allows", granted.length > 0 && exactText(granted.join(" "))),
     ["Connected", when(account.connectedAt, now)],
     ...fact("Connected by", connectedBy && foreign(connectedBy, "somebody")),
-    lastUse(account.usedAt, now),
+    lastUse(lastUsedAt(account), now),
     ...fact("Problem", trouble),
   ];
+}
+
+/** The use is known to the hour, which may have begun before the account was connected. */
+function lastUsedAt({ usedAt, connectedAt }: ShownAccount): number | undefined {
+  return usedAt === undefined ? undefined : Math.max(usedAt, connectedAt);
 }
 
 function fact(label: string, value: Html | string | false | undefined): readonly Fact[] {
