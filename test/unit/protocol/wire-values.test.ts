@@ -73,6 +73,7 @@ test("error codes and the status that carries them", ({ expect }) => {
     HeaderMismatch: -32020,
     MissingRequiredClientCapability: -32021,
     UnsupportedProtocolVersion: -32022,
+    UrlElicitationRequired: -32042,
   });
   const statuses = Object.values(ErrorCode).map((code) => [code, modernHttpStatus(code)]);
   expect(Object.fromEntries(statuses)).toEqual({
@@ -87,6 +88,7 @@ test("error codes and the status that carries them", ({ expect }) => {
     [-32020]: 400,
     [-32021]: 400,
     [-32022]: 400,
+    [-32042]: 200,
   });
   // The numbers of the drafts prove nothing: -32001 is an SDK's "Session not found".
   const proofs = [-32019, -32020, -32021, -32022, -32023, -32001, -32003, -32004];

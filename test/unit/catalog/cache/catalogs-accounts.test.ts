@@ -43,10 +43,13 @@ describe("the catalog of a server with accounts", () => {
     expect(await names()).toEqual(["first"]);
   });
 
-  test("U58 is nothing without an account, and no feed is asked", async ({ expect }) => {
+  test("U58 is one tool without an account, and no feed is asked", async ({ expect }) => {
     const { credentials, current, feeds } = world("none");
     credentials.account = () => Promise.resolve(undefined);
-    expect(await current()).toMatchObject({ catalog: undefined, trouble: { reason: "account" } });
+    expect(await current()).toMatchObject({
+      catalog: { lists: { tools: [{ name: "connect" }], prompts: [], resources: [] } },
+      trouble: undefined,
+    });
     for (const key of ["none", "none a1 person p1"]) expect(feeds.of(key).asked).toEqual([]);
   });
 });
