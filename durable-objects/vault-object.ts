@@ -22,6 +22,7 @@ import type {
   FinishOutcome,
   FinishRequest,
   LackingRequest,
+  SealedAnew,
 } from "../src/accounts/vault.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { count } from "../src/observability/costs.ts";
@@ -96,6 +97,10 @@ export class VaultObject extends DurableObject<Env> {
     return this.#vault().disconnectAll();
   }
 
+  sealAnew(): Promise<SealedAnew> {
+    return this.#vault().sealAnew();
+  }
+
   /** Of the object of an issuer. */
   async register(request: RegistrationRequest): Promise<RegistrationResult> {
     const failed = { kind: "failed", trouble: "registration-failed" } as const;
@@ -104,6 +109,10 @@ export class VaultObject extends DurableObject<Env> {
 
   async forget(redirectUri: string, clientId: string): Promise<void> {
     await this.#registrations?.forget(redirectUri, clientId);
+  }
+
+  async sealRegistrations(): Promise<number> {
+    return (await this.#registrations?.sealAnew()) ?? 0;
   }
 
   override async alarm(): Promise<void> {

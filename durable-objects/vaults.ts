@@ -7,7 +7,11 @@ import { called } from "./ports.ts";
 
 /** Only for people who are signed in: each has an object. */
 export function vaultsIn({ VAULTS }: Pick<Env, "VAULTS">): Vaults {
-  return { of: (owner) => called(VAULTS.getByName(vaultName(owner))) };
+  return {
+    of: (owner) => called(VAULTS.getByName(vaultName(owner))),
+    sealRegistrations: async (issuer) =>
+      (await issuerObject({ VAULTS }, issuer)).sealRegistrations(),
+  };
 }
 
 /** A person's vault, and the shared one. */

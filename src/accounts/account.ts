@@ -259,3 +259,8 @@ function after(account: Account, event: AccountEvent, change: Partial<Account>):
   const life = next(account.life, event);
   return life === undefined ? account : { ...account, ...change, life };
 }
+
+/** True when requests go through with it now. */
+export function isWorking({ life }: Account): boolean {
+  return life === "connected" || life === "renewing";
+}

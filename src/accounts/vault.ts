@@ -15,6 +15,8 @@ export type VaultOwner =
 export interface Vaults {
   /** @returns the vault, for one call. */
   of(owner: VaultOwner): Vault;
+  /** `Vault.sealAnew` of what the gateway is registered as at an issuer. @returns how many it were. */
+  sealRegistrations(issuer: string): Promise<number>;
 }
 
 export interface Vault {
@@ -40,6 +42,15 @@ export interface Vault {
   disconnect(slug: string): Promise<"disconnected" | "none">;
   /** Ends all of them: the person was disabled, or all access was revoked. */
   disconnectAll(): Promise<void>;
+  /** Seals with the first key of the gateway's what another one has sealed. */
+  sealAnew(): Promise<SealedAnew>;
+}
+
+export interface SealedAnew {
+  /** How many it were. */
+  readonly accounts: number;
+  /** At which the gateway has registered itself for one of the accounts. */
+  readonly issuers: readonly string[];
 }
 
 export interface CredentialRequest {

@@ -47,6 +47,8 @@ export const AUDIT_EVENTS = {
   account_moved: { meaning: "A server has moved to another authorization server", isDenial: true },
   account_disconnected: { meaning: "An account at a server was disconnected" },
 
+  accounts_sealed: { meaning: "Sealed all accounts at servers anew" },
+
   user_disabled: { meaning: "Was disabled by an administrator", isDenial: true },
   user_enabled: { meaning: "Was enabled by an administrator" },
   client_deleted: { meaning: "Deleted an application for everybody" },

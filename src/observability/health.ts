@@ -16,6 +16,8 @@ export interface ServerHealth {
   readonly state: HealthState;
   /** The cause of a failure, in a sentence that quotes no text of the server. */
   readonly trouble?: { readonly reason: string; readonly message: string; readonly since: number };
+  /** Why nothing of this is known of the server as a whole, where that is as it should be. */
+  readonly note?: string;
   /** When its catalog was last read, in milliseconds since 1970. */
   readonly seenAt?: number;
   /** The number of items of each kind in the newest catalog. */

@@ -57,10 +57,14 @@ export function visited(show: (visit: AccountVisit) => Promise<Response>): Accou
   };
 }
 
-/** Wraps the action of a form of such a page. */
-export function submittedFor(
-  act: (submission: AccountSubmission) => Promise<Response>,
-): AccountHandler {
+/** A form of a page of ours, which its visitor has sent. */
+export interface VisitorForm extends Pick<AccountVisit, "context" | "request" | "visitor"> {
+  readonly slug: string;
+  readonly form: URLSearchParams;
+}
+
+/** Wraps the action of a form, whether or not the server is configured. */
+export function submittedBy(act: (submission: VisitorForm) => Promise<Response>): AccountHandler {
   return async (context, request, slug) => {
     if (isForeign(request, context.origin)) return foreignForm(context);
     const visitor = await visitorOf(context, request);
@@ -71,6 +75,15 @@ export function submittedFor(
       await auditedAs(context, request, visitor, "denied", { reason: "form token" });
       return foreignForm(context);
     }
+    return act({ context, request, visitor, slug, form });
+  };
+}
+
+/** Wraps the action of a form of such a page. */
+export function submittedFor(
+  act: (submission: AccountSubmission) => Promise<Response>,
+): AccountHandler {
+  return submittedBy(async ({ context, request, visitor, slug, form }) => {
     const server = connectable(context, slug);
     if (server === undefined) return notFound(context);
     const ask = askIn(form);
@@ -82,7 +95,7 @@ export function submittedFor(
       if (!visitor.isFresh) return seeOther(signInPath(connectPath(slug, ask), true), context);
     }
     return act({ ...visitOf({ context, request, server, visitor, ask }), form });
-  };
+  });
 }
 
 /** @returns a server at which a person connects an account; the gateway's own needs nobody. */

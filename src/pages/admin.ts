@@ -27,6 +27,7 @@ import {
   type Submission,
 } from "./page-guard.ts";
 import { notFound, page } from "./respond.ts";
+import { sealAccountsAnew } from "./seal-accounts.ts";
 import { type AdminClient, type AdminUser, adminView } from "./view/admin-view.ts";
 import { type CredentialForm, serviceCreatedView } from "./view/credentials-view.ts";
 import { redirectTarget } from "./view/parts.ts";
@@ -271,4 +272,11 @@ export const revokeService = submitted(ADMIN_FORM, async (context, { who, form }
   await store.ofUser(id).revokeEverything(id);
   await audited(context, request, who.user.id, "service_client_revoked", { client: id });
   return done(context, PATHS.admin, "service-revoked");
+});
+
+export const sealAccounts = submitted(ADMIN_FORM, async (context, { who }, request) => {
+  const count = await sealAccountsAnew(context);
+  await audited(context, request, who.user.id, "accounts_sealed");
+  const notice = `All accounts are sealed with the first VAULT_SECRET. It was not so of ${count}.`;
+  return adminPage(context, who, { notice });
 });

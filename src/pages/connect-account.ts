@@ -5,7 +5,7 @@
  */
 
 import { connectPath } from "../accounts/addresses.ts";
-import type { AccountSummary, ConnectOffer } from "../accounts/vault.ts";
+import type { AccountSummary, ConnectOffer, Vault } from "../accounts/vault.ts";
 import { cookie } from "../auth/cookies.ts";
 import { hostOf, isShared } from "./account-context.ts";
 import { accountPageModel } from "./account-models.ts";
@@ -18,13 +18,16 @@ import {
   respond,
 } from "./account-outcomes.ts";
 import {
+  type AccountHandler,
   type AccountSubmission,
   type AccountVisit,
+  submittedBy,
   submittedFor,
+  type VisitorForm,
   visited,
 } from "./account-visit.ts";
 import { auditedAs } from "./page-visitor.ts";
-import { formActionsFor, seeOther } from "./respond.ts";
+import { formActionsFor, notFound, seeOther } from "./respond.ts";
 import { troubleWords } from "./trouble-words.ts";
 import { isWorking } from "./view/account-parts.ts";
 import {
@@ -181,13 +184,33 @@ const BACK: ReadonlyMap<string | null, string> = new Map([
   ["admin", PATHS.admin],
 ]);
 
-export const disconnectAccount = submittedFor(async (submission) => {
-  const { context, request, visitor, server, form, vault } = submission;
+const disconnectServed = submittedFor(async ({ vault, server, ...submission }) => {
+  const { context, form } = submission;
   const { slug } = server;
-  if ((await vault().disconnect(slug)) === "disconnected") {
-    await auditedAs(context, request, visitor, "account_disconnected", { server: slug });
-  }
+  await disconnect(vault(), { ...submission, slug });
   const back = BACK.get(form.get("back"));
   if (back !== undefined) return seeOther(`${back}?done=account-disconnected`, context);
   return seeOther(`${connectPath(slug)}?done=${DISCONNECTED}`, context);
 });
+
+const disconnectUnserved = submittedBy(async (submission) => {
+  const { context, visitor } = submission;
+  const vault = context.accounts.vaults.of({ kind: "person", person: visitor.person });
+  if (!(await disconnect(vault, submission))) return notFound(context);
+  return seeOther(`${PATHS.account}?done=account-disconnected`, context);
+});
+
+/** An account at a server that is not configured any more is still its person's to end. */
+export const disconnectAccount: AccountHandler = (context, request, slug) => {
+  const isServed = context.accounts.servers.has(slug);
+  return (isServed ? disconnectServed : disconnectUnserved)(context, request, slug);
+};
+
+async function disconnect(
+  vault: Vault,
+  { context, request, visitor, slug }: Omit<VisitorForm, "form">,
+): Promise<boolean> {
+  if ((await vault.disconnect(slug)) === "none") return false;
+  await auditedAs(context, request, visitor, "account_disconnected", { server: slug });
+  return true;
+}

@@ -38,6 +38,7 @@ export const PAGES: readonly Route[] = [
   ["POST", PATHS.deleteClient, admin.deleteClient],
   ["POST", PATHS.createService, admin.createService],
   ["POST", PATHS.revokeService, admin.revokeService],
+  ["POST", PATHS.sealAccounts, admin.sealAccounts],
   ["GET", PATHS.logins, showLogins],
   ["GET", `${PATHS.logins}/:reference`, showLogins],
 ];

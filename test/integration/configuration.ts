@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 
 import { forgetConfigs } from "../../src/config/config.ts";
 
-type Variables = Partial<Record<"LIMITS" | "MCP_SERVERS", string>>;
+type Variables = Partial<Record<"LIMITS" | "MCP_SERVERS" | "VAULT_SECRET", string>>;
 
 let usual: Variables | undefined;
 

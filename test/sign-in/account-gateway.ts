@@ -6,7 +6,7 @@ import type { Limits } from "../../src/policy/limits.ts";
 import { finishConnect } from "../../src/pages/account-callback.ts";
 import type { AccountHandler } from "../../src/pages/account-visit.ts";
 import { showAccount } from "../../src/pages/account.ts";
-import { showAdmin } from "../../src/pages/admin.ts";
+import { sealAccounts, showAdmin } from "../../src/pages/admin.ts";
 import {
   beginConnect,
   disconnectAccount,
@@ -42,6 +42,7 @@ export class AccountGateway {
     const route = `${request.method} ${new URL(url).pathname}`;
     if (route === "GET /account") return showAccount({ ...auth, accounts }, request);
     if (route === "GET /admin") return showAdmin({ ...auth, accounts }, request);
+    if (route === "POST /admin/accounts/seal") return sealAccounts({ ...auth, accounts }, request);
     for (const [pattern, handler] of ROUTES) {
       const [, slug] = pattern.exec(route) ?? [];
       if (slug !== undefined) return handler({ origin: ORIGIN, accounts, auth }, request, slug);

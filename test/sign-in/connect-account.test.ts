@@ -249,4 +249,50 @@ describe("U61: disconnecting", () => {
     expect(await to("account")).toBe("/account?done=account-disconnected");
     expect(await to("https://evil.example")).toBe("/connect/s?done=disconnected");
   });
+
+  test("ends an account at a server that is not configured any more", async ({ expect }) => {
+    const guest = await gateway.arrive();
+    const other = await gateway.arrive();
+    guest.vault.keep("former");
+    const users = guest.visitor.shard.users;
+    await users.change(guest.id, { hasAccounts: true });
+    expect((await guest.browser.visit("/account")).text).toContain("Not served any more");
+    const send = async (from: Guest): Promise<readonly [number, string | null]> => {
+      const fields = { csrf: await from.visitor.formToken(), back: "account" };
+      const { status, headers } = await post(from, "/connect/former/disconnect", fields);
+      return [status, headers.get("location")];
+    };
+    expect((await post(guest, "/connect/former/disconnect", {})).status).toBe(403);
+    expect(await send(other)).toEqual([404, null]);
+    expect([...guest.vault.kept.keys()]).toEqual(["former"]);
+    expect(await send(guest)).toEqual([303, "/account?done=account-disconnected"]);
+    expect(guest.vault.kept.size).toBe(0);
+    const [entry] = await guest.visitor.shard.audit.list(guest.id, 1);
+    expect([entry?.event, entry?.detail.server]).toEqual(["account_disconnected", "former"]);
+  });
+});
+
+describe("U36: sealing all accounts anew", () => {
+  test("goes over everybody's vaults and their issuers, and says how many it were", async ({
+    expect,
+  }) => {
+    const root = await gateway.arrive({ isAdmin: true });
+    const guest = await gateway.arrive();
+    await guest.visitor.shard.users.change(guest.id, { hasAccounts: true });
+    guest.vault.old = 2;
+    gateway.vaults.shared.old = 1;
+    const page = await root.browser.visit("/admin");
+    const done = await root.browser.submit(page, { button: "Seal all accounts anew" });
+    // One more for what the gateway is registered as.
+    expect(done.text).toContain("It was not so of 4.");
+    expect(gateway.vaults.issuers).toEqual([VENDOR]);
+    const [entry] = await root.visitor.shard.audit.list(root.id, 1);
+    expect(entry?.event).toBe("accounts_sealed");
+  });
+
+  test("is not for people who are no administrators", async ({ expect }) => {
+    const guest = await gateway.arrive();
+    const csrf = await guest.visitor.formToken();
+    expect((await post(guest, "/admin/accounts/seal", { csrf })).status).toBe(403);
+  });
 });

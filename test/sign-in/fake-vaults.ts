@@ -10,6 +10,7 @@ import type {
   ConnectProblem,
   FinishOutcome,
   FinishRequest,
+  SealedAnew,
   Vault,
   VaultOwner,
   Vaults,
@@ -58,6 +59,8 @@ export class FakeVault implements Vault {
   connected = NEVER;
   account = NEVER;
   ended = 0;
+  /** Rows that an earlier key has sealed. */
+  old = 0;
 
   keep(slug: string, more: Partial<AccountSummary> = {}): AccountSummary {
     const account: AccountSummary = {
@@ -127,6 +130,12 @@ export class FakeVault implements Vault {
     return this.kept.delete(slug) ? "disconnected" : "none";
   }
 
+  async sealAnew(): Promise<SealedAnew> {
+    const count = this.old;
+    this.old = 0;
+    return { accounts: count, issuers: count === 0 ? [] : [VENDOR] };
+  }
+
   async disconnectAll(): Promise<void> {
     this.kept.clear();
     this.ended += 1;
@@ -135,6 +144,13 @@ export class FakeVault implements Vault {
 
 export class FakeVaults implements Vaults {
   readonly #vaults = new Map<string, FakeVault>();
+  /** Whose registrations were sealed anew. */
+  readonly issuers: string[] = [];
+
+  async sealRegistrations(issuer: string): Promise<number> {
+    this.issuers.push(issuer);
+    return 1;
+  }
 
   of(owner: VaultOwner): FakeVault {
     const name = owner.kind === "person" ? owner.person : "shared";

@@ -50,6 +50,24 @@ export class Registrations {
     });
   }
 
+  /** Seals with the current key what another has sealed. @returns how many registrations it were. */
+  async sealAnew(): Promise<number> {
+    const { rows, seal } = this.#options;
+    let count = 0;
+    for (const redirectUri of rows.redirectUris()) {
+      const place = ["client", redirectUri];
+      // oxlint-disable-next-line no-await-in-loop -- one row at a time is held in memory
+      await this.#mutex.run(redirectUri, async () => {
+        const sealed = rows.find(redirectUri);
+        const opened = sealed === undefined ? undefined : await seal.open(place, sealed);
+        if (opened?.isOld !== true) return;
+        rows.sealAnew(redirectUri, await seal.seal(place, opened.value));
+        count += 1;
+      });
+    }
+    return count;
+  }
+
   async #register(request: RegistrationRequest): Promise<RegistrationResult> {
     const { rows, seal, register } = this.#options;
     const { redirectUri } = request.facts;

@@ -7,6 +7,7 @@ import { type Account, decide, renewalAt } from "../account.ts";
 import type { Accounts } from "../store/accounts.ts";
 import type { Asks } from "../store/asks.ts";
 import type { ConnectAttempts } from "../store/connect-attempts.ts";
+import type { SealedAnew } from "../vault.ts";
 import type { TokenRenewal } from "./token-renewal.ts";
 import type { VaultSeal } from "./vault-seal.ts";
 
@@ -44,11 +45,13 @@ export class VaultUpkeep {
     }
   }
 
-  /** Seals with the current key what another has sealed. @returns how many accounts it was. */
-  async sealAnew(): Promise<number> {
+  /** Seals with the current key what another has sealed. */
+  async sealAnew(): Promise<SealedAnew> {
     const { accounts, seal } = this.#options;
+    const issuers = new Set<string>();
     let count = 0;
     for (const { account, sealed } of accounts.all()) {
+      if (account.issuer?.client.way === "dcr") issuers.add(account.issuer.issuer);
       // oxlint-disable-next-line no-await-in-loop -- one row at a time is held in memory
       const opened = await seal.openSecrets(account, sealed);
       if (opened?.isOld !== true) continue;
@@ -60,7 +63,7 @@ export class VaultUpkeep {
       accounts.put(stored.account, anew);
       count += 1;
     }
-    return count;
+    return { accounts: count, issuers: [...issuers] };
   }
 
   dueAt(): number | undefined {

@@ -5,7 +5,7 @@
  */
 
 import type { AccountNeed, Credential } from "../../upstream/credentials.ts";
-import { type Account, decide } from "../account.ts";
+import { type Account, decide, isWorking } from "../account.ts";
 import { stepUp } from "../scopes.ts";
 import type { Accounts } from "../store/accounts.ts";
 import type { Asks } from "../store/asks.ts";
@@ -19,6 +19,7 @@ import type {
   FinishOutcome,
   FinishRequest,
   LackingRequest,
+  SealedAnew,
   Vault,
 } from "../vault.ts";
 import { AccountAccess, laterNeed, operatorNeed } from "./account-access.ts";
@@ -154,10 +155,11 @@ export class VaultService implements Vault {
 
   async accounts(): Promise<readonly AccountSummary[]> {
     const { accounts, serverOf } = this.#options;
-    return accounts.all().flatMap(({ account: { slug } }) => {
-      const server = serverOf(slug);
-      const account = server === undefined ? undefined : this.#access.current(slug, server);
-      return account === undefined ? [] : [summaryOf(account)];
+    return accounts.all().flatMap(({ account }) => {
+      const server = serverOf(account.slug);
+      // One of a server that is not configured any more is still its person's to end.
+      const kept = server === undefined ? account : this.#access.current(account.slug, server);
+      return kept === undefined ? [] : [summaryOf(kept)];
     });
   }
 
@@ -228,6 +230,10 @@ export class VaultService implements Vault {
     await Promise.all(slugs.map((slug) => this.disconnect(slug)));
   }
 
+  sealAnew(): Promise<SealedAnew> {
+    return this.#upkeep.sealAnew();
+  }
+
   /** What an alarm does. @returns when it is due again. */
   async sweep(): Promise<number | undefined> {
     await this.#upkeep.run();
@@ -290,8 +296,4 @@ export class VaultService implements Vault {
     const event = account.life === "moved" ? "moved" : "refresh_failed";
     this.#options.audit(event, account, { reason: account.trouble });
   }
-}
-
-function isWorking({ life }: Account): boolean {
-  return life === "connected" || life === "renewing";
 }

@@ -40,6 +40,15 @@ export class RegistrationRows extends Records {
     );
   }
 
+  redirectUris(): readonly string[] {
+    const rows = this.rows<{ redirect_uri: string }>("SELECT redirect_uri FROM clients_1");
+    return rows.map(({ redirect_uri: redirectUri }) => redirectUri);
+  }
+
+  sealAnew(redirectUri: string, sealed: string): void {
+    this.run("UPDATE clients_1 SET sealed = ? WHERE redirect_uri = ?", [sealed, redirectUri]);
+  }
+
   /** A registration that there was stays: accounts may be bound to it. */
   fail(redirectUri: string, trouble: Failure): void {
     this.run(

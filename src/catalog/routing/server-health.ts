@@ -1,5 +1,6 @@
 /** The health of all servers, read from their feeds in parallel: a slow feed does not delay the others. */
 
+import { isPersonal, needsVault } from "../../accounts/settings.ts";
 import { type Conflict, conflictsAmong } from "./conflicts.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { Feeds } from "../feeds.ts";
@@ -7,23 +8,39 @@ import { settleWithin } from "../../lib/time-out.ts";
 import type { ServerHealth } from "../../observability/health.ts";
 
 const WAIT_MS = 2000;
+const UNKNOWN: Omit<ServerHealth, "slug"> = {
+  state: "unknown",
+  counts: { tools: 0, resources: 0, templates: 0, prompts: 0 },
+  watched: 0,
+  isWatching: false,
+};
 
 /** @returns the health of each server with its resource conflicts, in the order of the servers. */
 export async function healthOf(
   feeds: Feeds,
   servers: readonly Server[],
 ): Promise<readonly ServerHealth[]> {
-  const [all, conflicts] = await Promise.all([
+  // What is kept of the others is kept for each account.
+  const known = servers.filter(({ auth }) => !needsVault(auth));
+  const [read, conflicts] = await Promise.all([
     healthIn(
       feeds,
-      servers.map(({ slug }) => slug),
+      known.map(({ slug }) => slug),
     ),
-    conflictsIn(feeds, servers),
+    conflictsIn(feeds, known),
   ]);
-  return all.map((health) => ({
-    ...health,
-    conflicts: conflicts.filter(({ server }) => server === health.slug),
+  const bySlug = new Map(read.map((health) => [health.slug, health]));
+  return servers.map((server) => ({
+    ...(bySlug.get(server.slug) ?? byAccount(server)),
+    conflicts: conflicts.filter((conflict) => conflict.server === server.slug),
   }));
+}
+
+function byAccount({ slug, auth }: Server): ServerHealth {
+  const note = isPersonal(auth)
+    ? "Each person has an account of their own there, and sees what that account is shown"
+    : "It is called with one account for everybody, which is listed below";
+  return { ...UNKNOWN, slug, note };
 }
 
 async function conflictsIn(feeds: Feeds, servers: readonly Server[]): Promise<readonly Conflict[]> {
@@ -61,12 +78,5 @@ export function healthIn(
 
 function silent(slug: string): ServerHealth {
   const message = `The gateway cannot tell at the moment how "${slug}" is`;
-  return {
-    slug,
-    state: "unknown",
-    trouble: { reason: "gateway", message, since: Date.now() },
-    counts: { tools: 0, resources: 0, templates: 0, prompts: 0 },
-    watched: 0,
-    isWatching: false,
-  };
+  return { ...UNKNOWN, slug, trouble: { reason: "gateway", message, since: Date.now() } };
 }

@@ -17,7 +17,7 @@ import {
   type PageContext,
   part,
 } from "./parts.ts";
-import { disconnectPath } from "./paths.ts";
+import { disconnectPath, PATHS } from "./paths.ts";
 
 export interface OwnAccountRow {
   readonly slug: string;
@@ -116,11 +116,24 @@ export function accountServersSection(
   return part(
     "Accounts at servers",
     "How servers know who calls. Where an authorization server asks for a redirect URI, enter it exactly as it stands here.",
-    listOf(
+    html`${listOf(
       rows.map((row) => accountServer(row, page)),
       "",
-    ),
+    )}
+    ${sealButton(page)}`,
   );
+}
+
+function sealButton({ csrf }: PageContext): Html {
+  return html`<p class="small">
+      After <code>VAULT_SECRET</code> got a new first secret, seal all accounts with it before you
+      remove an earlier one.
+    </p>
+    ${actionButton({
+      action: PATHS.sealAccounts,
+      label: "Seal all accounts anew",
+      fields: { csrf },
+    })}`;
 }
 
 function accountServer(row: AccountServerRow, page: PageContext): Html {

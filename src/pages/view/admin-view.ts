@@ -153,7 +153,7 @@ function server(each: ServerHealth, now: number): Html {
     <p class="small">
       ${
         seenAt === undefined
-          ? "Nobody has asked what it offers yet, or it did not say"
+          ? (each.note ?? "Nobody has asked what it offers yet, or it did not say")
           : html`${offer(each.counts)} · seen ${when(seenAt, now)}`
       }
       ${each.watched > 0 && html` · ${subscriptions(each)}`}

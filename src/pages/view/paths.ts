@@ -22,6 +22,7 @@ export const PATHS = {
   deleteClient: "/admin/clients/delete",
   createService: "/admin/services",
   revokeService: "/admin/services/revoke",
+  sealAccounts: "/admin/accounts/seal",
   logins: "/admin/logins",
 } as const;
 

@@ -1,12 +1,12 @@
 // Has an isolate of its own: its servers are those of this file.
 /** The object of a vault with a real authorization server: connected, evicted, refreshed, disconnected. */
 
-import { evictDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, inject, test } from "vitest";
 
 import { vaultName, vaultsIn } from "../../../durable-objects/vaults.ts";
-import type { VaultOwner } from "../../../src/accounts/vault.ts";
+import type { Vault, VaultOwner } from "../../../src/accounts/vault.ts";
 import { Vendor } from "../../support/vendor/vendor.ts";
 import { changeConfiguration } from "../configuration.ts";
 
@@ -53,4 +53,30 @@ test("U16 U42 people who connect at once share one registration; a token that is
   expect(await vendor.count("refresh")).toBe(1);
   expect(await vault().disconnect("s")).toBe("disconnected");
   expect(await vault().credential({ slug: "s" })).toMatchObject({ reason: "not-connected" });
+});
+
+async function rotate(...secrets: readonly string[]): Promise<void> {
+  changeConfiguration({ VAULT_SECRET: secrets.join(",") });
+  await abortAllDurableObjects();
+}
+
+const vaultOfE = (): Vault => vaultsIn(env).of({ kind: "person", person: "u_e" });
+
+test("U36 what an earlier secret has sealed is sealed anew on demand, and opens after that secret is gone", async ({
+  expect,
+}) => {
+  const [old, next] = ["a".repeat(44), "b".repeat(44)];
+  await rotate(old);
+  await connect("u_e");
+  const registered = await vendor.count("register");
+  await rotate(next, old);
+  const { accounts, issuers } = await vaultOfE().sealAnew();
+  expect([accounts, issuers.length]).toEqual([1, 1]);
+  expect(await vaultsIn(env).sealRegistrations(issuers[0] ?? "")).toBe(1);
+  expect(await vaultOfE().sealAnew()).toEqual({ accounts: 0, issuers });
+  expect(await vaultsIn(env).sealRegistrations(issuers[0] ?? "")).toBe(0);
+  await rotate(next);
+  expect(await vaultOfE().credential({ slug: "s" })).toMatchObject({ kind: "use" });
+  await connect("u_f");
+  expect(await vendor.count("register")).toBe(registered);
 });

@@ -26,7 +26,7 @@ function vaultsWith(...answers: readonly Credential[]) {
       return accounts === 1 ? undefined : "a";
     },
   } as unknown as Vault;
-  const vaults: Vaults = { of: () => vault };
+  const vaults: Vaults = { of: () => vault, sealRegistrations: async () => 0 };
   const credentials = credentialsOf(vaults, {
     owner: { kind: "person", person: "u" },
     slug: "s",

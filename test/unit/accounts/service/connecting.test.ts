@@ -136,6 +136,16 @@ describe("what is stored", () => {
       expect(await third.credential({ slug: "s" })).toMatchObject({ reason: "sealed" });
     }));
 
+  test("U61 is listed and can be ended where its server is not configured any more", ({ expect }) =>
+    withSql(async (fixture) => {
+      const played = play();
+      await connect(life(fixture, { played }));
+      const later = life(fixture, { played, isUnserved: true });
+      expect(await later.accounts()).toMatchObject([{ slug: "s", state: "connected" }]);
+      expect(await later.disconnect("s")).toBe("disconnected");
+      expect(await later.accounts()).toEqual([]);
+    }));
+
   test("U36 is sealed anew by the alarm, too", ({ expect }) =>
     withSql(async (fixture) => {
       const played = play();

@@ -85,6 +85,8 @@ export interface LifeOptions {
   readonly roots?: readonly Uint8Array[];
   readonly oauth?: OAuthSettings;
   readonly endpoint?: URL;
+  /** The server is not configured any more. */
+  readonly isUnserved?: boolean;
 }
 
 /** One life of the object: what is stored outlasts it. */
@@ -94,7 +96,10 @@ export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultSer
   const target = { slug: "s", endpoint: options.endpoint ?? ENDPOINT } as UpstreamTarget;
   return new VaultService({
     isShared: false,
-    serverOf: (slug) => (slug === "s" ? { target, auth: { kind: "oauth", oauth } } : undefined),
+    serverOf: (slug) =>
+      slug === "s" && options.isUnserved !== true
+        ? { target, auth: { kind: "oauth", oauth } }
+        : undefined,
     accounts: new Accounts(sql, now),
     attempts: new ConnectAttempts(sql, now),
     asks: new Asks(sql, now),

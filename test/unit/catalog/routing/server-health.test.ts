@@ -72,3 +72,20 @@ test("healthOf() names the resources that a server loses to an earlier one", asy
     conflicts: [{ server: "second", with: "first", uris: ["tea:menu"] }],
   });
 });
+
+test("healthOf() asks nothing of a server whose lists are kept by account, and says why nothing is known", async ({
+  expect,
+}) => {
+  const feeds: Feeds = { of: unasked };
+  const key = { header: "Authorization", prefix: "Bearer " };
+  const oauth = { legacy: false, catalog: "user" } as const;
+  const servers = [
+    fakeServer("own", { auth: { kind: "key", key } }),
+    fakeServer("all", { auth: { kind: "oauth-shared", oauth } }),
+  ];
+  const [own, all] = await healthOf(feeds, servers);
+  expect(own).toMatchObject({ slug: "own", state: "unknown", conflicts: [] });
+  expect(own?.note).toContain("Each person has an account of their own there");
+  expect(all?.note).toContain("one account for everybody");
+  expect([own?.trouble, all?.trouble]).toEqual([undefined, undefined]);
+});
