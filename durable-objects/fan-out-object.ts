@@ -5,18 +5,21 @@
 
 import { DurableObject } from "cloudflare:workers";
 
-import { loadConfig } from "../src/config/config.ts";
+import { readOwner } from "../src/accounts/owner-name.ts";
+import { needsVault } from "../src/accounts/settings.ts";
+import { type Config, loadConfig } from "../src/config/config.ts";
 import type { Recipients } from "../src/notifications/fan-out/deliveries.ts";
 import { Branch, BRANCHES, branchName } from "../src/notifications/fan-out/branch.ts";
 import type { SavedListener } from "../src/notifications/fan-out/listeners.ts";
 import { listenerOf } from "../src/notifications/fan-out/news-socket.ts";
-import type { Interests, News } from "../src/catalog/feeds.ts";
+import type { Interests, News, NewsSources } from "../src/catalog/feeds.ts";
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits } from "../src/policy/limits.ts";
-import { slugOfKey } from "../src/upstream/server-key.ts";
+import { slugOfKey, vaultOfKey } from "../src/upstream/server-key.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { called, feedsIn } from "./ports.ts";
+import { vaultNamed } from "./vaults.ts";
 
 export class FanOutObject extends DurableObject<Env> {
   readonly #branch: Branch<WebSocket>;
@@ -31,10 +34,10 @@ export class FanOutObject extends DurableObject<Env> {
     this.#branch = new Branch({
       number: numberOf(env.FAN_OUT, ctx.id),
       sql: meteredSql(ctx.storage.sql),
-      feeds: feedsIn(env),
+      feeds: sourcesIn(env),
       recipients: recipientsIn(env),
       found: ctx.getWebSockets().map((socket) => ({ socket, saved: savedListenerOf(socket) })),
-      knows: (key) => loaded.ok && loaded.config.servers.has(slugOfKey(key)),
+      knows: (key) => loaded.ok && knows(loaded.config, key),
       limits: loaded.ok ? loaded.config.limits : defaultLimits(),
       now: () => Date.now(),
       scheduleAlarm: (at) => clock.noLaterThan(at),
@@ -44,6 +47,10 @@ export class FanOutObject extends DurableObject<Env> {
 
   subscribe(session: string, interests: Interests): Promise<Interests> {
     return this.#branch.subscribe(session, interests);
+  }
+
+  replace(session: string, interests: Interests): Promise<Interests> {
+    return this.#branch.replace(session, interests);
   }
 
   unsubscribe(session: string, interests?: Interests): void {
@@ -79,6 +86,24 @@ export class FanOutObject extends DurableObject<Env> {
     this.#clock.fired();
     return this.#branch.wake();
   }
+}
+
+/** @returns the feeds of servers, and the vaults. */
+function sourcesIn(env: Env): NewsSources {
+  const feeds = feedsIn(env);
+  return {
+    of(key) {
+      const owner = vaultOfKey(key);
+      return owner === undefined ? feeds.of(key) : vaultNamed(env, owner);
+    },
+  };
+}
+
+function knows({ servers }: Config, key: string): boolean {
+  const owner = vaultOfKey(key);
+  if (owner === undefined) return servers.has(slugOfKey(key));
+  if (readOwner(owner) === undefined) return false;
+  return [...servers.values()].some(({ auth }) => needsVault(auth));
 }
 
 /** Finds the branch by its id, since an object does not know its name. */

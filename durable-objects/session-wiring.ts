@@ -81,6 +81,10 @@ export function wireSession(
             const asked = await byKey(endpoint, interests);
             return bySlug(endpoint, await branchFor(env, id).subscribe(id, asked));
           },
+          replace: async (interests) => {
+            const asked = await byKey(endpoint, interests);
+            return bySlug(endpoint, await branchFor(env, id).replace(id, asked));
+          },
           unsubscribe: async (interests) => {
             const left = interests && (await byKey(endpoint, interests));
             await branchFor(env, id).unsubscribe(id, left);

@@ -24,10 +24,15 @@ import type {
   LackingRequest,
   SealedAnew,
 } from "../src/accounts/vault.ts";
+import type { Topic, TopicChange } from "../src/catalog/feeds.ts";
 import { loadConfig } from "../src/config/config.ts";
+import { VaultNews } from "../src/notifications/source/vault-news.ts";
 import { count } from "../src/observability/costs.ts";
+import { vaultKey } from "../src/upstream/server-key.ts";
 import type { AccountNeed, Credential } from "../src/upstream/credentials.ts";
 import { AlarmClock } from "./alarm-clock.ts";
+import { meteredSql } from "./metered-sql.ts";
+import { branchAt } from "./ports.ts";
 import { registrationsOf, vaultServiceOf } from "./vault-wiring.ts";
 
 /** An object that its alarm wakes may not know its name. */
@@ -37,6 +42,8 @@ const SOON_MS = 60_000;
 
 export class VaultObject extends DurableObject<Env> {
   readonly #clock: AlarmClock;
+  readonly #name: string;
+  #made: VaultNews | undefined;
   readonly #service: VaultService | undefined;
   readonly #registrations: Registrations | undefined;
 
@@ -45,12 +52,18 @@ export class VaultObject extends DurableObject<Env> {
     count("objectsConstructed");
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     const name = ctx.id.name ?? ctx.storage.kv.get<string>(NAME) ?? "";
+    this.#name = name;
     const loaded = loadConfig(env);
     if (!loaded.ok) return;
     const owner = readOwner(name);
     const parts = { ctx, env, name, config: loaded.config };
     if (owner === undefined) this.#registrations = registrationsOf(parts);
-    else this.#service = vaultServiceOf(parts, owner);
+    else this.#service = vaultServiceOf(parts, owner, () => this.#news().announce());
+  }
+
+  /** Of a branch of the fan-out, as a feed's: sets no alarm. */
+  async watch(branch: number, change: TopicChange): Promise<readonly Topic[]> {
+    return this.#service === undefined ? [] : this.#news().watch(branch, change);
   }
 
   account(slug: string): Promise<string | undefined> {
@@ -118,6 +131,18 @@ export class VaultObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.#clock.fired();
     this.#clock.noLaterThan(await this.#service?.sweep());
+  }
+
+  /** Made when it is used: most calls need none of it. */
+  #news(): VaultNews {
+    const { ctx, env } = this;
+    this.#made ??= new VaultNews({
+      key: vaultKey(this.#name),
+      sql: meteredSql(ctx.storage.sql),
+      publish: (branch, news) => branchAt(env, branch).publish(news),
+      now: () => Date.now(),
+    });
+    return this.#made;
   }
 
   /** Only calls set the alarm, so a vault that nobody uses sleeps. */

@@ -29,6 +29,7 @@ export interface VaultParts {
 export function vaultServiceOf(
   { ctx, env, config, name }: VaultParts,
   owner: VaultOwner,
+  announce: () => void,
 ): VaultService {
   const sql = meteredSql(ctx.storage.sql);
   const { fetch, policy } = egressOf(config);
@@ -60,6 +61,7 @@ export function vaultServiceOf(
         ...(reason !== undefined && { reason }),
       });
     },
+    announce,
     now: () => Date.now(),
   });
 }

@@ -8,10 +8,17 @@ import { called } from "./ports.ts";
 /** Only for people who are signed in: each has an object. */
 export function vaultsIn({ VAULTS }: Pick<Env, "VAULTS">): Vaults {
   return {
-    of: (owner) => called(VAULTS.getByName(vaultName(owner))),
+    of: (owner) => vaultNamed({ VAULTS }, vaultName(owner)),
     sealRegistrations: async (issuer) =>
       (await issuerObject({ VAULTS }, issuer)).sealRegistrations(),
   };
+}
+
+export function vaultNamed(
+  { VAULTS }: Pick<Env, "VAULTS">,
+  name: string,
+): ReturnType<Env["VAULTS"]["get"]> {
+  return called(VAULTS.getByName(name));
 }
 
 /** A person's vault, and the shared one. */

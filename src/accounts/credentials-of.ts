@@ -58,6 +58,9 @@ export function credentialsOf(
     async current() {
       return known()?.credential ?? (await ask({}));
     },
+    changed() {
+      held = undefined;
+    },
     async connected(waitMs) {
       await vaults.of(owner).connected(slug, waitMs);
     },

@@ -13,6 +13,7 @@ export function pinnedTo(accountId: string, credentials: Credentials): Credentia
   return {
     owner: credentials.owner,
     account: () => Promise.resolve(accountId),
+    changed: () => credentials.changed(),
     connected: (waitMs) => credentials.connected(waitMs),
     current: async () => own(await credentials.current()),
     refused: async (...refusal) => own(await credentials.refused(...refusal)),

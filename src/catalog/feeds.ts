@@ -17,7 +17,7 @@ export type Interests = Readonly<Record<string, readonly Topic[]>>;
 
 /** Something has changed at a server. */
 export interface News {
-  /** The `serverKey`, of which every feed has its own. */
+  /** The `serverKey`, of which every feed has its own, or the `vaultKey`. */
   readonly slug: string;
   /** Grows with each change at a server, across restarts too. */
   readonly seq: number;
@@ -51,6 +51,14 @@ export interface Feeds {
    * @returns the feed, for one call.
    */
   of(key: string): Feed;
+}
+
+/** What announces changes: a feed, or a vault whose accounts change. */
+export type NewsSource = Pick<Feed, "watch">;
+
+export interface NewsSources {
+  /** @param key of a server or a vault (`serverKey`, `vaultKey`). */
+  of(key: string): NewsSource;
 }
 
 /** The branches of the fan-out: each sends all servers' changes to a share of the listeners. */

@@ -114,8 +114,12 @@ function ownerFor(auth: Server["auth"], person: string | undefined): VaultOwner 
 
 const UNKNOWN = { kind: "need", need: "later", reason: "person-unknown" } as const;
 
+/** No vault has this name. */
+export const NOBODY = "nobody";
+
 const NOBODYS: Credentials = {
-  owner: "nobody",
+  owner: NOBODY,
+  changed: () => undefined,
   account: () => Promise.resolve(undefined),
   connected: () => Promise.resolve(),
   current: () => Promise.resolve(UNKNOWN),

@@ -1,14 +1,16 @@
 /**
  * Sessions and listeners speak of servers by slug, and the fan-out by the key of what is kept of a server:
- * a change at one account is not told to another.
+ * a change at one account is not told to another. Those who are told of lists are told by the vault too
+ * that its accounts have changed: then the lists are other lists, and so are the keys.
  */
 
-import type { Interests, Topic } from "../catalog/feeds.ts";
+import type { Interests, News, Topic } from "../catalog/feeds.ts";
+import { isListTopic } from "../catalog/topics.ts";
 import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
-import { hasAccounts } from "../endpoint/personal-endpoint.ts";
-import { serverKey, slugOfKey } from "../upstream/server-key.ts";
+import { hasAccounts, NOBODY } from "../endpoint/personal-endpoint.ts";
+import { serverKey, slugOfKey, vaultKey, vaultOfKey } from "../upstream/server-key.ts";
 
-/** @returns the interests for the fan-out, without servers at which the caller has no account. */
+/** @returns the interests for the fan-out: servers at which the caller has an account, and the vaults. */
 export async function byKey(endpoint: Endpoint, interests: Interests): Promise<Interests> {
   if (!hasAccounts(endpoint)) return interests;
   const keyed = await Promise.all(
@@ -18,10 +20,32 @@ export async function byKey(endpoint: Endpoint, interests: Interests): Promise<I
       return key === undefined ? [] : [[key, topics] as const];
     }),
   );
-  return Object.fromEntries(keyed.flat());
+  return { ...Object.fromEntries(keyed.flat()), ...inVaults(endpoint, interests) };
 }
 
-/** The reverse of `byKey`. */
+function inVaults(endpoint: Endpoint, interests: Interests): Interests {
+  const lists = new Map<string, Topic[]>();
+  for (const [slug, topics] of Object.entries(interests)) {
+    const owner = serverOf(endpoint, slug)?.target.credentials?.owner;
+    const wanted = topics.filter(isListTopic);
+    if (owner === undefined || owner === NOBODY || wanted.length === 0) continue;
+    const key = vaultKey(owner);
+    lists.set(key, [...new Set([...(lists.get(key) ?? []), ...wanted])]);
+  }
+  return Object.fromEntries(lists);
+}
+
+/** @returns whether the news is a vault's. From here on, the endpoint's accounts are the new ones. */
+export function takeAccountNews({ servers }: Endpoint, { slug: key }: News): boolean {
+  const owner = vaultOfKey(key);
+  if (owner === undefined) return false;
+  for (const { target } of servers) {
+    if (target.credentials?.owner === owner) target.credentials.changed();
+  }
+  return true;
+}
+
+/** The reverse of `byKey`. A vault keeps its key. */
 export function bySlug(endpoint: Endpoint, interests: Interests): Interests {
   if (!hasAccounts(endpoint)) return interests;
   const slugs = Object.entries(interests).map(([key, topics]): [string, readonly Topic[]] => [

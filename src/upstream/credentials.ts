@@ -16,6 +16,8 @@ export interface Credentials {
    */
   account(): Promise<string | undefined>;
   current(): Promise<Credential>;
+  /** The vault has announced that its accounts have changed: what is kept of it may be wrong. */
+  changed(): void;
   /**
    * Waits for a person who is connecting an account.
    *

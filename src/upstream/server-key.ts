@@ -12,8 +12,9 @@ export interface AccountKey {
   readonly owner: string;
 }
 
-/** Neither a slug nor an account id has a space. */
-const ACCOUNT_KEY = /^([^ ]+) ([^ ]+) (.+)$/s;
+/** Neither a slug nor an account id has a space, and a slug has no slash. */
+const ACCOUNT_KEY = /^([^ /]+) ([^ ]+) (.+)$/s;
+const VAULT = "accounts/";
 
 /** @returns `undefined` while the caller has no account at the server. */
 export async function serverKey(
@@ -36,6 +37,16 @@ export function readAccountKey(key: string): AccountKey | undefined {
   const [, slug, accountId, owner] = ACCOUNT_KEY.exec(key) ?? [];
   if (slug === undefined || accountId === undefined || owner === undefined) return undefined;
   return { slug, accountId, owner };
+}
+
+/** The key of a vault, which announces that the accounts in it have changed as servers announce changes. */
+export function vaultKey(owner: string): string {
+  return VAULT + owner;
+}
+
+/** @returns the name of the vault; `undefined` for the key of a server. */
+export function vaultOfKey(key: string): string | undefined {
+  return key.startsWith(VAULT) ? key.slice(VAULT.length) : undefined;
 }
 
 export function slugOfKey(key: string): string {

@@ -44,6 +44,8 @@ export interface VaultOptions {
   readonly synced: () => Promise<void>;
   readonly waitUntil: (promise: Promise<unknown>) => void;
   readonly audit: (event: VaultEvent, account: Partial<Account>, more?: VaultEventDetail) => void;
+  /** The owner has another account at a server than before, or none. */
+  readonly announce: () => void;
   readonly now: () => number;
 }
 
@@ -220,6 +222,7 @@ export class VaultService implements Vault {
     // First here: whatever the authorization server does, the tokens are not used any more.
     accounts.delete(slug);
     audit("disconnect", stored.account);
+    this.#options.announce();
     const opened = await seal.openSecrets(stored.account, stored.sealed);
     if (opened !== undefined) this.#revoke(stored.account, opened.value);
     return "disconnected";
@@ -284,9 +287,10 @@ export class VaultService implements Vault {
   }
 
   #connected(account: Account): void {
-    const { asks, audit, accounts } = this.#options;
+    const { asks, audit, accounts, announce } = this.#options;
     asks.forget(account.slug);
     audit("connect", account, { ...(account.connectedBy && { person: account.connectedBy }) });
+    announce();
     if (accounts.find(account.slug) !== undefined) this.#waiters.wake(account.slug);
   }
 

@@ -6,7 +6,7 @@
 import { fnv1a64 } from "../../lib/fnv1a.ts";
 import type { Sql } from "../../lib/sql.ts";
 import type { Limits } from "../../policy/limits.ts";
-import type { Feeds, Interests, News, Topic } from "../../catalog/feeds.ts";
+import type { NewsSources, Interests, News, Topic } from "../../catalog/feeds.ts";
 import { MAX_URI_CHARS } from "../source/topic-interest.ts";
 import { isListTopic } from "../../catalog/topics.ts";
 import { Deadlines } from "../../lib/deadlines.ts";
@@ -36,7 +36,7 @@ export function branchName(branch: number): string {
 export interface BranchParts<Socket extends ListenerSocket> {
   readonly number: number;
   readonly sql: Sql;
-  readonly feeds: Feeds;
+  readonly feeds: NewsSources;
   readonly recipients: Recipients;
   /** The listeners that connected before this life of the branch. */
   readonly found: ListenersParts<Socket>["found"];
@@ -121,6 +121,16 @@ export class Branch<Socket extends ListenerSocket> {
   subscribe(session: string, interests: Interests): Promise<Interests> {
     this.#deliveries.renewed(session);
     return this.#subscribe(session, Kind.Session, interests);
+  }
+
+  /** As `subscribe`, and in place of what the session has of other servers: its accounts have changed. */
+  async replace(session: string, interests: Interests): Promise<Interests> {
+    const honoured = await this.subscribe(session, interests);
+    const left = this.#subscriptions
+      .of(session)
+      .filter(({ slug }) => !Object.hasOwn(interests, slug));
+    for (const { slug, topic } of left) this.unsubscribe(session, { [slug]: [topic] });
+    return honoured;
   }
 
   /** Sends no more news of these topics, or of any; news that is under way may still arrive. */

@@ -7,7 +7,7 @@
 
 import { Outbox } from "../../lib/outbox.ts";
 import type { Sql } from "../../lib/sql.ts";
-import type { Feeds, Topic } from "../../catalog/feeds.ts";
+import type { NewsSources, Topic } from "../../catalog/feeds.ts";
 import { isListTopic } from "../../catalog/topics.ts";
 import type { Deadlines } from "../../lib/deadlines.ts";
 import type { SubscriptionTable } from "./subscription-table.ts";
@@ -17,7 +17,7 @@ export interface InterestRegistryParts {
   readonly branch: number;
   readonly sql: Sql;
   readonly subscriptions: SubscriptionTable;
-  readonly feeds: Feeds;
+  readonly feeds: NewsSources;
   readonly deadlines: Deadlines;
   /** @returns whether the endpoint has this server. */
   readonly knows: (slug: string) => boolean;

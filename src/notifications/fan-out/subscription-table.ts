@@ -68,6 +68,14 @@ export class SubscriptionTable {
     return unwanted;
   }
 
+  of(subscriber: string): readonly ServerTopic[] {
+    const rows = this.#sql.exec<TopicRow>(
+      `SELECT slug, topic FROM ${SUBSCRIPTIONS_TABLE} WHERE subscriber = ?`,
+      subscriber,
+    );
+    return [...rows];
+  }
+
   has(subscriber: string, { slug, topic }: ServerTopic): boolean {
     const [found] = this.#sql.exec(
       `SELECT 1 FROM ${SUBSCRIPTIONS_TABLE} WHERE subscriber = ? AND slug = ? AND topic = ?`,

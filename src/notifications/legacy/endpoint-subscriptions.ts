@@ -29,6 +29,8 @@ import { OwnSubscriptions, type OwnSessions } from "./own-subscriptions.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
 import { isListTopic, type ListTopic, listChangedBy, topicOf } from "../../catalog/topics.ts";
 import { slugOfKey } from "../../upstream/server-key.ts";
+import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
+import { takeAccountNews } from "../server-keys.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
 
 const RETRIES = { attempts: 6, backoff: { firstMs: 50 } };
@@ -42,6 +44,8 @@ const BEGIN_WAIT_MS = 10_000;
 /** The fan-out, as one session sees it. A call that failed can be made again. */
 export interface NewsSource {
   subscribe(interests: Interests): Promise<Interests>;
+  /** In place of what it has of other accounts than those that the caller has now. */
+  replace(interests: Interests): Promise<Interests>;
   /** @param interests all if omitted. */
   unsubscribe(interests?: Interests): Promise<void>;
 }
@@ -200,6 +204,8 @@ export class EndpointSubscriptions {
   deliver(news: News): DeliveryAnswer {
     // The fan-out has the session's interests.
     this.#mustRenew = false;
+    const { endpoint } = this.#options.requestScope;
+    if (takeAccountNews(endpoint, news) && this.isWatching) this.#renew(false);
     const topics = [...new Set(news.topics)];
     const slug = slugOfKey(news.slug);
     return this.#inbox.take(
@@ -253,7 +259,10 @@ export class EndpointSubscriptions {
     this.#mustRenew = false;
     this.#renewing = this.#renewing
       .then(async () => {
-        const honoured = await this.#subscribeAtSource(this.#wanted.interests());
+        // Interests in lists are in those of all servers: what is not among them is another account's.
+        const isWhole = this.#wanted.hasLists && hasAccounts(this.#options.requestScope.endpoint);
+        const way = isWhole ? "replace" : "subscribe";
+        const honoured = await this.#subscribeAtSource(this.#wanted.interests(), way);
         // A fan-out that cannot be reached now gets the interests when the client is seen again.
         if (honoured === undefined) this.#mustRenew = true;
         else if (this.#wanted.learn(honoured)) this.#save();
@@ -264,12 +273,15 @@ export class EndpointSubscriptions {
   }
 
   /** @returns the topics that will be announced; `undefined` when the fan-out cannot be reached. */
-  async #subscribeAtSource(interests: Interests): Promise<Interests | undefined> {
+  async #subscribeAtSource(
+    interests: Interests,
+    way: "subscribe" | "replace" = "subscribe",
+  ): Promise<Interests | undefined> {
     const { signal } = this.#over;
     if (signal.aborted) return undefined;
     const { source } = this.#options;
     // A fan-out that fails is being restarted.
-    return retry(() => source.subscribe(interests), { ...RETRIES, signal }).catch(() => undefined);
+    return retry(() => source[way](interests), { ...RETRIES, signal }).catch(() => undefined);
   }
 
   /** Runs under the URI's lock, so that a later subscription is not undone. */

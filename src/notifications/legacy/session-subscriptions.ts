@@ -5,6 +5,7 @@
  */
 
 import { type Endpoint, serverOf } from "../../endpoint/endpoint.ts";
+import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
 import { type Interests, LIST_TOPICS, type Topic } from "../../catalog/feeds.ts";
 import { mayKeep } from "../../catalog/uris/judge-uri.ts";
 import { isListTopic, type ListTopic, topicOf, uriOf } from "../../catalog/topics.ts";
@@ -47,6 +48,11 @@ export class SessionSubscriptions {
     return this.#uris.size === 0 && this.#lists === undefined;
   }
 
+  /** The client is told of the lists of all servers. */
+  get hasLists(): boolean {
+    return this.#lists !== undefined;
+  }
+
   ownerOf(uri: string): string | undefined {
     return this.#uris.get(uri);
   }
@@ -63,10 +69,11 @@ export class SessionSubscriptions {
    * The client listens.
    *
    * @param isSilent a single server mostly announces its lists in the client's own session with it;
-   *   with this one there is no such session.
+   *   with this one there is no such session. Where there is an account, its vault announces them too.
    */
   listen(isSilent: boolean): void {
-    if (this.#endpoint.isMerged || isSilent) this.#lists ??= new Map();
+    if (this.#endpoint.isMerged || isSilent || hasAccounts(this.#endpoint))
+      this.#lists ??= new Map();
   }
 
   wants(slug: string, topic: Topic): boolean {

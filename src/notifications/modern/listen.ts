@@ -28,7 +28,7 @@ import type { ModernContext } from "../../relay/modern-context.ts";
 import { listenInSession } from "../../relay/modern-to-legacy/listen-for-resources.ts";
 import { CoalescingQueue } from "../../lib/coalescing-queue.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
-import { byKey, bySlug } from "../server-keys.ts";
+import { byKey, bySlug, takeAccountNews } from "../server-keys.ts";
 import { readFilter, Subscription } from "./listen-filter.ts";
 import { ListenSlots } from "./listen-slots.ts";
 import { NewsConnection } from "./news-connection.ts";
@@ -105,6 +105,10 @@ async function sendChanges(
       const event = await connection.next();
       if (event === undefined) return undefined;
       const isGap = event.kind === "gap";
+      if (!isGap && takeAccountNews(endpoint, event.news)) {
+        connection.listenFor(await byKey(endpoint, wanted.interests(endpoint)));
+        continue;
+      }
       // An acknowledgement cannot be withdrawn: the client listens anew, and gets the current one.
       if (isGap && !covers(subscription, bySlug(endpoint, event.honoured))) return undefined;
       const topics = isGap ? subscription.everything() : subscription.topicsOf(event.news);

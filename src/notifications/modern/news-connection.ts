@@ -19,7 +19,7 @@ const MIN_LIFE_MS = 1000;
 
 export class NewsConnection {
   readonly #fanOut: Pick<FanOut, "listen">;
-  readonly #interests: Interests;
+  #interests: Interests;
   readonly #signal: AbortSignal;
   readonly #hangUp = (): void => this.#socket?.close();
   #socket: NewsSocket | undefined;
@@ -77,6 +77,12 @@ export class NewsConnection {
     this.#failures = Date.now() - this.#openedAt < MIN_LIFE_MS ? this.#failures + 1 : 0;
     const honoured = await this.open();
     return honoured === undefined ? undefined : { kind: "gap", honoured };
+  }
+
+  /** Listens for these instead. What changes before it does is lost, so that the next event is a gap. */
+  listenFor(interests: Interests): void {
+    this.#interests = interests;
+    this.#socket?.close();
   }
 
   close(): void {

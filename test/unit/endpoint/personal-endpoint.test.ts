@@ -85,9 +85,13 @@ describe("an endpoint with accounts", () => {
       open: ["tools"],
       "mine of-Alice person Alice": ["tools"],
       "lent of-all shared": ["prompts"],
+      // A vault announces other accounts to those who are told of lists.
+      "accounts/person Alice": ["tools"],
+      "accounts/shared": ["prompts"],
     });
-    expect(bySlug(alice, keyed)).toEqual(interests);
+    expect(bySlug(alice, keyed)).toMatchObject(interests);
     const nobody = await byKey(endpointFor(endpoint, { person: "Nobody" }, scope), interests);
-    expect(Object.keys(nobody)).toEqual(["open", "lent of-all shared"]);
+    const known = ["open", "lent of-all shared", "accounts/person Nobody", "accounts/shared"];
+    expect(Object.keys(nobody)).toEqual(known);
   });
 });

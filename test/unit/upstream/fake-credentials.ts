@@ -45,6 +45,7 @@ export function fakeCredentials(accountId = "a1"): FakeCredentials {
     onCurrent: () => Promise.resolve(),
     asked: [],
     challenges: [],
+    changed: () => undefined,
     connected: () => Promise.resolve(),
     account: () => Promise.resolve(fake.accountId),
     async current(): Promise<Credential> {

@@ -108,6 +108,7 @@ export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultSer
     synced: async () => undefined,
     waitUntil: () => undefined,
     audit: (event, _account, more) => played.audit.push([event, more?.reason].join(" ").trim()),
+    announce: () => undefined,
     now,
   });
 }

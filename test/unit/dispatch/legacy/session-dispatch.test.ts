@@ -74,7 +74,7 @@ class Scene {
         ...{ feeds: { of: never }, keys: { ring: never, ringFor: never } as never },
       },
       ...{ client: CLIENT, unsolicited, savedInbox: undefined, saveInbox: never },
-      source: { subscribe: never, unsubscribe: () => Promise.resolve() },
+      source: { subscribe: never, replace: never, unsubscribe: () => Promise.resolve() },
       saved: { upstreams: used },
       save: (change) => void this.saved.push(change),
     });

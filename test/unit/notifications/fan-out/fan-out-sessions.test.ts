@@ -10,6 +10,23 @@ useWorldTime();
 
 const TOOLS: Interests = { a: ["tools"] };
 
+test("U62 a session that moves to another account hears no more of the one before", async ({
+  expect,
+}) => {
+  await withWorld(async (world) => {
+    await world.subscribed({ ...TOOLS, "b first": ["tools", "uri:x:"] }, "moved", "other");
+    const replaced = world.branch.replace("moved", { ...TOOLS, "b second": ["tools"] });
+    await world.allArrive();
+    expect(await replaced).toEqual({ ...TOOLS, "b second": ["tools"] });
+    world.branch.publish({ slug: "b first", seq: 1, topics: ["tools", "uri:x:"] });
+    world.branch.publish({ slug: "b second", seq: 2, topics: ["tools"] });
+    world.branch.publish({ slug: "a", seq: 3, topics: ["tools"] });
+    await world.allArrive();
+    expect(new Set(seqsOf(world, "moved"))).toEqual(new Set([2, 3]));
+    expect(new Set(seqsOf(world, "other"))).toEqual(new Set([1, 3]));
+  });
+});
+
 describe("news", () => {
   test("goes to every session that wants it, once, and no more than 100 at a time", async ({
     expect,

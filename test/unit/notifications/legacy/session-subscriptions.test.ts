@@ -118,6 +118,10 @@ class Scene implements NewsSource {
     return Promise.resolve(this.honour(interests));
   }
 
+  replace(interests: Interests): Promise<Interests> {
+    return this.subscribe(interests);
+  }
+
   unsubscribe(interests?: Interests): Promise<void> {
     this.left.push(interests);
     return Promise.resolve();

@@ -1,0 +1,150 @@
+/** Whoever connects, replaces or disconnects an account hears that their lists are others, and nobody else does. */
+
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, inject, test } from "vitest";
+
+import { readStored } from "../../durable-objects/stored-json.ts";
+import { vaultName, vaultsIn } from "../../durable-objects/vaults.ts";
+import { ownerName } from "../../src/accounts/owner-name.ts";
+import type { VaultOwner } from "../../src/accounts/vault.ts";
+import type { SavedWanted } from "../../src/notifications/legacy/session-subscriptions.ts";
+import { vaultKey } from "../../src/upstream/server-key.ts";
+import { Vendor } from "../support/vendor/vendor.ts";
+import { until } from "../integration/bounded.ts";
+import { modern, Session } from "../integration/client.ts";
+import { changeConfiguration } from "../integration/configuration.ts";
+import { EventReader, responseIn } from "../integration/event-reader.ts";
+import { objectOf } from "../integration/session-object.ts";
+import { ORIGIN } from "./gateway.ts";
+import { as, Person } from "./people.ts";
+
+const ALPHA = `${ORIGIN}/mcp/alpha`;
+const FILTER = { notifications: { toolsListChanged: true } };
+
+let vendor: Vendor;
+beforeAll(async () => {
+  vendor = await Vendor.take(inject("vendors"));
+  changeConfiguration({
+    MCP_SERVERS: JSON.stringify({ alpha: { url: vendor.url, auth: "oauth" } }),
+  });
+});
+
+function ownerOf({ id }: Person): VaultOwner {
+  return { kind: "person", person: id };
+}
+
+/** Connects an account at the vendor, as pages do. */
+async function connect(person: Person, user: "alice" | "bob"): Promise<void> {
+  await vendor.change({ signedIn: user });
+  const vault = () => vaultsIn(env).of(ownerOf(person));
+  const attempt = { slug: "alpha", origin: ORIGIN, person: person.id };
+  const begun = await vault().begin(attempt);
+  if (begun.kind !== "redirect") throw new Error(begun.problem.code);
+  const approved = await fetch(begun.url, { redirect: "manual" });
+  const query = new URL(approved.headers.get("location") ?? "").search.slice(1);
+  const cookies = { [begun.cookie.name]: begun.cookie.value };
+  const outcome = await vault().finish({ ...attempt, query, cookies });
+  if (outcome.kind !== "connected") throw new Error(JSON.stringify(outcome));
+}
+
+/** A session that listens, and a listener, of one person. */
+class Hearing {
+  readonly person: Person;
+  readonly session: Session;
+  readonly stream: EventReader;
+  readonly listener: EventReader;
+
+  private constructor(
+    ...[person, session, stream, listener]: readonly [Person, Session, EventReader, EventReader]
+  ) {
+    this.person = person;
+    this.session = session;
+    this.stream = stream;
+    this.listener = listener;
+  }
+
+  static async begin(): Promise<Hearing> {
+    const person = await Person.signIn();
+    const headers = as((await person.key()).token);
+    const session = await Session.open(ALPHA, { headers });
+    const stream = await session.listen();
+    const response = await modern({ mcp: ALPHA }, "subscriptions/listen", FILTER, { headers });
+    const listener = new EventReader(response);
+    // The acknowledgement has what was honoured.
+    const { params } = await listener.message();
+    if (params?.["notifications"] === undefined) throw new Error("Not acknowledged");
+    await until(async () => ((await isPromised(session, person)) ? true : undefined), "a promise");
+    return new Hearing(person, session, stream, listener);
+  }
+
+  async hears(): Promise<void> {
+    await Promise.all([toolsChanged(this.stream), toolsChanged(this.listener)]);
+  }
+
+  async hearsNothing(): Promise<void> {
+    await Promise.all([this.stream.silence(), this.listener.silence()]);
+  }
+
+  async tools(): Promise<readonly string[]> {
+    const { result } = await responseIn(await this.session.request("tools/list"));
+    const { tools } = result as { tools: readonly { name: string }[] };
+    return tools.map(({ name }) => name);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([this.stream.cancel(), this.listener.cancel()]);
+  }
+}
+
+/** Reads up to the news that tools have changed: those of other lists are in no set order. */
+async function toolsChanged(stream: EventReader): Promise<void> {
+  for (;;) {
+    const { method } = await stream.message();
+    if (method === "notifications/tools/list_changed") return;
+  }
+}
+
+async function isPromised(session: Session, person: Person): Promise<boolean> {
+  const stored = await runInDurableObject(await objectOf(session), (_instance, { storage }) =>
+    readStored(storage.kv.get("session")),
+  );
+  const lists = (stored as { wanted?: SavedWanted } | undefined)?.wanted?.lists ?? {};
+  return Object.hasOwn(lists, vaultKey(ownerName(ownerOf(person))));
+}
+
+test("U60 whoever connects an account hears that the lists have changed, and gets them; nobody else hears it", async ({
+  expect,
+}) => {
+  const [alice, bob] = [await Hearing.begin(), await Hearing.begin()];
+  expect(await alice.tools()).toEqual(["connect_account"]);
+  await connect(alice.person, "alice");
+  await alice.hears();
+  expect(await alice.tools()).toContain("only_alice");
+  await bob.hearsNothing();
+  expect(await bob.tools()).toEqual(["connect_account"]);
+  await Promise.all([alice.end(), bob.end()]);
+});
+
+test("U62 whoever connects another account, or disconnects it, hears it, with vault and session evicted before", async ({
+  expect,
+}) => {
+  const alice = await Hearing.begin();
+  await connect(alice.person, "alice");
+  await alice.hears();
+  expect(await alice.tools()).toContain("only_alice");
+
+  await evictDurableObject(env.VAULTS.getByName(vaultName(ownerOf(alice.person))));
+  await evictDurableObject(await objectOf(alice.session));
+  await connect(alice.person, "bob");
+  await alice.hears();
+  const tools = await alice.tools();
+  expect(tools).toContain("only_bob");
+  expect(tools).not.toContain("only_alice");
+
+  await vaultsIn(env).of(ownerOf(alice.person)).disconnect("alpha");
+  await alice.hears();
+  expect(await alice.tools()).toEqual(["connect_account"]);
+  await alice.end();
+});
+// Has an isolate of its own: its servers are those of this file.
