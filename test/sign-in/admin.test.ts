@@ -12,7 +12,7 @@ import { Visitor } from "./visitor.ts";
 const MINUTE = 60_000;
 const FORMS = [
   ...[PATHS.disableUser, PATHS.enableUser, PATHS.deleteClient],
-  ...[PATHS.createService, PATHS.revokeService],
+  ...[PATHS.createService, PATHS.revokeService, PATHS.sealAccounts],
 ];
 
 let root: Visitor;
