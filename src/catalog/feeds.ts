@@ -54,7 +54,7 @@ export interface Feeds {
 }
 
 /** What announces changes: a feed, or a vault whose accounts change. */
-export type NewsSource = Pick<Feed, "watch">;
+type NewsSource = Pick<Feed, "watch">;
 
 export interface NewsSources {
   /** @param key of a server or a vault (`serverKey`, `vaultKey`). */
