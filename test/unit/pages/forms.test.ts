@@ -89,6 +89,7 @@ describe("the admin page", () => {
     const forms = formsOf(adminView(admin).body.toString());
     expect(buttonsOf(forms)).toEqual([
       [disconnectPath("wiki"), "Disconnect Wiki"],
+      [PATHS.sealAccounts, "Seal all accounts anew"],
       [PATHS.enableUser, "Enable charles@example.com"],
       [PATHS.deleteClient, "Delete for everybody Claude"],
       [PATHS.deleteClient, "Delete for everybody Cursor"],
