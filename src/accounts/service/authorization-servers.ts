@@ -54,6 +54,16 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const PROBE_MS = 10_000;
 
+/**
+ * Metadata is kept for an hour, and that there is none for a minute. Where a person connects, or a token was
+ * refused, the server may have moved to another authorization server a moment ago: then metadata is read
+ * anew. Both are limited where they begin (`Connecting.begin`, 30 s between refreshes).
+ */
+function keptFor(discovery: Discovery | undefined, { isFresh = false }: DiscoverOptions): number {
+  if (discovery?.kind !== "found") return MINUTE_MS;
+  return isFresh ? 0 : HOUR_MS;
+}
+
 export class AuthorizationServers implements Authorization {
   readonly #options: AuthorizationServersOptions;
   readonly #known = new Map<string, { readonly at: number; readonly discovery: Discovery }>();
@@ -65,8 +75,7 @@ export class AuthorizationServers implements Authorization {
   async discover(server: AccountServer, options: DiscoverOptions): Promise<Discovery> {
     const { slug } = server.target;
     const known = this.#known.get(slug);
-    const keptMs =
-      known?.discovery.kind === "found" && options.isFresh !== true ? HOUR_MS : MINUTE_MS;
+    const keptMs = keptFor(known?.discovery, options);
     if (known !== undefined && Date.now() - known.at < keptMs) return known.discovery;
     const discovery = await this.#read(server, options);
     this.#known.set(slug, { at: Date.now(), discovery });

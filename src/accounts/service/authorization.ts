@@ -29,7 +29,7 @@ export interface DiscoverOptions {
   readonly challenge?: BearerChallenge | undefined;
   /** The issuer of the account that is connected now. */
   readonly connectedTo?: string | undefined;
-  /** Reads anew what was read before, once a minute at most. */
+  /** Reads anew what was read before. */
   readonly isFresh?: boolean;
 }
 
