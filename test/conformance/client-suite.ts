@@ -31,6 +31,13 @@ export interface Scenario {
 /** Plays a scenario, as the client. @throws what went wrong. */
 export type Play = (scenario: Scenario) => Promise<void>;
 
+/** The gateway and its clients. */
+export interface ClientSide {
+  readonly play: Play;
+  /** Ends every connection to the servers: the suite waits for a stream that is still open, for ever. */
+  close(): Promise<void>;
+}
+
 /**
  * Runs scenarios.
  *
@@ -39,7 +46,7 @@ export type Play = (scenario: Scenario) => Promise<void>;
  */
 export async function runClientSuite(
   args: readonly string[],
-  prepare: (scenarios: readonly Scenario[]) => Promise<Play>,
+  prepare: (scenarios: readonly Scenario[]) => Promise<ClientSide>,
 ): Promise<Readonly<Record<string, readonly string[]>>> {
   const results = await mkdtemp(join(tmpdir(), "edgeway-clients-"));
   const stage = await openStage();
@@ -67,19 +74,20 @@ export async function runClientSuite(
       child.once("close", () => reject(new Error(output)));
     });
     const entries = await stage.gather(await count);
-    const play = await prepare(entries.map(({ scenario }) => scenario));
+    const clients = await prepare(entries.map(({ scenario }) => scenario));
     const wrong = new Map<string, readonly string[]>();
     await inParallel(entries.length, AT_ONCE, async (index) => {
       const entry = entries[index];
       if (entry === undefined) return;
       const { scenario } = entry;
-      const problem = await play(scenario).then(
+      const problem = await clients.play(scenario).then(
         () => undefined,
         (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : "failed"),
       );
       wrong.set(scenario.name, problem === undefined ? [] : [problem]);
       entry.end(problem);
     });
+    await clients.close();
     await ended;
     const names = [...wrong.keys()].toSorted();
     const verdicts = names.map(async (name) => {

@@ -11,7 +11,7 @@ import { endpointFor, test } from "../support/clients.ts";
 import { MODERN_REVISION } from "../support/revisions.ts";
 import { startGateway } from "../support/servers.ts";
 import { ACTS } from "./client-plays.ts";
-import { runClientSuite, type Scenario } from "./client-suite.ts";
+import { type Play, runClientSuite, type Scenario } from "./client-suite.ts";
 import { RUN_TIMEOUT_MS } from "./suite.ts";
 
 /** The server refuses a revision first, so that the gateway has to find out the era by itself. */
@@ -44,13 +44,14 @@ describe("the suite for clients", () => {
         const servers = scenarios.map((one) => [slugOf(one), { url: one.url, ...eraOf(one) }]);
         const gateway = await startGateway({ servers: Object.fromEntries(servers) });
         onTestFinished(() => gateway.stop());
-        return async (scenario) => {
+        const play: Play = async (scenario) => {
           const act = ACTS[scenario.name];
           for (const kind of act === undefined ? [] : kindsFor(scenario)) {
             const url = endpointFor(kind, slugOf(scenario), gateway.url);
             await act?.((options) => connect(kind, url, options), scenario);
           }
         };
+        return { play, close: () => gateway.stop() };
       });
       const others = Object.keys(wrong).filter((name) => ACTS[name] === undefined);
       expect(others.filter((name) => !name.startsWith("auth/"))).toEqual([]);
