@@ -29,7 +29,7 @@ import { loadConfig } from "../src/config/config.ts";
 import { VaultNews } from "../src/notifications/source/vault-news.ts";
 import { count } from "../src/observability/costs.ts";
 import { vaultKey } from "../src/upstream/server-key.ts";
-import type { AccountNeed, Credential } from "../src/upstream/credentials.ts";
+import type { Credential } from "../src/upstream/credentials.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { branchAt } from "./ports.ts";
@@ -74,7 +74,7 @@ export class VaultObject extends DurableObject<Env> {
     return this.#vault().credential(request);
   }
 
-  lacking(request: LackingRequest): Promise<AccountNeed> {
+  lacking(request: LackingRequest): Promise<Credential> {
     return this.#vault().lacking(request);
   }
 

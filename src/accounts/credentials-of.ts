@@ -40,7 +40,10 @@ export function credentialsOf(
   }
 
   async function ask(request: Omit<CredentialRequest, "slug">): Promise<Credential> {
-    const credential = await vaults.of(owner).credential({ slug, ...request });
+    return keep(await vaults.of(owner).credential({ slug, ...request }));
+  }
+
+  function keep(credential: Credential): Credential {
     if (credential.kind === "use") hold(credential.accountId, credential);
     else held = undefined;
     return credential;
@@ -71,8 +74,8 @@ export function credentialsOf(
       const refused = { accountId, generation };
       return ask({ refused, ...(challenge !== undefined && { challenge }) });
     },
-    lacking({ accountId, generation }, challenge) {
-      return vaults.of(owner).lacking({ slug, accountId, generation, challenge });
+    async lacking({ accountId, generation }, challenge) {
+      return keep(await vaults.of(owner).lacking({ slug, accountId, generation, challenge }));
     },
   };
 }

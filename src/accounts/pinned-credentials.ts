@@ -17,6 +17,6 @@ export function pinnedTo(accountId: string, credentials: Credentials): Credentia
     connected: (waitMs) => credentials.connected(waitMs),
     current: async () => own(await credentials.current()),
     refused: async (...refusal) => own(await credentials.refused(...refusal)),
-    lacking: (...refusal) => credentials.lacking(...refusal),
+    lacking: async (...refusal) => own(await credentials.lacking(...refusal)),
   };
 }

@@ -3,7 +3,7 @@
  * place where a refresh token is known. A vault is a Durable Object; all values are plain data.
  */
 
-import type { AccountNeed, Credential } from "../upstream/credentials.ts";
+import type { Credential } from "../upstream/credentials.ts";
 import type { BearerChallenge } from "../protocol/bearer-challenge.ts";
 import type { RegistrationWay } from "./settings.ts";
 
@@ -25,7 +25,7 @@ export interface Vault {
   /** What the server is to be sent; refreshed first if it is about to end. */
   credential(request: CredentialRequest): Promise<Credential>;
   /** The server demands more than the account allows (403, `insufficient_scope`). */
-  lacking(request: LackingRequest): Promise<AccountNeed>;
+  lacking(request: LackingRequest): Promise<Credential>;
   /** @returns once an account of the server can be used, or after `waitMs`. */
   connected(slug: string, waitMs: number): Promise<boolean>;
 

@@ -33,8 +33,12 @@ export interface Credentials {
     credential: UsableCredential,
     challenge: BearerChallenge | undefined,
   ): Promise<Credential>;
-  /** The server has answered 403 with `insufficient_scope` (RFC 6750 section 3.1). */
-  lacking(credential: UsableCredential, challenge: BearerChallenge): Promise<AccountNeed>;
+  /**
+   * The server has answered 403 with `insufficient_scope` (RFC 6750 section 3.1), so that the request did not run.
+   *
+   * @returns what is needed; a newer credential where the account has been connected again since.
+   */
+  lacking(credential: UsableCredential, challenge: BearerChallenge): Promise<Credential>;
 }
 
 /** Plain data. */

@@ -1,10 +1,11 @@
 /**
  * Sends a request as an account: with the credential that its vault has at that moment, and once more where
- * the server refuses the credential. A 401 is given before a request runs (MCP, authorization: tokens are
- * validated first), so the one repetition runs nothing twice.
+ * the server refuses the credential and there is a newer one. Both refusals are given before a request runs
+ * (401, MCP, authorization: tokens are validated first; 403 with `insufficient_scope`, RFC 6750 section 3.1),
+ * so the one repetition runs nothing twice.
  */
 
-import { type BearerChallenge, parseBearerChallenge } from "../protocol/bearer-challenge.ts";
+import { parseBearerChallenge } from "../protocol/bearer-challenge.ts";
 import { unlessAborted } from "../lib/unless-aborted.ts";
 import { logUnexpected } from "../observability/unexpected.ts";
 import type { AccountNeed, Credential, Credentials, UsableCredential } from "./credentials.ts";
@@ -39,37 +40,33 @@ export async function sendWithAccount(request: AccountRequest): Promise<Response
   const { credentials, send } = request;
   const current = usable(request, await ask(request, () => credentials.current()));
   const response = await send(current);
-  if (response.status !== 401) return settled(request, current, response);
-  const newer = usable(request, await refused(request, current, response));
+  const refusal = await judge(request, current, response);
+  if (refusal === undefined) return response;
+  const newer = usable(request, refusal);
   const again = await send(newer);
-  if (again.status !== 401) return settled(request, newer, again);
-  const last = await refused(request, newer, again);
+  const last = await judge(request, newer, again);
+  if (last === undefined) return again;
   throw needsAccount(request.target.slug, last.kind === "need" ? last : REFUSED_AGAIN);
 }
 
-async function refused(
+/** @returns what the vault says to a refusal of the credential; `undefined` for the server's own answer. */
+async function judge(
   request: AccountRequest,
   credential: UsableCredential,
-  response: Response,
-): Promise<Credential> {
-  const challenge = challengeOf(response);
-  await response.body?.cancel();
-  return ask(request, () => request.credentials.refused(credential, challenge));
-}
-
-async function settled(
-  request: AccountRequest,
-  credential: UsableCredential,
-  response: Response,
-): Promise<Response> {
-  if (response.status !== 403) return response;
-  const challenge = challengeOf(response);
+  { status, headers, body }: Response,
+): Promise<Credential | undefined> {
+  if (status !== 401 && status !== 403) return undefined;
+  const { credentials } = request;
+  const challenge = parseBearerChallenge(headers.get("www-authenticate"));
+  if (status === 401) {
+    await body?.cancel();
+    return ask(request, () => credentials.refused(credential, challenge));
+  }
   // Any other refusal is the server's own answer.
-  if (challenge?.error !== "insufficient_scope") return response;
-  await response.body?.cancel();
+  if (challenge?.error !== "insufficient_scope") return undefined;
+  await body?.cancel();
   // A refresh cannot widen what an account allows (RFC 6749 section 6).
-  const need = await ask(request, () => request.credentials.lacking(credential, challenge));
-  throw needsAccount(request.target.slug, need);
+  return ask(request, () => credentials.lacking(credential, challenge));
 }
 
 /**
@@ -85,10 +82,6 @@ async function ask<T>({ target, signal }: AccountRequest, answer: () => Promise<
     logUnexpected(error);
     throw needsAccount(target.slug, NOT_ASKED);
   }
-}
-
-function challengeOf({ headers }: Response): BearerChallenge | undefined {
-  return parseBearerChallenge(headers.get("www-authenticate"));
 }
 
 function usable({ target, account }: AccountRequest, credential: Credential): UsableCredential {

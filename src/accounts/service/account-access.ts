@@ -114,6 +114,11 @@ export function operatorNeed(reason: Trouble, accountId?: string): AccountNeed {
   };
 }
 
+/** A new login would not help. */
+export function forbiddenNeed(accountId: string): AccountNeed {
+  return { kind: "need", need: "forbidden", reason: "forbidden", accountId };
+}
+
 export function laterNeed(reason: Trouble, accountId: string, until: number): AccountNeed {
   return { kind: "need", need: "later", reason, accountId, until };
 }

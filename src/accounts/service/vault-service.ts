@@ -4,7 +4,7 @@
  * `account-access.ts` gives its credential out, `token-renewal.ts` fetches new tokens, `connecting.ts` connects it.
  */
 
-import type { AccountNeed, Credential } from "../../upstream/credentials.ts";
+import type { Credential } from "../../upstream/credentials.ts";
 import { type Account, decide, isWorking } from "../account.ts";
 import { stepUp } from "../scopes.ts";
 import type { Accounts } from "../store/accounts.ts";
@@ -22,7 +22,7 @@ import type {
   SealedAnew,
   Vault,
 } from "../vault.ts";
-import { AccountAccess, laterNeed, operatorNeed } from "./account-access.ts";
+import { AccountAccess, forbiddenNeed, laterNeed, operatorNeed } from "./account-access.ts";
 import { problem, summaryOf } from "./account-summary.ts";
 import type { AccountServer, Authorization } from "./authorization.ts";
 import { Connecting } from "./connecting.ts";
@@ -126,25 +126,25 @@ export class VaultService implements Vault {
     return operatorNeed("failing");
   }
 
-  async lacking({ slug, accountId, challenge }: LackingRequest): Promise<AccountNeed> {
+  async lacking({ slug, accountId, generation, challenge }: LackingRequest): Promise<Credential> {
     const { serverOf, accounts, attempts } = this.#options;
-    const auth = serverOf(slug)?.auth;
     const account = accounts.find(slug)?.account;
-    if (auth === undefined || !("oauth" in auth) || account === undefined) {
-      return { kind: "need", need: "forbidden", reason: "forbidden", accountId };
-    }
+    // Connected again since, with more scopes; or there is a newer token of the gateway's own.
+    if (account?.id !== accountId || account.generation > generation)
+      return this.credential({ slug });
+    const auth = serverOf(slug)?.auth;
+    if (auth === undefined || !("oauth" in auth)) return forbiddenNeed(accountId);
     const step = stepUp(account.requested, challenge.scope, auth.oauth.maxScopes);
     if (step.kind === "beyond-max") return operatorNeed("beyond-max-scopes", account.id);
     const isTooOften = attempts.begun(slug, TEN_MINUTES_MS) >= MAX_STEP_UPS;
     if (step.kind === "nothing-new" || isTooOften) {
-      return { kind: "need", need: "forbidden", reason: "forbidden", accountId: account.id };
+      return forbiddenNeed(accountId);
     }
     const wanted = step.scopes.filter((scope) => !account.requested.includes(scope));
     if (account.kind === "client-credentials") {
       // One new token with all of them; then the refusal stands.
-      const { generation } = account;
       accounts.change({ ...account, requested: step.scopes, refusedGeneration: generation });
-      return laterNeed("more-scopes", account.id, this.#options.now());
+      return this.credential({ slug });
     }
     accounts.change({ ...account, wanted });
     return this.#access.need(slug, "more-scopes", account, "scope", step.scopes);

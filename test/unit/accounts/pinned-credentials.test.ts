@@ -14,5 +14,8 @@ test("U62 the credentials of one account are never another's", async ({ expect }
   expect(await pinned.current()).toMatchObject({ kind: "need", reason: "account-replaced" });
   if (used.kind !== "use") throw new Error("There was no credential");
   expect(await pinned.refused(used, undefined)).toMatchObject({ kind: "need" });
+  vault.generation += 1;
+  const lacking = await pinned.lacking(used, { error: "insufficient_scope" });
+  expect(lacking).toMatchObject({ kind: "need", reason: "account-replaced" });
   expect(await pinned.account()).toBe("a1");
 });

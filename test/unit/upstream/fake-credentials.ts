@@ -64,9 +64,10 @@ export function fakeCredentials(accountId = "a1"): FakeCredentials {
       if (credential.generation === fake.generation) fake.generation += 1;
       return use();
     },
-    lacking(_, challenge): Promise<AccountNeed> {
+    lacking(credential, challenge): Promise<Credential> {
       fake.asked.push("lacking");
       fake.challenges.push(challenge);
+      if (credential.generation < fake.generation) return Promise.resolve(use());
       return Promise.resolve({ kind: "need", need: "scope", reason: "insufficient-scope" });
     },
   };

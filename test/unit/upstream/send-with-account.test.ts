@@ -171,15 +171,46 @@ describe("a request whose credential the server refuses", () => {
   });
 });
 
+const LACKING = { "WWW-Authenticate": 'Bearer error="insufficient_scope", scope="w"' };
+
 describe("a server that forbids something to the account", () => {
   test("U52 by its scopes, is not asked again", async ({ expect }) => {
-    const challenge = { "WWW-Authenticate": 'Bearer error="insufficient_scope", scope="w"' };
-    const { target, seen, credentials } = server(() => tokenOf("a1", 1), forbids(challenge));
+    const { target, seen, credentials } = server(() => tokenOf("a1", 1), forbids(LACKING));
     const failure = await failureOf(send(target, { method: "POST", headers: {}, signal }));
     expect(failure).toMatchObject({ failure: "account", need: { need: "scope" } });
     expect(credentials.asked).toEqual(["current", "lacking"]);
     expect(credentials.challenges).toEqual([{ error: "insufficient_scope", scope: "w" }]);
     expect(seen).toHaveLength(1);
+  });
+
+  test("U52 and allows it to what the account has become since, is asked once more", async ({
+    expect,
+  }) => {
+    const { target, seen, credentials } = server(
+      () => tokenOf("a1", seen.length),
+      () => {
+        if (seen.length === 2) return json({ ok: 1 });
+        credentials.generation = 2;
+        return new Response("no", { status: 403, headers: LACKING });
+      },
+    );
+    expect((await send(target, { method: "POST", headers: {}, signal })).status).toBe(200);
+    expect(credentials.asked).toEqual(["current", "lacking"]);
+    expect(seen).toHaveLength(2);
+  });
+
+  test("U52 twice, is not asked a third time", async ({ expect }) => {
+    const { target, seen, credentials } = server(
+      () => tokenOf("a1", seen.length),
+      () => {
+        credentials.generation += 1;
+        return new Response("no", { status: 403, headers: LACKING });
+      },
+    );
+    const failure = await failureOf(send(target, { method: "POST", headers: {}, signal }));
+    expect(failure).toMatchObject({ failure: "account", need: { need: "later" } });
+    expect(credentials.asked).toEqual(["current", "lacking", "lacking"]);
+    expect(seen).toHaveLength(2);
   });
 
   test.for([

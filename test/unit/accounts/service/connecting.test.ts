@@ -3,7 +3,17 @@
 import { describe, test } from "vitest";
 
 import { withSql } from "../../lib/sql-fixture.ts";
-import { begin, callbackOf, connect, life, OAUTH, play, root } from "./vault-fixture.ts";
+import type { UsableCredential } from "../../../../src/upstream/credentials.ts";
+import {
+  begin,
+  callbackOf,
+  connect,
+  life,
+  OAUTH,
+  play,
+  type Played,
+  root,
+} from "./vault-fixture.ts";
 
 const MINUTE = 60_000;
 
@@ -210,6 +220,44 @@ describe("an account", () => {
       expect((await vault.credential({ slug: "s" })).kind).toBe("use");
       expect(await lacking("r")).toMatchObject({ need: "forbidden" });
       expect(await lacking("x")).toMatchObject({ need: "operator", reason: "beyond-max-scopes" });
+    }));
+
+  test("U52 that was connected again with more scopes is not refused for the token before", ({
+    expect,
+  }) =>
+    withSql(async (fixture) => {
+      const vault = life(fixture, { played: play(), oauth: { ...OAUTH, scopes: ["r"] } });
+      await connect(vault);
+      const accountId = (await vault.account("s")) ?? "";
+      const lacking = { slug: "s", accountId, generation: 1, challenge: { scope: "w" } };
+      const need = await vault.lacking(lacking);
+      await connect(vault, need.kind === "need" ? need.ask : undefined);
+      expect((await vault.accounts())[0]?.requested).toEqual(["r", "w"]);
+      const other = await vault.lacking(lacking);
+      expect(other).toMatchObject({ kind: "use", accountId: await vault.account("s") });
+      expect(other).not.toMatchObject({ accountId });
+    }));
+
+  test("U52 of the gateway itself gets one new token with the union of scopes", ({ expect }) =>
+    withSql(async (fixture) => {
+      const requested: (readonly string[])[] = [];
+      const renew: Played["renew"] = async (_, account) => {
+        requested.push(account.requested);
+        return { kind: "tokens", tokens: { accessToken: `access-${requested.length}` } };
+      };
+      const oauth = { ...OAUTH, scopes: ["r"] };
+      const vault = life(fixture, { played: play({ renew }), oauth, kind: "client-credentials" });
+      const first = await vault.credential({ slug: "s" });
+      if (first.kind !== "use") throw new Error(first.reason);
+      fixture.clock.now += MINUTE;
+      const lacking = { slug: "s", ...first, challenge: { scope: "w" } };
+      const second = await vault.lacking(lacking);
+      expect(second).toMatchObject({ kind: "use", generation: first.generation + 1 });
+      // One that was sent before the new token was there.
+      expect(await vault.lacking(lacking)).toEqual(second);
+      expect(requested).toEqual([["r"], ["r", "w"]]);
+      const { generation } = second as UsableCredential;
+      expect(await vault.lacking({ ...lacking, generation })).toMatchObject({ need: "forbidden" });
     }));
 
   test("U61 that is disconnected is gone before its tokens are revoked", ({ expect }) =>

@@ -84,6 +84,8 @@ export interface LifeOptions {
   readonly owner?: string;
   readonly roots?: readonly Uint8Array[];
   readonly oauth?: OAuthSettings;
+  /** `oauth` if not said. */
+  readonly kind?: "oauth" | "client-credentials";
   readonly endpoint?: URL;
   /** The server is not configured any more. */
   readonly isUnserved?: boolean;
@@ -98,7 +100,7 @@ export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultSer
     isShared: false,
     serverOf: (slug) =>
       slug === "s" && options.isUnserved !== true
-        ? { target, auth: { kind: "oauth", oauth } }
+        ? { target, auth: { kind: options.kind ?? "oauth", oauth } }
         : undefined,
     accounts: new Accounts(sql, now),
     attempts: new ConnectAttempts(sql, now),
@@ -116,8 +118,10 @@ export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultSer
 const ORIGIN = "https://gateway.example";
 export type Begun = Extract<BeginOutcome, { kind: "redirect" }>;
 
-export async function begin(vault: VaultService): Promise<Begun> {
-  const begun = await vault.begin({ slug: "s", origin: ORIGIN, person: PERSON });
+/** @param ask the link that the person followed. */
+export async function begin(vault: VaultService, ask?: string): Promise<Begun> {
+  const asked = ask === undefined ? {} : { ask };
+  const begun = await vault.begin({ slug: "s", origin: ORIGIN, person: PERSON, ...asked });
   if (begun.kind !== "redirect") throw new Error(begun.problem.code);
   return begun;
 }
@@ -132,7 +136,7 @@ export function callbackOf({ url, cookie }: Begun, more: Readonly<Record<string,
   };
 }
 
-export async function connect(vault: VaultService): Promise<void> {
-  const outcome = await vault.finish(callbackOf(await begin(vault)));
+export async function connect(vault: VaultService, ask?: string): Promise<void> {
+  const outcome = await vault.finish(callbackOf(await begin(vault, ask)));
   if (outcome.kind !== "connected") throw new Error(JSON.stringify(outcome));
 }
