@@ -19,8 +19,7 @@ import {
 import { ORIGIN } from "./gateway.ts";
 import { endSignIn, newOwner } from "./owners.ts";
 import { SOMEBODY } from "./people.ts";
-import { refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
-import { restartShardOf } from "./restart-shard.ts";
+import { evict, refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
 
 describe("a refresh", () => {
   test("B70: returns new tokens, and the earlier access token stays valid until it expires", async ({
@@ -98,27 +97,25 @@ describe("a refresh", () => {
     expect(await isGood((await refresh(application, again)).access_token)).toBe(true);
   });
 
-  test("B112: continues when its object is restarted meanwhile", async ({ expect }) => {
+  test("B112: continues when its object is evicted meanwhile", async ({ expect }) => {
     const code = await newCode();
     const application = { ...code, tokens: await tokensIn(await ask(code.form)) };
-    await restartShardOf(application.person.id);
+    await evict(application);
     const first = await refresh(application, application.tokens);
-    await restartShardOf(application.person.id);
+    await evict(application);
     // What was answered a moment ago is forgotten; the library's own grace is left.
     const again = await refresh(application, application.tokens);
     expect(again.refresh_token).not.toBe(first.refresh_token);
-    await restartShardOf(application.person.id);
+    await evict(application);
     expect(await isGood((await refresh(application, again)).access_token)).toBe(true);
-    await restartShardOf(application.person.id);
+    await evict(application);
     expect(await refusal(application, application.tokens)).toEqual(REFUSED);
     expect(await refusal(application, again)).toEqual(REFUSED);
   });
 
-  test("B112: follows a code that is redeemed after its object was restarted", async ({
-    expect,
-  }) => {
+  test("B112: follows a code that is redeemed after its object was evicted", async ({ expect }) => {
     const code = await newCode();
-    await restartShardOf(code.person.id);
+    await evict({ ...code, tokens: {} as Tokens });
     expect((await ask(code.form)).status).toBe(200);
   });
 });
