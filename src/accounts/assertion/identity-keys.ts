@@ -7,7 +7,7 @@
  * after its successor has taken over.
  */
 
-import { exportJWK, type JWK } from "jose";
+import type { JWK } from "jose";
 
 import { type Keyring, seal, unseal } from "../../lib/seal.ts";
 
@@ -93,6 +93,11 @@ interface Held {
   readonly readAt: number;
 }
 
+/** The members that say what the public key is, and no other (RFC 7518 section 6.2.1). */
+function publicPartOf({ kty, crv = "", x = "", y = "" }: JsonWebKey): JWK {
+  return { kty, crv, x, y };
+}
+
 /** The keys as one isolate holds them. */
 export class IdentityKeys {
   readonly #store: () => IdentityKeyStore;
@@ -151,15 +156,12 @@ export class IdentityKeys {
   async #make(): Promise<StoredIdentityKey> {
     const pair = await crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
     if (!("privateKey" in pair)) throw new TypeError("ECDSA makes a pair of keys");
-    const [publicKey, privateKey] = await Promise.all([
-      exportJWK(pair.publicKey),
-      exportJWK(pair.privateKey),
-    ]);
+    const privateKey = (await crypto.subtle.exportKey("jwk", pair.privateKey)) as JsonWebKey;
     const kid = Array.from(crypto.getRandomValues(new Uint8Array(KID_BYTES)), (byte) =>
       byte.toString(16).padStart(2, "0"),
     ).join("");
     const sealed = await seal(await this.#ring(), `${PURPOSE} ${kid}`, privateKey);
-    return { kid, sealed, public: publicKey, createdAt: this.#now() };
+    return { kid, sealed, public: publicPartOf(privateKey), createdAt: this.#now() };
   }
 
   /** @returns `undefined` when the secret that sealed the key has changed. */

@@ -1,6 +1,5 @@
 /** The gateway as a client of one authorization server, and how it proves that (RFC 6749 section 2.3). */
 
-import { importPKCS8 } from "jose";
 import { type ClientAuth, None, PrivateKeyJwt } from "oauth4webapi";
 
 import { basicCredentials, secretMethod } from "../../lib/client-secret.ts";
@@ -50,15 +49,24 @@ export function configuredMethod(
   return privateKey === undefined ? "none" : "private_key_jwt";
 }
 
+/** PKCS #8 in PEM (RFC 7468 section 10). */
+const PEM_FRAME = /-----(?:BEGIN|END) PRIVATE KEY-----/g;
+/** The algorithms that a key may sign with: ES256 and RS256 (RFC 7518 sections 3.3 and 3.4). */
+const KEY_ALGORITHMS = [
+  { name: "ECDSA", namedCurve: "P-256" },
+  { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" },
+] as const;
+
 /**
  * @param pem PKCS #8; the kind of the key says whether it signs with ES256 or RS256.
  * @throws TypeError for any other key.
  */
 export async function importClientKey(pem: string): Promise<CryptoKey> {
-  for (const algorithm of ["ES256", "RS256"]) {
+  for (const algorithm of KEY_ALGORITHMS) {
     try {
+      const bytes = Uint8Array.from(atob(pem.replace(PEM_FRAME, "")), (char) => char.charCodeAt(0));
       // oxlint-disable-next-line no-await-in-loop -- the second one is tried if it is not the first
-      return await importPKCS8(pem, algorithm);
+      return await crypto.subtle.importKey("pkcs8", bytes, algorithm, false, ["sign"]);
     } catch {
       // It is of the other kind, or none at all.
     }

@@ -249,13 +249,7 @@ describe("token requests", () => {
   test("U67 signs as the client that it is, for the issuer, and keeps no refresh token", async ({
     expect,
   }) => {
-    const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, [
-      "sign",
-      "verify",
-    ]);
-    if (!("privateKey" in pair)) throw new Error("no pair");
-    const pkcs8 = (await crypto.subtle.exportKey("pkcs8", pair.privateKey)) as ArrayBuffer;
-    const pem = `-----BEGIN PRIVATE KEY-----\n${btoa(String.fromCharCode(...new Uint8Array(pkcs8)))}\n-----END PRIVATE KEY-----`;
+    const pem = await pemOf({ name: "ECDSA", namedCurve: "P-256" });
     const client = {
       id: "c",
       method: "private_key_jwt",
@@ -277,6 +271,23 @@ describe("token requests", () => {
     });
   });
 
+  test("U67 takes keys for ES256 and RS256, and no others", async ({ expect }) => {
+    const rsa = { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: "SHA-256" };
+    const [p256, rsa256, p384] = await Promise.all([
+      pemOf({ name: "ECDSA", namedCurve: "P-256" }),
+      pemOf({ name: "RSASSA-PKCS1-v1_5", ...rsa }),
+      pemOf({ name: "ECDSA", namedCurve: "P-384" }),
+    ]);
+    expect((await importClientKey(p256)).algorithm.name).toBe("ECDSA");
+    expect((await importClientKey(rsa256)).algorithm).toMatchObject({
+      name: "RSASSA-PKCS1-v1_5",
+      hash: { name: "SHA-256" },
+    });
+    for (const pem of [p384, "no key", ""]) {
+      await expect(importClientKey(pem)).rejects.toThrow("The key is no PKCS #8 key");
+    }
+  });
+
   test("U61 revokes with the kind of token", async ({ expect }) => {
     const { seen, access } = serverWith(() => new Response(null));
     const token = { value: "r", hint: "refresh_token" } as const;
@@ -285,3 +296,12 @@ describe("token requests", () => {
     expect(seen[0]?.body).toBe("token_type_hint=refresh_token&token=r&client_id=c");
   });
 });
+
+/** A new private key as operators have it, in lines of 64 characters. */
+async function pemOf(algorithm: SubtleCryptoGenerateKeyAlgorithm): Promise<string> {
+  const pair = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  if (!("privateKey" in pair)) throw new Error("no pair");
+  const pkcs8 = (await crypto.subtle.exportKey("pkcs8", pair.privateKey)) as ArrayBuffer;
+  const lines = btoa(String.fromCharCode(...new Uint8Array(pkcs8))).match(/.{1,64}/g) ?? [];
+  return ["-----BEGIN PRIVATE KEY-----", ...lines, "-----END PRIVATE KEY-----", ""].join("\n");
+}
