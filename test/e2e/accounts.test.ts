@@ -3,7 +3,7 @@
  * connect an account, and repeat the call when it is connected.
  */
 
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, test } from "vitest";
 
 import type { Browser, Page } from "../support/oauth-browser.ts";
 import { signIn } from "../support/oauth-client.ts";
@@ -53,7 +53,7 @@ describe.each([...SDK_V1, ...SDK_V2])("an application on the SDK ($name)", (kind
   });
   afterAll(() => gateway.stop());
 
-  test("U56 calls, reads the link, and calls again when the account is connected", async ({
+  test("U56 calls, reads the link, and calls again when the account is connected, and so when it has ended", async ({
     expect,
   }) => {
     const application = new Application(gateway.url, kind);
@@ -65,6 +65,12 @@ describe.each([...SDK_V1, ...SDK_V2])("an application on the SDK ($name)", (kind
       await signIn(browser, OWNER_CODE).catch(() => undefined);
       const done = await connectAccount(browser, linkIn(refused));
       expect(done.text).toContain("connected");
+      expect(textOf(await connection.callTool("whoami"))).toBe(RAN);
+
+      await vendor.withdraw();
+      const ended = textOf(await connection.callTool("whoami"));
+      expect(ended).toContain("Notes needs you to connect your account again to continue.");
+      await connectAccount(browser, linkIn(ended));
       expect(textOf(await connection.callTool("whoami"))).toBe(RAN);
       expect(await vendor.count("register")).toBe(1);
     } finally {
@@ -97,10 +103,12 @@ class Caller {
     return this.#send({ id: (this.#id += 1), method: "tools/call", params }, "2026-07-28", headers);
   }
 
-  async initialize(): Promise<void> {
+  /** @param capabilities of a client that opens pages, unless given. */
+  async initialize(capabilities: Json = { elicitation: { form: {}, url: {} } }): Promise<void> {
+    this.#session = undefined;
     const params = {
       protocolVersion: "2025-11-25",
-      capabilities: { elicitation: { form: {}, url: {} } },
+      capabilities,
       clientInfo: { name: "by-hand", version: "1.0.0" },
     };
     await this.#send({ id: 0, method: "initialize", params }, "2025-11-25");
@@ -224,13 +232,36 @@ describe("a client that opens pages", () => {
     expect((await vendor.count("refresh")) - before).toBe(1);
   });
 
-  test("a person whose access the vendor has ended gets the link, and the call goes through after it", async ({
-    expect,
-  }) => {
-    await vendor.withdraw();
-    const { error } = (await caller.legacy()) as { error: Json };
-    const { elicitations } = error["data"] as { elicitations: readonly { url: string }[] };
-    await connectAccount(application.browser, elicitations[0]?.url ?? "");
-    expect(await caller.legacy()).toMatchObject({ result: { content: [{ text: RAN }] } });
+  describe("whose access the vendor has ended", () => {
+    beforeEach(() => vendor.withdraw());
+
+    test("U55 gets the link in -32042, and the same call goes through after it", async ({
+      expect,
+    }) => {
+      const { error } = (await caller.legacy()) as { error: Json };
+      const { elicitations } = error["data"] as { elicitations: readonly { url: string }[] };
+      await connectAccount(application.browser, elicitations[0]?.url ?? "");
+      expect(await caller.legacy()).toMatchObject({ result: { content: [{ text: RAN }] } });
+    });
+
+    test("U54 gets the link in a question, and the same call goes through after it", async ({
+      expect,
+    }) => {
+      const { result } = (await caller.modern()) as { result: Json };
+      const { requestState, inputRequests } = result as unknown as Asked;
+      await connectAccount(application.browser, inputRequests.connect.params.url);
+      const accepted = { requestState, inputResponses: { connect: { action: "accept" } } };
+      expect(await caller.modern(accepted)).toMatchObject({ result: { content: [{ text: RAN }] } });
+    });
+
+    test("U56 gets the link as text if it opens no pages, and the same call goes through after it", async ({
+      expect,
+    }) => {
+      await caller.initialize({});
+      const { result } = (await caller.legacy()) as { result: Json };
+      expect(result).toMatchObject({ isError: true });
+      await connectAccount(application.browser, linkIn(textOf(result)));
+      expect(await caller.legacy()).toMatchObject({ result: { content: [{ text: RAN }] } });
+    });
   });
 });

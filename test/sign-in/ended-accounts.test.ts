@@ -1,11 +1,12 @@
 /** Whoever disables a person, or revokes everything, ends what that person has connected at servers. */
 
-import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, test, vi } from "vitest";
 
 import { VaultObject } from "../../durable-objects/vault-object.ts";
 import { shardName } from "../../src/auth/store/shards.ts";
+import { restartShardOf } from "./restart-shard.ts";
 import { Visitor } from "./visitor.ts";
 
 afterEach(() => {
@@ -41,8 +42,8 @@ describe("U63: a person's accounts", () => {
     const { person, shard } = await arrive();
     expect(await shard.setDisabled(person.id, true)).toBe(true);
     expect(ended).toHaveBeenCalledTimes(1);
+    await restartShardOf(person.id);
     const object = env.AUTH.getByName(shardName("u", person.id));
-    await evictDurableObject(object);
     await runDurableObjectAlarm(object);
     expect(ended).toHaveBeenCalledTimes(2);
     await runDurableObjectAlarm(object);

@@ -1,6 +1,6 @@
 /** API keys as bearers: what they are good for, and until when. */
 
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, test } from "vitest";
 
@@ -11,6 +11,7 @@ import { initializeMessage, modernCall, post } from "../integration/client.ts";
 import { responseIn } from "../integration/event-reader.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, Person } from "./people.ts";
+import { restartShardOf } from "./restart-shard.ts";
 import { Visitor } from "./visitor.ts";
 
 let person: Person;
@@ -49,7 +50,7 @@ test("a key from before this prefix still works, and is shown as before", async 
   expect(await statusOf(token)).toBe(401);
   const account = await (await Visitor.as(person)).visit(PATHS.account);
   expect(account.text).toContain(`mgw_sk_${id}`);
-  await evictDurableObject(shard);
+  await restartShardOf(person.id);
   expect(await statusOf(old)).toBe(200);
 });
 

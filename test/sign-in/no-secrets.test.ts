@@ -104,7 +104,7 @@ async function isGood(token: string, path = "/mcp"): Promise<boolean> {
   return (await statusWith(token, path)) !== 401;
 }
 
-test("no secret is logged or stored in plain text", async ({ expect }) => {
+test("B104: no secret is logged or stored in plain text", async ({ expect }) => {
   const log = logged();
   const secrets = new Secrets();
   const browser = watched(secrets);

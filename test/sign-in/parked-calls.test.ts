@@ -77,7 +77,7 @@ test("each parked call has its own session at the server", async () => {
   expect(sessions).not.toContain(undefined);
 });
 
-test("the state of the other call is refused, and nothing of it reaches the server", async () => {
+test("B89: the state of the other call is refused, and nothing of it reaches the server", async () => {
   const parked = await parkedSessions();
   // The server has other sessions, which come and go.
   const isOfCalls = (record: Recorded): boolean =>

@@ -15,7 +15,8 @@ import {
   statusAndError,
 } from "./codes.ts";
 import { ORIGIN } from "./gateway.ts";
-import { evict, refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
+import { refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
+import { restartShardOf } from "./restart-shard.ts";
 
 describe("a refresh token that was replaced", () => {
   test("B72: ends the family when it is used again", async ({ expect }) => {
@@ -67,7 +68,7 @@ describe("a refresh token that was replaced", () => {
     expect(await isGood(thiefs.access_token)).toBe(false);
   });
 
-  test("ends the family also when its object was evicted, and half a year is nearly over", async ({
+  test("ends the family also when its object was restarted, and half a year is nearly over", async ({
     expect,
   }) => {
     const application = await connect();
@@ -76,7 +77,7 @@ describe("a refresh token that was replaced", () => {
       later(29 * DAY);
       tokens = await refresh(application, tokens);
     }
-    await evict(application);
+    await restartShardOf(application.person.id);
     expect(await isGood(tokens.access_token)).toBe(true);
     expect(await refusal(application, application.tokens)).toEqual(REFUSED);
     expect(await isGood(tokens.access_token)).toBe(false);

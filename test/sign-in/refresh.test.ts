@@ -19,7 +19,8 @@ import {
 import { ORIGIN } from "./gateway.ts";
 import { endSignIn, newOwner } from "./owners.ts";
 import { SOMEBODY } from "./people.ts";
-import { evict, refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
+import { refresh, refusal, REFUSED, WINDOW } from "./refreshes.ts";
+import { restartShardOf } from "./restart-shard.ts";
 
 describe("a refresh", () => {
   test("B70: returns new tokens, and the earlier access token stays valid until it expires", async ({
@@ -97,25 +98,27 @@ describe("a refresh", () => {
     expect(await isGood((await refresh(application, again)).access_token)).toBe(true);
   });
 
-  test("B112: continues when its object is evicted meanwhile", async ({ expect }) => {
+  test("B112: continues when its object is restarted meanwhile", async ({ expect }) => {
     const code = await newCode();
     const application = { ...code, tokens: await tokensIn(await ask(code.form)) };
-    await evict(application);
+    await restartShardOf(application.person.id);
     const first = await refresh(application, application.tokens);
-    await evict(application);
+    await restartShardOf(application.person.id);
     // What was answered a moment ago is forgotten; the library's own grace is left.
     const again = await refresh(application, application.tokens);
     expect(again.refresh_token).not.toBe(first.refresh_token);
-    await evict(application);
+    await restartShardOf(application.person.id);
     expect(await isGood((await refresh(application, again)).access_token)).toBe(true);
-    await evict(application);
+    await restartShardOf(application.person.id);
     expect(await refusal(application, application.tokens)).toEqual(REFUSED);
     expect(await refusal(application, again)).toEqual(REFUSED);
   });
 
-  test("B112: follows a code that is redeemed after its object was evicted", async ({ expect }) => {
+  test("B112: follows a code that is redeemed after its object was restarted", async ({
+    expect,
+  }) => {
     const code = await newCode();
-    await evict({ ...code, tokens: {} as Tokens });
+    await restartShardOf(code.person.id);
     expect((await ask(code.form)).status).toBe(200);
   });
 });

@@ -1,9 +1,5 @@
 /** Refreshes of an application that is connected, and what is done to the object that has its grant. */
 
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
-
-import { shardName } from "../../src/auth/store/shards.ts";
 import { type Tokens, tokensIn } from "../support/oauth-requests.ts";
 import { SECOND } from "./later.ts";
 import { ask, type Connected, refreshing, statusAndError } from "./codes.ts";
@@ -17,13 +13,6 @@ export async function refresh(application: Connected, { refresh_token }: Tokens)
 
 export async function refusal(application: Connected, { refresh_token }: Tokens): Promise<unknown> {
   return statusAndError(await ask(refreshing(application, refresh_token)));
-}
-
-/** The object that has the user's grants, without anything that it held in memory. */
-export async function evict({ person }: Connected): Promise<void> {
-  const object = env.AUTH.getByName(shardName("u", person.id));
-  await runInDurableObject(object, () => undefined);
-  await evictDurableObject(object);
 }
 
 /** What a token gets that is good for nothing. */

@@ -132,7 +132,7 @@ describe.for(PLACES)("%s, the state of a server", (place) => {
     },
   ];
   test.for(FORGERIES)(
-    "that is $name is refused, and no server hears",
+    "B89: that is $name is refused, and no server hears",
     async ({ forge }, { expect }) => {
       const requestState = await forge();
       const before = await sentCount();
