@@ -58,7 +58,7 @@ export class VaultObject extends DurableObject<Env> {
     const owner = readOwner(name);
     const parts = { ctx, env, name, config: loaded.config };
     if (owner === undefined) this.#registrations = registrationsOf(parts);
-    else this.#service = vaultServiceOf(parts, owner, () => this.#news().announce());
+    else this.#service = vaultServiceOf(parts, owner, (slug) => this.#news().announce(slug));
   }
 
   /** Of a branch of the fan-out, as a feed's: sets no alarm. */
@@ -140,6 +140,7 @@ export class VaultObject extends DurableObject<Env> {
       key: vaultKey(this.#name),
       sql: meteredSql(ctx.storage.sql),
       publish: (branch, news) => branchAt(env, branch).publish(news),
+      isUsable: (slug) => this.#service?.isUsable(slug) === true,
       now: () => Date.now(),
     });
     return this.#made;

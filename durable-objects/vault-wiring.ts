@@ -29,7 +29,7 @@ export interface VaultParts {
 export function vaultServiceOf(
   { ctx, env, config, name }: VaultParts,
   owner: VaultOwner,
-  announce: () => void,
+  announce: (connected?: string) => void,
 ): VaultService {
   const sql = meteredSql(ctx.storage.sql);
   const { fetch, policy } = egressOf(config);

@@ -7,8 +7,11 @@
 import type { ServerHealth } from "../observability/health.ts";
 import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "./catalog.ts";
 
-/** A list of a server, or one of its resources, that may change. */
-export type Topic = "tools" | "prompts" | "resources" | `uri:${string}`;
+/**
+ * A list of a server, or one of its resources, that may change; or, of a vault, a person who was asked to
+ * connect an account, and may do so.
+ */
+export type Topic = "tools" | "prompts" | "resources" | `uri:${string}` | `ask:${string}`;
 
 export const LIST_TOPICS = ["tools", "prompts", "resources"] as const satisfies readonly Topic[];
 

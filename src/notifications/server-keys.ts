@@ -1,11 +1,12 @@
 /**
  * Sessions and listeners speak of servers by slug, and the fan-out by the key of what is kept of a server:
  * a change at one account is not told to another. Those who are told of lists are told by the vault too
- * that its accounts have changed: then the lists are other lists, and so are the keys.
+ * that its accounts have changed: then the lists are other lists, and so are the keys. A vault also tells
+ * those whose person was asked to connect an account.
  */
 
 import type { Interests, News, Topic } from "../catalog/feeds.ts";
-import { isListTopic } from "../catalog/topics.ts";
+import { askOf, isListTopic } from "../catalog/topics.ts";
 import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
 import { hasAccounts, NOBODY } from "../endpoint/personal-endpoint.ts";
 import { serverKey, slugOfKey, vaultKey, vaultOfKey } from "../upstream/server-key.ts";
@@ -17,22 +18,23 @@ export async function byKey(endpoint: Endpoint, interests: Interests): Promise<I
     Object.entries(interests).map(async ([slug, topics]) => {
       const server = serverOf(endpoint, slug);
       const key = server && (await serverKey(server.target));
-      return key === undefined ? [] : [[key, topics] as const];
+      const own = topics.filter((topic) => askOf(topic) === undefined);
+      return key === undefined || own.length === 0 ? [] : [[key, own] as const];
     }),
   );
   return { ...Object.fromEntries(keyed.flat()), ...inVaults(endpoint, interests) };
 }
 
 function inVaults(endpoint: Endpoint, interests: Interests): Interests {
-  const lists = new Map<string, Topic[]>();
+  const byVault = new Map<string, Topic[]>();
   for (const [slug, topics] of Object.entries(interests)) {
     const owner = serverOf(endpoint, slug)?.target.credentials?.owner;
-    const wanted = topics.filter(isListTopic);
+    const wanted = topics.filter((topic) => isListTopic(topic) || askOf(topic) !== undefined);
     if (owner === undefined || owner === NOBODY || wanted.length === 0) continue;
     const key = vaultKey(owner);
-    lists.set(key, [...new Set([...(lists.get(key) ?? []), ...wanted])]);
+    byVault.set(key, [...new Set([...(byVault.get(key) ?? []), ...wanted])]);
   }
-  return Object.fromEntries(lists);
+  return Object.fromEntries(byVault);
 }
 
 /** @returns whether the news is a vault's. From here on, the endpoint's accounts are the new ones. */

@@ -9,6 +9,8 @@ export const LIST_CHANGED = {
   resources: "notifications/resources/list_changed",
 } as const;
 export const RESOURCE_UPDATED = "notifications/resources/updated";
+/** What a person was to do on a page is done (2025-11-25, elicitation, URL mode). */
+export const ELICITATION_COMPLETE = "notifications/elicitation/complete";
 
 /** The members of a subscription's filter (2026-07-28, subscriptions). */
 export const LIST_FILTER = {

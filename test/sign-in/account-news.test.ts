@@ -20,6 +20,7 @@ import { ORIGIN } from "./gateway.ts";
 import { as, Person } from "./people.ts";
 
 const ALPHA = `${ORIGIN}/mcp/alpha`;
+const OPENS_PAGES = { elicitation: { url: {} } };
 const FILTER = { notifications: { toolsListChanged: true } };
 
 let vendor: Vendor;
@@ -74,7 +75,7 @@ class Hearing {
     // The acknowledgement has what was honoured.
     const { params } = await listener.message();
     if (params?.["notifications"] === undefined) throw new Error("Not acknowledged");
-    await until(async () => ((await isPromised(session, person)) ? true : undefined), "a promise");
+    await promised(session, person);
     return new Hearing(person, session, stream, listener);
   }
 
@@ -98,11 +99,18 @@ class Hearing {
 }
 
 /** Reads up to the news that tools have changed: those of other lists are in no set order. */
-async function toolsChanged(stream: EventReader): Promise<void> {
+async function toolsChanged(stream: EventReader): Promise<readonly (string | undefined)[]> {
+  const methods: (string | undefined)[] = [];
   for (;;) {
     const { method } = await stream.message();
-    if (method === "notifications/tools/list_changed") return;
+    methods.push(method);
+    if (method === "notifications/tools/list_changed") return methods;
   }
+}
+
+/** Waits until the session is going to hear of the person's accounts. */
+async function promised(session: Session, person: Person): Promise<void> {
+  await until(async () => ((await isPromised(session, person)) ? true : undefined), "a promise");
 }
 
 async function isPromised(session: Session, person: Person): Promise<boolean> {
@@ -124,6 +132,76 @@ test("U60 whoever connects an account hears that the lists have changed, and get
   await bob.hearsNothing();
   expect(await bob.tools()).toEqual(["connect_account"]);
   await Promise.all([alice.end(), bob.end()]);
+});
+
+/** A session of a client that opens pages, and the visit that a call asks it for. */
+class Asking {
+  readonly session: Session;
+  readonly elicitationId: string;
+
+  private constructor(session: Session, elicitationId: string) {
+    this.session = session;
+    this.elicitationId = elicitationId;
+  }
+
+  static async begin(person: Person): Promise<Asking> {
+    const options = { headers: as((await person.key()).token), capabilities: OPENS_PAGES };
+    const session = await Session.open(ALPHA, options);
+    const { error } = await responseIn(await session.callTool("whoami"));
+    const { elicitations = [] } = (error?.data ?? {}) as {
+      elicitations?: readonly { elicitationId: string }[];
+    };
+    return new Asking(session, elicitations[0]?.elicitationId ?? "");
+  }
+}
+
+const COMPLETE = "notifications/elicitation/complete";
+
+/** Reads up to the end of a visit. @returns the id of the visit. */
+async function completed(stream: EventReader): Promise<unknown> {
+  for (;;) {
+    const { method, params } = await stream.message();
+    if (method === COMPLETE) return params?.["elicitationId"];
+  }
+}
+
+test("U55 those sessions that were asked for a visit hear once that it is over, and no other session does", async ({
+  expect,
+}) => {
+  const [alice, bob] = [await Person.signIn(), await Person.signIn()];
+  const [one, two, bobs] = [
+    await Asking.begin(alice),
+    await Asking.begin(alice),
+    await Asking.begin(bob),
+  ];
+  const other = await Session.open(ALPHA, { headers: as((await alice.key()).token) });
+  const [first, others, bobsStream] = [
+    await one.session.listen(),
+    await other.listen(),
+    await bobs.session.listen(),
+  ];
+  expect(two.elicitationId).toBe(one.elicitationId);
+  expect(bobs.elicitationId).not.toBe(one.elicitationId);
+
+  await evictDurableObject(env.VAULTS.getByName(vaultName(ownerOf(alice))));
+  await evictDurableObject(await objectOf(two.session));
+  await promised(other, alice);
+  await connect(alice, "alice");
+  expect(await completed(first)).toBe(one.elicitationId);
+  expect(await responseIn(await one.session.callTool("whoami"))).toMatchObject({ result: {} });
+
+  // A client that did not listen hears it when it does.
+  const second = await two.session.listen();
+  expect(await completed(second)).toBe(one.elicitationId);
+  await promised(two.session, alice);
+
+  // Connected once more: those that asked were told already.
+  await connect(alice, "bob");
+  for (const stream of [first, second, others]) {
+    expect(await toolsChanged(stream)).not.toContain(COMPLETE);
+  }
+  await bobsStream.silence();
+  await Promise.all([first, second, others, bobsStream].map((stream) => stream.cancel()));
 });
 
 test("U62 whoever connects another account, or disconnects it, hears it, with vault and session evicted before", async ({

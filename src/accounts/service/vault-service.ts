@@ -44,8 +44,8 @@ export interface VaultOptions {
   readonly synced: () => Promise<void>;
   readonly waitUntil: (promise: Promise<unknown>) => void;
   readonly audit: (event: VaultEvent, account: Partial<Account>, more?: VaultEventDetail) => void;
-  /** The owner has another account at a server than before, or none. */
-  readonly announce: () => void;
+  /** The owner has another account at a server than before (`connected`), or none. */
+  readonly announce: (connected?: string) => void;
   readonly now: () => number;
 }
 
@@ -151,8 +151,15 @@ export class VaultService implements Vault {
   }
 
   async connected(slug: string, waitMs: number): Promise<boolean> {
-    const isUsable = (): boolean => this.#isUsable(slug);
-    return this.#waiters.wait(slug, Math.min(waitMs, MAX_WAIT_MS), isUsable);
+    const isTrue = (): boolean => this.isUsable(slug);
+    return this.#waiters.wait(slug, Math.min(waitMs, MAX_WAIT_MS), isTrue);
+  }
+
+  /** True when requests go through, and the account allows all that was asked of it. */
+  isUsable(slug: string): boolean {
+    const server = this.#options.serverOf(slug);
+    const account = server === undefined ? undefined : this.#access.current(slug, server);
+    return account !== undefined && account.wanted.length === 0 && isWorking(account);
   }
 
   async accounts(): Promise<readonly AccountSummary[]> {
@@ -280,17 +287,11 @@ export class VaultService implements Vault {
     waitUntil(authorization.revoke(server, account, secrets).catch(() => undefined));
   }
 
-  #isUsable(slug: string): boolean {
-    const server = this.#options.serverOf(slug);
-    const account = server === undefined ? undefined : this.#access.current(slug, server);
-    return account !== undefined && account.wanted.length === 0 && isWorking(account);
-  }
-
   #connected(account: Account): void {
     const { asks, audit, accounts, announce } = this.#options;
     asks.forget(account.slug);
     audit("connect", account, { ...(account.connectedBy && { person: account.connectedBy }) });
-    announce();
+    announce(account.slug);
     if (accounts.find(account.slug) !== undefined) this.#waiters.wake(account.slug);
   }
 

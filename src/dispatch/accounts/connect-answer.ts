@@ -53,18 +53,30 @@ export function takesConnectInput({ need, client }: NeedAnswer): boolean {
   return isRepairable(need) && opensPages(client) && eraOf(client.revision) === "modern";
 }
 
-/** @returns the error or the tool's error result for a client that gets no input request. */
+/**
+ * True when the client is asked by `connectElicitation`. Only 2025-11-25 has that error, and only clients that
+ * open pages may get it (elicitation: MUST NOT). Only what a person has started may ask for a page: a list or
+ * a subscription never does.
+ */
+export function takesConnectElicitation({ need, client, method }: NeedAnswer): boolean {
+  const isLegacy = eraOf(client.revision) === "legacy";
+  return isRepairable(need) && opensPages(client) && isLegacy && ASKING.has(method);
+}
+
+/** @param elicitationId by which the client is told when the account is connected. */
+export function connectElicitation(answer: NeedAnswer, elicitationId: string): Reply {
+  const visit = { mode: "url", elicitationId, url: answer.url, message: sentenceOf(answer) };
+  return errorReply(ErrorCode.UrlElicitationRequired, textOf(answer), { elicitations: [visit] });
+}
+
+/** @returns the error or the tool's error result for a client that is asked in no other way. */
 export function refusal(answer: NeedAnswer): Reply {
-  const { need, url, client, method } = answer;
+  return refused(answer, isRepairable(answer.need) ? textOf(answer) : sentenceOf(answer));
+}
+
+function textOf(answer: NeedAnswer): string {
   const sentence = sentenceOf(answer);
-  if (!isRepairable(need)) return refused(answer, sentence);
-  const text = `${sentence} Open this page in a browser, and then try again:\n${url}`;
-  // Only 2025-11-25 has the error, and only clients that open pages may get it (elicitation: MUST NOT).
-  if (!opensPages(client) || eraOf(client.revision) === "modern") return refused(answer, text);
-  // Only what a person has started may ask for a page: a list or a subscription never does.
-  if (!ASKING.has(method)) return refused(answer, text);
-  const visit = { mode: "url", elicitationId: need.ask ?? url, url, message: sentence };
-  return errorReply(ErrorCode.UrlElicitationRequired, text, { elicitations: [visit] });
+  return `${sentence} Open this page in a browser, and then try again:\n${answer.url}`;
 }
 
 /** The requests by which a person or a model wants something of one server. */

@@ -1,5 +1,6 @@
 /** Answers a request in a session: relays it to its server, or answers it for all servers. */
 
+import { hashOf } from "../../lib/random.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
 import { attributed, attributedElicitations } from "../../endpoint/attribution.ts";
@@ -15,7 +16,12 @@ import { connectUrl } from "../../accounts/addresses.ts";
 import { labelOf } from "../../accounts/settings.ts";
 import type { AccountNeed } from "../../upstream/credentials.ts";
 import { accountNeedOf } from "../../upstream/upstream-error.ts";
-import { refusal } from "../accounts/connect-answer.ts";
+import {
+  connectElicitation,
+  type NeedAnswer,
+  refusal,
+  takesConnectElicitation,
+} from "../accounts/connect-answer.ts";
 import { answerConnectTool } from "../accounts/connect-tool.ts";
 import { guarded } from "../guard/guarded.ts";
 import { logged, loggedForAll } from "../guard/logged.ts";
@@ -110,15 +116,21 @@ async function callServer(
 }
 
 /** @returns the answer to a client whose person has to connect an account first. */
-function answerNeed(
-  { requestScope, client }: SessionContext,
+async function answerNeed(
+  { requestScope, client, subscriptions }: SessionContext,
   server: Server,
   { method }: Call,
   need: AccountNeed,
-): Reply {
+): Promise<Reply> {
   const { slug } = server;
   const url = connectUrl(requestScope.origin ?? "", slug, need.ask);
-  return refusal({ need, slug, label: labelOf(server), url, client, method, now: Date.now() });
+  const label = labelOf(server);
+  const answer: NeedAnswer = { need, slug, label, url, client, method, now: Date.now() };
+  if (!takesConnectElicitation(answer)) return refusal(answer);
+  // One for each link: the handle in it is kept nowhere in clear.
+  const elicitationId = await hashOf(url);
+  await subscriptions.asked({ slug, elicitationId });
+  return connectElicitation(answer, elicitationId);
 }
 
 /** Names the server in a result, and in an error that asks for visits to pages. */

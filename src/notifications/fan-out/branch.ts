@@ -8,7 +8,7 @@ import type { Sql } from "../../lib/sql.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { NewsSources, Interests, News, Topic } from "../../catalog/feeds.ts";
 import { MAX_URI_CHARS } from "../source/topic-interest.ts";
-import { isListTopic } from "../../catalog/topics.ts";
+import { uriOf } from "../../catalog/topics.ts";
 import { Deadlines } from "../../lib/deadlines.ts";
 import { Deliveries, type Recipients } from "./deliveries.ts";
 import { AcceptedNews } from "./accepted-news.ts";
@@ -180,7 +180,8 @@ export class Branch<Socket extends ListenerSocket> {
   }
 
   /**
-   * When a feed does not answer in time, its lists count as honoured, and so do topics to which the
+   * When a feed does not answer in time, its lists count as honoured (and what is asked of a vault, which
+   * refuses nothing), and so do topics to which the
    * subscriber was subscribed before: the request is repeated until the feed receives it. A new
    * resource does not: it may not exist, and a refused client can ask again. A list that its server
    * does not announce is kept without a promise: the gateway may find out by itself that it changed.
@@ -192,8 +193,8 @@ export class Branch<Socket extends ListenerSocket> {
         const { honoured, unanswered } = await this.#interests.ask(slug, topics);
         const isPromised = (topic: Topic): boolean =>
           honoured.has(topic) ||
-          (unanswered.has(topic) && (isListTopic(topic) || known.has(topic)));
-        const refused = topics.filter((topic) => !isPromised(topic) && !isListTopic(topic));
+          (unanswered.has(topic) && (!isResource(topic) || known.has(topic)));
+        const refused = topics.filter((topic) => !isPromised(topic) && isResource(topic));
         this.#remove(subscriber, slug, refused);
         for (const topic of topics) this.#asking.delete(keyOf(subscriber, slug, topic));
         return [slug, topics.filter(isPromised)] as const;
@@ -216,7 +217,7 @@ export class Branch<Socket extends ListenerSocket> {
         const key = keyOf(subscriber, slug, topic);
         const isThere = this.#subscriptions.has(subscriber, want);
         if (isThere && !this.#asking.has(key)) known.add(topic);
-        if (!isThere && !isListTopic(topic)) {
+        if (!isThere && isResource(topic)) {
           uris ??= this.#subscriptions.uriCount(subscriber);
           if (uris >= limits.subscribedUrisPerClient || topic.length > MAX_TOPIC_CHARS) continue;
           uris += 1;
@@ -244,6 +245,10 @@ export class Branch<Socket extends ListenerSocket> {
     for (const { slug, topic } of this.#subscriptions.forget(subscriber))
       this.#interests.sendLater(slug, [topic]);
   }
+}
+
+function isResource(topic: Topic): boolean {
+  return uriOf(topic) !== undefined;
 }
 
 function keyOf(subscriber: string, slug: string, topic: Topic): string {

@@ -15,7 +15,7 @@ import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import type { Params } from "../../protocol/message-members.ts";
 import { attributedAt } from "../../endpoint/attribution.ts";
-import type { Interests, News } from "../../catalog/feeds.ts";
+import type { Interests, News, Topic } from "../../catalog/feeds.ts";
 import { malformed } from "../../catalog/routing/routing-refusals.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
@@ -27,7 +27,14 @@ import {
 import type { DeliveryAnswer } from "../fan-out/deliveries.ts";
 import { OwnSubscriptions, type OwnSessions } from "./own-subscriptions.ts";
 import { Deduplicator } from "../../lib/deduplicator.ts";
-import { isListTopic, type ListTopic, listChangedBy, topicOf } from "../../catalog/topics.ts";
+import {
+  type Ask,
+  askTopicOf,
+  isListTopic,
+  type ListTopic,
+  listChangedBy,
+  topicOf,
+} from "../../catalog/topics.ts";
 import { slugOfKey } from "../../upstream/server-key.ts";
 import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
 import { takeAccountNews } from "../server-keys.ts";
@@ -208,11 +215,36 @@ export class EndpointSubscriptions {
     if (takeAccountNews(endpoint, news) && this.isWatching) this.#renew(false);
     const topics = [...new Set(news.topics)];
     const slug = slugOfKey(news.slug);
-    return this.#inbox.take(
+    const wanted = topics.filter((topic) => this.#wanted.wants(slug, topic));
+    const answer = this.#inbox.take(
       news,
-      topics.filter((topic) => this.#wanted.wants(slug, topic)),
+      wanted,
       (topic) => isListTopic(topic) || this.#deduplicator.isNew(topic, "feed"),
     );
+    if (answer === "taken") this.#answered(wanted);
+    return answer;
+  }
+
+  /** The client is given a URL elicitation: it is told when its person has connected the account. */
+  async asked(ask: Ask): Promise<void> {
+    const topic = askTopicOf(ask);
+    if (!this.#wanted.ask(topic)) return;
+    this.#save();
+    const subscribed = this.#subscribeAtSource({ [ask.slug]: [topic] }).then((honoured) => {
+      this.#mustRenew ||= honoured === undefined;
+    });
+    this.#options.requestScope.waitUntil(subscribed);
+    await settleWithin(subscribed, OWN_WAIT_MS);
+  }
+
+  /** The client is told of an elicitation once, in the same turn in which it is forgotten here. */
+  #answered(topics: readonly Topic[]): void {
+    const { requestScope, source } = this.#options;
+    const asks = this.#wanted.answered(topics);
+    if (asks === undefined) return;
+    this.#save();
+    // A fan-out that cannot be reached goes on delivering news, which the session ignores.
+    requestScope.waitUntil(source.unsubscribe(asks).catch(() => undefined));
   }
 
   /** @returns whether the fan-out announces changes of a server's list to the client. */

@@ -8,19 +8,26 @@ import { type Endpoint, serverOf } from "../../endpoint/endpoint.ts";
 import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
 import { type Interests, LIST_TOPICS, type Topic } from "../../catalog/feeds.ts";
 import { mayKeep } from "../../catalog/uris/judge-uri.ts";
-import { isListTopic, type ListTopic, topicOf, uriOf } from "../../catalog/topics.ts";
+import { dropOldest } from "../../lib/drop-oldest.ts";
+import { askOf, isListTopic, type ListTopic, topicOf, uriOf } from "../../catalog/topics.ts";
 
 /** Plain data. */
 export interface SavedWanted {
   readonly uris: readonly (readonly [uri: string, slug: string])[];
   /** Present once the client listens: by server, the lists that it will announce. */
   readonly lists?: Interests;
+  /** The elicitations whose end the client is to be told of; earlier versions had none. */
+  readonly asks?: readonly Topic[];
 }
+
+/** A client that is given more elicitations is told of the newest only. */
+const MAX_ASKS = 20;
 
 export class SessionSubscriptions {
   readonly #endpoint: Endpoint;
   /** The server of each resource. */
   readonly #uris = new Map<string, string>();
+  readonly #asks: Set<Topic>;
   #lists: ReadonlyMap<string, readonly Topic[]> | undefined;
 
   constructor(endpoint: Endpoint, saved: SavedWanted | undefined) {
@@ -30,6 +37,7 @@ export class SessionSubscriptions {
       const server = serverOf(endpoint, slug);
       if (server !== undefined && mayKeep(server.resources, uri)) this.#uris.set(uri, slug);
     }
+    this.#asks = new Set(saved?.asks);
     if (saved?.lists !== undefined) this.#lists = new Map(Object.entries(saved.lists));
   }
 
@@ -45,7 +53,7 @@ export class SessionSubscriptions {
   }
 
   get isEmpty(): boolean {
-    return this.#uris.size === 0 && this.#lists === undefined;
+    return this.#uris.size === 0 && this.#asks.size === 0 && this.#lists === undefined;
   }
 
   /** The client is told of the lists of all servers. */
@@ -65,6 +73,25 @@ export class SessionSubscriptions {
     this.#uris.delete(uri);
   }
 
+  /** The client's person was asked to connect an account. @returns whether that is new. */
+  ask(topic: Topic): boolean {
+    if (this.#asks.has(topic)) return false;
+    this.#asks.add(topic);
+    dropOldest(this.#asks, MAX_ASKS);
+    return true;
+  }
+
+  /** @returns those of the topics that were asks, and are none any more; `undefined` without any. */
+  answered(topics: readonly Topic[]): Interests | undefined {
+    const asks = new Map<string, Topic[]>();
+    for (const topic of topics) {
+      const slug = askOf(topic)?.slug;
+      if (slug === undefined || !this.#asks.delete(topic)) continue;
+      asks.set(slug, [...(asks.get(slug) ?? []), topic]);
+    }
+    return asks.size === 0 ? undefined : Object.fromEntries(asks);
+  }
+
   /**
    * The client listens.
    *
@@ -78,7 +105,8 @@ export class SessionSubscriptions {
 
   wants(slug: string, topic: Topic): boolean {
     if (isListTopic(topic)) return this.#lists !== undefined;
-    return this.#uris.get(uriOf(topic)) === slug;
+    const uri = uriOf(topic);
+    return uri === undefined ? this.#asks.has(topic) : this.#uris.get(uri) === slug;
   }
 
   /** @returns whether the server has promised to announce the list. */
@@ -110,17 +138,21 @@ export class SessionSubscriptions {
       topics.set(slug, this.#lists === undefined ? [] : [...LIST_TOPICS]);
     }
     for (const [uri, slug] of this.#uris) topics.get(slug)?.push(topicOf(uri));
+    for (const topic of this.#asks) topics.get(askOf(topic)?.slug ?? "")?.push(topic);
     return Object.fromEntries([...topics].filter(([, wanted]) => wanted.length > 0));
   }
 
-  /** @returns every topic of which there may be news. */
+  /** @returns every list and resource that may have changed. */
   topics(): readonly Topic[] {
     const lists = [...(this.#lists?.values() ?? [])].flat();
     return [...new Set([...lists, ...[...this.#uris.keys()].map(topicOf)])];
   }
 
   save(): SavedWanted {
-    const uris = [...this.#uris];
-    return this.#lists === undefined ? { uris } : { uris, lists: Object.fromEntries(this.#lists) };
+    return {
+      uris: [...this.#uris],
+      ...(this.#lists !== undefined && { lists: Object.fromEntries(this.#lists) }),
+      ...(this.#asks.size > 0 && { asks: [...this.#asks] }),
+    };
   }
 }

@@ -80,7 +80,9 @@ export class LegacyWatch implements OpenWatch {
   verdict(topic: Topic): boolean | undefined {
     if (this.#lists === undefined) return undefined;
     if (isListTopic(topic)) return this.#lists.has(topic);
-    return this.#takesSubscriptions ? this.#subscriptions.verdict(uriOf(topic)) : false;
+    const uri = uriOf(topic);
+    if (uri === undefined || !this.#takesSubscriptions) return false;
+    return this.#subscriptions.verdict(uri);
   }
 
   revise(uris: readonly string[]): void {

@@ -64,6 +64,7 @@ export class ModernWatch implements OpenWatch {
     const acknowledged = this.#current?.acknowledged;
     if (isListTopic(topic)) return acknowledged?.lists.has(topic);
     const uri = uriOf(topic);
+    if (uri === undefined) return false;
     if (acknowledged?.uris.has(uri) === true) return true;
     if (this.#culprits.has(uri) || this.#failed.has(uri)) return false;
     return this.#current?.asked.has(uri) === true ? false : undefined;
@@ -183,11 +184,9 @@ export class ModernWatch implements OpenWatch {
     }
     // Topics that the previous stream covered until now have missed nothing.
     const covered = before?.isOver === false ? before.acknowledged : undefined;
-    const isNews = (topic: Topic): boolean =>
-      isListTopic(topic)
-        ? covered?.lists.has(topic) !== true
-        : covered?.uris.has(uriOf(topic)) !== true;
-    this.#events.answered([...LIST_TOPICS, ...[...stream.asked].map(topicOf)].filter(isNews));
+    const lists = LIST_TOPICS.filter((list) => covered?.lists.has(list) !== true);
+    const uris = [...stream.asked].filter((uri) => covered?.uris.has(uri) !== true);
+    this.#events.answered([...lists, ...uris.map(topicOf)]);
     this.#openLater();
   }
 

@@ -3,9 +3,11 @@
 import { describe, test } from "vitest";
 
 import {
+  connectElicitation,
   connectInput,
   type NeedAnswer,
   refusal,
+  takesConnectElicitation,
   takesConnectInput,
 } from "../../../../src/dispatch/accounts/connect-answer.ts";
 import { clientKind } from "../../../../src/endpoint/client-kind.ts";
@@ -48,7 +50,9 @@ describe("U54 a client of 2026-07-28 that opens pages", () => {
   });
 
   test("never gets -32042", ({ expect }) => {
-    const reply = refusal(answer("2026-07-28", { elicitation: { url: {} } }));
+    const asked = answer("2026-07-28", { elicitation: { url: {} } });
+    expect(takesConnectElicitation(asked)).toBe(false);
+    const reply = refusal(asked);
     expect(reply).toMatchObject({ result: { isError: true, resultType: "complete" } });
   });
 });
@@ -57,7 +61,9 @@ describe("U55 a client of 2025-11-25 that opens pages", () => {
   test.for(["tools/call", "prompts/get", "resources/read", "completion/complete"])(
     "gets -32042 for %s",
     (method, { expect }) => {
-      expect(refusal(answer("2025-11-25", { elicitation: { url: {} } }, method))).toEqual({
+      const asked = answer("2025-11-25", { elicitation: { url: {} } }, method);
+      expect(takesConnectElicitation(asked)).toBe(true);
+      expect(connectElicitation(asked, "abc")).toEqual({
         error: {
           code: -32042,
           message: TEXT,
@@ -79,7 +85,9 @@ describe("U55 a client of 2025-11-25 that opens pages", () => {
   test.for(["resources/subscribe", "logging/setLevel"])(
     "is not asked by %s",
     (method, { expect }) => {
-      const reply = refusal(answer("2025-11-25", { elicitation: { url: {} } }, method));
+      const asked = answer("2025-11-25", { elicitation: { url: {} } }, method);
+      expect(takesConnectElicitation(asked)).toBe(false);
+      const reply = refusal(asked);
       expect(reply).toMatchObject({ error: { code: -32603, message: TEXT } });
     },
   );
@@ -100,7 +108,7 @@ describe("U56 every other client", () => {
     "%s %j reads the URL in the tool's error",
     ([revision, capabilities], { expect }) => {
       const asked = answer(revision, capabilities);
-      expect(takesConnectInput(asked)).toBe(false);
+      expect(takesConnectInput(asked) || takesConnectElicitation(asked)).toBe(false);
       const reply = refusal(asked);
       expect(reply).toMatchObject({
         result: { content: [{ type: "text", text: TEXT }], isError: true },

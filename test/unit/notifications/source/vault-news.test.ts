@@ -1,0 +1,72 @@
+/** What a vault announces: to all that their lists are others, and to those that asked that an account is connected. */
+
+import { test } from "vitest";
+
+import { LIST_TOPICS, type News, type Topic } from "../../../../src/catalog/feeds.ts";
+import { askTopicOf } from "../../../../src/catalog/topics.ts";
+import { VaultNews } from "../../../../src/notifications/source/vault-news.ts";
+import { type SqlFixture, withSql } from "../../lib/sql-fixture.ts";
+
+const NOTION = askTopicOf({ slug: "notion", elicitationId: "one" });
+const LINEAR = askTopicOf({ slug: "linear", elicitationId: "two" });
+
+interface Heard {
+  readonly branch: number;
+  readonly topics: readonly Topic[];
+}
+
+/** One life of a vault's news: what is stored outlasts it. */
+function life({ sql, clock }: SqlFixture, usable: readonly string[] = []) {
+  const heard: Heard[] = [];
+  const news = new VaultNews({
+    key: "accounts/person alice",
+    sql,
+    publish: async (branch, { topics }: News) => {
+      heard.push({ branch, topics });
+    },
+    isUsable: (slug) => usable.includes(slug),
+    now: () => clock.now,
+  });
+  return { news, heard };
+}
+
+test("U55 that an account is connected is announced to those that asked for it, in another life too", ({
+  expect,
+}) =>
+  withSql((fixture) => {
+    const first = life(fixture);
+    expect(first.news.watch(1, { add: [NOTION], remove: [] })).toEqual([NOTION]);
+    expect(first.news.watch(2, { add: [LINEAR, "tools"], remove: [] })).toEqual([LINEAR, "tools"]);
+    expect(first.heard).toEqual([]);
+
+    const { news, heard } = life(fixture);
+    news.announce("notion");
+    expect(heard).toEqual([
+      { branch: 2, topics: ["tools"] },
+      { branch: 1, topics: [NOTION] },
+    ]);
+  }));
+
+test("that an account has ended is announced to nobody as an answer", ({ expect }) =>
+  withSql((fixture) => {
+    const { news, heard } = life(fixture);
+    news.watch(1, { add: [NOTION, ...LIST_TOPICS], remove: [] });
+    news.announce();
+    expect(heard).toEqual([{ branch: 1, topics: LIST_TOPICS }]);
+  }));
+
+test("U55 whoever asks when the account is there already hears it at once", ({ expect }) =>
+  withSql((fixture) => {
+    const { news, heard } = life(fixture, ["notion"]);
+    news.watch(1, { add: [NOTION, LINEAR, "tools"], remove: [] });
+    expect(heard).toEqual([{ branch: 1, topics: [NOTION] }]);
+  }));
+
+test("whoever has stopped asking hears nothing", ({ expect }) =>
+  withSql((fixture) => {
+    const { news, heard } = life(fixture);
+    news.watch(1, { add: [NOTION], remove: [] });
+    news.watch(1, { add: [], remove: [NOTION] });
+    news.announce("notion");
+    expect(heard).toEqual([]);
+  }));
