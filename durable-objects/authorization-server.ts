@@ -10,6 +10,7 @@ import { KvAdapter } from "../src/auth/store/kv-adapter.ts";
 import type { Config } from "../src/config/config.ts";
 import { feedsIn, registryIn } from "./ports.ts";
 import { authStoreIn } from "./auth-store-stub.ts";
+import { slugsOf } from "../src/endpoint/endpoint.ts";
 import { healthOf } from "../src/catalog/routing/server-health.ts";
 import { egressOf } from "./configured-egress.ts";
 import { authSecretsOf } from "./keys.ts";
@@ -28,7 +29,7 @@ export function authOf(env: Env, config: Config): AuthBacking {
 }
 
 function make(env: Env, config: Config): AuthBacking {
-  const { limits, servers } = config;
+  const { limits, servers, notices } = config;
   const store = authStoreIn(env);
   const engine: AuthorityEnv = {
     OAUTH_KV: new KvAdapter({
@@ -55,10 +56,11 @@ function make(env: Env, config: Config): AuthBacking {
     store,
     engine,
     clientKeys: new ClientKeys(egressOf(config)),
-    authorities: new Authorities(servers.keys(), limits),
+    authorities: new Authorities(slugsOf(config), limits),
     secrets: () => authSecretsOf(env, config),
     setup: owner,
     serverHealth: () => healthOf(feedsIn(env), [...servers.values()]),
+    notices,
     providers: new Map(providers.map((provider) => [provider.name, provider])),
   };
 }

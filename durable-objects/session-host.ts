@@ -31,6 +31,8 @@ export class SessionHost {
   readonly #config: Config | undefined;
   readonly #store: SessionStore;
   readonly #clock: AlarmClock;
+  /** Of the person of the latest request: the configuration may make and unmake administrators. */
+  #isAdmin = false;
   #keeping: number | null = null;
   #wired: WiredSession | undefined;
 
@@ -65,6 +67,7 @@ export class SessionHost {
    * @param isNew a session of HTTP+SSE begins with its stream.
    */
   use(claims: SessionClaims, isNew = false): Session | undefined {
+    this.#isAdmin = claims.isAdmin === true;
     const { route, principal, person, application, origin, client, expiresAt } = claims;
     if (this.life.state !== "new") {
       this.#learn(claims);
@@ -147,6 +150,7 @@ export class SessionHost {
       life: this.life,
       log: this.log,
       store: this.#store,
+      isAdmin: () => this.#isAdmin,
       onBusy: (isBusy) => this.#keep(isBusy),
       onSubscribed: () => this.#scheduleAlarm(),
       onDetach: () => this.#scheduleAlarm(),

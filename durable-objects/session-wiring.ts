@@ -23,6 +23,8 @@ export interface WiringOptions {
   readonly life: SessionLife;
   readonly log: EventLog;
   readonly store: SessionStore;
+  /** True while the person who calls is an administrator. */
+  readonly isAdmin: () => boolean;
   /** Called when the first call starts or the last one has ended. */
   readonly onBusy: (isBusy: boolean) => void;
   /** Called when the client's subscriptions have changed. */
@@ -42,10 +44,10 @@ export function wireSession(
   stored: StoredSession,
   wiring: WiringOptions,
 ): WiredSession | undefined {
-  const { ctx, env, config, life, log, store, onBusy, onSubscribed, onDetach } = wiring;
+  const { ctx, env, config, life, log, store, isAdmin, onBusy, onSubscribed, onDetach } = wiring;
   const { door: transport, route, principal, person, application, origin, client } = stored;
   const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
-  const picked = pickEndpoint(config.servers, slug);
+  const picked = pickEndpoint(config, slug);
   if (picked.kind !== "endpoint") return undefined;
   const { limits } = config;
   const caller = { person, application, origin };
@@ -55,6 +57,9 @@ export function wireSession(
     route,
     principal,
     ...caller,
+    get isAdmin() {
+      return isAdmin();
+    },
     limits,
     feeds: feedsIn(env),
     keys: sessionKeysOf(env, config),

@@ -17,11 +17,11 @@ import { serveMetadata } from "./auth/oauth/endpoints/metadata.ts";
 import { register } from "./auth/oauth/endpoints/register.ts";
 import { token } from "./auth/oauth/endpoints/token.ts";
 import type { Bridges } from "./relay/modern-to-legacy/bridge.ts";
-import { type Config, loadConfig } from "./config/config.ts";
+import { type Config, type ConfigResult, loadConfig } from "./config/config.ts";
 import type { FrontDoorContext, Sessions } from "./http/front-door.ts";
 import { serveClientMetadata } from "./http/serve-client-metadata.ts";
 import { serveIdentityKeys } from "./http/serve-identity-keys.ts";
-import { addCors, guard, preflight } from "./http/guard.ts";
+import { addCors, guard, isLocal, preflight } from "./http/guard.ts";
 import { serveSse, serveSseMessage } from "./http/http-sse.ts";
 import { serveMcp } from "./http/mcp.ts";
 import { limitRate } from "./http/rate-limit.ts";
@@ -31,6 +31,7 @@ import { endpointFor, type PersonalScope } from "./endpoint/personal-endpoint.ts
 import type { FanOut, Feeds } from "./catalog/feeds.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { readCosts } from "./observability/costs.ts";
+import { logEntry, logMistake } from "./observability/gateway-log.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
 import type { Accounts } from "./pages/account-context.ts";
 import type { AccountHandler } from "./pages/account-visit.ts";
@@ -76,9 +77,13 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
     return c.json(readCosts());
   });
   app.get("/", (c) => {
-    const auth = c.get("config").authMode === "none" ? undefined : authContext(c);
-    const slugs = [...c.get("config").servers.keys()];
-    return showConnect({ origin: originOf(c), slugs, version, auth }, c.req.raw);
+    const config = c.get("config");
+    const auth = config.authMode === "none" ? undefined : authContext(c);
+    const picked = pickEndpoint(config, undefined);
+    const isMerged = picked.kind === "endpoint" && picked.endpoint.isMerged;
+    const slugs = isMerged ? [...config.servers.keys()] : [];
+    const { notices } = config;
+    return showConnect({ origin: originOf(c), slugs, notices, version, auth }, c.req.raw);
   });
   for (const [method, path, handler] of PAGES) app.on(method, path, site(handler));
   for (const [method, path, handler] of ACCOUNT_PAGES) app.on(method, path, account(handler));
@@ -121,15 +126,31 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
 
 type Step = MiddlewareHandler<App>;
 
-/** Mistakes in the configuration answer every route. */
+/** Mistakes that concern the whole gateway answer every route; strangers are not told what they are. */
 function configure(backingOf: (env: Env, config: Config) => Backing): Step {
   return async (c, next) => {
     const loaded = loadConfig(c.env);
-    if (!loaded.ok) return c.text(`${loaded.problems.join("\n")}\n`, 503);
+    logOnce(loaded);
+    if (!loaded.ok) {
+      const said = isLocal(c.req.raw) ? loaded.problems : [MISCONFIGURED];
+      return c.text(`${said.join("\n")}\n`, 503);
+    }
     c.set("config", loaded.config);
     c.set("backing", backingOf(c.env, loaded.config));
     return next();
   };
+}
+
+const MISCONFIGURED =
+  "This gateway has mistakes in its configuration. Its operator finds them in its log.";
+
+const logged = new WeakSet<ConfigResult>();
+
+function logOnce(loaded: ConfigResult): void {
+  if (logged.has(loaded)) return;
+  logged.add(loaded);
+  if (loaded.ok) loaded.config.notices.forEach(logEntry);
+  else loaded.problems.forEach(logMistake);
 }
 
 const guardHostAndOrigin: Step = async (c, next) => {
@@ -154,7 +175,8 @@ const noteProbes: Step = async (c, next) => {
 /** A request of an MCP client: the checks in their order, and then the front door. */
 function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> {
   return async (c) => {
-    const { servers, limits, authMode } = c.get("config");
+    const config = c.get("config");
+    const { servers, limits, authMode } = config;
     const { path, raw: request } = c.req;
     const slug = c.req.param("slug");
     if (isBrowserNavigation(request) && (slug === undefined || servers.has(slug))) {
@@ -170,7 +192,7 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
     const principal = caller?.principal ?? LOCAL;
     const person = caller?.bearer.user ?? LOCAL;
 
-    const picked = pickEndpoint(servers, slug);
+    const picked = pickEndpoint(config, slug);
     if (picked.kind === "unknown") {
       return c.text("There is no upstream of that name. The MCP endpoint is /mcp.\n", 404);
     }
@@ -194,6 +216,7 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
       person,
       origin,
       application,
+      isAdmin: caller === undefined || caller.bearer.isAdmin,
       waitUntil,
     };
     const response = await inStreamPlace(request, person, limits, () => frontDoor(context));

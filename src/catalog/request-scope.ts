@@ -17,6 +17,8 @@ export interface RequestScope {
   readonly application?: string | undefined;
   /** Of the gateway, as the caller knows it: for links. */
   readonly origin?: string | undefined;
+  /** The person runs the gateway, and may read what is wrong in its configuration. */
+  readonly isAdmin?: boolean;
   readonly feeds: Feeds;
   readonly keys: SessionKeys;
   readonly limits: Limits;

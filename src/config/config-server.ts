@@ -109,25 +109,8 @@ export function resolveServer(
   };
 }
 
-function defaultPrefix(slug: string): string {
+export function defaultPrefix(slug: string): string {
   return /^[a-z]/.test(slug) ? `${slug}__` : `_${slug}__`;
-}
-
-/**
- * With several servers, a prefix shows which one a name belongs to. A single server has no prefix.
- */
-export function checkPrefixes(servers: Iterable<Server>, problems: string[]): void {
-  const owners = new Map<string, string>();
-  for (const { slug, prefix } of servers) {
-    const owner = owners.get(prefix);
-    if (owner === undefined) {
-      owners.set(prefix, slug);
-      continue;
-    }
-    problems.push(
-      `MCP_SERVERS.${slug}.prefix is "${prefix}", as that of "${owner}"; each server needs its own.`,
-    );
-  }
 }
 
 function isFetcher(binding: unknown): binding is Fetcher {

@@ -3,6 +3,7 @@
 import * as z from "zod/mini";
 
 import { lazy } from "../lib/lazy.ts";
+import { tryJson } from "../lib/try-json.ts";
 
 export const table = <const T extends z.core.$ZodShape>(shape: T) =>
   z.strictObject(shape, {
@@ -33,4 +34,18 @@ export function quoted(names: readonly string[]): string {
 /** @returns a sentence for each mistake. @param key the name of the table in sentences. */
 export function mistakesIn(key: string, { issues }: z.core.$ZodError): readonly string[] {
   return issues.map(({ path, message }) => `${[key, ...path].join(".")}: ${message}.`);
+}
+
+export function isUnset(value: unknown): boolean {
+  return value === undefined || value === "";
+}
+
+/** Parses a table of wrangler.toml, or the same table as a JSON string of `--var`. */
+export function parseTable(key: string, value: unknown, problems: string[]): unknown {
+  if (typeof value !== "string") return value;
+  const parsed = tryJson(value);
+  if (parsed === undefined) {
+    problems.push(`${key} is a string that is not valid JSON; write a table or a JSON object.`);
+  }
+  return parsed;
 }

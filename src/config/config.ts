@@ -1,27 +1,21 @@
 /**
- * Env -> Config, once per isolate. A mistake does not crash: it is stored as one plain sentence,
- * and every route answers with it. No sentence quotes a value that may be a secret.
+ * Env -> Config, once per isolate. A mistake does not crash: it is stored as one plain sentence. One that
+ * concerns the whole gateway answers every route; one in an entry of `MCP_SERVERS` keeps that server off. No
+ * sentence quotes a value that may be a secret.
  */
 
 import type { IdentityConfig } from "../auth/identity/identity-providers.ts";
 import { parseIdentity } from "./config-identity.ts";
-import {
-  checkPrefixes,
-  type ServerResolution,
-  resolveServer,
-  serverSchema,
-  SLUG,
-} from "./config-server.ts";
-import { mistakesIn } from "./config-table.ts";
-import type { Server } from "../endpoint/server.ts";
+import { parseServers } from "./config-servers.ts";
+import { isUnset, parseTable } from "./config-table.ts";
+import type { Configured } from "../endpoint/endpoint.ts";
 import { isLoopback } from "../lib/loopback.ts";
 import { fromBase64Url } from "../lib/base64url.ts";
 import { KEY_BYTES } from "../lib/seal.ts";
 import { tryJson } from "../lib/try-json.ts";
-import { isObject } from "../protocol/json-rpc.ts";
 import { defaultLimits, isLimitName, LIMITS, type Limits } from "../policy/limits.ts";
 
-export interface Config {
+export interface Config extends Configured {
   /** `none`: there is no sign-in, and only loopback hosts are served. */
   readonly authMode: "oauth" | "none";
   /** The identity providers, the default one first. */
@@ -32,7 +26,6 @@ export interface Config {
    */
   readonly publicOrigin: string | undefined;
   readonly allowedOrigins: ReadonlySet<string>;
-  readonly servers: ReadonlyMap<string, Server>;
   readonly limits: Limits;
   /** Base64url, newest first. Without them, the gateway generates its own keys. */
   readonly sessionKeys: readonly string[] | undefined;
@@ -54,9 +47,6 @@ export interface Config {
 export type ConfigResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: readonly string[] };
-
-/** The demo upstream is bound in development only; a deployed Worker does not have the name. */
-const DEMO_BINDING = "DEMO";
 
 /** An isolate has one environment for its whole life; in tests, its Worker and its objects have one each. */
 let configs = new WeakMap<Env, ConfigResult>();
@@ -85,7 +75,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     identity: parseIdentity(env["IDENTITY"], env, problems),
     publicOrigin: parsePublicOrigin(env["PUBLIC_ORIGIN"], problems),
     allowedOrigins: parseAllowedOrigins(env["ALLOWED_ORIGINS"], problems),
-    servers: parseServers({ authMode, env, maxMessageChars: limits.maxMessageBytes, problems }),
+    ...parseServers({ authMode, env, maxMessageChars: limits.maxMessageBytes, problems }),
     limits,
     sessionKeys: parseSessionKeys(env["SESSION_KEYS"], problems),
     authSecret: parseAuthSecret(env["AUTH_SECRET"], problems),
@@ -94,20 +84,6 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     reportsCosts: env["COST_REPORT"] === "on",
   };
   return problems.length === 0 ? { ok: true, config } : { ok: false, problems };
-}
-
-function isUnset(value: unknown): boolean {
-  return value === undefined || value === "";
-}
-
-/** Parses a table of wrangler.toml, or the same table as a JSON string of `--var`. */
-function parseTable(key: string, value: unknown, problems: string[]): unknown {
-  if (typeof value !== "string") return value;
-  const parsed = tryJson(value);
-  if (parsed === undefined) {
-    problems.push(`${key} is a string that is not valid JSON; write a table or a JSON object.`);
-  }
-  return parsed;
 }
 
 function parseAuthMode(value: unknown, problems: string[]): "oauth" | "none" {
@@ -154,42 +130,6 @@ function parseAllowedOrigins(value: unknown, problems: string[]): ReadonlySet<st
     if (origin !== undefined) origins.add(origin);
   }
   return origins;
-}
-
-function parseServers(resolution: ServerResolution): ReadonlyMap<string, Server> {
-  const { env, problems } = resolution;
-  const servers = new Map<string, Server>();
-  const value = env["MCP_SERVERS"];
-  const table = isUnset(value) ? {} : parseTable("MCP_SERVERS", value, problems);
-  if (table === undefined) return servers;
-  if (!isObject(table)) {
-    problems.push("MCP_SERVERS must be a table of servers, each under its slug.");
-    return servers;
-  }
-  for (const [slug, entry] of Object.entries(table)) {
-    const key = `MCP_SERVERS.${slug}`;
-    if (slug === "message") {
-      problems.push(`${key}: "message" cannot be a slug, since /sse/message is an endpoint.`);
-      continue;
-    }
-    if (!SLUG.test(slug) || slug.includes("__")) {
-      problems.push(`${key}: a slug has 1 to 24 characters of a-z, 0-9 and "-".`);
-      continue;
-    }
-    const server = serverSchema().safeParse(entry);
-    if (!server.success) {
-      problems.push(...mistakesIn(key, server.error));
-      continue;
-    }
-    const resolved = resolveServer(slug, server.data, resolution);
-    if (resolved !== undefined) servers.set(slug, resolved);
-  }
-  checkPrefixes(servers.values(), problems);
-  if (servers.size === 0 && problems.length === 0 && env[DEMO_BINDING] !== undefined) {
-    const demo = resolveServer("demo", { service: DEMO_BINDING }, resolution);
-    if (demo !== undefined) servers.set("demo", demo);
-  }
-  return servers;
 }
 
 function parseLimits(value: unknown, problems: string[]): Limits {

@@ -1,5 +1,6 @@
 /** An endpoint and its servers. */
 
+import type { EntryNotice } from "../observability/health.ts";
 import type { Server } from "./server.ts";
 
 export interface Endpoint {
@@ -9,6 +10,14 @@ export interface Endpoint {
   readonly isMerged: boolean;
   /** `/mcp/<slug>`: names are the server's own, whatever is configured. */
   readonly keepsNames: boolean;
+  /** What administrators read about entries that are not served as written; nothing at `/mcp/<slug>`. */
+  readonly notices?: readonly EntryNotice[];
+}
+
+/** What the configuration says about servers. */
+export interface Configured {
+  readonly servers: ReadonlyMap<string, Server>;
+  readonly notices: readonly EntryNotice[];
 }
 
 export type Picked =
@@ -18,45 +27,73 @@ export type Picked =
   /** A sentence for the operator. */
   | { readonly kind: "unserved"; readonly sentence: string };
 
-type Servers = ReadonlyMap<string, Server>;
-
 /** Endpoints are made once, so that derived values can be cached by endpoint. */
-const made = new WeakMap<Servers, Map<string | undefined, Picked>>();
+const made = new WeakMap<Configured["servers"], Map<string | undefined, Picked>>();
 
 /** @param slug from `/mcp/<slug>`; `undefined` for the endpoint of the whole gateway. */
-export function pickEndpoint(servers: Servers, slug: string | undefined): Picked {
+export function pickEndpoint(configured: Configured, slug: string | undefined): Picked {
+  const { servers } = configured;
   const known = made.get(servers) ?? new Map<string | undefined, Picked>();
   made.set(servers, known);
   let picked = known.get(slug);
   if (picked === undefined) {
-    picked = pick(servers, slug);
+    picked = pick(configured, slug);
     // Clients choose slugs, so unknown ones are not cached.
     if (picked.kind !== "unknown") known.set(slug, picked);
   }
   return picked;
 }
 
-function pick(servers: Servers, slug: string | undefined): Picked {
-  if (slug !== undefined) {
-    const server = servers.get(slug);
-    if (server === undefined) return { kind: "unknown" };
+function pick(configured: Configured, slug: string | undefined): Picked {
+  return slug === undefined ? pickAll(configured) : pickOne(configured, slug);
+}
+
+function pickOne({ servers, notices }: Configured, slug: string): Picked {
+  const server = servers.get(slug);
+  if (server !== undefined) {
     return {
       kind: "endpoint",
       endpoint: { servers: [server], isMerged: false, keepsNames: true },
     };
   }
+  const state = notices.filter(isServable).find((notice) => notice.slug === slug)?.state;
+  if (state === undefined) return { kind: "unknown" };
+  const why = state === "off" ? "is switched off" : "has a mistake in its configuration";
+  return { kind: "unserved", sentence: `The upstream "${slug}" ${why}, so it is not served.` };
+}
+
+function pickAll(configured: Configured): Picked {
+  const { servers, notices } = configured;
   const [first, ...others] = servers.values();
   if (first === undefined) {
     const sentence =
-      'No upstream is configured. Set MCP_SERVERS, for example to {"docs":{"url":"https://…/mcp"}}.';
+      notices.length === 0
+        ? 'No upstream is configured. Set MCP_SERVERS, for example to {"docs":{"url":"https://…/mcp"}}.'
+        : "None of the entries of MCP_SERVERS is served. The log of the gateway says why.";
     return { kind: "unserved", sentence };
   }
   const endpoint: Endpoint = {
     servers: [first, ...others],
-    isMerged: others.length > 0,
+    isMerged: slugsOf(configured).length > 1,
     keepsNames: false,
+    notices,
   };
   return { kind: "endpoint", endpoint };
+}
+
+/** An entry that is served again when it is mended or switched on. */
+function isServable({ state }: EntryNotice): boolean {
+  return state === "misconfigured" || state === "off";
+}
+
+/**
+ * The slugs of all entries that are served, or are again some day: those count for whether several servers
+ * meet, and tokens for them stay good. So a missing secret of one server renames nothing at the others, and
+ * signs nobody out.
+ */
+export function slugsOf({ servers, notices }: Configured): readonly string[] {
+  const waiting = notices.filter(isServable).flatMap(({ slug }) => slug ?? []);
+  return [...new Set([...servers.keys(), ...waiting])];
 }
 
 /**

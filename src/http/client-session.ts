@@ -34,16 +34,18 @@ export async function openSession(
     expiresAt: issuedAt + limits.sessionDays * DAY_SECONDS,
   };
   const id = await mintSessionId(await keys.keyring(), claims);
-  return { id, claims: withPerson(context, claims) };
+  return { id, claims: withCaller(context, claims) };
 }
 
-/** The session's object has to know whose accounts it may use. */
-function withPerson(
-  context: Pick<FrontDoorContext, "endpoint" | "person" | "application" | "origin">,
+/** The session's object has to know whose accounts it may use, and who is told of mistakes in the configuration. */
+function withCaller(
+  context: Pick<FrontDoorContext, "endpoint" | "person" | "application" | "origin" | "isAdmin">,
   claims: SessionClaims,
 ): SessionClaims {
-  const { endpoint, person, application, origin } = context;
-  return isPersonalized(endpoint) ? { ...claims, person, application, origin } : claims;
+  const { endpoint, person, application, origin, isAdmin } = context;
+  const hasNotices = (endpoint.notices ?? []).length > 0;
+  const noted = hasNotices && isAdmin === true ? { ...claims, isAdmin } : claims;
+  return isPersonalized(endpoint) ? { ...noted, person, application, origin } : noted;
 }
 
 export interface FoundSession {
@@ -68,7 +70,7 @@ export async function findSession(
   const claims = await readSessionId(keys, id, Date.now() / 1000);
   if (claims?.principal !== principal || claims.route !== route) return sessionNotFound();
   if (deleted.get(claims.object) === true) return sessionNotFound();
-  return sessionOf(context, withPerson(context, claims));
+  return sessionOf(context, withCaller(context, claims));
 }
 
 export function sessionOf(

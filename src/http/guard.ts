@@ -102,6 +102,11 @@ function judgeWithoutSignIn({ headers }: Request, { hostname }: URL): Response |
     : undefined;
 }
 
+/** True for a request from this machine, so that it comes from whoever runs the gateway here. */
+export function isLocal({ url, headers }: Request): boolean {
+  return isLoopback(new URL(url).hostname) && !isFromElsewhere(headers);
+}
+
 /** Headers with lists of addresses or hosts. The runtime sets the last one for the connection. */
 const LISTS = ["x-forwarded-for", "x-real-ip", "x-forwarded-host", "cf-connecting-ip"];
 /** RFC 7239 section 4: the client and the host. The other parameters do not name an origin. */

@@ -1,5 +1,23 @@
 /** The health of a server, as the operator reads it. Plain data. */
 
+/**
+ * How an entry of `MCP_SERVERS` is not served as it is written. `misconfigured`: it has mistakes. `stdio`: it
+ * starts a program, which the gateway cannot. `off`: it is switched off. `partly-read`: it is served, but has
+ * keys that nobody knows.
+ */
+export type EntryState = "misconfigured" | "stdio" | "off" | "partly-read";
+
+/** What an operator reads about such an entry. */
+export interface EntryNotice {
+  /** As the configuration has it. */
+  readonly name: string;
+  /** `undefined` where no slug can be made of the name. */
+  readonly slug?: string;
+  readonly state: EntryState;
+  /** They quote no secret. */
+  readonly sentences: readonly string[];
+}
+
 /** `failing`: the last catalog is served. `down`: there is no catalog to serve. */
 export type HealthState = "unknown" | "healthy" | "failing" | "down";
 

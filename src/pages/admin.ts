@@ -69,6 +69,7 @@ async function adminPage(
     now: Date.now(),
     csrf: formToken,
     servers,
+    notices: context.notices,
     accounts,
     users,
     clients: clients.list,

@@ -6,31 +6,31 @@
 import { signedIn } from "../auth/sign-in/browser.ts";
 import type { AuthContext } from "../auth/context/context.ts";
 import { isLoopback } from "../lib/loopback.ts";
+import type { EntryNotice } from "../observability/health.ts";
 import { page } from "./respond.ts";
 import { type ConnectSignIn, connectView } from "./view/connect-view.ts";
 import { providerTitle } from "./words.ts";
 
 export interface ConnectContext {
   readonly origin: string;
-  /** The slugs of all upstreams. */
+  /** The slugs of the upstreams, where each has an endpoint beside the default one. */
   readonly slugs: readonly string[];
+  /** Shown to whoever runs the gateway. */
+  readonly notices: readonly EntryNotice[];
   readonly version: string;
   /** Absent where there is no sign-in. */
   readonly auth: AuthContext | undefined;
 }
 
 export async function showConnect(context: ConnectContext, request: Request): Promise<Response> {
-  const { origin, slugs, auth } = context;
+  const { origin, slugs, notices, auth } = context;
   if (!(request.headers.get("accept") ?? "").includes("text/html")) return inPlainText(context);
   const who = auth === undefined ? undefined : await signedIn(auth, request);
   const view = connectView({
     endpoint: `${origin}/mcp`,
     sseEndpoint: `${origin}/sse`,
-    // A single server is the one behind the default endpoint.
-    servers:
-      slugs.length < 2
-        ? []
-        : slugs.map((slug) => ({ name: slug, endpoint: `${origin}/mcp/${slug}` })),
+    servers: slugs.map((slug) => ({ name: slug, endpoint: `${origin}/mcp/${slug}` })),
+    notices: auth === undefined || who?.user.isAdmin === true ? notices : [],
     signIn: signInOf(auth),
     isLoopback: isLoopback(new URL(origin).hostname),
     isAdmin: who?.user.isAdmin ?? false,

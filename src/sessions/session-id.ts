@@ -28,6 +28,8 @@ export interface SessionClaims {
   /** The application of that person, and the gateway's origin as they know it; passed in the same way. */
   readonly application?: string | undefined;
   readonly origin?: string | undefined;
+  /** That person runs the gateway; passed in the same way, where administrators are told more. */
+  readonly isAdmin?: boolean | undefined;
   /** Seconds since 1970, as `expiresAt` is. */
   readonly issuedAt: number;
   readonly expiresAt: number;
@@ -55,7 +57,10 @@ export function mintSessionId(ring: Keyring, claims: SessionClaims): Promise<str
   return seal(
     ring,
     PURPOSE,
-    encode({ ...claims, person: undefined, application: undefined, origin: undefined }),
+    encode({
+      ...claims,
+      ...{ person: undefined, application: undefined, origin: undefined, isAdmin: undefined },
+    }),
   );
 }
 
@@ -120,8 +125,8 @@ function bytesOf(client: ClientFacts): number {
 
 /** Uses names of one letter, since each is sent with every request. */
 function encode(claims: SessionClaims): object {
-  const { object, principal, route, client, person, application, origin, issuedAt, expiresAt } =
-    claims;
+  const { object, principal, route, client, issuedAt, expiresAt } = claims;
+  const { person, application, origin, isAdmin } = claims;
   return {
     v: VERSION,
     o: object,
@@ -133,6 +138,7 @@ function encode(claims: SessionClaims): object {
     ...(person !== undefined && { u: person }),
     ...(application !== undefined && { a: application }),
     ...(origin !== undefined && { g: origin }),
+    ...(isAdmin === true && { m: true }),
     i: issuedAt,
     e: expiresAt,
   };
@@ -149,6 +155,7 @@ function decode(value: unknown): SessionClaims | undefined {
     u: person,
     a: application,
     g: origin,
+    m: isAdmin,
     i: issuedAt,
     e: expiresAt,
   } = value;
@@ -159,6 +166,7 @@ function decode(value: unknown): SessionClaims | undefined {
     ...(typeof person === "string" && { person }),
     ...(typeof application === "string" && { application }),
     ...(typeof origin === "string" && { origin }),
+    ...(isAdmin === true && { isAdmin }),
   };
   const claims = { object, principal, route, ...of, issuedAt, expiresAt };
   if (c === undefined) return claims;

@@ -213,11 +213,29 @@ const servers: readonly ServerHealth[] = [
   },
 ];
 
+const notices: AdminView["notices"] = [
+  {
+    ...{ name: "My Files", slug: "my-files", state: "stdio" },
+    sentences: ['MCP_SERVERS.my-files starts a program ("command"), which needs a machine.'],
+  },
+  {
+    ...{ name: "billing", slug: "billing", state: "misconfigured" },
+    sentences: [
+      'MCP_SERVERS.billing.headers.Authorization: the secret "BILLING_TOKEN" is not set.',
+    ],
+  },
+  {
+    ...{ name: "old", slug: "old", state: "off" },
+    sentences: ["MCP_SERVERS.old is switched off."],
+  },
+];
+
 const admin: AdminView = {
   now: NOW,
   csrf: CSRF,
   accounts: ACCOUNT_MODELS.servers,
   servers,
+  notices,
   users: [
     {
       id: "u_abcdefghijklmnopqrstuvwxyz",
@@ -322,6 +340,7 @@ const connect: ConnectView = {
     { name: "GitHub", endpoint: `${ORIGIN}/mcp/github` },
     { name: "Linear", endpoint: `${ORIGIN}/mcp/linear` },
   ],
+  notices: [],
   signIn: { kind: "oauth", with: "GitHub" },
   isLoopback: false,
   isAdmin: false,

@@ -114,6 +114,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     ...admin,
     ...{
       servers: [],
+      notices: [],
       accounts: [],
       users: [],
       clients: [],
@@ -131,6 +132,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     endpoint: "http://localhost:8787/mcp",
     sseEndpoint: "http://localhost:8787/sse",
     servers: [],
+    notices: admin.notices.map((each) => ({ ...each, name: `${each.name} ${HOSTILE}` })),
     signIn: { kind: "none" },
     isLoopback: true,
   }),

@@ -1,6 +1,6 @@
 /** The context of a sign-in request, passed to every handler as one value. */
 
-import type { ServerHealth } from "../../observability/health.ts";
+import type { EntryNotice, ServerHealth } from "../../observability/health.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { Trace } from "../trace/trace.ts";
 import { traceInto } from "./tracer.ts";
@@ -29,6 +29,8 @@ export interface AuthBacking {
    * rejects.
    */
   readonly serverHealth: () => Promise<readonly ServerHealth[]>;
+  /** The entries of `MCP_SERVERS` that are not served as they are written, for administrators. */
+  readonly notices: readonly EntryNotice[];
 }
 
 export interface AuthContext extends Omit<AuthBacking, "authorities"> {

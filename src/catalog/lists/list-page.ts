@@ -21,7 +21,7 @@ import {
   openMergedCursor,
   sealMergedCursor,
 } from "./list-cursors.ts";
-import { freshMsOf, metaOfItems, metaOfServers, STATE_KEY } from "./notes.ts";
+import { freshMsOf, metaOfItems, metaOfServers, notesOnEntries, STATE_KEY } from "./notes.ts";
 
 export interface PageQuestion {
   readonly client: ClientKind;
@@ -91,20 +91,28 @@ async function fill(
   }
   const next = isLast ? undefined : page.end;
   return complete(page, consulted, {
+    entries: place === undefined ? notesOnEntries(requestScope) : [],
     isWhole: place === undefined && next === undefined,
     nextCursor: next && (await sealMergedCursor(requestScope, next)),
   });
 }
 
+interface PageEnd {
+  /** The notes on entries of the configuration, for those who may read them. */
+  readonly entries: readonly JsonObject[];
+  readonly isWhole: boolean;
+  readonly nextCursor: string | undefined;
+}
+
 function complete(
   { list, items, conflicts }: MergedPage,
   consulted: readonly Known[],
-  { isWhole, nextCursor }: { isWhole: boolean; nextCursor: string | undefined },
+  { entries, isWhole, nextCursor }: PageEnd,
 ): JsonObject {
-  const isPublic = consulted.every(
-    ({ catalog, trouble }) => catalog?.isPublic === true && trouble === undefined,
-  );
-  const meta = metaOfServers(consulted, conflicts);
+  const isPublic =
+    entries.length === 0 &&
+    consulted.every(({ catalog, trouble }) => catalog?.isPublic === true && trouble === undefined);
+  const meta = metaOfServers(consulted, conflicts, entries);
   return {
     resultType: "complete",
     [LISTS[list].member]: items,

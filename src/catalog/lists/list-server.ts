@@ -7,6 +7,7 @@ import { policyOf } from "../cache/lookups.ts";
 import { type ListKind, LISTS } from "../catalog.ts";
 import { namingOf } from "../names/naming.ts";
 import type { RequestScope } from "../request-scope.ts";
+import { notesOnEntries, withNotes } from "./notes.ts";
 import { badCursor, BEGINNING, openServerCursor, sealServerCursor } from "./list-cursors.ts";
 
 /** @param ask sends a request to the server. */
@@ -32,9 +33,10 @@ export async function listServer(
     typeof nextCursor === "string" &&
     nextCursor !== cursor &&
     pages < requestScope.limits.catalogPages;
-  if (!goesOn) return { result: page };
+  const noted = isFirst ? withNotes(page, notesOnEntries(requestScope)) : page;
+  if (!goesOn) return { result: noted };
   const next = await sealServerCursor(requestScope, slug, list, { pages, cursor: nextCursor });
-  return { result: { ...page, nextCursor: next } };
+  return { result: { ...noted, nextCursor: next } };
 }
 
 /** @returns the result without forbidden items, and with the operator's names. */

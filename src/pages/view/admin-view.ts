@@ -1,8 +1,14 @@
 /** The operator's page: the health of the servers, the users, and their applications. */
 
-import type { HealthState, ResourceConflict, ServerHealth } from "../../observability/health.ts";
+import type {
+  EntryNotice,
+  HealthState,
+  ResourceConflict,
+  ServerHealth,
+} from "../../observability/health.ts";
 import { type AccountServerRow, accountServersSection } from "./accounts-view.ts";
 import { type Credentials, type ServiceRow, servicesSection } from "./credentials-view.ts";
+import { entryNotices } from "./entry-notices.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
 import {
@@ -27,6 +33,8 @@ import { when } from "./time.ts";
 export interface AdminView extends PageContext {
   /** In the configured order. */
   readonly servers: readonly ServerHealth[];
+  /** The entries of the configuration that are not served as they are written. */
+  readonly notices: readonly EntryNotice[];
   /** Those that know their callers by accounts. */
   readonly accounts: readonly AccountServerRow[];
   readonly users: readonly AdminUser[];
@@ -86,7 +94,8 @@ export function adminView(model: AdminView): View {
     ${part(
       "Servers",
       "A server that is failing is served from what it last listed; one that is down is left out of lists. Both can be called. A resource that two servers have is that of the one which MCP_SERVERS names first: change the order there, or deny it at one of them.",
-      servers(model.servers, model.now),
+      html`${model.notices.length > 0 && entryNotices(model.notices)}
+      ${servers(model.servers, model.now)}`,
     )}
     ${accountServersSection(model.accounts, model)}
     ${part(

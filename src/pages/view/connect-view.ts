@@ -1,7 +1,9 @@
 /** The front page: instructions that connect each client to this gateway. */
 
 import { type ClientGuide, clientGuides, type Snippet } from "./client-guides.ts";
+import { entryNotices } from "./entry-notices.ts";
 import { type Html, html } from "./html.ts";
+import type { EntryNotice } from "../../observability/health.ts";
 import type { View } from "./layout.ts";
 import { copyable, part, stop } from "./parts.ts";
 import { PATHS } from "./paths.ts";
@@ -13,6 +15,8 @@ export interface ConnectView {
   readonly sseEndpoint: string;
   /** The upstream servers that have an endpoint of their own. */
   readonly servers: readonly { readonly name: string; readonly endpoint: string }[];
+  /** For whoever runs the gateway. */
+  readonly notices: readonly EntryNotice[];
   readonly signIn: ConnectSignIn;
   /** Only this machine can reach the gateway. */
   readonly isLoopback: boolean;
@@ -48,6 +52,14 @@ export function connectView(model: ConnectView): View {
         }`,
       "good",
     )}
+    ${
+      model.notices.length > 0 &&
+      part(
+        "Not served as configured",
+        "Only whoever runs this gateway reads this.",
+        entryNotices(model.notices),
+      )
+    }
     <nav class="jump" aria-label="Clients">
       <ul class="chips">
         ${guides.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}

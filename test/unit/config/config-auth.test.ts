@@ -4,6 +4,7 @@ import { describe, test } from "vitest";
 
 import type { ServerAuth } from "../../../src/accounts/settings.ts";
 import { parseConfig } from "../../../src/config/config.ts";
+import { mistakesOf } from "./said.ts";
 
 const URL_A = "https://a.example.com/mcp";
 const ISSUER = "https://login.example.com/t";
@@ -25,13 +26,14 @@ function parse(entry: object, env: object = {}): ReturnType<typeof parseConfig> 
 /** @throws Error when the configuration is refused: the test meant it to be good. */
 function authOf(entry: object, env: object = {}): ServerAuth | undefined {
   const parsed = parse(entry, env);
-  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+  const mistakes = mistakesOf(parsed);
+  if (!parsed.ok || mistakes.length > 0) throw new Error(mistakes.join("\n"));
   return parsed.config.servers.get("a")?.auth;
 }
 
 function problemsOf(entry: object, env: object = {}): readonly string[] {
   const parsed = parse(entry, env);
-  return parsed.ok ? [] : parsed.problems;
+  return mistakesOf(parsed);
 }
 
 const oauth = (table: object): object => ({ auth: "oauth", oauth: table });

@@ -6,6 +6,7 @@
 import { describe, test } from "vitest";
 
 import { parseConfig } from "../../../src/config/config.ts";
+import { mistakesOf } from "./said.ts";
 import type { Server } from "../../../src/endpoint/server.ts";
 import { isAllowed, OPEN_POLICY } from "../../../src/policy/item-policy.ts";
 
@@ -19,13 +20,14 @@ function parse(servers: Record<string, object>): ReturnType<typeof parseConfig> 
 /** @throws Error when the configuration is refused: the test meant it to be good. */
 function serversOf(servers: Record<string, object>): Record<string, Server> {
   const parsed = parse(servers);
-  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+  const mistakes = mistakesOf(parsed);
+  if (!parsed.ok || mistakes.length > 0) throw new Error(mistakes.join("\n"));
   return Object.fromEntries(parsed.config.servers);
 }
 
 function problemsOf(servers: Record<string, object>): readonly string[] {
   const parsed = parse(servers);
-  return parsed.ok ? [] : parsed.problems;
+  return mistakesOf(parsed);
 }
 
 const clash = (one: string, other: string, prefix: string): string =>

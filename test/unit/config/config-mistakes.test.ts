@@ -5,6 +5,7 @@
 import { describe, test } from "vitest";
 
 import { parseConfig } from "../../../src/config/config.ts";
+import { mistakesOf } from "./said.ts";
 
 const URL_A = "https://a.example.com/mcp";
 const SECRET = "hunter2-SECRET";
@@ -17,7 +18,7 @@ function problemsOf(env: Record<string, unknown>): readonly string[] {
     BAD_KEY: `${SECRET}\r\nX: y`,
     ...env,
   });
-  return parsed.ok ? [] : parsed.problems;
+  return mistakesOf(parsed);
 }
 
 const server = (entry: unknown): Record<string, unknown> => ({ MCP_SERVERS: { a: entry } });
@@ -290,21 +291,26 @@ describe("one sentence for", () => {
   });
 });
 
+const MANY = {
+  AUTH_MODE: "basic",
+  PUBLIC_ORIGIN: "x",
+  ALLOWED_ORIGINS: ["x", "y"],
+  LIMITS: { a: 1, maxJsonDepth: 1 },
+};
+const ENTRIES = { A: {}, b: { url: 5, era: 5 }, c: {} };
+const keysOf = (sentences: readonly string[]): unknown[] =>
+  sentences.map((sentence) => sentence.split(/[ :]/, 1)[0]);
+
 test("all mistakes are reported at once", ({ expect }) => {
-  const problems = problemsOf({
-    AUTH_MODE: "basic",
-    PUBLIC_ORIGIN: "x",
-    ALLOWED_ORIGINS: ["x", "y"],
-    LIMITS: { a: 1, maxJsonDepth: 1 },
-    MCP_SERVERS: { A: {}, b: { url: 5, era: 5 }, c: {} },
-  });
-  expect(problems.map((sentence) => sentence.split(/[ :]/, 1)[0])).toEqual([
+  expect(keysOf(problemsOf({ ...MANY, MCP_SERVERS: ENTRIES }))).toEqual([
     "LIMITS.a",
     "LIMITS.maxJsonDepth",
     "AUTH_MODE",
     "PUBLIC_ORIGIN",
     "ALLOWED_ORIGINS[0]",
     "ALLOWED_ORIGINS[1]",
+  ]);
+  expect(keysOf(problemsOf({ MCP_SERVERS: ENTRIES }))).toEqual([
     "MCP_SERVERS.A",
     "MCP_SERVERS.b.url",
     "MCP_SERVERS.b.era",

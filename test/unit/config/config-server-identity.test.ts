@@ -4,6 +4,7 @@ import { describe, test } from "vitest";
 
 import type { IdentitySettings } from "../../../src/accounts/settings.ts";
 import { parseConfig } from "../../../src/config/config.ts";
+import { mistakesOf } from "./said.ts";
 
 const URL = "https://tools.example.com/mcp";
 const BOUND = { TOOLS: { fetch: () => undefined } };
@@ -14,7 +15,10 @@ function configured(entry: object): IdentitySettings | undefined | readonly stri
     PUBLIC_ORIGIN: "https://mcp.example.com",
     MCP_SERVERS: { tools: entry },
   });
-  return parsed.ok ? parsed.config.servers.get("tools")?.identity : parsed.problems;
+  const mistakes = mistakesOf(parsed);
+  return parsed.ok && mistakes.length === 0
+    ? parsed.config.servers.get("tools")?.identity
+    : mistakes;
 }
 
 describe("identity", () => {

@@ -3,6 +3,7 @@
 import { describe, test } from "vitest";
 
 import { loadConfig, parseConfig } from "../../../src/config/config.ts";
+import { mistakesOf } from "./said.ts";
 import { defaultLimits, LIMITS } from "../../../src/policy/limits.ts";
 import type { UpstreamTarget } from "../../../src/upstream/target.ts";
 import { failureOf } from "../upstream/fake-target.ts";
@@ -19,13 +20,14 @@ function parse(env: Record<string, unknown>): ReturnType<typeof parseConfig> {
 /** @throws Error when the configuration is refused: the test meant it to be good. */
 function serversOf(env: Record<string, unknown>): Record<string, UpstreamTarget> {
   const parsed = parse(env);
-  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+  const mistakes = mistakesOf(parsed);
+  if (!parsed.ok || mistakes.length > 0) throw new Error(mistakes.join("\n"));
   return Object.fromEntries([...parsed.config.servers].map(([slug, { target }]) => [slug, target]));
 }
 
 function problemsOf(env: Record<string, unknown>): readonly string[] {
   const parsed = parse(env);
-  return parsed.ok ? [] : parsed.problems;
+  return mistakesOf(parsed);
 }
 
 test("nothing is needed", ({ expect }) => {
@@ -49,6 +51,7 @@ test("nothing is needed", ({ expect }) => {
         publicOrigin: undefined,
         allowedOrigins: new Set(),
         servers: new Map(),
+        notices: [],
         limits: defaultLimits(),
         sessionKeys: undefined,
         authSecret: undefined,

@@ -17,6 +17,8 @@ export interface Bearer {
   /** The application; of an API key, the key. */
   readonly client: string;
   readonly scopes: readonly string[];
+  /** True for an administrator under the current configuration; a service client is none. */
+  readonly isAdmin: boolean;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
   /** The id of the grant or key whose end is the end of the token. */
@@ -74,6 +76,7 @@ export class Bearers {
       user: valid.userId,
       client: valid.clientId,
       scopes: scopesOf(user, valid.scope),
+      isAdmin: user.isAdmin,
       expiresAt: valid.expiresAt * 1000,
       lease: subject.grant,
     };
@@ -82,26 +85,27 @@ export class Bearers {
   async #checkKey(resource: string, token: string): Promise<Bearer | undefined> {
     const key = await this.#options.keys.check(token);
     if (key === undefined || !key.resources.includes(resource)) return undefined;
-    const scopes = await this.#scopesOfKey(key);
-    if (scopes === undefined) return undefined;
+    const rights = await this.#rightsOfKey(key);
+    if (rights === undefined) return undefined;
     const client = key.kind === "sk" ? `key:${key.id}` : key.owner;
     const { owner, expiresAt, id } = key;
-    return { user: owner, client, scopes, expiresAt, lease: id };
+    return { user: owner, client, ...rights, expiresAt, lease: id };
   }
 
   /** @returns `undefined` when the user or the maker of the key may not be served any more. */
-  async #scopesOfKey({
+  async #rightsOfKey({
     kind,
     owner,
     scopes,
     codeMac,
     maker,
-  }: ApiKey): Promise<readonly string[] | undefined> {
+  }: ApiKey): Promise<Pick<Bearer, "scopes" | "isAdmin"> | undefined> {
     const { currentUser, isAdministrator } = this.#options;
     if (kind === "cc") {
-      return maker !== undefined && (await isAdministrator(maker)) ? scopes : undefined;
+      const isMade = maker !== undefined && (await isAdministrator(maker));
+      return isMade ? { scopes, isAdmin: false } : undefined;
     }
     const user = await currentUser(owner, codeMac);
-    return user === undefined ? undefined : scopesOf(user, scopes);
+    return user && { scopes: scopesOf(user, scopes), isAdmin: user.isAdmin };
   }
 }

@@ -29,7 +29,15 @@ class Scene {
 
   bearer(more: Partial<Bearer> = {}): Bearer {
     const expiresAt = Date.now() + 3_600_000;
-    return { user: "u_x", client: "c", scopes: ["mcp"], expiresAt, lease: "g", ...more };
+    return {
+      user: "u_x",
+      client: "c",
+      scopes: ["mcp"],
+      expiresAt,
+      lease: "g",
+      isAdmin: false,
+      ...more,
+    };
   }
 
   async ask(path = "/mcp", token = this.token) {

@@ -2,7 +2,9 @@
 
 import { describe, test } from "vitest";
 
-import { filterPage } from "../../../../src/catalog/lists/list-server.ts";
+import { filterPage, listServer } from "../../../../src/catalog/lists/list-server.ts";
+import type { RequestScope } from "../../../../src/catalog/request-scope.ts";
+import type { JsonObject } from "../../../../src/protocol/json-rpc.ts";
 import { policy, routeScene } from "../routing/route-fixture.ts";
 
 const TOOLS = {
@@ -54,4 +56,37 @@ describe("filterPage()", () => {
       expect(filterPage(placeOf({ slug: "a", tools: policy([]) }), "tools", page)).toEqual(page);
     },
   );
+});
+
+describe("for administrators, a page of the only server", () => {
+  const notices = [{ name: "b", slug: "b", state: "stdio", sentences: ["A program."] }] as const;
+  const note = { server: "b", state: "stdio", message: "A program." };
+
+  async function page(isAdmin: boolean, result: JsonObject): Promise<unknown> {
+    const { place } = routeScene([{ slug: "a" }]);
+    const scope = { ...place, isAdmin, endpoint: { ...place.endpoint, notices } };
+    const reply = await listServer(
+      scope as unknown as RequestScope,
+      "tools",
+      { method: "tools/list" },
+      () => Promise.resolve({ result }),
+    );
+    return "result" in reply && reply.result;
+  }
+
+  test("names what is not served, beside the server's own notes", async ({ expect }) => {
+    const own = { tools: [], _meta: { own: 1 }, cacheScope: "public" };
+    expect(await page(true, own)).toEqual({
+      ...{ tools: [], cacheScope: "private" },
+      _meta: { own: 1, "edgeway/servers": [note] },
+    });
+    expect(await page(true, { tools: [] })).toEqual({
+      ...{ tools: [], _meta: { "edgeway/servers": [note] } },
+    });
+  });
+
+  test("and for nobody else", async ({ expect }) => {
+    const own = { tools: [], cacheScope: "public" };
+    expect(await page(false, own)).toEqual(own);
+  });
 });

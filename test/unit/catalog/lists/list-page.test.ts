@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 import { LIST_KINDS, type Trouble } from "../../../../src/catalog/catalog.ts";
 import { asLegacyList } from "../../../../src/catalog/lists/list-page.ts";
 import { Glob } from "../../../../src/policy/glob.ts";
+import type { EntryNotice } from "../../../../src/observability/health.ts";
 import { OPEN_POLICY } from "../../../../src/policy/item-policy.ts";
 import { catalogOf, things, tools } from "../../notifications/source/fake-feeds.ts";
 import { allPages, mergedWorld, namesIn, pageOf, thingsIn, listing } from "./merged-world.ts";
@@ -189,6 +190,39 @@ describe("a page ends", () => {
 
   test("an empty list is one empty page", async ({ expect }) => {
     expect(await allPages(mergedWorld({ one: listing(), two: listing() }))).toHaveLength(1);
+  });
+});
+
+describe("about entries that are not served as written, a page says", () => {
+  const notices: readonly EntryNotice[] = [
+    { ...{ name: "My B", slug: "b", state: "misconfigured" }, sentences: ["One.", "Two."] },
+    { ...{ name: "c", slug: "c", state: "off" }, sentences: ["It is off."] },
+    { ...{ name: "???", state: "stdio" }, sentences: ["It starts a program."] },
+  ];
+  const worldOf = (isAdmin?: boolean): ReturnType<typeof mergedWorld> => {
+    const world = mergedWorld({ one: listing("a"), two: listing("b") }, { listPageItems: 1 });
+    const endpoint = { ...world.endpoint, notices };
+    return { ...world, endpoint, ...(isAdmin !== undefined && { isAdmin }) };
+  };
+
+  test("what they are to administrators, on its first page, and for no cache", async ({
+    expect,
+  }) => {
+    const world = worldOf(true);
+    const page = await pageOf(world);
+    expect(page).toMatchObject({ cacheScope: "private" });
+    expect(page["_meta"]).toEqual({
+      "edgeway/servers": [
+        { server: "b", state: "misconfigured", message: "One. Two." },
+        { server: "???", state: "stdio", message: "It starts a program." },
+      ],
+    });
+    const second = await pageOf(world, { cursor: page["nextCursor"] });
+    expect(second["_meta"]).toBeUndefined();
+  });
+
+  test.for([false, undefined])("nothing to anybody else", async (isAdmin, { expect }) => {
+    expect(await pageOf(worldOf(isAdmin))).not.toHaveProperty("_meta");
   });
 });
 

@@ -1,0 +1,81 @@
+/** Which servers meet at an endpoint, and which slugs are known, while some entries are not served. */
+
+import { describe, test } from "vitest";
+
+import { type Configured, pickEndpoint, slugsOf } from "../../../src/endpoint/endpoint.ts";
+import type { EntryNotice, EntryState } from "../../../src/observability/health.ts";
+import { fakeServer } from "./fake-server.ts";
+
+function notice(slug: string, state: EntryState): EntryNotice {
+  return { name: slug, slug, state, sentences: ["It is so."] };
+}
+
+function configured(slugs: readonly string[], notices: readonly EntryNotice[] = []): Configured {
+  return { servers: new Map(slugs.map((slug) => [slug, fakeServer(slug)])), notices };
+}
+
+describe("the endpoint of the whole gateway", () => {
+  test.for([
+    { state: "misconfigured", isMerged: true },
+    { state: "off", isMerged: true },
+    { state: "stdio", isMerged: false },
+    { state: "partly-read", isMerged: false },
+  ] as const)(
+    "keeps its names while an entry beside the only server is $state: $isMerged",
+    ({ state, isMerged }, { expect }) => {
+      const slug = state === "partly-read" ? "a" : "b";
+      const notices = [notice(slug, state)];
+      const picked = pickEndpoint(configured(["a"], notices), undefined);
+      expect(picked).toMatchObject({ kind: "endpoint", endpoint: { isMerged, notices } });
+    },
+  );
+
+  test("says that nothing is configured, or that nothing of it is served", ({ expect }) => {
+    const none = pickEndpoint(configured([]), undefined);
+    expect(none).toMatchObject({ sentence: expect.stringContaining("No upstream is configured") });
+    const bad = pickEndpoint(configured([], [notice("a", "misconfigured")]), undefined);
+    expect(bad).toMatchObject({ sentence: expect.stringContaining("None of the entries") });
+    expect(JSON.stringify(bad)).not.toContain("It is so");
+  });
+});
+
+describe("the endpoint of one server", () => {
+  test("has no notices, and is made once", ({ expect }) => {
+    const all = configured(["a"], [notice("b", "misconfigured")]);
+    const picked = pickEndpoint(all, "a");
+    expect(picked).toMatchObject({ kind: "endpoint", endpoint: { isMerged: false } });
+    expect(picked.kind === "endpoint" && picked.endpoint.notices).toBeUndefined();
+    expect(pickEndpoint(all, "a")).toBe(picked);
+  });
+
+  test("that is not served says so without its mistakes", ({ expect }) => {
+    const all = configured(
+      ["a"],
+      [notice("b", "misconfigured"), notice("c", "off"), notice("d", "stdio")],
+    );
+    const said = (slug: string): unknown => pickEndpoint(all, slug);
+    expect(said("b")).toEqual({
+      kind: "unserved",
+      sentence: 'The upstream "b" has a mistake in its configuration, so it is not served.',
+    });
+    expect(said("c")).toEqual({
+      kind: "unserved",
+      sentence: 'The upstream "c" is switched off, so it is not served.',
+    });
+    expect(said("d")).toEqual({ kind: "unknown" });
+    expect(said("e")).toEqual({ kind: "unknown" });
+  });
+});
+
+test("the known slugs are those that are served, or are again some day, each once", ({
+  expect,
+}) => {
+  const notices = [
+    notice("b", "misconfigured"),
+    notice("c", "off"),
+    notice("d", "stdio"),
+    notice("a", "misconfigured"),
+    { name: "???", state: "misconfigured", sentences: [] } as const,
+  ];
+  expect(slugsOf(configured(["a"], notices))).toEqual(["a", "b", "c"]);
+});
