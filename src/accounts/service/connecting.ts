@@ -58,6 +58,8 @@ interface AttemptContent {
   readonly requested: readonly string[];
   /** The server that the account is for. */
   readonly endpoint: string;
+  /** As of the account; an attempt of an earlier version has none. */
+  readonly isRepeatable?: boolean;
 }
 
 type OAuthOffer = Extract<ConnectOffer, { kind: "oauth" }>;
@@ -126,6 +128,7 @@ export class Connecting {
       ...(found.resource !== undefined && { resource: found.resource }),
       requested: scopes ?? [],
       endpoint: server.target.endpoint.href,
+      isRepeatable: resolveSettings(oauth, metadata.issuer).rotation === "none",
     };
     const { state, cookie } = await this.#open(slug, person, content);
     const url = await authorization.authorizationUrl(server, {
@@ -227,7 +230,7 @@ export class Connecting {
   async #keep(
     slug: string,
     person: string,
-    { issuer, secret, resource, requested, endpoint }: AttemptContent,
+    { issuer, secret, resource, requested, endpoint, isRepeatable = false }: AttemptContent,
     tokens: FreshTokens,
   ): Promise<Account> {
     const { accounts, seal: vaultSeal, now, onConnected } = this.#options;
@@ -245,7 +248,7 @@ export class Connecting {
       wanted: [],
       generation: 1,
       isRenewable: refreshToken !== undefined,
-      isRepeatable: false,
+      isRepeatable,
       ...timesOf(tokens, now()),
       failures: 0,
       connectedAt: now(),
