@@ -20,6 +20,8 @@ const busy = (seconds: number): VendorReaction => ({
   ...{ status: 429, headers: { "Retry-After": String(seconds) }, body: { error: "slow_down" } },
 });
 
+const error = (code: string): VendorReaction => ({ status: 400, body: { error: code } });
+
 describe("U47 a refresh that was not processed", () => {
   test.for<[string, VendorReaction, number]>([
     ["429 with Retry-After", busy(120), 120],
@@ -136,7 +138,6 @@ describe("U46 a refresh whose answer was lost", () => {
 
 describe("U48 an error in place of a new token", () => {
   const basic = { status: 401, headers: { "WWW-Authenticate": 'Basic realm="x"' } };
-  const error = (code: string): VendorReaction => ({ status: 400, body: { error: code } });
 
   test.for<[string, VendorReaction, string]>([
     ["invalid_grant", error("invalid_grant"), "ended"],
