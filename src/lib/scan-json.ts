@@ -51,7 +51,7 @@ export function scanJson(text: string, enough: Partial<JsonSize> = {}): JsonScan
  *
  * @returns the index of the closing quote, or the end of the text.
  */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let quote = start; ;) {
     quote = text.indexOf('"', quote + 1);
     if (quote === -1) return text.length;

@@ -74,6 +74,7 @@ function roomOf(path: string): string {
 const rankOf = (room: string): number => RANKS.findIndex((rank) => rank.includes(room));
 const sources = readSources("src");
 const shells = readSources("durable-objects");
+const command = readSources("cli");
 
 function mayKnow(room: string, other: string): boolean {
   const known = BESIDE[room];
@@ -85,10 +86,10 @@ function mayKnow(room: string, other: string): boolean {
 /** The imports between folders of one room: from each folder to those that it knows. */
 function folderImports(): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const edges = new Map<string, Map<string, string>>();
-  for (const { path, room, imports } of sources) {
+  for (const { path, room, imports } of [...sources, ...command]) {
     for (const target of imports) {
       const [from, to] = [dirname(path), dirname(target)];
-      if (from === to || roomOf(target) !== room || !target.startsWith("src/")) continue;
+      if (from === to || roomOf(target) !== room || /^(?!src|cli)/.test(target)) continue;
       const known = edges.get(from) ?? new Map<string, string>();
       edges.set(from, known.set(to, `${path} -> ${target}`));
     }
@@ -127,8 +128,22 @@ describe("in src,", () => {
   });
 
   test("imports between the folders of a room have no cycle", ({ expect }) => {
-    const folders = new Set(sources.map(({ path }) => dirname(path)));
+    const folders = new Set([...sources, ...command].map(({ path }) => dirname(path)));
     expect([...folders].flatMap((folder) => cycleFrom(folder))).toEqual([]);
+  });
+
+  test("the command knows of the gateway only its general parts and the protocol", ({ expect }) => {
+    const wrong = command.flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => !/^(?:cli|src\/lib|src\/protocol)\/|^package\.json$/.test(target))
+        .map((target) => `${path} -> ${target}`),
+    );
+    expect(command.length).toBeGreaterThan(10);
+    expect(wrong).toEqual([]);
+    const back = [...sources, ...shells].filter(({ imports }) =>
+      imports.some((target) => target.startsWith("cli/")),
+    );
+    expect(back.map(({ path }) => path)).toEqual([]);
   });
 
   test("the Durable Objects are imported in the composition root only", ({ expect }) => {

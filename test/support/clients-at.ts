@@ -35,6 +35,19 @@ export function connectAt(
   });
 }
 
+/** Hosts over stdio, which has been a transport in each revision. @param endpoint of the gateway. */
+export function connectOverStdio(
+  connect: Connect,
+  revision: Revision,
+  endpoint: string,
+  options: ConnectOptions = {},
+): Promise<Client> {
+  const all = { capabilities: CAPABILITIES[revision], ...options };
+  return isLegacy(revision)
+    ? connect("v1-stdio", endpoint, { ...all, revision })
+    : connect("v2-stdio-modern", endpoint, all);
+}
+
 /** A `fetch` by which a client of SDK 1 asks for this revision. */
 function speaking(revision: Revision, send: typeof fetch = fetch): typeof fetch {
   return (input, init = {}) => {

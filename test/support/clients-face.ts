@@ -6,8 +6,11 @@
  */
 export const KINDS = ["v1-http", "v1-sse", "v2-legacy", "v2-modern"] as const;
 
+/** The same SDKs as hosts, which start `edgeway connect`. */
+type StdioKind = "v1-stdio" | "v2-stdio-legacy" | "v2-stdio-modern" | "v2-stdio-auto";
+
 /** `v2-auto` finds out by itself which era it is in. */
-export type Kind = (typeof KINDS)[number] | "v2-auto";
+export type Kind = (typeof KINDS)[number] | StdioKind | "v2-auto";
 
 export type Json = Record<string, unknown>;
 
@@ -29,6 +32,10 @@ export interface ConnectOptions {
   readonly capabilities?: Json;
   /** Takes the place of `fetch`, to watch or to break what goes over the wire. */
   readonly fetch?: typeof fetch;
+  /** The revision that a host over stdio asks for (v1). */
+  readonly revision?: string;
+  /** The environment of `edgeway connect`, beside what the SDKs give it. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Goes on with a session that another client has opened (v1 over Streamable HTTP). */
   readonly sessionId?: string;
 }

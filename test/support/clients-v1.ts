@@ -3,7 +3,9 @@
 import { InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks";
 import { Client as SdkClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   type ClientCapabilities,
   type ClientResult,
@@ -13,6 +15,8 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 
+import { connectCommand } from "./cli.ts";
+import { isLateProgress } from "./late-progress.ts";
 import { defaultAnswers } from "./clients-answers.ts";
 import {
   type Answers,
@@ -34,8 +38,10 @@ const CAPABILITIES: ClientCapabilities = {
   tasks: { requests: { sampling: { createMessage: {} }, elicitation: { create: {} } } },
 };
 
+type V1Kind = "v1-http" | "v1-sse" | "v1-stdio";
+
 export async function connectV1(
-  kind: "v1-http" | "v1-sse",
+  kind: V1Kind,
   url: string,
   options: ConnectOptions,
 ): Promise<Client> {
@@ -59,21 +65,17 @@ export async function connectV1(
   };
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's hook, not an event
   client.onerror = (error) => {
-    // Over HTTP+SSE the SDK takes all events of a chunk in one go: the last progress before a
-    // result is handled when the call is over already. It did arrive: see `progress`.
-    const isRace =
-      kind === "v1-sse" && error.message.includes("progress notification for an unknown");
-    if (!isRace) errors.push(error);
+    if (kind === "v1-http" || !isLateProgress(error)) errors.push(error);
   };
   answerWith({ ...defaultAnswers, ...options.answers }, client, capabilities, asked);
 
   const transport = createTransport(kind, url, options);
   // Over HTTP+SSE the SDK keeps it to itself.
   let revision: string | undefined;
-  const agree = transport.setProtocolVersion.bind(transport);
+  const agree = transport.setProtocolVersion?.bind(transport);
   transport.setProtocolVersion = (version) => {
     revision = version;
-    agree(version);
+    agree?.(version);
   };
   await client.connect(transport);
   const deliver = transport.onmessage;
@@ -95,7 +97,7 @@ export async function connectV1(
       instructions: client.getInstructions(),
     },
     get sessionId() {
-      return "sessionId" in transport ? transport.sessionId : undefined;
+      return transport.sessionId;
     },
     notifications,
     asked,
@@ -119,17 +121,23 @@ export async function connectV1(
       };
     },
     async terminate() {
-      if ("terminateSession" in transport) await transport.terminateSession();
+      if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();
     },
     disconnect: () => client.close(),
   };
 }
 
 function createTransport(
-  kind: "v1-http" | "v1-sse",
+  kind: V1Kind,
   url: string,
-  { fetch, sessionId }: ConnectOptions,
-): StreamableHTTPClientTransport | SSEClientTransport {
+  { fetch, sessionId, revision, env = {} }: ConnectOptions,
+): Transport {
+  if (kind === "v1-stdio") {
+    return asking(
+      revision,
+      new StdioClientTransport({ ...connectCommand(url, env), stderr: "pipe" }),
+    );
+  }
   const init = fetch === undefined ? {} : { fetch };
   if (kind === "v1-sse") return new SSEClientTransport(new URL(url), init);
   const session = sessionId === undefined ? {} : { sessionId };
@@ -142,6 +150,17 @@ function createTransport(
 
 type Handle = Parameters<SdkClient["setRequestHandler"]>[1];
 type Extra = Parameters<Handle>[1];
+
+/** The SDK always asks for its newest revision. */
+function asking(revision: string | undefined, transport: Transport): Transport {
+  const send = transport.send.bind(transport);
+  if (revision === undefined) return transport;
+  transport.send = (message, options) => {
+    if (!("method" in message) || message.method !== "initialize") return send(message, options);
+    return send({ ...message, params: { ...message.params, protocolVersion: revision } }, options);
+  };
+  return transport;
+}
 
 function answerWith(
   answers: Answers,

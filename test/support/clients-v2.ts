@@ -5,9 +5,13 @@ import {
   type ClientCapabilities,
   type ListRootsResult,
   StreamableHTTPClientTransport,
+  type Transport,
 } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import * as z from "zod";
 
+import { connectCommand } from "./cli.ts";
+import { isLateProgress } from "./late-progress.ts";
 import { defaultAnswers } from "./clients-answers.ts";
 import {
   type Answers,
@@ -27,6 +31,9 @@ const MODES = {
   "v2-legacy": "legacy",
   "v2-modern": { pin: "2026-07-28" },
   "v2-auto": "auto",
+  "v2-stdio-legacy": "legacy",
+  "v2-stdio-modern": { pin: "2026-07-28" },
+  "v2-stdio-auto": "auto",
 } as const;
 
 const CAPABILITIES: ClientCapabilities = {
@@ -55,14 +62,12 @@ export async function connectV2(
     notifications.push({ method, params: params ?? {} });
   };
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's hook, not an event
-  client.onerror = (error) => void errors.push(error);
+  client.onerror = (error) => {
+    if (!isOverStdio(kind) || !isLateProgress(error)) errors.push(error);
+  };
   answerWith({ ...defaultAnswers, ...options.answers }, client, capabilities, asked);
 
-  const init = options.fetch === undefined ? {} : { fetch: options.fetch };
-  const transport = new StreamableHTTPClientTransport(new URL(url), {
-    ...init,
-    reconnectionOptions: RECONNECTION,
-  });
+  const transport = createTransport(kind, url, options);
   await client.connect(transport);
   const deliver = transport.onmessage;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's hook, not an event
@@ -121,9 +126,30 @@ export async function connectV2(
         for (const uri of uris) await client.unsubscribeResource({ uri });
       };
     },
-    terminate: () => transport.terminateSession(),
+    async terminate() {
+      if (transport instanceof StreamableHTTPClientTransport) await transport.terminateSession();
+    },
     disconnect: () => client.close(),
   };
+}
+
+function isOverStdio(kind: keyof typeof MODES): boolean {
+  return kind.startsWith("v2-stdio-");
+}
+
+function createTransport(
+  kind: keyof typeof MODES,
+  url: string,
+  { fetch, env = {} }: ConnectOptions,
+): Transport {
+  if (isOverStdio(kind)) {
+    return new StdioClientTransport({ ...connectCommand(url, env), stderr: "pipe" });
+  }
+  const init = fetch === undefined ? {} : { fetch };
+  return new StreamableHTTPClientTransport(new URL(url), {
+    ...init,
+    reconnectionOptions: RECONNECTION,
+  });
 }
 
 function answerWith(

@@ -16,7 +16,7 @@ export const test = base.extend("connect", async ({}, { onCleanup }): Promise<Co
     await Promise.all(clients.map(leave));
   });
   return async (kind, url, options = {}) => {
-    const client = await (kind === "v1-http" || kind === "v1-sse"
+    const client = await (kind === "v1-http" || kind === "v1-sse" || kind === "v1-stdio"
       ? connectV1(kind, url, options)
       : connectV2(kind, url, options));
     clients.push(client);

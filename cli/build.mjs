@@ -1,0 +1,49 @@
+/**
+ * Builds the command: one file without dependencies. `node cli/build.mjs` does it by hand, for a package to be
+ * published.
+ */
+
+import { mkdirSync, readdirSync, renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+export const BUILT = join(here, "dist", "edgeway.mjs");
+/** All that may be in it. */
+const SOURCES = [here, join(here, "../src/lib"), join(here, "../src/protocol")];
+
+/** @returns whether the built file is there, and no older than its sources. */
+export function isBuilt() {
+  const builtAt = statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return builtAt >= Math.max(...SOURCES.flatMap(timesIn));
+}
+
+function timesIn(/** @type {string} */ folder) {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.(?:ts|mjs)$/.test(entry.name))
+    .filter((entry) => join(entry.parentPath, entry.name) !== BUILT)
+    .map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs);
+}
+
+/** Replaces the file at once: other hosts may be starting it. */
+export async function build(outfile = BUILT) {
+  // wrangler brings it.
+  const { build: bundle } = await import("esbuild");
+  const made = `${outfile}.${process.pid}`;
+  mkdirSync(dirname(outfile), { recursive: true });
+  await bundle({
+    entryPoints: [join(here, "main.ts")],
+    outfile: made,
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "esm",
+    minify: true,
+    legalComments: "none",
+    banner: { js: "#!/usr/bin/env node" },
+    logLevel: "silent",
+  });
+  renameSync(made, outfile);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await build();

@@ -1,0 +1,59 @@
+/** What the person wants, from the arguments and the environment. */
+
+import { readUrl } from "./read-url.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Command =
+  | { readonly kind: "help" }
+  | { readonly kind: "version" }
+  | { readonly kind: "connect"; readonly url: URL; readonly deadlineMs: number }
+  | { readonly kind: "mistake"; readonly sentence: string };
+
+/** Hosts built on the official SDKs give up after a minute, and show this error before that. */
+const DEADLINE_SECONDS = 50;
+const MAX_DEADLINE_SECONDS = 86_400;
+const NAMES: ReadonlySet<string> = new Set(["connect"]);
+
+/** @param args without the program. */
+export function readCommand(args: readonly string[], environment: Environment): Command {
+  if (args.some((arg) => arg === "--help" || arg === "-h")) return { kind: "help" };
+  const [name = "", ...rest] = args;
+  if (name === "--version" || name === "-v") return { kind: "version" };
+  if (name === "" || name === "help") return { kind: "help" };
+  if (name === "publish") return mistake("edgeway publish is not offered by this version");
+  if (!NAMES.has(name)) return mistake(`There is no command "${name}". edgeway --help lists them`);
+  return readConnect(rest, environment);
+}
+
+function readConnect(args: readonly string[], { EDGEWAY_URL = "" }: Environment): Command {
+  let deadline = DEADLINE_SECONDS;
+  let written = EDGEWAY_URL;
+  for (let index = 0; index < args.length; index++) {
+    const [option, inline] = splitOption(args[index] ?? "");
+    if (option === "--deadline") {
+      deadline = Number(inline ?? args[++index]);
+    } else if (option.startsWith("-")) {
+      return mistake(`There is no option ${option}. edgeway --help lists them`);
+    } else {
+      written = args[index] ?? "";
+    }
+  }
+  if (!(deadline > 0 && deadline <= MAX_DEADLINE_SECONDS)) {
+    return mistake(`--deadline is a number of seconds, from 1 to ${MAX_DEADLINE_SECONDS}`);
+  }
+  if (written === "") return mistake("Give the gateway's address, or set EDGEWAY_URL to it");
+  const reading = readUrl(written);
+  if (reading.kind === "mistake") return reading;
+  return { kind: "connect", url: reading.url, deadlineMs: deadline * 1000 };
+}
+
+/** `--name=value` as two; any other argument as one. */
+function splitOption(arg: string): readonly [string, string?] {
+  const [, name, value] = /^(--[\w-]+)=(.*)$/s.exec(arg) ?? [];
+  return name === undefined ? [arg] : [name, value ?? ""];
+}
+
+function mistake(sentence: string): Command {
+  return { kind: "mistake", sentence };
+}

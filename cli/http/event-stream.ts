@@ -1,0 +1,67 @@
+/** Reads server-sent events (HTML Living Standard, 9.2), and knows where a stream can be taken up again. */
+
+import { createParser } from "eventsource-parser";
+
+import { Broken, failureOf } from "./failures.ts";
+
+/** Where to take up a stream that broke; kept up to date while it is read. */
+export interface Place {
+  lastEventId?: string;
+  /** How long to wait first, in milliseconds, as the server asks. */
+  retryMs?: number;
+}
+
+/**
+ * Yields the data of each event. The place is behind an event as soon as the next one is asked for: what was
+ * not passed on is fetched again.
+ *
+ * @param stallMs a stream that is silent for so long is given up, because a connection may die unseen while a
+ *   laptop sleeps. The gateway keeps its streams alive with comments.
+ * @throws Broken when the connection ends by itself or is silent.
+ */
+export async function* readEvents(
+  response: Response,
+  place: Place,
+  stallMs: number,
+): AsyncGenerator<string, void, void> {
+  if (response.body === null) return;
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  const ready: { id: string | undefined; data: string }[] = [];
+  const parser = createParser({
+    onEvent: ({ id, data }) => ready.push({ id, data }),
+    onRetry: (retryMs) => {
+      place.retryMs = retryMs;
+    },
+  });
+  try {
+    for (;;) {
+      const chunk = await orStalled(reader.read(), stallMs);
+      // An event that the end of the stream cuts short is discarded.
+      if (chunk.value === undefined) return;
+      parser.feed(decoder.decode(chunk.value, { stream: true }));
+      for (const { id, data } of ready.splice(0)) {
+        // Empty data primes a client that may have to come back (2025-11-25, Streamable HTTP).
+        if (data !== "") yield data;
+        if (id !== undefined) place.lastEventId = id;
+      }
+    }
+  } finally {
+    // The body may have ended or broken by itself.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+async function orStalled<T>(reading: Promise<T>, stallMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stalled = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Broken(`silent for ${stallMs} ms`)), stallMs);
+  });
+  try {
+    return await Promise.race([reading, stalled]);
+  } catch (error) {
+    throw error instanceof Broken ? error : failureOf(error, "sent");
+  } finally {
+    clearTimeout(timer);
+  }
+}

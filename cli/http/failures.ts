@@ -1,0 +1,47 @@
+/** What can go wrong on the way to the gateway, by what it means for the request. */
+
+import { isObject } from "../stdio/message.ts";
+
+/** The request did not arrive, so that it may be sent again. */
+export class NotReached extends Error {
+  override readonly name = "NotReached";
+}
+
+/** The connection broke after the request was sent: whether it ran is unknown. */
+export class Broken extends Error {
+  override readonly name = "Broken";
+}
+
+/** A person has to do something first; the message says what, with the address or the variable. */
+export class LoginNeeded extends Error {
+  override readonly name = "LoginNeeded";
+}
+
+/** Codes of Node and of its fetch for a connection that was never made. */
+const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "EHOSTDOWN",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "EADDRNOTAVAIL",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/**
+ * @param error of `fetch`, which has the reason as its cause.
+ * @param when it came; what was sent cannot be unsent.
+ */
+export function failureOf(error: unknown, when?: "sent"): NotReached | Broken {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  const { code, syscall } = isObject(cause) ? cause : {};
+  const reason = typeof code === "string" ? code : String(cause);
+  const isNever =
+    NEVER_CONNECTED.has(code) ||
+    syscall === "connect" ||
+    // A certificate is judged before anything is sent.
+    /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/.test(reason);
+  return isNever && when === undefined ? new NotReached(reason) : new Broken(reason);
+}

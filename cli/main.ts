@@ -1,0 +1,29 @@
+/** The command `edgeway`. */
+
+import "./node-20.ts";
+
+import { version } from "../package.json";
+import { connect } from "./command-line/connect.ts";
+import { HELP } from "./command-line/help.ts";
+import { type Command, readCommand } from "./command-line/read-command.ts";
+
+/** @returns the exit code. */
+async function run(command: Command): Promise<number> {
+  switch (command.kind) {
+    case "help":
+      process.stdout.write(HELP);
+      return 0;
+    case "version":
+      process.stdout.write(`edgeway ${version}\n`);
+      return 0;
+    case "mistake":
+      process.stderr.write(`edgeway: ${command.sentence}\n`);
+      return 2;
+    case "connect":
+      return connect(command, process.env);
+  }
+}
+
+const code = await run(readCommand(process.argv.slice(2), process.env));
+// An exit would lose what a pipe has not taken yet, and connections kept for a next request would keep the process.
+process.stdout.write("", () => process.exit(code));

@@ -1,0 +1,113 @@
+/**
+ * The streams of a session: those that answer requests, and the standalone one. A stream that breaks goes on
+ * after the last event that the host has (Streamable HTTP, resumability and redelivery).
+ */
+
+import { pauseMs } from "../../src/lib/backoff.ts";
+import { sleep } from "../../src/lib/sleep.ts";
+import { type Place, readEvents } from "../http/event-stream.ts";
+import { Broken } from "../http/failures.ts";
+import type { Gateway } from "../http/gateway.ts";
+import { readMessage } from "../stdio/message.ts";
+import { isStream } from "./answers.ts";
+import type { Call, Calls } from "./calls.ts";
+import { deadlineOf } from "./options.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The gateway sends a comment every 15 seconds, unless it is configured otherwise. */
+export const STALL_MS = 90_000;
+const ACCEPT = { accept: "text/event-stream" } as const;
+/** A call goes on at the gateway without its client; its events are kept for an hour. */
+const RESUME_FOR_MS = 3_600_000;
+const PAUSES = { firstMs: 100, maxMs: 30_000 } as const;
+
+export class LegacyStreams {
+  readonly #gateway: Gateway;
+  readonly #calls: Calls;
+
+  constructor(gateway: Gateway, calls: Calls) {
+    this.#gateway = gateway;
+    this.#calls = calls;
+  }
+
+  /**
+   * Passes on what answers requests, until each has its answer or nothing more can come.
+   *
+   * @param asked those that are not over at the end had no event by which their stream could be taken up.
+   * @throws Broken when the gateway no longer has the stream.
+   */
+  async follow(
+    first: Response,
+    asked: readonly Call[],
+    session: Headers,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const place: Place = {};
+    const isOver = (): boolean => asked.every((call) => call.isOver);
+    for (let response = first; ;) {
+      await this.#pass(response, place, isOver);
+      if (isOver() || place.lastEventId === undefined) return;
+      const [only, ...others] = asked;
+      const over = others.length === 0 && only !== undefined ? only.over : signal;
+      await sleep(place.retryMs ?? PAUSES.firstMs, over);
+      const headers = { ...ACCEPT, ...session, "last-event-id": place.lastEventId };
+      const request = { method: "GET", headers, signal } as const;
+      const deadline = deadlineOf({ deadlineMs: RESUME_FOR_MS });
+      response = await this.#gateway.send(request, { deadline, waiting: over });
+      if (isStream(response)) continue;
+      await response.body?.cancel();
+      throw new Broken(`its stream cannot be taken up again, status ${response.status}`);
+    }
+  }
+
+  /** Reads until the first answer, for a request that nothing else is told of. */
+  async firstAnswer(response: Response): Promise<string> {
+    for await (const text of readEvents(response, {}, STALL_MS)) {
+      if (readMessage(text)?.parts.some(({ kind }) => kind === "response") === true) return text;
+    }
+    throw new Broken("the gateway closed it");
+  }
+
+  /**
+   * Holds the standalone stream open.
+   *
+   * @returns when the gateway offers none (405), or does not know the session.
+   */
+  async listen(session: Headers, signal: AbortSignal): Promise<"none" | "unknown session"> {
+    const place: Place = {};
+    for (let failures = 0; ; failures++) {
+      const after = place.lastEventId === undefined ? {} : { "last-event-id": place.lastEventId };
+      const request = {
+        method: "GET",
+        headers: { ...ACCEPT, ...session, ...after },
+        signal,
+      } as const;
+      const response = await this.#gateway.send(request, { deadline: Infinity });
+      if (isStream(response)) {
+        failures = 0;
+        await this.#pass(response, place, () => signal.aborted);
+        await sleep(place.retryMs ?? PAUSES.firstMs, signal);
+        continue;
+      }
+      await response.body?.cancel();
+      if (response.status === 405) return "none";
+      if (response.status === 404 && place.lastEventId === undefined) return "unknown session";
+      // The place was too long ago, so the stream begins anew.
+      if (response.status === 404) delete place.lastEventId;
+      await sleep(pauseMs(PAUSES, failures), signal);
+    }
+  }
+
+  /** Passes on the events of one connection, whatever ends it. */
+  async #pass(response: Response, place: Place, isOver: () => boolean): Promise<void> {
+    try {
+      for await (const text of readEvents(response, place, STALL_MS)) {
+        await this.#calls.deliver(text);
+        if (isOver()) return;
+      }
+    } catch (error) {
+      if (!(error instanceof Broken)) throw error;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/** What the host has set up in its session, to set it up once more in another one. */
+
+import { memberText } from "../stdio/json-text.ts";
+import { type Message, requestsOf } from "../stdio/message.ts";
+
+export const INITIALIZED = "notifications/initialized";
+
+export class SessionState {
+  #introduction: Message | undefined;
+  #initialized: string | undefined;
+  #logLevel: string | undefined;
+  /** By URI. */
+  readonly #subscriptions = new Map<unknown, string>();
+
+  /** The `initialize` of the host. */
+  get introduction(): Message | undefined {
+    return this.#introduction;
+  }
+
+  /** The messages that follow it, in their order. */
+  get later(): readonly string[] {
+    const texts = [this.#initialized, this.#logLevel, ...this.#subscriptions.values()];
+    return texts.filter((text) => text !== undefined);
+  }
+
+  begin(introduction: Message): void {
+    this.#introduction = introduction;
+    this.#initialized = undefined;
+    this.#logLevel = undefined;
+    this.#subscriptions.clear();
+  }
+
+  /** Called with each message that the gateway has taken. */
+  note(message: Message): void {
+    const { text, parts, isBatch } = message;
+    if (isBatch) return;
+    if (parts.some((part) => part.kind === "notification" && part.method === INITIALIZED)) {
+      this.#initialized = text;
+    }
+    for (const { method, params } of requestsOf(message)) {
+      // With an id that no host uses: its answer is no news to this one.
+      const written = memberText(text, "params") ?? "{}";
+      const again = `{"jsonrpc":"2.0","id":"edgeway","method":"${method}","params":${written}}`;
+      if (method === "logging/setLevel") this.#logLevel = again;
+      if (method === "resources/subscribe") this.#subscriptions.set(params["uri"], again);
+      if (method === "resources/unsubscribe") this.#subscriptions.delete(params["uri"]);
+    }
+  }
+}

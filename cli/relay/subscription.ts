@@ -1,0 +1,51 @@
+/**
+ * One subscription of a host of 2026-07-28, over all the streams that carry it. What changed while there was no
+ * stream is not known, so everything that the host listens to is announced again then: it looks once too often rather
+ * than once too seldom.
+ */
+
+import { Meta } from "../../src/protocol/envelope.ts";
+import { isObject, type JsonObject, readMessage, type Request } from "../stdio/message.ts";
+
+const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
+const LISTS: Readonly<Record<string, string>> = {
+  toolsListChanged: "notifications/tools/list_changed",
+  promptsListChanged: "notifications/prompts/list_changed",
+  resourcesListChanged: "notifications/resources/list_changed",
+};
+
+export class Subscription {
+  readonly #id: string;
+  #isAcknowledged = false;
+
+  constructor({ id }: Request) {
+    this.#id = id;
+  }
+
+  /** @returns the messages that the host gets in place of one of a stream. */
+  receive(text: string): readonly string[] {
+    const [part] = readMessage(text)?.parts ?? [];
+    if (part?.kind !== "notification" || part.method !== ACKNOWLEDGED) return [text];
+    if (this.#isAcknowledged) return this.#changes(part.params);
+    this.#isAcknowledged = true;
+    return [text];
+  }
+
+  #changes({ notifications: filter }: JsonObject): readonly string[] {
+    if (!isObject(filter)) return [];
+    const lists = Object.entries(LISTS).filter(([member]) => filter[member] === true);
+    const uris = filter["resourceSubscriptions"];
+    const resources = Array.isArray(uris) ? (uris as unknown[]) : [];
+    return [
+      ...lists.map(([, method]) => this.#notification(method, "")),
+      ...resources.map((uri) =>
+        this.#notification("notifications/resources/updated", `,"uri":${JSON.stringify(uri)}`),
+      ),
+    ];
+  }
+
+  #notification(method: string, members: string): string {
+    const meta = `"_meta":{"${Meta.subscriptionId}":${this.#id}}`;
+    return `{"jsonrpc":"2.0","method":"${method}","params":{${meta}${members}}}`;
+  }
+}

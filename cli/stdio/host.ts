@@ -1,0 +1,50 @@
+/**
+ * The host at the other end of stdin and stdout: one message a line, and nothing else on stdout (transports,
+ * stdio, in all revisions).
+ */
+
+import type { Readable, Writable } from "node:stream";
+
+import { lineSplitter } from "../../src/lib/read-lines.ts";
+
+export class Host {
+  readonly #input: Readable;
+  readonly #output: Writable;
+
+  constructor(input: Readable, output: Writable) {
+    this.#input = input;
+    this.#output = output;
+  }
+
+  /** Calls `take` with each line, and resolves when the host has closed its end. */
+  read(take: (line: string) => void): Promise<void> {
+    const linesIn = lineSplitter();
+    this.#input.setEncoding("utf8");
+    return new Promise((resolve) => {
+      this.#input.on("data", (text: string) => {
+        for (const line of linesIn(text)) if (line.trim() !== "") take(line);
+      });
+      this.#input.once("end", () => {
+        // Some write no line break after their last message.
+        for (const line of linesIn("\n")) if (line.trim() !== "") take(line);
+        resolve();
+      });
+      // A host that reads no more has gone, too; each later write fails like the first.
+      for (const stream of [this.#input, this.#output]) {
+        stream.once("close", resolve).on("error", () => resolve());
+      }
+    });
+  }
+
+  /** Resolves when the host has room for more, so that a slow host holds its stream at the gateway back. */
+  async write(text: string): Promise<void> {
+    if (this.#output.destroyed || this.#output.write(`${text}\n`)) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        for (const event of ["drain", "close", "error"]) this.#output.off(event, done);
+        resolve();
+      };
+      for (const event of ["drain", "close", "error"]) this.#output.once(event, done);
+    });
+  }
+}

@@ -1,0 +1,105 @@
+/** One line of stdio: a message of JSON-RPC, or a batch of 2025-03-26. Its text is passed on as it is. */
+
+import { tryJson } from "../../src/lib/try-json.ts";
+import { memberText, onOneLine, partsOf } from "./json-text.ts";
+
+export type JsonObject = { readonly [key: string]: unknown };
+
+export interface Request {
+  readonly kind: "request";
+  /** As JSON, with the digits of its sender. */
+  readonly id: string;
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+export interface Notification {
+  readonly kind: "notification";
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+export interface Response {
+  readonly kind: "response";
+  /** `undefined` for an error whose request could not be read. */
+  readonly id: string | undefined;
+  readonly result: JsonObject | undefined;
+  /** The code of the error. */
+  readonly code: unknown;
+}
+
+type Part = Request | Notification | Response;
+
+export interface Message {
+  readonly text: string;
+  /** One, or the elements of a batch. */
+  readonly parts: readonly Part[];
+  readonly isBatch: boolean;
+}
+
+/** @returns `undefined` for text that is no message of JSON-RPC 2.0. */
+export function readMessage(written: string): Message | undefined {
+  const text = onOneLine(written.trim());
+  const value = tryJson(text);
+  const isBatch = Array.isArray(value);
+  const parts: Part[] = [];
+  const texts = isBatch ? partsOf(text) : [text];
+  for (const [index, element] of (isBatch ? (value as unknown[]) : [value]).entries()) {
+    const part = readPart(element, texts[index] ?? "");
+    if (part === undefined) return undefined;
+    parts.push(part);
+  }
+  return parts.length === 0 ? undefined : { text, parts, isBatch };
+}
+
+function readPart(value: unknown, text: string): Part | undefined {
+  if (!isObject(value) || value["jsonrpc"] !== "2.0") return undefined;
+  const { method, id } = value;
+  const params = isObject(value["params"]) ? value["params"] : {};
+  if (method === undefined) {
+    const { result, error } = value;
+    if (result === undefined && error === undefined) return undefined;
+    return {
+      kind: "response",
+      id: idText(id, text),
+      result: isObject(result) ? result : undefined,
+      code: isObject(error) ? error["code"] : undefined,
+    };
+  }
+  if (typeof method !== "string") return undefined;
+  if (id === undefined) return { kind: "notification", method, params };
+  const written = idText(id, text);
+  return written === undefined ? undefined : { kind: "request", id: written, method, params };
+}
+
+/** The same for equal ids: strings in one spelling, numbers as they were written. */
+function idText(id: unknown, text: string): string | undefined {
+  if (typeof id === "string" || Number.isSafeInteger(id)) return JSON.stringify(id);
+  return typeof id === "number" ? memberText(text, "id") : undefined;
+}
+
+/** The id that `params` of a notification names, as `idText` writes it. */
+export function requestIdOf({ text, isBatch }: Message): string | undefined {
+  if (isBatch) return undefined;
+  const params = memberText(text, "params");
+  const id = params?.startsWith("{") === true ? memberText(params, "requestId") : undefined;
+  return id?.startsWith('"') === true ? JSON.stringify(JSON.parse(id)) : id;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function requestsOf({ parts }: Message): readonly Request[] {
+  return parts.filter((part) => part.kind === "request");
+}
+
+/** An error answer of the command's own. @param id as JSON. */
+export function errorText(id: string, code: number, message: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message })}}`;
+}
+
+/** The error answer of a gateway that did not name the request. @param text of a response without an id. */
+export function withId(text: string, id: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"error":${memberText(text, "error") ?? "{}"}}`;
+}

@@ -1,0 +1,76 @@
+import { describe, test } from "vitest";
+
+import { readCommand } from "../../../../cli/command-line/read-command.ts";
+import { readUrl } from "../../../../cli/command-line/read-url.ts";
+
+function hrefOf(written: string): string {
+  const reading = readUrl(written);
+  return reading.kind === "url" ? reading.url.href : reading.sentence;
+}
+
+describe("an address", () => {
+  test.for([
+    ["https://mcp.example.com", "https://mcp.example.com/mcp"],
+    ["https://mcp.example.com/mcp/docs#part", "https://mcp.example.com/mcp/docs"],
+    ["http://localhost:8787/mcp", "http://localhost:8787/mcp"],
+    ["http://127.0.0.1:8787", "http://127.0.0.1:8787/mcp"],
+    ["http://[::1]:8787", "http://[::1]:8787/mcp"],
+    // As hosts on Windows pass arguments and values on.
+    ['"https://mcp.example.com/mcp"', "https://mcp.example.com/mcp"],
+    [" 'https://mcp.example.com/mcp' ", "https://mcp.example.com/mcp"],
+    ["https://mcp.example.com/mcp/a%20b", "https://mcp.example.com/mcp/a%20b"],
+    ["https://mcp.example.com/mcp/a b", "https://mcp.example.com/mcp/a%20b"],
+  ] as const)("%j is %s", ([written, href], { expect }) => {
+    expect(hrefOf(written)).toBe(href);
+  });
+
+  test.for([
+    ["mcp.example.com", "is no address"],
+    ["http://mcp.example.com/mcp", "is not https"],
+    ["http://localhost.example.com/mcp", "is not https"],
+    ["file:///etc/passwd", "is not https"],
+    ["https://me:secret@mcp.example.com/mcp", "set EDGEWAY_KEY"],
+  ] as const)("%s is refused", ([written, sentence], { expect }) => {
+    expect(hrefOf(written)).toContain(sentence);
+    expect(hrefOf(written)).not.toContain("secret");
+  });
+});
+
+describe("the arguments", () => {
+  const url = "https://mcp.example.com/mcp";
+
+  test.for([
+    [["connect", url], {}],
+    [["connect"], { EDGEWAY_URL: `"${url}"` }],
+    [["connect", url], { EDGEWAY_URL: "https://other.example.com/mcp" }],
+  ] as const)("%j with %j connect", ([args, environment], { expect }) => {
+    const command = readCommand(args, environment);
+    expect(command).toEqual({ kind: "connect", url: new URL(url), deadlineMs: 50_000 });
+  });
+
+  test.for([[["--deadline", "2.5"]], [["--deadline=2.5"]]] as const)(
+    "%j sets the deadline",
+    ([option], { expect }) => {
+      expect(readCommand(["connect", url, ...option], {})).toMatchObject({ deadlineMs: 2500 });
+    },
+  );
+
+  test.for([[[]], [["--help"]], [["help"]], [["connect", "-h"]]] as const)(
+    "%j ask for help",
+    ([args], { expect }) => {
+      expect(readCommand(args, {})).toEqual({ kind: "help" });
+    },
+  );
+
+  test.for([
+    [["connect"], "set EDGEWAY_URL"],
+    [["connect", url, "--deadline", "soon"], "--deadline is a number"],
+    [["connect", url, "--deadline"], "--deadline is a number"],
+    [["connect", url, "--token", "x"], "no option --token"],
+    [["serve"], 'no command "serve"'],
+    [["publish", "files", "--", "node"], "publish is not offered by this version"],
+  ] as const)("%j are a mistake", ([args, sentence], { expect }) => {
+    const command = readCommand(args, {});
+    expect(command).toMatchObject({ kind: "mistake", sentence: expect.stringContaining(sentence) });
+  });
+});
