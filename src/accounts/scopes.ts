@@ -1,5 +1,6 @@
 /** Scopes as sets of tokens (RFC 6749 section 3.3), and which of them the gateway asks for. */
 
+import type { Account } from "./account.ts";
 import type { ResolvedSettings } from "./vendor-defaults.ts";
 
 /** `scope-token`; anything else would change the meaning of the list or of the request. */
@@ -50,6 +51,21 @@ export function scopesToRequest(facts: ScopeFacts): readonly string[] | undefine
   return scopesIn(offlineToo).filter(
     (scope) => scope !== "offline_access" || settings.takesOfflineAccess,
   );
+}
+
+/**
+ * `offline_access` asks for a refresh token (OpenID Connect Core section 11): whoever was given one has it,
+ * though authorization servers leave the word out of `scope`.
+ *
+ * @returns what was asked for, and is not given.
+ */
+export function missingScopes({
+  requested,
+  granted,
+  isRenewable,
+}: Pick<Account, "requested" | "granted" | "isRenewable">): readonly string[] {
+  const isGiven = (scope: string): boolean => scope === "offline_access" && isRenewable;
+  return requested.filter((scope) => !granted.includes(scope) && !isGiven(scope));
 }
 
 export type StepUp =

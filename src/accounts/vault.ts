@@ -89,8 +89,9 @@ export interface AccountSummary {
   /** A code of our own (`src/accounts/trouble.ts`). */
   readonly trouble?: string;
   readonly issuer?: string;
-  readonly requested: readonly string[];
   readonly granted: readonly string[];
+  /** The scopes that were asked for and not given. */
+  readonly missing: readonly string[];
   readonly connectedAt: number;
   /** To the hour. */
   readonly usedAt?: number;
@@ -160,11 +161,7 @@ export interface FinishRequest {
 }
 
 export type FinishOutcome =
-  | {
-      readonly kind: "connected";
-      readonly account: AccountSummary;
-      readonly missing: readonly string[];
-    }
+  | { readonly kind: "connected"; readonly account: AccountSummary }
   /** The attempt is not one of this person and browser, or is over: nothing was changed. */
   | { readonly kind: "unknown" }
   | { readonly kind: "problem"; readonly problem: ConnectProblem };

@@ -50,7 +50,7 @@ const STEPS = {
 const AGAIN = {
   wait: "Try again",
   connect: "Connect again",
-  choose: "Back to the account",
+  choose: "Begin again",
   operator: undefined,
 } as const;
 

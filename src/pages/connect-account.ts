@@ -108,11 +108,12 @@ function mayRegisterAnew(offer: ConnectOffer, isAdmin: boolean): boolean {
 }
 
 function connectedPage(visit: AccountVisit, account: AccountSummary): Response {
-  const { requested, granted } = account;
   const model = accountPageModel(visit, account);
   if (model.account === undefined) throw new Error("There is an account");
-  const missing = requested.filter((scope) => !granted.includes(scope));
-  return respond(visit, connectedView({ ...model, account: model.account, missing }));
+  return respond(
+    visit,
+    connectedView({ ...model, account: model.account, missing: account.missing }),
+  );
 }
 
 /** The form of the page: the browser leaves, or a key is kept. */

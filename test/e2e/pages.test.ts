@@ -4,21 +4,14 @@
  * nothing fetched, blocked or complained of.
  */
 
-import axe, { type AxeResults } from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, test } from "vitest";
 
 import { page } from "../../src/pages/respond.ts";
 import { launchBrowser } from "../support/browser.ts";
+import { faultsOf } from "../support/page-faults.ts";
 import { SAMPLES } from "../support/page-samples.ts";
 import { serveSite, type Site } from "../support/page-server.ts";
-
-const LOOKS = (["light", "dark"] as const).flatMap((colorScheme) =>
-  [
-    { width: 360, height: 740 },
-    { width: 1280, height: 800 },
-  ].map((viewport) => ({ colorScheme, viewport })),
-);
 
 let browser: Browser;
 let site: Site;
@@ -43,41 +36,12 @@ afterAll(async () => {
   await site?.stop();
 });
 
-/**
- * The line and its stops are drawn by pseudo-elements, and no text stands on them. What passes is most
- * of the result, and is neither described nor sent here: that took more time than the checks.
- */
-const CHECK = `axe.run({
-  checks: { "color-contrast": { options: { ignorePseudo: true } } },
-  resultTypes: ["violations", "incomplete"],
-  selectors: false,
-}).then(({ violations, incomplete }) => ({ violations, incomplete }))`;
-
-type Faults = Pick<AxeResults, "violations" | "incomplete">;
-
-/** What a person with a screen reader, little sight or no mouse would stumble over. */
-async function faults(): Promise<string[]> {
-  const { violations, incomplete } = await checked.evaluate<Faults>(CHECK);
-  return [...violations, ...incomplete]
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
-
 describe("a page", () => {
   test.for(Object.keys(SAMPLES))(
     "%s is accessible, in light and in dark",
     async (name, { expect }) => {
       await checked.goto(`${site.origin}/${name}`);
-      await checked.evaluate(axe.source);
-      for (const { colorScheme, viewport } of LOOKS) {
-        await checked.emulateMedia({ colorScheme });
-        await checked.setViewportSize(viewport);
-        expect(await faults()).toEqual([]);
-        const isWiderThanSeen = await checked.evaluate<boolean>(
-          "document.documentElement.scrollWidth > document.documentElement.clientWidth",
-        );
-        expect(isWiderThanSeen).toBe(false);
-      }
+      expect(await faultsOf(checked)).toEqual([]);
       expect(await checked.locator("h1").count()).toBe(1);
       expect(await checked.locator("html").getAttribute("lang")).toBe("en");
     },

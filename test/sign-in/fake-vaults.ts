@@ -65,7 +65,7 @@ export class FakeVault implements Vault {
   keep(slug: string, more: Partial<AccountSummary> = {}): AccountSummary {
     const account: AccountSummary = {
       ...{ slug, accountId: crypto.randomUUID(), kind: "oauth", state: "connected" },
-      ...{ issuer: VENDOR, requested: ["read", "write"], granted: ["read"] },
+      ...{ issuer: VENDOR, granted: ["read"], missing: ["write"] },
       connectedAt: Date.now(),
       ...more,
     };
@@ -114,7 +114,7 @@ export class FakeVault implements Vault {
     }
     if (this.failure !== undefined) return { kind: "problem", problem: this.failure };
     const account = this.keep(slug);
-    return { kind: "connected", account, missing: ["write"] };
+    return { kind: "connected", account };
   }
 
   async enterKey(slug: string, key: string): Promise<FinishOutcome> {
@@ -123,7 +123,7 @@ export class FakeVault implements Vault {
     }
     if (this.failure !== undefined) return { kind: "problem", problem: this.failure };
     const account = this.keep(slug, { kind: "key", keyEnd: key.slice(-4) });
-    return { kind: "connected", account, missing: [] };
+    return { kind: "connected", account };
   }
 
   async disconnect(slug: string): Promise<"disconnected" | "none"> {

@@ -19,10 +19,17 @@ export const SDK_V2: readonly SdkKind[] = Object.entries(MODES).map(([name, mode
   name,
   path: "/mcp",
   Unauthorized: UnauthorizedError,
-  open: (url, authProvider, fetch) => {
+  open: (url, authProvider, fetch, opens) => {
     const transport = new StreamableHTTPClientTransport(url, { authProvider, fetch });
     const info = { name: "sign-in-v2", version: "1.0.0" };
-    const client = new Client(info, { versionNegotiation: { mode } });
+    const capabilities = opens === undefined ? {} : { elicitation: { url: {} } };
+    const client = new Client(info, { capabilities, versionNegotiation: { mode } });
+    if (opens !== undefined) {
+      client.setRequestHandler("elicitation/create", ({ params }) => {
+        if (params.mode === "url") opens(params.url);
+        return { action: "accept" };
+      });
+    }
     return {
       connect: () => client.connect(transport),
       finish: (answer) => transport.finishAuth(answer),

@@ -19,7 +19,8 @@ export interface SdkKind {
   readonly path: string;
   /** What `connect` throws when the user has to sign in. */
   readonly Unauthorized: new () => Error;
-  open(url: URL, keychain: Keychain, fetch: Fetch): SdkConnection;
+  /** @param opens opens a page for the user, who agrees to that; an application without it cannot. */
+  open(url: URL, keychain: Keychain, fetch: Fetch, opens?: (page: string) => void): SdkConnection;
 }
 
 type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;

@@ -2,6 +2,7 @@
 
 import type { Account } from "../account.ts";
 import type { AccountLife } from "../account-state.ts";
+import { missingScopes } from "../scopes.ts";
 import type { AccountState, AccountSummary, ConnectProblem } from "../vault.ts";
 
 const STATES: Readonly<Record<AccountLife, AccountState>> = {
@@ -17,15 +18,15 @@ const STATES: Readonly<Record<AccountLife, AccountState>> = {
 };
 
 export function summaryOf(account: Account): AccountSummary {
-  const { slug, id, kind, life, wanted, requested, granted, connectedAt } = account;
+  const { slug, id, kind, life, wanted, granted, connectedAt } = account;
   const state = STATES[life];
   return {
     slug,
     accountId: id,
     kind,
     state: state === "connected" && wanted.length > 0 ? "needs-scope" : state,
-    requested,
     granted,
+    missing: missingScopes(account),
     connectedAt,
     ...(account.trouble !== undefined && { trouble: account.trouble }),
     ...(account.issuer !== undefined && { issuer: account.issuer.issuer }),

@@ -222,8 +222,7 @@ export class Connecting {
     });
     if (answer.kind === "problem") return failed(answer.problem.code);
     const account = await this.#keep(slug, person, content, answer.tokens);
-    const missing = content.requested.filter((scope) => !account.granted.includes(scope));
-    return { kind: "connected", account: summaryOf(account), missing };
+    return { kind: "connected", account: summaryOf(account) };
   }
 
   /** Nothing of the answer is looked at before its tokens are written. */

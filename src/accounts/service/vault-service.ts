@@ -217,7 +217,7 @@ export class VaultService implements Vault {
     const sealed = await seal.sealSecrets(account, { apiKey: key });
     accounts.put(account, sealed);
     this.#connected(account);
-    return { kind: "connected", account: summaryOf(account), missing: [] };
+    return { kind: "connected", account: summaryOf(account) };
   }
 
   async disconnect(slug: string): Promise<"disconnected" | "none"> {

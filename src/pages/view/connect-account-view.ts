@@ -138,7 +138,7 @@ function signInStops({ host, issuerHost, scopes }: SignInWay): Html {
         html`<p class="small">It belongs to the accounts of ${exactText(issuerHost)}.</p>`
       }
       <p class="small">
-        Look whether your browser shows this address before you sign in. This gateway does not see
+        Check that your browser shows this address before you sign in. This gateway does not see
         your password.
       </p>`,
   )}
@@ -193,20 +193,20 @@ function signInForms(model: ConnectAccountView, { host, canRegisterAnew }: SignI
   const isReplacing = account !== undefined && isWorking(account);
   const action = connectPath(server.slug);
   const fields = fieldsOf(model);
-  return html`<div class="stop last">
-      ${actionButton({
-        action,
-        label: isReplacing ? "Connect another account" : `Continue to ${host}`,
-        fields,
-        look: "primary",
-      })}
-    </div>
+  const isEnd = account === undefined && !canRegisterAnew;
+  return html`<div class="stop ${isEnd ? "last" : "choices"}">
+    ${actionButton({
+      action,
+      label: isReplacing ? "Connect another account" : `Continue to ${host}`,
+      fields,
+      look: "primary",
+    })}
     ${
       canRegisterAnew &&
       html`<details class="sure">
-        <summary>You do not come back from there?</summary>
+        <summary>Does it show an error, and not send you back?</summary>
         <div class="note">
-          <p>The sign-in service may have forgotten this gateway. It can register once more.</p>
+          <p>The sign-in service may have forgotten this gateway, which can register once more.</p>
           ${actionButton({
             action,
             label: "Register again and continue",
@@ -214,7 +214,8 @@ function signInForms(model: ConnectAccountView, { host, canRegisterAnew }: SignI
           })}
         </div>
       </details>`
-    }`;
+    }
+  </div>`;
 }
 
 function keyForm(model: ConnectAccountView, { error }: KeyWay): Html {
@@ -246,7 +247,7 @@ function fieldsOf({ csrf, ask }: ConnectAccountView): HiddenFields {
 }
 
 function disconnectForm({ csrf, server }: AccountPage): Html {
-  return html`<div class="stop">
+  return html`<div class="stop last">
     ${actionButton({
       action: disconnectPath(server.slug),
       label: "Disconnect",

@@ -320,6 +320,7 @@ details .host { padding-top: 0.25rem; }
   border-bottom: 1px solid var(--line);
 }
 .entry .badge { margin-left: 0.25rem; }
+.action { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: start; }
 .facts { display: grid; gap: 0.125rem 1rem; font-size: 0.9375rem; }
 .facts > div { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: 0 0.75rem; }
 .facts dt { color: var(--quiet); }

@@ -17,11 +17,23 @@ export interface RealVendor {
   readonly issuer: string;
   /** Every request to the authorization server, like "POST /token". */
   readonly requests: readonly string[];
+  /** Withdraws all that people have granted: their tokens are worth nothing any more. */
+  withdraw(): Promise<void>;
   stop(): Promise<void>;
 }
 
-interface AccessTokens {
+interface AccessTokens extends Tokens {
   find(value: string): Promise<{ readonly aud?: string; readonly isExpired: boolean } | undefined>;
+}
+
+interface Tokens {
+  revokeByGrantId(grantId: string): Promise<void>;
+}
+
+interface Models {
+  readonly AccessToken: AccessTokens;
+  readonly RefreshToken: Tokens;
+  on(event: "access_token.saved", hear: (token: { readonly grantId: string }) => void): void;
 }
 
 const SCOPE = "mcp";
@@ -55,7 +67,10 @@ export async function startRealOidc(ttl = 600): Promise<RealVendor> {
     serveProtocol(request, response);
   });
 
-  const { AccessToken } = provider as unknown as { readonly AccessToken: AccessTokens };
+  const models = provider as unknown as Models;
+  const { AccessToken, RefreshToken } = models;
+  const grants = new Set<string>();
+  models.on("access_token.saved", ({ grantId }) => grants.add(grantId));
   const endpoint = createEndpoint();
   const serveMcp = nodeListener(endpoint.fetch);
   const metadata = { resource: url, authorization_servers: [issuer], scopes_supported: [SCOPE] };
@@ -76,6 +91,11 @@ export async function startRealOidc(ttl = 600): Promise<RealVendor> {
   }) satisfies (...args: Parameters<RequestListener>) => Promise<void> as RequestListener);
   return {
     ...{ url, issuer, requests },
+    async withdraw() {
+      for (const model of [AccessToken, RefreshToken]) {
+        await Promise.all(Array.from(grants, (grant) => model.revokeByGrantId(grant)));
+      }
+    },
     async stop() {
       await endpoint.close();
       await Promise.all(servers.map(close));
