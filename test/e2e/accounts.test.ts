@@ -5,7 +5,6 @@
 
 import { afterAll, beforeAll, beforeEach, describe, test } from "vitest";
 
-import type { Browser, Page } from "../support/oauth-browser.ts";
 import { signIn } from "../support/oauth-client.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
 import type { SdkKind } from "../support/oauth-sdk.ts";
@@ -15,6 +14,7 @@ import { type Server, startGateway } from "../support/servers.ts";
 import { Vendor } from "../support/vendor/vendor.ts";
 import { startVendors, type Vendors } from "../support/vendor/vendors.ts";
 import type { Json } from "../support/clients-face.ts";
+import { connectAccount, linkIn } from "./account-links.ts";
 import { textOf } from "./outcome.ts";
 import { Application } from "./sign-in-suite.ts";
 
@@ -25,23 +25,6 @@ beforeAll(async () => {
 afterAll(() => vendors.stop());
 
 const RAN = "ran whoami as alice";
-
-/** @returns the one link of a text. */
-function linkIn(text: string): string {
-  const [link, ...others] = text.match(/https?:\/\/\S+/g) ?? [];
-  if (link === undefined || others.length > 0) throw new Error(`Not one link: ${text}`);
-  return link;
-}
-
-/** Connects an account as a person does: reads the page, goes to the vendor, and comes back. */
-async function connectAccount(browser: Browser, link: string): Promise<Page> {
-  const page = await browser.visit(link);
-  const away = await browser.submit(page, { button: /^Continue to / });
-  if (away.left === undefined) throw new Error(`Not sent away: ${away.status} ${away.text}`);
-  // The vendor's person approves at once.
-  const approved = await fetch(away.left, { redirect: "manual" });
-  return browser.visit(approved.headers.get("location") ?? "");
-}
 
 describe.each([...SDK_V1, ...SDK_V2])("an application on the SDK ($name)", (kind: SdkKind) => {
   let gateway: Server;

@@ -88,6 +88,13 @@ export async function startDemo(options: Place = {}): Promise<Server> {
   return { ...server, url: `${server.url}/mcp` };
 }
 
+/** A Worker that reaches the demo upstream as `MCP`. @returns its origin. */
+export function startBeforeDemo(bundle: Bundle): Promise<Server> {
+  const { demo } = inject("bundles");
+  const workers = [{ bundle, services: { MCP: demo.name } }, { bundle: demo }];
+  return startOn({ ready: "/mcp", commandOf: onWorkerd(workers) });
+}
+
 /** The gateway as `npm start` runs it: `wrangler dev` behind a reverse proxy. */
 export function startWithNpm(options: GatewayOptions = {}): Promise<Server> {
   const commandOf: CommandOf = (port, folder) => ({
