@@ -89,6 +89,7 @@ export interface AccountSummary {
   /** A code of our own (`src/accounts/trouble.ts`). */
   readonly trouble?: string;
   readonly issuer?: string;
+  readonly requested: readonly string[];
   readonly granted: readonly string[];
   /** The scopes that were asked for and not given. */
   readonly missing: readonly string[];

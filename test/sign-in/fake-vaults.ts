@@ -65,7 +65,8 @@ export class FakeVault implements Vault {
   keep(slug: string, more: Partial<AccountSummary> = {}): AccountSummary {
     const account: AccountSummary = {
       ...{ slug, accountId: crypto.randomUUID(), kind: "oauth", state: "connected" },
-      ...{ issuer: VENDOR, granted: ["read"], missing: ["write"] },
+      ...{ issuer: VENDOR, requested: ["read", "write"], granted: ["read"] },
+      ...{ missing: ["write"] },
       connectedAt: Date.now(),
       ...more,
     };

@@ -18,13 +18,14 @@ const STATES: Readonly<Record<AccountLife, AccountState>> = {
 };
 
 export function summaryOf(account: Account): AccountSummary {
-  const { slug, id, kind, life, wanted, granted, connectedAt } = account;
+  const { slug, id, kind, life, wanted, requested, granted, connectedAt } = account;
   const state = STATES[life];
   return {
     slug,
     accountId: id,
     kind,
     state: state === "connected" && wanted.length > 0 ? "needs-scope" : state,
+    requested,
     granted,
     missing: missingScopes(account),
     connectedAt,
