@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, test } from "vitest";
 
-import type { OAuthWorkerState } from "../oauth-worker/worker.ts";
+import type { OAuthWorkerState } from "../oauth-worker/state.ts";
 import { bundleWorker } from "../support/bundle.ts";
 import { signIn } from "../support/oauth-client.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";

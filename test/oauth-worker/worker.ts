@@ -6,21 +6,13 @@
 import { OAuthProvider, type OAuthHelpers } from "@cloudflare/workers-oauth-provider";
 
 import { MemoryKv } from "./memory-kv.ts";
+import type { OAuthWorkerState } from "./state.ts";
 
 interface Env {
   /** The server, which demands nothing. */
   readonly MCP: Fetcher;
   readonly OAUTH_KV: MemoryKv;
   readonly OAUTH_PROVIDER: OAuthHelpers;
-}
-
-/** What a test reads of it. */
-export interface OAuthWorkerState {
-  /** What was asked of it, like "register" or the grant type of a token request, in order. */
-  readonly requests: readonly string[];
-  /** The refresh tokens that stand, by the ids that the library gives them. */
-  readonly refreshTokens: readonly string[];
-  readonly accessTokens: number;
 }
 
 const kv = new MemoryKv();
@@ -78,7 +70,7 @@ export default {
       kv.drop("token:");
       return Response.json(state());
     }
-    await note(request.clone() as Request, pathname);
+    await note(request.clone(), pathname);
     return providerAt(origin).fetch(request, { ...env, OAUTH_KV: kv } as Env, ctx);
   },
 } satisfies ExportedHandler<Pick<Env, "MCP">>;
