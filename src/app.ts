@@ -18,6 +18,7 @@ import { register } from "./auth/oauth/endpoints/register.ts";
 import { token } from "./auth/oauth/endpoints/token.ts";
 import type { Bridges } from "./relay/modern-to-legacy/bridge.ts";
 import { type Config, type ConfigResult, loadConfig } from "./config/config.ts";
+import { consoleOf } from "./http/console.ts";
 import type { FrontDoorContext, Sessions } from "./http/front-door.ts";
 import { serveClientMetadata } from "./http/serve-client-metadata.ts";
 import { serveIdentityKeys } from "./http/serve-identity-keys.ts";
@@ -35,10 +36,11 @@ import { logEntry, logMistake } from "./observability/gateway-log.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
 import type { Accounts } from "./pages/account-context.ts";
 import type { AccountHandler } from "./pages/account-visit.ts";
+import type { CatalogHandler } from "./pages/catalog-visit.ts";
 import { showConnect } from "./pages/connect.ts";
 import type { Handler } from "./pages/page-guard.ts";
 import { notFound, seeOther } from "./pages/respond.ts";
-import { ACCOUNT_PAGES, PAGES } from "./pages/routes.ts";
+import { ACCOUNT_PAGES, CATALOG_PAGES, PAGES } from "./pages/routes.ts";
 import { PATHS } from "./pages/view/paths.ts";
 import type { SessionKeys } from "./endpoint/keyring.ts";
 import { version } from "../package.json";
@@ -87,6 +89,7 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
   });
   for (const [method, path, handler] of PAGES) app.on(method, path, site(handler));
   for (const [method, path, handler] of ACCOUNT_PAGES) app.on(method, path, account(handler));
+  for (const [method, path, handler] of CATALOG_PAGES) app.on(method, path, catalog(handler));
   app.all(CLIENT_METADATA_PATH, (c) => {
     const servers = [...c.get("backing").accounts.servers.values()];
     const slugs = servers.flatMap(({ slug, auth }) => (isSignInWay(auth) ? slug : []));
@@ -245,6 +248,23 @@ function account(handler: AccountHandler): (c: Context<App>) => Promise<Response
     const auth = c.get("config").authMode === "none" ? undefined : authContext(c);
     const { accounts } = c.get("backing");
     return handler({ origin: originOf(c), accounts, auth }, c.req.raw, c.req.param("slug") ?? "");
+  };
+}
+
+/** Calls the handler of a page about what there is, which exists without sign-in, too. */
+function catalog(handler: CatalogHandler): (c: Context<App>) => Promise<Response> {
+  return (c) => {
+    const { servers, notices, limits, authMode } = c.get("config");
+    const { accounts, feeds, personal } = c.get("backing");
+    const auth = authMode === "none" ? undefined : authContext(c);
+    const origin = originOf(c);
+    const scope = { servers, notices, limits, feeds, personal, origin };
+    const context = {
+      ...{ origin, accounts, auth },
+      consoleOf: (person: string) => consoleOf({ ...scope, person }),
+    };
+    const place = { slug: c.req.param("slug") ?? "", tool: c.req.param("tool") ?? "" };
+    return handler(context, c.req.raw, place);
   };
 }
 

@@ -4,6 +4,8 @@ import { finishConnect } from "./account-callback.ts";
 import type { AccountHandler } from "./account-visit.ts";
 import * as account from "./account.ts";
 import * as admin from "./admin.ts";
+import type { CatalogHandler } from "./catalog-visit.ts";
+import { showCatalog, showServer, showTool } from "./catalog.ts";
 import { beginConnect, disconnectAccount, showConnectAccount } from "./connect-account.ts";
 import { showLogins } from "./logins.ts";
 import type { Handler } from "./page-guard.ts";
@@ -51,4 +53,13 @@ export const ACCOUNT_PAGES: readonly AccountRoute[] = [
   ["POST", "/connect/:slug", beginConnect],
   ["POST", "/connect/:slug/disconnect", disconnectAccount],
   ["GET", "/oauth/upstream/:slug/callback", finishConnect],
+];
+
+type CatalogRoute = readonly [method: "GET" | "POST", path: string, handler: CatalogHandler];
+
+/** Those of what there is behind the gateway. */
+export const CATALOG_PAGES: readonly CatalogRoute[] = [
+  ["GET", PATHS.catalog, showCatalog],
+  ["GET", `${PATHS.catalog}/:slug`, showServer],
+  ["GET", `${PATHS.catalog}/:slug/:tool`, showTool],
 ];

@@ -17,7 +17,11 @@ import {
 import { setupDoneView, setupView, signInView } from "../../src/pages/view/sign-in-view.ts";
 import { connectAccountView, connectedView } from "../../src/pages/view/connect-account-view.ts";
 import { accountProblemView } from "../../src/pages/view/account-problem-view.ts";
+import { catalogView } from "../../src/pages/view/catalog-view.ts";
+import { serverView } from "../../src/pages/view/server-view.ts";
+import { toolView } from "../../src/pages/view/tool-view.ts";
 import { ACCOUNT_MODELS } from "./account-page-models.ts";
+import { CATALOG_MODELS, NOTHING } from "./catalog-models.ts";
 import { MODELS } from "./page-models.ts";
 
 /** Has no place to break, is wider than any phone, and is markup where escaping is forgotten. */
@@ -29,6 +33,7 @@ const NO_SERVER: ServerHealth = {
 };
 const { consent, signIn, account, admin, connect } = MODELS;
 const { signIn: link, key: keyLink, connected, problem: trouble } = ACCOUNT_MODELS;
+const { catalog, server, tool } = CATALOG_MODELS;
 const HOSTILE_SERVER = { slug: "s", label: HOSTILE, host: HOSTILE, help: HOSTILE };
 
 export const SAMPLES: Readonly<Record<string, View>> = {
@@ -164,6 +169,30 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     account: undefined,
     operator: undefined,
     again: "Try again",
+  }),
+  catalog: catalogView(catalog),
+  "catalog-search": catalogView({ ...catalog, query: "issue" }),
+  "catalog-nothing": catalogView({ ...catalog, query: HOSTILE, servers: [] }),
+  "catalog-empty": catalogView({ ...catalog, servers: [] }),
+  "catalog-local": catalogView({
+    ...catalog,
+    nav: { current: "catalog", isAdmin: true, isLocal: true },
+  }),
+  "catalog-server": serverView(server),
+  "catalog-server-down": serverView({
+    ...{ ...server, rows: [], pages: 1, page: 1, instructions: undefined },
+    server: { ...server.server, state: "down", counts: NOTHING, notes: ["It is not answering."] },
+  }),
+  "catalog-tool": toolView(tool),
+  "catalog-tool-bare": toolView({ ...tool, input: [], output: [], publicName: undefined }),
+  "catalog-hostile": toolView({
+    ...tool,
+    server: { ...server.server, title: HOSTILE, notes: [HOSTILE] },
+    tool: { ...tool.tool, name: HOSTILE, title: HOSTILE, description: HOSTILE },
+    input: tool.input.map((row) => ({
+      ...row,
+      ...{ path: HOSTILE, type: HOSTILE, description: HOSTILE, rules: [HOSTILE] },
+    })),
   }),
   "signed-out": signedOutView(),
   done: doneView("Claude Code is connected", "It has what it needs."),

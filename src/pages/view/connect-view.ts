@@ -73,7 +73,11 @@ export function connectView(model: ConnectView): View {
     width: "wide",
     kind: "site",
     hasCopyButtons: true,
-    ...(signIn.kind === "oauth" && { nav: { current: "connect", isAdmin: model.isAdmin } }),
+    nav: {
+      current: "connect",
+      isAdmin: model.isAdmin,
+      ...(signIn.kind === "none" && { isLocal: true }),
+    },
   };
 }
 

@@ -40,11 +40,15 @@ export interface View {
   readonly nav?: Nav;
   /** The page has `copyable` content, and the script that adds a button to it. */
   readonly hasCopyButtons?: true;
+  /** The rules of this page alone, beside those of all pages. */
+  readonly style?: string;
 }
 
 interface Nav {
-  readonly current: "connect" | "account" | "admin" | "logins";
+  readonly current: "connect" | "catalog" | "account" | "admin" | "logins";
   readonly isAdmin: boolean;
+  /** There is no sign-in, and so there are no pages about people. */
+  readonly isLocal?: true;
 }
 
 export function layout(view: View, nonce: string): Html {
@@ -58,7 +62,7 @@ export function layout(view: View, nonce: string): Html {
         <title>${view.title} · Edgeway</title>
         <link rel="icon" href="${ICON_URL}" />
         <style nonce="${nonce}">
-          ${raw(STYLE)}
+          ${raw(STYLE + (view.style ?? ""))}
         </style>
       </head>
       <body class="${view.width}">
@@ -84,15 +88,17 @@ function brand(kind: View["kind"]): Html {
   return html`<p class="brand"><a href="${PATHS.connect}">${name}</a></p>`;
 }
 
-function navigation({ current, isAdmin }: Nav): Html {
+function navigation({ current, isAdmin, isLocal }: Nav): Html {
+  const hasPeople = isLocal !== true;
   const link = (key: Nav["current"], label: string): Html => {
     const mark = current === key && html`aria-current="page"`;
     return html`<li><a href="${PATHS[key]}" ${mark}>${label}</a></li>`;
   };
   return html`<nav aria-label="Pages">
     <ul>
-      ${link("connect", "Connect")}${link("account", "Account")}
-      ${isAdmin && html`${link("admin", "Admin")}${link("logins", "Sign-ins")}`}
+      ${link("connect", "Connect")}${link("catalog", "Catalog")}
+      ${hasPeople && link("account", "Account")}
+      ${isAdmin && hasPeople && html`${link("admin", "Admin")}${link("logins", "Sign-ins")}`}
     </ul>
   </nav>`;
 }

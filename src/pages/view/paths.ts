@@ -8,6 +8,8 @@ export const PATHS = {
   login: "/login",
   logout: "/logout",
 
+  catalog: "/catalog",
+
   account: "/account",
   revokeConnection: "/account/connections/revoke",
   forgetApproval: "/account/approvals/forget",
@@ -33,4 +35,10 @@ export function loginPath(reference: string): string {
 /** The form that ends an account at a server. */
 export function disconnectPath(slug: string): string {
   return `/connect/${encodeURIComponent(slug)}/disconnect`;
+}
+
+/** Of a server, or of one of its tools. */
+export function catalogPath(slug: string, tool?: string): string {
+  const path = `${PATHS.catalog}/${encodeURIComponent(slug)}`;
+  return tool === undefined ? path : `${path}/${encodeURIComponent(tool)}`;
 }

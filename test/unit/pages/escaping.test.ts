@@ -6,6 +6,7 @@ import { page } from "../../../src/pages/respond.ts";
 import { accountView } from "../../../src/pages/view/account-view.ts";
 import { adminView } from "../../../src/pages/view/admin-view.ts";
 import { accountProblemView } from "../../../src/pages/view/account-problem-view.ts";
+import { catalogView } from "../../../src/pages/view/catalog-view.ts";
 import { connectAccountView, connectedView } from "../../../src/pages/view/connect-account-view.ts";
 import { connectView } from "../../../src/pages/view/connect-view.ts";
 import { consentView } from "../../../src/pages/view/consent-view.ts";
@@ -13,13 +14,18 @@ import { keyCreatedView, serviceCreatedView } from "../../../src/pages/view/cred
 import type { View } from "../../../src/pages/view/layout.ts";
 import { loginsView, loginTraceView } from "../../../src/pages/view/logins-view.ts";
 import { doneView, problemView } from "../../../src/pages/view/problem-view.ts";
+import { serverView } from "../../../src/pages/view/server-view.ts";
 import { setupDoneView, setupView, signInView } from "../../../src/pages/view/sign-in-view.ts";
+import { toolView } from "../../../src/pages/view/tool-view.ts";
 import { ACCOUNT_MODELS } from "../../support/account-page-models.ts";
+import { CATALOG_MODELS } from "../../support/catalog-models.ts";
 import { MODELS } from "../../support/page-models.ts";
 import { HOSTILE } from "../../support/page-samples.ts";
 
 /** What a view takes for a choice between a few words, which no stranger makes. */
-const CHOICES: ReadonlySet<string> = new Set(["kind", "outcome", "field", "state"]);
+const CHOICES: ReadonlySet<string> = new Set([
+  ...["kind", "outcome", "field", "state", "effect", "current"],
+]);
 
 /** The same model with that text wherever it has one. */
 function withText<T>(model: T, text: string): T {
@@ -49,6 +55,9 @@ const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] 
   ["link-key", (text) => connectAccountView(withText(ACCOUNT_MODELS.key, text))],
   ["link-connected", (text) => connectedView(withText(ACCOUNT_MODELS.connected, text))],
   ["link-problem", (text) => accountProblemView(withText(ACCOUNT_MODELS.problem, text))],
+  ["catalog", (text) => catalogView(withText(CATALOG_MODELS.catalog, text))],
+  ["catalog-server", (text) => serverView(withText(CATALOG_MODELS.server, text))],
+  ["catalog-tool", (text) => toolView(withText(CATALOG_MODELS.tool, text))],
   ["done", (text) => doneView(text, text)],
 ];
 

@@ -1,0 +1,42 @@
+/**
+ * The port to the servers behind the gateway, as one person has them: the pages are a client of the
+ * gateway, `console`, and get the lists that every client of this person gets.
+ */
+
+import type { JsonObject } from "../../protocol/json-rpc.ts";
+
+export type ItemKind = "tools" | "resources" | "templates" | "prompts";
+
+/** In the order in which people read them. */
+export const ITEM_KINDS: readonly ItemKind[] = ["tools", "prompts", "resources", "templates"];
+
+export interface ConsoleItem {
+  /** The server's own name, URI or URI template. */
+  readonly name: string;
+  /** The item as JSON, as the server sent it. */
+  readonly text: string;
+}
+
+export interface ConsoleServer {
+  readonly slug: string;
+  /** The operator's name for it. */
+  readonly label: string;
+  /** Its `serverInfo`. */
+  readonly info: JsonObject | undefined;
+  readonly instructions: string | undefined;
+  /** What this person may use, and nothing else. */
+  readonly lists: Readonly<Record<ItemKind, readonly ConsoleItem[]>>;
+  /** What is missing, and why: sentences of the gateway's own. */
+  readonly notes: readonly string[];
+  /** `unconnected`: this person has no account there yet. */
+  readonly state: "well" | "failing" | "down" | "unconnected";
+  /** @returns the name of a tool at `/mcp`. @param tool the server's own name. */
+  readonly publicName: (tool: string) => string | undefined;
+}
+
+export interface Console {
+  /** In the operator's order. */
+  readonly slugs: readonly string[];
+  /** Waits for a slow server as long as a list does. Never rejects. */
+  server(slug: string): Promise<ConsoleServer | undefined>;
+}

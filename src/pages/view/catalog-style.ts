@@ -1,0 +1,25 @@
+/** The rules that only the catalog needs: tables that become lists on a phone. */
+
+export const CATALOG_STYLE = `
+.back + h1 { margin-top: -1.25rem; }
+bdi.prose { display: block; white-space: pre-line; overflow-wrap: anywhere; }
+.schema { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
+.schema th, .schema td { padding: 0.625rem 0.75rem 0.625rem 0; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+.schema tr { border-bottom: 1px solid var(--line); }
+.schema thead th { padding-top: 0; color: var(--quiet); font-size: 0.875rem; font-weight: 400; }
+.schema th[scope="row"] { font-weight: 400; }
+.schema th .small { display: block; }
+.pager { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; }
+.pager span { color: var(--quiet); }
+@media (max-width: 43.99rem) {
+  .schema thead { position: absolute; clip-path: inset(50%); }
+  .schema tr { display: grid; grid-template-columns: minmax(0, 1fr) fit-content(45%); gap: 0 0.75rem; padding: 0.625rem 0; }
+  .schema th, .schema td { padding: 0; }
+  .schema td:nth-child(2) { color: var(--quiet); }
+  .schema td:last-child { grid-column: 1 / -1; }
+}
+@media (min-width: 44rem) {
+  .schema th[scope="row"] { width: 30%; }
+  .schema td:nth-child(2) { width: 20%; }
+}
+`;

@@ -1,0 +1,76 @@
+/** `/catalog`: every server, with the first of what a person may use there, or of what they look for. */
+
+import { CATALOG_STYLE } from "./catalog-style.ts";
+import {
+  countsOf,
+  itemEntry,
+  type ItemRow,
+  searchForm,
+  type ServerHead,
+  stateBadge,
+  stateNotes,
+} from "./catalog-parts.ts";
+import { type Html, html } from "./html.ts";
+import type { View } from "./layout.ts";
+import { exactText, foreign } from "./parts.ts";
+import { catalogPath, PATHS } from "./paths.ts";
+
+export interface CatalogView {
+  readonly nav: NonNullable<View["nav"]>;
+  /** What the person looks for; empty for everything. */
+  readonly query: string;
+  readonly servers: readonly CatalogServer[];
+}
+
+interface CatalogServer extends ServerHead {
+  /** The first of them. */
+  readonly rows: readonly ItemRow[];
+  readonly foundCount: number;
+}
+
+export function catalogView({ nav, query, servers }: CatalogView): View {
+  const body = html`
+    <h1>Catalog</h1>
+    <p class="lede">What you can use through this gateway, server by server.</p>
+    ${searchForm(PATHS.catalog, query, "Search names, titles and descriptions")}
+    ${
+      servers.length === 0 &&
+      html`<p class="empty" role="status">
+        ${
+          query === ""
+            ? "There is no server behind this gateway yet."
+            : html`Nothing has ${foreign(query, "that", 200)} in it.
+                <a href="${PATHS.catalog}">Show everything</a>`
+        }
+      </p>`
+    }
+    ${servers.map((server) => section(server, query))}
+  `;
+  return { title: "Catalog", body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
+}
+
+function section(server: CatalogServer, query: string): Html {
+  const { slug, title, rows, foundCount, state } = server;
+  const search = query === "" ? "" : `?${new URLSearchParams({ q: query }).toString()}`;
+  const path = catalogPath(slug) + search;
+  const found = foundCount === 1 ? "1 match" : `${foundCount} matches`;
+  return html`<section class="stop part ${state === "well" ? "good" : "warn"}">
+    <h2><a href="${path}">${foreign(title, slug)}</a> ${stateBadge(server)}</h2>
+    <p class="small">
+      ${exactText(slug)}${
+        state !== "unconnected" && html` · ${query === "" ? countsOf(server) : found}`
+      }
+    </p>
+    ${stateNotes(server)}
+    ${
+      rows.length > 0 &&
+      html`<ul class="entries">
+        ${rows.map((row) => itemEntry(row, slug))}
+      </ul>`
+    }
+    ${
+      rows.length < foundCount &&
+      html`<p><a href="${path}">Show all ${foundCount} of ${foreign(title, slug)}</a></p>`
+    }
+  </section>`;
+}

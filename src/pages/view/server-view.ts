@@ -1,0 +1,89 @@
+/** `/catalog/<slug>`: all that a person may use of one server, page by page. */
+
+import { CATALOG_STYLE } from "./catalog-style.ts";
+import {
+  countsOf,
+  itemEntry,
+  type ItemRow,
+  KIND_TITLES,
+  searchForm,
+  type ServerHead,
+  stateBadge,
+  stateNotes,
+} from "./catalog-parts.ts";
+import { type Html, html } from "./html.ts";
+import type { View } from "./layout.ts";
+import { cleanProse } from "../../lib/clean-text.ts";
+import { exactText, foreign, part } from "./parts.ts";
+import { catalogPath, PATHS } from "./paths.ts";
+
+export interface ServerView {
+  readonly nav: NonNullable<View["nav"]>;
+  readonly server: ServerHead;
+  /** The server's own words to the clients. */
+  readonly instructions: string | undefined;
+  readonly query: string;
+  readonly rows: readonly ItemRow[];
+  /** From 1 on. */
+  readonly page: number;
+  readonly pages: number;
+}
+
+const MAX_INSTRUCTIONS = 4000;
+
+export function serverView(model: ServerView): View {
+  const { nav, server, query, rows, instructions } = model;
+  const { slug, title, version } = server;
+  const kinds = [...new Set(rows.map(({ kind }) => kind))];
+  const body = html`
+    <p class="small back"><a href="${PATHS.catalog}">Catalog</a></p>
+    <h1>${foreign(title, slug)} ${stateBadge(server)}</h1>
+    <p class="lede">
+      ${exactText(slug)}${version !== undefined && html` · ${foreign(version, "")}`}${
+        server.state !== "unconnected" && html` · ${countsOf(server)}`
+      }
+    </p>
+    ${stateNotes(server)} ${instructions !== undefined && words(instructions)}
+    ${searchForm(catalogPath(slug), query, "Search this server")}
+    ${
+      rows.length === 0 &&
+      query !== "" &&
+      html`<p class="empty" role="status">Nothing has ${foreign(query, "that", 200)} in it.</p>`
+    }
+    ${kinds.map((kind) =>
+      part(
+        KIND_TITLES[kind],
+        undefined,
+        html`<ul class="entries">
+          ${rows.filter((row) => row.kind === kind).map((row) => itemEntry(row, slug))}
+        </ul>`,
+      ),
+    )}
+    ${pager(model)}
+  `;
+  return { title: slug, body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
+}
+
+function words(instructions: string): Html {
+  const text = cleanProse(instructions);
+  const isLong = text.length > MAX_INSTRUCTIONS;
+  return html`<details class="sure">
+    <summary>What it tells applications</summary>
+    <p class="note">
+      <bdi class="prose">${isLong ? `${text.slice(0, MAX_INSTRUCTIONS)}…` : text}</bdi>
+    </p>
+  </details>`;
+}
+
+function pager({ server, query, page, pages }: ServerView): Html | undefined {
+  if (pages === 1) return undefined;
+  const link = (to: number, label: string): Html => {
+    const parameters = new URLSearchParams({ ...(query !== "" && { q: query }), page: String(to) });
+    return html`<a href="${catalogPath(server.slug)}?${parameters.toString()}">${label}</a>`;
+  };
+  return html`<nav class="pager" aria-label="Parts of this list">
+    ${page > 1 && link(page - 1, "Previous")}
+    <span>Page ${page} of ${pages}</span>
+    ${page < pages && link(page + 1, "Next")}
+  </nav>`;
+}

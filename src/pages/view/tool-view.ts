@@ -1,0 +1,84 @@
+/** `/catalog/<slug>/<tool>`: one tool, with what it takes and what it gives. */
+
+import { cleanProse } from "../../lib/clean-text.ts";
+import type { SchemaRow } from "../schema/schema-rows.ts";
+import {
+  effectBadge,
+  type ItemRow,
+  itemTitle,
+  schemaTable,
+  type ServerHead,
+  stateNotes,
+} from "./catalog-parts.ts";
+import { CATALOG_STYLE } from "./catalog-style.ts";
+import { type Html, html } from "./html.ts";
+import type { View } from "./layout.ts";
+import { exactText, factList, foreign, part } from "./parts.ts";
+import { catalogPath, PATHS } from "./paths.ts";
+
+export interface ToolView {
+  readonly nav: NonNullable<View["nav"]>;
+  readonly server: ServerHead;
+  readonly tool: ItemRow;
+  /** Its name at `/mcp`. */
+  readonly publicName: string | undefined;
+  readonly input: readonly SchemaRow[];
+  /** Absent where the server does not say it. */
+  readonly output: readonly SchemaRow[] | undefined;
+}
+
+const MAX_DESCRIPTION = 8000;
+
+export function toolView(model: ToolView): View {
+  const { nav, server, tool, input, output } = model;
+  const body = html`
+    ${toolHead(server, tool)} ${stateNotes(server)}
+    ${tool.description !== undefined && description(tool.description)} ${facts(model)}
+    ${part("What it takes", undefined, schemaTable(input, "What it takes", "It takes nothing."))}
+    ${
+      output !== undefined &&
+      part(
+        "What it gives",
+        undefined,
+        schemaTable(output, "What it gives", "The server does not say more."),
+      )
+    }
+  `;
+  return { title: tool.name, body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
+}
+
+/** The way back, and the title. */
+function toolHead({ slug, title }: ServerHead, tool: ItemRow): Html {
+  return html`<p class="small back">
+      <a href="${PATHS.catalog}">Catalog</a> /
+      <a href="${catalogPath(slug)}">${foreign(title, slug)}</a>
+    </p>
+    <h1>${itemTitle(tool)}</h1>
+    <p class="lede">${exactText(tool.name)} ${effectBadge(tool)}</p>`;
+}
+
+function description(text: string): Html {
+  const clean = cleanProse(text);
+  const isLong = clean.length > MAX_DESCRIPTION;
+  return html`<p>
+    <bdi class="prose">${isLong ? `${clean.slice(0, MAX_DESCRIPTION)}…` : clean}</bdi>
+  </p>`;
+}
+
+function facts({ server, tool, publicName }: ToolView): Html {
+  return factList([
+    ["Server", html`${foreign(server.title, server.slug)} (${exactText(server.slug)})`],
+    ...(publicName === undefined ? [] : [["Name at /mcp", exactText(publicName)] as const]),
+    ["Effect", effectSentence(tool)],
+  ]);
+}
+
+function effectSentence({ effect, isStated }: ItemRow): string {
+  if (!isStated) {
+    return "The server does not say whether it changes anything, so take it for one that can destroy.";
+  }
+  if (effect === "read") return "It reads, and changes nothing. So the server says.";
+  return effect === "write"
+    ? "It adds or changes, and destroys nothing. So the server says."
+    : "It can change and destroy. So the server says.";
+}

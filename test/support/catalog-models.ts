@@ -1,0 +1,121 @@
+/** Models of the catalog's pages that are like real ones. */
+
+import type { ItemRow, ServerHead } from "../../src/pages/view/catalog-parts.ts";
+import type { CatalogView } from "../../src/pages/view/catalog-view.ts";
+import type { ServerView } from "../../src/pages/view/server-view.ts";
+import type { ToolView } from "../../src/pages/view/tool-view.ts";
+
+const nav = { current: "catalog", isAdmin: true } as const;
+
+export const NOTHING = { tools: 0, prompts: 0, resources: 0, templates: 0 };
+
+const github: ServerHead = {
+  slug: "github",
+  title: "GitHub",
+  version: "1.4.0",
+  counts: { tools: 41, prompts: 1, resources: 2, templates: 5 },
+  notes: [],
+  state: "well",
+  mayConnect: true,
+};
+
+function tool(name: string, title: string, more: Partial<ItemRow> = {}): ItemRow {
+  return {
+    ...{ kind: "tools", name, title, description: undefined, mimeType: undefined },
+    ...{ effect: "read", isStated: true, parameters: [] },
+    ...more,
+  };
+}
+
+const rows: readonly ItemRow[] = [
+  tool("search_code", "Search code", {
+    description: "Find files by what is in them, in every repository that you may read.",
+  }),
+  tool("create_issue", "Open an issue", { effect: "write", description: "Open a new issue." }),
+  tool("delete_branch", "delete_branch", {
+    effect: "destructive",
+    description: "Delete a branch. It cannot be brought back.",
+  }),
+  tool("run", "run", { effect: "destructive", isStated: false }),
+];
+
+const others: readonly ItemRow[] = [
+  {
+    ...tool("review", "Review a change", { effect: undefined, isStated: false }),
+    ...{ kind: "prompts", parameters: ["repository", "number"] },
+    description: "Read a change and say what is wrong with it.",
+  },
+  {
+    ...tool("repo://octo/hello/contents/README.md", "README.md", { effect: undefined }),
+    ...{ kind: "resources", mimeType: "text/markdown" },
+  },
+  {
+    ...tool("repo://{owner}/{repo}/contents{/path*}", "Files", { effect: undefined }),
+    kind: "templates",
+  },
+];
+
+const catalog: CatalogView = {
+  nav,
+  query: "",
+  servers: [
+    { ...github, rows, foundCount: 49 },
+    {
+      ...{ slug: "notion", title: "Notion", version: undefined, counts: NOTHING, notes: [] },
+      ...{ state: "unconnected", mayConnect: true, rows: [], foundCount: 0 },
+    },
+    {
+      ...{ slug: "tea-house", title: "tea-house", version: "0.1", mayConnect: false },
+      counts: { ...NOTHING, tools: 1 },
+      notes: ['Upstream "tea-house" is not answering'],
+      state: "failing",
+      rows: [tool("brew", "Brew tea", { effect: "write" })],
+      foundCount: 1,
+    },
+  ],
+};
+
+const server: ServerView = {
+  nav,
+  server: github,
+  instructions: "Search before you create.\nSay which repository you mean.",
+  query: "",
+  rows: [...rows, ...others],
+  page: 2,
+  pages: 3,
+};
+
+const toolPage: ToolView = {
+  nav,
+  server: github,
+  tool: tool("create_issue", "Open an issue", {
+    effect: "write",
+    description: "Opens a new issue in a repository.\n\nSearch first: it may be there already.",
+  }),
+  publicName: "github__create_issue",
+  input: [
+    {
+      ...{ path: "repository", type: "string", isRequired: true },
+      description: "Owner and name, with a slash between them.",
+      rules: ["fits ^[^/]+/[^/]+$"],
+    },
+    {
+      ...{ path: "labels", type: "list of string", isRequired: false, description: undefined },
+      rules: ["one of bug, question, documentation", "at most 10 of them"],
+    },
+    {
+      ...{ path: "assignees[].login", type: "string", isRequired: false },
+      description: "Who is to look at it.",
+      rules: [],
+    },
+  ],
+  output: [
+    {
+      ...{ path: "number", type: "integer", isRequired: true },
+      description: "Of the new issue.",
+      rules: ["at least 1"],
+    },
+  ],
+};
+
+export const CATALOG_MODELS = { catalog, server, tool: toolPage };
