@@ -25,6 +25,7 @@ const LONGEST = [
   "test/conformance/conformance.test.ts",
   "test/e2e/sign-in-expiry.test.ts",
   "test/e2e/idle-streams.test.ts",
+  "test/e2e/account-killing.test.ts",
   "test/e2e/task-tools.test.ts",
   "test/e2e/matrix.test.ts",
   "test/e2e/cut-answers.test.ts",
