@@ -12,7 +12,7 @@ export interface Arguments {
   readonly seconds: number;
   /** A folder with another version of the project, which takes part beside this one. */
   readonly against: string | undefined;
-  /** The call of this row is profiled, and nothing is measured. */
+  /** This row is profiled, and nothing is measured. */
   readonly profile: string | undefined;
   /** Two runs, as `--json` wrote them, are compared, and nothing is measured. */
   readonly compare: readonly [string, string] | undefined;

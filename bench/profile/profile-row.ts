@@ -8,64 +8,64 @@ import { SourceMap } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { openLoad } from "../machinery/load.ts";
-import { legacyCall, modernCall, openSession } from "../machinery/mcp.ts";
+import { goFirst } from "../machinery/precedence.ts";
 import { bundles, useReadableGateway } from "../machinery/servers.ts";
 import { letDebuggersAttach } from "../machinery/workerd.ts";
-import { type CallRow, WAYS } from "../rows/calls.ts";
 import { type CallFrame, profileOf } from "./inspector.ts";
-import { type Place, whereTimeGoes } from "./where-time-goes.ts";
+import { loadsOf, type ProfiledLoad } from "./loads.ts";
+import { kindsOf, type Place, whereTimeGoes } from "./where-time-goes.ts";
 
-const CONNECTIONS = 16;
-const WARM_UP_SECONDS = 1;
-const SECONDS = 3;
 const SHOWN = 45;
 
 /** @returns what there is to print. */
 export async function profileRow(row: string): Promise<string> {
-  if (!isCall(row)) throw new Error(`${row} cannot be profiled: it is no call`);
-  const way = WAYS[row];
-  const [ours] = way.contenders;
-  if (ours === undefined) throw new Error(`${row} has nobody to profile`);
+  const loads = loadsOf(row);
+  goFirst();
   useReadableGateway();
   letDebuggersAttach();
-  const server = await ours.start();
+  let printed = "";
+  for (const load of loads) printed += await profileLoad(load);
+  return printed;
+}
+
+async function profileLoad({ name, unit, start, prepare }: ProfiledLoad): Promise<string> {
+  const server = await start();
   try {
-    const askings = [];
-    for (let n = 0; n < CONNECTIONS; n++) {
-      askings.push(way.era === "modern" ? modernCall() : legacyCall(await openSession(server.url)));
-    }
-    const load = openLoad(server.url, askings);
-    await load.run(WARM_UP_SECONDS);
-    let requests = 0;
+    const work = await prepare(server);
+    let done = 0;
     const { inspector = "" } = server;
     const profile = await profileOf(inspector, bundles.gateway().name, async () => {
-      requests = (await load.run(SECONDS))["answered"] ?? 0;
+      done = await work.run();
     });
-    load.close();
-    const path = join(mkdtempSync(join(tmpdir(), "edgeway-profile-")), `${row}.cpuprofile`);
+    work.close();
+    const path = join(mkdtempSync(join(tmpdir(), "edgeway-profile-")), "gateway.cpuprofile");
     writeFileSync(path, JSON.stringify(profile));
     const where = whereTimeGoes(profile, namesIn(bundles.gateway().path));
-    const each = (us: number): string => (us / requests).toFixed(1).padStart(8);
+    const share = (us: number): string => `${((100 * us) / where.busyUs).toFixed(1)} %`.padStart(7);
+    const each = (us: number): string => (us / done).toFixed(1).padStart(8);
     const lines = (places: readonly Place[], key: "selfUs" | "totalUs"): string[] =>
       places
         .toSorted((a, b) => b[key] - a[key])
         .slice(0, SHOWN)
-        .map(({ place, selfUs, totalUs }) => `${each(selfUs)}${each(totalUs)}  ${place}`);
+        .map(
+          ({ place, selfUs, totalUs }) =>
+            `${share(selfUs)}${each(selfUs)}${each(totalUs)}  ${place}`,
+        );
     return [
-      `${row}, ${CONNECTIONS} connections: ${requests.toFixed(0)} requests, ${each(where.busyUs).trim()} µs each (profiled)`,
-      ...["", "µs each: in the file itself, with what it calls", ...lines(where.files, "selfUs")],
+      `${name}: ${done.toFixed(0)} of a ${unit}, ${each(where.busyUs).trim()} µs each (profiled)`,
+      ...[
+        "",
+        "share; µs each: in itself, with what it calls",
+        ...lines(kindsOf(where.files), "selfUs"),
+      ],
+      ...["", "files", ...lines(where.files, "selfUs")],
       ...["", "functions by their own time", ...lines(where.functions, "selfUs")],
       ...["", "functions with what they call", ...lines(where.functions, "totalUs")],
-      ...["", `The profile, for DevTools: ${path}`, ""],
+      ...["", `The profile, for DevTools: ${path}`, "", ""],
     ].join("\n");
   } finally {
     await server.stop();
   }
-}
-
-function isCall(row: string): row is CallRow {
-  return row in WAYS;
 }
 
 /** Says of what is in a bundle where it was written. */
@@ -77,7 +77,9 @@ function namesIn(bundle: string): (frame: CallFrame) => { file: string; function
     if (!url.endsWith("index.js") || !("originalSource" in entry)) {
       return { file: url === "" ? name : url, function: `${name} ${url}` };
     }
-    const file = entry.originalSource.replace(/^(?:\.\.\/)+/, "").replace(/^.*node_modules\//, "");
+    const file = entry.originalSource.includes("node_modules/")
+      ? entry.originalSource.replace(/^.*node_modules\//, "")
+      : entry.originalSource.replace(/^.*?(?=(?:src|durable-objects)\/)/, "");
     return { file, function: `${name} ${file}:${entry.originalLine + 1}` };
   };
 }

@@ -59,3 +59,22 @@ function add(places: Map<string, Place>, place: string, selfUs: number, totalUs:
     totalUs: before.totalUs + totalUs,
   });
 }
+
+const WRITTEN = /\.(?:ts|js|mjs)$/;
+const OWN = /^(?:src|durable-objects)\//;
+
+/**
+ * The files by whose they are: what the gateway and its libraries are written in, the functions of the platform
+ * that they call, and what V8 does meanwhile.
+ */
+export function kindsOf(files: readonly Place[]): readonly Place[] {
+  const kinds = new Map<string, Place>();
+  for (const { place, selfUs } of files) add(kinds, kindOf(place), selfUs, selfUs);
+  return [...kinds.values()];
+}
+
+function kindOf(file: string): string {
+  if (file === "(garbage collector)") return "garbage collection";
+  if (!WRITTEN.test(file)) return "the platform's functions, and the platform itself";
+  return OWN.test(file) ? "the gateway" : "its libraries";
+}

@@ -6,14 +6,24 @@
 import { takeTurns } from "../turns.ts";
 import { type Contender, naming, withServers } from "../machinery/field.ts";
 import { type Headers, openSession } from "../machinery/mcp.ts";
-import { behind, startMcpAgent, startNodeServer, startStateless } from "../machinery/servers.ts";
+import {
+  behind,
+  type Server,
+  startMcpAgent,
+  startNodeServer,
+  startStateless,
+} from "../machinery/servers.ts";
 import { burst } from "../machinery/streams.ts";
 import { EVENTS, OURS, type Result, UPSTREAM } from "../row.ts";
 import type { Plan } from "./plan.ts";
 
 const BYTES = 200;
 /** Streams, and the events of each. */
-const SHAPES = [
+interface Shape {
+  readonly streams: number;
+  readonly events: number;
+}
+const SHAPES: readonly Shape[] = [
   { streams: 1, events: 2000 },
   { streams: 100, events: 20 },
 ];
@@ -27,6 +37,39 @@ const MODERN: readonly Contender[] = [
   { name: OURS, start: () => behind(() => startStateless()) },
   { name: UPSTREAM, start: () => startStateless() },
 ];
+
+type Sessions = readonly (Headers | undefined)[];
+
+/** The work of the gateway in each line of this row. */
+export interface EventWork {
+  readonly name: string;
+  readonly start: () => Promise<Server>;
+  /** The number of events that one piece of work has. */
+  readonly events: number;
+  /** Opens the sessions, and streams once. */
+  readonly warm: (url: string) => Promise<Sessions>;
+  readonly work: (url: string, sessions: Sessions) => Promise<unknown>;
+}
+
+export function eventWork(): readonly EventWork[] {
+  const eras = Object.entries({ "events-legacy": LEGACY, "events-modern": MODERN });
+  return eras.flatMap(([row, [ours]]) =>
+    ours === undefined ? [] : SHAPES.map((shape) => workOf(row, shape, ours)),
+  );
+}
+
+function workOf(row: string, { streams, events }: Shape, { start }: Contender): EventWork {
+  const work = (url: string, sessions: Sessions): Promise<unknown> =>
+    streamAll(url, sessions, events);
+  return {
+    ...{ name: `${row}, ${variantOf(streams)}`, start, events: streams * events, work },
+    warm: async (url) => {
+      const sessions = await sessionsAt(url, row, streams);
+      await work(url, sessions);
+      return sessions;
+    },
+  };
+}
 
 export async function measureEvents(plan: Plan): Promise<readonly Result[]> {
   const legacy = await measureEra("events-legacy", LEGACY, plan);
@@ -51,18 +94,18 @@ function measureEra(
         participants.push({ name, sample });
       }
       const measured = await takeTurns(participants, pace);
-      const variant = streams === 1 ? "1 stream" : `${streams} streams`;
+      const variant = variantOf(streams);
       results.push({ row, variant, metrics: [EVENTS], measured, notes: [] });
     }
     return results;
   });
 }
 
-async function sessionsAt(
-  url: string,
-  row: string,
-  count: number,
-): Promise<readonly (Headers | undefined)[]> {
+function variantOf(streams: number): string {
+  return streams === 1 ? "1 stream" : `${streams} streams`;
+}
+
+async function sessionsAt(url: string, row: string, count: number): Promise<Sessions> {
   const sessions: (Headers | undefined)[] = [];
   for (let n = 0; n < count; n++) {
     sessions.push(row === "events-legacy" ? await openSession(url) : undefined);
@@ -72,7 +115,7 @@ async function sessionsAt(
 
 async function streamAll(
   url: string,
-  sessions: readonly (Headers | undefined)[],
+  sessions: Sessions,
   events: number,
 ): Promise<{ readonly events: number }> {
   const startedAt = performance.now();

@@ -41,9 +41,15 @@ export async function measureFanOut(plan: Plan): Promise<readonly Result[]> {
   return results;
 }
 
+/** The gateway in front of a server that announces changes. */
+export const startWatched = (): Promise<Server> => behind(startFixture, REPORT);
+
+/** Waits until the objects of quiet sessions have gone to sleep. */
+export const goToSleep = (): Promise<void> => pause(ASLEEP_MS);
+
 function measureKind(kind: Kind, { say, ...pace }: Plan): Promise<readonly Result[]> {
   const contenders = [
-    { name: OURS, start: (): Promise<Server> => behind(startFixture, REPORT) },
+    { name: OURS, start: startWatched },
     { name: UPSTREAM, start: startFixture },
   ];
   const hangUp = new AbortController();
@@ -81,7 +87,7 @@ function measureKind(kind: Kind, { say, ...pace }: Plan): Promise<readonly Resul
 async function measureAsleep(audiences: readonly Audience[]): Promise<Result> {
   const samples = audiences.map((): Sample[] => []);
   for (let sleep = 0; sleep < SLEEPS; sleep++) {
-    await pause(ASLEEP_MS);
+    await goToSleep();
     for (const [index, audience] of audiences.entries()) {
       samples[index]?.push(await naming(audience.name, () => wake(audience)));
     }
@@ -102,7 +108,7 @@ async function wake({ origin, streams }: Audience): Promise<Sample> {
   return { ms, woken: after.objectsConstructed - before.objectsConstructed };
 }
 
-async function openUpTo(
+export async function openUpTo(
   size: number,
   streams: Stream[],
   open: () => Promise<Stream>,

@@ -29,7 +29,10 @@ export function measureSetUp({ seconds, say, ...pace }: Plan): Promise<readonly 
     say("set-up");
     const participants = running.map(({ name, server: { url } }) => ({
       name,
-      sample: () => openMany(url, seconds),
+      sample: async () => {
+        const { sessions, p50 } = await openMany(url, seconds);
+        return { sessions, p50 };
+      },
     }));
     for (const { name, sample } of participants) await naming(name, sample); // it warms up
     const measured = await takeTurns(participants, pace);
@@ -38,10 +41,11 @@ export function measureSetUp({ seconds, say, ...pace }: Plan): Promise<readonly 
   });
 }
 
-async function openMany(
+/** @returns how many sessions were opened, how many each second, and what one took, in ms. */
+export async function openMany(
   url: string,
   seconds: number,
-): Promise<{ readonly sessions: number; readonly p50: number }> {
+): Promise<{ readonly count: number; readonly sessions: number; readonly p50: number }> {
   const times: number[] = [];
   const startedAt = performance.now();
   const work = async (): Promise<void> => {
@@ -54,7 +58,7 @@ async function openMany(
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   const elapsed = (performance.now() - startedAt) / 1000;
-  return { sessions: times.length / elapsed, p50: percentile(times, 0.5) };
+  return { count: times.length, sessions: times.length / elapsed, p50: percentile(times, 0.5) };
 }
 
 /** @returns the headers of the session. */

@@ -2,7 +2,7 @@
 
 import { test } from "vitest";
 
-import { whereTimeGoes } from "../../../bench/profile/where-time-goes.ts";
+import { kindsOf, whereTimeGoes } from "../../../bench/profile/where-time-goes.ts";
 
 const frame = (functionName: string): { functionName: string; url: string } & Position => ({
   ...{ functionName, url: "index.js", lineNumber: 0, columnNumber: 0 },
@@ -34,4 +34,17 @@ test("whereTimeGoes() counts what is called with the caller, and recursion once"
   expect(where.functions).toContainEqual({ place: "a", selfUs: 80, totalUs: 100 });
   expect(where.functions).toContainEqual({ place: "b", selfUs: 20, totalUs: 90 });
   expect(where.files).toContainEqual({ place: "one.ts", selfUs: 100, totalUs: 100 });
+});
+
+test("kindsOf() tells the gateway from its libraries and from the platform", ({ expect }) => {
+  const files = [
+    ...["src/app.ts", "durable-objects/session-object.ts", "eventsource-parser/src/parse.ts"],
+    ...["fetch", "node-internal:internal_timers", "(program)", "(garbage collector)"],
+  ].map((place) => ({ place, selfUs: 10, totalUs: 50 }));
+  expect(kindsOf(files).map(({ place, selfUs }) => [place, selfUs])).toEqual([
+    ["the gateway", 20],
+    ["its libraries", 10],
+    ["the platform's functions, and the platform itself", 30],
+    ["garbage collection", 10],
+  ]);
 });
