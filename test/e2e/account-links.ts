@@ -12,7 +12,7 @@ export function linkIn(text: string): string {
 /** Reads the page, goes to the vendor, and comes back. */
 export async function connectAccount(browser: Browser, link: string): Promise<Page> {
   const page = await browser.visit(link);
-  const away = await browser.submit(page, { button: /^Continue to / });
+  const away = await browser.submit(page, { button: /^Continue to |^Connect another account$/ });
   if (away.left === undefined) throw new Error(`Not sent away: ${away.status} ${away.text}`);
   const approved = await fetch(away.left, { redirect: "manual" });
   return browser.visit(approved.headers.get("location") ?? "");

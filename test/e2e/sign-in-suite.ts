@@ -6,7 +6,13 @@ import { Browser } from "../support/oauth-browser.ts";
 import { approve } from "../support/oauth-client.ts";
 import { overHttp } from "../support/oauth-over-http.ts";
 import { OWNER_CODE } from "../support/oauth-owner.ts";
-import { Keychain, type SdkConnection, type SdkKind, Wire } from "../support/oauth-sdk.ts";
+import {
+  type Fetch,
+  Keychain,
+  type SdkConnection,
+  type SdkKind,
+  Wire,
+} from "../support/oauth-sdk.ts";
 import { type Server, startGateway } from "../support/servers.ts";
 import { textOf } from "./outcome.ts";
 
@@ -17,13 +23,15 @@ const AT_ONCE = 8;
 /** An application with a user, who is the owner. */
 export class Application {
   readonly keychain: Keychain;
-  readonly wire = new Wire();
+  readonly wire: Wire;
   readonly browser: Browser;
   readonly #kind: SdkKind;
   readonly #open: SdkConnection[] = [];
 
-  constructor(origin: string, kind: SdkKind, keychain = new Keychain()) {
+  /** @param send in place of `fetch`. */
+  constructor(origin: string, kind: SdkKind, keychain = new Keychain(), send?: Fetch) {
     this.keychain = keychain;
+    this.wire = new Wire(send);
     this.browser = new Browser(origin, overHttp);
     this.#kind = kind;
   }

@@ -23,7 +23,7 @@ export interface SdkKind {
   open(url: URL, keychain: Keychain, fetch: Fetch, opens?: (page: string) => void): SdkConnection;
 }
 
-type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
+export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 interface KeptTokens {
   access_token: string;
@@ -93,6 +93,11 @@ export class Keychain {
 /** `fetch`, with a note of every registration, and of every token request: its grant type. */
 export class Wire {
   readonly notes: string[] = [];
+  readonly #send: Fetch;
+
+  constructor(send: Fetch = fetch) {
+    this.#send = send;
+  }
 
   readonly fetch: Fetch = async (input, init) => {
     const { pathname } = new URL(input);
@@ -101,7 +106,7 @@ export class Wire {
       const form = new URLSearchParams(await new Request(input, init).text());
       this.notes.push(form.get("grant_type") ?? "");
     }
-    return fetch(input, init);
+    return this.#send(input, init);
   };
 
   /** @returns the notes since it was last asked. */
