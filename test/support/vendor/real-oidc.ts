@@ -1,6 +1,6 @@
 /**
  * A real vendor: `oidc-provider` with its own pages for login and consent, which registers clients, binds tokens to a
- * resource and takes refresh tokens once; and the fixture, a server of the official SDK of both eras, that wants them.
+ * resource and takes refresh tokens once; and servers of the official SDK of both eras, which want them.
  */
 
 import { randomBytes } from "node:crypto";
@@ -13,13 +13,21 @@ import { createEndpoint } from "../../fixture-server/endpoint.ts";
 import { nodeListener } from "../../fixture-server/http.ts";
 
 export interface RealVendor {
+  /** Of its first server. */
   readonly url: string;
+  readonly servers: readonly RealServer[];
   readonly issuer: string;
   /** Every request to the authorization server, like "POST /token". */
   readonly requests: readonly string[];
   /** Withdraws all that people have granted: their tokens are worth nothing any more. */
   withdraw(): Promise<void>;
   stop(): Promise<void>;
+}
+
+interface RealServer {
+  readonly url: string;
+  /** Each token that it was shown, good or not. */
+  readonly shown: ReadonlySet<string>;
 }
 
 interface AccessTokens extends Tokens {
@@ -37,12 +45,16 @@ interface Models {
 }
 
 const SCOPE = "mcp";
+/** Of access tokens. */
+const TTL_SECONDS = 600;
 
-/** @param ttl of access tokens, in seconds. */
-export async function startRealOidc(ttl = 600): Promise<RealVendor> {
-  const servers = [createServer(), createServer()] as const;
-  const [issuer, origin] = (await Promise.all(servers.map(listen))) as [string, string];
-  const url = `${origin}/mcp`;
+/** @param count of servers behind the one authorization server. */
+export async function startRealOidc(count = 1): Promise<RealVendor> {
+  const authority = createServer();
+  const issuer = await listen(authority);
+  const sites = Array.from({ length: count }, () => createServer());
+  const origins = await Promise.all(sites.map(listen));
+  const [url = ""] = origins.map(urlAt);
   const provider = new Provider(issuer, {
     cookies: { keys: [randomBytes(24).toString("hex")] },
     pkce: { required: () => true },
@@ -56,13 +68,15 @@ export async function startRealOidc(ttl = 600): Promise<RealVendor> {
         enabled: true,
         defaultResource: () => url,
         useGrantedResource: () => true,
-        getResourceServerInfo: () => ({ scope: SCOPE, audience: url, accessTokenTTL: ttl }),
+        getResourceServerInfo: (_: unknown, audience: string) => ({
+          ...{ scope: SCOPE, audience, accessTokenTTL: TTL_SECONDS },
+        }),
       },
     },
   });
   const requests: string[] = [];
   const serveProtocol = provider.callback();
-  servers[0].on("request", (request, response) => {
+  authority.on("request", (request, response) => {
     requests.push(`${request.method} ${new URL(request.url ?? "/", issuer).pathname}`);
     serveProtocol(request, response);
   });
@@ -73,24 +87,18 @@ export async function startRealOidc(ttl = 600): Promise<RealVendor> {
   models.on("access_token.saved", ({ grantId }) => grants.add(grantId));
   const endpoint = createEndpoint();
   const serveMcp = nodeListener(endpoint.fetch);
-  const metadata = { resource: url, authorization_servers: [issuer], scopes_supported: [SCOPE] };
-  const place = "/.well-known/oauth-protected-resource/mcp";
-  servers[1].on("request", (async (request, response) => {
-    if (request.url === place) {
-      response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(metadata));
-      return;
-    }
-    const [, value = ""] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "") ?? [];
-    const token = value === "" ? undefined : await AccessToken.find(value);
-    if (token === undefined || token.isExpired || token.aud !== url) {
-      const challenge = `Bearer resource_metadata="${origin}${place}"`;
-      response.writeHead(401, { "WWW-Authenticate": challenge }).end();
-      return;
-    }
-    serveMcp(request, response);
-  }) satisfies (...args: Parameters<RequestListener>) => Promise<void> as RequestListener);
+  const servers = origins.map((origin, n): RealServer => {
+    const shown = new Set<string>();
+    const isGood = async (value: string): Promise<boolean> => {
+      shown.add(value);
+      const token = await AccessToken.find(value);
+      return token !== undefined && !token.isExpired && token.aud === urlAt(origin);
+    };
+    sites[n]?.on("request", protectedBy({ origin, issuer, isGood }, serveMcp));
+    return { url: urlAt(origin), shown };
+  });
   return {
-    ...{ url, issuer, requests },
+    ...{ url, servers, issuer, requests },
     async withdraw() {
       for (const model of [AccessToken, RefreshToken]) {
         await Promise.all(Array.from(grants, (grant) => model.revokeByGrantId(grant)));
@@ -98,9 +106,46 @@ export async function startRealOidc(ttl = 600): Promise<RealVendor> {
     },
     async stop() {
       await endpoint.close();
-      await Promise.all(servers.map(close));
+      await Promise.all([authority, ...sites].map(close));
     },
   };
+}
+
+interface Protection {
+  readonly origin: string;
+  readonly issuer: string;
+  readonly isGood: (token: string) => Promise<boolean>;
+}
+
+/** RFC 9728: says where its authorization server is, and lets in whoever has a token of that. */
+function protectedBy(
+  { origin, issuer, isGood }: Protection,
+  serve: RequestListener,
+): RequestListener {
+  const place = "/.well-known/oauth-protected-resource/mcp";
+  const metadata = {
+    ...{ resource: urlAt(origin), authorization_servers: [issuer], scopes_supported: [SCOPE] },
+  };
+  const answer = async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
+    if (request.url === place) {
+      response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(metadata));
+      return;
+    }
+    const [, token] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "") ?? [];
+    if (token !== undefined && (await isGood(token))) {
+      serve(request, response);
+      return;
+    }
+    const challenge = `Bearer resource_metadata="${origin}${place}"`;
+    response.writeHead(401, { "WWW-Authenticate": challenge }).end();
+  };
+  return (request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  };
+}
+
+function urlAt(origin: string): string {
+  return `${origin}/mcp`;
 }
 
 async function listen(server: Server): Promise<string> {
