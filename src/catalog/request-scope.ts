@@ -17,7 +17,7 @@ export interface RequestScope {
   readonly application?: string | undefined;
   /** Of the gateway, as the caller knows it: for links. */
   readonly origin?: string | undefined;
-  /** The person runs the gateway, and may read what is wrong in its configuration. */
+  /** The person runs the gateway: reads what is wrong in its configuration, and connects the account that all share. */
   readonly isAdmin?: boolean;
   readonly feeds: Feeds;
   readonly keys: SessionKeys;

@@ -37,14 +37,19 @@ export async function openSession(
   return { id, claims: withCaller(context, claims) };
 }
 
-/** The session's object has to know whose accounts it may use, and who is told of mistakes in the configuration. */
+/**
+ * The session's object has to know whose accounts it may use, and whom it may tell what only administrators can
+ * repair: a mistake in the configuration, and the account that all share.
+ */
 function withCaller(
   context: Pick<FrontDoorContext, "endpoint" | "person" | "application" | "origin" | "isAdmin">,
   claims: SessionClaims,
 ): SessionClaims {
   const { endpoint, person, application, origin, isAdmin } = context;
   const hasNotices = (endpoint.notices ?? []).length > 0;
-  const noted = hasNotices && isAdmin === true ? { ...claims, isAdmin } : claims;
+  const isRepaired =
+    hasNotices || endpoint.servers.some(({ auth }) => auth.kind === "oauth-shared");
+  const noted = isRepaired && isAdmin === true ? { ...claims, isAdmin } : claims;
   return isPersonalized(endpoint) ? { ...noted, person, application, origin } : noted;
 }
 

@@ -2,6 +2,7 @@
 
 import { connectPath } from "../accounts/addresses.ts";
 import type { AccountSummary, ConnectProblem } from "../accounts/vault.ts";
+import type { AuditDetail } from "../observability/audit.ts";
 import { hostOf } from "./account-context.ts";
 import { accountProblem } from "./account-models.ts";
 import type { AccountVisit } from "./account-visit.ts";
@@ -44,12 +45,16 @@ export async function connectedResponse(
   account: AccountSummary,
 ): Promise<Response> {
   const { context, request, visitor, server } = visit;
-  await auditedAs(context, request, visitor, "account_connected", {
-    server: server.slug,
-    account: account.accountId,
-    ...(account.issuer !== undefined && { issuer: hostOf(account.issuer) }),
-  });
+  await auditedAs(context, request, visitor, "account_connected", factsOf(account));
   return seeOther(`${connectPath(server.slug)}?done=${CONNECTED}`, context);
+}
+
+/** What the audit says of an account. */
+export function factsOf({ slug, accountId, issuer }: AccountSummary): AuditDetail {
+  return {
+    ...{ server: slug, account: accountId },
+    ...(issuer !== undefined && { issuer: hostOf(issuer) }),
+  };
 }
 
 export function auditFailure(

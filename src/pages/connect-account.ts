@@ -14,6 +14,7 @@ import {
   CONNECTED,
   connectedResponse,
   DISCONNECTED,
+  factsOf,
   problemResponse,
   respond,
 } from "./account-outcomes.ts";
@@ -211,7 +212,8 @@ async function disconnect(
   vault: Vault,
   { context, request, visitor, slug }: Omit<VisitorForm, "form">,
 ): Promise<boolean> {
-  if ((await vault.disconnect(slug)) === "none") return false;
-  await auditedAs(context, request, visitor, "account_disconnected", { server: slug });
+  const account = (await vault.accounts()).find((one) => one.slug === slug);
+  if (account === undefined || (await vault.disconnect(slug)) === "none") return false;
+  await auditedAs(context, request, visitor, "account_disconnected", factsOf(account));
   return true;
 }

@@ -77,4 +77,6 @@ export interface AccountNeed {
   readonly ask?: string;
   /** Milliseconds since 1970. */
   readonly until?: number;
+  /** The account is that of everybody, which an administrator can connect. */
+  readonly isShared?: true;
 }

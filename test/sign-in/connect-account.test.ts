@@ -227,9 +227,11 @@ describe("U66: an account that all share", () => {
 });
 
 describe("U61: disconnecting", () => {
-  test("takes a form with its token, and ends one account", async ({ expect }) => {
+  test("U76: takes a form with its token, ends one account, and is in the audit", async ({
+    expect,
+  }) => {
     const guest = await gateway.arrive();
-    guest.vault.keep("s");
+    const { accountId } = guest.vault.keep("s");
     guest.vault.keep("other");
     expect((await post(guest, "/connect/s/disconnect", {})).status).toBe(403);
     expect(guest.vault.kept.size).toBe(2);
@@ -238,7 +240,10 @@ describe("U61: disconnecting", () => {
     expect(done.text).toContain("The account is disconnected.");
     expect([...guest.vault.kept.keys()]).toEqual(["other"]);
     const [entry] = await guest.visitor.shard.audit.list(guest.id, 1);
-    expect([entry?.event, entry?.detail.server]).toEqual(["account_disconnected", "s"]);
+    expect(entry).toMatchObject({
+      event: "account_disconnected",
+      detail: { server: "s", account: accountId, issuer: "login.vendor.example" },
+    });
   });
 
   test("leads back to the page that it came from, and to no other", async ({ expect }) => {

@@ -90,7 +90,7 @@ export class AccountAccess {
     this.#options.onChange(account, before);
   }
 
-  /** What a person has to do; of a shared account, only the operator can. */
+  /** What a person has to do; with a shared account, only an administrator can do it. */
   async need(
     slug: string,
     reason: Trouble,
@@ -98,7 +98,11 @@ export class AccountAccess {
     need: "connect" | "scope" = "connect",
     scopes: readonly string[] = account?.wanted ?? [],
   ): Promise<AccountNeed> {
-    if (this.#options.isShared) return operatorNeed(reason, account?.id);
+    // Nobody connects the gateway's own account.
+    const isConnectable = account?.kind !== "client-credentials";
+    if (this.#options.isShared) {
+      return { ...operatorNeed(reason, account?.id), ...(isConnectable && { isShared: true }) };
+    }
     const ask = await this.#options.links.handle(slug, scopes);
     const known = account === undefined ? {} : { accountId: account.id };
     return { kind: "need", need, reason, ask, ...known };

@@ -139,6 +139,8 @@ function copyOf(key: string): Copy | undefined {
 }
 
 function knownFrom(server: Server, { catalog, trouble, freshUntil }: Copy): Known {
+  // The account cannot be used, and nothing was read with it before.
+  if (catalog === undefined && trouble?.reason === "account") return withoutAccount(server);
   return { server, catalog, trouble, freshMs: Math.max(0, freshUntil - Date.now()) };
 }
 

@@ -37,6 +37,12 @@ export function connectInput(answer: NeedAnswer): JsonObject {
   };
 }
 
+/** @returns what is needed of this caller: an administrator can connect the account that all share. */
+export function needOf(need: AccountNeed, isAdmin = false): AccountNeed {
+  const isTheirs = isAdmin && need.need === "operator" && need.isShared === true;
+  return isTheirs ? { ...need, need: "connect" } : need;
+}
+
 /** True when a person can repair it in the browser. */
 function isRepairable({ need }: AccountNeed): boolean {
   return need === "connect" || need === "scope";
@@ -117,6 +123,9 @@ export function declined({
 function sentenceOf({ need, label, now }: NeedAnswer): string {
   switch (need.need) {
     case "connect":
+      if (need.isShared === true) {
+        return `${label} needs you, as an administrator, to connect the account that all share.`;
+      }
       return need.accountId === undefined
         ? `${label} needs you to connect your account to continue.`
         : `${label} needs you to connect your account again to continue.`;

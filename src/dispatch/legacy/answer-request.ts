@@ -19,6 +19,7 @@ import { accountNeedOf } from "../../upstream/upstream-error.ts";
 import {
   connectElicitation,
   type NeedAnswer,
+  needOf,
   refusal,
   takesConnectElicitation,
 } from "../accounts/connect-answer.ts";
@@ -120,9 +121,10 @@ async function answerNeed(
   { requestScope, client, subscriptions }: SessionContext,
   server: Server,
   { method }: Call,
-  need: AccountNeed,
+  needed: AccountNeed,
 ): Promise<Reply> {
   const { slug } = server;
+  const need = needOf(needed, requestScope.isAdmin);
   const url = connectUrl(requestScope.origin ?? "", slug, need.ask);
   const label = labelOf(server);
   const answer: NeedAnswer = { need, slug, label, url, client, method, now: Date.now() };

@@ -17,6 +17,7 @@ import {
   connectInput,
   declined,
   type NeedAnswer,
+  needOf,
   refusal,
   takesConnectInput,
 } from "../accounts/connect-answer.ts";
@@ -32,10 +33,11 @@ export async function askForAccount(
   { context, client }: RequestContext,
   server: Server,
   call: Call,
-  need: AccountNeed,
+  needed: AccountNeed,
 ): Promise<Reply> {
   const { slug } = server;
   const now = Date.now();
+  const need = needOf(needed, context.isAdmin);
   const url = connectUrl(context.origin ?? "", slug, need.ask);
   const answer: NeedAnswer = {
     ...{ need, url, client, slug, now },

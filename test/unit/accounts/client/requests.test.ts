@@ -1,6 +1,6 @@
 /** What the gateway sends as a client: registration, the authorization request and token requests. */
 
-import { describe, test } from "vitest";
+import { afterEach, describe, test, vi } from "vitest";
 
 import {
   authorizationUrl,
@@ -203,6 +203,42 @@ test("U20 the authorization request has each parameter once, and keeps the endpo
 });
 
 describe("token requests", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test.for([
+    ["U32 an exchange", 15_000],
+    ["U47 a refresh", 10_000],
+  ] as const)(
+    "%s that is not answered in time ends, and is sent once",
+    async ([what, ms], { expect }) => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      let sent = 0;
+      const fetch = (_: URL, { signal }: RequestInit): Promise<Response> => {
+        sent += 1;
+        return new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => reject(new Error("aborted")));
+        });
+      };
+      const access = { fetch, policy: { ownHosts: new Set<string>() } };
+      const asked = { metadata: METADATA, client: PUBLIC };
+      let kind: string | undefined;
+      const done = (
+        what === "U47 a refresh"
+          ? refreshToken({ ...asked, refreshToken: "r" }, access)
+          : exchangeCode({ ...asked, ...code }, access)
+      ).then(({ outcome }) => {
+        kind = outcome.kind;
+      });
+      await vi.advanceTimersByTimeAsync(ms - 1);
+      expect(kind).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(1);
+      await done;
+      expect([kind, sent]).toEqual(["unknown", 1]);
+    },
+  );
+
   const code = { code: "k", redirectUri: REDIRECT, verifier: "v", resource: "https://s.example" };
 
   test("U5 sends the same resource with code and refresh token", async ({ expect }) => {

@@ -27,6 +27,12 @@ const server = (more: object = {}, issuer = "https://as.example") => ({
   ...more,
 });
 
+/** A page that is not JSON by its header. */
+interface Typed {
+  readonly text: string;
+  readonly type: string;
+}
+
 type Pages = Readonly<Record<string, object | string | number>>;
 
 async function run(
@@ -42,6 +48,10 @@ async function run(
     const page = pages[url.href] ?? 404;
     if (typeof page === "number") {
       return new Response(null, { status: page, headers: { Location: "https://other.example/" } });
+    }
+    if (typeof page === "object" && "type" in page) {
+      const { text, type } = page as Typed;
+      return new Response(text, { headers: { "Content-Type": type } });
     }
     const body = typeof page === "string" ? page : JSON.stringify(page);
     return new Response(body, { headers: { "Content-Type": "application/json" } });
@@ -177,6 +187,12 @@ describe("discover()", () => {
     "<html>",
   ])("U11 refuses a document that is too large, too deep or none", async (text, { expect }) => {
     expect((await run({ ...usual(), [AS]: text })).verdict).toBe("bad-issuer-metadata");
+  });
+
+  test("U11 refuses a document of another media type", async ({ expect }) => {
+    const page = { text: JSON.stringify(server()), type: "text/html" };
+    const { verdict } = await run({ ...usual(), [AS]: page });
+    expect(verdict).toBe("bad-issuer-metadata");
   });
 
   test("U11 takes the good one of two authorization servers, and none of none", async ({

@@ -1,6 +1,6 @@
 /** When the metadata of a server and of its authorization server is read, and when a copy will do. */
 
-import { describe, test } from "vitest";
+import { afterEach, describe, test, vi } from "vitest";
 
 import { AuthorizationServers } from "../../../../src/accounts/service/authorization-servers.ts";
 import type { Server } from "../../../../src/endpoint/server.ts";
@@ -10,10 +10,12 @@ const OAUTH = { kind: "oauth", oauth: { legacy: false, catalog: "user" } } as co
 
 function world(issuers: string[]) {
   let reads = 0;
+  let isFailing = false;
   const fetch = async (url: URL): Promise<Response> => {
     const [issuer = ""] = issuers;
     if (url.pathname.startsWith("/.well-known/oauth-protected-resource")) {
       reads += 1;
+      if (isFailing) return new Response(null, { status: 500 });
       return Response.json({
         resource: server.target.endpoint.href,
         authorization_servers: [issuer],
@@ -43,10 +45,32 @@ function world(issuers: string[]) {
     const found = await servers.discover(server, { isFresh });
     return found.kind === "found" ? found.authorizationServer.issuer : found.trouble;
   };
-  return { issuerOf, reads: () => reads };
+  const fail = (isOn: boolean): void => {
+    isFailing = isOn;
+  };
+  return { issuerOf, reads: () => reads, fail };
 }
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 describe("the metadata of a server", () => {
+  test("U3 that failed is asked for again after a minute, and not for each page", async ({
+    expect,
+  }) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const { issuerOf, reads, fail } = world(["https://one.example"]);
+    fail(true);
+    expect(await issuerOf(true)).toBe("server-unreachable");
+    fail(false);
+    vi.setSystemTime(Date.now() + 59_999);
+    expect(await issuerOf(true)).toBe("server-unreachable");
+    expect(reads()).toBe(1);
+    vi.setSystemTime(Date.now() + 1);
+    expect(await issuerOf(true)).toBe("https://one.example");
+  });
+
   test("is read once in an hour", async ({ expect }) => {
     const { issuerOf, reads } = world(["https://one.example"]);
     expect(await issuerOf(false)).toBe("https://one.example");

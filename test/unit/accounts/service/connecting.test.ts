@@ -130,6 +130,35 @@ describe("what is stored", () => {
       });
     }));
 
+  test.for([
+    ["issuer", "$.issuer.issuer", "https://other.example"],
+    ["account", "$.id", "another-account"],
+    ["kind", "$.kind", "client-credentials"],
+  ])(
+    "U35 does not open for another %s, and that is no crash",
+    ([, path = "", value = ""], { expect }) =>
+      withSql(async ({ sql, ...fixture }) => {
+        const vault = life({ sql, ...fixture }, { played: play() });
+        await connect(vault);
+        sql.exec("UPDATE accounts_1 SET facts = json_set(facts, ?, ?)", path, value);
+        const need = await vault.credential({ slug: "s" });
+        // One of another kind is none of this server's.
+        const reason = path === "$.kind" ? "not-connected" : "sealed";
+        expect(need).toMatchObject({ need: "connect", reason });
+      }),
+  );
+
+  test("U35 does not open at another server", ({ expect }) =>
+    withSql(async ({ sql, ...fixture }) => {
+      const played = play();
+      await connect(life({ sql, ...fixture }, { played }));
+      const facts = "json_set(facts, '$.slug', 't')";
+      sql.exec(`INSERT INTO accounts_1 SELECT 't', ${facts}, sealed FROM accounts_1`);
+      const vault = life({ sql, ...fixture }, { played, slugs: ["s", "t"] });
+      expect(await vault.credential({ slug: "t" })).toMatchObject({ reason: "sealed" });
+      expect((await vault.credential({ slug: "s" })).kind).toBe("use");
+    }));
+
   test("U36 opens with every key of the ring, is sealed anew with the first, and with a removed one it is to be connected", ({
     expect,
   }) =>
@@ -180,6 +209,19 @@ describe("an account", () => {
       expect(await vault.credential({ slug: "s" })).toEqual(needs[0]);
       fixture.clock.now += 8 * MINUTE;
       expect(await vault.credential({ slug: "s" })).toEqual(needs[0]);
+    }));
+
+  test("U74 has a hundred links at most, however many scopes are demanded", ({ expect }) =>
+    withSql(async (fixture) => {
+      const vault = life(fixture, { played: play() });
+      await connect(vault);
+      const accountId = (await vault.account("s")) ?? "";
+      for (let n = 0; n < 1000; n += 1) {
+        const challenge = { scope: `scope-${n}` };
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await vault.lacking({ slug: "s", accountId, generation: 1, challenge });
+      }
+      expect(fixture.rowsIn("asks_1")).toBe(100);
     }));
 
   test("U74 is begun to be connected so often in ten minutes", ({ expect }) =>

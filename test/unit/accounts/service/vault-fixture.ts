@@ -87,6 +87,8 @@ export interface LifeOptions {
   /** `oauth` if not said. */
   readonly kind?: "oauth" | "client-credentials";
   readonly endpoint?: URL;
+  /** All of the same server. */
+  readonly slugs?: readonly string[];
   /** The server is not configured any more. */
   readonly isUnserved?: boolean;
 }
@@ -99,7 +101,7 @@ export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultSer
   return new VaultService({
     isShared: false,
     serverOf: (slug) =>
-      slug === "s" && options.isUnserved !== true
+      (options.slugs ?? ["s"]).includes(slug) && options.isUnserved !== true
         ? { target, auth: { kind: options.kind ?? "oauth", oauth } }
         : undefined,
     accounts: new Accounts(sql, now),

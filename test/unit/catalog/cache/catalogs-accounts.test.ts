@@ -52,4 +52,16 @@ describe("the catalog of a server with accounts", () => {
     });
     for (const key of ["none", "none a1 person p1"]) expect(feeds.of(key).asked).toEqual([]);
   });
+
+  test("U58 is the same tool for an account that died before anything was read with it", async ({
+    expect,
+  }) => {
+    const { current, feeds } = world("ill");
+    const trouble = { reason: "account", message: "m", since: 0 };
+    Object.assign(feeds.of("ill a1 person p1"), { has: undefined, trouble });
+    expect(await current()).toMatchObject({
+      catalog: { lists: { tools: [{ name: "connect" }] } },
+      isUnconnected: true,
+    });
+  });
 });

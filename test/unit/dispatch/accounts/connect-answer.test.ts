@@ -6,6 +6,7 @@ import {
   connectElicitation,
   connectInput,
   type NeedAnswer,
+  needOf,
   refusal,
   takesConnectElicitation,
   takesConnectInput,
@@ -129,6 +130,24 @@ describe("U56 every other client", () => {
       });
     },
   );
+});
+
+describe("U66 the account that all share", () => {
+  const shared: AccountNeed = { kind: "need", need: "operator", reason: "ended", isShared: true };
+
+  test("is an administrator's to connect, and nobody else's", ({ expect }) => {
+    const theirs = answer("2025-06-18", {}, "tools/call", needOf(shared, true));
+    expect(JSON.stringify(refusal(theirs))).toContain(
+      `Notion needs you, as an administrator, to connect the account that all share. Open this page`,
+    );
+    expect(needOf(shared)).toEqual(shared);
+    expect(needOf(shared, false)).toEqual(shared);
+  });
+
+  test("is not what an administrator connects where a setting is wrong", ({ expect }) => {
+    const { isShared: _, ...wrong } = shared;
+    expect(needOf(wrong, true)).toEqual(wrong);
+  });
 });
 
 describe("what no person can repair has no link", () => {
