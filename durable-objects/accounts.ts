@@ -13,7 +13,7 @@ export function accountsIn(
   return { servers: new Map(known.map((server) => [server.slug, server])), vaults: vaultsIn(env) };
 }
 
-function accountServer({ slug, target, auth }: Server): AccountServer | undefined {
+function accountServer({ slug, label, target, auth }: Server): AccountServer | undefined {
   if (!("oauth" in auth || "key" in auth)) return undefined;
-  return { slug, url: target.endpoint.href, auth };
+  return { slug, ...(label !== undefined && { label }), url: target.endpoint.href, auth };
 }

@@ -7,6 +7,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
+import { SPELLINGS } from "../src/config/clients/spellings.ts";
 import { LIMITS } from "../src/policy/limits.ts";
 import { FEATURES } from "../test/e2e/matrix-features.ts";
 import { gridOf, tableOf } from "../test/e2e/matrix-table.ts";
@@ -16,11 +17,28 @@ import { dayTable, limitsTable, mixTable, partsTable } from "./scale/page.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** @type {Readonly<Record<import("../src/config/clients/spellings.ts").Meaning, string>>} */
+const MEANINGS = {
+  url: "`url`",
+  type: "`type`",
+  headers: "`headers`",
+  timeoutSeconds: "`timeoutSeconds`",
+  token: "the secret of that name, as a bearer token",
+  "secret-headers": "`headers`, each from the secret of that name",
+  allow: "`tools.allow`",
+  deny: "`tools.deny`",
+  "off-if-true": "`true` switches the server off",
+  "off-if-false": "`false` switches the server off",
+  program: "the server is a program",
+  ignored: "nothing: it concerns the client alone",
+};
+
 /** @type {readonly { file: string, name: string, made: string }[]} */
 const BLOCKS = [
   { file: "README.md", name: "grid", made: gridOf(FEATURES) },
   { file: "docs/eras.md", name: "matrix", made: tableOf(FEATURES) },
   { file: "docs/configuration.md", name: "limits", made: tableOfLimits() },
+  { file: "docs/configuration.md", name: "spellings", made: tableOfSpellings() },
   { file: "ARCHITECTURE.md", name: "rooms", made: drawRooms() },
   { file: "docs/design/scale.md", name: "mix", made: mixTable() },
   { file: "docs/design/scale.md", name: "day", made: dayTable() },
@@ -33,15 +51,30 @@ export function outdatedDocuments() {
   return BLOCKS.filter((block) => read(block.file) !== written(block)).map(({ file }) => file);
 }
 
-/** @throws Error when a limit has no reason: the comment above it, which is no part of the program. */
-function tableOfLimits() {
-  const source = read("src/policy/limits.ts");
-  const reasons = new Map(
+/** The comments above the keys of a table, which are no part of the program. */
+function commentsOf(/** @type {string} */ file) {
+  return new Map(
     Array.from(
-      source.matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\n {2}(\w+): \{/g),
+      read(file).matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\n {2}(\w+): /g),
       ([, comment = "", name]) => [name, comment.replaceAll(/\s*\n?\s*\*?\s+/g, " ").trim()],
     ),
   );
+}
+
+/** @throws Error when a key does not say whose it is. */
+function tableOfSpellings() {
+  const clients = commentsOf("src/config/clients/spellings.ts");
+  const rows = Object.entries(SPELLINGS).map(([key, meaning]) => {
+    const whose = clients.get(key);
+    if (whose === undefined) throw new Error(`The key ${key} has no clients, above it`);
+    return `| \`${key}\` | ${whose} | ${MEANINGS[meaning]} |`;
+  });
+  return ["| Key | Clients | Here |", "|---|---|---|", ...rows].join("\n");
+}
+
+/** @throws Error when a limit has no reason, above it. */
+function tableOfLimits() {
+  const reasons = commentsOf("src/policy/limits.ts");
   const rows = Object.entries(LIMITS).map(([name, { default: usual, min, max }]) => {
     const reason = reasons.get(name);
     if (reason === undefined || !/^[A-Z`].{20,}\.$/.test(reason)) {

@@ -83,9 +83,9 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
     const auth = config.authMode === "none" ? undefined : authContext(c);
     const picked = pickEndpoint(config, undefined);
     const isMerged = picked.kind === "endpoint" && picked.endpoint.isMerged;
-    const slugs = isMerged ? [...config.servers.keys()] : [];
+    const servers = isMerged ? [...config.servers.values()] : [];
     const { notices } = config;
-    return showConnect({ origin: originOf(c), slugs, notices, version, auth }, c.req.raw);
+    return showConnect({ origin: originOf(c), servers, notices, version, auth }, c.req.raw);
   });
   for (const [method, path, handler] of PAGES) app.on(method, path, site(handler));
   for (const [method, path, handler] of ACCOUNT_PAGES) app.on(method, path, account(handler));

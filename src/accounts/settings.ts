@@ -72,13 +72,15 @@ export interface KeySettings {
 /** @returns the operator's name for a server, as people read it. */
 export function labelOf({
   slug,
+  label,
   auth,
 }: {
   readonly slug: string;
+  readonly label?: string;
   readonly auth: ServerAuth;
 }): string {
   const words = "key" in auth ? auth.key : "oauth" in auth ? auth.oauth : undefined;
-  return words?.label ?? slug;
+  return words?.label ?? label ?? slug;
 }
 
 /** True when the server knows each person by an account of their own. */

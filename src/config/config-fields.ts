@@ -1,5 +1,6 @@
 /** Single fields that several tables of the configuration have: each is resolved, or its mistake is reported. */
 
+import { fillIn } from "./clients/placeholders.ts";
 import { isSafe } from "../auth/identity/provider-fetch.ts";
 
 /** The environment of an entry, and the list that receives its mistakes. */
@@ -10,18 +11,13 @@ export interface FieldResolution {
   readonly problems: string[];
 }
 
-/** Replaces `${NAME}` by that secret. */
+/** Fills in the secrets. */
 export function secretField(
   field: string,
   template: string,
   { key, env, problems }: FieldResolution,
 ): string {
-  return template.replace(/\$\{(\w+)\}/g, (_, name: string) => {
-    const found = env[name];
-    if (typeof found === "string" && found !== "") return found;
-    problems.push(`${key}.${field}: the secret "${name}" is not set.`);
-    return "";
-  });
+  return fillIn(template, env, (mistake) => problems.push(`${key}.${field}: ${mistake}.`));
 }
 
 /** @returns the URL, if it is one with TLS or of this machine, and has no credentials in it. */

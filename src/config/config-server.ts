@@ -4,6 +4,8 @@ import * as z from "zod/mini";
 
 import { resolveAuth } from "./config-auth.ts";
 import { authSchema } from "./config-auth-schema.ts";
+import { fillIn, hasPlaceholder } from "./clients/placeholders.ts";
+import { SPELLINGS } from "./clients/spellings.ts";
 import { isHeader } from "./config-fields.ts";
 import { namedItemsSchema, resolveItems, resourcesSchema } from "./config-items.ts";
 import { identitySchema, resolveIdentity } from "./config-server-identity.ts";
@@ -13,48 +15,50 @@ import { lazy } from "../lib/lazy.ts";
 import { count } from "../observability/costs.ts";
 import type { Fetch, UpstreamTarget } from "../upstream/target.ts";
 
-export const SLUG = /^[a-z0-9-]{1,24}$/;
 /** Some model APIs reject names that begin with a digit or `-`. */
 const PREFIX = /^(?:[A-Za-z_][A-Za-z0-9_-]{0,23})?$/;
 
 export const serverSchema = lazy(() =>
-  table({
-    url: z.optional(z.string({ error: "must be a string" })),
-    service: z.optional(z.string({ error: "must be a string" })),
-    transport: z.optional(oneOf(["auto", "streamable-http", "sse"])),
-    // What clients call `transport`; `http` is their word for Streamable HTTP.
-    type: z.optional(oneOf(["http", "streamable-http", "streamableHttp", "sse"])),
-    era: z.optional(oneOf(["auto", "legacy", "modern"])),
-    headers: z.optional(
-      z.record(z.string(), z.string({ error: "must be a string" }), {
-        error: "must be a table of strings",
-      }),
-    ),
-    auth: z.optional(authSchema()),
-    // Checked with `auth`.
-    oauth: z.optional(z.unknown()),
-    key: z.optional(z.unknown()),
-    identity: z.optional(identitySchema()),
-    timeoutSeconds: z.optional(
-      z
-        .number({ error: "must be a number of seconds" })
-        .check(
-          z.minimum(1, { error: "must be at least 1" }),
-          z.maximum(86_400, { error: "must be at most 86400" }),
-        ),
-    ),
-    prefix: z.optional(
-      z.string({ error: "must be a string" }).check(
-        z.regex(PREFIX, {
-          error:
-            'has at most 24 characters of A-Z, a-z, 0-9, "_" and "-", and the first is a letter or "_"',
+  table(
+    {
+      url: z.optional(z.string({ error: "must be a string" })),
+      service: z.optional(z.string({ error: "must be a string" })),
+      transport: z.optional(oneOf(["auto", "streamable-http", "sse"])),
+      // What clients call `transport`; `http` is their word for Streamable HTTP.
+      type: z.optional(oneOf(["http", "streamable-http", "streamableHttp", "sse"])),
+      era: z.optional(oneOf(["auto", "legacy", "modern"])),
+      headers: z.optional(
+        z.record(z.string(), z.string({ error: "must be a string" }), {
+          error: "must be a table of strings",
         }),
       ),
-    ),
-    tools: z.optional(namedItemsSchema()),
-    prompts: z.optional(namedItemsSchema()),
-    resources: z.optional(resourcesSchema()),
-  }),
+      auth: z.optional(authSchema()),
+      // Checked with `auth`.
+      oauth: z.optional(z.unknown()),
+      key: z.optional(z.unknown()),
+      identity: z.optional(identitySchema()),
+      timeoutSeconds: z.optional(
+        z
+          .number({ error: "must be a number of seconds" })
+          .check(
+            z.minimum(1, { error: "must be at least 1" }),
+            z.maximum(86_400, { error: "must be at most 86400" }),
+          ),
+      ),
+      prefix: z.optional(
+        z.string({ error: "must be a string" }).check(
+          z.regex(PREFIX, {
+            error:
+              'has at most 24 characters of A-Z, a-z, 0-9, "_" and "-", and the first is a letter or "_"',
+          }),
+        ),
+      ),
+      tools: z.optional(namedItemsSchema()),
+      prompts: z.optional(namedItemsSchema()),
+      resources: z.optional(resourcesSchema()),
+    },
+    Object.keys(SPELLINGS),
+  ),
 );
 
 type ServerEntry = z.infer<ReturnType<typeof serverSchema>>;
@@ -149,6 +153,12 @@ function resolveUrl(
     problems.push(`${key} needs a "url" or a "service".`);
     return undefined;
   }
+  if (hasPlaceholder(url)) {
+    problems.push(
+      `${key}.url has a placeholder in it, which is filled in nowhere but in "headers"; write the whole address, and put secrets into "headers".`,
+    );
+    return undefined;
+  }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
     problems.push(`${key}.url must be an absolute http or https URL.`);
@@ -161,7 +171,7 @@ function resolveUrl(
   return parsed;
 }
 
-/** Replaces `${NAME}` by that secret. */
+/** Fills in the secrets. */
 function resolveHeaders(
   key: string,
   headers: Readonly<Record<string, string>>,
@@ -171,12 +181,9 @@ function resolveHeaders(
   const resolved: Record<string, string> = {};
   let isComplete = true;
   for (const [name, template] of Object.entries(headers)) {
-    const value = template.replace(/\$\{(\w+)\}/g, (_, secret: string) => {
-      const found = env[secret];
-      if (typeof found === "string") return found;
-      problems.push(`${key}.headers.${name}: the secret "${secret}" is not set.`);
+    const value = fillIn(template, env, (mistake) => {
+      problems.push(`${key}.headers.${name}: ${mistake}.`);
       isComplete = false;
-      return "";
     });
     if (!isHeader(name, value)) {
       problems.push(`${key}.headers.${name} is not a valid HTTP header.`);

@@ -1,82 +1,102 @@
 /**
  * `MCP_SERVERS`: each entry becomes a server, or a notice that says why it does not. A mistake in an entry is that
- * entry's own: the others are served.
+ * entry's own: the others are served. An entry whose meaning is in doubt is off.
  */
 
-import type { Configured } from "../endpoint/endpoint.ts";
-import type { Server } from "../endpoint/server.ts";
-import type { EntryNotice } from "../observability/health.ts";
-import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
+import { addressBehind, readEntry } from "./clients/client-entry.ts";
+import { entriesOf, type NamedEntry, parseClientJson } from "./clients/client-map.ts";
+import { SPELLINGS } from "./clients/spellings.ts";
 import {
   defaultPrefix,
   resolveServer,
   type ServerResolution,
   serverSchema,
-  SLUG,
 } from "./config-server.ts";
-import { isUnset, mistakesIn, parseTable } from "./config-table.ts";
+import { isUnset, mistakesIn, NOT_JSON, quoted } from "./config-table.ts";
+import type { Configured } from "../endpoint/endpoint.ts";
+import type { Server } from "../endpoint/server.ts";
+import { closest } from "../lib/closest.ts";
+import type { EntryNotice } from "../observability/health.ts";
+import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
 
 const KEY = "MCP_SERVERS";
 /** The demo upstream is bound in development only; a deployed Worker does not have the name. */
 const DEMO_BINDING = "DEMO";
+const MISSPELLED = /^mcp[-_]?servers?$/i;
 
 /** @param resolution its `problems` receive only what concerns the gateway as a whole. */
 export function parseServers(resolution: ServerResolution): Configured {
   const { env, problems } = resolution;
+  for (const name of Object.keys(env)) {
+    if (name === KEY || !MISSPELLED.test(name)) continue;
+    problems.push(`${name} means nothing here; the servers are in ${KEY}.`);
+  }
   const value = env[KEY];
-  const table = isUnset(value) ? {} : parseTable(KEY, value, problems);
-  if (isObject(table))
-    return Object.keys(table).length > 0 ? parseEntries(table, resolution) : demo(resolution);
-  if (table !== undefined) problems.push(`${KEY} must be a table of servers, each under its slug.`);
-  return { servers: new Map(), notices: [] };
+  const table = isUnset(value) ? {} : typeof value === "string" ? parseClientJson(value) : value;
+  if (table === undefined) problems.push(`${KEY} ${NOT_JSON}.`);
+  else if (!isObject(table))
+    problems.push(`${KEY} must be a table of servers, each under its slug.`);
+  if (!isObject(table)) return { servers: new Map(), notices: [] };
+  const entries = entriesOf(table);
+  return entries.length === 0 ? demo(resolution) : parseEntries(entries, resolution);
 }
 
 function demo(resolution: ServerResolution): Configured {
-  const { env } = resolution;
-  const server =
-    env[DEMO_BINDING] === undefined
-      ? undefined
-      : resolveServer("demo", { service: DEMO_BINDING }, resolution);
+  const isBound = resolution.env[DEMO_BINDING] !== undefined;
+  const server = isBound ? resolveServer("demo", { service: DEMO_BINDING }, resolution) : undefined;
   return { servers: new Map(server && [["demo", server]]), notices: [] };
 }
 
-function parseEntries(table: JsonObject, resolution: ServerResolution): Configured {
+function parseEntries(entries: readonly NamedEntry[], resolution: ServerResolution): Configured {
   const servers = new Map<string, Server>();
   const notices: EntryNotice[] = [];
   const prefixes = new Map<string, string>();
-  for (const [name, entry] of Object.entries(table)) {
-    const sentences: string[] = [];
-    const slug = slugOf(name, sentences);
-    const server =
-      slug === undefined
-        ? undefined
-        : parseEntry(slug, entry, prefixes, { ...resolution, problems: sentences });
-    if (server !== undefined && sentences.length === 0) servers.set(server.slug, server);
-    else
-      notices.push({
-        name,
-        ...(slug !== undefined && { slug }),
-        state: "misconfigured",
-        sentences,
-      });
+  for (const named of entries) {
+    const { server, ...said } = parseEntry(named, prefixes, resolution);
+    const { name, slug } = named;
+    if (server !== undefined) servers.set(server.slug, server);
+    if (said.sentences.length === 0) continue;
+    notices.push({ name, ...(slug !== undefined && { slug }), ...said });
   }
   return { servers, notices };
 }
 
-function slugOf(name: string, problems: string[]): string | undefined {
-  if (name === "message") {
-    problems.push(`${KEY}.${name}: "message" cannot be a slug, since /sse/message is an endpoint.`);
-    return undefined;
-  }
-  if (SLUG.test(name) && !name.includes("__")) return name;
-  problems.push(`${KEY}.${name}: a slug has 1 to 24 characters of a-z, 0-9 and "-".`);
-  return undefined;
+/** A server, or why there is none; both for one that has keys which nobody knows. */
+interface ParsedEntry extends Pick<EntryNotice, "state" | "sentences"> {
+  readonly server?: Server | undefined;
 }
 
 /** @param prefixes whose each prefix is: with several servers, a prefix shows which one a name belongs to. */
 function parseEntry(
+  { name, slug, entry: given, mistake }: NamedEntry,
+  prefixes: Map<string, string>,
+  resolution: ServerResolution,
+): ParsedEntry {
+  const key = `${KEY}.${slug ?? name}`;
+  const sentences: string[] = [];
+  if (!isObject(given)) return { state: "misconfigured", sentences: [`${key}: must be a table.`] };
+  const { kind, entry, mistakes } = readEntry(given);
+  if (kind === "off") return { state: "off", sentences: [`${key} is switched off.`] };
+  if (kind === "program") return { state: "stdio", sentences: [needsMachine(key, given)] };
+  if (mistake !== undefined) sentences.push(`${key}: ${mistake}.`);
+  sentences.push(...mistakes.map((each) => `${key}${each}.`));
+  if (slug === undefined || sentences.length > 0) return { state: "misconfigured", sentences };
+
+  const { known, ignored } = withoutHarmless(entry);
+  const server = resolveEntry(slug, known, prefixes, { ...resolution, problems: sentences });
+  if (server === undefined || sentences.length > 0) return { state: "misconfigured", sentences };
+  if (ignored.length > 0) {
+    sentences.push(`${key}: nobody knows ${quoted(ignored)}, so nothing comes of it.`);
+  }
+  return {
+    server: name === slug ? server : { ...server, label: name },
+    ...{ state: "partly-read", sentences },
+  };
+}
+
+function resolveEntry(
   slug: string,
-  entry: unknown,
+  entry: JsonObject,
   prefixes: Map<string, string>,
   resolution: ServerResolution,
 ): Server | undefined {
@@ -89,11 +109,49 @@ function parseEntry(
   }
   const { prefix = defaultPrefix(slug) } = parsed.data;
   const owner = prefixes.get(prefix);
+  // The prefix stays that of the earlier entry even if that one is off: else calls meant for it would come here.
   if (owner === undefined) prefixes.set(prefix, slug);
-  // The prefix stays that of the earlier entry even if that one has a mistake: else calls meant for it would come here.
-  else
+  else {
     problems.push(
       `${key}.prefix is "${prefix}", as that of "${owner}"; each server needs its own.`,
     );
+  }
   return resolveServer(slug, parsed.data, resolution);
+}
+
+function needsMachine(key: string, entry: JsonObject): string {
+  const address = addressBehind(entry);
+  return address === undefined
+    ? `${key} starts a program ("command"), which needs a machine: publish it from one over HTTP, for example with "npx -y supergateway --outputTransport streamableHttp --stdio COMMAND", and put the address of that into "url".`
+    : `${key} starts a program ("command") that only leads to ${address}; put that address into "url" instead.`;
+}
+
+/** Words in the names of keys that could be meant to forbid something. */
+const RESTRICTS =
+  /access|allow|approv|auth|ban|black|block|confirm|den[iy]|disab|enab|exclu|filter|forbid|hid|ignor|inclu|limit|mask|off|only|paus|permi|polic|prohib|protect|redact|requir|restrict|role|safe|sandbox|scope|secur|skip|trust|visib|white/i;
+
+/**
+ * Takes away the keys that nobody knows, and that can have forbidden nothing: a word or a number, under a name that
+ * resembles no key. Any other may be a rule, which would be lost, so the schema refuses it.
+ */
+function withoutHarmless(entry: JsonObject): {
+  readonly known: JsonObject;
+  readonly ignored: readonly string[];
+} {
+  const own = serverKeys();
+  const all = [...own, ...Object.keys(SPELLINGS)];
+  const ignored = Object.entries(entry)
+    .filter(([key, value]) => {
+      const isWord = typeof value === "string" || typeof value === "number";
+      return (
+        isWord && !own.includes(key) && !RESTRICTS.test(key) && closest(key, all) === undefined
+      );
+    })
+    .map(([key]) => key);
+  const kept = Object.entries(entry).filter(([key]) => !ignored.includes(key));
+  return { known: Object.fromEntries(kept), ignored };
+}
+
+function serverKeys(): readonly string[] {
+  return Object.keys(serverSchema().def.shape);
 }

@@ -7,6 +7,8 @@ import type { UpstreamTarget } from "../upstream/target.ts";
 export interface Server {
   /** The operator's name for it, as in `target`. */
   readonly slug: string;
+  /** The name that the slug was made of, for people. */
+  readonly label?: string;
   readonly target: UpstreamTarget;
   /** How the gateway is known to it. */
   readonly auth: ServerAuth;

@@ -31,6 +31,8 @@ export interface ResourceConflict {
 
 export interface ServerHealth {
   readonly slug: string;
+  /** The operator's name for it, where that is no slug. */
+  readonly label?: string;
   readonly state: HealthState;
   /** The cause of a failure, in a sentence that quotes no text of the server. */
   readonly trouble?: { readonly reason: string; readonly message: string; readonly since: number };

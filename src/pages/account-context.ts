@@ -8,6 +8,7 @@ import type { AuthContext } from "../auth/context/context.ts";
 export interface AccountServer {
   /** The operator's name for it. */
   readonly slug: string;
+  readonly label?: string;
   readonly url: string;
   readonly auth: Exclude<ServerAuth, { readonly kind: "none" | "headers" }>;
 }

@@ -13,8 +13,8 @@ import { providerTitle } from "./words.ts";
 
 export interface ConnectContext {
   readonly origin: string;
-  /** The slugs of the upstreams, where each has an endpoint beside the default one. */
-  readonly slugs: readonly string[];
+  /** The upstreams, where each has an endpoint beside the default one. */
+  readonly servers: readonly { readonly slug: string; readonly label?: string }[];
   /** Shown to whoever runs the gateway. */
   readonly notices: readonly EntryNotice[];
   readonly version: string;
@@ -23,13 +23,16 @@ export interface ConnectContext {
 }
 
 export async function showConnect(context: ConnectContext, request: Request): Promise<Response> {
-  const { origin, slugs, notices, auth } = context;
+  const { origin, servers, notices, auth } = context;
   if (!(request.headers.get("accept") ?? "").includes("text/html")) return inPlainText(context);
   const who = auth === undefined ? undefined : await signedIn(auth, request);
   const view = connectView({
     endpoint: `${origin}/mcp`,
     sseEndpoint: `${origin}/sse`,
-    servers: slugs.map((slug) => ({ name: slug, endpoint: `${origin}/mcp/${slug}` })),
+    servers: servers.map(({ slug, label = slug }) => ({
+      name: label,
+      endpoint: `${origin}/mcp/${slug}`,
+    })),
     notices: auth === undefined || who?.user.isAdmin === true ? notices : [],
     signIn: signInOf(auth),
     isLoopback: isLoopback(new URL(origin).hostname),

@@ -32,6 +32,7 @@ export async function healthOf(
   const bySlug = new Map(read.map((health) => [health.slug, health]));
   return servers.map((server) => ({
     ...(bySlug.get(server.slug) ?? byAccount(server)),
+    ...(server.label !== undefined && { label: server.label }),
     conflicts: conflicts.filter((conflict) => conflict.server === server.slug),
   }));
 }

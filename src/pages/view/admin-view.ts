@@ -144,12 +144,12 @@ function servers(list: readonly ServerHealth[], now: number): Html {
 }
 
 function server(each: ServerHealth, now: number): Html {
-  const { slug, state, trouble, seenAt, conflicts = [] } = each;
+  const { slug, label: name, state, trouble, seenAt, conflicts = [] } = each;
   const [look, label] = STATES[state];
   return html`<li class="entry" id="${anchor(slug)}">
     <h3>
-      ${foreign(slug, "?")} ${badge(label, look)}
-      ${conflicts.length > 0 && badge("Conflict", "warn")}
+      ${name !== undefined && html`${foreign(name, slug)} · `}${foreign(slug, "?")}
+      ${badge(label, look)} ${conflicts.length > 0 && badge("Conflict", "warn")}
     </h3>
     ${
       trouble !== undefined &&

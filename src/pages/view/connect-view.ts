@@ -5,7 +5,7 @@ import { entryNotices } from "./entry-notices.ts";
 import { type Html, html } from "./html.ts";
 import type { EntryNotice } from "../../observability/health.ts";
 import type { View } from "./layout.ts";
-import { copyable, part, stop } from "./parts.ts";
+import { copyable, foreign, part, stop } from "./parts.ts";
 import { PATHS } from "./paths.ts";
 
 export interface ConnectView {
@@ -124,7 +124,7 @@ function otherAddresses({ servers, sseEndpoint, signIn }: ConnectView): Html {
         ${servers.map(
           ({ name, endpoint }) =>
             html`<div>
-              <dt>Only ${name}</dt>
+              <dt>Only ${foreign(name, "?")}</dt>
               <dd class="host">${endpoint}</dd>
             </div>`,
         )}

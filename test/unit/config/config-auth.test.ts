@@ -234,7 +234,7 @@ const mistakes: readonly Mistake[] = [
   {
     name: "unknown fields of oauth",
     entry: oauth({ clientid: "x", secret: SECRET }),
-    sentence: `${A}.oauth: has keys that this version does not know: clientid, secret.`,
+    sentence: `${A}.oauth: has keys that this version does not know: clientid (did you mean "clientId"?), secret.`,
   },
   {
     name: "unknown fields of key",

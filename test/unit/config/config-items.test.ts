@@ -112,12 +112,16 @@ describe("one sentence for", () => {
   const many = Array.from({ length: 1001 }, (_, at) => `n${at}`);
   const renames = Object.fromEntries(many.map((name) => [name, name]));
   test.for([
-    { name: "a list for a table", entry: { tools: ["get_*"] }, part: "tools: must be a table." },
+    {
+      name: "a list for a table",
+      entry: { prompts: ["get_*"] },
+      part: "prompts: must be a table.",
+    },
     { name: "null", entry: { prompts: null }, part: "prompts: must be a table." },
     {
       name: "an unknown key",
       entry: { tools: { allowed: [] } },
-      part: "tools: has keys that this version does not know: allowed.",
+      part: 'tools: has keys that this version does not know: allowed (did you mean "allow"?).',
     },
     {
       name: "a glob for a list",

@@ -147,8 +147,8 @@ const mistakes: readonly Mistake[] = [
     part: "table",
   },
   { name: "MCP_SERVERS a number", env: { MCP_SERVERS: 5 }, key: "MCP_SERVERS", part: "table" },
-  ...["My_Server", "a b", "UPPER", "a__b", "", "a".repeat(25), "a/b"].map((slug) => ({
-    name: `the slug ${JSON.stringify(slug)}`,
+  ...["", "日本", "?!", "__"].map((slug) => ({
+    name: `the name ${JSON.stringify(slug)}`,
     env: { MCP_SERVERS: { [slug]: { url: URL_A } } },
     key: `MCP_SERVERS.${slug}`,
     part: "a-z",
@@ -235,10 +235,119 @@ const mistakes: readonly Mistake[] = [
     part: "must be",
   })),
   {
-    name: "an unknown key",
+    name: "a program and a URL",
     env: server({ url: URL_A, command: "npx", args: [SECRET] }),
     key: "MCP_SERVERS.a",
-    part: "command, args",
+    part: 'both "command" and "url"',
+  },
+  {
+    name: "a program",
+    env: server({ command: "npx", args: [SECRET], env: { KEY: SECRET } }),
+    key: "MCP_SERVERS.a",
+    part: "needs a machine: publish it",
+  },
+  {
+    name: "a program that only leads to a URL with a secret in it",
+    env: server({ command: "npx", args: ["mcp-remote", `https://a.example/mcp?key=${SECRET}`] }),
+    key: "MCP_SERVERS.a",
+    part: "needs a machine: publish it",
+  },
+  {
+    name: "an unknown key",
+    env: server({ url: URL_A, tool: { deny: ["*"] } }),
+    key: "MCP_SERVERS.a",
+    part: 'tool (did you mean "tools"?)',
+  },
+  {
+    name: "an unknown key in a table",
+    env: server({ url: URL_A, tools: { denied: ["*"] } }),
+    key: "MCP_SERVERS.a.tools",
+    part: 'denied (did you mean "deny"?)',
+  },
+  ...[
+    { readOnly: true },
+    { roots: ["/tmp"] },
+    { rules: {} },
+    { access: "read" },
+    { policyFile: "p.json" },
+    { Url: URL_A },
+    { trasport: "sse" },
+  ].map((unknown) => ({
+    name: `an unknown key that may be a rule, ${JSON.stringify(unknown)}`,
+    env: server({ url: URL_A, ...unknown }),
+    key: "MCP_SERVERS.a",
+    part: Object.keys(unknown)[0] ?? "",
+  })),
+  ...["disabled", "enabled"].map((name) => ({
+    name: `"${name}" that is a word`,
+    env: server({ url: URL_A, [name]: "true" }),
+    key: `MCP_SERVERS.a.${name}`,
+    part: "true or false",
+  })),
+  ...["disabledTools", "includeTools", "enabled_tools"].map((name) => ({
+    name: `"${name}" that is no list of names`,
+    env: server({ url: URL_A, [name]: [5] }),
+    key: `MCP_SERVERS.a.${name}`,
+    part: "list of names",
+  })),
+  {
+    name: "two lists of allowed tools",
+    env: server({ url: URL_A, includeTools: ["a"], tools: { allow: ["b"] } }),
+    key: "MCP_SERVERS.a",
+    part: "allowed twice",
+  },
+  {
+    name: "two URLs",
+    env: server({ url: URL_A, serverUrl: `https://${SECRET}.example/` }),
+    key: "MCP_SERVERS.a",
+    part: '"url" twice',
+  },
+  {
+    name: "two headers of one name",
+    env: server({ url: URL_A, headers: { "x-key": "1" }, http_headers: { "X-Key": SECRET } }),
+    key: "MCP_SERVERS.a.http_headers",
+    part: '"X-Key" is there twice',
+  },
+  {
+    name: "a URL with a placeholder",
+    env: server({ url: `https://\${HOST:-${SECRET}}/mcp` }),
+    key: "MCP_SERVERS.a.url",
+    part: "placeholder",
+  },
+  {
+    name: "a URL with a placeholder of opencode",
+    env: server({ url: "https://{env:HOST}/mcp" }),
+    key: "MCP_SERVERS.a.url",
+    part: "placeholder",
+  },
+  ...["MCP_SERVER", "mcpServers", "MCP_servers", "mcp-server"].map((name) => ({
+    name: `${name} instead of MCP_SERVERS`,
+    env: { [name]: { a: { url: URL_A } } },
+    key: name,
+    part: "MCP_SERVERS",
+  })),
+  ...[
+    "${input:api-key}",
+    "${env:NOPE}",
+    "{env:NOPE}",
+    "${command:key}",
+    `\${${SECRET}:}`,
+    `\${A:-\${${SECRET}}}`,
+  ].map((placeholder) => ({
+    name: `the placeholder ${placeholder}`,
+    env: server({ url: URL_A, headers: { "X-Key": placeholder } }),
+    key: "MCP_SERVERS.a.headers.X-Key",
+    part: placeholder.includes(SECRET)
+      ? '"${…}" is something that only a client'
+      : placeholder.includes("command")
+        ? '"${command…}" is something that only a client'
+        : "is not set",
+  })),
+  {
+    name: "a server beside the wrapper",
+    env: { MCP_SERVERS: { mcpServers: {}, a: { url: URL_A } } },
+    key: "MCP_SERVERS.a",
+    part: 'beside "mcpServers"',
   },
   {
     name: "headers that are a list",
@@ -311,7 +420,7 @@ test("all mistakes are reported at once", ({ expect }) => {
     "ALLOWED_ORIGINS[1]",
   ]);
   expect(keysOf(problemsOf({ MCP_SERVERS: ENTRIES }))).toEqual([
-    "MCP_SERVERS.A",
+    "MCP_SERVERS.a",
     "MCP_SERVERS.b.url",
     "MCP_SERVERS.b.era",
     "MCP_SERVERS.c",

@@ -1,0 +1,65 @@
+/** Placeholders for secrets, as clients write them: `${NAME}`, `${env:NAME}`, `{env:NAME}`, `${NAME:-default}`, `${input:id}`. */
+
+const PLACEHOLDER = /\$\{([^}]*)\}|\{(env:[^}]*)\}/g;
+const SECRET = /^(?:env:)?(\w+)(?::-([^$]*))?$/;
+const INPUT = /^input:([\w.-]+)$/;
+/** What a sentence may quote: the rest could be a secret that was written in the wrong place. */
+const QUOTABLE = /^(?:input:[\w.-]+$|command|config|extension|file)/;
+
+interface Placeholder {
+  /** The names that the secret may have, the one to be set first. */
+  readonly names: readonly [string, ...string[]];
+  /** What stands for a secret that is not set. */
+  readonly usual?: string | undefined;
+}
+
+/** @returns `undefined` for what only a client can fill in, such as the output of a command. */
+function read(inner: string): Placeholder | undefined {
+  const [, name, usual] = SECRET.exec(inner) ?? [];
+  if (name !== undefined) return { names: [name], usual };
+  const [, id] = INPUT.exec(inner) ?? [];
+  if (id === undefined) return undefined;
+  // Ids of inputs have hyphens, which names of secrets cannot have in every shell.
+  return { names: [id.replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase(), id] };
+}
+
+export function hasPlaceholder(text: string): boolean {
+  return text.search(PLACEHOLDER) !== -1;
+}
+
+/** @returns the names of the secrets that must be set for a text. */
+export function secretsIn(text: string): readonly string[] {
+  return Array.from(text.matchAll(PLACEHOLDER), ([, one, other]) => read(one ?? other ?? ""))
+    .filter((placeholder) => placeholder !== undefined && placeholder.usual === undefined)
+    .map((placeholder) => placeholder?.names[0] ?? "");
+}
+
+/** Replaces placeholders by secrets. What is missing is said to `report`, in a part of a sentence. */
+export function fillIn(
+  template: string,
+  env: Readonly<Record<string, unknown>>,
+  report: (mistake: string) => void,
+): string {
+  return template.replace(PLACEHOLDER, (_, one: string | undefined, other: string | undefined) => {
+    const inner = one ?? other ?? "";
+    const placeholder = read(inner);
+    if (placeholder === undefined) {
+      report(`${quotedPlaceholder(inner)} is something that only a client can fill in`);
+      return "";
+    }
+    const { names, usual } = placeholder;
+    for (const name of names) {
+      const found = env[name];
+      if (typeof found === "string" && found !== "") return found;
+    }
+    if (usual !== undefined) return usual;
+    const meant = names.length > 1 ? `, for ${quotedPlaceholder(inner)},` : "";
+    report(`the secret "${names[0]}"${meant} is not set`);
+    return "";
+  });
+}
+
+function quotedPlaceholder(inner: string): string {
+  const [shown = ""] = QUOTABLE.exec(inner) ?? [];
+  return `"\${${shown !== "" && shown === inner ? inner : `${shown}…`}}"`;
+}
