@@ -1,9 +1,11 @@
 /** `edgeway connect`. */
 
-import { Gateway } from "../http/gateway.ts";
+import { LoginNeeded } from "../http/failures.ts";
+import { type Credentials, Gateway } from "../http/gateway.ts";
 import { Connection } from "../relay/connection.ts";
 import { Host } from "../stdio/host.ts";
 import { credentialsOf } from "./credentials.ts";
+import { notice } from "./notice.ts";
 import type { Environment } from "./read-command.ts";
 
 export interface ConnectOptions {
@@ -16,16 +18,30 @@ export async function connect(
   { url, deadlineMs }: ConnectOptions,
   environment: Environment,
 ): Promise<number> {
-  const host = new Host(process.stdin, process.stdout);
-  const gateway = new Gateway(url, credentialsOf(url, environment), notice);
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(signal, () => stop.abort());
   }
+  const inner = credentialsOf(url, environment);
+  let code = 0;
+  const credentials: Credentials = {
+    current: () => inner.current(),
+    async renew(...args) {
+      try {
+        await inner.renew(...args);
+      } catch (error) {
+        // A command that was never let in and never will be is no server: its host shows why.
+        if (error instanceof LoginNeeded && error.isHopeless && !gateway.hasServed && code === 0) {
+          code = 1;
+          notice(error.message);
+          setImmediate(() => stop.abort());
+        }
+        throw error;
+      }
+    },
+  };
+  const gateway = new Gateway(url, credentials, notice);
+  const host = new Host(process.stdin, process.stdout);
   await new Connection(host, gateway, { deadlineMs, notice }).run(stop.signal);
-  return 0;
-}
-
-function notice(text: string): void {
-  process.stderr.write(`edgeway: ${text}\n`);
+  return code;
 }

@@ -8,30 +8,36 @@ export type Command =
   | { readonly kind: "help" }
   | { readonly kind: "version" }
   | { readonly kind: "connect"; readonly url: URL; readonly deadlineMs: number }
+  | { readonly kind: "login" | "logout" | "status"; readonly url: URL }
   | { readonly kind: "mistake"; readonly sentence: string };
 
 /** Hosts built on the official SDKs give up after a minute, and show this error before that. */
 const DEADLINE_SECONDS = 50;
 const MAX_DEADLINE_SECONDS = 86_400;
-const NAMES: ReadonlySet<string> = new Set(["connect"]);
+const NAMES = ["connect", "login", "logout", "status"] as const;
 
 /** @param args without the program. */
 export function readCommand(args: readonly string[], environment: Environment): Command {
   if (args.some((arg) => arg === "--help" || arg === "-h")) return { kind: "help" };
   const [name = "", ...rest] = args;
+  const kind = NAMES.find((known) => known === name);
+  if (kind !== undefined) return readArguments(kind, rest, environment);
   if (name === "--version" || name === "-v") return { kind: "version" };
   if (name === "" || name === "help") return { kind: "help" };
   if (name === "publish") return mistake("edgeway publish is not offered by this version");
-  if (!NAMES.has(name)) return mistake(`There is no command "${name}". edgeway --help lists them`);
-  return readConnect(rest, environment);
+  return mistake(`There is no command "${name}". edgeway --help lists them`);
 }
 
-function readConnect(args: readonly string[], { EDGEWAY_URL = "" }: Environment): Command {
+function readArguments(
+  kind: (typeof NAMES)[number],
+  args: readonly string[],
+  { EDGEWAY_URL = "" }: Environment,
+): Command {
   let deadline = DEADLINE_SECONDS;
   let written = EDGEWAY_URL;
   for (let index = 0; index < args.length; index++) {
     const [option, inline] = splitOption(args[index] ?? "");
-    if (option === "--deadline") {
+    if (option === "--deadline" && kind === "connect") {
       deadline = Number(inline ?? args[++index]);
     } else if (option.startsWith("-")) {
       return mistake(`There is no option ${option}. edgeway --help lists them`);
@@ -45,7 +51,8 @@ function readConnect(args: readonly string[], { EDGEWAY_URL = "" }: Environment)
   if (written === "") return mistake("Give the gateway's address, or set EDGEWAY_URL to it");
   const reading = readUrl(written);
   if (reading.kind === "mistake") return reading;
-  return { kind: "connect", url: reading.url, deadlineMs: deadline * 1000 };
+  const { url } = reading;
+  return kind === "connect" ? { kind, url, deadlineMs: deadline * 1000 } : { kind, url };
 }
 
 /** `--name=value` as two; any other argument as one. */

@@ -15,6 +15,13 @@ export class Broken extends Error {
 /** A person has to do something first; the message says what, with the address or the variable. */
 export class LoginNeeded extends Error {
   override readonly name = "LoginNeeded";
+  /** Nothing that this process waits for would help. */
+  readonly isHopeless: boolean;
+
+  constructor(message: string, prospect?: "hopeless") {
+    super(message);
+    this.isHopeless = prospect === "hopeless";
+  }
 }
 
 /** Codes of Node and of its fetch for a connection that was never made. */

@@ -12,14 +12,16 @@ export interface Credentials {
    *
    * @throws NotReached when it has to be renewed, and nothing can be reached.
    */
-  current(signal: AbortSignal): Promise<string | undefined>;
+  current(): Promise<string | undefined>;
   /**
    * Called when the gateway answered 401. Resolves when there is another credential to try.
    *
    * @param refused the value that was sent.
+   * @param deadline when to give up waiting for a person, as `performance.now()` counts; 0 and `Infinity` are of
+   *   requests that nobody waits for, which begin no login.
    * @throws LoginNeeded when a person has to sign in first.
    */
-  renew(refused: string | undefined, challenge: string, signal: AbortSignal): Promise<void>;
+  renew(refused: string | undefined, challenge: string, deadline: number): Promise<void>;
 }
 
 export interface GatewayRequest {
@@ -46,12 +48,18 @@ export class Gateway {
   readonly #credentials: Credentials;
   readonly #notice: (text: string) => void;
   #isAway = false;
+  #hasServed = false;
 
   /** @param notice tells the person at stderr. */
   constructor(url: URL, credentials: Credentials, notice: (text: string) => void) {
     this.url = url;
     this.#credentials = credentials;
     this.#notice = notice;
+  }
+
+  /** True once a request was answered, and not refused. */
+  get hasServed(): boolean {
+    return this.#hasServed;
   }
 
   /**
@@ -65,7 +73,7 @@ export class Gateway {
       waiting === undefined ? request.signal : AbortSignal.any([request.signal, waiting]);
     for (let failures = 0; ; failures++) {
       signal.throwIfAborted();
-      const outcome = await this.#attempt(request, signal);
+      const outcome = await this.#attempt(request, deadline);
       if (outcome instanceof Response) return outcome;
       const pause = Math.max(outcome.pauseMs, pauseMs(PAUSES, failures) * (0.5 + Math.random()));
       if (performance.now() + pause > deadline) {
@@ -77,11 +85,12 @@ export class Gateway {
 
   async #attempt(
     request: GatewayRequest,
-    signal: AbortSignal,
+    deadline: number,
   ): Promise<Response | { readonly reason: string; readonly pauseMs: number }> {
     try {
-      const response = await this.#authorized(request, signal);
+      const response = await this.#authorized(request, deadline);
       if (response.status !== 503) {
+        this.#hasServed ||= response.ok;
         if (this.#isAway) this.#notice(`${this.url.href} is back`);
         this.#isAway = false;
         return response;
@@ -102,15 +111,15 @@ export class Gateway {
     return { reason, pauseMs };
   }
 
-  async #authorized(request: GatewayRequest, waiting: AbortSignal): Promise<Response> {
+  async #authorized(request: GatewayRequest, deadline: number): Promise<Response> {
     for (let attempt = 0; ; attempt++) {
-      const authorization = await this.#credentials.current(waiting);
+      const authorization = await this.#credentials.current();
       const response = await this.#fetch(request, authorization);
       // The second refusal of a credential that is new says that no other would help.
       if (response.status !== 401 || attempt > 1) return response;
       await response.body?.cancel();
       const challenge = response.headers.get("www-authenticate") ?? "";
-      await this.#credentials.renew(authorization, challenge, waiting);
+      await this.#credentials.renew(authorization, challenge, deadline);
     }
   }
 

@@ -6,8 +6,8 @@
 import { pauseMs } from "../../src/lib/backoff.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { type Place, readEvents } from "../http/event-stream.ts";
-import { Broken } from "../http/failures.ts";
-import type { Gateway } from "../http/gateway.ts";
+import { Broken, LoginNeeded } from "../http/failures.ts";
+import type { Gateway, GatewayRequest } from "../http/gateway.ts";
 import { readMessage } from "../stdio/message.ts";
 import { isStream } from "./answers.ts";
 import type { Call, Calls } from "./calls.ts";
@@ -20,6 +20,7 @@ export const STALL_MS = 90_000;
 const ACCEPT = { accept: "text/event-stream" } as const;
 /** A call goes on at the gateway without its client; its events are kept for an hour. */
 const RESUME_FOR_MS = 3_600_000;
+export const SIGNED_OUT_PAUSE_MS = 10_000;
 const PAUSES = { firstMs: 100, maxMs: 30_000 } as const;
 
 export class LegacyStreams {
@@ -83,7 +84,7 @@ export class LegacyStreams {
         headers: { ...ACCEPT, ...session, ...after },
         signal,
       } as const;
-      const response = await this.#gateway.send(request, { deadline: Infinity });
+      const response = await this.#unlessSignedOut(request, signal);
       if (isStream(response)) {
         failures = 0;
         await this.#pass(response, place, () => signal.aborted);
@@ -96,6 +97,18 @@ export class LegacyStreams {
       // The place was too long ago, so the stream begins anew.
       if (response.status === 404) delete place.lastEventId;
       await sleep(pauseMs(PAUSES, failures), signal);
+    }
+  }
+
+  /** Waits while nobody is signed in: a request of the host has somebody sign in. */
+  async #unlessSignedOut(request: GatewayRequest, signal: AbortSignal): Promise<Response> {
+    for (;;) {
+      try {
+        return await this.#gateway.send(request, { deadline: Infinity });
+      } catch (error) {
+        if (!(error instanceof LoginNeeded)) throw error;
+      }
+      await sleep(SIGNED_OUT_PAUSE_MS, signal);
     }
   }
 

@@ -6,14 +6,14 @@
 import { sleep } from "../../src/lib/sleep.ts";
 import { ErrorCode } from "../../src/protocol/error-codes.ts";
 import { readEvents } from "../http/event-stream.ts";
-import { Broken } from "../http/failures.ts";
+import { Broken, LoginNeeded } from "../http/failures.ts";
 import { type Gateway, readBody } from "../http/gateway.ts";
 import { isModern, modernHeaders } from "../http/modern-headers.ts";
 import { memberText } from "../stdio/json-text.ts";
 import { type Message, type Notification, readMessage, type Request } from "../stdio/message.ts";
 import { answerWith, failWith, isStream, POST_HEADERS } from "./answers.ts";
 import type { Call, Calls } from "./calls.ts";
-import { STALL_MS } from "./legacy-streams.ts";
+import { SIGNED_OUT_PAUSE_MS, STALL_MS } from "./legacy-streams.ts";
 import { deadlineOf, type RelayOptions } from "./options.ts";
 import { repeated } from "./repeatable.ts";
 import { Subscription } from "./subscription.ts";
@@ -112,10 +112,12 @@ export class ModernRequests {
         for await (const text of readEvents(response, {}, STALL_MS)) {
           for (const passed of subscription.receive(text)) await this.#calls.deliver(passed);
         }
+        await sleep(LISTEN_PAUSE_MS, call.over);
       } catch (error) {
-        if (!(error instanceof Broken)) throw error;
+        const isSignedOut = error instanceof LoginNeeded && until === Infinity;
+        if (!(error instanceof Broken) && !isSignedOut) throw error;
+        await sleep(isSignedOut ? SIGNED_OUT_PAUSE_MS : LISTEN_PAUSE_MS, call.over);
       }
-      await sleep(LISTEN_PAUSE_MS, call.over);
     }
   }
 

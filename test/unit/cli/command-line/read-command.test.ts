@@ -48,6 +48,14 @@ describe("the arguments", () => {
     expect(command).toEqual({ kind: "connect", url: new URL(url), deadlineMs: 50_000 });
   });
 
+  test.for(["login", "logout", "status"] as const)(
+    "%s needs no more than the address",
+    (kind, { expect }) => {
+      expect(readCommand([kind, url], {})).toEqual({ kind, url: new URL(url) });
+      expect(readCommand([kind, url, "--deadline", "1"], {})).toMatchObject({ kind: "mistake" });
+    },
+  );
+
   test.for([[["--deadline", "2.5"]], [["--deadline=2.5"]]] as const)(
     "%j sets the deadline",
     ([option], { expect }) => {

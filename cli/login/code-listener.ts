@@ -1,0 +1,61 @@
+/** Where the browser comes back to: a free port of this machine (RFC 8252 section 7.3). */
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { LoginError } from "./login-error.ts";
+
+export interface CodeListener {
+  readonly redirectUri: string;
+  /** The code, once the browser has brought it. */
+  readonly code: Promise<string>;
+  /** Takes the address that the browser ended at, in place of a request. @returns whether it fits. */
+  take(address: string): boolean;
+  close(): void;
+}
+
+const PAGE = (text: string): string =>
+  `<!doctype html><meta charset="utf-8"><title>Edgeway</title><p>${text}</p>`;
+const SIGNED_IN = PAGE("You are signed in. You can close this page.");
+const NOT_SIGNED_IN = PAGE("You are not signed in. The program that opened this page says why.");
+
+/** @param issuer that has to be named in the answer (RFC 9207), if the server does that. */
+export async function listenForCode(
+  state: string,
+  issuer: string | undefined,
+): Promise<CodeListener> {
+  let settle: ((outcome: string | LoginError) => void) | undefined;
+  const code = new Promise<string>((resolve, reject) => {
+    settle = (outcome) => (typeof outcome === "string" ? resolve(outcome) : reject(outcome));
+  });
+  code.catch(() => undefined); // it may be given up
+  const take = (params: URLSearchParams): "code" | "error" | undefined => {
+    // Anybody can have a browser ask here: what we did not begin means nothing.
+    if (params.get("state") !== state) return undefined;
+    if (issuer !== undefined && params.get("iss") !== issuer) return undefined;
+    const [given, error] = [params.get("code"), params.get("error")];
+    settle?.(given ?? new LoginError(`The login was refused: ${error ?? "no code came"}`));
+    return given === null ? "error" : "code";
+  };
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://127.0.0.1");
+    const taken = url.pathname === "/callback" ? take(url.searchParams) : undefined;
+    const headers = {
+      "content-type": "text/html",
+      "cache-control": "no-store",
+      connection: "close",
+    };
+    response.writeHead(taken === undefined ? 404 : 200, headers);
+    response.end(taken === "code" ? SIGNED_IN : NOT_SIGNED_IN);
+  });
+  await new Promise<void>((listening, failed) => {
+    server.once("error", failed).listen(0, "127.0.0.1", listening);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    redirectUri: `http://127.0.0.1:${port}/callback`,
+    code,
+    take: (address) => URL.canParse(address) && take(new URL(address).searchParams) !== undefined,
+    close: () => void server.close(),
+  };
+}

@@ -1,0 +1,50 @@
+/** Requests to an authorization server. What it answers with an error is told apart from not being reached. */
+
+import { tryJson } from "../../src/lib/try-json.ts";
+import { Broken, failureOf } from "../http/failures.ts";
+import { isObject, type JsonObject } from "../stdio/message.ts";
+import { LoginError } from "./login-error.ts";
+
+const TIMEOUT_MS = 15_000;
+
+export function getJson(url: URL, signal: AbortSignal): Promise<JsonObject> {
+  return ask(url, { headers: { accept: "application/json" } }, signal);
+}
+
+export function postJson(url: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  const headers = { accept: "application/json", "content-type": "application/json" };
+  return ask(new URL(url), { method: "POST", headers, body: JSON.stringify(body) }, signal);
+}
+
+export function postForm(
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const body = new URLSearchParams(fields);
+  const headers = { accept: "application/json" };
+  return ask(new URL(url), { method: "POST", headers, body }, signal);
+}
+
+/** @throws NotReached, Broken, or LoginError for an answer that refuses. */
+async function ask(url: URL, init: RequestInit, signal: AbortSignal): Promise<JsonObject> {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(url, { ...init, signal: bounded, redirect: "error" });
+    text = await response.text();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw bounded.aborted ? new Broken(`${url.href} did not answer in time`) : failureOf(error);
+  }
+  const value = tryJson(text);
+  const { error, error_description: description } = isObject(value) ? value : {};
+  if (response.ok && isObject(value)) return value;
+  // RFC 7009 section 2.2: a revocation has no answer.
+  if (response.ok) return {};
+  const isPassing = response.status >= 500 || response.status === 429;
+  if (isPassing) throw new Broken(`${url.href} answered with status ${response.status}`);
+  const why = typeof description === "string" ? description : `status ${response.status}`;
+  throw new LoginError(`${url.href}: ${why}`, typeof error === "string" ? error : undefined);
+}

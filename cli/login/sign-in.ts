@@ -1,0 +1,83 @@
+/** One login in a browser: authorization code with PKCE (OAuth 2.1, RFC 8252). */
+
+import { createHash, randomBytes } from "node:crypto";
+
+import type { Login, LoginFile } from "../tokens/login-file.ts";
+import { type CodeListener, listenForCode } from "./code-listener.ts";
+import { discover } from "./discovery.ts";
+import { LoginError } from "./login-error.ts";
+import { redeemCode, registerClient } from "./token-requests.ts";
+
+/** As long as the gateway waits for a person. */
+const PATIENCE_MS = 10 * 60_000;
+
+export interface SignInOptions {
+  readonly url: URL;
+  readonly file: LoginFile;
+  /** `WWW-Authenticate` of the refusal, or "". */
+  readonly challenge: string;
+  /** Called with the address that a person has to open. */
+  readonly show: (page: string, listener: CodeListener) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Under the lock of the file. @throws LoginError, NotReached or Broken. */
+export async function signIn(options: SignInOptions): Promise<Login> {
+  const { file, url, challenge, signal } = options;
+  const { endpoints, scope } = await discover(url, challenge, signal);
+  const before = await file.read();
+  const isKnown = before.clientId !== undefined && before.endpoints?.issuer === endpoints.issuer;
+  const clientId =
+    isKnown && before.clientId !== undefined
+      ? before.clientId
+      : await registerClient(endpoints, signal);
+  await file.change({ endpoints, clientId });
+
+  const state = randomBytes(32).toString("base64url");
+  const verifier = randomBytes(32).toString("base64url");
+  const listener = await listenForCode(state, endpoints.namesIssuer ? endpoints.issuer : undefined);
+  const page = new URL(endpoints.authorization);
+  const query = {
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: listener.redirectUri,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    state,
+    resource: endpoints.resource,
+    ...(scope !== undefined && { scope }),
+  };
+  for (const [name, value] of Object.entries(query)) page.searchParams.set(name, value);
+  try {
+    await file.change({ page: page.href });
+    options.show(page.href, listener);
+    const code = await inTime(listener.code, signal);
+    const { redirectUri } = listener;
+    const tokens = await redeemCode(endpoints, { code, verifier, redirectUri }, clientId, signal);
+    return await file.change({ tokens });
+  } catch (error) {
+    // The gateway has forgotten the registration; the next login makes another one.
+    if (error instanceof LoginError) await file.change({ clientId: undefined });
+    throw error;
+  } finally {
+    listener.close();
+    await file.change({ page: undefined });
+  }
+}
+
+async function inTime<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let onAbort: (() => void) | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new LoginError("Nobody has signed in")), PATIENCE_MS);
+    onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+  try {
+    return await Promise.race([promise, over]);
+  } finally {
+    clearTimeout(timer);
+    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The credential of a person who is signed in. Processes share it: one renews it for all, and the others read it. A
+ * login comes to an end by an answer of the authorization server alone, never by a network that fails.
+ */
+
+import { Broken, LoginNeeded, NotReached } from "../http/failures.ts";
+import type { Credentials } from "../http/gateway.ts";
+import type { LoginFile, Tokens } from "../tokens/login-file.ts";
+import { isSomebodyThere } from "./browser-command.ts";
+import { openBrowser } from "./browser.ts";
+import { LoginError } from "./login-error.ts";
+import { signIn } from "./sign-in.ts";
+import { refreshTokens } from "./token-requests.ts";
+
+/** Of the life of an access token: the rest is for whom the network fails. */
+const RENEW_AT = 0.8;
+/** The gateway repeats an answer that was lost, for half a minute. */
+const MOST_ATTEMPTS = 3;
+
+export interface StoredLoginOptions {
+  readonly url: URL;
+  readonly file: LoginFile;
+  /** Tells the person at stderr. */
+  readonly notice: (text: string) => void;
+}
+
+export class StoredLogin implements Credentials {
+  readonly #options: StoredLoginOptions;
+  readonly #closed = new AbortController();
+  /** No page opens by itself where one was signed in before: nobody may be there to see it. */
+  #wasSignedIn = false;
+  #renewal: Promise<void> | undefined;
+  #login: Promise<void> | undefined;
+
+  constructor(options: StoredLoginOptions) {
+    this.#options = options;
+  }
+
+  async current(): Promise<string | undefined> {
+    const { tokens } = await this.#options.file.read();
+    if (tokens === undefined) return undefined;
+    this.#wasSignedIn = true;
+    if (!isDue(tokens) || tokens.refresh === undefined) return bearer(tokens);
+    try {
+      await this.#refresh(tokens);
+    } catch (error) {
+      // It is good for a while yet, or the gateway says that it is not.
+      if (!isPassing(error)) throw error;
+    }
+    const { tokens: renewed } = await this.#options.file.read();
+    return renewed === undefined ? undefined : bearer(renewed);
+  }
+
+  async renew(refused: string | undefined, challenge: string, deadline: number): Promise<void> {
+    const { tokens } = await this.#options.file.read();
+    if (tokens !== undefined && bearer(tokens) !== refused) return;
+    if (tokens?.refresh !== undefined) {
+      try {
+        await this.#refresh(tokens);
+      } catch (error) {
+        throw isPassing(error) ? new NotReached(error.message) : error;
+      }
+      const { tokens: renewed } = await this.#options.file.read();
+      if (renewed !== undefined) return;
+    }
+    await this.#waitForLogin(challenge, deadline);
+  }
+
+  /** Renews the tokens, unless another process has; forgets them if they have ended. */
+  #refresh(stale: Tokens): Promise<void> {
+    this.#renewal ??= this.#options.file
+      .locked(this.#closed.signal, () => this.#refreshLocked(stale))
+      .finally(() => {
+        this.#renewal = undefined;
+      });
+    return this.#renewal;
+  }
+
+  async #refreshLocked(stale: Tokens): Promise<void> {
+    const { file } = this.#options;
+    const { tokens, endpoints, clientId } = await file.read();
+    if (tokens?.refresh === undefined || tokens.access !== stale.access) return;
+    if (endpoints === undefined || clientId === undefined) return;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { signal } = this.#closed;
+        await file.change({
+          tokens: await refreshTokens(endpoints, tokens.refresh, clientId, signal),
+        });
+        return;
+      } catch (error) {
+        if (error instanceof Broken && attempt < MOST_ATTEMPTS) continue;
+        if (!(error instanceof LoginError)) throw error;
+        // An older command may have written another login meanwhile, without the lock.
+        const { tokens: now } = await file.read();
+        const isUnknown = error.code === "invalid_client";
+        if (now?.refresh !== tokens.refresh) return;
+        if (error.code !== "invalid_grant" && !isUnknown) throw error;
+        await file.change({ tokens: undefined, ...(isUnknown && { clientId: undefined }) });
+        return;
+      }
+    }
+  }
+
+  /** Signs in, or waits for another process that does. @throws LoginNeeded when the deadline has passed. */
+  async #waitForLogin(challenge: string, deadline: number): Promise<void> {
+    const { url, file } = this.#options;
+    if (deadline === 0 || deadline === Infinity) throw new LoginNeeded(toDo(url));
+    if (!isSomebodyThere(process.platform, process.env)) {
+      throw new LoginNeeded(toDo(url), "hopeless");
+    }
+    this.#login ??= this.#signIn(challenge).finally(() => {
+      this.#login = undefined;
+    });
+    const login = this.#login;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const over = new Promise<"over">((resolve) => {
+      const ms = Math.min(Math.max(0, deadline - performance.now()), 2 ** 31 - 1);
+      timer = setTimeout(() => resolve("over"), ms);
+    });
+    try {
+      if ((await Promise.race([login, over])) !== "over") return;
+    } finally {
+      clearTimeout(timer);
+    }
+    const { page } = await file.read();
+    throw new LoginNeeded(page === undefined ? toDo(url) : toOpen(url, page));
+  }
+
+  async #signIn(challenge: string): Promise<void> {
+    const { url, file, notice } = this.#options;
+    const opens = !this.#wasSignedIn;
+    try {
+      await file.locked(this.#closed.signal, async () => {
+        // Another process had the lock, and its page was enough.
+        if ((await file.read()).tokens !== undefined) return;
+        const show = (page: string): void => {
+          notice(toOpen(url, page));
+          if (opens) openBrowser(page);
+        };
+        await signIn({ url, file, challenge, show, signal: this.#closed.signal });
+        notice(`signed in at ${url.href}`);
+      });
+    } catch (error) {
+      if (error instanceof LoginError) throw new LoginNeeded(`${error.message}. ${toDo(url)}`);
+      throw error;
+    }
+  }
+}
+
+function bearer({ access }: Tokens): string {
+  return `Bearer ${access}`;
+}
+
+function isDue({ obtainedAt, expiresAt }: Tokens): boolean {
+  if (expiresAt === undefined) return false;
+  return Date.now() >= obtainedAt + (expiresAt - obtainedAt) * RENEW_AT;
+}
+
+function isPassing(error: unknown): error is NotReached | Broken {
+  return error instanceof NotReached || error instanceof Broken;
+}
+
+function toOpen(url: URL, page: string): string {
+  return `Sign in at ${url.href}: open ${page}`;
+}
+
+function toDo(url: URL): string {
+  return `Nobody is signed in at ${url.href}. Run: edgeway login ${url.href}. Or make an API key at ${url.origin}/account, and set EDGEWAY_KEY to it`;
+}
