@@ -1,0 +1,128 @@
+/**
+ * `npm run check-config`: says everything that is wrong in the configuration, before it is deployed. It fails if
+ * the gateway would answer every route with 503; with `-- --strict`, also if an entry of `MCP_SERVERS` is not
+ * served as it is written. `--config`, `--env` and `--var` are wrangler's.
+ */
+
+import { parseArgs } from "node:util";
+
+import { unstable_readConfig as readConfig } from "wrangler";
+
+import { parseClientJson } from "../src/config/clients/client-map.ts";
+import { secretsIn } from "../src/config/clients/placeholders.ts";
+
+/** The rest of `src` has the types of Workers, which are not those of this program. */
+const { parseConfig } = /** @type {{ parseConfig: (env: object) => ConfigResult }} */ (
+  await import(String(new URL("../src/config/config.ts", import.meta.url)))
+);
+
+/**
+ * @typedef {import("../src/observability/health.ts").EntryNotice} EntryNotice
+ *
+ * @typedef {{
+ *   readonly authMode: string,
+ *   readonly publicOrigin: string | undefined,
+ *   readonly servers: ReadonlyMap<string, unknown>,
+ *   readonly notices: readonly EntryNotice[],
+ * }} Config
+ *
+ * @typedef {{ ok: true, config: Config } | { ok: false, problems: readonly string[] }} ConfigResult
+ */
+
+/** The values of secrets are known only where the gateway runs. */
+const UNKNOWN = "x";
+const UNKNOWN_KEY = "-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----";
+
+/** @type {Readonly<Record<EntryNotice["state"], string>>} */
+const STATES = {
+  misconfigured: "not served",
+  stdio: "not served",
+  off: "switched off",
+  "partly-read": "served",
+};
+
+/**
+ * @param {readonly string[]} args of wrangler's; others than those above are left to wrangler.
+ * @returns {{ isGood: boolean, lines: readonly string[] }}
+ */
+export function checkConfig(args) {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      config: { type: "string", short: "c" },
+      env: { type: "string", short: "e" },
+      var: { type: "string", multiple: true },
+      strict: { type: "boolean" },
+    },
+    strict: false,
+  });
+  const { vars: configured, services } = readConfig(
+    { config: textOf(values.config), env: textOf(values.env) },
+    { hideWarnings: true },
+  );
+  const vars = { ...configured, ...variablesOf([values.var ?? []].flat()) };
+  const bindings = (services ?? []).map((/** @type {{ binding: string }} */ each) => each.binding);
+  const secrets = secretsOf(vars);
+  const parsed = parseConfig({
+    ...Object.fromEntries(bindings.map((/** @type {string} */ binding) => [binding, { fetch }])),
+    ...Object.fromEntries(secrets),
+    ...vars,
+  });
+  if (!parsed.ok) return { isGood: false, lines: parsed.problems };
+  const { servers, notices, publicOrigin, authMode } = parsed.config;
+  const slugs = [...servers.keys()];
+  const nothing = notices.length === 0 ? "MCP_SERVERS is empty" : "No server can be served";
+  const lines = [
+    slugs.length === 0 ? `${nothing}, so /mcp answers 503.` : `Served: ${slugs.join(", ")}.`,
+    ...notices.map(({ state, sentences }) => `${STATES[state]}: ${sentences.join(" ")}`),
+  ];
+  if (authMode === "none") lines.push('AUTH_MODE is "none": only loopback hosts are served.');
+  else if (publicOrigin === undefined) {
+    lines.push("PUBLIC_ORIGIN is not set: only loopback hosts are served.");
+  }
+  if (secrets.size > 0) {
+    const names = [...secrets.keys()].join(", ");
+    lines.push(`Secrets that it needs, each set with "npx wrangler secret put NAME": ${names}.`);
+  }
+  const isAsWritten = notices.every(({ state }) => state === "off");
+  return { isGood: isAsWritten || values.strict !== true, lines };
+}
+
+function textOf(/** @type {unknown} */ value) {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** What `--var NAME:value` gives. */
+function variablesOf(/** @type {readonly unknown[]} */ given) {
+  const pairs = given.map((text) => /^(\w+):(.*)$/s.exec(String(text)) ?? []);
+  return Object.fromEntries(pairs.map(([, name = "", value = ""]) => [name, value]));
+}
+
+/** The secrets that the variables name, each with a value of its kind. */
+function secretsOf(/** @type {Readonly<Record<string, unknown>>} */ vars) {
+  /** @type {Map<string, string>} */
+  const found = new Map();
+  const walk = (/** @type {unknown} */ value, /** @type {string} */ key) => {
+    if (typeof value === "string") {
+      for (const name of secretsIn(value)) {
+        if (typeof vars[name] === "string") continue;
+        found.set(name, key === "privateKey" ? UNKNOWN_KEY : UNKNOWN);
+      }
+    } else if (typeof value === "object" && value !== null) {
+      for (const [member, inner] of Object.entries(value)) walk(inner, member);
+    }
+  };
+  for (const name of ["MCP_SERVERS", "IDENTITY"]) walk(asTable(vars[name]), name);
+  return found;
+}
+
+function asTable(/** @type {unknown} */ value) {
+  if (typeof value !== "string") return value;
+  return parseClientJson(value);
+}
+
+if (import.meta.main) {
+  const { isGood, lines } = checkConfig(process.argv.slice(2));
+  for (const line of lines) (isGood ? process.stdout : process.stderr).write(`${line}\n`);
+  process.exitCode = isGood ? 0 : 1;
+}
