@@ -1,6 +1,7 @@
 /** The `Authorization` port over HTTP: discovery with its cache, registration, and requests for tokens. */
 
 import type { LoadOptions } from "../../lib/egress.ts";
+import { abortAfter } from "../../lib/time-out.ts";
 import { parseBearerChallenge } from "../../protocol/bearer-challenge.ts";
 import { ACCEPT_BOTH } from "../../upstream/http.ts";
 import type { Account, AccountIssuer } from "../account.ts";
@@ -258,20 +259,22 @@ async function probe(
 ): Promise<Response | undefined> {
   const body = { jsonrpc: "2.0", id: 1, method: "server/discover", params: {} };
   try {
-    const response = await target.fetch(target.endpoint, {
-      method: "POST",
-      redirect: "manual",
-      headers: {
-        ...target.headers,
-        Accept: ACCEPT_BOTH,
-        "Content-Type": "application/json",
-        ...headers,
-      },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(PROBE_MS),
+    return await abortAfter(PROBE_MS, async (signal) => {
+      const response = await target.fetch(target.endpoint, {
+        method: "POST",
+        redirect: "manual",
+        headers: {
+          ...target.headers,
+          Accept: ACCEPT_BOTH,
+          "Content-Type": "application/json",
+          ...headers,
+        },
+        body: JSON.stringify(body),
+        signal,
+      });
+      await response.body?.cancel();
+      return response;
     });
-    await response.body?.cancel();
-    return response;
   } catch {
     return undefined; // discovery, or the next request, says what is wrong
   }

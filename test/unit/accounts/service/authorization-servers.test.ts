@@ -4,11 +4,13 @@ import { afterEach, describe, test, vi } from "vitest";
 
 import { AuthorizationServers } from "../../../../src/accounts/service/authorization-servers.ts";
 import type { Server } from "../../../../src/endpoint/server.ts";
+import type { UpstreamTarget } from "../../../../src/upstream/target.ts";
+import { fakeTarget } from "../../upstream/fake-target.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
 
 const OAUTH = { kind: "oauth", oauth: { legacy: false, catalog: "user" } } as const;
 
-function world(issuers: string[]) {
+function world(issuers: string[], own?: UpstreamTarget) {
   let reads = 0;
   let isFailing = false;
   const fetch = async (url: URL): Promise<Response> => {
@@ -32,7 +34,10 @@ function world(issuers: string[]) {
       code_challenge_methods_supported: ["S256"],
     });
   };
-  const server: Server = fakeServer("notes", { auth: OAUTH });
+  const server: Server = fakeServer("notes", {
+    auth: OAUTH,
+    ...(own !== undefined && { target: own }),
+  });
   const servers = new AuthorizationServers({
     fetch,
     ownHosts: new Set(),
@@ -87,5 +92,30 @@ describe("the metadata of a server", () => {
     issuers[0] = "https://two.example";
     expect(await issuerOf(false)).toBe("https://one.example");
     expect(await issuerOf(true)).toBe("https://two.example");
+  });
+
+  test("is read though the server itself does not answer, and no timer is left of it", async ({
+    expect,
+  }) => {
+    vi.useFakeTimers();
+    try {
+      let given: AbortSignal | null | undefined;
+      const silent: UpstreamTarget = {
+        ...fakeTarget(() => new Response(), { slug: "notes" }),
+        fetch: (_, { signal }) =>
+          new Promise((_resolve, reject) => {
+            given = signal;
+            signal?.addEventListener("abort", () => reject(new Error("Given up")));
+          }),
+      };
+      const reading = world(["https://one.example"], silent).issuerOf(false);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(given?.aborted).toBe(true);
+      expect(await reading).toBe("https://one.example");
+      expect(await world(["https://one.example"]).issuerOf(false)).toBe("https://one.example");
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
