@@ -36,7 +36,7 @@ describe.each([...SDK_V1, ...SDK_V2])("an application on the SDK ($name)", (kind
   });
   afterAll(() => gateway.stop());
 
-  test("U56 calls, reads the link, and calls again when the account is connected, and so when it has ended", async ({
+  test("U41 U56 calls, reads the link, and calls again when the account is connected, and so when it has ended; 64 calls at the end of a token lead to one refresh", async ({
     expect,
   }) => {
     const application = new Application(gateway.url, kind);
@@ -56,6 +56,13 @@ describe.each([...SDK_V1, ...SDK_V2])("an application on the SDK ($name)", (kind
       await connectAccount(browser, linkIn(ended));
       expect(textOf(await connection.callTool("whoami"))).toBe(RAN);
       expect(await vendor.count("register")).toBe(1);
+
+      await vendor.expire();
+      const before = await vendor.count("refresh");
+      const calls = Array.from({ length: 64 }, () => connection.callTool("whoami"));
+      const results = await Promise.all(calls);
+      expect(new Set(results.map(textOf))).toEqual(new Set([RAN]));
+      expect((await vendor.count("refresh")) - before).toBe(1);
     } finally {
       await application.close();
     }
