@@ -100,7 +100,9 @@ export class Gateway {
       const seconds = Number(response.headers.get("retry-after") ?? 0);
       return this.#away(`status 503${said}`, Math.min(seconds * 1000 || 0, MAX_RETRY_AFTER_MS));
     } catch (error) {
-      if (!(error instanceof NotReached)) throw error;
+      // A safe method may always be repeated (RFC 9110 section 9.2.1).
+      const isSafe = error instanceof Broken && request.method === "GET";
+      if (!(error instanceof NotReached) && !isSafe) throw error;
       return this.#away(error.message, 0);
     }
   }

@@ -6,13 +6,18 @@ import type { Json } from "../support/clients-face.ts";
 import { type Caller, progressTokenOf } from "./killing-caller.ts";
 import type { Plan } from "./killing-plan.ts";
 
-interface Finding {
+export interface Finding {
   readonly what: string;
   readonly is: unknown;
   readonly shouldBe: unknown;
 }
 
-export function findingsOf({ plan, upstream, messages, wasResumable }: Caller): readonly Finding[] {
+export function findingsOf({
+  plan,
+  upstream,
+  messages,
+  wasResumable,
+}: Pick<Caller, "plan" | "upstream" | "messages" | "wasResumable">): readonly Finding[] {
   const about = JSON.stringify(plan);
   const once = { what: `calls at the upstream, ${about}`, is: upstream.posts, shouldBe: 1 };
   // Without an event id the client could not come back: it has lost the call, and that is all.
