@@ -80,19 +80,21 @@ export class Connecting {
     this.#options = options;
   }
 
-  /** What a page shows before anything happens. */
+  /** @returns what a page shows before anything happens; `undefined` when the gateway cannot be a client there. */
   offer(
     oauth: OAuthSettings,
     found: Extract<Discovery, { kind: "found" }>,
     account: Account | undefined,
     wanted: readonly string[],
-  ): Pick<OAuthOffer, "issuer" | "authorizationEndpoint" | "scopes" | "registration"> {
+  ): Pick<OAuthOffer, "issuer" | "authorizationEndpoint" | "scopes" | "registration"> | undefined {
     const { authorizationServer: metadata } = found;
+    const registration = this.#options.authorization.registrationWay(oauth, metadata);
+    if (registration === undefined) return undefined;
     return {
       issuer: metadata.issuer,
       authorizationEndpoint: metadata.authorization_endpoint ?? "",
       scopes: scopesFor(oauth, found, account, wanted) ?? [],
-      registration: this.#options.authorization.registrationWay(oauth, metadata) ?? "preregistered",
+      registration,
     };
   }
 

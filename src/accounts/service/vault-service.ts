@@ -186,6 +186,8 @@ export class VaultService implements Vault {
     const found = await authorization.discover(server, { connectedTo });
     if (found.kind === "failed") return { ...problem(found.trouble), ...account };
     const offer = this.#connecting.offer(server.auth.oauth, found, known, asked ?? []);
+    // Said before the browser leaves: only the operator can help.
+    if (offer === undefined) return { ...problem("not-registered"), ...account };
     return { kind: "oauth", ...offer, unanswered: attempts.unanswered(slug), isAsked, ...account };
   }
 

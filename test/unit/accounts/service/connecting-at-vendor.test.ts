@@ -70,6 +70,8 @@ describe("the gateway at an authorization server", () => {
 
   test("U13 is not known where nobody is registered, and no browser leaves", ({ expect }) =>
     withVendor({ script: { registers: false } }, async (world) => {
+      const offer = await world.life().offer("s", undefined);
+      expect(offer).toEqual({ kind: "problem", problem: { code: "not-registered" } });
       const begun = await world.life().begin({ ...S, origin: ORIGIN, person: "u_alice" });
       expect(begun).toEqual({
         kind: "problem",
