@@ -255,16 +255,19 @@ function account(handler: AccountHandler): (c: Context<App>) => Promise<Response
 function catalog(handler: CatalogHandler): (c: Context<App>) => Promise<Response> {
   return (c) => {
     const { servers, notices, limits, authMode } = c.get("config");
-    const { accounts, feeds, personal } = c.get("backing");
+    const { auth: _, accounts, ...backing } = c.get("backing");
     const auth = authMode === "none" ? undefined : authContext(c);
     const origin = originOf(c);
-    const scope = { servers, notices, limits, feeds, personal, origin };
+    const request = c.req.raw;
+    const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
+    const scope = { ...backing, servers, notices, limits, origin, request, waitUntil };
     const context = {
-      ...{ origin, accounts, auth },
+      ...{ origin, accounts, auth, waitUntil },
+      maxFormBytes: limits.maxBodyBytes,
       consoleOf: (person: string) => consoleOf({ ...scope, person }),
     };
     const place = { slug: c.req.param("slug") ?? "", tool: c.req.param("tool") ?? "" };
-    return handler(context, c.req.raw, place);
+    return handler(context, request, place);
   };
 }
 

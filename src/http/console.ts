@@ -8,16 +8,32 @@ import { type Catalog, type Item, LIST_KINDS, type ListKind } from "../catalog/c
 import { currentCatalog, type Known } from "../catalog/cache/catalogs.ts";
 import { policyOf, publicIndex } from "../catalog/cache/lookups.ts";
 import { namingOf } from "../catalog/names/naming.ts";
-import type { RequestScope } from "../catalog/request-scope.ts";
+import { toolFactsOf } from "../catalog/cache/tool-facts.ts";
+import { dispatchModern } from "../dispatch/modern/dispatch-modern.ts";
 import { clientKind } from "../endpoint/client-kind.ts";
-import { type Configured, pickEndpoint } from "../endpoint/endpoint.ts";
+import { type Configured, type Endpoint, pickEndpoint } from "../endpoint/endpoint.ts";
 import { endpointFor, type PersonalScope } from "../endpoint/personal-endpoint.ts";
 import type { Server } from "../endpoint/server.ts";
-import type { Console, ConsoleServer } from "../pages/console/console.ts";
+import type { Console, ConsoleRun, ConsoleServer } from "../pages/console/console.ts";
 import { isAllowed, isOpen } from "../policy/item-policy.ts";
+import { Meta, withMeta } from "../protocol/envelope.ts";
+import { ErrorCode } from "../protocol/error-codes.ts";
+import type { Call, Peer } from "../protocol/exchange.ts";
+import { type ErrorObject, errorReply, isObject, type Reply } from "../protocol/json-rpc.ts";
+import { paramHeaders } from "../protocol/param-headers.ts";
 import { LATEST_MODERN } from "../protocol/revisions.ts";
+import type { ReceivedRequest } from "../relay/modern-context.ts";
+import type { FrontDoorContext } from "./front-door.ts";
+import { limitRate } from "./rate-limit.ts";
+import { inStreamPlace } from "./stream-places.ts";
+import { version } from "../../package.json";
 
-export interface ConsoleScope extends Configured, Pick<RequestScope, "feeds" | "limits"> {
+export interface ConsoleScope
+  extends
+    Configured,
+    Pick<FrontDoorContext, "feeds" | "fanOut" | "bridges" | "keys" | "limits" | "waitUntil"> {
+  /** The browser's. */
+  readonly request: Request;
   readonly personal: PersonalScope;
   /** Of the gateway. */
   readonly origin: string;
@@ -27,26 +43,90 @@ export interface ConsoleScope extends Configured, Pick<RequestScope, "feeds" | "
 /** The application's name, where servers, sessions and the log have the id of another client. */
 const APPLICATION = "console";
 const CAPABILITIES = { elicitation: { form: {}, url: {} } };
+const CLIENT_INFO = { name: APPLICATION, version };
 const CLIENT = clientKind(LATEST_MODERN, CAPABILITIES);
 
 export function consoleOf(scope: ConsoleScope): Console {
   return {
     slugs: [...scope.servers.keys()],
     async server(slug) {
-      const server = serverAt(scope, slug);
-      if (server === undefined) return undefined;
-      return consoleServer(scope, await currentCatalog(scope, server, CLIENT));
+      const endpoint = endpointAt(scope, slug);
+      if (endpoint === undefined) return undefined;
+      return consoleServer(scope, await currentCatalog(scope, endpoint.servers[0], CLIENT));
     },
+    call: (slug, call, run) => callServer(scope, slug, call, run),
   };
 }
 
-/** @returns the server as this person has it at `/mcp/<slug>`. */
-function serverAt(scope: ConsoleScope, slug: string): Server | undefined {
+/** The checks of every client's request, in their order (`src/app.ts`), and then its way. */
+async function callServer(
+  scope: ConsoleScope,
+  slug: string,
+  call: Call,
+  { onNotice, signal }: ConsoleRun,
+): Promise<Reply> {
+  const { request, person, limits } = scope;
+  const endpoint = endpointAt(scope, slug);
+  if (endpoint === undefined) return errorReply(ErrorCode.InvalidParams, "There is no such server");
+  const principal = `${person}.${APPLICATION}`;
+  const refusal = limitRate(request, { person, principal }, limits);
+  if (refusal !== undefined) return refusedWith(refusal);
+  const route = `/mcp/${slug}`;
+  const context = { ...scope, endpoint, route, principal, application: APPLICATION };
+  const peer: Peer = {
+    notify: onNotice,
+    // 2026-07-28 has no server requests: questions come in results.
+    ask: () =>
+      Promise.resolve(errorReply(ErrorCode.MethodNotFound, "The console takes no requests")),
+  };
+  let reply: Reply | undefined;
+  const response = await inStreamPlace(request, person, limits, async () => {
+    const inbound = await inboundOf(scope, endpoint, call);
+    reply = await dispatchModern(context, inbound, peer, signal);
+    return new Response();
+  });
+  return reply ?? refusedWith(response);
+}
+
+/** The request as a client would have sent it, with the arguments that its tool wants in headers. */
+async function inboundOf(
+  scope: ConsoleScope,
+  { servers: [server] }: Endpoint,
+  { method, params = {} }: Call,
+): Promise<ReceivedRequest> {
+  const meta = {
+    [Meta.protocolVersion]: LATEST_MODERN,
+    [Meta.clientCapabilities]: CAPABILITIES,
+    [Meta.clientInfo]: CLIENT_INFO,
+    progressToken: 1,
+  };
+  const { name, arguments: args } = params;
+  const facts = await toolFactsOf(scope, server, CLIENT)(String(name), false);
+  const mirrored = paramHeaders(facts?.bindings ?? [], isObject(args) ? args : undefined);
+  return {
+    message: { jsonrpc: "2.0", id: 1, method, params: withMeta(params, meta) },
+    envelope: {
+      protocolVersion: LATEST_MODERN,
+      clientCapabilities: CAPABILITIES,
+      clientInfo: CLIENT_INFO,
+    },
+    headers: new Headers(mirrored),
+  };
+}
+
+/** @param refusal of a front door's: a JSON-RPC error. */
+async function refusedWith(refusal: Response): Promise<Reply> {
+  const { error } = await refusal.json<{ readonly error: ErrorObject }>();
+  return { error };
+}
+
+/** @returns `/mcp/<slug>` as this person has it. */
+function endpointAt(scope: ConsoleScope, slug: string): Endpoint | undefined {
   const { personal, person, origin } = scope;
   const picked = pickEndpoint(scope, slug);
   if (picked.kind !== "endpoint") return undefined;
   const caller = { person, application: APPLICATION, origin };
-  return endpointFor(picked.endpoint, caller, personal).servers[0];
+  return endpointFor(picked.endpoint, caller, personal);
 }
 
 function consoleServer(scope: ConsoleScope, known: Known): ConsoleServer {

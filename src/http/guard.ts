@@ -54,12 +54,12 @@ const PAGES: ReadonlySet<string | undefined> = new Set(
   ["/callback", ...Object.values(PATHS)].map((path) => path.split("/")[1]),
 );
 
-/** The pages of an account at a server, which are there without sign-in, too. */
-const ACCOUNT_PAGES = /^\/(?:connect|oauth\/upstream)\//;
+/** Pages that are there without sign-in, too. */
+const LOCAL_PAGES = /^\/(?:connect|oauth\/upstream|catalog)\//;
 
 function callersOf({ pathname }: URL, { authMode }: GuardPolicy): Callers {
   // Before the rest: browsers send no origin with a form of a page that sends no referrer.
-  if (ACCOUNT_PAGES.test(pathname)) return "own";
+  if (LOCAL_PAGES.test(pathname)) return "own";
   if (authMode === "none") return "listed";
   if (OAUTH.test(pathname)) return "all";
   return PAGES.has(pathname.split("/")[1]) ? "own" : "listed";

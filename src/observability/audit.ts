@@ -47,6 +47,8 @@ export const AUDIT_EVENTS = {
   account_moved: { meaning: "A server has moved to another authorization server", isDenial: true },
   account_disconnected: { meaning: "An account at a server was disconnected" },
 
+  tool_tried: { meaning: "A tool was run on the page that shows it" },
+
   accounts_sealed: { meaning: "Sealed all accounts at servers anew" },
 
   user_disabled: { meaning: "Was disabled by an administrator", isDenial: true },
@@ -76,6 +78,7 @@ type AuditField =
   | "resource"
   | "scopes"
   | "server"
+  | "tool"
   | "user";
 
 export type AuditDetail = Readonly<Partial<Record<AuditField, string>>>;

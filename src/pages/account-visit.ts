@@ -6,12 +6,10 @@
 
 import { connectPath } from "../accounts/addresses.ts";
 import type { Vault } from "../accounts/vault.ts";
-import { isForeign, readForm, signInPath } from "../auth/sign-in/browser.ts";
-import { isSame } from "../lib/random.ts";
+import { signInPath } from "../auth/sign-in/browser.ts";
 import { type AccountServer, type ConnectContext, isShared } from "./account-context.ts";
-import { foreignForm, refusal } from "./page-guard.ts";
-import { auditedAs, type PageVisitor, visitorOf } from "./page-visitor.ts";
-import { problemPage } from "./problems.ts";
+import { refusal } from "./page-guard.ts";
+import { auditedAs, type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
 import { notFound, seeOther } from "./respond.ts";
 
 export type AccountHandler = (
@@ -66,16 +64,9 @@ export interface VisitorForm extends Pick<AccountVisit, "context" | "request" | 
 /** Wraps the action of a form, whether or not the server is configured. */
 export function submittedBy(act: (submission: VisitorForm) => Promise<Response>): AccountHandler {
   return async (context, request, slug) => {
-    if (isForeign(request, context.origin)) return foreignForm(context);
-    const visitor = await visitorOf(context, request);
-    if (visitor === undefined) return seeOther(signInPath(connectPath(slug)), context);
-    const form = await readForm(request);
-    if (form === undefined) return problemPage(context, { problem: "no-form" });
-    if (!isSame(form.get("csrf") ?? "", visitor.formToken)) {
-      await auditedAs(context, request, visitor, "denied", { reason: "form token" });
-      return foreignForm(context);
-    }
-    return act({ context, request, visitor, slug, form });
+    const sent = await sentForm(context, request, connectPath(slug));
+    if (sent instanceof Response) return sent;
+    return act({ context, request, slug, ...sent });
   };
 }
 

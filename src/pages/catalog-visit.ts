@@ -1,13 +1,18 @@
 /** A visit to the catalog, which exists with and without sign-in: who comes, and what they may use. */
 
 import { signInPath } from "../auth/sign-in/browser.ts";
-import type { ConnectContext } from "./account-context.ts";
-import type { Console } from "./console/console.ts";
-import { type PageVisitor, visitorOf } from "./page-visitor.ts";
-import { page, seeOther } from "./respond.ts";
+import { type ConnectContext, isShared } from "./account-context.ts";
+import { titleOf } from "./catalog-items.ts";
+import type { Console, ConsoleServer } from "./console/console.ts";
+import { type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
+import { page, type PageOptions, seeOther } from "./respond.ts";
+import type { ServerHead } from "./view/catalog-parts.ts";
 import type { View } from "./view/layout.ts";
 
 interface CatalogContext extends ConnectContext {
+  readonly maxFormBytes: number;
+  /** Keeps the Worker running for work that outlives the response. */
+  readonly waitUntil: (promise: Promise<unknown>) => void;
   readonly consoleOf: (person: string) => Console;
 }
 
@@ -42,14 +47,56 @@ export function visiting(show: (visit: CatalogVisit) => Promise<Response>): Cata
   };
 }
 
+/** A form of such a page. */
+export interface CatalogSubmission extends CatalogVisit {
+  readonly form: URLSearchParams;
+}
+
+/** Wraps the action of a form. */
+export function sent(act: (submission: CatalogSubmission) => Promise<Response>): CatalogHandler {
+  return async (context, request, place) => {
+    const { pathname } = new URL(request.url);
+    const read = await sentForm(context, request, pathname, context.maxFormBytes);
+    if (read instanceof Response) return read;
+    const console = context.consoleOf(read.visitor.person);
+    return act({ context, request, place, console, ...read });
+  };
+}
+
 /** A page, with the cookies of its visitor. */
-export function respond({ context, visitor }: CatalogVisit, view: View, status = 200): Response {
+export function respond(visit: CatalogVisit, view: View, status = 200): Response {
+  return page(view, { ...optionsOf(visit), status });
+}
+
+export function optionsOf({ context, visitor }: CatalogVisit): PageOptions {
   const headers = new Headers(visitor.cookies.map((value) => ["Set-Cookie", value]));
-  return page(view, { origin: context.origin, headers, status });
+  return { origin: context.origin, headers };
 }
 
 /** The navigation of these pages. */
 export function navOf({ visitor }: CatalogVisit): NonNullable<View["nav"]> {
   const { isAdmin, user } = visitor;
   return { current: "catalog", isAdmin, ...(user === undefined && { isLocal: true }) };
+}
+
+/** What every page says of a server. */
+export function headOf({ context, visitor }: CatalogVisit, server: ConsoleServer): ServerHead {
+  const { slug, label, info, lists, notes, state } = server;
+  const account = context.accounts.servers.get(slug);
+  return {
+    slug,
+    // The operator's own words first: any server can take the name of another.
+    title: label === slug ? (titleOf(info ?? {}) ?? label) : label,
+    version: typeof info?.["version"] === "string" ? info["version"] : undefined,
+    counts: {
+      tools: lists.tools.length,
+      prompts: lists.prompts.length,
+      resources: lists.resources.length,
+      templates: lists.templates.length,
+    },
+    notes,
+    state,
+    // An account that all share is connected by an administrator.
+    mayConnect: account !== undefined && (!isShared(account) || visitor.isAdmin),
+  };
 }

@@ -3,22 +3,18 @@
  * not exist for them (404).
  */
 
-import { isShared } from "./account-context.ts";
-import { parsed, rowOf, search, titleOf, wordsOf } from "./catalog-items.ts";
+import { rowOf, search, wordsOf } from "./catalog-items.ts";
 import {
   type CatalogHandler,
   type CatalogVisit,
+  headOf,
   navOf,
   respond,
   visiting,
 } from "./catalog-visit.ts";
-import type { ConsoleServer } from "./console/console.ts";
 import { notFound } from "./respond.ts";
-import { schemaRows } from "./schema/schema-rows.ts";
-import type { ServerHead } from "./view/catalog-parts.ts";
 import { catalogView } from "./view/catalog-view.ts";
 import { serverView } from "./view/server-view.ts";
-import { toolView } from "./view/tool-view.ts";
 
 /** Items of all servers on the first page, shared out among them. */
 const SHOWN_ITEMS = 60;
@@ -68,45 +64,6 @@ export const showServer: CatalogHandler = visiting(async (visit) => {
   return respond(visit, view);
 });
 
-export const showTool: CatalogHandler = visiting(async (visit) => {
-  const { console, context, place } = visit;
-  const server = await console.server(place.slug);
-  const item = server?.lists.tools.find(({ name }) => name === place.tool);
-  if (server === undefined || item === undefined) return notFound(context);
-  const tool = parsed(item);
-  const { inputSchema, outputSchema } = tool;
-  const view = toolView({
-    nav: navOf(visit),
-    server: headOf(visit, server),
-    tool: rowOf({ kind: "tools", item }),
-    publicName: server.publicName(item.name),
-    input: schemaRows(inputSchema),
-    output: outputSchema === undefined ? undefined : schemaRows(outputSchema),
-  });
-  return respond(visit, view);
-});
-
 function queryOf({ request }: CatalogVisit): string {
   return new URL(request.url).searchParams.get("q")?.trim() ?? "";
-}
-
-function headOf({ context, visitor }: CatalogVisit, server: ConsoleServer): ServerHead {
-  const { slug, label, info, lists, notes, state } = server;
-  const account = context.accounts.servers.get(slug);
-  return {
-    slug,
-    // The operator's own words first: any server can take the name of another.
-    title: label === slug ? (titleOf(info ?? {}) ?? label) : label,
-    version: typeof info?.["version"] === "string" ? info["version"] : undefined,
-    counts: {
-      tools: lists.tools.length,
-      prompts: lists.prompts.length,
-      resources: lists.resources.length,
-      templates: lists.templates.length,
-    },
-    notes,
-    state,
-    // An account that all share is connected by an administrator.
-    mayConnect: account !== undefined && (!isShared(account) || visitor.isAdmin),
-  };
 }

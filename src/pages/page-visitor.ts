@@ -6,11 +6,14 @@
 
 import { addressOf } from "../auth/context/context.ts";
 import { cookie, readCookies } from "../auth/cookies.ts";
-import { isFresh, signedIn } from "../auth/sign-in/browser.ts";
+import { isForeign, isFresh, readForm, signedIn, signInPath } from "../auth/sign-in/browser.ts";
 import type { User } from "../auth/store/users.ts";
-import { randomSecret } from "../lib/random.ts";
+import { isSame, randomSecret } from "../lib/random.ts";
 import { type AuditDetail, type AuditEvent, auditLine } from "../observability/audit.ts";
 import type { ConnectContext } from "./account-context.ts";
+import { foreignForm } from "./page-guard.ts";
+import { problemPage } from "./problems.ts";
+import { seeOther } from "./respond.ts";
 import { personLabel } from "./words.ts";
 
 export interface PageVisitor {
@@ -69,6 +72,35 @@ function localVisitor(request: Request): PageVisitor {
     formToken,
     cookies: isKnown ? [] : [cookie(FORM_COOKIE, formToken, DAY_SECONDS)],
   };
+}
+
+export interface SentForm {
+  readonly visitor: PageVisitor;
+  readonly form: URLSearchParams;
+}
+
+/**
+ * A form of a page of ours, which its visitor has sent: from this site, with the token of their session.
+ *
+ * @param path to return to after a sign-in.
+ * @returns the refusal of any other.
+ */
+export async function sentForm(
+  context: ConnectContext,
+  request: Request,
+  path: string,
+  maxBytes?: number,
+): Promise<SentForm | Response> {
+  if (isForeign(request, context.origin)) return foreignForm(context);
+  const visitor = await visitorOf(context, request);
+  if (visitor === undefined) return seeOther(signInPath(path), context);
+  const form = await readForm(request, maxBytes);
+  if (form === undefined) return problemPage(context, { problem: "no-form" });
+  if (!isSame(form.get("csrf") ?? "", visitor.formToken)) {
+    await auditedAs(context, request, visitor, "denied", { reason: "form token" });
+    return foreignForm(context);
+  }
+  return { visitor, form };
 }
 
 /** Appends an action of this person to their audit log; without sign-in, to the log alone. */

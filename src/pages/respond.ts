@@ -39,6 +39,15 @@ const UNUSED_FEATURES = [
 ];
 
 export function page(view: View, options: PageOptions): Response {
+  const { text, headers } = renderPage(view, options);
+  return new Response(text, { status: options.status ?? 200, headers });
+}
+
+/** A page as text, with its headers. */
+export function renderPage(
+  view: View,
+  options: PageOptions,
+): { readonly text: string; readonly headers: Headers } {
   const nonce = toBase64Url(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
   const headers = withCommon(options);
   headers.set("Content-Type", "text/html; charset=utf-8");
@@ -50,7 +59,7 @@ export function page(view: View, options: PageOptions): Response {
   // that one is for pages that open others.
   const opener = view.kind === "login" ? "unsafe-none" : "same-origin";
   headers.set("Cross-Origin-Opener-Policy", opener);
-  return new Response(layout(view, nonce).toString(), { status: options.status ?? 200, headers });
+  return { text: layout(view, nonce).toString(), headers };
 }
 
 /**
@@ -94,6 +103,7 @@ function contentPolicy(view: View, { formActions = [] }: PageOptions, nonce: str
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
+  if (view.hasSound === true) directives.push("media-src data:");
   if (view.hasCopyButtons === true) directives.push(`script-src 'nonce-${nonce}'`);
   if (formActions !== "omit") {
     directives.push(["form-action 'self'", ...new Set(formActions)].join(" "));

@@ -5,11 +5,12 @@ import type { AccountHandler } from "./account-visit.ts";
 import * as account from "./account.ts";
 import * as admin from "./admin.ts";
 import type { CatalogHandler } from "./catalog-visit.ts";
-import { showCatalog, showServer, showTool } from "./catalog.ts";
+import { showCatalog, showServer } from "./catalog.ts";
 import { beginConnect, disconnectAccount, showConnectAccount } from "./connect-account.ts";
 import { showLogins } from "./logins.ts";
 import type { Handler } from "./page-guard.ts";
 import * as signIn from "./sign-in.ts";
+import { runTool, showTool } from "./tool.ts";
 import { PATHS } from "./view/paths.ts";
 
 type Route = readonly [method: "GET" | "POST", path: string, handler: Handler];
@@ -62,4 +63,5 @@ export const CATALOG_PAGES: readonly CatalogRoute[] = [
   ["GET", PATHS.catalog, showCatalog],
   ["GET", `${PATHS.catalog}/:slug`, showServer],
   ["GET", `${PATHS.catalog}/:slug/:tool`, showTool],
+  ["POST", `${PATHS.catalog}/:slug/:tool`, runTool],
 ];

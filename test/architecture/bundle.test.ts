@@ -13,9 +13,9 @@ import { ROOT } from "../support/process.ts";
  * The authorization server's library alone is 40 KiB, and cannot be had in parts; with the client
  * side of OpenID Connect, signatures and the pages, sign-in is more than half of the whole. The bridge
  * between the eras is 22 KiB, and what keeps the digits of numbers is 1. Accounts at servers take 38: the gateway as
- * a client of authorization servers, the vaults and their pages. The catalog takes 6, and reading the maps of MCP clients 4. A new part has to earn its place: dividing the bundle is what is left.
+ * a client of authorization servers, the vaults and their pages. The catalog and its forms that run tools take 12, and reading the maps of MCP clients 4. A new part has to earn its place: dividing the bundle is what is left.
  */
-const MAX_GZIP_BYTES = 293 * 1024;
+const MAX_GZIP_BYTES = 299 * 1024;
 const KEPT_OUT = /node_modules\/(@modelcontextprotocol|ajv|zod\/v4\/classic)\//;
 
 describe("the deployed bundle", () => {
@@ -35,7 +35,7 @@ describe("the deployed bundle", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("stays under 293 KiB gzip", ({ expect }) => {
+  test("stays under 299 KiB gzip", ({ expect }) => {
     const bytes = gzipSync(readFileSync(join(folder, "index.js"))).byteLength;
     expect(bytes).toBeLessThan(MAX_GZIP_BYTES);
   });

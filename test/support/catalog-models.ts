@@ -1,7 +1,10 @@
 /** Models of the catalog's pages that are like real ones. */
 
+import { questionsIn } from "../../src/pages/tool-questions.ts";
+import { formFields, typedFrom } from "../../src/pages/schema/form-fields.ts";
 import type { ItemRow, ServerHead } from "../../src/pages/view/catalog-parts.ts";
 import type { CatalogView } from "../../src/pages/view/catalog-view.ts";
+import type { QuestionsView, RunView } from "../../src/pages/view/run-view.ts";
 import type { ServerView } from "../../src/pages/view/server-view.ts";
 import type { ToolView } from "../../src/pages/view/tool-view.ts";
 
@@ -85,8 +88,32 @@ const server: ServerView = {
   pages: 3,
 };
 
+const inputSchema = {
+  type: "object",
+  properties: {
+    repository: {
+      ...{ type: "string", title: "Repository", pattern: "^[^/]+/[^/]+$" },
+      description: "Owner and name, with a slash between them.",
+    },
+    text: { type: "string", default: "It happens when …\nand then …" },
+    priority: { enum: ["low", "high"], default: "low" },
+    labels: { type: "array", items: { enum: ["bug", "question", "documentation"] } },
+    estimate: { type: "number", minimum: 0 },
+    isDraft: { type: "boolean" },
+    due: { type: "string", format: "date" },
+    fields: { type: "object", description: "Whatever else the repository wants." },
+  },
+  required: ["repository", "priority"],
+};
+const fields = formFields(inputSchema);
+
+/** Each field with an error beside it. */
+export const ERRORS = new Map(fields.map((field) => [field, "This is not what it should be."]));
+
 const toolPage: ToolView = {
   nav,
+  csrf: "c".repeat(43),
+  form: { fields, prefix: "a", typed: typedFrom(undefined), errors: new Map() },
   server: github,
   tool: tool("create_issue", "Open an issue", {
     effect: "write",
@@ -118,4 +145,53 @@ const toolPage: ToolView = {
   ],
 };
 
-export const CATALOG_MODELS = { catalog, server, tool: toolPage };
+const run: RunView = {
+  page: toolPage,
+  values: { repository: "octo/hello", labels: ["bug"], estimate: 1.5 },
+  json: '{"repository":"octo/hello"}',
+};
+
+const questions: QuestionsView = {
+  questions:
+    questionsIn({
+      name: {
+        method: "elicitation/create",
+        params: {
+          message: "[github] Who is to look at it?",
+          requestedSchema: {
+            type: "object",
+            properties: {
+              login: { type: "string", title: "Login", minLength: 1 },
+              urgency: { enum: ["today", "some day"], enumNames: ["Today", "Some day"] },
+            },
+            required: ["login"],
+          },
+        },
+      },
+      visit: {
+        method: "elicitation/create",
+        params: { mode: "url", message: "Allow it there.", url: "https://github.com/login/device" },
+      },
+    }) ?? [],
+  ...{ json: "{}", state: "state", typed: typedFrom(undefined), errors: new Map() },
+};
+
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const result = {
+  content: [
+    { type: "text", text: "Issue 42 is open.\n  Two lines, and a long one: " + "x".repeat(200) },
+    { type: "image", mimeType: "image/png", data: PIXEL },
+    { type: "image", mimeType: "image/svg+xml", data: PIXEL },
+    { type: "audio", mimeType: "audio/wav", data: "UklGRg==" },
+    { type: "resource_link", uri: "repo://octo/hello/issues/42", name: "Issue 42" },
+    {
+      type: "resource",
+      resource: { uri: "repo://readme", text: "# Hello", mimeType: "text/plain" },
+    },
+  ],
+  structuredContent: { number: 42, isOpen: true, labels: ["bug"] },
+};
+
+export const CATALOG_MODELS = { catalog, server, tool: toolPage, run, questions, result };

@@ -75,6 +75,7 @@ export function formsOf(html: string): readonly Form[] {
   let button: Writable<Button> | undefined;
   let select: (Writable<Control> & { options: string[] }) | undefined;
   let label: Label | undefined;
+  let textarea: Writable<Control> | undefined;
 
   function addControl(type: string, attributes: Attributes): Writable<Control> {
     const control = {
@@ -100,7 +101,7 @@ export function formsOf(html: string): readonly Form[] {
     } else if (name === "input") {
       addControl(attributes.get("type")?.toLowerCase() ?? "text", attributes);
     } else if (name === "textarea") {
-      addControl("textarea", attributes);
+      textarea = addControl("textarea", attributes);
     } else if (name === "select") {
       select = Object.assign(addControl("select", attributes), { options: [] as string[] });
     } else if (name === "option" && select !== undefined) {
@@ -121,6 +122,7 @@ export function formsOf(html: string): readonly Form[] {
     if (name === "form") form = undefined;
     else if (name === "select") select = undefined;
     else if (name === "label") label = undefined;
+    else if (name === "textarea") textarea = undefined;
     else if (name === "button" && button !== undefined) {
       button.label = tidy(button.label);
       button = undefined;
@@ -132,6 +134,8 @@ export function formsOf(html: string): readonly Form[] {
       if (slash === "/") close(name.toLowerCase());
       else open(name.toLowerCase(), attributesOf(rest));
     } else if (!token.startsWith("<")) {
+      // A newline right behind the tag is not part of the text (HTML, the textarea element).
+      if (textarea !== undefined) textarea.value = decodeHtml(token).replace(/^\n/, "");
       if (button !== undefined) button.label += decodeHtml(token);
       if (label !== undefined) label.text += decodeHtml(token);
     }

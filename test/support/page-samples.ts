@@ -18,10 +18,18 @@ import { setupDoneView, setupView, signInView } from "../../src/pages/view/sign-
 import { connectAccountView, connectedView } from "../../src/pages/view/connect-account-view.ts";
 import { accountProblemView } from "../../src/pages/view/account-problem-view.ts";
 import { catalogView } from "../../src/pages/view/catalog-view.ts";
+import {
+  confirmView,
+  failureView,
+  outcomeView,
+  progressView,
+  questionsView,
+  runView,
+} from "../../src/pages/view/run-view.ts";
 import { serverView } from "../../src/pages/view/server-view.ts";
 import { toolView } from "../../src/pages/view/tool-view.ts";
 import { ACCOUNT_MODELS } from "./account-page-models.ts";
-import { CATALOG_MODELS, NOTHING } from "./catalog-models.ts";
+import { CATALOG_MODELS, ERRORS, NOTHING } from "./catalog-models.ts";
 import { MODELS } from "./page-models.ts";
 
 /** Has no place to break, is wider than any phone, and is markup where escaping is forgotten. */
@@ -33,7 +41,7 @@ const NO_SERVER: ServerHealth = {
 };
 const { consent, signIn, account, admin, connect } = MODELS;
 const { signIn: link, key: keyLink, connected, problem: trouble } = ACCOUNT_MODELS;
-const { catalog, server, tool } = CATALOG_MODELS;
+const { catalog, server, tool, run, questions, result } = CATALOG_MODELS;
 const HOSTILE_SERVER = { slug: "s", label: HOSTILE, host: HOSTILE, help: HOSTILE };
 
 export const SAMPLES: Readonly<Record<string, View>> = {
@@ -185,6 +193,17 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   }),
   "catalog-tool": toolView(tool),
   "catalog-tool-bare": toolView({ ...tool, input: [], output: [], publicName: undefined }),
+  "catalog-tool-errors": toolView({ ...tool, form: { ...tool.form, errors: ERRORS } }),
+  "tool-confirm": confirmView(run),
+  "tool-running": runView(run, progressView({ progress: 3, total: 10, message: "Third part" })),
+  "tool-result": runView(run, outcomeView(result, 182, 4096)),
+  "tool-failed": runView(run, outcomeView({ isError: true, content: [] }, 1, 20)),
+  "tool-error": runView(run, failureView("Upstream is not answering", -32603)),
+  "tool-questions": runView(run, questionsView(run, questions)),
+  "tool-hostile": runView(
+    { ...run, values: { [HOSTILE]: HOSTILE } },
+    outcomeView({ content: [{ type: "text", text: HOSTILE }, { type: HOSTILE }] }, 1, 2),
+  ),
   "catalog-hostile": toolView({
     ...tool,
     server: { ...server.server, title: HOSTILE, notes: [HOSTILE] },

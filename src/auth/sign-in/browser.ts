@@ -112,12 +112,15 @@ export function hasFormToken(form: URLSearchParams, { formToken }: SignedIn): bo
   return isSame(form.get("csrf") ?? "", formToken);
 }
 
-/** @returns `undefined` for a body that is not a form, or is larger than any form of ours. */
-export async function readForm(request: Request): Promise<URLSearchParams | undefined> {
+/** @returns `undefined` for a body that is not a form, or is larger than the form can be. */
+export async function readForm(
+  request: Request,
+  maxBytes: number = MAX_FORM_BYTES,
+): Promise<URLSearchParams | undefined> {
   const type = mediaType(request.headers.get("content-type"));
   if (type !== "application/x-www-form-urlencoded") return undefined;
   try {
-    return new URLSearchParams(await readText(request.body, MAX_FORM_BYTES));
+    return new URLSearchParams(await readText(request.body, maxBytes));
   } catch (error) {
     if (error instanceof TooLargeError) return undefined;
     throw error;

@@ -3,7 +3,8 @@
  * gateway, `console`, and get the lists that every client of this person gets.
  */
 
-import type { JsonObject } from "../../protocol/json-rpc.ts";
+import type { Call } from "../../protocol/exchange.ts";
+import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 
 export type ItemKind = "tools" | "resources" | "templates" | "prompts";
 
@@ -39,4 +40,18 @@ export interface Console {
   readonly slugs: readonly string[];
   /** Waits for a slow server as long as a list does. Never rejects. */
   server(slug: string): Promise<ConsoleServer | undefined>;
+  /**
+   * Calls a server as any client of this person does: by the same policy, under the same limits, and
+   * with a line in the log.
+   *
+   * @param call in the server's own names.
+   * @throws only the reason of the signal.
+   */
+  call(slug: string, call: Call, run: ConsoleRun): Promise<Reply>;
+}
+
+export interface ConsoleRun {
+  readonly onNotice: (notice: Call) => Promise<void>;
+  /** Aborted when the person has left the page. */
+  readonly signal: AbortSignal;
 }

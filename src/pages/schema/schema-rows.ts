@@ -92,7 +92,7 @@ const BOUNDS: readonly (readonly [keyword: string, before: string, after: string
   ["pattern", "fits ", ""],
 ];
 
-function rulesOf(schema: JsonObject): readonly string[] {
+export function rulesOf(schema: JsonObject): readonly string[] {
   const { enum: values } = schema;
   const bounds = BOUNDS.flatMap(([keyword, before, after]) => {
     const value = schema[keyword];

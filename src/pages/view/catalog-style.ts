@@ -11,6 +11,18 @@ bdi.prose { display: block; white-space: pre-line; overflow-wrap: anywhere; }
 .schema th .small { display: block; }
 .pager { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; }
 .pager span { color: var(--quiet); }
+.part form { max-width: 34rem; gap: 1rem; }
+.labelled, .part fieldset { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.25rem; }
+legend { padding: 0; }
+textarea.field { field-sizing: content; max-height: 30rem; resize: vertical; }
+textarea.json { font-family: var(--mono); font-size: 0.875rem; }
+.answers { display: flex; flex-wrap: wrap; gap: 0.75rem; }
+.run { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.5rem; }
+.run:has(.part) > .running, .progress:has(~ .progress), .run:has(.part) > .progress { display: none; }
+.progress { color: var(--quiet); overflow-wrap: anywhere; }
+.part h3 { padding-top: 0.5rem; }
+.part img { max-width: 100%; height: auto; border-radius: 6px; background: #fff; }
+.part audio { width: 100%; max-width: 30rem; }
 @media (max-width: 43.99rem) {
   .schema thead { position: absolute; clip-path: inset(50%); }
   .schema tr { display: grid; grid-template-columns: minmax(0, 1fr) fit-content(45%); gap: 0 0.75rem; padding: 0.625rem 0; }

@@ -40,9 +40,14 @@ export interface View {
   readonly nav?: Nav;
   /** The page has `copyable` content, and the script that adds a button to it. */
   readonly hasCopyButtons?: true;
+  /** The page may have sound in it, as `data:` URLs. */
+  readonly hasSound?: true;
   /** The rules of this page alone, beside those of all pages. */
   readonly style?: string;
 }
+
+/** The place in a page that is filled while the page is sent; no text can look like it, since texts are escaped. */
+export const HOLE = raw("<!-- hole -->");
 
 interface Nav {
   readonly current: "connect" | "catalog" | "account" | "admin" | "logins";

@@ -13,15 +13,23 @@ import {
 import { CATALOG_STYLE } from "./catalog-style.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
-import { exactText, factList, foreign, part } from "./parts.ts";
+import { type FieldSet, fieldsView } from "./fields-view.ts";
+import { exactText, factList, foreign, hidden, part } from "./parts.ts";
 import { catalogPath, PATHS } from "./paths.ts";
 
-export interface ToolView {
+/** What every page of a tool says of it. */
+export interface ToolPage {
   readonly nav: NonNullable<View["nav"]>;
+  /** The token of the session, in every form. */
+  readonly csrf: string;
   readonly server: ServerHead;
   readonly tool: ItemRow;
   /** Its name at `/mcp`. */
   readonly publicName: string | undefined;
+}
+
+export interface ToolView extends ToolPage {
+  readonly form: FieldSet;
   readonly input: readonly SchemaRow[];
   /** Absent where the server does not say it. */
   readonly output: readonly SchemaRow[] | undefined;
@@ -34,6 +42,7 @@ export function toolView(model: ToolView): View {
   const body = html`
     ${toolHead(server, tool)} ${stateNotes(server)}
     ${tool.description !== undefined && description(tool.description)} ${facts(model)}
+    ${tryForm(model)}
     ${part("What it takes", undefined, schemaTable(input, "What it takes", "It takes nothing."))}
     ${
       output !== undefined &&
@@ -47,8 +56,26 @@ export function toolView(model: ToolView): View {
   return { title: tool.name, body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
 }
 
+function tryForm({ csrf, server, tool, form }: ToolView): Html {
+  return html`<section class="stop part good">
+    <h2>Try it</h2>
+    <p class="small">
+      It runs as you, with your rights and limits.
+      ${tool.effect !== "read" && "You are asked once more before anything is sent."}
+    </p>
+    ${
+      form.errors.size > 0 &&
+      html`<p class="error" role="alert">Something is not right yet. Nothing has been sent.</p>`
+    }
+    <form method="post" action="${catalogPath(server.slug, tool.name)}">
+      ${hidden({ csrf })} ${fieldsView(form)}
+      <button class="primary">${tool.effect === "read" ? "Run" : "Continue"}</button>
+    </form>
+  </section>`;
+}
+
 /** The way back, and the title. */
-function toolHead({ slug, title }: ServerHead, tool: ItemRow): Html {
+export function toolHead({ slug, title }: ServerHead, tool: ItemRow): Html {
   return html`<p class="small back">
       <a href="${PATHS.catalog}">Catalog</a> /
       <a href="${catalogPath(slug)}">${foreign(title, slug)}</a>
@@ -65,7 +92,7 @@ function description(text: string): Html {
   </p>`;
 }
 
-function facts({ server, tool, publicName }: ToolView): Html {
+function facts({ server, tool, publicName }: ToolPage): Html {
   return factList([
     ["Server", html`${foreign(server.title, server.slug)} (${exactText(server.slug)})`],
     ...(publicName === undefined ? [] : [["Name at /mcp", exactText(publicName)] as const]),
@@ -73,7 +100,7 @@ function facts({ server, tool, publicName }: ToolView): Html {
   ]);
 }
 
-function effectSentence({ effect, isStated }: ItemRow): string {
+export function effectSentence({ effect, isStated }: ItemRow): string {
   if (!isStated) {
     return "The server does not say whether it changes anything, so take it for one that can destroy.";
   }

@@ -48,6 +48,9 @@ describe("without sign-in", () => {
     { url: "http://localhost/mcp", origin: "http://evil.example", status: 403 },
     { url: "http://localhost/mcp", origin: "http://localhost.evil.example", status: 403 },
     { url: "http://localhost/mcp", origin: "null", status: 403 },
+    // Browsers send it with a form of a page of ours, whose token decides.
+    { url: "http://localhost/catalog/a/b", origin: "null", status: undefined },
+    { url: "http://localhost/catalogs/a/b", origin: "null", status: 403 },
     { url: "http://localhost/mcp", origin: "localhost", status: 403 },
     { url: "http://evil.example/mcp", origin: "http://evil.example", status: 403 },
     { url: "http://evil.example/mcp", origin: "http://localhost", status: 403 },

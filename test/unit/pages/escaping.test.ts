@@ -11,9 +11,16 @@ import { connectAccountView, connectedView } from "../../../src/pages/view/conne
 import { connectView } from "../../../src/pages/view/connect-view.ts";
 import { consentView } from "../../../src/pages/view/consent-view.ts";
 import { keyCreatedView, serviceCreatedView } from "../../../src/pages/view/credentials-view.ts";
+import type { Html } from "../../../src/pages/view/html.ts";
 import type { View } from "../../../src/pages/view/layout.ts";
 import { loginsView, loginTraceView } from "../../../src/pages/view/logins-view.ts";
 import { doneView, problemView } from "../../../src/pages/view/problem-view.ts";
+import {
+  confirmView,
+  outcomeView,
+  questionsView,
+  runView,
+} from "../../../src/pages/view/run-view.ts";
 import { serverView } from "../../../src/pages/view/server-view.ts";
 import { setupDoneView, setupView, signInView } from "../../../src/pages/view/sign-in-view.ts";
 import { toolView } from "../../../src/pages/view/tool-view.ts";
@@ -24,7 +31,7 @@ import { HOSTILE } from "../../support/page-samples.ts";
 
 /** What a view takes for a choice between a few words, which no stranger makes. */
 const CHOICES: ReadonlySet<string> = new Set([
-  ...["kind", "outcome", "field", "state", "effect", "current"],
+  ...["kind", "outcome", "field", "state", "effect", "current", "type", "prefix"],
 ]);
 
 /** The same model with that text wherever it has one. */
@@ -32,11 +39,14 @@ function withText<T>(model: T, text: string): T {
   const replace = (value: unknown, key: string): unknown => {
     if (typeof value === "string") return CHOICES.has(key) ? value : text;
     if (Array.isArray(value)) return value.map((each: unknown) => replace(each, key));
-    if (typeof value !== "object" || value === null) return value;
+    if (typeof value !== "object" || value === null || value instanceof Map) return value;
     return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, replace(v, k)]));
   };
   return replace(model, "") as T;
 }
+
+const runOf = (text: string, content: Html): View =>
+  runView(withText(CATALOG_MODELS.run, text), content);
 
 const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] = [
   ["consent", (text) => consentView(withText(MODELS.consent, text))],
@@ -58,6 +68,15 @@ const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] 
   ["catalog", (text) => catalogView(withText(CATALOG_MODELS.catalog, text))],
   ["catalog-server", (text) => serverView(withText(CATALOG_MODELS.server, text))],
   ["catalog-tool", (text) => toolView(withText(CATALOG_MODELS.tool, text))],
+  ["tool-confirm", (text) => confirmView(withText(CATALOG_MODELS.run, text))],
+  ["tool-result", (text) => runOf(text, outcomeView(withText(CATALOG_MODELS.result, text), 1, 2))],
+  [
+    "tool-questions",
+    (text) => {
+      const run = withText(CATALOG_MODELS.run, text);
+      return runOf(text, questionsView(run, withText(CATALOG_MODELS.questions, text)));
+    },
+  ],
   ["done", (text) => doneView(text, text)],
 ];
 

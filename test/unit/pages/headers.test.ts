@@ -29,6 +29,11 @@ function hasCopyButton(name: string): boolean {
   return name.startsWith("connect") || name === "key-created" || name === "service-created";
 }
 
+/** What a tool gave may have sound in it. */
+function hasSound(name: string): boolean {
+  return name.startsWith("tool-") && name !== "tool-confirm";
+}
+
 describe("page()", () => {
   test.for(names)("B42, B95: guards %s", (name, { expect }) => {
     const { headers, status } = respond(name);
@@ -58,6 +63,7 @@ describe("page()", () => {
         "base-uri": "'none'",
         "frame-ancestors": "'none'",
         "form-action": "'self'",
+        ...(hasSound(name) && { "media-src": "data:" }),
         ...(hasCopyButton(name) && { "script-src": `'nonce-${nonce}'` }),
       });
       const scripts = Array.from(text.matchAll(/<script[^>]*>/g), ([tag]) => tag);
