@@ -3,7 +3,7 @@
  * connection is invisible until then.
  */
 
-import { settleWithin } from "./time-out.ts";
+import { SuccessiveWaits } from "./time-out.ts";
 
 export interface KeepAliveOptions {
   /** Sent before the first chunk of the source. */
@@ -26,10 +26,11 @@ export function withKeepAlive(
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   const encoder = new TextEncoder();
+  const waits = new SuccessiveWaits(intervalMs);
   /** A read may fail after the stream was cancelled; that failure is ignored. */
   function startReading(): NonNullable<typeof reading> {
     const started = reader.read();
-    started.catch(() => undefined);
+    started.catch(() => waits.stop());
     return started;
   }
 
@@ -43,7 +44,7 @@ export function withKeepAlive(
       },
       async pull(controller) {
         reading ??= startReading();
-        const chunk = await settleWithin(reading, intervalMs);
+        const chunk = await waits.within(reading);
         if (chunk === undefined) {
           // In mid-event an empty chunk takes its place: only an enqueue makes the next pull.
           controller.enqueue(newlines >= BLANK_LINE ? encoder.encode(filler) : new Uint8Array(0));
@@ -51,6 +52,7 @@ export function withKeepAlive(
         }
         reading = undefined;
         if (chunk.done || chunk.value === undefined) {
+          waits.stop();
           controller.close();
           return;
         }
@@ -58,6 +60,7 @@ export function withKeepAlive(
         controller.enqueue(chunk.value);
       },
       async cancel(reason) {
+        waits.stop();
         onCancel?.();
         await reader.cancel(reason);
       },

@@ -122,6 +122,7 @@ describe("withKeepAlive()", () => {
     end(new Error("broken"));
     await vi.advanceTimersByTimeAsync(0);
     expect(await read).toEqual(new Error("broken"));
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test("cancels its source when the reader leaves", async ({ expect }) => {
@@ -131,6 +132,33 @@ describe("withKeepAlive()", () => {
     await reader.cancel("gone");
     await read;
     expect(made.cancelled).toBe("gone");
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("leaves no timer when the reader leaves between two events", async ({ expect }) => {
+    const { stream, push } = source();
+    const reader = withKeepAlive(stream, options).getReader();
+    const read = reader.read();
+    await push("data: a\n\n");
+    await read;
+    await reader.cancel("gone");
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("sets no timer for each event, and leaves none to a reader that stalls", async ({
+    expect,
+  }) => {
+    const set = vi.spyOn(globalThis, "setTimeout");
+    const { stream, push } = source();
+    const reader = withKeepAlive(stream, options).getReader();
+    for (let n = 0; n < 20; n++) {
+      const read = reader.read();
+      await push("data: a\n\n");
+      await read;
+    }
+    expect(set).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test("takes from its source only what the reader reads", async ({ expect }) => {
