@@ -22,6 +22,7 @@ import { CLIENT_INFO } from "../src/protocol/gateway-info.ts";
 import { count } from "../src/observability/costs.ts";
 import { ErrorCode } from "../src/protocol/error-codes.ts";
 import { errorReply } from "../src/protocol/json-rpc.ts";
+import type { EndedAccount, UsableCredential } from "../src/upstream/credentials.ts";
 import type { UpstreamTarget } from "../src/upstream/target.ts";
 import { readOwner } from "../src/accounts/owner-name.ts";
 import { serverFor } from "../src/endpoint/personal-endpoint.ts";
@@ -29,6 +30,7 @@ import { personalScopeOf } from "./identity.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { BridgeListeners } from "./bridge-listeners.ts";
 import { BridgeStore, type StoredBridge } from "./bridge-store.ts";
+import { HeldAccounts } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 
 interface Parts {
@@ -45,6 +47,7 @@ export class BridgeObject extends DurableObject<Env> {
   readonly #store: BridgeStore;
   readonly #clock: AlarmClock;
   readonly #listeners: BridgeListeners;
+  readonly #accounts: HeldAccounts;
   #parts: Parts | undefined;
   #keeping: number | null = null;
 
@@ -56,6 +59,8 @@ export class BridgeObject extends DurableObject<Env> {
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     this.#store = new BridgeStore(ctx.storage);
     this.#listeners = new BridgeListeners(ctx);
+    const onEnded = (ended: EndedAccount): Promise<void> => this.accountEnded(ended);
+    this.#accounts = new HeldAccounts({ ctx, env, kind: "bridge", onEnded });
     this.#wire();
     this.#parts?.service.listenersChanged();
     // Work of an earlier life may be due, even if that life did not set the alarm.
@@ -164,8 +169,12 @@ export class BridgeObject extends DurableObject<Env> {
       listenedUris: () => this.#listeners.uris,
       returning: () => this.#listeners.returning,
       onUpdated: (uri) => this.#listeners.notify(uri),
-      save: (change) => this.#store.save(change),
+      save: (change) => {
+        this.#store.save(change);
+        this.#hold();
+      },
     });
+    this.#hold(true);
     const service = new BridgeService({
       slug,
       object: this.ctx.id.toString(),
@@ -189,14 +198,28 @@ export class BridgeObject extends DurableObject<Env> {
     return serverFor(server, { person, ...caller }, scope).target;
   }
 
-  async #end(): Promise<void> {
+  /** The vault tells when the account ends that the session was opened with. */
+  #hold(isKnown = false): void {
+    const { slug, vault: owner, connection } = this.#store.known ?? {};
+    if (slug === undefined || owner === undefined || connection?.accountId === undefined) return;
+    this.#accounts.hold({ slug, owner, accountId: connection.accountId }, isKnown);
+  }
+
+  /** The account has ended that the session was opened with. */
+  async accountEnded({ accountId, credential }: EndedAccount): Promise<void> {
+    if (this.#store.known?.connection?.accountId === accountId) await this.#end(credential);
+  }
+
+  /** @param last the credential of the session, when its account has ended. */
+  async #end(last?: UsableCredential): Promise<void> {
     const upstreamSessions = this.#parts?.upstreamSessions;
     this.#parts = undefined;
     clearTimeout(this.#keeping);
     this.#keeping = null;
     const emptied = this.#store.empty();
-    await upstreamSessions?.close();
+    await upstreamSessions?.close(last);
     await emptied;
+    await this.#accounts.release();
   }
 
   /** Called when a call has begun or ended, or other work is due at another time. */

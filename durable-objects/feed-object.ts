@@ -22,7 +22,10 @@ import type { Server } from "../src/endpoint/server.ts";
 import { count } from "../src/observability/costs.ts";
 import type { ServerHealth } from "../src/observability/health.ts";
 import type { Limits } from "../src/policy/limits.ts";
+import type { EndedAccount } from "../src/upstream/credentials.ts";
+import { UpstreamError } from "../src/upstream/upstream-error.ts";
 import { AlarmClock } from "./alarm-clock.ts";
+import { HeldAccounts } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { branchAt, feedKeyOf, feedName } from "./ports.ts";
 import { personalScopeOf } from "./identity.ts";
@@ -45,8 +48,10 @@ export class FeedObject extends DurableObject<Env> {
   /** The `serverKey`. */
   #key: string;
   readonly #isConfigOk: boolean;
-  /** `undefined` for a server that is not configured (any more), or is another's to each account. */
-  readonly #parts: Parts | undefined;
+  /** `undefined` for a server that is not configured (any more), or for an account that has ended. */
+  #parts: Parts | undefined;
+  /** Aborted when the account ends that the feed is of. */
+  readonly #over = new AbortController();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -85,6 +90,16 @@ export class FeedObject extends DurableObject<Env> {
   async report(trouble: Trouble | undefined): Promise<void> {
     if (this.#parts === undefined) await this.#gone();
     else this.#parts.catalogs.report(trouble);
+  }
+
+  /** Called by a vault: the account that the feed is of has ended, and so does all that was kept of it. */
+  async accountEnded({ accountId, credential }: EndedAccount): Promise<void> {
+    const parts = this.#parts;
+    if (parts === undefined || readAccountKey(this.#key)?.accountId !== accountId) return;
+    this.#parts = undefined;
+    this.#over.abort(accountOver(slugOfKey(this.#key)));
+    await Promise.all([parts.watch.end(credential), parts.catalogs.settled()]);
+    await this.ctx.storage.deleteAll();
   }
 
   /** Uses the stored state: the server gets no request. */
@@ -129,7 +144,8 @@ export class FeedObject extends DurableObject<Env> {
       limits,
       now: () => Date.now(),
       storage: { sql, transaction: (work) => ctx.storage.transactionSync(work) },
-      read: (client, signal, last) => readCatalog(server, client, limits, signal, last),
+      read: (client, signal, last) =>
+        readCatalog(server, client, limits, AbortSignal.any([signal, this.#over.signal]), last),
       covers: (topic) => watch.covers(topic),
       announce: (topics) => watch.announce(topics),
       isWanted: () => watch.isWanted,
@@ -160,7 +176,12 @@ export class FeedObject extends DurableObject<Env> {
     const owner = account && readOwner(account.owner);
     if (account === undefined || server === undefined || owner === undefined) return undefined;
     if (!needsVault(server.auth)) return undefined;
-    if (stored === undefined) kv.put(KEY, this.#key);
+    if (stored === undefined) {
+      kv.put(KEY, this.#key);
+      const { ctx, env } = this;
+      const onEnded = (ended: EndedAccount): Promise<void> => this.accountEnded(ended);
+      new HeldAccounts({ ctx, env, kind: "feed", onEnded }).hold(account);
+    }
     const { slug, target } = server;
     const cacheSeconds = limits.credentialCacheSeconds;
     const credentials = credentialsOf(vaultsIn(this.env), { owner, slug, cacheSeconds });
@@ -189,9 +210,21 @@ export class FeedObject extends DurableObject<Env> {
   async #gone(): Promise<Trouble> {
     if (this.#isConfigOk) await this.ctx.storage.deleteAll();
     const slug = slugOfKey(this.#key);
+    if (this.#over.signal.aborted) {
+      const { failure: reason, message } = accountOver(slug);
+      return { reason, message, since: Date.now() };
+    }
     const message = this.#isConfigOk
       ? `There is no upstream "${slug}" in MCP_SERVERS`
       : `The configuration has mistakes, so nothing is known of upstream "${slug}"`;
     return { reason: "unconfigured", message, since: Date.now() };
   }
+}
+
+function accountOver(slug: string): UpstreamError {
+  return new UpstreamError(
+    slug,
+    "account",
+    "was asked with an account that is not connected any more",
+  );
 }

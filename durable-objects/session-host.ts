@@ -12,7 +12,9 @@ import { EventLog } from "../src/sessions/log/event-log.ts";
 import type { SessionClaims } from "../src/sessions/session-id.ts";
 import type { Session } from "../src/sessions/session.ts";
 import { SessionLife } from "../src/sessions/state.ts";
+import type { EndedAccount } from "../src/upstream/credentials.ts";
 import { AlarmClock } from "./alarm-clock.ts";
+import { HeldAccounts } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { SessionStore } from "./session-store.ts";
 import { type WiredSession, wireSession } from "./session-wiring.ts";
@@ -33,6 +35,7 @@ export class SessionHost {
   readonly #clock: AlarmClock;
   /** Of the person of the latest request: the configuration may make and unmake administrators. */
   #isAdmin = false;
+  readonly #accounts: HeldAccounts;
   #keeping: number | null = null;
   #wired: WiredSession | undefined;
 
@@ -44,6 +47,8 @@ export class SessionHost {
     this.limits = this.#config?.limits ?? defaultLimits();
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     this.#store = new SessionStore(ctx.storage, () => this.#scheduleAlarm());
+    const onEnded = async (ended: EndedAccount): Promise<void> => this.session?.accountEnded(ended);
+    this.#accounts = new HeldAccounts({ ctx, env, kind: "session", onEnded });
     this.life = new SessionLife(this.#store);
     this.log = new EventLog({
       sql: meteredSql(ctx.storage.sql),
@@ -122,6 +127,7 @@ export class SessionHost {
     this.#clock.fired();
     this.#clock.noLaterThan(deletedUntil);
     await session?.close();
+    await this.#accounts.release();
   }
 
   /** Does what is due, after the alarm has fired. */
@@ -151,6 +157,7 @@ export class SessionHost {
       log: this.log,
       store: this.#store,
       isAdmin: () => this.#isAdmin,
+      accounts: this.#accounts,
       onBusy: (isBusy) => this.#keep(isBusy),
       onSubscribed: () => this.#scheduleAlarm(),
       onDetach: () => this.#scheduleAlarm(),

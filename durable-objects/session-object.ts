@@ -18,6 +18,7 @@ import {
   type WrittenOutcome,
   writeOutcome,
 } from "../src/sessions/session-outcome.ts";
+import type { EndedAccount } from "../src/upstream/credentials.ts";
 import { SessionHost } from "./session-host.ts";
 import { SessionReaders } from "./session-readers.ts";
 
@@ -87,6 +88,11 @@ export class SessionObject extends DurableObject<Env> {
   /** Such a watch found that a server no longer knows its session. */
   async upstreamForgotten(claims: string, lost: Forgotten): Promise<void> {
     await this.#host.use(readClaims(claims))?.upstreamForgotten(lost);
+  }
+
+  /** Called by a vault: what was opened with the account ends. */
+  async accountEnded(ended: EndedAccount): Promise<void> {
+    await this.#host.session?.accountEnded(ended);
   }
 
   /** Takes news of the session's subscriptions; the same news may arrive twice. */

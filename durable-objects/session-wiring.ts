@@ -2,15 +2,18 @@
 
 import type { Config } from "../src/config/config.ts";
 import type { EventLog } from "../src/sessions/log/event-log.ts";
-import { pickEndpoint } from "../src/endpoint/endpoint.ts";
+import { pickEndpoint, serverOf } from "../src/endpoint/endpoint.ts";
 import { endpointFor } from "../src/endpoint/personal-endpoint.ts";
 import { SessionDispatch } from "../src/dispatch/legacy/session-dispatch.ts";
+import type { SavedServers } from "../src/dispatch/legacy/server-sessions.ts";
 import { introduceTo } from "../src/dispatch/legacy/introduce-endpoint.ts";
 import type { EndpointSubscriptions } from "../src/notifications/legacy/endpoint-subscriptions.ts";
 import { byKey, bySlug } from "../src/notifications/server-keys.ts";
 import type { RequestScope } from "../src/catalog/request-scope.ts";
 import { Session } from "../src/sessions/session.ts";
 import type { SessionLife } from "../src/sessions/state.ts";
+import { isSavedModern } from "../src/upstream/legacy/saved-connection.ts";
+import type { HeldAccounts } from "./held-accounts.ts";
 import { branchFor, feedsIn } from "./ports.ts";
 import { sessionKeysOf } from "./keys.ts";
 import { personalScopeOf } from "./identity.ts";
@@ -25,6 +28,7 @@ export interface WiringOptions {
   readonly store: SessionStore;
   /** True while the person who calls is an administrator. */
   readonly isAdmin: () => boolean;
+  readonly accounts: HeldAccounts;
   /** Called when the first call starts or the last one has ended. */
   readonly onBusy: (isBusy: boolean) => void;
   /** Called when the client's subscriptions have changed. */
@@ -65,6 +69,15 @@ export function wireSession(
     keys: sessionKeysOf(env, config),
     waitUntil: (promise) => ctx.waitUntil(promise),
   };
+  /** The vaults tell when an account ends that a session at a server was opened with. */
+  const hold = (upstreams: SavedServers, isKnown = false): void => {
+    for (const [slug, saved] of Object.entries(upstreams)) {
+      const owner = serverOf(endpoint, slug)?.target.credentials?.owner;
+      if (owner === undefined || isSavedModern(saved) || saved.accountId === undefined) continue;
+      wiring.accounts.hold({ slug, owner, accountId: saved.accountId }, isKnown);
+    }
+  };
+  hold(stored.upstreams, true);
   const id = ctx.id.toString();
   let subscriptions: EndpointSubscriptions | undefined;
   const session = new Session({
@@ -98,6 +111,7 @@ export function wireSession(
         saved: stored,
         save: (change) => {
           store.save(change);
+          if (change.upstreams !== undefined) hold(change.upstreams);
           if (change.wanted !== undefined) onSubscribed();
         },
         savedInbox: store.savedInbox(),

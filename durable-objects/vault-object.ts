@@ -13,6 +13,7 @@ import type {
 } from "../src/accounts/service/registrations.ts";
 import type { Registrations } from "../src/accounts/service/registrations.ts";
 import type { VaultService } from "../src/accounts/service/vault-service.ts";
+import type { EndedHolder } from "../src/accounts/store/holder-rows.ts";
 import type {
   AccountSummary,
   BeginOutcome,
@@ -112,6 +113,16 @@ export class VaultObject extends DurableObject<Env> {
 
   sealAnew(): Promise<SealedAnew> {
     return this.#vault().sealAnew();
+  }
+
+  /** @returns `false` when there is no such account any more. */
+  async hold(holder: EndedHolder): Promise<boolean> {
+    return this.#vault().holders.hold(holder);
+  }
+
+  /** @param object that has ended. */
+  async release(object: string): Promise<void> {
+    this.#vault().holders.release({ object });
   }
 
   /** Of the object of an issuer. */

@@ -2,6 +2,7 @@
 
 import { register } from "../src/accounts/client/register.ts";
 import { egressPolicyFor } from "../src/accounts/discovery/load-metadata.ts";
+import { AccountHolders } from "../src/accounts/service/account-holders.ts";
 import { AuthorizationServers } from "../src/accounts/service/authorization-servers.ts";
 import { Registrations } from "../src/accounts/service/registrations.ts";
 import { VaultSeal } from "../src/accounts/service/vault-seal.ts";
@@ -9,11 +10,13 @@ import { VaultService } from "../src/accounts/service/vault-service.ts";
 import { Accounts } from "../src/accounts/store/accounts.ts";
 import { Asks } from "../src/accounts/store/asks.ts";
 import { ConnectAttempts } from "../src/accounts/store/connect-attempts.ts";
+import { HolderRows } from "../src/accounts/store/holder-rows.ts";
 import { RegistrationRows } from "../src/accounts/store/registration-rows.ts";
 import type { VaultOwner } from "../src/accounts/vault.ts";
 import type { Config } from "../src/config/config.ts";
 import { auditLine } from "../src/observability/audit.ts";
 import { egressOf } from "./configured-egress.ts";
+import { tellHolder } from "./held-accounts.ts";
 import { vaultKeysOf } from "./keys.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { issuerObject } from "./vaults.ts";
@@ -26,6 +29,8 @@ export interface VaultParts {
   readonly name: string;
 }
 
+const now = (): number => Date.now();
+
 export function vaultServiceOf(
   { ctx, env, config, name }: VaultParts,
   owner: VaultOwner,
@@ -33,12 +38,17 @@ export function vaultServiceOf(
 ): VaultService {
   const sql = meteredSql(ctx.storage.sql);
   const { fetch, policy } = egressOf(config);
+  const accounts = new Accounts(sql);
   return new VaultService({
     isShared: owner.kind === "shared",
     serverOf: (slug) => config.servers.get(slug),
-    accounts: new Accounts(sql),
+    accounts,
     attempts: new ConnectAttempts(sql),
     asks: new Asks(sql),
+    holders: new AccountHolders({
+      ...{ accounts, now, rows: new HolderRows(sql) },
+      tell: (holder, ended) => tellHolder(env, holder, ended),
+    }),
     seal: new VaultSeal(name, () => vaultKeysOf(env, config)),
     authorization: new AuthorizationServers({
       fetch,
@@ -62,7 +72,7 @@ export function vaultServiceOf(
       });
     },
     announce,
-    now: () => Date.now(),
+    now,
   });
 }
 
@@ -78,6 +88,6 @@ export function registrationsOf({ ctx, env, config, name }: VaultParts): Registr
       const egress = egressPolicyFor(found.target.endpoint, settings, policy.ownHosts);
       return register(endpoint, facts, { fetch, policy: egress });
     },
-    now: () => Date.now(),
+    now,
   });
 }

@@ -6,6 +6,7 @@
 import type { Call, OpenQuestion, Peer } from "../protocol/exchange.ts";
 import type { ErrorObject, JsonObject, Reply } from "../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../protocol/revisions.ts";
+import type { EndedAccount } from "../upstream/credentials.ts";
 import type { WatchedMessage } from "../upstream/legacy/watch-standalone-stream.ts";
 
 /** A client as its `initialize` described it. Plain data: it travels in the session's id. */
@@ -91,6 +92,8 @@ export interface Dispatch {
   receive(watched: Watched): Promise<void>;
   /** A watch elsewhere found that the server no longer knows its session. */
   forgotten(lost: Forgotten): Promise<void>;
+  /** Ends the session that was opened with this account at a server. */
+  accountEnded(ended: EndedAccount): Promise<void>;
   close(): Promise<void>;
 }
 

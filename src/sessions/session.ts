@@ -26,6 +26,7 @@ import { receive } from "./receive.ts";
 import { revive } from "./revive.ts";
 import type { SessionLife } from "./state.ts";
 import { type StreamPosition, Streams } from "./streams.ts";
+import type { EndedAccount } from "../upstream/credentials.ts";
 
 export interface SessionOptions {
   readonly life: SessionLife;
@@ -168,6 +169,13 @@ export class Session {
   /** Such a watch found that the server no longer knows its session. */
   async upstreamForgotten(lost: Forgotten): Promise<void> {
     await this.#dispatch?.forgotten(lost);
+  }
+
+  /** Ends what was opened with this account at a server, wherever its streams are held. */
+  async accountEnded(ended: EndedAccount): Promise<void> {
+    const ending = this.#dispatch?.accountEnded(ended);
+    this.#handOver.takeOver();
+    await ending;
   }
 
   /** Cancels the calls in flight, closes the streams and the upstream sessions. */

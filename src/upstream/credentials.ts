@@ -55,6 +55,14 @@ export interface UsableCredential {
   readonly value: string;
 }
 
+/** An account that its owner has ended, or replaced. Plain data. */
+export interface EndedAccount {
+  readonly slug: string;
+  readonly accountId: string;
+  /** With it, the sessions of the account can still be ended at the server. */
+  readonly credential?: UsableCredential;
+}
+
 /** What has to happen before the server can be used. */
 export interface AccountNeed {
   readonly kind: "need";

@@ -25,6 +25,8 @@ export interface Send {
   readonly body?: unknown;
   /** Of the session that the request belongs to, at a server with accounts. */
   readonly account?: SessionAccount;
+  /** Sent as it is: that of an account which its vault does not have any more. */
+  readonly last?: UsableCredential | undefined;
   /** Ends the request and the reading of its body. */
   readonly signal: AbortSignal;
 }
@@ -40,7 +42,8 @@ export async function send(target: UpstreamTarget, sent: Send): Promise<Response
   const { credentials, assertion } = target;
   const request = assertion === undefined ? sent : await asserted(assertion, sent);
   if (credentials === undefined) return sendOnce(target, request, headersOf(target, request));
-  const { account, signal } = request;
+  const { account, last, signal } = request;
+  if (last !== undefined) return sendOnce(target, request, withCredential(target, request, last));
   return sendWithAccount({
     target,
     credentials,

@@ -179,6 +179,7 @@ describe("for purity,", () => {
       "durable-objects/bridges.ts",
       "durable-objects/fan-out-object.ts",
       "durable-objects/feed-object.ts",
+      "durable-objects/held-accounts.ts",
       "durable-objects/identity.ts",
       "durable-objects/keys.ts",
       "durable-objects/ports.ts",

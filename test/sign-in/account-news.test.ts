@@ -5,9 +5,8 @@ import { env } from "cloudflare:workers";
 import { beforeAll, inject, test } from "vitest";
 
 import { readStored } from "../../durable-objects/stored-json.ts";
-import { vaultName, vaultsIn } from "../../durable-objects/vaults.ts";
+import { vaultName } from "../../durable-objects/vaults.ts";
 import { ownerName } from "../../src/accounts/owner-name.ts";
-import type { VaultOwner } from "../../src/accounts/vault.ts";
 import type { SavedWanted } from "../../src/notifications/legacy/session-subscriptions.ts";
 import { vaultKey } from "../../src/upstream/server-key.ts";
 import { Vendor } from "../support/vendor/vendor.ts";
@@ -16,10 +15,9 @@ import { modern, Session } from "../integration/client.ts";
 import { changeConfiguration } from "../integration/configuration.ts";
 import { EventReader, responseIn } from "../integration/event-reader.ts";
 import { objectOf } from "../integration/session-object.ts";
-import { ORIGIN } from "./gateway.ts";
+import { ALPHA, connect, ownerOf, vaultOf } from "./connecting.ts";
 import { as, Person } from "./people.ts";
 
-const ALPHA = `${ORIGIN}/mcp/alpha`;
 const OPENS_PAGES = { elicitation: { url: {} } };
 const FILTER = { notifications: { toolsListChanged: true } };
 
@@ -30,24 +28,6 @@ beforeAll(async () => {
     MCP_SERVERS: JSON.stringify({ alpha: { url: vendor.url, auth: "oauth" } }),
   });
 });
-
-function ownerOf({ id }: Person): VaultOwner {
-  return { kind: "person", person: id };
-}
-
-/** Connects an account at the vendor, as pages do. */
-async function connect(person: Person, user: "alice" | "bob"): Promise<void> {
-  await vendor.change({ signedIn: user });
-  const vault = () => vaultsIn(env).of(ownerOf(person));
-  const attempt = { slug: "alpha", origin: ORIGIN, person: person.id };
-  const begun = await vault().begin(attempt);
-  if (begun.kind !== "redirect") throw new Error(begun.problem.code);
-  const approved = await fetch(begun.url, { redirect: "manual" });
-  const query = new URL(approved.headers.get("location") ?? "").search.slice(1);
-  const cookies = { [begun.cookie.name]: begun.cookie.value };
-  const outcome = await vault().finish({ ...attempt, query, cookies });
-  if (outcome.kind !== "connected") throw new Error(JSON.stringify(outcome));
-}
 
 /** A session that listens, and a listener, of one person. */
 class Hearing {
@@ -126,7 +106,7 @@ test("U60 whoever connects an account hears that the lists have changed, and get
 }) => {
   const [alice, bob] = [await Hearing.begin(), await Hearing.begin()];
   expect(await alice.tools()).toEqual(["connect_account"]);
-  await connect(alice.person, "alice");
+  await connect(vendor, alice.person, "alice");
   await alice.hears();
   expect(await alice.tools()).toContain("only_alice");
   await bob.hearsNothing();
@@ -186,7 +166,7 @@ test("U55 those sessions that were asked for a visit hear once that it is over, 
   await evictDurableObject(env.VAULTS.getByName(vaultName(ownerOf(alice))));
   await evictDurableObject(await objectOf(two.session));
   await promised(other, alice);
-  await connect(alice, "alice");
+  await connect(vendor, alice, "alice");
   expect(await completed(first)).toBe(one.elicitationId);
   expect(await responseIn(await one.session.callTool("whoami"))).toMatchObject({ result: {} });
 
@@ -196,7 +176,7 @@ test("U55 those sessions that were asked for a visit hear once that it is over, 
   await promised(two.session, alice);
 
   // Connected once more: those that asked were told already.
-  await connect(alice, "bob");
+  await connect(vendor, alice, "bob");
   for (const stream of [first, second, others]) {
     expect(await toolsChanged(stream)).not.toContain(COMPLETE);
   }
@@ -208,19 +188,19 @@ test("U62 whoever connects another account, or disconnects it, hears it, with va
   expect,
 }) => {
   const alice = await Hearing.begin();
-  await connect(alice.person, "alice");
+  await connect(vendor, alice.person, "alice");
   await alice.hears();
   expect(await alice.tools()).toContain("only_alice");
 
   await evictDurableObject(env.VAULTS.getByName(vaultName(ownerOf(alice.person))));
   await evictDurableObject(await objectOf(alice.session));
-  await connect(alice.person, "bob");
+  await connect(vendor, alice.person, "bob");
   await alice.hears();
   const tools = await alice.tools();
   expect(tools).toContain("only_bob");
   expect(tools).not.toContain("only_alice");
 
-  await vaultsIn(env).of(ownerOf(alice.person)).disconnect("alpha");
+  await vaultOf(alice.person).disconnect("alpha");
   await alice.hears();
   expect(await alice.tools()).toEqual(["connect_account"]);
   await alice.end();

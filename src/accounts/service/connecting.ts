@@ -17,7 +17,7 @@ import {
 import { scopesToRequest } from "../scopes.ts";
 import type { Discovery } from "../discovery/discover.ts";
 import type { OAuthSettings } from "../settings.ts";
-import type { Accounts } from "../store/accounts.ts";
+import type { Accounts, StoredAccount } from "../store/accounts.ts";
 import { ATTEMPT_MS, type ConnectAttempts } from "../store/connect-attempts.ts";
 import { resolveSettings } from "../vendor-defaults.ts";
 import type {
@@ -40,7 +40,7 @@ export interface ConnectingOptions {
   readonly links: ConnectLinks;
   readonly seal: VaultSeal;
   readonly authorization: Authorization;
-  readonly onConnected: (account: Account, before: Account | undefined) => void;
+  readonly onConnected: (account: Account, before: StoredAccount | undefined) => void;
   readonly onFailed: (slug: string, person: string, code: string) => void;
   readonly now: () => number;
 }
@@ -260,7 +260,7 @@ export class Connecting {
       ...(refreshToken !== undefined && { refreshToken }),
       ...(secret !== undefined && { clientSecret: secret }),
     });
-    const before = accounts.find(slug)?.account;
+    const before = accounts.find(slug);
     accounts.put(account, sealed);
     onConnected(account, before);
     return account;

@@ -1,6 +1,7 @@
 /**
- * What a vault does without being asked: makes room, renews what is about to end, and seals anew what an
- * earlier key has sealed. An account that nobody has used for a day is left alone.
+ * What a vault does without being asked: makes room, renews what is about to end, seals anew what an earlier
+ * key has sealed, and tells of ended accounts those that could not be reached. An account that nobody has used
+ * for a day is left alone.
  */
 
 import { type Account, decide, renewalAt } from "../account.ts";
@@ -8,6 +9,7 @@ import type { Accounts } from "../store/accounts.ts";
 import type { Asks } from "../store/asks.ts";
 import type { ConnectAttempts } from "../store/connect-attempts.ts";
 import type { SealedAnew } from "../vault.ts";
+import type { AccountHolders } from "./account-holders.ts";
 import type { TokenRenewal } from "./token-renewal.ts";
 import type { VaultSeal } from "./vault-seal.ts";
 
@@ -15,6 +17,7 @@ export interface UpkeepOptions {
   readonly accounts: Accounts;
   readonly attempts: ConnectAttempts;
   readonly asks: Asks;
+  readonly holders: AccountHolders;
   readonly seal: VaultSeal;
   readonly now: () => number;
 }
@@ -33,9 +36,10 @@ export class VaultUpkeep {
   }
 
   async run(): Promise<void> {
-    const { accounts, attempts, asks, now } = this.#options;
+    const { accounts, attempts, asks, holders, now } = this.#options;
     attempts.sweep();
     asks.sweep();
+    await holders.tell();
     await this.sealAnew();
     for (const { account } of accounts.all()) {
       const isDue = isInUse(account, now()) && renewalAt(account) <= now();
@@ -67,10 +71,12 @@ export class VaultUpkeep {
   }
 
   dueAt(): number | undefined {
-    const { accounts, attempts, asks, now } = this.#options;
+    const { accounts, attempts, asks, holders, now } = this.#options;
     const used = accounts.all().filter(({ account }) => isInUse(account, now()));
     const renewals = used.map(({ account }) => Math.max(renewalAt(account), now() + MIN_PAUSE_MS));
-    const due = [...renewals, attempts.sweep(), asks.sweep()].filter((at) => at !== undefined);
+    const due = [...renewals, attempts.sweep(), asks.sweep(), holders.dueAt()].filter(
+      (at) => at !== undefined,
+    );
     const first = Math.min(...due);
     return first === Infinity ? undefined : first;
   }

@@ -4,10 +4,11 @@
  * `account-access.ts` gives its credential out, `token-renewal.ts` fetches new tokens, `connecting.ts` connects it.
  */
 
+import { logUnexpected } from "../../observability/unexpected.ts";
 import type { Credential } from "../../upstream/credentials.ts";
 import { type Account, decide, isWorking } from "../account.ts";
 import { stepUp } from "../scopes.ts";
-import type { Accounts } from "../store/accounts.ts";
+import type { Accounts, StoredAccount } from "../store/accounts.ts";
 import type { Asks } from "../store/asks.ts";
 import type { ConnectAttempts } from "../store/connect-attempts.ts";
 import type {
@@ -22,6 +23,7 @@ import type {
   SealedAnew,
   Vault,
 } from "../vault.ts";
+import type { AccountHolders } from "./account-holders.ts";
 import { AccountAccess, forbiddenNeed, laterNeed, operatorNeed } from "./account-access.ts";
 import { problem, summaryOf } from "./account-summary.ts";
 import type { AccountServer, Authorization } from "./authorization.ts";
@@ -39,6 +41,7 @@ export interface VaultOptions {
   readonly accounts: Accounts;
   readonly attempts: ConnectAttempts;
   readonly asks: Asks;
+  readonly holders: AccountHolders;
   readonly seal: VaultSeal;
   readonly authorization: Authorization;
   readonly synced: () => Promise<void>;
@@ -64,6 +67,7 @@ const MAX_ROUNDS = 3;
 const MAX_WAIT_MS = 60_000;
 
 export class VaultService implements Vault {
+  readonly holders: AccountHolders;
   readonly #options: VaultOptions;
   readonly #access: AccountAccess;
   readonly #links: ConnectLinks;
@@ -75,6 +79,7 @@ export class VaultService implements Vault {
   constructor(options: VaultOptions) {
     const { accounts, attempts, asks, seal, authorization, synced, waitUntil, now } = options;
     this.#options = options;
+    this.holders = options.holders;
     this.#links = new ConnectLinks(asks, seal);
     const onChange = (account: Account, before: Account): void => this.#changed(account, before);
     this.#access = new AccountAccess({
@@ -84,12 +89,12 @@ export class VaultService implements Vault {
       ...{ accounts, seal, synced, waitUntil, now, onChange },
       isMoved: (account) => this.#isMoved(account),
       request: (account, secrets) => this.#request(account, secrets),
-      discard: (account, secrets) => this.#revoke(account, secrets),
+      discard: (account, secrets) => waitUntil(this.#revoke(account, secrets)),
     });
     this.#upkeep = new VaultUpkeep(options, this.#renewal);
     this.#connecting = new Connecting({
       ...{ accounts, attempts, seal, authorization, now, links: this.#links },
-      onConnected: (account) => this.#connected(account),
+      onConnected: (account, before) => this.#connected(account, before),
       onFailed: (slug, person, reason) =>
         options.audit("connect_failed", { slug }, { person, reason }),
     });
@@ -217,13 +222,14 @@ export class VaultService implements Vault {
     if (tried !== "accepted") return problem(tried === "refused" ? "key-refused" : "key-untried");
     const account = keyAccount(slug, server, key, now());
     const sealed = await seal.sealSecrets(account, { apiKey: key });
+    const before = accounts.find(slug);
     accounts.put(account, sealed);
-    this.#connected(account);
+    this.#connected(account, before);
     return { kind: "connected", account: summaryOf(account) };
   }
 
   async disconnect(slug: string): Promise<"disconnected" | "none"> {
-    const { accounts, attempts, asks, seal, audit } = this.#options;
+    const { accounts, attempts, asks, audit } = this.#options;
     const stored = accounts.find(slug);
     attempts.forget(slug);
     asks.forget(slug);
@@ -232,8 +238,7 @@ export class VaultService implements Vault {
     accounts.delete(slug);
     audit("disconnect", stored.account);
     this.#options.announce();
-    const opened = await seal.openSecrets(stored.account, stored.sealed);
-    if (opened !== undefined) this.#revoke(stored.account, opened.value);
+    this.#end(stored, true);
     return "disconnected";
   }
 
@@ -282,14 +287,35 @@ export class VaultService implements Vault {
     return answer;
   }
 
-  #revoke(account: Account, secrets: AccountSecrets): void {
-    const { serverOf, authorization, waitUntil } = this.#options;
-    const server = serverOf(account.slug);
-    if (server === undefined || account.kind !== "oauth") return;
-    waitUntil(authorization.revoke(server, account, secrets).catch(() => undefined));
+  /**
+   * Ends what is kept of an account, with its credential while that still works. The tokens of an account that
+   * another one has replaced are not revoked: that might end the new grant as well.
+   */
+  #end({ account, sealed }: StoredAccount, isRevoked: boolean): void {
+    const { serverOf, seal, holders, waitUntil } = this.#options;
+    holders.end(account.id);
+    const ending = async (): Promise<void> => {
+      const secrets = (await seal.openSecrets(account, sealed))?.value ?? {};
+      const auth = serverOf(account.slug)?.auth;
+      const header = auth && headerOf(auth, secrets);
+      const { id: accountId, generation } = account;
+      const last = header && ({ kind: "use", accountId, generation, ...header } as const);
+      await holders.tell(last);
+      if (isRevoked) await this.#revoke(account, secrets);
+    };
+    waitUntil(ending().catch(logUnexpected));
   }
 
-  #connected(account: Account): void {
+  /** Best effort, and never rejects. */
+  async #revoke(account: Account, secrets: AccountSecrets): Promise<void> {
+    const { serverOf, authorization } = this.#options;
+    const server = serverOf(account.slug);
+    if (server === undefined || account.kind !== "oauth") return;
+    await authorization.revoke(server, account, secrets).catch(() => undefined);
+  }
+
+  #connected(account: Account, before: StoredAccount | undefined): void {
+    if (before !== undefined) this.#end(before, false);
     const { asks, audit, accounts, announce } = this.#options;
     asks.forget(account.slug);
     audit("connect", account, { ...(account.connectedBy && { person: account.connectedBy }) });

@@ -156,6 +156,12 @@ export class CatalogCache {
     }
   }
 
+  /** Resolves when nothing is being read. */
+  async settled(): Promise<void> {
+    const running = this.#entries.all().flatMap(({ refresh }) => refresh?.done ?? []);
+    await Promise.allSettled(running);
+  }
+
   /** The known condition of the server. */
   condition(): Condition {
     return conditionOf(this.#entries.all(), this.#reported, (entry) => this.#isServable(entry));

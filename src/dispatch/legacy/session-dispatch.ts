@@ -5,6 +5,7 @@
 
 import { toolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
+import { serverOf } from "../../endpoint/endpoint.ts";
 import { clientKind } from "../../endpoint/client-kind.ts";
 import {
   EndpointSubscriptions,
@@ -26,6 +27,8 @@ import type {
   Unsolicited,
   Watched,
 } from "../../sessions/dispatch.ts";
+import type { EndedAccount } from "../../upstream/credentials.ts";
+import { UpstreamError } from "../../upstream/upstream-error.ts";
 import { answerRequest, attributedReply, type SessionContext } from "./answer-request.ts";
 import { type SavedServers, ServerSessions } from "./server-sessions.ts";
 
@@ -180,8 +183,9 @@ export class SessionDispatch implements Dispatch {
     const listened = this.#listened();
     const requests = await Promise.all(
       listened.map(async ({ slug, server }) => {
-        const request = await server.watched(tokens.get(slug)).catch(() => {
-          onUnreachable?.();
+        const request = await server.watched(tokens.get(slug)).catch((error: unknown) => {
+          // An account that is connected later is heard of.
+          if (!(error instanceof UpstreamError) || error.need === undefined) onUnreachable?.();
           return undefined;
         });
         return request === undefined ? undefined : ([slug, request] as const);
@@ -206,6 +210,13 @@ export class SessionDispatch implements Dispatch {
 
   async forgotten({ slug, sessionId }: Forgotten): Promise<void> {
     await this.#servers.find(slug)?.session?.forgotten(sessionId);
+  }
+
+  async accountEnded(ended: EndedAccount): Promise<void> {
+    const { slug } = ended;
+    // What is remembered of the account must not open a session anew.
+    serverOf(this.#context.requestScope.endpoint, slug)?.target.credentials?.changed();
+    await this.#servers.find(slug)?.session?.accountEnded(ended);
   }
 
   async close(): Promise<void> {

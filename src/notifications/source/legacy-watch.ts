@@ -9,6 +9,7 @@ import { Reconciler } from "../../lib/reconciler.ts";
 import { abortAfter } from "../../lib/time-out.ts";
 import { CLIENT_INFO } from "../../protocol/gateway-info.ts";
 import { notification, isObject } from "../../protocol/json-rpc.ts";
+import type { UsableCredential } from "../../upstream/credentials.ts";
 import { connect, type Connected } from "../../upstream/legacy/find-transport.ts";
 import { Exchanges } from "../../upstream/legacy/exchanges.ts";
 import { withResumeTokens } from "../../upstream/legacy/resume-token.ts";
@@ -51,6 +52,8 @@ export class LegacyWatch implements OpenWatch {
   #takesSubscriptions = false;
   #isReceiving = false;
   #timer: number | null = null;
+  /** The credential of the watch, when its account ended before it was open. */
+  #last: UsableCredential | undefined;
 
   constructor(request: WatchRequest, events: WatchEvents) {
     this.#request = request;
@@ -93,14 +96,17 @@ export class LegacyWatch implements OpenWatch {
     this.#subscriptions.retry();
   }
 
-  async close(): Promise<void> {
+  async close(last?: UsableCredential): Promise<void> {
     if (!this.#isOver) this.#stop();
+    this.#last = last;
     const wire = this.#connected?.wire;
     if (wire === undefined) return;
     wire.unlisten();
     // Ending the session ends them too; but not every server has sessions.
-    await abortAfter(LEFT_WITHIN_MS, (signal) => this.#subscriptions.release(signal));
-    await wire.close();
+    if (last === undefined) {
+      await abortAfter(LEFT_WITHIN_MS, (signal) => this.#subscriptions.release(signal));
+    }
+    await wire.close(last);
   }
 
   get #isOver(): boolean {
@@ -115,7 +121,7 @@ export class LegacyWatch implements OpenWatch {
     try {
       const connected = await connect(target, client, this.#exchanges, this.#deliver);
       this.#connected = connected;
-      if (this.#isOver) return await connected.wire.close();
+      if (this.#isOver) return await connected.wire.close(this.#last);
       await connected.wire.post(notification("notifications/initialized"));
       if (this.#isOver) return;
       const { capabilities } = connected.handshake;

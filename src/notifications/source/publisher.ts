@@ -84,6 +84,13 @@ export class Publisher {
     this.#schedule();
   }
 
+  /** Announces nothing any more. */
+  end(): void {
+    for (const due of [this.#due, this.#dueLists, this.#outdated]) due.clear();
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
   /** Sends what is due, and sets the timer for the rest. */
   #wake(): void {
     if (this.#leftMs() <= 0) this.#flush();

@@ -6,6 +6,7 @@
 
 import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import type { Topic } from "../../catalog/feeds.ts";
+import type { UsableCredential } from "../../upstream/credentials.ts";
 import { discover, type EraVerdict } from "../../upstream/modern/discover.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
@@ -46,6 +47,8 @@ interface Attempt {
   /** `undefined` while the server's era is being determined. */
   watch: OpenWatch | undefined;
   openedAt: number | undefined;
+  /** The credential of the watch, when its account ended before it was open. */
+  last: UsableCredential | undefined;
 }
 
 export class ServerWatch {
@@ -96,12 +99,21 @@ export class ServerWatch {
   }
 
   stop(): void {
+    void this.end();
+  }
+
+  /**
+   * @param last the credential of the watch, when its account has ended.
+   * @returns when the server knows it.
+   */
+  end(last?: UsableCredential): Promise<void> {
     const attempt = this.#attempt;
     this.#attempt = undefined;
     this.#pauseOver();
     this.#failures = 0;
-    void attempt?.watch?.close();
     this.#progressed();
+    if (attempt !== undefined) attempt.last = last;
+    return attempt?.watch?.close(last) ?? Promise.resolve();
   }
 
   /** @param uris resources that have become wanted, or are no longer wanted. */
@@ -125,13 +137,13 @@ export class ServerWatch {
 
   #begin(): void {
     this.#pauseOver();
-    const attempt: Attempt = { watch: undefined, openedAt: undefined };
+    const attempt: Attempt = { watch: undefined, openedAt: undefined, last: undefined };
     this.#attempt = attempt;
     this.#lastStart = this.#options.now();
     this.#options.open(this.#eventsOf(attempt)).then(
       (watch) => {
         attempt.watch = watch;
-        if (this.#attempt !== attempt) void watch.close();
+        if (this.#attempt !== attempt) void watch.close(attempt.last);
         this.#progressed();
       },
       () => this.#ended(attempt, "lost"),

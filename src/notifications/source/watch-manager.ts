@@ -8,6 +8,7 @@
 import type { Sql } from "../../lib/sql.ts";
 import { settleWithin } from "../../lib/time-out.ts";
 import type { Limits } from "../../policy/limits.ts";
+import type { UsableCredential } from "../../upstream/credentials.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import { LIST_TOPICS, type News, type Topic, type TopicChange } from "../../catalog/feeds.ts";
 import { NewsNumbers, Publisher } from "./publisher.ts";
@@ -136,6 +137,16 @@ export class WatchManager {
     if (this.#wanted.countAtStake === 0) return;
     this.#watch.start();
     this.#watch.retry();
+  }
+
+  /**
+   * The server's account has ended: nothing is announced any more.
+   *
+   * @param last the credential of the watch.
+   */
+  async end(last?: UsableCredential): Promise<void> {
+    this.#publisher.end();
+    await this.#watch.end(last);
   }
 
   #isTaken(branch: number, topic: Topic): boolean {

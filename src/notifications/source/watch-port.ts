@@ -7,6 +7,7 @@ import { RESOURCE_UPDATED } from "../../protocol/change-notices.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { errorReply } from "../../protocol/json-rpc.ts";
+import type { UsableCredential } from "../../upstream/credentials.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import type { Topic } from "../../catalog/feeds.ts";
 import { listChangedBy, type ListTopic } from "../../catalog/topics.ts";
@@ -53,8 +54,12 @@ export interface OpenWatch {
   revise(uris: readonly string[]): void;
   /** Repeats the requests that failed. */
   retry(): void;
-  /** Disconnects from the server. No event follows the call; it never rejects. */
-  close(): Promise<void>;
+  /**
+   * Disconnects from the server. No event follows the call; it never rejects.
+   *
+   * @param last the credential of the watch, when its account has ended.
+   */
+  close(last?: UsableCredential): Promise<void>;
 }
 
 /** Accepts a notification of a change; any other is ignored. */

@@ -17,6 +17,7 @@ import { LegacyConnection } from "../../upstream/legacy/connection.ts";
 import { StandaloneListener } from "./standalone-listener.ts";
 import { LogLevelControl } from "./log-level-control.ts";
 import type { SavedConnection } from "../../upstream/legacy/saved-connection.ts";
+import type { UsableCredential } from "../../upstream/credentials.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 
 const REVISION = "2025-11-25";
@@ -258,9 +259,9 @@ export class UpstreamSession {
     await this.#connection.abandon(resumeToken, reason).catch(() => undefined);
   }
 
-  async close(): Promise<void> {
+  async close(last?: UsableCredential): Promise<void> {
     this.#listener.stop();
-    await this.#connection.close();
+    await this.#connection.close(last);
   }
 
   /** Keeps the introduction of a session that has just been opened. */

@@ -6,6 +6,7 @@
  */
 
 import { Deduplicator } from "../../lib/deduplicator.ts";
+import type { UsableCredential } from "../../upstream/credentials.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
 import { UpstreamSession, type UpstreamSessionOptions } from "./upstream-session.ts";
 
@@ -58,8 +59,9 @@ export class UpstreamSessions {
     await Promise.all(this.#all.map((upstreamSession) => upstreamSession.followListeners()));
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#all.map((upstreamSession) => upstreamSession.close()));
+  /** @param last the credential of the sessions, when their account has ended. */
+  async close(last?: UsableCredential): Promise<void> {
+    await Promise.all(this.#all.map((upstreamSession) => upstreamSession.close(last)));
   }
 
   #take(signal: AbortSignal): UpstreamSession | Promise<UpstreamSession> {

@@ -7,6 +7,7 @@ import { type Backoff, pauseMs } from "../../lib/backoff.ts";
 import { sleep } from "../../lib/sleep.ts";
 import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
 import { notification, type Reply, respond } from "../../protocol/json-rpc.ts";
+import type { EndedAccount, UsableCredential } from "../credentials.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Connected } from "./find-transport.ts";
 import type { Handshake } from "./handshake.ts";
@@ -198,9 +199,16 @@ export class LegacyConnection {
     this.#session.connected?.wire.unlisten();
   }
 
-  async close(): Promise<void> {
+  /** Ends a session that was opened with this account; calls in it are lost where the server ends them. */
+  async accountEnded({ accountId, credential }: EndedAccount): Promise<void> {
+    if (this.#session.connected?.wire.accountId === accountId)
+      await this.#session.leave(credential);
+  }
+
+  /** @param last the credential of the session, when its account has ended. */
+  async close(last?: UsableCredential): Promise<void> {
     this.#hasListener = false;
-    await this.#session.close();
+    await this.#session.close(last);
   }
 
   /** Repairs the session without a call, since without one nothing else would notice its loss. */

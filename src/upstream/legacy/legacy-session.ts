@@ -11,6 +11,7 @@ import { retry } from "../../lib/retry.ts";
 import { type Call, type Peer, withoutResumeTokens } from "../../protocol/exchange.ts";
 import type { JsonRpcNotification, JsonRpcResponse, Reply } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../target.ts";
+import type { UsableCredential } from "../credentials.ts";
 import { refusalOf } from "../server-message.ts";
 import { UpstreamError, type UpstreamFailure } from "../upstream-error.ts";
 import { Exchanges } from "./exchanges.ts";
@@ -212,12 +213,18 @@ export class LegacySession {
     this.#options.save(saveConnection(this.#connected, logLevel, subscriptions));
   }
 
-  async close(): Promise<void> {
+  /** @param last the credential of the session, when its account has ended. */
+  async close(last?: UsableCredential): Promise<void> {
     this.#isClosed = true;
+    await this.leave(last);
+  }
+
+  /** Ends the session at the server; the next request opens another. */
+  async leave(last?: UsableCredential): Promise<void> {
     this.exchanges.withdrawAllAsks();
     const connected = this.#connected;
     this.#connected = undefined;
-    await connected?.wire.close();
+    await connected?.wire.close(last);
   }
 }
 

@@ -13,7 +13,8 @@ import type {
   JsonRpcResponse,
 } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
-import { ACCEPT_BOTH, readRefusal, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
+import type { UsableCredential } from "../credentials.ts";
+import { ACCEPT_BOTH, readRefusal, type Send, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
 import type { SessionAccount } from "../send-with-account.ts";
 import { readMessages, type SsePosition } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
@@ -119,11 +120,11 @@ export class StreamableHttpWire implements Wire {
     this.unlisten();
   }
 
-  async close(): Promise<void> {
+  async close(last?: UsableCredential): Promise<void> {
     this.unlisten();
     if (this.#sessionId === undefined) return;
     await abortAfter(UNATTENDED_TIMEOUT_MS, async (signal) => {
-      const response = await this.#send("DELETE", { signal });
+      const response = await this.#send("DELETE", { last, signal });
       await response.body?.cancel();
     }).catch(() => undefined); // best effort: the server may be unreachable
     this.#sessionId = undefined;
@@ -131,12 +132,13 @@ export class StreamableHttpWire implements Wire {
 
   #send(
     method: "POST" | "GET" | "DELETE",
-    options: { body?: unknown; accept?: string; lastEventId?: string; signal: AbortSignal },
+    options: Pick<Send, "body" | "last" | "signal"> & { accept?: string; lastEventId?: string },
   ): Promise<Response> {
-    const { body, accept, lastEventId, signal } = options;
+    const { body, accept, lastEventId, last, signal } = options;
     return send(this.#target, {
       method,
       account: this.#account,
+      last,
       headers: {
         ...(accept === undefined ? {} : { Accept: accept }),
         ...(this.#sessionId === undefined ? {} : { "Mcp-Session-Id": this.#sessionId }),

@@ -10,6 +10,7 @@ import type {
   Parsed,
 } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
+import type { UsableCredential } from "../credentials.ts";
 
 /** @param lastEventId the server's id of the event that the message came in, if it gives ids. */
 export type Deliver = (parsed: Parsed, lastEventId?: string) => Promise<void>;
@@ -95,6 +96,10 @@ export interface Wire {
    */
   drop(): void;
 
-  /** Ends the session at the server and closes everything that is open. */
-  close(): Promise<void>;
+  /**
+   * Ends the session at the server and closes everything that is open.
+   *
+   * @param last the credential of the session, when its account has ended.
+   */
+  close(last?: UsableCredential): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** Attempts to connect an account, as the browser that comes back meets them. */
 
-import { describe, test } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import { withSql } from "../../lib/sql-fixture.ts";
 import type { UsableCredential } from "../../../../src/upstream/credentials.ts";
@@ -309,8 +309,82 @@ describe("an account", () => {
       await connect(vault);
       expect(await vault.disconnect("s")).toBe("disconnected");
       expect(fixture.rowsIn("accounts_1")).toBe(0);
+      await vi.waitUntil(() => played.revoked.length > 0);
       expect(played.revoked).toEqual(["refresh-0"]);
       expect(await vault.credential({ slug: "s" })).toMatchObject({ reason: "not-connected" });
       expect(await vault.disconnect("s")).toBe("none");
+    }));
+
+  const HOLDER = { kind: "session", object: "o" } as const;
+
+  test("U61 is told to those that keep something of it, with its credential, before it is revoked", ({
+    expect,
+  }) =>
+    withSql(async (fixture) => {
+      const told: unknown[] = [];
+      const played = play({
+        tell: async (...tell) => void told.push([...tell, [...played.revoked]]),
+      });
+      const vault = life(fixture, { played });
+      await connect(vault);
+      const accountId = (await vault.account("s")) ?? "";
+      const held = { ...HOLDER, slug: "s", accountId };
+      expect(vault.holders.hold(held)).toBe(true);
+      await vault.disconnect("s");
+      await vi.waitUntil(() => played.revoked.length > 0);
+      const credential = {
+        ...{ kind: "use", accountId, generation: 1 },
+        ...{ header: "Authorization", value: "Bearer access-0" },
+      };
+      expect(told).toEqual([[HOLDER, { slug: "s", accountId, credential }, []]]);
+      expect(fixture.rowsIn("holders_1")).toBe(0);
+      // Whoever comes too late is told so.
+      expect(vault.holders.hold(held)).toBe(false);
+    }));
+
+  test("U62 that is replaced is told as ended, and not revoked", ({ expect }) =>
+    withSql(async (fixture) => {
+      const told: string[] = [];
+      const played = play({ tell: async (_, ended) => void told.push(ended.accountId) });
+      const vault = life(fixture, { played });
+      await connect(vault);
+      const accountId = (await vault.account("s")) ?? "";
+      vault.holders.hold({ ...HOLDER, slug: "s", accountId });
+      await connect(vault);
+      await vi.waitUntil(() => fixture.rowsIn("holders_1") === 0);
+      expect(told).toEqual([accountId]);
+      expect(played.revoked).toEqual([]);
+    }));
+
+  test("U61 is told in a later life to whoever could not be reached, without its credential", ({
+    expect,
+  }) =>
+    withSql(async (fixture) => {
+      const told: unknown[] = [];
+      const lost = play({ tell: () => Promise.reject(new Error("Restarting")) });
+      const vault = life(fixture, { played: lost });
+      await connect(vault);
+      const accountId = (await vault.account("s")) ?? "";
+      vault.holders.hold({ ...HOLDER, slug: "s", accountId });
+      await vault.disconnect("s");
+      await vi.waitUntil(() => lost.revoked.length > 0);
+      const played = play({ tell: async (...tell) => void told.push(tell) });
+      const later = life(fixture, { played });
+      expect(later.dueAt()).toBe(fixture.clock.now + 60_000);
+      await later.sweep();
+      expect(told).toEqual([[HOLDER, { slug: "s", accountId }]]);
+      expect(fixture.rowsIn("holders_1")).toBe(0);
+    }));
+
+  test("U61 is not told to an object that has ended", ({ expect }) =>
+    withSql(async (fixture) => {
+      const played = play({ tell: () => Promise.reject(new Error("Told")) });
+      const vault = life(fixture, { played });
+      await connect(vault);
+      vault.holders.hold({ ...HOLDER, slug: "s", accountId: (await vault.account("s")) ?? "" });
+      vault.holders.release(HOLDER);
+      await vault.disconnect("s");
+      await vi.waitUntil(() => played.revoked.length > 0);
+      expect(fixture.rowsIn("holders_1")).toBe(0);
     }));
 });

@@ -1,11 +1,16 @@
 /** A vault over a database of its own, and an authorization server that a test plays. */
 
+import {
+  AccountHolders,
+  type HoldersOptions,
+} from "../../../../src/accounts/service/account-holders.ts";
 import { vaultKeyring } from "../../../../src/accounts/service/vault-keyring.ts";
 import type { Authorization } from "../../../../src/accounts/service/authorization.ts";
 import type { RenewalAnswer } from "../../../../src/accounts/service/token-renewal.ts";
 import { VaultSeal } from "../../../../src/accounts/service/vault-seal.ts";
 import { VaultService } from "../../../../src/accounts/service/vault-service.ts";
 import { Accounts } from "../../../../src/accounts/store/accounts.ts";
+import { HolderRows } from "../../../../src/accounts/store/holder-rows.ts";
 import { Asks } from "../../../../src/accounts/store/asks.ts";
 import { ConnectAttempts } from "../../../../src/accounts/store/connect-attempts.ts";
 import type { OAuthSettings } from "../../../../src/accounts/settings.ts";
@@ -29,6 +34,8 @@ export interface Played {
   revoked: string[];
   clients: number;
   audit: string[];
+  /** Tells an object that keeps something of an account. */
+  tell?: HoldersOptions["tell"];
 }
 
 function authorizationOf(played: Played): Authorization {
@@ -98,15 +105,20 @@ export function life({ sql, clock }: SqlFixture, options: LifeOptions): VaultSer
   const { played, owner = `person ${PERSON}`, roots = [root("a")], oauth = OAUTH } = options;
   const now = (): number => clock.now;
   const target = { slug: "s", endpoint: options.endpoint ?? ENDPOINT } as UpstreamTarget;
+  const accounts = new Accounts(sql, now);
   return new VaultService({
     isShared: false,
     serverOf: (slug) =>
       (options.slugs ?? ["s"]).includes(slug) && options.isUnserved !== true
         ? { target, auth: { kind: options.kind ?? "oauth", oauth } }
         : undefined,
-    accounts: new Accounts(sql, now),
+    accounts,
     attempts: new ConnectAttempts(sql, now),
     asks: new Asks(sql, now),
+    holders: new AccountHolders({
+      ...{ accounts, now, rows: new HolderRows(sql, now) },
+      tell: (...told) => (played.tell === undefined ? Promise.resolve() : played.tell(...told)),
+    }),
     seal: new VaultSeal(owner, () => vaultKeyring(roots)),
     authorization: authorizationOf(played),
     synced: async () => undefined,

@@ -4,6 +4,7 @@ import { inject } from "vitest";
 
 import { register } from "../../../../src/accounts/client/register.ts";
 import { egressPolicyFor } from "../../../../src/accounts/discovery/load-metadata.ts";
+import { AccountHolders } from "../../../../src/accounts/service/account-holders.ts";
 import { AuthorizationServers } from "../../../../src/accounts/service/authorization-servers.ts";
 import { Registrations } from "../../../../src/accounts/service/registrations.ts";
 import { vaultKeyring } from "../../../../src/accounts/service/vault-keyring.ts";
@@ -13,6 +14,7 @@ import type { OAuthSettings, ServerAuth } from "../../../../src/accounts/setting
 import { Accounts } from "../../../../src/accounts/store/accounts.ts";
 import { Asks } from "../../../../src/accounts/store/asks.ts";
 import { ConnectAttempts } from "../../../../src/accounts/store/connect-attempts.ts";
+import { HolderRows } from "../../../../src/accounts/store/holder-rows.ts";
 import { RegistrationRows } from "../../../../src/accounts/store/registration-rows.ts";
 import type { AccountSummary, FinishRequest } from "../../../../src/accounts/vault.ts";
 import type { Sql } from "../../../../src/lib/sql.ts";
@@ -94,12 +96,17 @@ export class VendorWorld {
           }),
         now,
       });
+    const accounts = new Accounts(sql, now);
     return new VaultService({
       isShared,
       serverOf: (slug) => (slug === "s" ? server : undefined),
-      accounts: new Accounts(sql, now),
+      accounts,
       attempts: new ConnectAttempts(sql, now),
       asks: new Asks(sql, now),
+      holders: new AccountHolders({
+        ...{ accounts, now, rows: new HolderRows(sql, now) },
+        tell: () => Promise.resolve(),
+      }),
       seal,
       authorization: new AuthorizationServers({
         fetch: httpFetch,

@@ -122,6 +122,25 @@ describe("a session at a server with accounts", () => {
     await connection.close();
     expect(methods().at(-1)).toBe("DELETE"); // the server throws for another's session
   });
+
+  test("U61 is ended with its own credential when its account has ended, and no other is", async ({
+    expect,
+  }) => {
+    const { open, credentials, methods, ran } = world();
+    const connection = open();
+    await connection.request(CALL, PEER, never);
+    const last = await credentials.current();
+    if (last.kind === "need") throw new Error("Nothing to use");
+    credentials.accountId = "a2";
+    methods();
+    await connection.accountEnded({ slug: "s", accountId: "a1", credential: last });
+    expect(methods()).toEqual(["DELETE"]); // the server throws for another's session
+    await connection.request(CALL, PEER, never);
+    expect(ran).toEqual(["a1", "a2"]);
+    expect(methods()).toEqual([...OPENING, "tools/call"]);
+    await connection.accountEnded({ slug: "s", accountId: "a1", credential: last });
+    expect(methods()).toEqual([]);
+  });
 });
 
 /** A server that cuts the stream of each call after an event id, and answers on the next GET. */
