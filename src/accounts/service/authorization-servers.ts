@@ -1,9 +1,6 @@
 /** The `Authorization` port over HTTP: discovery with its cache, registration, and requests for tokens. */
 
 import type { LoadOptions } from "../../lib/egress.ts";
-import { abortAfter } from "../../lib/time-out.ts";
-import { parseBearerChallenge } from "../../protocol/bearer-challenge.ts";
-import { ACCEPT_BOTH } from "../../upstream/http.ts";
 import type { Account, AccountIssuer } from "../account.ts";
 import { authorizationUrl } from "../client/authorization-request.ts";
 import { chooseRegistration } from "../client/choose-registration.ts";
@@ -34,6 +31,7 @@ import type {
   ExchangeAnswer,
 } from "./authorization.ts";
 import { headerOf } from "./credential-header.ts";
+import { challengeOf, tryHeader } from "./probe.ts";
 import type { RegistrationRequest, RegistrationResult } from "./registrations.ts";
 import type { RenewalAnswer } from "./token-renewal.ts";
 import type { AccountSecrets } from "./vault-seal.ts";
@@ -53,7 +51,6 @@ export interface AuthorizationServersOptions {
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-const PROBE_MS = 10_000;
 
 /**
  * Metadata is kept for an hour, and that there is none for a minute. Where a person connects, or a token was
@@ -195,10 +192,7 @@ export class AuthorizationServers implements Authorization {
 
   async tryKey(server: AccountServer, key: string): Promise<"accepted" | "refused" | "untried"> {
     const header = headerOf(server.auth, { apiKey: key });
-    if (header === undefined) return "refused";
-    const response = await probe(server, { [header.header]: header.value });
-    if (response === undefined || response.status >= 500) return "untried";
-    return response.status === 401 || response.status === 403 ? "refused" : "accepted";
+    return header === undefined ? "refused" : tryHeader(server, header);
   }
 
   #access({ target, auth }: AccountServer): EndpointAccess {
@@ -222,7 +216,7 @@ export class AuthorizationServers implements Authorization {
     const { target, auth } = server;
     if (!("oauth" in auth)) return { kind: "failed", trouble: "no-metadata" };
     const { oauth } = auth;
-    const told = challenge ?? readChallenge(await probe(server, {}));
+    const told = challenge ?? (await challengeOf(server));
     const found = await discover(
       {
         endpoint: target.endpoint,
@@ -250,40 +244,6 @@ export class AuthorizationServers implements Authorization {
     const { clientId = "" } = server.auth.oauth;
     return { issuer, tokenEndpoint, client: { id: clientId, way: "preregistered", method } };
   }
-}
-
-/** One request without an account, or with a key that is tried. */
-async function probe(
-  { target }: AccountServer,
-  headers: Readonly<Record<string, string>>,
-): Promise<Response | undefined> {
-  const body = { jsonrpc: "2.0", id: 1, method: "server/discover", params: {} };
-  try {
-    return await abortAfter(PROBE_MS, async (signal) => {
-      const response = await target.fetch(target.endpoint, {
-        method: "POST",
-        redirect: "manual",
-        headers: {
-          ...target.headers,
-          Accept: ACCEPT_BOTH,
-          "Content-Type": "application/json",
-          ...headers,
-        },
-        body: JSON.stringify(body),
-        signal,
-      });
-      await response.body?.cancel();
-      return response;
-    });
-  } catch {
-    return undefined; // discovery, or the next request, says what is wrong
-  }
-}
-
-function readChallenge(response: Response | undefined) {
-  return response === undefined || response.status !== 401
-    ? undefined
-    : parseBearerChallenge(response.headers.get("www-authenticate"));
 }
 
 function metadataOf({
