@@ -21,3 +21,10 @@ export function seeded(seed: number): Seeded {
   };
   return { int, pick };
 }
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** `SEED_FACTOR`, for tests that run where there is no environment. */
+    seedFactor: number;
+  }
+}

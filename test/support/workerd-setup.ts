@@ -5,6 +5,7 @@ import type { TestProject } from "vitest/node";
 import { startOidcProvider } from "./oidc-provider.ts";
 import { startScriptedUpstreams } from "./scripted-upstream.ts";
 import { type Kind, KINDS } from "./scripted-upstream-script.ts";
+import { seedsUpTo } from "./seeds.ts";
 import { SMALL_LIMITS } from "./small-limits.ts";
 import { startVendors } from "./vendor/vendors.ts";
 
@@ -34,6 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("scripted", upstreams.origin);
   project.provide("oidc", oidc.issuer);
   project.provide("vendors", vendors.origin);
+  project.provide("seedFactor", seedsUpTo(1).length);
   project.provide("workerdBindings", {
     AUTH_MODE: "none",
     MCP_SERVERS: JSON.stringify(servers),

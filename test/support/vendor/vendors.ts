@@ -37,6 +37,8 @@ export async function startVendors(): Promise<Vendors> {
     const server = createServer(listener(serve));
     // Streams stay open in silence.
     server.requestTimeout = 0;
+    // Whoever sends on a connection just as it is closed for its idleness has lost the request.
+    server.keepAliveTimeout = 0;
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     return `http://localhost:${(server.address() as AddressInfo).port}`;
