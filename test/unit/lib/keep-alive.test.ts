@@ -157,6 +157,7 @@ describe("withKeepAlive()", () => {
       await read;
     }
     expect(set).toHaveBeenCalledTimes(1);
+    set.mockRestore(); // before the clock is: files share their globals
     await vi.advanceTimersByTimeAsync(1000);
     expect(vi.getTimerCount()).toBe(0);
   });
