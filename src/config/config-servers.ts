@@ -68,7 +68,7 @@ interface ParsedEntry extends Pick<EntryNotice, "state" | "sentences"> {
 
 /** @param prefixes whose each prefix is: with several servers, a prefix shows which one a name belongs to. */
 function parseEntry(
-  { name, slug, entry: given, mistake }: NamedEntry,
+  { name, slug, entry: given, isLeftOut, mistake }: NamedEntry,
   prefixes: Map<string, string>,
   resolution: ServerResolution,
 ): ParsedEntry {
@@ -76,7 +76,7 @@ function parseEntry(
   const sentences: string[] = [];
   if (!isObject(given)) return { state: "misconfigured", sentences: [`${key}: must be a table.`] };
   const { kind, entry, mistakes } = readEntry(given);
-  if (kind === "off") return { state: "off", sentences: [`${key} is switched off.`] };
+  if (kind === "off" || isLeftOut) return { state: "off", sentences: [`${key} is switched off.`] };
   if (kind === "program") return { state: "stdio", sentences: [needsMachine(key, given)] };
   if (mistake !== undefined) sentences.push(`${key}: ${mistake}.`);
   sentences.push(...mistakes.map((each) => `${key}${each}.`));

@@ -88,6 +88,8 @@ export const EXPECTED: Readonly<Record<string, ExpectedMap>> = {
     },
     named: {
       "python-tools": ["stdio", "needs a machine"],
+      unlisted: ["off", "switched off"],
+      hidden: ["off", "switched off"],
       wide: ["misconfigured", 'excludedTools (did you mean "excludeTools"?)'],
     },
     tools: { "http-server": { allow: ["safe_tool", "file_reader"], deny: ["file_reader"] } },
@@ -160,6 +162,7 @@ export const EXPECTED: Readonly<Record<string, ExpectedMap>> = {
     },
     named: {
       "my-local-mcp-server": ["stdio", "needs a machine"],
+      "half-open": ["misconfigured", 'a "tools" beside the map that forbids tools'],
       jira: ["off", "switched off"],
       paid: ["misconfigured", "does not know: permission"],
     },

@@ -3,6 +3,7 @@
 import { cleanText } from "../../lib/clean-text.ts";
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
+import { forbidsTools, isLeftOut } from "./client-settings.ts";
 import { SPELLINGS, WRAPPERS } from "./spellings.ts";
 
 export interface NamedEntry {
@@ -11,6 +12,8 @@ export interface NamedEntry {
   /** `undefined` where none can be made of the name. */
   readonly slug: string | undefined;
   readonly entry: unknown;
+  /** The client does not use it. */
+  readonly isLeftOut: boolean;
   /** What is wrong with its name or place; a part of a sentence. */
   readonly mistake: string | undefined;
 }
@@ -32,23 +35,31 @@ export function parseClientJson(text: string): unknown {
 export function entriesOf(table: JsonObject): readonly NamedEntry[] {
   const found = unwrapped(table);
   const owners = ownersOf(found);
-  return found.map(([name, entry, wrapper], n) => {
+  // Without a wrapper, all that stands in the table is servers.
+  const settings = wrappersIn(table).length === 0 ? {} : table;
+  return found.map((each, n) => {
+    const [name, entry] = each;
     const slug = slugFrom(name);
     const owner = slug === undefined ? undefined : owners.get(slug);
+    const other = owner === n ? undefined : found[owner ?? n]?.[0];
     return {
       name: cleanText(name, MAX_NAME),
       slug: slug === RESERVED ? undefined : slug,
       entry,
-      mistake:
-        wrapper === undefined
-          ? mistakeIn(slug, owner === n ? undefined : found[owner ?? n]?.[0])
-          : `stands beside "${wrapper}"; move it into that map`,
+      isLeftOut: isLeftOut(settings, name),
+      mistake: misplaced(each, settings) ?? misnamed(slug, other),
     };
   });
 }
 
+function misplaced([name, , wrapper]: Found, settings: JsonObject): string | undefined {
+  if (wrapper !== undefined) return `stands beside "${wrapper}"; move it into that map`;
+  if (!forbidsTools(settings, name)) return undefined;
+  return 'there is a "tools" beside the map that forbids tools; list those in "tools.deny" of this server';
+}
+
 /** @param other the name of the entry that has the slug. */
-function mistakeIn(slug: string | undefined, other: string | undefined): string | undefined {
+function misnamed(slug: string | undefined, other: string | undefined): string | undefined {
   if (slug === undefined) {
     return 'a slug has 1 to 24 characters of a-z, 0-9 and "-", and none can be made of this name';
   }
@@ -60,7 +71,7 @@ function mistakeIn(slug: string | undefined, other: string | undefined): string 
 type Found = readonly [name: string, entry: unknown, besideWrapper?: string];
 
 function unwrapped(table: JsonObject): readonly Found[] {
-  const wrappers = Object.keys(WRAPPERS).filter((name) => isMap(name, table[name]));
+  const wrappers = wrappersIn(table);
   const [first] = wrappers;
   if (first === undefined) return Object.entries(table);
   const inside = wrappers.flatMap((name) => unwrapped(table[name] as JsonObject));
@@ -69,6 +80,10 @@ function unwrapped(table: JsonObject): readonly Found[] {
     ([name, value]) => !wrappers.includes(name) && isEntry(value),
   );
   return [...inside, ...beside.map(([name, entry]): Found => [name, entry, first])];
+}
+
+function wrappersIn(table: JsonObject): readonly string[] {
+  return Object.keys(WRAPPERS).filter((name) => isMap(name, table[name]));
 }
 
 /** A server may be named like a wrapper, too. */

@@ -264,20 +264,6 @@ const mistakes: readonly Mistake[] = [
     key: "MCP_SERVERS.a.tools",
     part: 'denied (did you mean "deny"?)',
   },
-  ...[
-    { readOnly: true },
-    { roots: ["/tmp"] },
-    { rules: {} },
-    { access: "read" },
-    { policyFile: "p.json" },
-    { Url: URL_A },
-    { trasport: "sse" },
-  ].map((unknown) => ({
-    name: `an unknown key that may be a rule, ${JSON.stringify(unknown)}`,
-    env: server({ url: URL_A, ...unknown }),
-    key: "MCP_SERVERS.a",
-    part: Object.keys(unknown)[0] ?? "",
-  })),
   ...["disabled", "enabled"].map((name) => ({
     name: `"${name}" that is a word`,
     env: server({ url: URL_A, [name]: "true" }),

@@ -221,6 +221,16 @@ describe("about entries that are not served as written, a page says", () => {
     expect(second["_meta"]).toBeUndefined();
   });
 
+  test("and so whole lists of public items are private to administrators, and to nobody else", async ({
+    expect,
+  }) => {
+    const world = mergedWorld({ one: { catalog: catalogOf({ isPublic: true }) } });
+    const endpoint = { ...world.endpoint, notices };
+    expect(await pageOf({ ...world, endpoint })).toMatchObject({ cacheScope: "public" });
+    const scoped = await pageOf({ ...world, endpoint, isAdmin: true });
+    expect(scoped).toMatchObject({ cacheScope: "private" });
+  });
+
   test.for([false, undefined])("nothing to anybody else", async (isAdmin, { expect }) => {
     expect(await pageOf(worldOf(isAdmin))).not.toHaveProperty("_meta");
   });

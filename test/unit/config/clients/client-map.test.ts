@@ -9,6 +9,7 @@ import type { JsonObject } from "../../../../src/protocol/json-rpc.ts";
 
 const A = { url: "https://a.example.com/mcp" };
 const slugsIn = (table: JsonObject): unknown[] => entriesOf(table).map(({ slug }) => slug);
+const out = (table: JsonObject): unknown[] => entriesOf(table).map((entry) => entry.isLeftOut);
 const mistakesIn = (table: JsonObject): unknown[] => entriesOf(table).map(({ mistake }) => mistake);
 
 describe("a map", () => {
@@ -31,6 +32,22 @@ describe("a map", () => {
   test("may be wrapped twice", ({ expect }) => {
     expect(slugsIn({ mcp: { inputs: [], servers: { a: A } } })).toEqual(["a"]);
     expect(slugsIn({ mcp: { allowed: ["a"], excluded: [] }, mcpServers: { a: A } })).toEqual(["a"]);
+  });
+
+  test("leaves out what the settings beside it leave out, and nothing where there is no wrapper", ({
+    expect,
+  }) => {
+    const mcpServers = { a: A, b: A };
+    expect(out({ mcpServers, mcp: { allowed: ["b"] } })).toEqual([true, false]);
+    expect(out({ mcpServers, mcp: { excluded: ["b"] } })).toEqual([false, true]);
+    expect(out({ mcpServers, mcp: { allowed: [] } })).toEqual([true, true]);
+    expect(out({ a: A, mcp: { url: A.url, allowed: [] } })).toEqual([false, false]);
+    const forbid = (tools: JsonObject): unknown[] => mistakesIn({ mcp: mcpServers, tools });
+    expect(forbid({ "a_*": false, b: true })).toEqual([
+      expect.stringContaining('"tools.deny"'),
+      undefined,
+    ]);
+    expect(forbid({ "*delete*": false }).every((mistake) => mistake !== undefined)).toBe(true);
   });
 
   test("in two wrappers is one map", ({ expect }) => {

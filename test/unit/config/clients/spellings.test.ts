@@ -90,6 +90,27 @@ describe("the key", () => {
     });
   });
 
+  test.for([
+    { tool: { deny: ["*"] } },
+    { tools: { denied: ["*"] } },
+    { readOnly: true },
+    { roots: ["/tmp"] },
+    { rules: {} },
+    { access: "read" },
+    { visibility: "team" },
+    { Url: URL_A },
+    { trasport: "sse" },
+    { colour: true },
+    { colour: ["red"] },
+    { colour: {} },
+  ])("that nobody knows keeps its server off where it may be a rule: %j", (unknown, { expect }) => {
+    const { server, notice } = parse({ url: URL_A, ...unknown });
+    expect(server).toBeUndefined();
+    expect(notice?.state).toBe("misconfigured");
+    expect(notice?.sentences).toHaveLength(1);
+    expect(notice?.sentences[0]).toContain("keys that this version does not know");
+  });
+
   test("disabled wins over every mistake, and over enabled", ({ expect }) => {
     expect(parse({ url: "nonsense", disabled: true }).notice?.state).toBe("off");
     expect(parse({ url: URL_A, enabled: true, disabled: true }).notice?.state).toBe("off");
