@@ -25,6 +25,7 @@ import { errorReply } from "../src/protocol/json-rpc.ts";
 import type { EndedAccount, UsableCredential } from "../src/upstream/credentials.ts";
 import type { UpstreamTarget } from "../src/upstream/target.ts";
 import { readOwner } from "../src/accounts/owner-name.ts";
+import { isOff } from "../src/endpoint/endpoint.ts";
 import { serverFor } from "../src/endpoint/personal-endpoint.ts";
 import { personalScopeOf } from "./identity.ts";
 import { AlarmClock } from "./alarm-clock.ts";
@@ -112,7 +113,8 @@ export class BridgeObject extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.#clock.fired();
-    if (this.#config === undefined) {
+    const { slug } = this.#store.known ?? {};
+    if (this.#config === undefined || (slug !== undefined && isOff(this.#config, slug))) {
       // The alarm retries, because an operator will correct the configuration.
       this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);
       return;

@@ -9,6 +9,7 @@ import { credentialsOf } from "../src/accounts/credentials-of.ts";
 import { readOwner } from "../src/accounts/owner-name.ts";
 import { pinnedTo } from "../src/accounts/pinned-credentials.ts";
 import { needsVault } from "../src/accounts/settings.ts";
+import { isOff, slugsOf } from "../src/endpoint/endpoint.ts";
 import { serverFor } from "../src/endpoint/personal-endpoint.ts";
 import { type Config, loadConfig } from "../src/config/config.ts";
 import { readAccountKey, slugOfKey } from "../src/upstream/server-key.ts";
@@ -47,7 +48,8 @@ export class FeedObject extends DurableObject<Env> {
   readonly #clock: AlarmClock;
   /** The `serverKey`. */
   #key: string;
-  readonly #isConfigOk: boolean;
+  /** True while nothing is known of the server, but may be again: what is stored stays. */
+  readonly #isOff: boolean;
   /** `undefined` for a server that is not configured (any more), or for an account that has ended. */
   #parts: Parts | undefined;
   /** Aborted when the account ends that the feed is of. */
@@ -58,18 +60,18 @@ export class FeedObject extends DurableObject<Env> {
     count("objectsConstructed");
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     const loaded = loadConfig(env);
-    this.#isConfigOk = loaded.ok;
     this.#key = feedKeyOf(ctx.id);
+    this.#isOff = !loaded.ok;
     if (!loaded.ok) return;
-    const { servers, limits } = loaded.config;
+    const { config } = loaded;
     // By its id, since an object that its alarm wakes may not know its name.
-    const server = [...servers.values()].find(({ slug }) =>
+    const shared = slugsOf(config).find((slug) =>
       env.FEEDS.idFromName(feedName(slug)).equals(ctx.id),
     );
-    if (server !== undefined) this.#key = server.slug;
-    const own =
-      server === undefined ? this.#ofAccount(loaded.config) : this.#shared(server, loaded.config);
-    if (own !== undefined) this.#parts = this.#begin(own, limits);
+    if (shared !== undefined) this.#key = shared;
+    const own = shared === undefined ? this.#ofAccount(config) : this.#shared(shared, config);
+    if (own !== undefined) this.#parts = this.#begin(own, config.limits);
+    this.#isOff = isOff(config, slugOfKey(this.#key));
   }
 
   async catalog(question: CatalogQuestion): Promise<CatalogAnswer> {
@@ -126,12 +128,10 @@ export class FeedObject extends DurableObject<Env> {
       this.#parts.watch.wake();
       this.#parts.catalogs.wake();
       this.#setAlarm();
-    } else if (this.#isConfigOk) {
-      await this.ctx.storage.deleteAll();
-    } else {
+    } else if (this.#isOff) {
       // The alarm retries, because an operator will correct the configuration.
       this.#clock.noLaterThan(Date.now() + WATCHDOG_MS);
-    }
+    } else await this.ctx.storage.deleteAll();
   }
 
   #begin(server: Server, limits: Limits): Parts {
@@ -192,8 +192,9 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   /** @returns `undefined` for a server that has a feed for each account. */
-  #shared(server: Server, config: Config): Server | undefined {
-    if (needsVault(server.auth)) return undefined;
+  #shared(slug: string, config: Config): Server | undefined {
+    const server = config.servers.get(slug);
+    if (server === undefined || needsVault(server.auth)) return undefined;
     // What all callers share is read in the gateway's own name.
     const gateway = { origin: config.publicOrigin };
     return serverFor(server, gateway, personalScopeOf(this.env, config));
@@ -208,15 +209,15 @@ export class FeedObject extends DurableObject<Env> {
 
   /** Deletes the stored state of a server that is not configured, and returns the reason. */
   async #gone(): Promise<Trouble> {
-    if (this.#isConfigOk) await this.ctx.storage.deleteAll();
+    if (!this.#isOff) await this.ctx.storage.deleteAll();
     const slug = slugOfKey(this.#key);
     if (this.#over.signal.aborted) {
       const { failure: reason, message } = accountOver(slug);
       return { reason, message, since: Date.now() };
     }
-    const message = this.#isConfigOk
-      ? `There is no upstream "${slug}" in MCP_SERVERS`
-      : `The configuration has mistakes, so nothing is known of upstream "${slug}"`;
+    const message = this.#isOff
+      ? `The upstream "${slug}" is switched off, or has a mistake in its configuration`
+      : `There is no upstream "${slug}" in MCP_SERVERS`;
     return { reason: "unconfigured", message, since: Date.now() };
   }
 }

@@ -96,6 +96,11 @@ export function slugsOf({ servers, notices }: Configured): readonly string[] {
   return [...new Set([...servers.keys(), ...waiting])];
 }
 
+/** True while a mistake, or its switch, keeps a server off: what is stored of it stays for when it is back. */
+export function isOff(configured: Configured, slug: string): boolean {
+  return !configured.servers.has(slug) && slugsOf(configured).includes(slug);
+}
+
 /**
  * True where the gateway lists and introduces the servers itself, from what it knows of them: where
  * several meet, and where the caller may have no account at the only one.

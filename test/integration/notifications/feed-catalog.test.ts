@@ -262,11 +262,13 @@ describe("after a deploy", () => {
     });
   });
 
-  test("a mistake in the configuration takes nothing away", async ({ expect }) => {
+  test.for([
+    ["a mistake in its entry", { url: "not a url" }],
+    ["its switch", { url: "https://docs.example/mcp", disabled: true }],
+  ] as const)("%s takes nothing away from a server", async ([, entry], { expect }) => {
     const upstream = await Upstream.take({ server: "legacy", ...ONE });
     await ask(upstream);
-    const broken = { [upstream.slug]: { url: "not a url" } };
-    await afterDeploy(upstream, broken, async (next, { storage }) => {
+    await afterDeploy(upstream, { [upstream.slug]: entry }, async (next, { storage }) => {
       const question = { client: LEGACY, waitMs: 5000 };
       expect(short(await next.catalog(question))).toBe("none (unconfigured)");
       // Whoever wants to hear of it is not forgotten.

@@ -9,8 +9,10 @@ import {
   runDurableObjectAlarm,
   runInDurableObject,
 } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { afterEach, describe, test, vi } from "vitest";
 
+import { BridgeObject } from "../../../durable-objects/bridge-object.ts";
 import type { Json, Reaction } from "../../support/scripted-upstream-script.ts";
 import { type AskedResult, askedIn, BridgeClient, holderOf } from "./bridge-client.ts";
 import { within } from "../bounded.ts";
@@ -99,6 +101,23 @@ describe("while its holder is lost, a parked call", () => {
     expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
     expect(await upstream.receivesAnswer("s1")).toMatchObject({ result: ACCEPT });
     expect(await upstream.sent("tools/call")).toHaveLength(1);
+  });
+
+  test("stays while a mistake in its entry keeps the server off", async ({ expect }) => {
+    const upstream = await calling(event(ELICIT, { id: "e-1" }), NEVER);
+    const client = new BridgeClient(upstream);
+    const asked = await client.asked();
+    await lose();
+    const servers = { [upstream.slug]: { url: "not a url" } };
+    await runInDurableObject(holderOf(asked), async (_, state) => {
+      const mistaken = { ...env, MCP_SERVERS: JSON.stringify(servers) };
+      await new BridgeObject(state, mistaken).alarm();
+      expect(await state.storage.getAlarm()).not.toBeNull();
+    });
+    await lose();
+    await continueWith(upstream, ANSWER);
+    expect((await client.retry(asked, { r1: ACCEPT })).result).toMatchObject(RESULT);
+    expect(await upstream.receivesAnswer("s1")).toMatchObject({ result: ACCEPT });
   });
 
   test("gets another question, and is resumed a second time", async ({ expect }) => {
