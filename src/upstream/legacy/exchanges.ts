@@ -28,6 +28,7 @@ import {
   type Recipient,
   type ResumePoint,
 } from "./resume-token.ts";
+import type { Wire } from "./wire.ts";
 
 /** The resume point of a request. */
 export type Addressed = ResumePoint & Required<Pick<ResumePoint, "request">>;
@@ -59,7 +60,7 @@ export class Exchanges {
   readonly #pending = new Map<RequestId, Pending>();
   /** By the keys of the server's ids. */
   readonly #asks = new Map<string, OpenAsk>();
-  readonly #answer: (response: JsonRpcResponse) => Promise<boolean>;
+  #answer: (response: JsonRpcResponse) => Promise<boolean>;
   readonly #refusalOf: (question: Call) => ErrorObject | undefined;
   readonly #maxOpenAsks: number;
   // Ids are never reused within an upstream session, which may outlive this object.
@@ -79,6 +80,24 @@ export class Exchanges {
     this.#answer = answer;
     this.#refusalOf = refusalOf;
     this.#maxOpenAsks = maxOpenAsks;
+  }
+
+  /**
+   * Runs the handshake. A server may send `ping` before it answers `initialize` (lifecycle), when there is no
+   * session yet: such requests are answered over the wire that is being opened.
+   */
+  async opening<T>(wire: Pick<Wire, "post">, run: () => Promise<T>): Promise<T> {
+    const answer = this.#answer;
+    this.#answer = async (response) => {
+      // Without it, the server's own time-out ends its request.
+      await wire.post(response).catch(() => undefined);
+      return true;
+    };
+    try {
+      return await run();
+    } finally {
+      this.#answer = answer;
+    }
   }
 
   /** The recipient of the only running request, if there is exactly one. */

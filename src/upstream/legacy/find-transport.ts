@@ -92,7 +92,9 @@ async function shakeHands(
     },
   };
   const signal = new AbortController().signal;
-  const reply = await runExchange({ target, exchanges, wire, call, peer: PEER, signal });
+  const reply = await exchanges.opening(wire, () =>
+    runExchange({ target, exchanges, wire, call, peer: PEER, signal }),
+  );
   if ("error" in reply) {
     if (showsModernOnly(reply.error)) {
       throw new UpstreamError(slug, "other-era", "speaks no revision before 2026-07-28");

@@ -1,6 +1,6 @@
 /** Finding a legacy server's transport by shaking hands (2025-11-25, backwards compatibility). */
 
-import { describe, test } from "vitest";
+import { describe, test, vi } from "vitest";
 
 import { type Answer, failureOf, fakeTarget, html } from "../fake-target.ts";
 import {
@@ -43,6 +43,29 @@ describe("connect() over Streamable HTTP", () => {
       return new Response(`data: ${JSON.stringify(message)}\n\n`, { headers: EVENTS });
     });
     expect(await shakeHands(target)).toMatchObject({ transport: "streamable-http" });
+  });
+
+  test("answers a ping that comes before the answer, and refuses other questions", async ({
+    expect,
+  }) => {
+    const server = recorded(({ body }) => {
+      if (body["method"] !== "initialize") return new Response(null, { status: 202 });
+      const messages = [
+        { jsonrpc: "2.0", id: "p", method: "ping" },
+        { jsonrpc: "2.0", id: "q", method: "roots/list" },
+        { jsonrpc: "2.0", id: body["id"], result: handshake },
+      ];
+      const text = messages.map((message) => `data: ${JSON.stringify(message)}\n\n`).join("");
+      return new Response(text, { headers: { ...EVENTS, "Mcp-Session-Id": "s-1" } });
+    });
+    await shakeHands(fakeTarget(server.answer));
+    await vi.waitUntil(() => server.seen.length === 3);
+    const [, ...answers] = server.seen;
+    expect(answers.map(({ body }) => body)).toEqual([
+      { jsonrpc: "2.0", id: "p", result: {} },
+      { jsonrpc: "2.0", id: "q", error: { code: -32600, message: "Not initialized yet" } },
+    ]);
+    expect(answers.map(({ headers }) => headers.get("mcp-session-id"))).toEqual(["s-1", "s-1"]);
   });
 
   test("sends the agreed revision and session from then on", async ({ expect }) => {
