@@ -45,6 +45,8 @@ export interface SessionOptions extends CallerSettings {
 const MAX_RECEIVED = 64;
 const MAX_KEY_CHARS = 512;
 const BROKEN: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "lost"]);
+/** The server does not have the answer, and would have taken it. */
+const UNDELIVERED: ReadonlySet<UpstreamFailure> = new Set([...BROKEN, "account"]);
 const ANSWER_RETRIES = { attempts: 4, backoff: { firstMs: 100 }, isTransient: isBroken };
 
 export class LegacySession {
@@ -234,14 +236,15 @@ export class LegacySession {
  * their id and ignores one that it already has. Never rejects.
  *
  * @returns `true` when the server has the answer or has refused it, which no later attempt would
- *   change. On `false` the server's own time-out ends its request.
+ *   change; `false` when it could not be sent, for want of a connection or of an account that can be used.
+ *   Then the server's own time-out ends its request.
  */
 async function sendAnswer(wire: Wire, answer: JsonRpcResponse): Promise<boolean> {
   try {
     await retry(() => wire.post(answer), ANSWER_RETRIES);
     return true;
   } catch (error) {
-    return !isBroken(error);
+    return !(error instanceof UpstreamError && UNDELIVERED.has(error.failure));
   }
 }
 

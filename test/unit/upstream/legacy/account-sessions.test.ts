@@ -4,8 +4,9 @@ import { describe, test } from "vitest";
 
 import { LegacyConnection } from "../../../../src/upstream/legacy/connection.ts";
 import type { SavedConnection } from "../../../../src/upstream/legacy/saved-connection.ts";
+import { writeResumeToken } from "../../../../src/upstream/legacy/resume-token.ts";
 import { StreamableHttpWire } from "../../../../src/upstream/legacy/streamable-http-wire.ts";
-import { type FakeCredentials, fakeCredentials, tokenOf } from "../fake-credentials.ts";
+import { CONNECT, type FakeCredentials, fakeCredentials, tokenOf } from "../fake-credentials.ts";
 import { bytesOf, failureOf, fakeTarget, json, type Seen } from "../fake-target.ts";
 import { EVENTS, handshake, shakeHands, sseServer, refusal } from "./legacy-servers.ts";
 
@@ -59,6 +60,7 @@ function world(hasSessions = true) {
     credentials,
     target,
     open,
+    seen,
     saved,
     ran,
     methods,
@@ -140,6 +142,33 @@ describe("a session at a server with accounts", () => {
     expect(methods()).toEqual([...OPENING, "tools/call"]);
     await connection.accountEnded({ slug: "s", accountId: "a1", credential: last });
     expect(methods()).toEqual([]);
+  });
+});
+
+describe("an answer to a question of the server", () => {
+  const TOKEN = writeResumeToken({ ask: 7 }) ?? "";
+
+  test("is undelivered while the account needs attention, and can be sent when it does not", async ({
+    expect,
+  }) => {
+    const { open, credentials, seen } = world();
+    const connection = open();
+    await connection.request(CALL, PEER, never);
+    credentials.need = CONNECT;
+    seen.splice(0);
+    expect(await connection.answer(TOKEN, { result: { action: "accept" } })).toBe(false);
+    expect(seen).toEqual([]);
+    credentials.need = undefined;
+    expect(await connection.answer(TOKEN, { result: { action: "accept" } })).toBe(true);
+    expect(seen.map(({ body }) => body["id"])).toEqual([7]);
+  });
+
+  test("is over when the session is of another account", async ({ expect }) => {
+    const { open, credentials } = world();
+    const connection = open();
+    await connection.request(CALL, PEER, never);
+    credentials.accountId = "a2";
+    expect(await connection.answer(TOKEN, { result: {} })).toBe(true);
   });
 });
 
