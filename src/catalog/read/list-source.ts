@@ -18,7 +18,12 @@ import {
 } from "../../protocol/revisions/translate-capabilities.ts";
 import { LegacyConnection } from "../../upstream/legacy/connection.ts";
 import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
-import { discover, forgetVerdict, legacyOnly } from "../../upstream/modern/discover.ts";
+import {
+  discover,
+  forgetVerdict,
+  isWorthRetrying,
+  legacyOnly,
+} from "../../upstream/modern/discover.ts";
 import { sendModern } from "../../upstream/modern/send.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 import { isOtherEra, UpstreamError } from "../../upstream/upstream-error.ts";
@@ -147,7 +152,8 @@ async function openModern(
     }
     return reply;
   };
-  const reply = await ask("server/discover", {});
+  let reply = await ask("server/discover", {});
+  if ("error" in reply && isWorthRetrying(reply.error)) reply = await ask("server/discover", {});
   if ("error" in reply) {
     // It was a modern server an hour ago, or for other capabilities.
     forgetVerdict(target);

@@ -85,10 +85,10 @@ async function probe(target: UpstreamTarget): Promise<EraVerdict> {
 }
 
 /**
- * The probe is well formed and of a supported revision, so neither an error of its headers or
+ * `server/discover` is well formed and of a supported revision, so neither an error of its headers or
  * capabilities nor a refusal that lists that revision can be meant: it is sent once more.
  */
-function isWorthRetrying(error: ErrorObject): boolean {
+export function isWorthRetrying(error: ErrorObject): boolean {
   return (
     error.code === ErrorCode.HeaderMismatch ||
     error.code === ErrorCode.MissingRequiredClientCapability ||

@@ -38,6 +38,34 @@ describe("for a modern client", () => {
     });
   });
 
+  test("discovery that a server refuses for a revision which it then names is repeated once", async ({
+    expect,
+  }) => {
+    const found = { ...CACHEABLE, supportedVersions: [MODERN], capabilities: { tools: {} } };
+    const serving = (refusals: number, ...named: readonly string[]) => {
+      let asked = 0;
+      return modernServer({
+        ...EVERYTHING,
+        "server/discover": (seen) => {
+          asked += 1;
+          // The first one finds out the era.
+          return asked > 1 && asked <= 1 + refusals ? naming(...named)(seen) : found;
+        },
+      });
+    };
+    const once = serving(1, MODERN);
+    expect(names((await read(once, MODERN)).catalog)).toEqual(ALL_NAMES);
+    expect(once.asked.filter((method) => method === "server/discover")).toHaveLength(3);
+
+    const always = serving(Infinity, MODERN);
+    expect(await failureOf(read(always, MODERN))).toMatchObject({ failure: "malformed" });
+    expect(always.asked.filter((method) => method === "server/discover")).toHaveLength(3);
+
+    const other = serving(1, "2027-01-01");
+    expect(await failureOf(read(other, MODERN))).toMatchObject({ failure: "malformed" });
+    expect(other.asked.filter((method) => method === "server/discover")).toHaveLength(2);
+  });
+
   test("lists that discovery does not advertise are requested", async ({ expect }) => {
     const { "prompts/list": prompts } = EVERYTHING;
     const { catalog } = await read(modernServer({ "prompts/list": prompts }, {}), MODERN);
