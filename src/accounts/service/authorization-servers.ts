@@ -156,11 +156,13 @@ export class AuthorizationServers implements Authorization {
     secrets: AccountSecrets,
   ): Promise<RenewalAnswer> {
     if (!("oauth" in server.auth)) return { kind: "not-processed" };
-    const issuer = account.issuer ?? (await this.#ownIssuer(server));
-    if (issuer === undefined) return { kind: "not-processed" };
+    const known = account.issuer && { issuer: account.issuer, resource: account.resource };
+    const at = known ?? (await this.#ownIssuer(server));
+    if (at === undefined) return { kind: "not-processed" };
+    const { issuer, resource } = at;
     const client = await clientOf(server, issuer, secrets.clientSecret);
     const { scopeOnRefresh } = resolveSettings(server.auth.oauth, issuer.issuer);
-    const request = { metadata: metadataOf(issuer), client, resource: account.resource };
+    const request = { metadata: metadataOf(issuer), client, resource };
     const access = this.#access(server);
     if (account.kind === "client-credentials") {
       const answer = await requestOwnToken({ ...request, scopes: account.requested }, access);
@@ -232,8 +234,10 @@ export class AuthorizationServers implements Authorization {
     return found.kind === "found" && scopes !== undefined ? { ...found, scopes } : found;
   }
 
-  /** Where the gateway gets tokens of its own. */
-  async #ownIssuer(server: AccountServer): Promise<AccountIssuer | undefined> {
+  /** Where the gateway gets tokens of its own, and for which resource (RFC 8707). */
+  async #ownIssuer(
+    server: AccountServer,
+  ): Promise<{ issuer: AccountIssuer; resource: string | undefined } | undefined> {
     const found = await this.discover(server, {});
     if (found.kind === "failed" || !("oauth" in server.auth)) return undefined;
     const { issuer, token_endpoint: tokenEndpoint, ...metadata } = found.authorizationServer;
@@ -242,7 +246,8 @@ export class AuthorizationServers implements Authorization {
       metadata.token_endpoint_auth_methods_supported,
     );
     const { clientId = "" } = server.auth.oauth;
-    return { issuer, tokenEndpoint, client: { id: clientId, way: "preregistered", method } };
+    const client = { id: clientId, way: "preregistered", method } as const;
+    return { issuer: { issuer, tokenEndpoint, client }, resource: found.resource };
   }
 }
 

@@ -139,6 +139,9 @@ describe("U67 the gateway's own account", () => {
         expect(await vendor.count("refresh")).toBe(0);
         const grants = (await vendor.hits("client-credentials")).map((hit) => parametersOf(hit));
         expect(grants.every(({ refresh_token: token }) => token === undefined)).toBe(true);
+        // RFC 8707: as the server's metadata has it.
+        const { resource } = vendor;
+        expect(grants.map((grant) => grant["resource"])).toEqual([resource, resource, resource]);
       });
     },
   );
