@@ -79,6 +79,8 @@ export interface NewToken {
   readonly expiresInMs?: number | undefined;
   readonly refreshExpiresInMs?: number | undefined;
   readonly granted?: readonly string[] | undefined;
+  /** By which the authorization server has accepted the client: not always that of its registration. */
+  readonly clientMethod?: ClientAuthMethod | undefined;
 }
 
 const MINUTE_MS = 60_000;
@@ -189,6 +191,7 @@ export function renewed(account: Account, token: NewToken, now: number): Account
     ...timesOf(token, at),
     generation: account.generation + 1,
     granted: token.granted ?? account.granted,
+    issuer: account.issuer && acceptedAt(account.issuer, token),
     newUntil: now + REFUSED_MS,
     restsUntil: at + BETWEEN_MS,
     failures: 0,
@@ -196,6 +199,14 @@ export function renewed(account: Account, token: NewToken, now: number): Account
     sent: undefined,
     trouble: undefined,
   });
+}
+
+/** The next request authenticates the client as it was accepted, and not first as it was refused. */
+export function acceptedAt(
+  issuer: AccountIssuer,
+  { clientMethod: method = issuer.client.method }: NewToken,
+): AccountIssuer {
+  return { ...issuer, client: { ...issuer.client, method } };
 }
 
 /** From when the request was sent: the life of a token begins before its answer arrives. */

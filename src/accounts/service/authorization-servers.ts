@@ -11,6 +11,7 @@ import {
   refreshToken,
   requestOwnToken,
   revokeToken,
+  type TokenAnswer,
 } from "../client/token-request.ts";
 import type { TokenOutcome } from "../client/token-response.ts";
 import { type Discovery, discover } from "../discovery/discover.ts";
@@ -33,7 +34,7 @@ import type {
 import { headerOf } from "./credential-header.ts";
 import { challengeOf, tryHeader } from "./probe.ts";
 import type { RegistrationRequest, RegistrationResult } from "./registrations.ts";
-import type { RenewalAnswer } from "./token-renewal.ts";
+import type { FreshTokens, RenewalAnswer } from "./token-renewal.ts";
 import type { AccountSecrets } from "./vault-seal.ts";
 
 /** Registrations are kept for each issuer, for everybody. */
@@ -141,11 +142,12 @@ export class AuthorizationServers implements Authorization {
 
   async exchange(server: AccountServer, request: CodeExchange): Promise<ExchangeAnswer> {
     const client = await clientOf(server, request.issuer, request.secret);
-    const { outcome } = await exchangeCode(
+    const answer = await exchangeCode(
       { ...request, metadata: metadataOf(request.issuer), client },
       this.#access(server),
     );
-    if (outcome.kind === "granted") return { kind: "tokens", tokens: outcome.tokens };
+    const { outcome } = answer;
+    if (outcome.kind === "granted") return { kind: "tokens", tokens: tokensOf(answer, outcome) };
     if (outcome.kind === "client-gone") await this.forgetClient(server, request.issuer);
     return problem(EXCHANGE_TROUBLES[outcome.kind]);
   }
@@ -166,15 +168,15 @@ export class AuthorizationServers implements Authorization {
     const access = this.#access(server);
     if (account.kind === "client-credentials") {
       const answer = await requestOwnToken({ ...request, scopes: account.requested }, access);
-      return meaningOf(answer.outcome, "preregistered");
+      return meaningOf(answer, "preregistered");
     }
     const { refreshToken: token = "" } = secrets;
     const refresh = { ...request, refreshToken: token };
     const scopes = scopeOnRefresh ? account.requested : undefined;
     const first = await refreshToken({ ...refresh, scopes }, access);
     const isScope = first.outcome.kind === "scope-refused" && scopes !== undefined;
-    const { outcome } = isScope ? await refreshToken(refresh, access) : first;
-    return meaningOf(outcome, issuer.client.way);
+    const answer = isScope ? await refreshToken(refresh, access) : first;
+    return meaningOf(answer, issuer.client.way);
   }
 
   async revoke(server: AccountServer, account: Account, secrets: AccountSecrets): Promise<void> {
@@ -282,10 +284,18 @@ const EXCHANGE_TROUBLES: Readonly<Record<Exclude<TokenOutcome["kind"], "granted"
   unknown: "exchange-unanswered",
 };
 
-function meaningOf(outcome: TokenOutcome, way: RegistrationWay): RenewalAnswer {
+function tokensOf(
+  { client }: TokenAnswer,
+  { tokens }: Extract<TokenOutcome, { kind: "granted" }>,
+): FreshTokens {
+  return { ...tokens, clientMethod: client.method };
+}
+
+function meaningOf(answer: TokenAnswer, way: RegistrationWay): RenewalAnswer {
+  const { outcome } = answer;
   switch (outcome.kind) {
     case "granted":
-      return { kind: "tokens", tokens: outcome.tokens };
+      return { kind: "tokens", tokens: tokensOf(answer, outcome) };
     case "dead":
       return { kind: "denied", trouble: "ended" };
     case "client-gone":

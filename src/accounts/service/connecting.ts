@@ -8,7 +8,7 @@ import { hashOf, randomSecret } from "../../lib/random.ts";
 import { handleKeyring } from "../../lib/handle-keyring.ts";
 import { seal, unseal } from "../../lib/seal.ts";
 import { callbackUrl } from "../addresses.ts";
-import { type Account, type AccountIssuer, timesOf } from "../account.ts";
+import { acceptedAt, type Account, type AccountIssuer, timesOf } from "../account.ts";
 import {
   type AuthorizationResponse,
   judgeAuthorizationResponse,
@@ -242,7 +242,7 @@ export class Connecting {
       kind: "oauth",
       life: "connected",
       endpoint,
-      issuer,
+      issuer: acceptedAt(issuer, tokens),
       resource,
       requested,
       granted: tokens.granted ?? requested,

@@ -68,6 +68,24 @@ describe("the gateway at an authorization server", () => {
       expect(others).toEqual([]);
     }));
 
+  test("U14 remembers for all that follows that a secret was demanded which was to be of no use", ({
+    expect,
+  }) => {
+    // It registers with a secret, and says that it wants none.
+    const register = [{ patch: { token_endpoint_auth_method: "none" } }];
+    const script = { registersAs: "client_secret_post", reactions: { register } };
+    return withVendor({ script }, async (world) => {
+      await connectAt(world.life());
+      world.wait(HOUR - 200);
+      await world.life().credential(S);
+      world.wait(HOUR - 200);
+      await world.life().credential(S);
+      const sent = await sentTo(world.vendor, "client_secret", "exchange", "refresh");
+      const secret = expect.any(String) as unknown;
+      expect(sent).toEqual([undefined, secret, secret, secret]);
+    });
+  });
+
   test("U13 is not known where nobody is registered, and no browser leaves", ({ expect }) =>
     withVendor({ script: { registers: false } }, async (world) => {
       const offer = await world.life().offer("s", undefined);
