@@ -44,8 +44,13 @@ export function login(url: URL, environment: Environment): Promise<number> {
     }
     const file = loginFile(url, environment);
     const { signal } = new AbortController();
+    const begunAt = Date.now();
+    const { page } = await file.read();
+    if (page !== undefined) notice(`another process waits for somebody to open ${page}`);
     await file.locked(signal, async () => {
       const before = await file.read();
+      // That page was enough.
+      if (before.tokens !== undefined && before.tokens.obtainedAt >= begunAt) return;
       await signIn({
         url,
         file,

@@ -4,6 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
+import { retry } from "../../src/lib/retry.ts";
 import { tryJson } from "../../src/lib/try-json.ts";
 import { isObject } from "../stdio/message.ts";
 import { withLock } from "./file-lock.ts";
@@ -37,6 +38,9 @@ export interface Login {
   readonly page?: string | undefined;
 }
 
+/** Windows refuses to replace a file while another process reads it, which takes no time. */
+const RETRIES = { attempts: 6, backoff: { firstMs: 10 } } as const;
+
 export class LoginFile {
   readonly #url: string;
   readonly #path: string;
@@ -63,7 +67,7 @@ export class LoginFile {
     const made = `${this.#path}.${randomUUID()}`;
     try {
       await writeFile(made, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600 });
-      await rename(made, this.#path);
+      await retry(() => rename(made, this.#path), RETRIES);
     } finally {
       await rm(made, { force: true });
     }

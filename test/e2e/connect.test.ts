@@ -1,6 +1,7 @@
 /** `edgeway connect` between a host and a real gateway: what is the command's own, beside what it relays. */
 
 import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, vi } from "vitest";
@@ -241,6 +242,28 @@ test("a refusal says what to do: the address, or the variable", async ({ expect,
   } finally {
     await gateway.stop();
   }
+});
+
+test("the command ends well with its host, though the gateway says nothing at all", async ({
+  expect,
+  onTestFinished,
+  start,
+}) => {
+  const open = new Set<Socket>();
+  const silent = createServer((socket) => void open.add(socket));
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const socket of open) socket.destroy();
+    silent.close();
+  });
+  const { port } = silent.address() as AddressInfo;
+  const host = start(["connect", `http://127.0.0.1:${port}/mcp`]);
+  host.send(INITIALIZE);
+  host.send(call("modern", "test_simple_text", {}, MODERN));
+  await until(() => open.size === 2, "both requests");
+  host.end();
+  expect(await host.exitCode).toBe(0);
+  expect(host.lines).toEqual([]);
 });
 
 test("a line that is no message is dropped, and does not end the command", async ({
