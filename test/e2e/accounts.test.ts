@@ -106,8 +106,11 @@ class Caller {
   }
 
   legacy(): Promise<Json> {
-    const params = { name: "whoami", arguments: {} };
-    return this.#send({ id: (this.#id += 1), method: "tools/call", params }, "2025-11-25");
+    return this.request("tools/call", { name: "whoami", arguments: {} });
+  }
+
+  request(method: string, params: Json): Promise<Json> {
+    return this.#send({ id: (this.#id += 1), method, params }, "2025-11-25");
   }
 
   async #send(
@@ -193,6 +196,16 @@ describe("a client that opens pages", () => {
     const { requestState } = result as unknown as Asked;
     const changed = { requestState: `${requestState.slice(0, -4)}AAAA`, inputResponses: {} };
     expect(await caller.modern(changed)).toMatchObject({ error: { code: -32602 } });
+  });
+
+  test("U58 of 2025-11-25 sets the log level, as many do at once, and finds a tool to connect with", async ({
+    expect,
+  }) => {
+    await caller.initialize();
+    const level = await caller.request("logging/setLevel", { level: "info" });
+    expect(level).toMatchObject({ result: {} });
+    const listed = await caller.request("tools/list", {});
+    expect(listed).toMatchObject({ result: { tools: [{ name: "connect_account" }] } });
   });
 
   test("U55 of 2025-11-25 gets -32042, and its repetition goes through", async ({ expect }) => {

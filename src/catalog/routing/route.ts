@@ -7,6 +7,7 @@ import { errorReply, isObject, type JsonObject, type Reply } from "../../protoco
 import { eraOf } from "../../protocol/revisions.ts";
 import { attributedAt } from "../../endpoint/attribution.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
+import { isIntroducedHere } from "../../endpoint/endpoint.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { currentCatalog, knownCatalog } from "../cache/catalogs.ts";
 import { publicIndex, shows } from "../cache/lookups.ts";
@@ -56,9 +57,11 @@ export async function route(scope: RoutingScope, client: ClientKind, call: Call)
       return routeCompletion(scope, client, call);
   }
   const { servers, isMerged } = scope.endpoint;
+  // Clients set the level as soon as they are connected, when there may be no account at an only server yet.
+  if (method === "logging/setLevel" && isIntroducedHere(scope.endpoint)) return { kind: "all" };
   // An only server may know a method that the gateway does not.
   if (!isMerged) return { kind: "server", server: servers[0], call };
-  if (method === "logging/setLevel" || method.startsWith("notifications/")) return { kind: "all" };
+  if (method.startsWith("notifications/")) return { kind: "all" };
   return reply(errorReply(ErrorCode.MethodNotFound, "Method not found"));
 }
 

@@ -164,7 +164,7 @@ async function answerList(
   return "error" in reply ? reply : { result: asLegacyList(reply.result) };
 }
 
-/** `logging/setLevel` for several servers: those in use get the level now, others on their first use. */
+/** `logging/setLevel` for all servers: those in use get the level now, others on their first use. */
 async function setLogLevel(context: SessionContext, call: Call): Promise<Reply> {
   const { requestScope, servers, setLogLevel: keep } = context;
   const level = call.params?.level;
