@@ -54,12 +54,12 @@ export function consoleOf(scope: ConsoleScope): Console {
       if (endpoint === undefined) return undefined;
       return consoleServer(scope, await currentCatalog(scope, endpoint.servers[0], CLIENT));
     },
-    call: (slug, call, run) => callServer(scope, slug, call, run),
+    call: (slug, call, run) => sendCall(scope, slug, call, run),
   };
 }
 
 /** The checks of every client's request, in their order (`src/app.ts`), and then its way. */
-async function callServer(
+async function sendCall(
   scope: ConsoleScope,
   slug: string,
   call: Call,

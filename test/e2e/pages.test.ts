@@ -65,6 +65,19 @@ describe("a page", () => {
     },
   );
 
+  test("is nowhere wider than the narrowest phone", { timeout: 120_000 }, async ({ expect }) => {
+    const shown = await context.newPage();
+    await shown.setViewportSize({ width: 320, height: 640 });
+    const wide: string[] = [];
+    for (const name of Object.keys(SAMPLES)) {
+      await shown.goto(`${site.origin}/${name}`);
+      const width = await shown.evaluate<number>("document.documentElement.scrollWidth");
+      if (width > 320) wide.push(name);
+    }
+    expect(wide).toEqual([]);
+    await shown.close();
+  });
+
   test("is styled: the policy lets the stylesheet in", async ({ expect }) => {
     const shown = await context.newPage();
     await shown.goto(`${site.origin}/consent`);

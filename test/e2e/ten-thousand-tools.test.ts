@@ -79,3 +79,24 @@ async function workerdBytes(): Promise<number> {
   const sizes = await memoryOf("workerd", gateway.program.pid);
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
+
+/** Of a page: what a phone on a slow network still takes in a moment. */
+const MAX_PAGE_CHARS = 200_000;
+
+test.for(["/catalog", "/catalog?q=tool", "/catalog/big-31", "/catalog/big-31?page=2"])(
+  "the page %s shows a part of them, and stays small",
+  async (path, { expect }) => {
+    const response = await fetch(gateway.url + path);
+    const html = await response.text();
+    expect(response.status).toBe(200);
+    expect(html).toContain("tool_1");
+    expect(html.length).toBeLessThan(MAX_PAGE_CHARS);
+  },
+);
+
+test("a tool is found on the page of all servers by a part of its name", async ({ expect }) => {
+  const response = await fetch(`${gateway.url}/catalog?q=TOOL_17_of_big_31`);
+  const html = await response.text();
+  expect(html).toContain("1 match");
+  expect(html).toContain('href="/catalog/big-31/tool_17_of_big_31"');
+});
