@@ -13,7 +13,7 @@ import { openMany } from "../rows/set-up.ts";
 export interface ProfiledLoad {
   readonly name: string;
   /** What the time is divided by. */
-  readonly unit: string;
+  readonly units: string;
   readonly start: () => Promise<Server>;
   /** Does what is not profiled, and warms up. */
   readonly prepare: (server: Server) => Promise<Work>;
@@ -36,7 +36,7 @@ export function loadsOf(row: string): readonly ProfiledLoad[] {
   switch (row) {
     case "events":
       return eventWork().map(({ name, start, warm, events, work }) => ({
-        ...{ name, start, unit: "event" },
+        ...{ name, start, units: "events" },
         prepare: async ({ url }) => {
           const stream = await warm(url);
           return {
@@ -60,7 +60,7 @@ function callLoad(row: CallRow): ProfiledLoad {
   if (ours === undefined) throw new Error(`${row} has nobody to profile`);
   return {
     name: `${row}, ${CONNECTIONS} connections`,
-    unit: "request",
+    units: "requests",
     start: ours.start,
     async prepare({ url }) {
       const askings = [];
@@ -79,7 +79,7 @@ function callLoad(row: CallRow): ProfiledLoad {
 
 const setUpLoad: ProfiledLoad = {
   name: "set-up",
-  unit: "session",
+  units: "sessions",
   start: () => startHosting(),
   async prepare({ url }) {
     await openMany(url, WARM_UP_SECONDS);
@@ -90,7 +90,7 @@ const setUpLoad: ProfiledLoad = {
 /** Each session's object is made anew. */
 const wakingLoad: ProfiledLoad = {
   name: `fan-out, ${SLEEPERS} sessions, asleep`,
-  unit: "session",
+  units: "sessions",
   start: startWatched,
   async prepare({ url }) {
     const hangUp = new AbortController();

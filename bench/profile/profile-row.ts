@@ -28,7 +28,7 @@ export async function profileRow(row: string): Promise<string> {
   return printed;
 }
 
-async function profileLoad({ name, unit, start, prepare }: ProfiledLoad): Promise<string> {
+async function profileLoad({ name, units, start, prepare }: ProfiledLoad): Promise<string> {
   const server = await start();
   try {
     const work = await prepare(server);
@@ -52,7 +52,7 @@ async function profileLoad({ name, unit, start, prepare }: ProfiledLoad): Promis
             `${share(selfUs)}${each(selfUs)}${each(totalUs)}  ${place}`,
         );
     return [
-      `${name}: ${done.toFixed(0)} of a ${unit}, ${each(where.busyUs).trim()} µs each (profiled)`,
+      `${name}: ${done.toFixed(0)} ${units}, ${each(where.busyUs).trim()} µs each (profiled)`,
       ...[
         "",
         "share; µs each: in itself, with what it calls",
