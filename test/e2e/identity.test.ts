@@ -120,6 +120,35 @@ describe("U71 a server of one's own", () => {
     },
   );
 
+  test("never gets what a client sends in the header of the assertion", async ({ expect }) => {
+    const [kind] = KINDS;
+    if (kind === undefined) throw new Error("There is an SDK");
+    const application = new Application(gateway.url, kind);
+    try {
+      await application.connect();
+      const _meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { name: "by-hand", version: "1.0.0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+      };
+      const params = { name: "whoami", arguments: {}, _meta };
+      const response = await fetch(`${gateway.url}/mcp`, {
+        method: "POST",
+        headers: {
+          ...{ Authorization: `Bearer ${application.keychain.kept?.access_token ?? ""}` },
+          ...{ "Edgeway-Assertion": "e30.e30.forged", "Content-Type": "application/json" },
+          ...{ Accept: "application/json, text/event-stream", "Mcp-Name": "whoami" },
+          ...{ "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call" },
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+      });
+      const { result } = (await response.json()) as { result: { content: [{ text: string }] } };
+      expect(JSON.parse(result.content[0].text)).toMatchObject({ iss: gateway.url, aud: own.url });
+    } finally {
+      await application.close();
+    }
+  });
+
   test("refuses who did not come through the gateway", async ({ expect }) => {
     const headers = { "Edgeway-Assertion": "e30.e30.e30" };
     const response = await fetch(own.url, { method: "POST", headers, body: "{}" });

@@ -11,15 +11,12 @@ import {
   refreshToken,
   requestOwnToken,
   revokeToken,
-  type TokenAnswer,
 } from "../client/token-request.ts";
-import type { TokenOutcome } from "../client/token-response.ts";
 import { type Discovery, discover } from "../discovery/discover.ts";
 import { egressPolicyFor } from "../discovery/load-metadata.ts";
 import type { ServerMetadata } from "../discovery/server-metadata.ts";
 import { parseScope } from "../scopes.ts";
 import type { OAuthSettings, RegistrationWay } from "../settings.ts";
-import type { Trouble } from "../trouble.ts";
 import { resolveSettings } from "../vendor-defaults.ts";
 import { problem } from "./account-summary.ts";
 import type {
@@ -34,7 +31,8 @@ import type {
 import { headerOf } from "./credential-header.ts";
 import { challengeOf, tryHeader } from "./probe.ts";
 import type { RegistrationRequest, RegistrationResult } from "./registrations.ts";
-import type { FreshTokens, RenewalAnswer } from "./token-renewal.ts";
+import { EXCHANGE_TROUBLES, meaningOf, tokensOf } from "./token-meanings.ts";
+import type { RenewalAnswer } from "./token-renewal.ts";
 import type { AccountSecrets } from "./vault-seal.ts";
 
 /** Registrations are kept for each issuer, for everybody. */
@@ -271,45 +269,4 @@ async function clientOf(
   const pem = method === "private_key_jwt" ? oauth?.privateKey : undefined;
   const key = pem === undefined ? undefined : { key: await importClientKey(pem) };
   return { id, method, secret, key };
-}
-
-const EXCHANGE_TROUBLES: Readonly<Record<Exclude<TokenOutcome["kind"], "granted">, Trouble>> = {
-  dead: "code-refused",
-  "client-gone": "client-gone",
-  "scope-refused": "scope-refused",
-  "resource-refused": "resource-refused",
-  "request-refused": "request-refused",
-  "bad-token": "bad-token",
-  "not-processed": "failing",
-  unknown: "exchange-unanswered",
-};
-
-function tokensOf(
-  { client }: TokenAnswer,
-  { tokens }: Extract<TokenOutcome, { kind: "granted" }>,
-): FreshTokens {
-  return { ...tokens, clientMethod: client.method };
-}
-
-function meaningOf(answer: TokenAnswer, way: RegistrationWay): RenewalAnswer {
-  const { outcome } = answer;
-  switch (outcome.kind) {
-    case "granted":
-      return { kind: "tokens", tokens: tokensOf(answer, outcome) };
-    case "dead":
-      return { kind: "denied", trouble: "ended" };
-    case "client-gone":
-      return way === "dcr"
-        ? { kind: "denied", trouble: "client-gone" }
-        : { kind: "not-accepted", trouble: "client-refused" };
-    case "scope-refused":
-      return { kind: "denied", trouble: "scope-refused" };
-    case "not-processed":
-      return { kind: "not-processed", retryAfterMs: outcome.retryAfterMs };
-    case "unknown":
-    case "bad-token":
-      return { kind: "unanswered" };
-    default:
-      return { kind: "not-accepted", trouble: outcome.kind };
-  }
 }

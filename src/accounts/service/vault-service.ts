@@ -28,7 +28,7 @@ import { AccountAccess, forbiddenNeed, laterNeed, operatorNeed } from "./account
 import { problem, summaryOf } from "./account-summary.ts";
 import type { AccountServer, Authorization } from "./authorization.ts";
 import { Connecting } from "./connecting.ts";
-import { headerOf, keyAccount } from "./credential-header.ts";
+import { enterKey } from "./enter-key.ts";
 import { ConnectLinks } from "./links.ts";
 import { TokenRenewal } from "./token-renewal.ts";
 import type { AccountSecrets, VaultSeal } from "./vault-seal.ts";
@@ -142,9 +142,7 @@ export class VaultService implements Vault {
     const step = stepUp(account.requested, challenge.scope, auth.oauth.maxScopes);
     if (step.kind === "beyond-max") return operatorNeed("beyond-max-scopes", account.id);
     const isTooOften = attempts.begun(slug, TEN_MINUTES_MS) >= MAX_STEP_UPS;
-    if (step.kind === "nothing-new" || isTooOften) {
-      return forbiddenNeed(accountId);
-    }
+    if (step.kind === "nothing-new" || isTooOften) return forbiddenNeed(accountId);
     const wanted = step.scopes.filter((scope) => !account.requested.includes(scope));
     if (account.kind === "client-credentials") {
       // One new token with all of them; then the refusal stands.
@@ -214,14 +212,10 @@ export class VaultService implements Vault {
   }
 
   async enterKey(slug: string, key: string): Promise<FinishOutcome> {
-    const { serverOf, accounts, seal, authorization, now } = this.#options;
-    const server = serverOf(slug);
-    if (server?.auth.kind !== "key") return problem("not-connected");
-    if (headerOf(server.auth, { apiKey: key }) === undefined) return problem("malformed-key");
-    const tried = await authorization.tryKey(server, key);
-    if (tried !== "accepted") return problem(tried === "refused" ? "key-refused" : "key-untried");
-    const account = keyAccount(slug, server, key, now());
-    const sealed = await seal.sealSecrets(account, { apiKey: key });
+    const entered = await enterKey(this.#options, slug, key);
+    if (entered.kind === "problem") return entered;
+    const { account, sealed } = entered;
+    const { accounts } = this.#options;
     const before = accounts.find(slug);
     accounts.put(account, sealed);
     this.#connected(account, before);

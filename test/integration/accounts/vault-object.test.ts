@@ -55,6 +55,32 @@ test("U16 U42 people who connect at once share one registration; a token that is
   expect(await vault().credential({ slug: "s" })).toMatchObject({ reason: "not-connected" });
 });
 
+/** What the vault says once the server has refused the token. */
+async function refusedTo(person: string): Promise<unknown> {
+  const vault = () => vaultsIn(env).of({ kind: "person", person });
+  const refused = await vault().credential({ slug: "s" });
+  return refused.kind === "use" ? vault().credential({ slug: "s", refused }) : refused;
+}
+
+test("U18 a registration that is gone is made anew once, and each person is asked at their own next refresh", async ({
+  expect,
+}) => {
+  const people = Array.from({ length: 10 }, (_, n) => `u_gone_${n}`);
+  await Promise.all(people.map((person) => connect(person)));
+  const registered = await vendor.count("register");
+  await vendor.forgetClients();
+  await vendor.expire();
+  const asked = { kind: "need", need: "connect", reason: "client-gone" };
+  const [first = "", ...others] = people;
+  expect(await refusedTo(first)).toMatchObject(asked);
+  await connect(first);
+  expect(await vendor.count("register")).toBe(registered + 1);
+  // Theirs are of the registration that is gone: the new one stays.
+  for (const person of others) expect(await refusedTo(person)).toMatchObject(asked);
+  await Promise.all(others.map((person) => connect(person)));
+  expect(await vendor.count("register")).toBe(registered + 1);
+});
+
 async function rotate(...secrets: readonly string[]): Promise<void> {
   changeConfiguration({ VAULT_SECRET: secrets.join(",") });
   await abortAllDurableObjects();
