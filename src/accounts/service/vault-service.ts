@@ -28,6 +28,7 @@ import { AccountAccess, forbiddenNeed, laterNeed, operatorNeed } from "./account
 import { problem, summaryOf } from "./account-summary.ts";
 import type { AccountServer, Authorization } from "./authorization.ts";
 import { Connecting } from "./connecting.ts";
+import { headerOf } from "./credential-header.ts";
 import { enterKey } from "./enter-key.ts";
 import { ConnectLinks } from "./links.ts";
 import { TokenRenewal } from "./token-renewal.ts";
