@@ -5,7 +5,6 @@
 
 import { DurableObject } from "cloudflare:workers";
 
-import { credentialsOf } from "../src/accounts/credentials-of.ts";
 import { readOwner } from "../src/accounts/owner-name.ts";
 import { pinnedTo } from "../src/accounts/pinned-credentials.ts";
 import { needsVault } from "../src/accounts/settings.ts";
@@ -30,7 +29,6 @@ import { HeldAccounts } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { branchAt, feedKeyOf, feedName } from "./ports.ts";
 import { personalScopeOf } from "./identity.ts";
-import { vaultsIn } from "./vaults.ts";
 
 /** A watch that was lost with the memory of its object is restarted after this. */
 const WATCHDOG_MS = 30_000;
@@ -166,13 +164,13 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   /** @returns the server as the account has it that the object is named after. */
-  #ofAccount({ servers, limits }: Config): Server | undefined {
+  #ofAccount(config: Config): Server | undefined {
     const { kv } = this.ctx.storage;
     // Stored, because an object that its alarm wakes may not know its name.
     const stored = kv.get<string>(KEY);
     if (stored !== undefined) this.#key = stored;
     const account = readAccountKey(this.#key);
-    const server = account && servers.get(account.slug);
+    const server = account && config.servers.get(account.slug);
     const owner = account && readOwner(account.owner);
     if (account === undefined || server === undefined || owner === undefined) return undefined;
     if (!needsVault(server.auth)) return undefined;
@@ -182,12 +180,13 @@ export class FeedObject extends DurableObject<Env> {
       const onEnded = (ended: EndedAccount): Promise<void> => this.accountEnded(ended);
       new HeldAccounts({ ctx, env, kind: "feed", onEnded }).hold(account);
     }
-    const { slug, target } = server;
-    const cacheSeconds = limits.credentialCacheSeconds;
-    const credentials = credentialsOf(vaultsIn(this.env), { owner, slug, cacheSeconds });
+    const person = owner.kind === "person" ? owner.person : undefined;
+    const own = serverFor(server, { person }, personalScopeOf(this.env, config));
+    const { credentials } = own.target;
+    if (credentials === undefined) return undefined;
     return {
-      ...server,
-      target: { ...target, credentials: pinnedTo(account.accountId, credentials) },
+      ...own,
+      target: { ...own.target, credentials: pinnedTo(account.accountId, credentials) },
     };
   }
 
