@@ -242,12 +242,14 @@ function site(handler: Handler): (c: Context<App>) => Response | Promise<Respons
     )(c);
 }
 
-/** Calls the handler of a page about an account at a server, which exists without sign-in, too. */
-function account(handler: AccountHandler): (c: Context<App>) => Promise<Response> {
+/** Calls the handler of a page about an account at a server: it is somebody's, who has to be signed in. */
+function account(handler: AccountHandler): (c: Context<App>) => Response | Promise<Response> {
   return (c) => {
-    const auth = c.get("config").authMode === "none" ? undefined : authContext(c);
     const { accounts } = c.get("backing");
-    return handler({ origin: originOf(c), accounts, auth }, c.req.raw, c.req.param("slug") ?? "");
+    const slug = c.req.param("slug") ?? "";
+    return signIn((auth, request) =>
+      handler({ origin: originOf(c), accounts, auth }, request, slug),
+    )(c);
   };
 }
 

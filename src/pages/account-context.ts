@@ -1,4 +1,4 @@
-/** The context of pages about accounts at servers, which exist with and without sign-in. */
+/** The context of pages about accounts at servers, and about what there is, which exists without sign-in, too. */
 
 import type { ServerAuth } from "../accounts/settings.ts";
 import type { Vaults } from "../accounts/vault.ts";

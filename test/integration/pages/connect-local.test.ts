@@ -1,4 +1,4 @@
-/** `/connect/<slug>` without sign-in: there is one person, and forms of other sites are refused all the same. */
+/** Without sign-in nobody connects an account, and forms of other sites are refused all the same. */
 
 import { describe, test } from "vitest";
 
@@ -7,8 +7,9 @@ import type { ConnectContext } from "../../../src/pages/account-context.ts";
 import { finishConnect } from "../../../src/pages/account-callback.ts";
 import { beginConnect, showConnectAccount } from "../../../src/pages/connect-account.ts";
 import { LOCAL_PERSON } from "../../../src/pages/page-visitor.ts";
+import { send as workerSend } from "../client.ts";
 import { Browser, type Sent } from "../../support/oauth-browser.ts";
-import { FakeVaults, SERVERS, VENDOR } from "../../sign-in/fake-vaults.ts";
+import { FakeVaults, SERVERS } from "../../sign-in/fake-vaults.ts";
 
 const ORIGIN = "http://localhost:8787";
 const POLICY = { authMode: "none", publicOrigin: undefined, allowedOrigins: new Set<string>() };
@@ -31,17 +32,13 @@ function gateway() {
 }
 
 describe("U72: without sign-in", () => {
-  test("the one person connects an account, and comes back", async ({ expect }) => {
-    const { vault, browser } = gateway();
-    const page = await browser.visit("/connect/s");
-    expect(page.status).toBe(200);
-    expect(page.text).not.toContain("signed in here");
-    const { left } = await browser.submit(page, { button: /^Continue/ });
-    expect(left?.origin).toBe(VENDOR);
-    const state = left?.searchParams.get("state") ?? "";
-    const done = await browser.visit(`/oauth/upstream/s/callback?code=c&state=${state}`);
-    expect(done.text).toContain("Server S is connected");
-    expect([...vault.kept.keys()]).toEqual(["s"]);
+  test("nobody has a page to connect an account, or a form to end one", async ({ expect }) => {
+    const get = await workerSend("/connect/s");
+    const form = { "Content-Type": "application/x-www-form-urlencoded", Origin: ORIGIN };
+    const post = await workerSend("/connect/s/disconnect", {
+      ...{ method: "POST", headers: form, body: "csrf=" },
+    });
+    expect([get.status, post.status]).toEqual([404, 404]);
   });
 
   test("U23: a form without the token of the browser's cookie begins nothing", async ({
