@@ -17,7 +17,7 @@ import { serveMetadata } from "./auth/oauth/endpoints/metadata.ts";
 import { register } from "./auth/oauth/endpoints/register.ts";
 import { token } from "./auth/oauth/endpoints/token.ts";
 import type { Bridges } from "./relay/modern-to-legacy/bridge.ts";
-import { type Config, type ConfigResult, loadConfig } from "./config/config.ts";
+import { type Config, loadConfig, type RefusedConfig } from "./config/config.ts";
 import { consoleOf } from "./http/console.ts";
 import type { FrontDoorContext, Sessions } from "./http/front-door.ts";
 import { serveClientMetadata } from "./http/serve-client-metadata.ts";
@@ -32,7 +32,7 @@ import { endpointFor, type PersonalScope } from "./endpoint/personal-endpoint.ts
 import type { FanOut, Feeds } from "./catalog/feeds.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { readCosts } from "./observability/costs.ts";
-import { logEntry, logMistake } from "./observability/gateway-log.ts";
+import { logMistake } from "./observability/gateway-log.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
 import type { Accounts } from "./pages/account-context.ts";
 import type { AccountHandler } from "./pages/account-visit.ts";
@@ -133,8 +133,8 @@ type Step = MiddlewareHandler<App>;
 function configure(backingOf: (env: Env, config: Config) => Backing): Step {
   return async (c, next) => {
     const loaded = loadConfig(c.env);
-    logOnce(loaded);
     if (!loaded.ok) {
+      logOnce(loaded);
       const said = isLocal(c.req.raw) ? loaded.problems : [MISCONFIGURED];
       return c.text(`${said.join("\n")}\n`, 503);
     }
@@ -147,13 +147,12 @@ function configure(backingOf: (env: Env, config: Config) => Backing): Step {
 const MISCONFIGURED =
   "This gateway has mistakes in its configuration. Its operator finds them in its log.";
 
-const logged = new WeakSet<ConfigResult>();
+const logged = new WeakSet<RefusedConfig>();
 
-function logOnce(loaded: ConfigResult): void {
+function logOnce(loaded: RefusedConfig): void {
   if (logged.has(loaded)) return;
   logged.add(loaded);
-  if (loaded.ok) loaded.config.notices.forEach(logEntry);
-  else loaded.problems.forEach(logMistake);
+  loaded.problems.forEach(logMistake);
 }
 
 const guardHostAndOrigin: Step = async (c, next) => {

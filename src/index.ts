@@ -15,6 +15,7 @@ import { SessionObject } from "../durable-objects/session-object.ts";
 import { VaultObject } from "../durable-objects/vault-object.ts";
 import { type Backing, createApp } from "./app.ts";
 import type { Config } from "./config/config.ts";
+import { logEntry } from "./observability/gateway-log.ts";
 
 export {
   AuthShardObject,
@@ -43,6 +44,8 @@ function backingOf(env: Env, config: Config): Backing {
     accounts: accountsIn(env, config),
   };
   cached = { config, backing };
+  // Here, since this happens once for a configuration.
+  config.notices.forEach(logEntry);
   return backing;
 }
 

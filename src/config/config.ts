@@ -44,9 +44,13 @@ export interface Config extends Configured {
   readonly reportsCosts: boolean;
 }
 
-export type ConfigResult =
-  | { readonly ok: true; readonly config: Config }
-  | { readonly ok: false; readonly problems: readonly string[] };
+/** No route can be served with it. */
+export interface RefusedConfig {
+  readonly ok: false;
+  readonly problems: readonly string[];
+}
+
+export type ConfigResult = { readonly ok: true; readonly config: Config } | RefusedConfig;
 
 /** An isolate has one environment for its whole life; in tests, its Worker and its objects have one each. */
 let configs = new WeakMap<Env, ConfigResult>();
