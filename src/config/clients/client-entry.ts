@@ -18,7 +18,8 @@ export function readEntry(given: JsonObject): ReadEntry {
     // A client's way to leave a key out.
     if (value !== null || meaning === "own") reader.take(key, value, meaning);
   }
-  const { entry, mistakes, isOff, isProgram } = reader;
+  const { mistakes, isOff, isProgram } = reader;
+  const entry = reader.finish();
   const isReached = entry["url"] !== undefined || entry["service"] !== undefined;
   if (isOff) return { kind: "off", entry, mistakes: [] };
   if (isProgram && isReached) {
@@ -40,12 +41,15 @@ function meaningOf(key: string, value: unknown): Meaning | "own" {
   return (Object.hasOwn(SPELLINGS, key) ? SPELLINGS[key] : undefined) ?? "own";
 }
 
-/** Takes one key after the other. */
+/** Takes one key after the other, in any order, and puts together what belongs together at the end. */
 class EntryReader {
-  readonly entry: Record<string, unknown> = {};
   readonly mistakes: string[] = [];
   isOff = false;
   isProgram = false;
+  readonly #own: Record<string, unknown> = {};
+  readonly #lists: Readonly<Record<"allow" | "deny", string[][]>> = { allow: [], deny: [] };
+  /** Of keys that are not the gateway's own. */
+  readonly #headers: (readonly [name: string, value: string])[] = [];
 
   take(key: string, value: unknown, meaning: Meaning | "own"): void {
     switch (meaning) {
@@ -54,9 +58,9 @@ class EntryReader {
       case "url":
       case "type":
       case "timeoutSeconds":
-        return this.#takeOwn(meaning, value, key);
+        return this.#takeOwn(meaning, value);
       case "headers":
-        return this.#addHeaders(key, value, (header) => header);
+        return this.#addHeaders(key, value, (text) => text);
       case "secret-headers":
         return this.#addHeaders(key, value, (name) => `\${${name}}`);
       case "token":
@@ -75,71 +79,66 @@ class EntryReader {
     }
   }
 
-  #takeOwn(key: string, value: unknown, spelled = key): void {
-    if (key === "headers") return this.#addHeaders(spelled, value, (header) => header);
-    if (key === "tools" && isObject(value)) return this.#addTools(value);
+  /** @returns the entry. A value of a wrong kind stays in it, so that the schema refuses it. */
+  finish(): JsonObject {
+    const { headers, tools, ...rest } = this.#own;
+    const all = this.#allHeaders(headers);
+    const lists = this.#allLists(tools);
+    return {
+      ...rest,
+      ...(all !== undefined && { headers: all }),
+      ...(lists !== undefined && { tools: lists }),
+    };
+  }
+
+  #takeOwn(key: string, value: unknown): void {
     const own = key === "type" || key === "transport" ? transport(key, value) : value;
-    const known = this.entry[key];
-    if (known !== undefined && known !== own) {
+    const known = this.#own[key];
+    if (known === undefined || known === own) this.#own[key] = own;
+    else
       this.mistakes.push(` says its "${key}" twice, and not the same; keep the one that is meant`);
-      return undefined;
-    }
-    this.entry[key] = own;
-    return undefined;
   }
 
   #addHeaders(key: string, value: unknown, valueOf: (text: string) => string): void {
-    if (!isObject(value) || !Object.values(value).every((text) => typeof text === "string")) {
-      // The schema says what is wrong with its own key.
-      if (key === "headers") this.entry[key] = value;
+    const texts = isObject(value) ? Object.entries(value) : [];
+    for (const [name, text] of texts) {
+      if (typeof text === "string") this.#headers.push([name, valueOf(text)]);
       else this.mistakes.push(`.${key} must be made of strings`);
-      return;
     }
-    const earlier = this.entry["headers"];
-    const headers: Record<string, unknown> = isObject(earlier) ? { ...earlier } : {};
-    for (const [name, text] of Object.entries(value)) {
-      const isKnown = Object.keys(headers).some(
-        (known) => known.toLowerCase() === name.toLowerCase(),
-      );
-      if (isKnown) this.mistakes.push(`.${key}: the header "${name}" is there twice`);
-      headers[name] = valueOf(String(text));
-    }
-    this.entry["headers"] = headers;
+    if (!isObject(value)) this.mistakes.push(`.${key} must be a table of strings`);
   }
 
-  #addTools(tools: JsonObject): void {
-    const { deny, allow } = this.#tools();
-    if (allow !== undefined && tools["allow"] !== undefined) this.#allowedTwice();
-    const denied = [deny, tools["deny"]].filter((list) => list !== undefined);
-    const isMerged = denied.length > 1 && denied.every((list) => Array.isArray(list));
-    this.entry["tools"] = {
-      ...(allow !== undefined && { allow }),
-      ...tools,
-      ...(isMerged && { deny: denied.flat() }),
-    };
+  #allHeaders(own: unknown): unknown {
+    if (this.#headers.length === 0 || (own !== undefined && !isObject(own))) return own;
+    const all: Record<string, unknown> = { ...own };
+    for (const [name, value] of this.#headers) {
+      const isKnown = Object.keys(all).some((each) => each.toLowerCase() === name.toLowerCase());
+      if (isKnown) this.mistakes.push(`.headers: "${name}" is there twice`);
+      all[name] = value;
+    }
+    return all;
   }
 
   #addNames(key: string, value: unknown, list: "allow" | "deny"): void {
-    if (!Array.isArray(value) || !value.every((name) => typeof name === "string")) {
-      this.mistakes.push(`.${key} must be a list of names`);
-      return;
+    if (Array.isArray(value) && value.every((name) => typeof name === "string")) {
+      this.#lists[list].push(value);
+    } else this.mistakes.push(`.${key} must be a list of names`);
+  }
+
+  #allLists(own: unknown): unknown {
+    const { allow, deny } = this.#lists;
+    if (allow.length + deny.length === 0 || (own !== undefined && !isObject(own))) return own;
+    const { allow: ownAllow, deny: ownDeny } = own ?? {};
+    // A tool is allowed where both lists have it, which patterns cannot say.
+    if (allow.length + (ownAllow === undefined ? 0 : 1) > 1) {
+      this.mistakes.push(" lists the tools that are allowed twice; keep one list");
     }
-    const tools = this.#tools();
-    const known = tools[list];
-    if (list === "allow" && known !== undefined) this.#allowedTwice();
-    this.entry["tools"] = {
-      ...tools,
-      [list]: [...(Array.isArray(known) ? known : []), ...value],
+    const isReadable = ownDeny === undefined || Array.isArray(ownDeny);
+    return {
+      ...(allow[0] !== undefined && { allow: allow[0] }),
+      ...own,
+      ...(deny.length > 0 && isReadable && { deny: [...deny, ownDeny ?? []].flat() }),
     };
-  }
-
-  #allowedTwice(): void {
-    this.mistakes.push(" lists the tools that are allowed twice; keep one list");
-  }
-
-  #tools(): JsonObject {
-    const { tools } = this.entry;
-    return isObject(tools) ? tools : {};
   }
 
   #switch(key: string, value: unknown, offValue: boolean): void {

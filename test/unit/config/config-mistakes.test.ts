@@ -291,7 +291,7 @@ const mistakes: readonly Mistake[] = [
   {
     name: "two headers of one name",
     env: server({ url: URL_A, headers: { "x-key": "1" }, http_headers: { "X-Key": SECRET } }),
-    key: "MCP_SERVERS.a.http_headers",
+    key: "MCP_SERVERS.a.headers",
     part: '"X-Key" is there twice',
   },
   {

@@ -1,5 +1,6 @@
 /** Every spelling of the table does what the table says of it. */
 
+import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
 import { parseConfig } from "../../../../src/config/config.ts";
@@ -17,6 +18,14 @@ function parse(entry: object): { server: Server | undefined; notice: EntryNotice
 
 function allowed(tools: unknown): unknown {
   return parse({ url: URL_A, tools }).server?.tools.allow?.map(({ pattern }) => pattern);
+}
+
+/** The same entry, with its keys in any order. */
+function shuffled(entry: object): fc.Arbitrary<object> {
+  const keys = Object.entries(entry);
+  return fc
+    .shuffledSubarray(keys, { minLength: keys.length })
+    .map((all) => Object.fromEntries(all) as object);
 }
 
 /** @returns what an entry with this key becomes, and what it should. */
@@ -45,7 +54,7 @@ const MEANINGS: Readonly<Record<Meaning, (key: string) => readonly [unknown, unk
   },
   deny: (key) => {
     const { tools } = parse({ url: URL_A, tools: { deny: ["c"] }, [key]: ["a"] }).server ?? {};
-    return [tools?.deny.map(({ pattern }) => pattern), ["c", "a"]];
+    return [tools?.deny.map(({ pattern }) => pattern), ["a", "c"]];
   },
   "off-if-true": (key) => [
     [true, false].map((value) => parse({ url: URL_A, [key]: value }).notice?.state),
@@ -115,6 +124,41 @@ describe("the key", () => {
     expect(parse({ url: "nonsense", disabled: true }).notice?.state).toBe("off");
     expect(parse({ url: URL_A, enabled: true, disabled: true }).notice?.state).toBe("off");
     expect(parse({ command: "npx", enabled: false }).notice?.state).toBe("off");
+  });
+});
+
+describe("what forbids is kept, in whatever order the keys stand:", () => {
+  test.for([
+    { disabledTools: ["a"], excludeTools: ["b"], tools: { deny: ["c"], rename: { d: "e" } } },
+    { disabledTools: ["a"], excludeTools: ["b", "c"], tools: { rename: { d: "e" } } },
+  ])("lists of tools are one list, %j", (lists, { expect }) => {
+    const entry = { url: URL_A, includeTools: ["d"], ...lists };
+    fc.assert(
+      fc.property(shuffled(entry), (drawn) => {
+        const { tools } = parse(drawn).server ?? {};
+        const denied = tools?.deny.map(({ pattern }) => pattern) ?? [];
+        expect(denied.toSorted((one, other) => (one < other ? -1 : 1))).toEqual(["a", "b", "c"]);
+        expect(tools?.allow?.map(({ pattern }) => pattern)).toEqual(["d"]);
+        expect(tools?.rename.size).toBe(1);
+      }),
+    );
+  });
+
+  test.for([
+    { tools: "none" },
+    { tools: null },
+    { tools: { deny: "c" } },
+    { tools: { deny: null } },
+    { tools: { denied: ["c"] } },
+    { headers: 5, http_headers: { A: "1" } },
+    { headers: { A: 5 }, http_headers: { B: "1" } },
+  ])("a list that cannot be read keeps the server off, %j", (bad, { expect }) => {
+    const entry = { url: URL_A, disabledTools: ["a"], disabled_tools: [], ...bad };
+    fc.assert(
+      fc.property(shuffled(entry), (drawn) => {
+        expect(parse(drawn).notice?.state).toBe("misconfigured");
+      }),
+    );
   });
 });
 
