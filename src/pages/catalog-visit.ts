@@ -3,7 +3,7 @@
 import { signInPath } from "../auth/sign-in/browser.ts";
 import { type ConnectContext, isShared } from "./account-context.ts";
 import { titleOf } from "./catalog-items.ts";
-import type { Console, ConsoleServer } from "./console/console.ts";
+import { type Console, type ConsoleServer, ITEM_KINDS } from "./console/console.ts";
 import { type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
 import { page, type PageOptions, seeOther } from "./respond.ts";
 import type { ServerHead } from "./view/catalog-parts.ts";
@@ -88,12 +88,9 @@ export function headOf({ context, visitor }: CatalogVisit, server: ConsoleServer
     // The operator's own words first: any server can take the name of another.
     title: label === slug ? (titleOf(info ?? {}) ?? label) : label,
     version: typeof info?.["version"] === "string" ? info["version"] : undefined,
-    counts: {
-      tools: lists.tools.length,
-      prompts: lists.prompts.length,
-      resources: lists.resources.length,
-      templates: lists.templates.length,
-    },
+    counts: Object.fromEntries(
+      ITEM_KINDS.map((kind) => [kind, lists[kind].length]),
+    ) as ServerHead["counts"],
     notes,
     state,
     // An account that all share is connected by an administrator.

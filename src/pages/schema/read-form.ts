@@ -4,6 +4,7 @@ import { isJsonInteger, isJsonNumber, nearest, tryLossless } from "../../lib/los
 import { scanJson } from "../../lib/scan-json.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { controlName, type Field } from "./form-fields.ts";
+import { ruleOf } from "./schema-rows.ts";
 
 export type FormReading =
   | { readonly kind: "values"; readonly values: JsonObject }
@@ -87,15 +88,6 @@ function jsonIn({ schema, name }: Field, text: string): Value {
   return type === "array" && !isList ? { error: "This is not a list, as […] is." } : { value };
 }
 
-const SENTENCES: Readonly<Record<string, readonly [before: string, after: string]>> = {
-  minimum: ["At least ", "."],
-  maximum: ["At most ", "."],
-  minLength: ["At least ", " characters."],
-  maxLength: ["At most ", " characters."],
-  minItems: ["Choose at least ", "."],
-  maxItems: ["Choose at most ", "."],
-};
-
 /** @param size what the schema's keywords bound. */
 function bounded(
   { schema }: Field,
@@ -109,8 +101,7 @@ function bounded(
   ] as const) {
     const bound = schema[keyword];
     if (!isJsonNumber(bound) || !isBroken(nearest(bound))) continue;
-    const [before = "", after = ""] = SENTENCES[keyword] ?? [];
-    return { error: `${before}${nearest(bound)}${after}` };
+    return { error: `This has to be ${ruleOf(schema, keyword)}.` };
   }
   return { value };
 }

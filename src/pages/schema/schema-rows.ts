@@ -94,13 +94,17 @@ const BOUNDS: readonly (readonly [keyword: string, before: string, after: string
 
 export function rulesOf(schema: JsonObject): readonly string[] {
   const { enum: values } = schema;
-  const bounds = BOUNDS.flatMap(([keyword, before, after]) => {
-    const value = schema[keyword];
-    // `null` by default is what nobody sets.
-    if (value === undefined || (keyword === "default" && value === null)) return [];
-    return `${before}${textOf(value)}${after}`;
-  });
+  const bounds = BOUNDS.flatMap(([keyword]) => ruleOf(schema, keyword) ?? []);
   return Array.isArray(values) ? [oneOf(values), ...bounds] : bounds;
+}
+
+/** @returns the words for one keyword of a schema, if it has it: `at least 2 characters`. */
+export function ruleOf(schema: JsonObject, keyword: string): string | undefined {
+  const value = schema[keyword];
+  // `null` by default is what nobody sets.
+  if (value === undefined || (keyword === "default" && value === null)) return undefined;
+  const [, before = "", after = ""] = BOUNDS.find(([one]) => one === keyword) ?? [];
+  return `${before}${textOf(value)}${after}`;
 }
 
 function oneOf(values: readonly unknown[]): string {

@@ -1,6 +1,7 @@
 /** The vocabulary of the catalog: a server with its state, an item, and a schema as a table. */
 
 import { connectPath } from "../../accounts/addresses.ts";
+import { cleanProse } from "../../lib/clean-text.ts";
 import type { ToolEffect } from "../../protocol/tool-effect.ts";
 import { ITEM_KINDS, type ItemKind } from "../console/console.ts";
 import type { SchemaRow } from "../schema/schema-rows.ts";
@@ -34,18 +35,11 @@ export interface ItemRow {
   readonly parameters: readonly string[];
 }
 
-const WORDS: Record<ItemKind, readonly [one: string, many: string]> = {
+export const KIND_WORDS: Record<ItemKind, readonly [one: string, many: string]> = {
   tools: ["tool", "tools"],
   prompts: ["prompt", "prompts"],
   resources: ["resource", "resources"],
   templates: ["resource template", "resource templates"],
-};
-
-export const KIND_TITLES: Record<ItemKind, string> = {
-  tools: "Tools",
-  prompts: "Prompts",
-  resources: "Resources",
-  templates: "Resource templates",
 };
 
 const MAX_NAME = 300;
@@ -54,7 +48,7 @@ const MAX_SUMMARY = 240;
 /** `12 tools · 1 prompt`. */
 export function countsOf({ counts }: ServerHead): string {
   const words = ITEM_KINDS.filter((kind) => counts[kind] > 0).map(
-    (kind) => `${counts[kind]} ${WORDS[kind][counts[kind] === 1 ? 0 : 1]}`,
+    (kind) => `${counts[kind]} ${KIND_WORDS[kind][counts[kind] === 1 ? 0 : 1]}`,
   );
   return words.length === 0 ? "Nothing that you may use" : words.join(" · ");
 }
@@ -146,6 +140,16 @@ export function searchForm(path: string, query: string, label: string): Html {
       /><button class="plain">Search</button></span
     >
   </form>`;
+}
+
+const MAX_PROSE = 8000;
+
+/** The words of a server, with their lines. */
+export function prose(text: string): Html {
+  const clean = cleanProse(text);
+  return html`<bdi class="prose"
+    >${clean.length > MAX_PROSE ? `${clean.slice(0, MAX_PROSE)}…` : clean}</bdi
+  >`;
 }
 
 const MAX_DESCRIPTION = 600;

@@ -3,7 +3,7 @@
 import { isJsonNumber, textOfNumber } from "../../lib/lossless-json.ts";
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 import type { Field, Typed } from "../schema/form-fields.ts";
-import { itemTitle } from "./catalog-parts.ts";
+import { itemTitle, prose } from "./catalog-parts.ts";
 import { CATALOG_STYLE } from "./catalog-style.ts";
 import { fieldsView } from "./fields-view.ts";
 import { type Html, html } from "./html.ts";
@@ -136,7 +136,7 @@ export function questionsView({ page, json }: RunView, model: QuestionsView): Ht
       ${hidden(fields)}
       ${questions.map(
         ({ message, url, ...own }) =>
-          html`<p><bdi class="prose">${message}</bdi></p>
+          html`<p>${prose(message)}</p>
             ${url !== undefined && visit(url)} ${fieldsView({ ...own, typed, errors })}`,
       )}
       <div class="answers">

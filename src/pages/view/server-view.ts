@@ -1,11 +1,13 @@
 /** `/catalog/<slug>`: all that a person may use of one server, page by page. */
 
+import type { ItemKind } from "../console/console.ts";
 import { CATALOG_STYLE } from "./catalog-style.ts";
 import {
   countsOf,
   itemEntry,
   type ItemRow,
-  KIND_TITLES,
+  KIND_WORDS,
+  prose,
   searchForm,
   type ServerHead,
   stateBadge,
@@ -13,7 +15,6 @@ import {
 } from "./catalog-parts.ts";
 import { type Html, html } from "./html.ts";
 import type { View } from "./layout.ts";
-import { cleanProse } from "../../lib/clean-text.ts";
 import { exactText, foreign, part } from "./parts.ts";
 import { catalogPath, PATHS } from "./paths.ts";
 
@@ -29,8 +30,6 @@ export interface ServerView {
   readonly pages: number;
 }
 
-const MAX_INSTRUCTIONS = 4000;
-
 export function serverView(model: ServerView): View {
   const { nav, server, query, rows, instructions } = model;
   const { slug, title, version } = server;
@@ -43,7 +42,14 @@ export function serverView(model: ServerView): View {
         server.state !== "unconnected" && html` · ${countsOf(server)}`
       }
     </p>
-    ${stateNotes(server)} ${instructions !== undefined && words(instructions)}
+    ${stateNotes(server)}
+    ${
+      instructions !== undefined &&
+      html`<details class="sure">
+        <summary>What it tells applications</summary>
+        <p class="note">${prose(instructions)}</p>
+      </details>`
+    }
     ${searchForm(catalogPath(slug), query, "Search this server")}
     ${
       rows.length === 0 &&
@@ -52,7 +58,7 @@ export function serverView(model: ServerView): View {
     }
     ${kinds.map((kind) =>
       part(
-        KIND_TITLES[kind],
+        titleOf(kind),
         undefined,
         html`<ul class="entries">
           ${rows.filter((row) => row.kind === kind).map((row) => itemEntry(row, slug))}
@@ -64,15 +70,10 @@ export function serverView(model: ServerView): View {
   return { title: slug, body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
 }
 
-function words(instructions: string): Html {
-  const text = cleanProse(instructions);
-  const isLong = text.length > MAX_INSTRUCTIONS;
-  return html`<details class="sure">
-    <summary>What it tells applications</summary>
-    <p class="note">
-      <bdi class="prose">${isLong ? `${text.slice(0, MAX_INSTRUCTIONS)}…` : text}</bdi>
-    </p>
-  </details>`;
+/** `Resource templates`. */
+function titleOf(kind: ItemKind): string {
+  const [, many] = KIND_WORDS[kind];
+  return many.slice(0, 1).toUpperCase() + many.slice(1);
 }
 
 function pager({ server, query, page, pages }: ServerView): Html | undefined {

@@ -1,11 +1,11 @@
 /** `/catalog/<slug>/<tool>`: one tool, with what it takes and what it gives. */
 
-import { cleanProse } from "../../lib/clean-text.ts";
 import type { SchemaRow } from "../schema/schema-rows.ts";
 import {
   effectBadge,
   type ItemRow,
   itemTitle,
+  prose,
   schemaTable,
   type ServerHead,
   stateNotes,
@@ -35,13 +35,11 @@ export interface ToolView extends ToolPage {
   readonly output: readonly SchemaRow[] | undefined;
 }
 
-const MAX_DESCRIPTION = 8000;
-
 export function toolView(model: ToolView): View {
   const { nav, server, tool, input, output } = model;
   const body = html`
     ${toolHead(server, tool)} ${stateNotes(server)}
-    ${tool.description !== undefined && description(tool.description)} ${facts(model)}
+    ${tool.description !== undefined && html`<p>${prose(tool.description)}</p>`} ${facts(model)}
     ${tryForm(model)}
     ${part("What it takes", undefined, schemaTable(input, "What it takes", "It takes nothing."))}
     ${
@@ -82,14 +80,6 @@ export function toolHead({ slug, title }: ServerHead, tool: ItemRow): Html {
     </p>
     <h1>${itemTitle(tool)}</h1>
     <p class="lede">${exactText(tool.name)} ${effectBadge(tool)}</p>`;
-}
-
-function description(text: string): Html {
-  const clean = cleanProse(text);
-  const isLong = clean.length > MAX_DESCRIPTION;
-  return html`<p>
-    <bdi class="prose">${isLong ? `${clean.slice(0, MAX_DESCRIPTION)}…` : clean}</bdi>
-  </p>`;
 }
 
 function facts({ server, tool, publicName }: ToolPage): Html {

@@ -330,7 +330,7 @@ describe("what a tool asks", () => {
     expect(asked.text).toContain("Who are <you>?");
     const wrong = await browser.submit(asked, { button: "Answer", fields: { "q0:name": "A" } });
     expect(wrong.status).toBe(400);
-    expect(wrong.text).toContain("At least 2 characters.");
+    expect(wrong.text).toContain("This has to be at least 2 characters.");
     expect(wrong.html).toContain("A</textarea>");
     const answers = { "q0:name": "Ann", "q0:isSure": "true" };
     const done = await browser.submit(wrong, { button: "Answer", fields: answers });

@@ -97,13 +97,13 @@ describe("readForm()", () => {
     const typed = { n: "1", i: "1.5", t: "äöü", c: '"y"', o: "[]", l: "{", m: ["1"] };
     expect(read(schema, typed)).toEqual(
       new Map([
-        ["n", "At least 2."],
+        ["n", "This has to be at least 2."],
         ["i", "This is not a whole number."],
-        ["t", "At most 2 characters."],
+        ["t", "This has to be at most 2 characters."],
         ["c", "Choose one of these."],
         ["o", "This is not an object, as {…} is."],
         ["l", "This is not JSON."],
-        ["m", "Choose at least 2."],
+        ["m", "This has to be at least 2 of them."],
         ["r", "This is needed."],
       ]),
     );
