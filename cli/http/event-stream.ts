@@ -2,6 +2,7 @@
 
 import { createParser } from "eventsource-parser";
 
+import { settleWithin } from "./settle-within.ts";
 import { Broken, failureOf } from "./failures.ts";
 
 /** Where to take up a stream that broke; kept up to date while it is read. */
@@ -52,16 +53,10 @@ export async function* readEvents(
   }
 }
 
-async function orStalled<T>(reading: Promise<T>, stallMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const stalled = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Broken(`silent for ${stallMs} ms`)), stallMs);
+async function orStalled<T extends object>(reading: Promise<T>, stallMs: number): Promise<T> {
+  const chunk = await settleWithin(reading, stallMs).catch((error: unknown) => {
+    throw failureOf(error, "sent");
   });
-  try {
-    return await Promise.race([reading, stalled]);
-  } catch (error) {
-    throw error instanceof Broken ? error : failureOf(error, "sent");
-  } finally {
-    clearTimeout(timer);
-  }
+  if (chunk === undefined) throw new Broken(`silent for ${stallMs} ms`);
+  return chunk;
 }

@@ -2,6 +2,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 
+import { settleWithin } from "../http/settle-within.ts";
 import type { Login, LoginFile } from "../tokens/login-file.ts";
 import { type CodeListener, listenForCode } from "./code-listener.ts";
 import { discover } from "./discovery.ts";
@@ -51,7 +52,8 @@ export async function signIn(options: SignInOptions): Promise<Login> {
   try {
     await file.change({ page: page.href });
     options.show(page.href, listener);
-    const code = await inTime(listener.code, signal);
+    const code = await settleWithin(listener.code, PATIENCE_MS);
+    if (code === undefined) throw new LoginError("Nobody has signed in");
     const { redirectUri } = listener;
     const tokens = await redeemCode(endpoints, { code, verifier, redirectUri }, clientId, signal);
     return await file.change({ tokens });
@@ -62,22 +64,5 @@ export async function signIn(options: SignInOptions): Promise<Login> {
   } finally {
     listener.close();
     await file.change({ page: undefined });
-  }
-}
-
-async function inTime<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let onAbort: (() => void) | undefined;
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new LoginError("Nobody has signed in")), PATIENCE_MS);
-    onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-  });
-  try {
-    return await Promise.race([promise, over]);
-  } finally {
-    clearTimeout(timer);
-    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
   }
 }

@@ -3,6 +3,7 @@
  * login comes to an end by an answer of the authorization server alone, never by a network that fails.
  */
 
+import { settleWithin } from "../http/settle-within.ts";
 import { Broken, LoginNeeded, NotReached } from "../http/failures.ts";
 import type { Credentials } from "../http/gateway.ts";
 import type { LoginFile, Tokens } from "../tokens/login-file.ts";
@@ -16,6 +17,8 @@ import { refreshTokens } from "./token-requests.ts";
 const RENEW_AT = 0.8;
 /** The gateway repeats an answer that was lost, for half a minute. */
 const MOST_ATTEMPTS = 3;
+/** Node takes a longer time for none at all. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface StoredLoginOptions {
   readonly url: URL;
@@ -113,16 +116,12 @@ export class StoredLogin implements Credentials {
       this.#login = undefined;
     });
     const login = this.#login;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const over = new Promise<"over">((resolve) => {
-      const ms = Math.min(Math.max(0, deadline - performance.now()), 2 ** 31 - 1);
-      timer = setTimeout(() => resolve("over"), ms);
-    });
-    try {
-      if ((await Promise.race([login, over])) !== "over") return;
-    } finally {
-      clearTimeout(timer);
-    }
+    const ms = Math.min(Math.max(0, deadline - performance.now()), MAX_TIMER_MS);
+    const isDone = await settleWithin(
+      login.then(() => true),
+      ms,
+    );
+    if (isDone === true) return;
     const { page } = await file.read();
     throw new LoginNeeded(page === undefined ? toDo(url) : toOpen(url, page));
   }

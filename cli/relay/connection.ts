@@ -3,6 +3,7 @@
  * Each request of 2026-07-28 says its revision; everything else belongs to the session that `initialize` opens.
  */
 
+import { settleWithin } from "../http/settle-within.ts";
 import type { Gateway } from "../http/gateway.ts";
 import { isModern } from "../http/modern-headers.ts";
 import type { Host } from "../stdio/host.ts";
@@ -38,8 +39,11 @@ export class Connection {
       stop.addEventListener("abort", () => resolve(), { once: true });
     });
     await Promise.race([this.#host.read((line) => this.#take(line)), stopped]);
-    if (!stop.aborted) await within(GRACE_MS, this.#calls.settled());
-    await within(CLOSE_MS, this.#close());
+    if (!stop.aborted) await settleWithin(this.#calls.settled(), GRACE_MS);
+    await settleWithin(
+      this.#close().catch(() => undefined),
+      CLOSE_MS,
+    );
   }
 
   async #close(): Promise<void> {
@@ -76,14 +80,4 @@ export class Connection {
     if (call !== undefined && isModern(call.request)) return;
     if (this.#legacy.isWanted) this.#legacy.take(message);
   }
-}
-
-/** Resolves with the promise or when the time is over, whatever comes first. */
-async function within(ms: number, promise: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise.catch(() => undefined), over]);
-  clearTimeout(timer);
 }
