@@ -4,7 +4,8 @@
  * could be right.
  */
 
-import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from "jose";
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
+import { JOSEError, JWKSMultipleMatchingKeys, JWKSNoMatchingKey } from "jose/errors";
 
 import { hashOf } from "../../lib/random.ts";
 import type { ClientKeys } from "./assertion-keys.ts";
@@ -163,9 +164,8 @@ async function judgeSignature(
     return undefined;
   } catch (error) {
     // Every failure here comes from data that the client sent or published.
-    const code = error instanceof errors.JOSEError ? error.code : undefined;
-    const isUnknown =
-      code === errors.JWKSNoMatchingKey.code || code === errors.JWKSMultipleMatchingKeys.code;
+    const code = error instanceof JOSEError ? error.code : undefined;
+    const isUnknown = code === JWKSNoMatchingKey.code || code === JWKSMultipleMatchingKeys.code;
     return isUnknown ? "unknown-key" : "bad-signature";
   }
 }

@@ -5,7 +5,8 @@
  * `oidc.ts`.)
  */
 
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import { JOSEError, JWKSNoMatchingKey } from "jose/errors";
 
 import { tryJson } from "../../lib/try-json.ts";
 import { isObject } from "../../protocol/json-rpc.ts";
@@ -129,13 +130,13 @@ export class AccessProvider implements HeaderProvider {
       try {
         return await verify(known ?? (await this.#fetchKeys()));
       } catch (error) {
-        const isKeyMissing = error instanceof errors.JWKSNoMatchingKey;
+        const isKeyMissing = error instanceof JWKSNoMatchingKey;
         const isOld = known !== undefined && Date.now() / 1000 - known.uat > COOLDOWN_SECONDS;
         if (!isKeyMissing || !isOld) throw error;
         return await verify(await this.#fetchKeys());
       }
     } catch (cause) {
-      if (!(cause instanceof errors.JOSEError)) throw cause;
+      if (!(cause instanceof JOSEError)) throw cause;
       const detail =
         'The statement of Cloudflare Access is not valid: forged, expired, or of another application; check "team" and "audience" in IDENTITY.';
       throw new SignInError("bad-token", detail, { cause });
