@@ -142,7 +142,7 @@ test("U45 U46 no refresh token that is honoured is lost, one request runs at a t
         }
       }),
     ),
-    { numRuns: 150, examples: [[LOST_EARLY]] },
+    { numRuns: 75, examples: [[LOST_EARLY]] },
   );
 });
 
