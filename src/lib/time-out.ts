@@ -20,7 +20,7 @@ export async function settleWithin<T>(promise: Promise<T>, ms: number): Promise<
 export class SuccessiveWaits {
   readonly #ms: number;
   #timer: number | null = null;
-  /** Milliseconds since 1970. */
+  /** As `performance.now()` has it: a clock that is set is no silence. */
   #until = 0;
   #giveUp: (() => void) | undefined;
 
@@ -32,7 +32,7 @@ export class SuccessiveWaits {
   /** @returns `undefined` when the time is over first; the promise continues and may be awaited again. */
   within<T>(promise: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject: (reason: unknown) => void) => {
-      this.#until = Date.now() + this.#ms;
+      this.#until = performance.now() + this.#ms;
       this.#giveUp = () => resolve(undefined);
       this.#timer ??= setTimeout(() => this.#check(), this.#ms);
       promise.then((value) => {
@@ -52,7 +52,7 @@ export class SuccessiveWaits {
     this.#timer = null;
     const giveUp = this.#giveUp;
     if (giveUp === undefined) return;
-    const left = this.#until - Date.now();
+    const left = this.#until - performance.now();
     if (left > 0) {
       this.#timer = setTimeout(() => this.#check(), left);
       return;
