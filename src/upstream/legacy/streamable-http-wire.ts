@@ -86,7 +86,8 @@ export class StreamableHttpWire implements Wire {
       await this.#drain(response, resume, receiver.deliver, receiver.isSettled);
     } catch (error) {
       // A broken connection counts as a closed one: with an event id the stream can be resumed.
-      if (!isLost(error) || resume.lastEventId === undefined || signal.aborted) throw error;
+      if (!hasFailed(error, "lost") || resume.lastEventId === undefined || signal.aborted)
+        throw error;
     }
     if (receiver.isSettled() || resume.lastEventId === undefined) return;
     receiver.released();
@@ -196,24 +197,33 @@ export class StreamableHttpWire implements Wire {
       if (barren > 0) await sleep(pauseBefore(resume), signal);
       const { lastEventId } = resume;
       const response = await this.#getAgain(lastEventId, signal);
-      if (!response.ok) {
-        await response.body?.cancel();
+      if (response?.ok !== true) {
+        await response?.body?.cancel();
         continue;
       }
       await this.#drain(response, resume, deliver, isSettled).catch((error: unknown) => {
-        if (!isLost(error)) throw error;
+        if (!hasFailed(error, "lost")) throw error;
       });
       // A server that has clients poll delivers a little at a time.
       if (resume.lastEventId !== lastEventId) barren = 0;
     }
   }
 
-  /** Without its account the call cannot be followed, but it may have run. */
-  async #getAgain(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
+  /**
+   * Without its account the call cannot be followed, but it may have run.
+   *
+   * @returns `undefined` when the server could not be reached, which is tried again: what has broken the
+   *   stream may break a connection or two after it.
+   */
+  async #getAgain(
+    lastEventId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Response | undefined> {
     try {
       return await this.#get(lastEventId, signal);
     } catch (error) {
-      if (!isOfAccount(error)) throw error;
+      if (hasFailed(error, "unreachable") && !signal.aborted) return undefined;
+      if (!hasFailed(error, "account") && !hasFailed(error, "session-lost")) throw error;
       const sentence = "lost the answer with its account; whether the request ran is unknown";
       throw new UpstreamError(this.#target.slug, "lost", sentence);
     }
@@ -229,12 +239,6 @@ export class StreamableHttpWire implements Wire {
   }
 }
 
-/** The account cannot be used, or is not the one of the session. */
-function isOfAccount(error: unknown): boolean {
-  if (!(error instanceof UpstreamError)) return false;
-  return error.failure === "account" || error.failure === "session-lost";
-}
-
-function isLost(error: unknown): boolean {
-  return error instanceof UpstreamError && error.failure === "lost";
+function hasFailed(error: unknown, failure: UpstreamError["failure"]): boolean {
+  return error instanceof UpstreamError && error.failure === failure;
 }

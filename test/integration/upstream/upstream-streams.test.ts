@@ -57,6 +57,27 @@ describe("a stream that breaks before the answer", () => {
     },
   );
 
+  test("and whose server cannot be reached at first is resumed", async ({ expect }) => {
+    const upstream = await Upstream.take({
+      server: "legacy",
+      reactions: {
+        "tools/call": [streamOf("id: e-1\nretry: 10\ndata:\n\n")],
+        GET: [{ status: 0, heldBy: "late" }],
+      },
+    });
+    const session = await Session.open(upstream.mcp, { revision: "2025-06-18" });
+    const pending = session.callTool();
+    await upstream.receives("GET");
+    const [call] = await upstream.sent("tools/call");
+    const answer = event({ id: call?.body?.id, result: RESULT }, { id: "e-2" });
+    const reactions = { GET: [{ status: 0 }, streamOf(answer)] };
+    await upstream.script({ server: "legacy", reactions });
+    await upstream.open("late");
+    expect(await responseIn(await pending)).toMatchObject({ result: RESULT });
+    expect(await upstream.sent("GET")).toHaveLength(3);
+    expect(await upstream.sent("tools/call")).toHaveLength(1);
+  });
+
   test("and cannot be resumed causes one error, and the call is not sent again", async ({
     expect,
   }) => {
