@@ -2,7 +2,7 @@
 
 import { createParser } from "eventsource-parser";
 
-import { settleWithin } from "./settle-within.ts";
+import { settleWithin } from "../../src/lib/time-out.ts";
 import { Broken, failureOf } from "./failures.ts";
 
 /** Where to take up a stream that broke; kept up to date while it is read. */

@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 
-import { settleWithin } from "../http/settle-within.ts";
+import { settleWithin } from "../../src/lib/time-out.ts";
 import type { Login, LoginFile } from "../tokens/login-file.ts";
 import { type CodeListener, listenForCode } from "./code-listener.ts";
 import { discover } from "./discovery.ts";

@@ -3,7 +3,7 @@
  * login comes to an end by an answer of the authorization server alone, never by a network that fails.
  */
 
-import { settleWithin } from "../http/settle-within.ts";
+import { settleWithin } from "../../src/lib/time-out.ts";
 import { Broken, LoginNeeded, NotReached } from "../http/failures.ts";
 import type { Credentials } from "../http/gateway.ts";
 import type { LoginFile, Tokens } from "../tokens/login-file.ts";

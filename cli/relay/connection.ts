@@ -3,7 +3,7 @@
  * Each request of 2026-07-28 says its revision; everything else belongs to the session that `initialize` opens.
  */
 
-import { settleWithin } from "../http/settle-within.ts";
+import { settleWithin } from "../../src/lib/time-out.ts";
 import type { Gateway } from "../http/gateway.ts";
 import { isModern } from "../http/modern-headers.ts";
 import type { Host } from "../stdio/host.ts";

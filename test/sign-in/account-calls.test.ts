@@ -10,10 +10,11 @@ import { Vendor } from "../support/vendor/vendor.ts";
 import { modern, Session } from "../integration/client.ts";
 import { changeConfiguration } from "../integration/configuration.ts";
 import { type Message, responseIn } from "../integration/event-reader.ts";
+import { connectAccount } from "../support/vendor/connect-account.ts";
+import { ALPHA, ownerOf } from "./connecting.ts";
 import { ORIGIN } from "./gateway.ts";
 import { as, Person, ROOT_EMAIL } from "./people.ts";
 
-const ALPHA = `${ORIGIN}/mcp/alpha`;
 const BETA = `${ORIGIN}/mcp/beta`;
 const MCP = `${ORIGIN}/mcp`;
 const SHARED: VaultOwner = { kind: "shared" };
@@ -43,20 +44,10 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const ownerOf = ({ id }: Person): VaultOwner => ({ kind: "person", person: id });
-
-/** Connects an account at a server, as pages do. */
+/** @returns the id of the account. */
 async function connect(owner: VaultOwner, person: Person, slug = "alpha"): Promise<string> {
-  const vault = () => vaultsIn(env).of(owner);
   const attempt = { slug, origin: ORIGIN, person: person.id };
-  const begun = await vault().begin(attempt);
-  if (begun.kind !== "redirect") throw new Error(begun.problem.code);
-  const approved = await fetch(begun.url, { redirect: "manual" });
-  const query = new URL(approved.headers.get("location") ?? "").search.slice(1);
-  const cookies = { [begun.cookie.name]: begun.cookie.value };
-  const outcome = await vault().finish({ ...attempt, query, cookies });
-  if (outcome.kind !== "connected") throw new Error(JSON.stringify(outcome));
-  return outcome.account.accountId;
+  return (await connectAccount(() => vaultsIn(env).of(owner), attempt)).accountId;
 }
 
 async function admin(): Promise<Person> {

@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 
 import { vaultsIn } from "../../durable-objects/vaults.ts";
 import type { Vault, VaultOwner } from "../../src/accounts/vault.ts";
+import { connectAccount } from "../support/vendor/connect-account.ts";
 import type { Vendor } from "../support/vendor/vendor.ts";
 import { ORIGIN } from "./gateway.ts";
 import type { Person } from "./people.ts";
@@ -24,12 +25,5 @@ export async function connect(
   user: "alice" | "bob",
 ): Promise<void> {
   await vendor.change({ signedIn: user });
-  const attempt = { slug: "alpha", origin: ORIGIN, person: person.id };
-  const begun = await vaultOf(person).begin(attempt);
-  if (begun.kind !== "redirect") throw new Error(begun.problem.code);
-  const approved = await fetch(begun.url, { redirect: "manual" });
-  const query = new URL(approved.headers.get("location") ?? "").search.slice(1);
-  const cookies = { [begun.cookie.name]: begun.cookie.value };
-  const outcome = await vaultOf(person).finish({ ...attempt, query, cookies });
-  if (outcome.kind !== "connected") throw new Error(JSON.stringify(outcome));
+  await connectAccount(() => vaultOf(person), { slug: "alpha", origin: ORIGIN, person: person.id });
 }

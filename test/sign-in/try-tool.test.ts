@@ -1,11 +1,10 @@
 /** A tool that is run from its page with sign-in: by the person alone, and with the account that is theirs. */
 
-import { env } from "cloudflare:workers";
 import { beforeAll, describe, inject, test } from "vitest";
 
-import { vaultsIn } from "../../durable-objects/vaults.ts";
 import { changeConfiguration } from "../integration/configuration.ts";
 import { Vendor } from "../support/vendor/vendor.ts";
+import { connect } from "./connecting.ts";
 import { gateway, ORIGIN } from "./gateway.ts";
 import { activityOn, Visitor } from "./visitor.ts";
 
@@ -21,22 +20,8 @@ beforeAll(async () => {
     MCP_SERVERS: JSON.stringify({ alpha: { url: vendor.url, auth: "oauth" } }),
   });
   [alice, bob] = [await Visitor.arrive(), await Visitor.arrive()];
-  await connect(alice, "alice");
+  await connect(vendor, alice.person, "alice");
 });
-
-/** Connects an account at the vendor, as pages do. */
-async function connect({ person }: Visitor, user: "alice" | "bob"): Promise<void> {
-  await vendor.change({ signedIn: user });
-  const vault = () => vaultsIn(env).of({ kind: "person", person: person.id });
-  const attempt = { slug: "alpha", origin: ORIGIN, person: person.id };
-  const begun = await vault().begin(attempt);
-  if (begun.kind !== "redirect") throw new Error(begun.problem.code);
-  const approved = await fetch(begun.url, { redirect: "manual" });
-  const query = new URL(approved.headers.get("location") ?? "").search.slice(1);
-  const cookies = { [begun.cookie.name]: begun.cookie.value };
-  const outcome = await vault().finish({ ...attempt, query, cookies });
-  if (outcome.kind !== "connected") throw new Error(JSON.stringify(outcome));
-}
 
 async function calls(): Promise<number> {
   const hits = await vendor.hits("server");
@@ -71,7 +56,7 @@ describe("a server that knows each person", () => {
 describe("the form of a tool", () => {
   test("B105: runs nothing without its token, and says so to the person", async ({ expect }) => {
     const carol = await Visitor.arrive();
-    await connect(carol, "alice");
+    await connect(vendor, carol.person, "alice");
     const before = await calls();
     const fields = { arguments: "{}", sure: "1" };
     const other = await alice.formToken();
@@ -105,7 +90,7 @@ describe("the form of a tool", () => {
 
   test("runs nothing for a person who is disabled", async ({ expect }) => {
     const dave = await Visitor.arrive();
-    await connect(dave, "bob");
+    await connect(vendor, dave.person, "bob");
     const csrf = await dave.formToken();
     await dave.shard.setDisabled(dave.person.id, true);
     const before = await calls();

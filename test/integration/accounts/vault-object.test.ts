@@ -7,6 +7,7 @@ import { beforeAll, inject, test } from "vitest";
 
 import { vaultName, vaultsIn } from "../../../durable-objects/vaults.ts";
 import type { Vault, VaultOwner } from "../../../src/accounts/vault.ts";
+import { connectAccount } from "../../support/vendor/connect-account.ts";
 import { Vendor } from "../../support/vendor/vendor.ts";
 import { changeConfiguration } from "../configuration.ts";
 
@@ -22,13 +23,7 @@ beforeAll(async () => {
 
 async function connect(person: string): Promise<void> {
   const vault = () => vaultsIn(env).of({ kind: "person", person });
-  const begun = await vault().begin({ slug: "s", origin: ORIGIN, person });
-  if (begun.kind !== "redirect") throw new Error(begun.problem.code);
-  const approved = await fetch(begun.url, { redirect: "manual" });
-  const query = new URL(approved.headers.get("location") ?? "").search.slice(1);
-  const cookies = { [begun.cookie.name]: begun.cookie.value };
-  const outcome = await vault().finish({ slug: "s", origin: ORIGIN, person, query, cookies });
-  if (outcome.kind !== "connected") throw new Error(JSON.stringify(outcome));
+  await connectAccount(vault, { slug: "s", origin: ORIGIN, person });
 }
 
 test("U16 U42 people who connect at once share one registration; a token that is refused to many is refreshed once", async ({

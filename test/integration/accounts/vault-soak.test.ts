@@ -20,6 +20,7 @@ import type { Vault } from "../../../src/accounts/vault.ts";
 import { passTime } from "../../sign-in/clock.ts";
 import { seeded } from "../../support/seeded.ts";
 import { until } from "../../support/until.ts";
+import { connectAccount } from "../../support/vendor/connect-account.ts";
 import { Vendor } from "../../support/vendor/vendor.ts";
 import { changeConfiguration } from "../configuration.ts";
 
@@ -65,14 +66,7 @@ class Person {
   }
 
   async connect(): Promise<void> {
-    const person = this.#name;
-    const begun = await this.#vault.begin({ slug: "s", origin: ORIGIN, person });
-    if (begun.kind !== "redirect") throw new Error(begun.problem.code);
-    const approved = await fetch(begun.url, { redirect: "manual" });
-    const query = new URL(approved.headers.get("location") ?? "").search.slice(1);
-    const cookies = { [begun.cookie.name]: begun.cookie.value };
-    const outcome = await this.#vault.finish({ slug: "s", origin: ORIGIN, person, query, cookies });
-    if (outcome.kind !== "connected") throw new Error(JSON.stringify(outcome));
+    await connectAccount(() => this.#vault, { slug: "s", origin: ORIGIN, person: this.#name });
   }
 
   /** Calls twice at once, and connects the account again where it has to. */
