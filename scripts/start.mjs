@@ -11,7 +11,7 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { logReader } from "./log-lines.mjs";
+import { logReader, warningReader } from "./log-lines.mjs";
 import { outputOf } from "./output-of.mjs";
 import { keepOwnerCode, readSecrets } from "./owner-code.mjs";
 import { whyNotOpened } from "./port-owner.mjs";
@@ -19,6 +19,8 @@ import { codeOf, startReverseProxy } from "./reverse-proxy.mjs";
 
 /** npm that was killed ends nobody, so it is looked for. */
 const NPM_CHECK_MS = 1000;
+const PIPES = /** @type {const} */ (["pipe", "pipe"]);
+const INHERITED = /** @type {const} */ (["inherit", "inherit"]);
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const config = "wrangler.dev.toml";
@@ -80,7 +82,7 @@ const child = spawn(
     cwd: root,
     env: environment,
     // The channel tells where wrangler listens, and lets wrangler end with this process.
-    stdio: ["inherit", showsLog ? "pipe" : "inherit", "inherit", "ipc"],
+    stdio: ["inherit", ...(showsLog ? PIPES : INHERITED), "ipc"],
   },
 );
 child.on("message", (message) => {
@@ -89,6 +91,8 @@ child.on("message", (message) => {
 });
 const readLog = logReader(/^name\s*=\s*["']([^"']*)/m.exec(toml)?.[1] ?? "edgeway");
 child.stdout?.setEncoding("utf8").on("data", (chunk) => process.stdout.write(readLog(chunk)));
+const readWarnings = warningReader();
+child.stderr?.setEncoding("utf8").on("data", (chunk) => process.stderr.write(readWarnings(chunk)));
 
 // wrangler ends its own processes on SIGTERM and SIGINT, but not on SIGHUP.
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {

@@ -205,6 +205,21 @@ describe("a call", () => {
   });
 });
 
+describe("a warning of the gateway", () => {
+  test("is shown in words", async ({ expect }) => {
+    const servers = { demo: { service: "DEMO" }, files: { command: "npx" } };
+    const warned = await startWithNpm({ servers });
+    await (await fetch(`${warned.url}/mcp`)).body?.cancel();
+    const line = /^\d\d:\d\d:\d\d {2}configuration {2}server=files .* starts a program/m;
+    await until(
+      () => line.test(warned.program.output()),
+      () => warned.program.output(),
+    );
+    expect(warned.program.output()).not.toMatch(/\[WARNING\]|\{"event"/);
+    await warned.stop();
+  });
+});
+
 describe("a busy port", () => {
   test("of another gateway is reported as such, and the launcher does not get ready", async ({
     expect,
