@@ -1,13 +1,15 @@
 /**
- * `/`: instructions that connect each client to this gateway; for a program, the addresses of the
- * endpoints.
+ * `/`: instructions that connect a client to this gateway, or to one server of it: the client that `?client=`
+ * names, or the one that is suggested. For a program, the addresses of the endpoints.
  */
 
-import { signedIn } from "../auth/sign-in/browser.ts";
+import { type SignedIn, signedIn } from "../auth/sign-in/browser.ts";
 import type { AuthContext } from "../auth/context/context.ts";
 import { isLoopback } from "../lib/loopback.ts";
 import type { EntryNotice } from "../observability/health.ts";
 import { page } from "./respond.ts";
+import { suggestClient } from "./suggest-client.ts";
+import { type ClientId, isClientId } from "./view/client-guides.ts";
 import { type ConnectSignIn, connectView } from "./view/connect-view.ts";
 import { providerTitle } from "./words.ts";
 
@@ -23,22 +25,40 @@ export interface ConnectContext {
 }
 
 export async function showConnect(context: ConnectContext, request: Request): Promise<Response> {
-  const { origin, servers, notices, auth } = context;
+  const { origin, notices, auth } = context;
   if (!(request.headers.get("accept") ?? "").includes("text/html")) return inPlainText(context);
   const who = auth === undefined ? undefined : await signedIn(auth, request);
+  const query = new URL(request.url).searchParams;
+  const servers = context.servers.map(({ slug, label = slug }) => ({
+    slug,
+    name: label,
+    endpoint: `${origin}/mcp/${slug}`,
+  }));
+  const asked = query.get("client") ?? "";
   const view = connectView({
     endpoint: `${origin}/mcp`,
     sseEndpoint: `${origin}/sse`,
-    servers: servers.map(({ slug, label = slug }) => ({
-      name: label,
-      endpoint: `${origin}/mcp/${slug}`,
-    })),
+    servers,
+    server: servers.find(({ slug }) => slug === query.get("server")),
+    client: isClientId(asked) ? asked : await suggestedTo(context, request, who),
     notices: auth === undefined || who?.user.isAdmin === true ? notices : [],
     signIn: signInOf(auth),
     isLoopback: isLoopback(new URL(origin).hostname),
     isAdmin: who?.user.isAdmin ?? false,
   });
   return page(view, { origin, headers: new Headers({ Vary: "Accept" }) });
+}
+
+async function suggestedTo(
+  { origin, auth }: ConnectContext,
+  { headers }: Request,
+  who: SignedIn | undefined,
+): Promise<ClientId> {
+  const id = who?.user.id;
+  const connected =
+    auth === undefined || id === undefined ? [] : await auth.store.ofUser(id).grants.list(id);
+  const isPublic = !isLoopback(new URL(origin).hostname);
+  return suggestClient({ agent: headers.get("user-agent") ?? "", connected, isPublic });
 }
 
 function signInOf(auth: AuthContext | undefined): ConnectSignIn {

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, test } from "vitest";
 
 import { formActionsFor, page, seeOther } from "../../src/pages/respond.ts";
 import { adminView } from "../../src/pages/view/admin-view.ts";
+import { isClientId } from "../../src/pages/view/client-guides.ts";
 import { connectView } from "../../src/pages/view/connect-view.ts";
 import { consentView } from "../../src/pages/view/consent-view.ts";
 import type { View } from "../../src/pages/view/layout.ts";
@@ -212,12 +213,21 @@ describe("the connect page", () => {
   );
 
   test("is complete without a script", async ({ expect }) => {
-    const site = await serve(() => page(connectView(MODELS.connect), { origin }));
+    const site = await serve(({ url = "" }) => {
+      const asked = new URL(url, origin).searchParams.get("client") ?? "";
+      const client = isClientId(asked) ? asked : "claude-code";
+      return page(connectView({ ...MODELS.connect, client }), { origin });
+    });
     const context = await browser.newContext({ javaScriptEnabled: false });
     const shown = await context.newPage();
     await shown.goto(site.origin);
     expect(await shown.getByRole("button").count()).toBe(0);
     expect(await shown.getByText("claude mcp add").isVisible()).toBe(true);
+    // The other clients by the keyboard alone.
+    await shown.getByRole("link", { name: "Cursor" }).focus();
+    await shown.keyboard.press("Enter");
+    await shown.getByRole("heading", { name: "Cursor" }).waitFor();
     expect(await shown.getByRole("link", { name: "Install in Cursor" }).isVisible()).toBe(true);
+    expect(await shown.getByText("claude mcp add").count()).toBe(0);
   });
 });

@@ -98,7 +98,9 @@ export class Person {
   }
 
   /** Connects an application, as after sign-in and consent. @param client one that exists. */
-  async connect(options: TokenOptions & { readonly client?: string } = {}): Promise<Connection> {
+  async connect(
+    options: TokenOptions & { readonly client?: string; readonly name?: string } = {},
+  ): Promise<Connection> {
     const { authorities, engine } = records();
     const resource = resourceAt(options.path ?? "/mcp/alpha");
     const helpers = authorities.at(ORIGIN).helpers(engine);
@@ -114,7 +116,7 @@ export class Person {
         userId: this.id,
         scope,
         props: {},
-        metadata: { name: "Test client", ...this.remembered },
+        metadata: { name: options.name ?? "Test client", ...this.remembered },
       },
       revokeExistingGrants: false,
     });

@@ -337,9 +337,11 @@ const connect: ConnectView = {
   endpoint: `${ORIGIN}/mcp`,
   sseEndpoint: `${ORIGIN}/sse`,
   servers: [
-    { name: "GitHub", endpoint: `${ORIGIN}/mcp/github` },
-    { name: "Linear", endpoint: `${ORIGIN}/mcp/linear` },
+    { slug: "github", name: "GitHub", endpoint: `${ORIGIN}/mcp/github` },
+    { slug: "linear", name: "Linear", endpoint: `${ORIGIN}/mcp/linear` },
   ],
+  server: undefined,
+  client: "claude",
   notices: [],
   signIn: { kind: "oauth", with: "GitHub" },
   isLoopback: false,

@@ -3,6 +3,7 @@
 import type { ServerHealth } from "../../src/observability/health.ts";
 import { accountView } from "../../src/pages/view/account-view.ts";
 import { adminView } from "../../src/pages/view/admin-view.ts";
+import { CLIENT_NAMES } from "../../src/pages/view/client-guides.ts";
 import { connectView } from "../../src/pages/view/connect-view.ts";
 import { consentView } from "../../src/pages/view/consent-view.ts";
 import { keyCreatedView, serviceCreatedView } from "../../src/pages/view/credentials-view.ts";
@@ -140,6 +141,22 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   "logins-empty": loginsView({ ...MODELS.logins, logins: [], missing: undefined }),
   "login-trace": loginTraceView(MODELS.trace),
   connect: connectView(connect),
+  ...Object.fromEntries(
+    CLIENT_NAMES.map(([client]) => [
+      `connect-${client}`,
+      connectView({ ...connect, client, server: connect.servers[0] }),
+    ]),
+  ),
+  "connect-hostile": connectView({
+    ...connect,
+    server: { slug: "s", name: HOSTILE, endpoint: "https://mcp.example.com/mcp/s" },
+    servers: Array.from({ length: 50 }, (_, n) => ({
+      slug: `server-with-a-name-${n}`,
+      name: HOSTILE,
+      endpoint: `https://${"mcp.".repeat(20)}example.com/mcp/server-with-a-name-${n}`,
+    })),
+    signIn: { kind: "oauth", with: HOSTILE },
+  }),
   "connect-local": connectView({
     ...connect,
     endpoint: "http://localhost:8787/mcp",

@@ -3,12 +3,29 @@
  * Menu names change more often than URLs do, so the text stays short and the links do the work.
  */
 
+import { shellWord } from "../../lib/shell-word.ts";
+import {
+  claudeLink,
+  cursorLink,
+  cursorWebLink,
+  gooseLink,
+  kiroLink,
+  lmStudioLink,
+  lmStudioWebLink,
+  type ServerToConnect,
+  vsCodeLink,
+  vsCodeWebLink,
+} from "./install-links.ts";
+import { json, type Snippet, terminal } from "./snippets.ts";
+import { stdioSnippets } from "./stdio-snippets.ts";
+
 export interface ClientGuide {
-  /** The id of its section on the page. */
   readonly id: string;
   readonly name: string;
-  /** A link that opens the client with everything filled in. */
-  readonly open?: { readonly label: string; readonly href: string };
+  /** Links that open the client with everything filled in. */
+  readonly links?: readonly InstallLink[];
+  /** The same by way of the client's website, for browsers that open no applications. */
+  readonly webLinks?: readonly InstallLink[];
   /** The first steps. */
   readonly steps?: readonly string[];
   readonly snippets?: readonly Snippet[];
@@ -21,65 +38,75 @@ export interface ClientGuide {
   readonly isHosted?: boolean;
 }
 
-export interface Snippet {
-  /** The place for it, e.g. `In a terminal`. */
+interface InstallLink {
   readonly label: string;
-  readonly text: string;
+  readonly href: string;
 }
 
-export interface ServerToConnect {
-  /** The name of the gateway in the client. */
-  readonly name: string;
-  /** The URL of the MCP endpoint. */
-  readonly url: string;
+export interface GuidedServer extends ServerToConnect {
   readonly needsSignIn: boolean;
 }
 
-const REVISION = "2026-07-28";
+type Guide = (server: GuidedServer) => Omit<ClientGuide, "id" | "name">;
 
-export function clientGuides(server: ServerToConnect): readonly ClientGuide[] {
-  return [
-    claude(server),
-    claudeCode(server),
-    chatGpt(server),
-    vsCode(server),
-    cursor(server),
-  ].concat([geminiCli(server), codex(server), inspector(server), stdioOnly(server), curl(server)]);
+/** In the order of the page. */
+const CLIENTS = {
+  claude: ["Claude", claude],
+  "claude-code": ["Claude Code", claudeCode],
+  chatgpt: ["ChatGPT", chatGpt],
+  perplexity: ["Perplexity", perplexity],
+  "vs-code": ["VS Code", vsCode],
+  cursor: ["Cursor", cursor],
+  kiro: ["Kiro", kiro],
+  "lm-studio": ["LM Studio", lmStudio],
+  goose: ["Goose", goose],
+  "gemini-cli": ["Gemini CLI", geminiCli],
+  codex: ["Codex", codex],
+  devin: ["Devin", devin],
+  inspector: ["MCP Inspector", inspector],
+  stdio: ["Hosts that start commands", stdio],
+  curl: ["curl", curl],
+} as const satisfies Readonly<Record<string, readonly [name: string, guide: Guide]>>;
+
+export type ClientId = keyof typeof CLIENTS;
+
+export const CLIENT_NAMES: readonly (readonly [id: ClientId, name: string])[] = Object.entries(
+  CLIENTS,
+).map(([id, [name]]) => [id as ClientId, name]);
+
+export function isClientId(id: string): id is ClientId {
+  return Object.hasOwn(CLIENTS, id);
 }
 
-function claude({ name, url }: ServerToConnect): ClientGuide {
-  const query = new URLSearchParams({
-    modal: "add-custom-connector",
-    connectorName: name,
-    connectorUrl: url,
-  });
+export function clientGuide(id: ClientId, server: GuidedServer): ClientGuide {
+  const [name, guide] = CLIENTS[id];
+  return { id, name, ...guide(server) };
+}
+
+function claude(server: GuidedServer): ReturnType<Guide> {
   return {
-    id: "claude",
-    name: "Claude",
     isHosted: true,
-    open: {
-      label: "Add to Claude",
-      href: `https://claude.ai/customize/connectors?${query.toString()}`,
-    },
+    links: [
+      { label: "Add to Claude", href: claudeLink(server, "customize") },
+      { label: "Add for an organization", href: claudeLink(server, "admin-settings") },
+    ],
     steps: [
-      "On the web, in Claude Desktop and on a phone: open Customize, then Connectors, add a custom connector, and paste the address.",
+      "On the web, in Claude Desktop and on a phone: open Customize, then Connectors, add a custom connector, and paste the address. In an organization an owner adds it first, once for everybody.",
     ],
   };
 }
 
-function claudeCode({ name, url, needsSignIn }: ServerToConnect): ClientGuide {
+function claudeCode({ name, url, needsSignIn }: GuidedServer): ReturnType<Guide> {
+  const add = `claude mcp add --transport http --scope user ${shellWord(name)} ${shellWord(url)}`;
+  const login = needsSignIn ? `\nclaude mcp login ${shellWord(name)}` : "";
   return {
-    id: "claude-code",
-    name: "Claude Code",
-    snippets: [terminal(`claude mcp add --transport http --scope user ${name} ${url}`)],
-    ...(needsSignIn && { after: "Then type /mcp in a session and choose to authenticate." }),
+    snippets: [terminal(add + login)],
+    ...(needsSignIn && { after: "In a session, /mcp signs in as well." }),
   };
 }
 
-function chatGpt(_server: ServerToConnect): ClientGuide {
+function chatGpt(): ReturnType<Guide> {
   return {
-    id: "chatgpt",
-    name: "ChatGPT",
     isHosted: true,
     steps: [
       "In Settings, under Apps, open the advanced settings and turn developer mode on. In a workspace, an admin does that.",
@@ -88,88 +115,118 @@ function chatGpt(_server: ServerToConnect): ClientGuide {
   };
 }
 
-function vsCode({ name, url }: ServerToConnect): ClientGuide {
-  const config = { name, type: "http", url };
+function perplexity(): ReturnType<Guide> {
   return {
-    id: "vs-code",
-    name: "VS Code",
-    open: {
-      label: "Install in VS Code",
-      href: `vscode:mcp/install?${encodeURIComponent(JSON.stringify(config))}`,
-    },
-    snippets: [
-      terminal(`code --add-mcp '${JSON.stringify(config)}'`),
-      {
-        label: "Or in .vscode/mcp.json",
-        text: json({ servers: { [name]: { type: "http", url } } }),
-      },
+    isHosted: true,
+    steps: [
+      "In the account settings, under Connectors, add a custom connector and choose Remote. In an organization, an admin allows that.",
+      "Paste the address as the MCP server URL, and choose OAuth and Streamable HTTP.",
     ],
   };
 }
 
-function cursor({ name, url }: ServerToConnect): ClientGuide {
-  const query = new URLSearchParams({ name, config: base64(JSON.stringify({ url })) });
+function vsCode(server: GuidedServer): ReturnType<Guide> {
+  const { name, url } = server;
+  const entry = { type: "http", url };
   return {
-    id: "cursor",
-    name: "Cursor",
-    open: {
-      label: "Install in Cursor",
-      href: `cursor://anysphere.cursor-deeplink/mcp/install?${query.toString()}`,
-    },
+    links: [
+      { label: "Install in VS Code", href: vsCodeLink(server, "vscode") },
+      { label: "Install in Insiders", href: vsCodeLink(server, "vscode-insiders") },
+    ],
+    webLinks: [
+      { label: "VS Code", href: vsCodeWebLink(server) },
+      { label: "Insiders", href: vsCodeWebLink(server, "insiders") },
+    ],
     snippets: [
-      { label: "Or in ~/.cursor/mcp.json", text: json({ mcpServers: { [name]: { url } } }) },
+      terminal(`code --add-mcp ${shellWord(JSON.stringify({ name, ...entry }))}`),
+      { label: "Or in .vscode/mcp.json", text: json({ servers: { [name]: entry } }) },
     ],
   };
 }
 
-function geminiCli({ name, url, needsSignIn }: ServerToConnect): ClientGuide {
+function cursor(server: GuidedServer): ReturnType<Guide> {
   return {
-    id: "gemini-cli",
-    name: "Gemini CLI",
-    snippets: [terminal(`gemini mcp add --transport http --scope user ${name} ${url}`)],
+    links: [{ label: "Install in Cursor", href: cursorLink(server) }],
+    webLinks: [{ label: "Cursor", href: cursorWebLink(server) }],
+    snippets: [entryIn("Or in ~/.cursor/mcp.json", server)],
+  };
+}
+
+function kiro(server: GuidedServer): ReturnType<Guide> {
+  return {
+    links: [{ label: "Add to Kiro", href: kiroLink(server) }],
+    snippets: [entryIn("Or in ~/.kiro/settings/mcp.json", server)],
+  };
+}
+
+function lmStudio(server: GuidedServer): ReturnType<Guide> {
+  return {
+    links: [{ label: "Add to LM Studio", href: lmStudioLink(server) }],
+    webLinks: [{ label: "LM Studio", href: lmStudioWebLink(server) }],
+    snippets: [entryIn("Or in mcp.json, under Program, Install", server)],
+  };
+}
+
+function goose(server: GuidedServer): ReturnType<Guide> {
+  const url = shellWord(server.url);
+  return {
+    links: [{ label: "Install in Goose", href: gooseLink(server) }],
+    snippets: [
+      { ...terminal(`goose session --with-streamable-http-extension ${url}`), label: "Or once" },
+    ],
+  };
+}
+
+function geminiCli({ name, url, needsSignIn }: GuidedServer): ReturnType<Guide> {
+  const words = `${shellWord(name)} ${shellWord(url)}`;
+  return {
+    snippets: [terminal(`gemini mcp add --transport http --scope user ${words}`)],
     ...(needsSignIn && { after: `Then type /mcp auth ${name} in a session.` }),
   };
 }
 
-function codex({ name, url, needsSignIn }: ServerToConnect): ClientGuide {
-  const login = needsSignIn ? `\ncodex mcp login ${name}` : "";
+function codex({ name, url, needsSignIn }: GuidedServer): ReturnType<Guide> {
+  const login = needsSignIn ? `\ncodex mcp login ${shellWord(name)}` : "";
   return {
-    id: "codex",
-    name: "Codex",
-    snippets: [terminal(`codex mcp add ${name} --url ${url}${login}`)],
+    snippets: [terminal(`codex mcp add ${shellWord(name)} --url ${shellWord(url)}${login}`)],
   };
 }
 
-function inspector({ url }: ServerToConnect): ClientGuide {
+function devin({ name, url, needsSignIn }: GuidedServer): ReturnType<Guide> {
+  const login = needsSignIn ? `\ndevin mcp login ${shellWord(name)}` : "";
   return {
-    id: "inspector",
-    name: "MCP Inspector",
-    snippets: [
-      terminal(`npx @modelcontextprotocol/inspector --transport http --server-url ${url}`),
+    snippets: [terminal(`devin mcp add -s user ${shellWord(name)} ${shellWord(url)}${login}`)],
+  };
+}
+
+function inspector({ url }: GuidedServer): ReturnType<Guide> {
+  const command = "npx @modelcontextprotocol/inspector --transport http --server-url";
+  return { snippets: [terminal(`${command} ${shellWord(url)}`)] };
+}
+
+function stdio(server: GuidedServer): ReturnType<Guide> {
+  return {
+    steps: [
+      "Some hosts can only start local servers. They start edgeway connect, which relays between them and this gateway.",
+      "The command is part of Edgeway’s repository, and is not published on a package registry: check it out, run npm ci in it, and put its path in place of /path/to/edgeway. It needs Node 20 or later.",
     ],
+    snippets: stdioSnippets(server),
+    ...(server.needsSignIn && {
+      after: "The first start opens a page to sign in, once for all hosts of the machine.",
+    }),
   };
 }
 
-function stdioOnly({ name, url }: ServerToConnect): ClientGuide {
-  const server = { command: "npx", args: ["-y", "mcp-remote", url] };
-  return {
-    id: "other",
-    name: "Other clients",
-    steps: ["Where a client can only start local servers, a small program stands in between."],
-    snippets: [
-      { label: "In the client’s configuration", text: json({ mcpServers: { [name]: server } }) },
-    ],
-  };
-}
+const REVISION = "2026-07-28";
 
-function curl({ url, needsSignIn }: ServerToConnect): ClientGuide {
+function curl({ url, needsSignIn }: GuidedServer): ReturnType<Guide> {
   const meta = {
     "io.modelcontextprotocol/protocolVersion": REVISION,
     "io.modelcontextprotocol/clientCapabilities": {},
   };
   const body = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: meta } };
   const lines = [
-    `curl -s ${url}`,
+    `curl -s ${shellWord(url)}`,
     ...(needsSignIn ? [`-H "Authorization: Bearer $EDGEWAY_KEY"`] : []),
     `-H 'Content-Type: application/json'`,
     `-H 'Accept: application/json, text/event-stream'`,
@@ -177,8 +234,6 @@ function curl({ url, needsSignIn }: ServerToConnect): ClientGuide {
     `-d '${JSON.stringify(body)}'`,
   ];
   return {
-    id: "curl",
-    name: "curl",
     ...(needsSignIn && {
       steps: [
         "Without a browser: create an API key on your account page and put it in EDGEWAY_KEY.",
@@ -188,14 +243,6 @@ function curl({ url, needsSignIn }: ServerToConnect): ClientGuide {
   };
 }
 
-function terminal(text: string): Snippet {
-  return { label: "In a terminal", text };
-}
-
-function json(value: unknown): string {
-  return JSON.stringify(value, null, 2);
-}
-
-function base64(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+function entryIn(label: string, { name, url }: GuidedServer): Snippet {
+  return { label, text: json({ mcpServers: { [name]: { url } } }) };
 }

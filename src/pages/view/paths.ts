@@ -28,6 +28,12 @@ export const PATHS = {
   logins: "/admin/logins",
 } as const;
 
+/** The front page, about one client and one server; without a server, about all of them together. */
+export function connectPath(client: string, server?: string): string {
+  const query = new URLSearchParams({ ...(server !== undefined && { server }), client });
+  return `${PATHS.connect}?${query.toString()}`;
+}
+
 export function loginPath(reference: string): string {
   return `${PATHS.logins}/${encodeURIComponent(reference)}`;
 }

@@ -60,7 +60,13 @@ const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] 
   ["service-created", (text) => serviceCreatedView(withText(MODELS.serviceCreated, text))],
   ["logins", (text) => loginsView(withText(MODELS.logins, text))],
   ["login-trace", (text) => loginTraceView(withText(MODELS.trace, text))],
-  ["connect", (text) => connectView(withText(MODELS.connect, text))],
+  [
+    "connect",
+    (text) => {
+      const model = withText(MODELS.connect, text);
+      return connectView({ ...model, server: model.servers[0], client: "vs-code" });
+    },
+  ],
   ["link", (text) => connectAccountView(withText(ACCOUNT_MODELS.signIn, text))],
   ["link-key", (text) => connectAccountView(withText(ACCOUNT_MODELS.key, text))],
   ["link-connected", (text) => connectedView(withText(ACCOUNT_MODELS.connected, text))],
