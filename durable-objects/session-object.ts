@@ -8,6 +8,7 @@ import { parseLossless } from "../src/lib/lossless-json.ts";
 import { TokenBucket } from "../src/lib/token-bucket.ts";
 import type { DeliveryAnswer } from "../src/notifications/fan-out/deliveries.ts";
 import { count } from "../src/observability/costs.ts";
+import type { Arrival } from "../src/protocol/call-span.ts";
 import { ErrorCode } from "../src/protocol/error-codes.ts";
 import { parseMessages } from "../src/protocol/json-rpc.ts";
 import type { Forgotten, Watched } from "../src/sessions/dispatch.ts";
@@ -40,13 +41,15 @@ export class SessionObject extends DurableObject<Env> {
     host.session?.revive();
   }
 
-  async receive(claims: string, body: string): Promise<WrittenOutcome> {
+  async receive(claims: string, body: string, arrival: Arrival = {}): Promise<WrittenOutcome> {
     const session = this.#host.use(readClaims(claims));
     if (session === undefined) return UNKNOWN;
     const value = parseLossless(body);
     const messages = parseMessages(value) ?? [];
     const isBatch = Array.isArray(value);
-    return writeOutcome(await session.receive(messages, isBatch, this.#readers.openLine));
+    return writeOutcome(
+      await session.receive(messages, { isBatch, arrival, openChannel: this.#readers.openLine }),
+    );
   }
 
   /** Opens or resumes a client's stream: a WebSocket of frames, or an outcome as JSON. */

@@ -13,6 +13,7 @@ import type { RequestScope } from "../src/catalog/request-scope.ts";
 import { Session } from "../src/sessions/session.ts";
 import type { SessionLife } from "../src/sessions/state.ts";
 import { isSavedModern } from "../src/upstream/legacy/saved-connection.ts";
+import { callSinksIn } from "./call-sinks.ts";
 import type { HeldAccounts } from "./held-accounts.ts";
 import { branchFor, feedsIn } from "./ports.ts";
 import { sessionKeysOf } from "./keys.ts";
@@ -67,6 +68,7 @@ export function wireSession(
     limits,
     feeds: feedsIn(env),
     keys: sessionKeysOf(env, config),
+    sinks: callSinksIn(env),
     waitUntil: (promise) => ctx.waitUntil(promise),
   };
   /** The vaults tell when an account ends that a session at a server was opened with. */

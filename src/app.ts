@@ -31,6 +31,7 @@ import { pickEndpoint } from "./endpoint/endpoint.ts";
 import { endpointFor, type PersonalScope } from "./endpoint/personal-endpoint.ts";
 import type { FanOut, Feeds } from "./catalog/feeds.ts";
 import { isLoopback } from "./lib/loopback.ts";
+import type { CallSink } from "./observability/call-record.ts";
 import { readCosts } from "./observability/costs.ts";
 import { logMistake } from "./observability/gateway-log.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
@@ -56,6 +57,8 @@ export interface Backing {
   readonly personal: PersonalScope;
   readonly identityKeys: IdentityKeys;
   readonly accounts: Accounts;
+  /** What takes the records of calls, beside the log. */
+  readonly sinks?: readonly CallSink[] | undefined;
 }
 
 type App = { Bindings: Env; Variables: { config: Config; backing: Backing; auth?: AuthContext } };
@@ -200,14 +203,16 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
     }
     if (picked.kind === "unserved") return c.text(`${picked.sentence}\n`, 503);
 
-    const refusal = limitRate(request, { person, principal }, limits);
-    if (refusal !== undefined) return refusal;
-
     const { auth: _, identityKeys: _keys, personal, ...backing } = c.get("backing");
     const application = caller?.bearer.client;
+    const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
+    const { sinks } = backing;
+    const sender = { person, principal, application };
+    const refusal = limitRate(request, sender, limits, { sinks, waitUntil });
+    if (refusal !== undefined) return refusal;
+
     const origin = originOf(c);
     const endpoint = endpointFor(picked.endpoint, { person, application, origin }, personal);
-    const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
     const context = {
       ...backing,
       request,

@@ -23,6 +23,8 @@ declare global {
     readonly REGISTRY: DurableObjectNamespace<RegistryObject>;
     /** One for each person, for what all share, and for each issuer, by name (`durable-objects/vaults.ts`). */
     readonly VAULTS: DurableObjectNamespace<VaultObject>;
+    /** Optional: gets a point for each call (`src/observability/analytics.ts`). */
+    readonly ANALYTICS?: unknown;
   }
 
   namespace Cloudflare {

@@ -3,6 +3,7 @@
 import { accountsIn } from "../durable-objects/accounts.ts";
 import { authOf } from "../durable-objects/authorization-server.ts";
 import { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
+import { callSinksIn } from "../durable-objects/call-sinks.ts";
 import { BridgeObject } from "../durable-objects/bridge-object.ts";
 import { bridgesIn } from "../durable-objects/bridges.ts";
 import { FanOutObject } from "../durable-objects/fan-out-object.ts";
@@ -42,6 +43,7 @@ function backingOf(env: Env, config: Config): Backing {
     personal: personalScopeOf(env, config),
     identityKeys: identityKeysOf(env, config),
     accounts: accountsIn(env, config),
+    sinks: callSinksIn(env),
   };
   cached = { config, backing };
   // Here, since this happens once for a configuration.

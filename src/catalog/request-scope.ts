@@ -1,5 +1,6 @@
 /** The context of one request, passed as one value. A front door's context satisfies it. */
 
+import type { CallSink } from "../observability/call-record.ts";
 import type { Limits } from "../policy/limits.ts";
 import type { SessionKeys } from "../endpoint/keyring.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
@@ -22,6 +23,8 @@ export interface RequestScope {
   readonly feeds: Feeds;
   readonly keys: SessionKeys;
   readonly limits: Limits;
+  /** What takes the records of calls, beside the log. */
+  readonly sinks?: readonly CallSink[] | undefined;
   /** Keeps the Worker running for work that outlives the response. */
   readonly waitUntil: (promise: Promise<unknown>) => void;
 }

@@ -18,6 +18,7 @@ import type { Console, ConsoleRun, ConsoleServer } from "../pages/console/consol
 import { isAllowed, isOpen } from "../policy/item-policy.ts";
 import { Meta, withMeta } from "../protocol/envelope.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
+import { startSpan } from "../protocol/call-span.ts";
 import type { Call, Peer } from "../protocol/exchange.ts";
 import { type ErrorObject, errorReply, isObject, type Reply } from "../protocol/json-rpc.ts";
 import { paramHeaders } from "../protocol/param-headers.ts";
@@ -31,7 +32,10 @@ import { version } from "../../package.json";
 export interface ConsoleScope
   extends
     Configured,
-    Pick<FrontDoorContext, "feeds" | "fanOut" | "bridges" | "keys" | "limits" | "waitUntil"> {
+    Pick<
+      FrontDoorContext,
+      "feeds" | "fanOut" | "bridges" | "keys" | "limits" | "sinks" | "waitUntil"
+    > {
   /** The browser's. */
   readonly request: Request;
   readonly personal: PersonalScope;
@@ -69,11 +73,20 @@ async function sendCall(
   const endpoint = endpointAt(scope, slug);
   if (endpoint === undefined) return errorReply(ErrorCode.InvalidParams, "There is no such server");
   const principal = `${person}.${APPLICATION}`;
-  const refusal = limitRate(request, { person, principal }, limits);
+  const sender = { person, principal, application: APPLICATION };
+  const refusal = limitRate(request, sender, limits, scope);
   if (refusal !== undefined) return refusedWith(refusal);
   const route = `/mcp/${slug}`;
   const context = { ...scope, endpoint, route, principal, application: APPLICATION };
+  const span = startSpan({
+    ...sender,
+    params: call.params,
+    trace: undefined,
+    era: "modern",
+    clientInfo: CLIENT_INFO,
+  });
   const peer: Peer = {
+    span,
     notify: onNotice,
     // 2026-07-28 has no server requests: questions come in results.
     ask: () =>

@@ -1,5 +1,6 @@
 /** The context of a request, passed to every transport as one value. */
 
+import type { Arrival } from "../protocol/call-span.ts";
 import type { Bridges } from "../relay/modern-to-legacy/bridge.ts";
 import type { FanOut } from "../catalog/feeds.ts";
 import type { RequestScope } from "../catalog/request-scope.ts";
@@ -29,7 +30,7 @@ export interface Sessions {
  */
 export interface SessionStub {
   /** @param body of a POST: a message or a batch, which the caller has checked. */
-  receive(claims: string, body: string): Promise<WrittenOutcome>;
+  receive(claims: string, body: string, arrival: Arrival): Promise<WrittenOutcome>;
   /** Opens a stream: `openClientStream` makes the request. */
   fetch(request: Request): Promise<Response>;
   /** Delivers a message from a watch. @param watched a `Watched`. */

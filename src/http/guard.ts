@@ -169,7 +169,8 @@ function judgePublicHost(
 }
 
 const ALLOWED_METHODS = "GET, POST, DELETE, OPTIONS";
-const EXPOSED_HEADERS = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After";
+const EXPOSED_HEADERS =
+  "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, traceresponse";
 const ALLOWED_HEADERS: ReadonlySet<string> = new Set([
   "authorization",
   "content-type",

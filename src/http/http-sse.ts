@@ -6,7 +6,7 @@
 
 import { accepts } from "../lib/media-type.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
-import { parseMessages, readableId } from "../protocol/json-rpc.ts";
+import { parseMessages, readableId, requestsOf } from "../protocol/json-rpc.ts";
 import { encodeEvent } from "../protocol/sse.ts";
 import { writeClaims } from "../sessions/session-id.ts";
 import { jsonText, methodNotAllowed, rpcError, sessionNotFound } from "./answers.ts";
@@ -15,6 +15,7 @@ import type { FrontDoorContext } from "./front-door.ts";
 import { readBody } from "./read-body.ts";
 import { openClientStream } from "./client-stream.ts";
 import { holdStream } from "./held-stream.ts";
+import { answered, arrivalOf } from "./trace.ts";
 
 /** `GET /sse`, `GET /sse/<slug>` */
 export async function serveSse(context: FrontDoorContext): Promise<Response> {
@@ -55,12 +56,19 @@ export async function serveSseMessage(context: FrontDoorContext): Promise<Respon
   const body = await readBody(request, limits, []);
   if (!body.ok) return body.response;
 
-  if (parseMessages(body.value) === undefined) {
+  const messages = parseMessages(body.value);
+  if (messages === undefined) {
     const message = "The body is not a JSON-RPC 2.0 message";
     return rpcError(400, { code: ErrorCode.InvalidRequest, message }, readableId(body.value));
   }
-  const outcome = await found.object().receive(writeClaims(found.claims), body.text);
-  if (outcome.kind === "accepted") return new Response("Accepted", { status: 202 });
-  if (outcome.kind === "body") return jsonText(outcome.text, outcome.status);
-  return sessionNotFound();
+  const arrival = arrivalOf(context, requestsOf(messages)[0]?.params);
+  const outcome = await found.object().receive(writeClaims(found.claims), body.text, arrival);
+  switch (outcome.kind) {
+    case "accepted":
+      return answered(new Response("Accepted", { status: 202 }), arrival.trace);
+    case "body":
+      return answered(jsonText(outcome.text, outcome.status), arrival.trace);
+    default:
+      return sessionNotFound();
+  }
 }

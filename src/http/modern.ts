@@ -7,6 +7,7 @@ import { dispatchModern } from "../dispatch/modern/dispatch-modern.ts";
 import { PushStream } from "../lib/push-stream.ts";
 import type { Envelope } from "../protocol/envelope.ts";
 import { ErrorCode, modernHttpStatus } from "../protocol/error-codes.ts";
+import { startSpan } from "../protocol/call-span.ts";
 import type { Peer } from "../protocol/exchange.ts";
 import {
   errorReply,
@@ -20,13 +21,22 @@ import { ownData } from "../protocol/own-error.ts";
 import { encodeEvent, KEEP_ALIVE } from "../protocol/sse.ts";
 import { eventStream, json } from "./answers.ts";
 import type { FrontDoorContext } from "./front-door.ts";
+import { answered, traceIn } from "./trace.ts";
 
-export function answerModern(
+export async function answerModern(
   context: FrontDoorContext,
   message: JsonRpcRequest,
   envelope: Envelope,
 ): Promise<Response> {
-  const { request, limits } = context;
+  const { request, limits, person, application } = context;
+  const span = startSpan({
+    person,
+    application,
+    params: message.params,
+    trace: traceIn(request),
+    era: "modern",
+    clientInfo: envelope.clientInfo,
+  });
   const cancel = new AbortController();
   const gone = (): void => cancel.abort(new Error("The client closed the stream"));
   request.signal.addEventListener("abort", gone, { once: true });
@@ -54,6 +64,7 @@ export function answerModern(
   const send = (outgoing: JsonRpcMessage): Promise<void> =>
     open().write(encodeEvent({ event: "message", data: JSON.stringify(outgoing) }));
   const peer: Peer = {
+    span,
     notify: ({ method, params }) => send(notification(method, params)),
     // 2026-07-28 has no server requests; a server of that revision asks in its result.
     ask: () =>
@@ -79,7 +90,7 @@ export function answerModern(
   // Otherwise the platform would stop the call when the client has gone: what the call holds would never
   // be released, and its log line never written.
   context.waitUntil(running);
-  return response;
+  return answered(await response, span.trace);
 }
 
 function asJson({ id }: JsonRpcRequest, reply: Reply): Response {

@@ -27,6 +27,7 @@ import { openClientStream, type StreamOutcome } from "./client-stream.ts";
 import type { FrontDoorContext } from "./front-door.ts";
 import { lineSource } from "./frame-source.ts";
 import { type HeldStreamOptions, holdStream } from "./held-stream.ts";
+import { answered, arrivalOf } from "./trace.ts";
 
 const UNKNOWN_OUTCOME = "The gateway was restarted while this ran; whether it was done is unknown";
 
@@ -86,16 +87,15 @@ async function answerCall(
   messages: readonly Parsed[],
   text: string,
 ): Promise<Response> {
+  const [request, ...others] = requestsOf(messages);
+  const arrival = arrivalOf(context, request?.params);
   let outcome: WrittenOutcome;
   try {
-    outcome = await found.object().receive(writeClaims(found.claims), text);
+    outcome = await found.object().receive(writeClaims(found.claims), text, arrival);
   } catch {
     return answerUnknown(messages);
   }
-  const [request, ...others] = requestsOf(messages);
-  if (outcome.kind !== "stream") {
-    return answer(outcome);
-  }
+  if (outcome.kind !== "stream") return answered(answer(outcome), arrival.trace);
   const { body, reader, openedAt, start } = outcome;
   // A failure is ignored: the session has gone as well.
   const detach = (): void =>
@@ -110,12 +110,13 @@ async function answerCall(
     request === undefined || others.length > 0
       ? undefined
       : encodeEvent({ event: "message", data: JSON.stringify(unknownOutcome(request)) });
-  return hold(context, found, {
+  const held = hold(context, found, {
     source: lineSource(body, detach),
     openedAt,
     start,
     closingMessage,
   });
+  return answered(held, arrival.trace);
 }
 
 /** The session's object restarted before it had an answer, or an event to resume from. */

@@ -1,7 +1,7 @@
 /** Lines of the log about a server: its health, its resources, and why it was not reached. */
 
 import { cleanText } from "../lib/clean-text.ts";
-import { loggableUri } from "./call-log.ts";
+import { loggableUri } from "./call-record.ts";
 import type { HealthState, ResourceConflict } from "./health.ts";
 
 /** Logs a change of a server's health. @param reason one word of the gateway's, for a state that has one. */

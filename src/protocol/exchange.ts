@@ -4,6 +4,7 @@
  */
 
 import { errorReply, type Reply } from "./json-rpc.ts";
+import { type CallSpan, forkSpan } from "./call-span.ts";
 import type { Params } from "./message-members.ts";
 import { ErrorCode } from "./error-codes.ts";
 
@@ -14,6 +15,8 @@ export interface Call {
 }
 
 export interface Peer {
+  /** The client's request; absent for what the gateway does on its own. */
+  readonly span?: CallSpan | undefined;
   /**
    * Passes one notification down.
    *
@@ -54,6 +57,7 @@ export interface OpenQuestion {
 /** Passes everything on to a peer, which may be an instance of a class: a spread would lose its methods. */
 export function forwardingTo(peer: Peer): Peer {
   return {
+    span: peer.span,
     notify: (notice, resumeToken) => peer.notify(notice, resumeToken),
     ask: (question, withdrawn, resumeToken, delivered) =>
       peer.ask(question, withdrawn, resumeToken, delivered),
@@ -63,9 +67,15 @@ export function forwardingTo(peer: Peer): Peer {
   };
 }
 
+/** The peer of one of several servers that are asked at once. */
+export function forked(peer: Peer): Peer {
+  return { ...forwardingTo(peer), span: forkSpan(peer.span) };
+}
+
 /** For a request whose messages have no place from which the peer's own stream could be resumed. */
 export function withoutResumeTokens(peer: Peer): Peer {
   return {
+    span: peer.span,
     notify: (notice) => peer.notify(notice),
     ask: (question, withdrawn) => peer.ask(question, withdrawn),
   };

@@ -47,6 +47,7 @@ export function clientPeer(
   const resumeToken = (own: string | undefined): string | undefined =>
     own === undefined ? undefined : leadTo(own);
   return {
+    span: peer.span,
     notify(notice, own) {
       const translated = toLegacyNotice(notice, revision);
       if (translated === undefined || !passes(translated)) return Promise.resolve();

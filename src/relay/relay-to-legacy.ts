@@ -8,6 +8,7 @@ import { parseLossless } from "../lib/lossless-json.ts";
 import { readLines } from "../lib/read-lines.ts";
 import { sleep } from "../lib/sleep.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
+import { noteUpstream } from "../protocol/call-span.ts";
 import type { Peer } from "../protocol/exchange.ts";
 import { errorReply, type Reply } from "../protocol/json-rpc.ts";
 import type { Bridge, BridgeCommand, BridgeOutcome, Line } from "./modern-to-legacy/bridge.ts";
@@ -34,6 +35,20 @@ export async function relayToLegacy(
   const made = await makeCommand(message, envelope.clientInfo);
   if (made.kind === "refused") return made.reply;
   const { command } = made;
+  const startedAt = Date.now();
+  try {
+    return await send(crossing, command, peer, signal);
+  } finally {
+    noteUpstream(peer.span, "legacy", Date.now() - startedAt);
+  }
+}
+
+async function send(
+  crossing: Crossing,
+  command: BridgeCommand,
+  peer: Peer,
+  signal: AbortSignal,
+): Promise<Reply> {
   const attempts = command.kind === "answer" ? ATTEMPTS : 1;
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();

@@ -106,24 +106,28 @@ export class Calls {
   async runAll(
     dispatch: Dispatch,
     requests: readonly JsonRpcRequest[],
-    peer: Peer,
+    peerFor: (request: JsonRpcRequest) => Peer,
     answer: (body: JsonRpcResponse) => Promise<void>,
   ): Promise<void> {
     await Promise.all(
       requests.map(async (request) => {
-        const reply = await this.#run(dispatch, request, peer);
+        const reply = await this.#run(dispatch, request, peerFor);
         if (reply !== undefined) await answer(respond(request.id, reply));
       }),
     );
   }
 
   /** @returns `undefined` for a request that was cancelled: it gets no answer. */
-  async #run(dispatch: Dispatch, request: JsonRpcRequest, peer: Peer): Promise<Reply | undefined> {
+  async #run(
+    dispatch: Dispatch,
+    request: JsonRpcRequest,
+    peerFor: (request: JsonRpcRequest) => Peer,
+  ): Promise<Reply | undefined> {
     const { id, method, params } = request;
     const alone = answerAlone(method);
     if (alone !== undefined) return alone;
     const call = params === undefined ? { method } : { method, params };
-    return this.#track(id, (signal) => dispatch.request(call, peer, signal));
+    return this.#track(id, (signal) => dispatch.request(call, peerFor(request), signal));
   }
 
   /** Resumes a request that was in flight when an earlier life of the session's object ended. */

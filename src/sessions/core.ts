@@ -23,7 +23,12 @@ export interface Core {
   readonly asks: Asks;
   readonly calls: Calls;
   /** The client as `initialize` described it, and the connection to its servers; set by `initialize`. */
-  readonly open: { readonly client: ClientFacts; readonly dispatch: Dispatch } | undefined;
+  readonly open: OpenSession | undefined;
+}
+
+export interface OpenSession {
+  readonly client: ClientFacts;
+  readonly dispatch: Dispatch;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { StreamMeta } from "./log/stream-meta.ts";
 import { settleWithin } from "../lib/time-out.ts";
 import { logUnexpected } from "../observability/unexpected.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
+import { type Arrival, startSpan } from "../protocol/call-span.ts";
 import type { Peer } from "../protocol/exchange.ts";
 import {
   isRequestId,
@@ -20,23 +21,35 @@ import { allowsBatches } from "../protocol/revisions.ts";
 import { deliverAnswer, placeOfQuestion } from "./asks.ts";
 import { PostAnswer, SharedAnswer } from "./answer.ts";
 import { answerAlone, LogFull } from "./calls.ts";
-import { type Core, isPolling, type OpenChannel, peerOn, readPost, streamRefusal } from "./core.ts";
+import {
+  type Core,
+  isPolling,
+  type OpenChannel,
+  type OpenSession,
+  peerOn,
+  readPost,
+  streamRefusal,
+} from "./core.ts";
 import type { Dispatch } from "./dispatch.ts";
 import { type Opened, type SessionOutcome, refuseRequest } from "./session-outcome.ts";
 
 const MAX_NOTIFICATION_WAIT_MS = 5000;
 
-/**
- * Takes the messages of one POST.
- *
- * @param openChannel makes the channel to the client's stream, if the answer becomes one.
- */
+/** What a POST is, beside its messages. */
+export interface Post {
+  readonly isBatch: boolean;
+  readonly arrival: Arrival;
+  /** Makes the channel to the client's stream, if the answer becomes one. */
+  readonly openChannel: OpenChannel;
+}
+
+/** Takes the messages of one POST. */
 export async function receive(
   core: Core,
   messages: readonly Parsed[],
-  isBatch: boolean,
-  openChannel: OpenChannel,
+  post: Post,
 ): Promise<SessionOutcome> {
+  const { isBatch } = post;
   if (core.open === undefined) return receiveEarly(core, messages, isBatch);
   const { client, dispatch } = core.open;
   if (isBatch && !allowsBatches(client.revision)) {
@@ -59,7 +72,7 @@ export async function receive(
   // Other requests may have arrived during the wait.
   const second = core.calls.refusal(requests);
   if (second !== undefined) return second;
-  return run(core, dispatch, { requests, isBatch, openChannel });
+  return run(core, core.open, requests, post);
 }
 
 /** Before `initialize`: only with HTTP+SSE, since Streamable HTTP opens a session with `initialize`. */
@@ -123,22 +136,17 @@ function receiveAnswer({ asks, log }: Core, dispatch: Dispatch, message: JsonRpc
   asks.settle(id, reply);
 }
 
-interface Post {
-  readonly requests: readonly JsonRpcRequest[];
-  readonly isBatch: boolean;
-  readonly openChannel: OpenChannel;
-}
-
 /** Runs the requests of one POST. */
 function run(
   core: Core,
-  dispatch: Dispatch,
-  { requests, isBatch, openChannel }: Post,
+  open: OpenSession,
+  requests: readonly JsonRpcRequest[],
+  { isBatch, arrival, openChannel }: Post,
 ): Promise<SessionOutcome> | SessionOutcome {
   const { log, streams, calls, limits } = core;
   const options = { log, streams, requests };
   if (core.transport === "http+sse") {
-    settle(core, dispatch, requests, new SharedAnswer(options));
+    settle(core, open, { requests, arrival }, new SharedAnswer(options));
     return { kind: "accepted" };
   }
   const refusal = streamRefusal(core, requests[0]?.id);
@@ -153,14 +161,14 @@ function run(
   const streamAfterMs = limits.streamAfterSeconds * 1000;
   const answer = new PostAnswer({ ...options, streamAfterMs, onFull, read });
   if (isBatch) answer.open();
-  settle(core, dispatch, requests, answer);
+  settle(core, open, { requests, arrival }, answer);
   return answer.outcome;
 }
 
 function settle(
   core: Core,
-  dispatch: Dispatch,
-  requests: readonly JsonRpcRequest[],
+  { client: { clientInfo }, dispatch }: OpenSession,
+  { requests, arrival }: { requests: readonly JsonRpcRequest[]; arrival: Arrival },
   answer: PostAnswer | SharedAnswer,
 ): void {
   const peer: Peer = {
@@ -171,8 +179,12 @@ function settle(
       if (isPolling(core)) answer.release();
     },
   };
+  const peerFor = ({ params }: JsonRpcRequest): Peer => {
+    const span = startSpan({ ...arrival, params, era: "legacy", clientInfo });
+    return { ...peer, span };
+  };
   void core.calls
-    .runAll(dispatch, requests, peer, (body) => answer.reply(body))
+    .runAll(dispatch, requests, peerFor, (body) => answer.reply(body))
     .catch(logUnexpected)
     .then(() => answer.end());
 }

@@ -9,20 +9,13 @@ import { ErrorCode } from "../protocol/error-codes.ts";
 import { type JsonRpcRequest, type Parsed, respond } from "../protocol/json-rpc.ts";
 import { Asks, placeOfQuestion } from "./asks.ts";
 import { Calls } from "./calls.ts";
-import {
-  type Core,
-  type ClientTransport,
-  type OpenChannel,
-  peerOn,
-  readPost,
-  streamRefusal,
-} from "./core.ts";
+import { type Core, type ClientTransport, peerOn, readPost, streamRefusal } from "./core.ts";
 import type { ClientFacts, Connect, Dispatch, Forgotten, Introduce, Watched } from "./dispatch.ts";
 import type { Channel, StreamReader } from "./stream-reader.ts";
 import { HandOver } from "./hand-over.ts";
 import { initialize } from "./initialize.ts";
 import { type SessionOutcome, refuseRequest, type RefusedRequest } from "./session-outcome.ts";
-import { receive } from "./receive.ts";
+import { type Post, receive } from "./receive.ts";
 import { revive } from "./revive.ts";
 import type { SessionLife } from "./state.ts";
 import { type StreamPosition, Streams } from "./streams.ts";
@@ -95,19 +88,13 @@ export class Session {
 
   /**
    * Takes the messages of one POST.
-   *
-   * @param openChannel makes the channel to the client's stream, if the answer becomes one.
    */
-  receive(
-    messages: readonly Parsed[],
-    isBatch: boolean,
-    openChannel: OpenChannel,
-  ): Promise<SessionOutcome> {
+  receive(messages: readonly Parsed[], post: Post): Promise<SessionOutcome> {
     const [first] = messages;
-    if (!isBatch && first?.kind === "request" && first.message.method === "initialize") {
+    if (!post.isBatch && first?.kind === "request" && first.message.method === "initialize") {
       return this.#initialize(first.message);
     }
-    return receive(this.#core, messages, isBatch, openChannel);
+    return receive(this.#core, messages, post);
   }
 
   /** Finds the place where a client's stream begins: a new stream, or one that is resumed. */

@@ -177,6 +177,7 @@ describe("for purity,", () => {
       "durable-objects/authorization-server.ts",
       "durable-objects/bridge-object.ts",
       "durable-objects/bridges.ts",
+      "durable-objects/call-sinks.ts",
       "durable-objects/fan-out-object.ts",
       "durable-objects/feed-object.ts",
       "durable-objects/held-accounts.ts",

@@ -21,6 +21,7 @@ import { unconnected } from "./unconnected.ts";
 import { entryWeight } from "../read/byte-budget.ts";
 import type { RequestScope } from "../request-scope.ts";
 import { serverKey } from "../../upstream/server-key.ts";
+import type { UpstreamTarget } from "../../upstream/target.ts";
 
 export interface Known {
   readonly server: Server;
@@ -119,11 +120,27 @@ export async function recentCatalog(
 /** Where all callers share, a catalog is the same for all of them; else it is of one account. */
 function keyOf({ slug, target }: Server): string | Promise<string | undefined> {
   if (target.credentials === undefined) return slug;
-  return serverKey(target).catch((error: unknown) => {
-    logUnexpected(error); // the vault restarts
-    return undefined;
-  });
+  return serverKey(target).then(
+    (key) => {
+      if (key !== undefined) accountKeys.set(target, key);
+      return key;
+    },
+    (error: unknown) => {
+      logUnexpected(error); // the vault restarts
+      return undefined;
+    },
+  );
 }
+
+/** The catalog that this isolate has of a server, as far as that shows without asking anybody. */
+export function catalogAtHand(server: Server, client: ClientKind): Catalog | undefined {
+  const { slug, target } = server;
+  const key = target.credentials === undefined ? slug : accountKeys.get(target);
+  return key === undefined ? undefined : copyOf(copyKey(key, server, client))?.catalog;
+}
+
+/** The last key that was found for a server with accounts, as one request sees it. */
+const accountKeys = new WeakMap<UpstreamTarget, string>();
 
 function copyKey(key: string, { target }: Server, client: ClientKind): string {
   return JSON.stringify([key, target.endpoint.href, clientKey(client)]);

@@ -3,18 +3,21 @@
  * request.
  */
 
+import type { Call } from "../../protocol/exchange.ts";
 import { type ParamBinding, readParamBindings } from "../../protocol/param-headers.ts";
+import { effectOf, type ToolEffect } from "../../protocol/tool-effect.ts";
 import { type Catalog, parseItem } from "../catalog.ts";
 import type { RequestScope } from "../request-scope.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
-import { currentCatalog, knownCatalog } from "./catalogs.ts";
+import { catalogAtHand, currentCatalog, knownCatalog } from "./catalogs.ts";
 import { itemNamed } from "./lookups.ts";
 
 /** The facts about a tool that a call and its result need. */
 export interface ToolFacts {
   /** The arguments that its server wants mirrored into headers. */
   readonly bindings: readonly ParamBinding[];
+  readonly effect?: ToolEffect;
   /** As the server sent it. */
   readonly outputSchema?: unknown;
 }
@@ -41,6 +44,18 @@ export function toolFactsOf(
   };
 }
 
+/** The effect of a called tool, if this isolate has the catalog that lists it: nothing is read for it. */
+export function effectAtHand(
+  server: Server,
+  client: ClientKind,
+  { method, params }: Call,
+): ToolEffect | undefined {
+  const name = params?.name;
+  if (method !== "tools/call" || typeof name !== "string") return undefined;
+  const catalog = catalogAtHand(server, client);
+  return catalog && factsOf(catalog, name)?.effect;
+}
+
 /** Computed once for a catalog, and kept for as long as the catalog itself. */
 const factsByCatalog = new WeakMap<Catalog, Map<string, ToolFacts>>();
 
@@ -55,11 +70,13 @@ export function factsOf(catalog: Catalog, name: string): ToolFacts | undefined {
   if (known !== undefined) return known;
   const item = itemNamed(catalog, "tools", name);
   if (item === undefined) return undefined;
-  const { inputSchema, outputSchema } = parseItem(item);
+  const { annotations, inputSchema, outputSchema } = parseItem(item);
   const reading = readParamBindings(inputSchema);
   if (reading.kind !== "bindings") return undefined;
   const { bindings } = reading;
-  const facts = outputSchema === undefined ? { bindings } : { bindings, outputSchema };
+  const effect = effectOf(annotations);
+  const facts: ToolFacts =
+    outputSchema === undefined ? { bindings, effect } : { bindings, effect, outputSchema };
   tools.set(name, facts);
   return facts;
 }

@@ -3,6 +3,9 @@
  * size, the circuit breaker, and the line in the log.
  */
 
+import { effectAtHand } from "../../catalog/cache/tool-facts.ts";
+import type { ClientKind } from "../../endpoint/client-kind.ts";
+import type { CallSpan } from "../../protocol/call-span.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 import { ownData, ownError } from "../../protocol/own-error.ts";
@@ -20,8 +23,20 @@ import type { Endpoint } from "../../endpoint/endpoint.ts";
 import { noCompletions, resourceNotFound } from "../../catalog/routing/routing-refusals.ts";
 import { Meta, metaOf } from "../../protocol/envelope.ts";
 import type { Era } from "../../protocol/revisions.ts";
+import type { ToolEffect } from "../../protocol/tool-effect.ts";
 
-type Context = Pick<RequestScope, "endpoint" | "principal" | "feeds" | "limits" | "waitUntil">;
+type Context = Pick<
+  RequestScope,
+  "endpoint" | "principal" | "feeds" | "limits" | "sinks" | "waitUntil"
+>;
+
+interface RoutedRequest {
+  readonly server: Server;
+  /** In the server's own names. */
+  readonly call: Call;
+  readonly client: ClientKind;
+  readonly span: CallSpan | undefined;
+}
 
 /**
  * Runs one request of a client at its server.
@@ -32,13 +47,13 @@ type Context = Pick<RequestScope, "endpoint" | "principal" | "feeds" | "limits" 
  */
 export function guarded(
   context: Context,
-  server: Server,
-  call: Call,
+  { server, call, client, span }: RoutedRequest,
   run: () => Promise<Reply>,
   now: () => number = () => Date.now(),
 ): Promise<Reply> {
   const { principal, limits } = context;
   const { slug } = server;
+  const effect = (): ToolEffect | undefined => effectAtHand(server, client, call);
   const act = async (): Promise<Answered> => {
     const gate = gateOf(server, limits, now);
     const entry = gate.enter();
@@ -56,7 +71,7 @@ export function guarded(
     if (transition !== undefined) announce(context, server, transition, now());
     return measured(slug, call, settled(context.endpoint, server, call, reply), limits.resultBytes);
   };
-  return logged({ principal, server: slug, call }, act, now);
+  return logged(context, { span, server: slug, call, effect }, act, now);
 }
 
 function refused(

@@ -1,15 +1,19 @@
-/** Runs a call and writes its line in the log, also when it fails or is cancelled. */
+/** Runs a call and makes its record, also when it fails or is cancelled. */
 
+import type { RequestScope } from "../../catalog/request-scope.ts";
 import { jsonBytes } from "../../lib/json-bytes.ts";
 import {
-  callLine,
   type CallOutcome,
   EVERY_SERVER,
+  loggable,
   loggableUri,
+  recordCall,
   type Refusal,
-} from "../../observability/call-log.ts";
+} from "../../observability/call-record.ts";
+import type { CallSpan } from "../../protocol/call-span.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { isObject, type Reply } from "../../protocol/json-rpc.ts";
+import type { ToolEffect } from "../../protocol/tool-effect.ts";
 
 export interface Answered {
   readonly reply: Reply;
@@ -19,35 +23,63 @@ export interface Answered {
   readonly bytes?: number;
 }
 
+export type RecordScope = Pick<RequestScope, "principal" | "sinks" | "waitUntil">;
+
 interface Logged {
-  readonly principal: string;
+  /** Of the client's request that the call belongs to. */
+  readonly span: CallSpan | undefined;
   /** A slug, or `EVERY_SERVER`. */
   readonly server: string;
   readonly call: Call;
+  /** Asked when the call has ended. */
+  readonly effect?: () => ToolEffect | undefined;
 }
 
 /** @param act rejects only when the client has cancelled. */
 export async function logged(
-  { principal, server, call }: Logged,
+  scope: RecordScope,
+  { span, server, call, effect }: Logged,
   act: () => Promise<Answered>,
   now: () => number = () => Date.now(),
 ): Promise<Reply> {
   const startedAt = now();
   const { method, params } = call;
-  const write = (outcome: CallOutcome, resultBytes: number): void => {
-    const who = { principal, server, method, name: nameOf(call) };
-    const ms = now() - startedAt;
-    callLine({ ...who, ms, outcome, requestBytes: jsonBytes(params ?? {}), resultBytes });
+  const record = (outcome: CallOutcome, resultBytes: number): void => {
+    const at = now();
+    const name = nameOf(call);
+    const clientName = span?.clientName;
+    recordCall(
+      {
+        at,
+        principal: loggable(scope.principal),
+        person: span?.person,
+        client: span?.application,
+        clientName: clientName === undefined ? undefined : loggable(clientName),
+        clientEra: span?.era,
+        serverEra: span?.serverEra,
+        server,
+        method: loggable(method),
+        name: name === undefined ? undefined : loggable(name),
+        effect: effect?.(),
+        outcome,
+        ms: at - startedAt,
+        upstreamMs: span?.upstreamMs,
+        requestBytes: jsonBytes(params ?? {}),
+        resultBytes,
+        traceId: span?.trace.traceId,
+      },
+      scope,
+    );
   };
   let answered: Answered;
   try {
     answered = await act();
   } catch (error) {
-    write("cancelled", 0);
+    record("cancelled", 0);
     throw error;
   }
   const { reply, refusal, bytes } = answered;
-  write(
+  record(
     refusal === undefined ? outcomeOf(reply) : `refused:${refusal}`,
     bytes ?? replyBytes(reply),
   );
@@ -56,12 +88,13 @@ export async function logged(
 
 /** Logs a call that all servers answer together, or the gateway in their place. */
 export function loggedForAll(
-  principal: string,
+  scope: RecordScope,
+  span: CallSpan | undefined,
   call: Call,
   answer: () => Promise<Reply>,
 ): Promise<Reply> {
   const act = async (): Promise<Answered> => ({ reply: await answer() });
-  return logged({ principal, server: EVERY_SERVER, call }, act);
+  return logged(scope, { span, server: EVERY_SERVER, call }, act);
 }
 
 /** The size of a reply's result or error as JSON. */

@@ -7,7 +7,7 @@ import { attributed, attributedElicitations } from "../../endpoint/attribution.t
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { EndpointSubscriptions } from "../../notifications/legacy/endpoint-subscriptions.ts";
-import type { Call, Peer } from "../../protocol/exchange.ts";
+import { type Call, forked, type Peer } from "../../protocol/exchange.ts";
 import type { Reply } from "../../protocol/json-rpc.ts";
 import { metaOf } from "../../protocol/envelope.ts";
 import { isLogLevel, noSuchLevel } from "../../protocol/log-levels.ts";
@@ -59,10 +59,11 @@ export async function answerRequest(
   caller: Caller,
 ): Promise<Reply> {
   const { requestScope, client, subscriptions } = context;
-  const { principal, waitUntil } = requestScope;
+  const { waitUntil } = requestScope;
+  const { span } = caller.peer;
   // Also for a resource that no server has any more.
   if (call.method === "resources/unsubscribe") {
-    return loggedForAll(principal, call, () =>
+    return loggedForAll(requestScope, span, call, () =>
       Promise.resolve(subscriptions.unsubscribe(call.params)),
     );
   }
@@ -70,21 +71,22 @@ export async function answerRequest(
   caller.signal.throwIfAborted();
   switch (routed.kind) {
     case "reply":
-      return loggedForAll(principal, call, () => Promise.resolve(routed.reply));
+      return loggedForAll(requestScope, span, call, () => Promise.resolve(routed.reply));
     case "list":
       return answerList(context, routed.list, call, caller);
     case "search":
       return firstFound(
         routed.servers,
-        (server, signal) => callServer(context, server, routed.call, { ...caller, signal }),
+        (server, signal) =>
+          callServer(context, server, routed.call, { peer: forked(caller.peer), signal }),
         { uri: routed.call.params?.uri, era: "legacy", signal: caller.signal, waitUntil },
       );
     case "all":
-      return loggedForAll(principal, call, () => setLogLevel(context, call));
+      return loggedForAll(requestScope, span, call, () => setLogLevel(context, call));
     case "server": {
       const { server } = routed;
       if (call.method === "resources/subscribe") {
-        return logged({ principal, server: server.slug, call }, async () => ({
+        return logged(requestScope, { span, server: server.slug, call }, async () => ({
           reply: await subscriptions.subscribe(server, call.params),
         }));
       }
@@ -107,7 +109,8 @@ async function callServer(
   const { isMerged } = requestScope.endpoint;
   // The only server of an endpoint is found without a token.
   if (isMerged) peer.routed?.(serverResumeToken(slug));
-  const reply = await guarded(requestScope, server, call, async () => {
+  const request = { server, call, client, span: peer.span };
+  const reply = await guarded(requestScope, request, async () => {
     if (call.method === "tools/call") await subscriptions.called(server);
     return servers.at(server).request(call, peer, signal);
   });
@@ -157,7 +160,7 @@ async function answerList(
   }
   const { params } = call;
   const search = metaOf(params)[SEARCH];
-  const reply = await loggedForAll(requestScope.principal, call, () =>
+  const reply = await loggedForAll(requestScope, caller.peer.span, call, () =>
     listPage(requestScope, { client, list, cursor: params?.cursor, search }),
   );
   caller.signal.throwIfAborted();

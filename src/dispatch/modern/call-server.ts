@@ -70,7 +70,8 @@ export async function relayTo(
 ): Promise<Reply> {
   const { id, jsonrpc } = inbound.message;
   const message = { jsonrpc, id, ...call };
-  const reply = await guarded(context, server, call, () =>
+  const request = { server, call, client, span: peer.span };
+  const reply = await guarded(context, request, () =>
     relayModern(context, server.target, {
       ...inbound,
       message,

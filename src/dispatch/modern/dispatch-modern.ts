@@ -55,7 +55,7 @@ async function answer(
   switch (message.method) {
     case "server/discover":
       return isIntroducedHere(context.endpoint)
-        ? loggedForAll(context.principal, message, () => discoverEndpoint(requestContext))
+        ? loggedForAll(context, peer.span, message, () => discoverEndpoint(requestContext))
         : discoverEndpoint(requestContext);
     case "subscriptions/listen":
       return listenLogged(requestContext);
@@ -67,7 +67,7 @@ async function answer(
   const routed = await route(context, client, message);
   switch (routed.kind) {
     case "reply":
-      return loggedForAll(context.principal, message, () => Promise.resolve(routed.reply));
+      return loggedForAll(context, peer.span, message, () => Promise.resolve(routed.reply));
     case "server":
       return callServer(requestContext, routed.server, routed.call);
     case "search":
@@ -77,13 +77,13 @@ async function answer(
       if (!isIntroducedHere(context.endpoint)) return listForModern(requestContext, list);
       const cursor = message.params?.cursor;
       const search = metaOf(message.params)["edgeway/search"];
-      return loggedForAll(context.principal, message, () =>
+      return loggedForAll(context, peer.span, message, () =>
         listPage(context, { client, list, cursor, search }),
       );
     }
     case "all":
       // The modern era has no method that goes to all servers.
-      return loggedForAll(context.principal, message, () =>
+      return loggedForAll(context, peer.span, message, () =>
         Promise.resolve(errorReply(ErrorCode.MethodNotFound, "Method not found")),
       );
   }
@@ -114,7 +114,7 @@ async function listenLogged({
   const listening = lacksThem
     ? Promise.resolve(lacksTasks())
     : listen(context, client, message, acknowledging, signal);
-  await loggedForAll(context.principal, message, () => Promise.race([acknowledged, listening]));
+  await loggedForAll(context, peer.span, message, () => Promise.race([acknowledged, listening]));
   return listening;
 }
 

@@ -1,6 +1,6 @@
 /** Finds a resource that no server lists, for a modern client: a state leads back to the asking server. */
 
-import type { Call } from "../../protocol/exchange.ts";
+import { type Call, forked } from "../../protocol/exchange.ts";
 import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { firstFound } from "../../catalog/routing/first-found.ts";
 import type { Server } from "../../endpoint/server.ts";
@@ -23,7 +23,10 @@ export async function searchServers(
   if (reading.kind === "state" && candidates.length === 0) return foreignState();
   return firstFound(
     candidates,
-    (server, signal) => callWith({ ...requestContext, signal }, server, call, reading),
+    (server, signal) => {
+      const peer = forked(requestContext.peer);
+      return callWith({ ...requestContext, peer, signal }, server, call, reading);
+    },
     {
       uri: call.params?.uri,
       era: "modern",

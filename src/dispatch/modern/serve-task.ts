@@ -14,11 +14,11 @@ import { relayTo } from "./call-server.ts";
 import type { RequestContext } from "../../relay/modern-context.ts";
 
 export async function serveTask(requestContext: RequestContext): Promise<Reply> {
-  const { context, inbound } = requestContext;
+  const { context, inbound, peer } = requestContext;
   const { message, envelope } = inbound;
   const { method, params = {} } = message;
   const refuse = (reply: Reply): Promise<Reply> =>
-    loggedForAll(context.principal, message, () => Promise.resolve(reply));
+    loggedForAll(context, peer.span, message, () => Promise.resolve(reply));
   // This check comes before the id: a client without the extension has no tasks.
   if (!declaresTasks(envelope.clientCapabilities)) return refuse(lacksTasks());
   const { taskId: sent } = params;

@@ -216,6 +216,7 @@ export class UpstreamSession {
   /** A peer that passes each resource update to the clients that listen, whatever stream it came on. */
   #withUpdates(peer: Peer): Peer {
     return {
+      span: peer.span,
       notify: (notice, resumeToken) => {
         const uri = notice.method === RESOURCE_UPDATED ? notice.params?.uri : undefined;
         if (typeof uri === "string") this.#onUpdated(uri);

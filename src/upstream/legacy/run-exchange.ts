@@ -1,6 +1,8 @@
 /** Runs one request on a wire to its end: the answer, a cancellation, a time-out, or a loss. */
 
+import { Stopwatch } from "../../lib/stopwatch.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { noteUpstream } from "../../protocol/call-span.ts";
 import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
 import {
   notification,
@@ -78,13 +80,16 @@ async function followToEnd(
   const cancel = (): void => ending.abort(signal.reason);
   if (signal.aborted) cancel();
   else signal.addEventListener("abort", cancel, { once: true });
+  const stopwatch = new Stopwatch();
   /** The time that a client takes to answer does not count as the server's. */
   const withoutDeadline = async (reply: Promise<Reply>): Promise<Reply> => {
     const resume = deadline.pause();
+    const goOn = stopwatch.pause();
     try {
       return await reply;
     } finally {
       resume();
+      goOn();
     }
   };
   const tokenPeer = withResumeTokens(peer, resumePoint);
@@ -129,6 +134,7 @@ async function followToEnd(
     signal.removeEventListener("abort", cancel);
     exchange.drop();
     deadline.clear();
+    noteUpstream(peer.span, "legacy", stopwatch.ms);
     wired.catch(() => undefined); // reported above, or ended here
     ending.abort(OVER);
   }

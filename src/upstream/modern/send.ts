@@ -4,6 +4,7 @@
  */
 
 import { isChangeNotice } from "../../protocol/change-notices.ts";
+import { noteUpstream } from "../../protocol/call-span.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { Meta, metaOf, withMeta } from "../../protocol/envelope.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
@@ -59,6 +60,7 @@ export async function sendModern(
   request: ModernRequest,
 ): Promise<ModernReply> {
   const id = ++lastId;
+  const startedAt = Date.now();
   const deadline = startDeadline(target);
   if (request.isLongLived === true) deadline.clear();
   const signals = [deadline.signal, ...(request.signal === undefined ? [] : [request.signal])];
@@ -95,6 +97,7 @@ export async function sendModern(
     throw error;
   } finally {
     deadline.clear();
+    noteUpstream(request.peer?.span, "modern", Date.now() - startedAt);
   }
 }
 

@@ -296,7 +296,8 @@ function corsHeaders(policy: GuardPolicy, url: string, origin?: string): Record<
 }
 
 describe("addCors()", () => {
-  const exposed = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After";
+  const exposed =
+    "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, traceresponse";
 
   test("lets the page that asked read the answer, and sets Vary for caches", ({ expect }) => {
     expect(corsHeaders(local, "http://localhost/", "http://localhost:1")).toEqual({

@@ -14,6 +14,8 @@ interface Scene {
   readonly call: (person: string, method?: string, principal?: string) => number;
 }
 
+const SINKS = { waitUntil: (): void => undefined };
+
 let scenes = 0;
 
 function sceneOf(requestsPerMinute: number): Scene {
@@ -24,7 +26,8 @@ function sceneOf(requestsPerMinute: number): Scene {
     call: (person, method = "POST", principal = person) => {
       const request = new Request("http://localhost/mcp", { method });
       const limits = { requestsPerMinute };
-      const refusal = limitRate(request, { person: `${salt}.${person}`, principal }, limits);
+      const caller = { person: `${salt}.${person}`, principal, application: undefined };
+      const refusal = limitRate(request, caller, limits, SINKS);
       return refusal === undefined ? 0 : Number(refusal.headers.get("retry-after"));
     },
   };
@@ -67,9 +70,9 @@ describe("a person", () => {
   }) => {
     const request = new Request("http://localhost/mcp", { method: "POST", body: "SECRET" });
     const limits = { requestsPerMinute: 1 };
-    const told = { person: "told", principal: "told.app" };
-    limitRate(request, told, limits);
-    const refusal = limitRate(request, told, limits);
+    const told = { person: "told", principal: "told.app", application: "app" };
+    limitRate(request, told, limits, SINKS);
+    const refusal = limitRate(request, told, limits, SINKS);
     expect(refusal?.status).toBe(429);
     expect(refusal?.headers.get("content-type")).toBe("application/json");
     expect(await refusal?.json()).toEqual({

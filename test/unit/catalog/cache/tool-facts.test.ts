@@ -18,9 +18,12 @@ describe("factsOf()", () => {
       lists: { tools: [...things("name", ["a"], schema("Query")), ...tools("b")] },
     });
     const facts = factsOf(catalog, "a");
-    expect(facts).toEqual({ bindings: [{ header: "mcp-param-query", path: ["q"] }] });
+    expect(facts).toEqual({
+      effect: "destructive",
+      bindings: [{ header: "mcp-param-query", path: ["q"] }],
+    });
     expect(factsOf(catalog, "a")).toBe(facts);
-    expect(factsOf(catalog, "b")).toEqual({ bindings: [] });
+    expect(factsOf(catalog, "b")).toEqual({ effect: "destructive", bindings: [] });
   });
 
   test("returns nothing for a tool that is not listed or breaks the rules", ({ expect }) => {

@@ -4,13 +4,17 @@ import { vi } from "vitest";
 
 import type { Trouble } from "../../../../src/catalog/catalog.ts";
 import { guarded } from "../../../../src/dispatch/guard/guarded.ts";
+import { clientKind } from "../../../../src/endpoint/client-kind.ts";
 import type { Endpoint } from "../../../../src/endpoint/endpoint.ts";
 import type { Server } from "../../../../src/endpoint/server.ts";
 import { defaultLimits, type Limits } from "../../../../src/policy/limits.ts";
+import type { CallSpan } from "../../../../src/protocol/call-span.ts";
 import type { Call } from "../../../../src/protocol/exchange.ts";
 import { isObject, type JsonObject, type Reply } from "../../../../src/protocol/json-rpc.ts";
 import { ownError } from "../../../../src/protocol/own-error.ts";
 import { fakeServer } from "../../endpoint/fake-server.ts";
+
+const CLIENT = clientKind("2026-07-28", {});
 
 export const OK: Reply = { result: { content: [{ type: "text", text: "done" }] } };
 export const TOOL: Call = { method: "tools/call", params: { name: "work", arguments: {} } };
@@ -33,6 +37,7 @@ export interface GuardScene {
   asked: number;
   /** The feed cannot be reached. */
   isFeedGone: boolean;
+  span: CallSpan | undefined;
   readonly call: (
     reply: Reply | (() => Promise<Reply>),
     call?: Call,
@@ -50,7 +55,7 @@ export function guardScene(
   };
   const scene: GuardScene = {
     ...{ now: 1_000_000, server: endpoint.servers[0], reports: [], waiting: [], asked: 0 },
-    isFeedGone: false,
+    ...{ isFeedGone: false, span: undefined },
     call: (reply, call = TOOL, principal = "ann") =>
       guarded(
         {
@@ -70,8 +75,7 @@ export function guardScene(
             },
           },
         },
-        scene.server,
-        call,
+        { server: scene.server, call, client: CLIENT, span: scene.span },
         async () => {
           scene.asked += 1;
           return typeof reply === "function" ? reply() : reply;

@@ -3,7 +3,7 @@
 import { describe, test } from "vitest";
 
 import { loggedForAll } from "../../../../src/dispatch/guard/logged.ts";
-import { loggableUri } from "../../../../src/observability/call-log.ts";
+import { loggableUri } from "../../../../src/observability/call-record.ts";
 import { Glob } from "../../../../src/policy/glob.ts";
 import { errorReply, type Reply } from "../../../../src/protocol/json-rpc.ts";
 import {
@@ -101,7 +101,10 @@ describe("the log line of a call", () => {
 describe("a request that all servers answer together", () => {
   test("has one log line, for all servers", async ({ expect }) => {
     const call = { method: "tools/list", params: { cursor: "c" } };
-    const lines = await linesOf(() => loggedForAll("ann", call, () => Promise.resolve(OK)));
+    const scope = { principal: "ann", waitUntil: () => undefined };
+    const lines = await linesOf(() =>
+      loggedForAll(scope, undefined, call, () => Promise.resolve(OK)),
+    );
     expect(lines).toMatchObject([
       { principal: "ann", server: "*", method: "tools/list", outcome: "ok", requestBytes: 14 },
     ]);
