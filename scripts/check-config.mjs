@@ -21,6 +21,8 @@ const { parseConfig } = /** @type {{ parseConfig: (env: object) => ConfigResult 
  *
  * @typedef {{
  *   readonly authMode: string,
+ *   readonly authSecret: string | undefined,
+ *   readonly identity: readonly { provider: string, code?: string }[],
  *   readonly publicOrigin: string | undefined,
  *   readonly servers: ReadonlyMap<string, unknown>,
  *   readonly notices: readonly EntryNotice[],
@@ -42,10 +44,27 @@ const STATES = {
 };
 
 /**
- * @param {readonly string[]} args of wrangler's; others than those above are left to wrangler.
- * @returns {{ isGood: boolean, lines: readonly string[] }}
+ * @typedef {{
+ *   readonly vars: Readonly<Record<string, unknown>>,
+ *   readonly bindings: readonly string[],
+ *   readonly secrets: ReadonlyMap<string, string>,
+ *   readonly isStrict: boolean,
+ * }} Configuration with the secrets that it names, each with a value of its kind.
  */
+
+/** @param {readonly string[]} args of wrangler's; others than those above are left to wrangler. */
 export function checkConfig(args) {
+  const configuration = readConfiguration(args);
+  const { isGood, lines, config } = judge(configuration);
+  const { secrets } = configuration;
+  if (config === undefined || secrets.size === 0) return { isGood, lines };
+  const names = [...secrets.keys()].join(", ");
+  const line = `Secrets that it needs, each set with "npx wrangler secret put NAME": ${names}.`;
+  return { isGood, lines: [...lines, line] };
+}
+
+/** @returns {Configuration} */
+export function readConfiguration(/** @type {readonly string[]} */ args) {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -62,14 +81,24 @@ export function checkConfig(args) {
   );
   const vars = { ...configured, ...variablesOf([values.var ?? []].flat()) };
   const bindings = (services ?? []).map((/** @type {{ binding: string }} */ each) => each.binding);
-  const secrets = secretsOf(vars);
+  return { vars, bindings, secrets: secretsOf(vars), isStrict: values.strict === true };
+}
+
+/**
+ * @param {Configuration} configuration
+ * @param {ReadonlyMap<string, string>} secrets those that are set; all that it names, unless given.
+ * @returns {{ isGood: boolean, lines: readonly string[], config?: Config }} whether the gateway could serve with
+ *   it; no `config` if it has a mistake that concerns all of it.
+ */
+export function judge({ vars, bindings, secrets: named, isStrict }, secrets = named) {
   const parsed = parseConfig({
-    ...Object.fromEntries(bindings.map((/** @type {string} */ binding) => [binding, { fetch }])),
+    ...Object.fromEntries(bindings.map((binding) => [binding, { fetch }])),
     ...Object.fromEntries(secrets),
     ...vars,
   });
   if (!parsed.ok) return { isGood: false, lines: parsed.problems };
-  const { servers, notices, publicOrigin, authMode } = parsed.config;
+  const { config } = parsed;
+  const { servers, notices, publicOrigin, authMode } = config;
   const slugs = [...servers.keys()];
   const nothing = notices.length === 0 ? "MCP_SERVERS is empty" : "No server can be served";
   const lines = [
@@ -80,12 +109,8 @@ export function checkConfig(args) {
   else if (publicOrigin === undefined) {
     lines.push("PUBLIC_ORIGIN is not set: only loopback hosts are served.");
   }
-  if (secrets.size > 0) {
-    const names = [...secrets.keys()].join(", ");
-    lines.push(`Secrets that it needs, each set with "npx wrangler secret put NAME": ${names}.`);
-  }
   const isAsWritten = notices.every(({ state }) => state === "off");
-  return { isGood: isAsWritten || values.strict !== true, lines };
+  return { isGood: isAsWritten || !isStrict, lines, config };
 }
 
 function textOf(/** @type {unknown} */ value) {
