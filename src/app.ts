@@ -39,6 +39,7 @@ import type { Accounts } from "./pages/account-context.ts";
 import type { AccountHandler } from "./pages/account-visit.ts";
 import type { CatalogHandler } from "./pages/catalog-visit.ts";
 import { showConnect } from "./pages/connect.ts";
+import { serveMcpb } from "./pages/mcpb.ts";
 import type { Handler } from "./pages/page-guard.ts";
 import { notFound, seeOther } from "./pages/respond.ts";
 import { ACCOUNT_PAGES, CATALOG_PAGES, PAGES } from "./pages/routes.ts";
@@ -90,6 +91,7 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
     const { notices } = config;
     return showConnect({ origin: originOf(c), servers, notices, version, auth }, c.req.raw);
   });
+  app.all(PATHS.mcpb, (c) => serveMcpb(c.req.raw));
   for (const [method, path, handler] of PAGES) app.on(method, path, site(handler));
   for (const [method, path, handler] of ACCOUNT_PAGES) app.on(method, path, account(handler));
   for (const [method, path, handler] of CATALOG_PAGES) app.on(method, path, catalog(handler));

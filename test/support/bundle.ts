@@ -1,6 +1,7 @@
 /** A Worker as it would be deployed: bundled by wrangler, with what it is bound to. */
 
 import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { unstable_readConfig as readConfig } from "wrangler";
@@ -31,6 +32,9 @@ export function bundleWorker(
   return {
     name,
     path: join(folder, basename(main).replace(/\.ts$/, ".js")),
+    data: readdirSync(folder)
+      .filter((file) => file.endsWith(".mcpb"))
+      .map((file) => join(folder, file)),
     compatibilityDate: rest.compatibility_date ?? "",
     compatibilityFlags: rest.compatibility_flags,
     objects: objectsOf(rest),

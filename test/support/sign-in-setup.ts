@@ -2,6 +2,7 @@
 
 import type { TestProject } from "vitest/node";
 
+import { packMcpb } from "../../cli/pack-mcpb.mjs";
 import { startCanary } from "./canary.ts";
 import { OWNER_CODE, PEOPLE_PROVIDER } from "./oauth-owner.ts";
 import { startScriptedUpstreams } from "./scripted-upstream.ts";
@@ -12,6 +13,8 @@ import { startVendors } from "./vendor/vendors.ts";
 const SLUGS = ["alpha", "beta"] as const;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // wrangler would, before it bundles.
+  await packMcpb();
   const [upstreams, canary, vendors] = await Promise.all([
     startScriptedUpstreams(),
     startCanary(),

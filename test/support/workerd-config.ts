@@ -3,13 +3,15 @@
  * objects are stored on a disk of their own.
  */
 
-import { relative } from "node:path";
+import { basename, relative } from "node:path";
 
 /** A Worker as it would be deployed. */
 export interface Bundle {
   readonly name: string;
-  /** The one file that there is. */
+  /** The one file of code. */
   readonly path: string;
+  /** Files beside it that it reads as bytes. */
+  readonly data: readonly string[];
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
   readonly objects: readonly { readonly binding: string; readonly className: string }[];
@@ -64,7 +66,13 @@ function workerOf(
   n: number,
   folder: string,
 ): string {
-  const { name, path, objects, compatibilityDate, compatibilityFlags } = bundle;
+  const { name, path, data, objects, compatibilityDate, compatibilityFlags } = bundle;
+  const modules = [
+    `(name = "index.js", esModule = embed ${quote(relative(folder, path))})`,
+    ...data.map(
+      (file) => `(name = ${quote(basename(file))}, data = embed ${quote(relative(folder, file))})`,
+    ),
+  ];
   const namespaces = objects.map(
     ({ className }) =>
       `(className = ${quote(className)}, uniqueKey = ${quote(`${name}-${className}`)}, enableSql = true)`,
@@ -80,7 +88,7 @@ function workerOf(
     ),
   ];
   return `const worker${n} :Workerd.Worker = (
-  modules = [(name = "index.js", esModule = embed ${quote(relative(folder, path))})],
+  modules = [${modules.join(", ")}],
   compatibilityDate = ${quote(compatibilityDate)},
   compatibilityFlags = [${compatibilityFlags.map(quote).join(", ")}],
   durableObjectNamespaces = [${namespaces.join(", ")}],

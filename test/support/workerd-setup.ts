@@ -2,6 +2,7 @@
 
 import type { TestProject } from "vitest/node";
 
+import { packMcpb } from "../../cli/pack-mcpb.mjs";
 import { startOidcProvider } from "./oidc-provider.ts";
 import { startScriptedUpstreams } from "./scripted-upstream.ts";
 import { type Kind, KINDS } from "./scripted-upstream-script.ts";
@@ -21,6 +22,8 @@ const SLUGS: Readonly<Record<Kind, number>> = {
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // wrangler would, before it bundles.
+  await packMcpb();
   const [upstreams, oidc, vendors] = await Promise.all([
     startScriptedUpstreams(SLUGS),
     startOidcProvider(),

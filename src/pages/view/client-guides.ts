@@ -16,6 +16,7 @@ import {
   vsCodeLink,
   vsCodeWebLink,
 } from "./install-links.ts";
+import { PATHS } from "./paths.ts";
 import { json, type Snippet, terminal } from "./snippets.ts";
 import { stdioSnippets } from "./stdio-snippets.ts";
 
@@ -52,6 +53,7 @@ type Guide = (server: GuidedServer) => Omit<ClientGuide, "id" | "name">;
 /** In the order of the page. */
 const CLIENTS = {
   claude: ["Claude", claude],
+  "claude-desktop": ["Claude Desktop", claudeDesktop],
   "claude-code": ["Claude Code", claudeCode],
   chatgpt: ["ChatGPT", chatGpt],
   perplexity: ["Perplexity", perplexity],
@@ -95,6 +97,22 @@ function claude(server: GuidedServer): ReturnType<Guide> {
     ],
   };
 }
+
+function claudeDesktop({ needsSignIn }: GuidedServer): ReturnType<Guide> {
+  return {
+    links: [DOWNLOAD],
+    steps: [
+      "It shows the connectors of Claude as well. The bundle is for a gateway that Claude’s own servers cannot reach: it runs edgeway connect on your computer.",
+      "Open the file with Claude Desktop, or drag it into the Extensions of its settings. It asks for the address of the gateway.",
+    ],
+    ...(needsSignIn && {
+      after: "Leave the API key empty. The first start opens a page to sign in.",
+    }),
+  };
+}
+
+/** `cli/pack-mcpb.mjs` makes it. */
+const DOWNLOAD = { label: "Download edgeway.mcpb", href: PATHS.mcpb };
 
 function claudeCode({ name, url, needsSignIn }: GuidedServer): ReturnType<Guide> {
   const add = `claude mcp add --transport http --scope user ${shellWord(name)} ${shellWord(url)}`;
@@ -208,8 +226,9 @@ function stdio(server: GuidedServer): ReturnType<Guide> {
   return {
     steps: [
       "Some hosts can only start local servers. They start edgeway connect, which relays between them and this gateway.",
-      "The command is part of Edgeway’s repository, and is not published on a package registry: check it out, run npm ci in it, and put its path in place of /path/to/edgeway. It needs Node 20 or later.",
+      "The command is not published on a package registry. It is in Edgeway’s repository, once npm ci has run there, and alone in the bundle, which any unzip unpacks: server/edgeway.mjs. Put the path of either in place of the one below. It needs Node 20 or later.",
     ],
+    links: [DOWNLOAD],
     snippets: stdioSnippets(server),
     ...(server.needsSignIn && {
       after: "The first start opens a page to sign in, once for all hosts of the machine.",

@@ -2,6 +2,7 @@
 
 export const PATHS = {
   connect: "/",
+  mcpb: "/edgeway.mcpb",
   authorize: "/authorize",
   authorizeAsOther: "/authorize/switch",
   setup: "/setup",
