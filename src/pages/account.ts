@@ -75,6 +75,7 @@ async function accountPage(
       form: keyForm ?? formOf(keyOffer(context, user)),
     },
     activity: entries.map(lineOf),
+    endpoint: `${context.origin}/mcp`,
     notice,
   });
   return page(view, { origin: context.origin, status });

@@ -37,6 +37,15 @@ describe("the account page", () => {
     expect(response.status).toBe(401);
   });
 
+  test("has the command for hosts that start commands, with the gateway’s own address", async ({
+    expect,
+  }) => {
+    const { text, html } = await ann.visit(PATHS.account);
+    expect(text).toContain(`npx edgeway connect ${ORIGIN}/mcp`);
+    expect(text).toContain(`"EDGEWAY_URL": "${ORIGIN}/mcp"`);
+    expect(html).toContain('href="/edgeway.mcpb"');
+  });
+
   test("is refused to a disabled user", async ({ expect }) => {
     const bob = await Visitor.arrive();
     expect((await bob.visit(PATHS.account)).status).toBe(200);

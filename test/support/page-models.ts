@@ -170,6 +170,7 @@ const account: AccountView = {
     { at: NOW - 3 * DAY, what: "Access refused", detail: "Cursor", isDenial: true },
     { at: NOW - 40 * DAY, what: "Application connected", detail: "Claude", isDenial: false },
   ],
+  endpoint: `${ORIGIN}/mcp`,
   notice: "Cursor is no longer connected.",
 };
 

@@ -24,6 +24,7 @@ import {
   verification,
 } from "./parts.ts";
 import { PATHS } from "./paths.ts";
+import { stdioSection } from "./stdio-snippets.ts";
 import { when } from "./time.ts";
 
 export interface AccountView extends PageContext {
@@ -37,6 +38,8 @@ export interface AccountView extends PageContext {
   readonly ownSession: string;
   readonly keys: Credentials<ApiKeyRow>;
   readonly activity: readonly ActivityLine[];
+  /** The default MCP endpoint. */
+  readonly endpoint: string;
   /** The sentence on the action that has just succeeded. */
   readonly notice: string | undefined;
 }
@@ -133,7 +136,7 @@ export function accountView(model: AccountView): View {
         "Nothing is remembered: every application asks you each time.",
       ),
     )}
-    ${apiKeysSection(model.keys, model)}
+    ${apiKeysSection(model.keys, model)} ${stdioSection(model.endpoint)}
     ${part(
       "Browsers",
       "Where you are signed in to these pages. Applications do not depend on it.",
@@ -142,7 +145,7 @@ export function accountView(model: AccountView): View {
     ${part("Recent activity", undefined, activity(model.activity, now))} ${revokeAll(csrf)}
   `;
   const nav = { current: "account", isAdmin: person.isAdmin } as const;
-  return { title, body, width: "wide", kind: "site", nav };
+  return { title, body, width: "wide", kind: "site", hasCopyButtons: true, nav };
 
   function button(action: string, label: string, about: string, id: string): Html {
     return actionButton({ action, label, about, fields: { csrf, id }, look: "danger" });

@@ -37,6 +37,8 @@ export interface ClientGuide {
    * gateway on loopback.
    */
   readonly isHosted?: boolean;
+  /** Its sibling that connects from the person's machine. */
+  readonly sibling?: "claude-desktop";
 }
 
 interface InstallLink {
@@ -88,6 +90,7 @@ export function clientGuide(id: ClientId, server: GuidedServer): ClientGuide {
 function claude(server: GuidedServer): ReturnType<Guide> {
   return {
     isHosted: true,
+    sibling: "claude-desktop",
     links: [
       { label: "Add to Claude", href: claudeLink(server, "customize") },
       { label: "Add for an organization", href: claudeLink(server, "admin-settings") },

@@ -128,7 +128,13 @@ function section(guide: ClientGuide, isLoopback: boolean): Html {
   if (isOutOfReach) {
     return html`<section class="stop part chosen" id="${id}">
       <h2>${name}</h2>
-      <p>Needs a gateway with a public address.</p>
+      <p>
+        Needs a gateway with a public address.
+        ${
+          guide.sibling !== undefined &&
+          html`<a href="${connectPath(guide.sibling)}">Claude Desktop</a> can reach this one.`
+        }
+      </p>
     </section>`;
   }
   return html`<section class="stop part chosen" id="${id}">

@@ -124,6 +124,7 @@ describe("the front page", () => {
     const claude = shown({ isLoopback: true });
     expect(claude.html).not.toContain("https://claude.ai/");
     expect(claude.text).toContain("Needs a gateway with a public address.");
+    expect(claude.html).toContain(`<a href="/?client=claude-desktop">Claude Desktop</a> can reach`);
     expect(shown({ isLoopback: true, client: "vs-code" }).html).toContain("vscode:mcp/install");
   });
 
