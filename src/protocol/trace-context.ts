@@ -4,6 +4,7 @@
  */
 
 import { metaOf } from "./envelope.ts";
+import type { JsonObject } from "./json-rpc.ts";
 import type { Params } from "./message-members.ts";
 
 /** The trace that a request belongs to. Plain data. */
@@ -16,6 +17,11 @@ export interface TraceContext {
   readonly state?: string;
   /** The caller has sent it; otherwise the gateway has begun the trace. */
   readonly isCallers: boolean;
+}
+
+export interface TraceHeaders {
+  readonly traceparent: string;
+  readonly tracestate?: string;
 }
 
 const PARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
@@ -66,4 +72,18 @@ export function traceContextOf(
 /** @param parentId 16 hexadecimal digits, not all zero. */
 export function writeTraceParent({ traceId, flags }: TraceContext, parentId: string): string {
   return `00-${traceId}-${parentId}-${flags}`;
+}
+
+/** The context for one request to a server. */
+export function traceHeaders(trace: TraceContext, parentId: string): TraceHeaders {
+  const traceparent = writeTraceParent(trace, parentId);
+  const { state } = trace;
+  return state === undefined ? { traceparent } : { traceparent, tracestate: state };
+}
+
+/** The keys of `_meta` that are reserved for a trace. Baggage may hold private data, and goes no further. */
+export function withoutTraceKeys<T extends JsonObject>(meta: T): T {
+  if (!("traceparent" in meta) && !("tracestate" in meta) && !("baggage" in meta)) return meta;
+  const { traceparent: _, tracestate: _state, baggage: _baggage, ...rest } = meta;
+  return rest as unknown as T;
 }

@@ -32,7 +32,7 @@ export async function relayToLegacy(
   crossing: Crossing,
   { message, envelope, peer, signal }: Omit<ModernCall, "headers" | "toolFacts">,
 ): Promise<Reply> {
-  const made = await makeCommand(message, envelope.clientInfo);
+  const made = await makeCommand(message, envelope.clientInfo, peer.span?.trace);
   if (made.kind === "refused") return made.reply;
   const { command } = made;
   const startedAt = Date.now();

@@ -24,9 +24,6 @@ import { UpstreamError } from "../upstream/upstream-error.ts";
 import type { ModernCall } from "./modern-context.ts";
 import { isBridgeState } from "./modern-to-legacy/bridge-state.ts";
 
-/** The client's headers that cross the gateway; everything else is this hop's own. */
-const FORWARDED_HEADERS = ["traceparent", "tracestate"] as const;
-
 /**
  * Relays one request to its end.
  *
@@ -40,13 +37,9 @@ export async function relayToModern(target: UpstreamTarget, call: ModernCall): P
 
 function send(
   target: UpstreamTarget,
-  { message, envelope, headers, peer, signal }: ModernCall,
-  paramHeaders: Record<string, string>,
+  { message, envelope, peer, signal }: ModernCall,
+  headers: Record<string, string>,
 ): Promise<ModernReply> {
-  const forwarded = FORWARDED_HEADERS.flatMap((name) => {
-    const value = headers.get(name);
-    return value === null ? [] : [[name, value]];
-  });
   const { clientInfo } = envelope;
   return sendModern(target, {
     call: message,
@@ -54,7 +47,7 @@ function send(
     signal,
     clientCapabilities: toModern(envelope.clientCapabilities),
     ...(clientInfo === undefined ? {} : { clientInfo }),
-    headers: { ...Object.fromEntries(forwarded), ...paramHeaders },
+    headers,
   });
 }
 

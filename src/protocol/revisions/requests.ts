@@ -1,7 +1,7 @@
 /** Removes from a client's request the members that have no meaning for a server of the other era. */
 
 import type { Call } from "../exchange.ts";
-import { withoutBaggage, withoutEnvelope, withoutEnvelopeAndTasks } from "./reserved-meta.ts";
+import { withoutEnvelope, withoutEnvelopeAndTasks } from "./reserved-meta.ts";
 
 /**
  * For a modern server. A requested task is ignored, as by every server that has
@@ -17,7 +17,7 @@ export function toModernRequest({ method, params }: Call): Call {
 export function toLegacyRequest({ method, params }: Call): Call {
   return params === undefined
     ? { method }
-    : { method, params: withoutRounds(withoutBaggage(withoutEnvelope(params))) };
+    : { method, params: withoutRounds(withoutEnvelope(params)) };
 }
 
 /** Only the gateway sets the members for the rounds of 2026-07-28 here. */

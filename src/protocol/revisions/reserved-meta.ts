@@ -31,11 +31,6 @@ export function withoutProgressToken(value: JsonObject): JsonObject {
   return without(value, (key) => key === "progressToken");
 }
 
-/** Baggage may carry private data; it does not cross to another party. */
-export function withoutBaggage(value: JsonObject): JsonObject {
-  return without(value, (key) => key === "baggage");
-}
-
 function without(value: JsonObject, isReserved: (key: string) => boolean): JsonObject {
   const meta = Object.entries(metaOf(value));
   const kept = meta.filter(([key]) => !isReserved(key));

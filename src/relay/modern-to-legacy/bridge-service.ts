@@ -6,6 +6,7 @@
 
 import type { Limits } from "../../policy/limits.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
+import { forwardingTo } from "../../protocol/exchange.ts";
 import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { mayHaveRounds } from "../../protocol/methods.ts";
 import { discoveryOf } from "../../protocol/revisions/introductions.ts";
@@ -161,12 +162,18 @@ export class BridgeService {
   async #result(request: Request): Promise<Reply> {
     const { command, downstream } = request;
     if (command.kind === "call") {
-      const { call, logLevel } = command;
+      const { call, logLevel, trace } = command;
+      const span = trace && { trace, era: "modern" as const, clientName: undefined };
       const { exchange, call: bridged } = this.#parking.begin((peer, signal) =>
         this.#run(exchange, signal, (upstreamSession) =>
           this.#tasks.send(
             upstreamSession,
-            { call, peer, signal, ...(logLevel === undefined ? {} : { logLevel }) },
+            {
+              call,
+              peer: { ...forwardingTo(peer), span },
+              signal,
+              ...(logLevel === undefined ? {} : { logLevel }),
+            },
             this.#options.upstreamSessions.main.introduced?.capabilities ?? {},
           ),
         ),

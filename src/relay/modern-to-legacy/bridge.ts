@@ -5,6 +5,7 @@
 
 import type { Call } from "../../protocol/exchange.ts";
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
+import type { TraceContext } from "../../protocol/trace-context.ts";
 import type { AssertedCaller, UpstreamTarget } from "../../upstream/target.ts";
 import type { RequestDeclarations } from "./downstream.ts";
 
@@ -19,6 +20,7 @@ export interface CallCommand extends Common {
   /** The request as a legacy server takes it. */
   readonly call: Call;
   readonly clientInfo?: JsonObject;
+  readonly trace?: TraceContext | undefined;
 }
 
 /** The answers to a round of questions. */

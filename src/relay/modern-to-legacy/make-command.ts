@@ -18,6 +18,7 @@ import {
 import type { Params } from "../../protocol/message-members.ts";
 import { isServed, mayHaveRounds } from "../../protocol/methods.ts";
 import { toLegacyRequest } from "../../protocol/revisions/requests.ts";
+import type { TraceContext } from "../../protocol/trace-context.ts";
 import { isAnswerTo } from "./answer-shape.ts";
 import type { CallCommand, BridgeCommand } from "./bridge.ts";
 
@@ -34,6 +35,7 @@ interface CheckedRequest {
   readonly clientInfo: JsonObject | undefined;
   readonly digest: string;
   readonly logLevel?: LogLevel;
+  readonly trace: TraceContext | undefined;
 }
 
 /** The token is stored with each resume token of a call; sessions have the same limit. */
@@ -45,6 +47,7 @@ const MAX_INFO_BYTES = 2048;
 export async function makeCommand(
   message: JsonRpcRequest,
   declared: JsonObject | undefined,
+  trace?: TraceContext,
 ): Promise<CommandReading> {
   const { method, params = {} } = message;
   const isKnown = method === "server/discover" || isServed(method, "legacy");
@@ -63,7 +66,7 @@ export async function makeCommand(
     return refuse(ErrorCode.InvalidParams, sentence);
   }
   const level = logLevel === undefined ? {} : { logLevel };
-  const request = { message, clientInfo, digest: await digestOf(message), ...level };
+  const request = { message, clientInfo, digest: await digestOf(message), trace, ...level };
   return mayHaveRounds(method)
     ? ofRound(request, params)
     : { kind: "command", command: callCommand(request) };
@@ -134,7 +137,13 @@ function ofVisits(
   return { kind: "command", command: callCommand(request) };
 }
 
-function callCommand({ message, clientInfo, digest, logLevel }: CheckedRequest): CallCommand {
+function callCommand({
+  message,
+  clientInfo,
+  digest,
+  logLevel,
+  trace,
+}: CheckedRequest): CallCommand {
   const { method, params } = toLegacyRequest(message);
   // A modern client cannot request tasks of 2025-11-25.
   const { task: _, ...rest } = params ?? {};
@@ -144,6 +153,7 @@ function callCommand({ message, clientInfo, digest, logLevel }: CheckedRequest):
     digest,
     ...declarationsOf(message.params, logLevel),
     ...(clientInfo === undefined ? {} : { clientInfo }),
+    ...(trace === undefined ? {} : { trace }),
   };
 }
 

@@ -9,6 +9,7 @@ import type {
   JsonRpcRequest,
   JsonRpcResponse,
 } from "../../protocol/json-rpc.ts";
+import type { TraceHeaders } from "../../protocol/trace-context.ts";
 import { mediaType } from "../../lib/media-type.ts";
 import { abortAfter } from "../../lib/time-out.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
@@ -55,11 +56,12 @@ export class HttpSseWire implements Wire {
     message: JsonRpcRequest,
     { isSettled, sent }: Receiver,
     signal: AbortSignal,
+    trace?: TraceHeaders,
   ): Promise<void> {
     const stream = message.method === "initialize" ? await this.#open(signal) : this.#openStream();
     signal.throwIfAborted();
     sent();
-    await this.#post(stream, message, signal);
+    await this.#post(stream, message, signal, trace);
     await unlessAborted(stream.ended, signal);
     if (!isSettled()) {
       throw new UpstreamError(this.#target.slug, "lost", "closed its stream before the answer");
@@ -107,12 +109,17 @@ export class HttpSseWire implements Wire {
     return this.#stream;
   }
 
-  async #post(stream: Stream, message: object, signal: AbortSignal): Promise<void> {
+  async #post(
+    stream: Stream,
+    message: object,
+    signal: AbortSignal,
+    trace?: TraceHeaders,
+  ): Promise<void> {
     const response = await send(this.#target, {
       method: "POST",
       url: stream.postUrl,
       account: stream.account,
-      headers: {},
+      headers: { ...trace },
       body: message,
       signal,
     });

@@ -14,6 +14,7 @@ import {
 } from "../../protocol/json-rpc.ts";
 import { startDeadline } from "../deadline.ts";
 import type { UpstreamTarget } from "../target.ts";
+import { traced } from "../traced.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Addressed, Exchanges } from "./exchanges.ts";
 import { type Recipient, withResumeTokens, writeResumeToken } from "./resume-token.ts";
@@ -41,10 +42,11 @@ export interface Run {
  *   On a time-out and on an abort the server is sent `notifications/cancelled`.
  */
 export function runExchange(run: Run & { readonly call: Call }): Promise<Reply> {
-  const { message, resumePoint } = run.exchanges.address(run.call);
+  const { call, headers } = traced(run.call, run.peer.span);
+  const { message, resumePoint } = run.exchanges.address(call);
   const isOpening = run.call.method === "initialize";
   return followToEnd({ ...run, isOpening, wasSent: false }, resumePoint, (receiver, signal) =>
-    run.wire.request(message, receiver, signal),
+    run.wire.request(message, receiver, signal, headers),
   );
 }
 

@@ -13,6 +13,7 @@ import type {
   JsonRpcResponse,
 } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
+import type { TraceHeaders } from "../../protocol/trace-context.ts";
 import type { UsableCredential } from "../credentials.ts";
 import { ACCEPT_BOTH, readRefusal, type Send, send, UNATTENDED_TIMEOUT_MS } from "../http.ts";
 import type { SessionAccount } from "../send-with-account.ts";
@@ -68,11 +69,21 @@ export class StreamableHttpWire implements Wire {
     this.#isRestored = false;
   }
 
-  async request(message: JsonRpcRequest, receiver: Receiver, signal: AbortSignal): Promise<void> {
+  async request(
+    message: JsonRpcRequest,
+    receiver: Receiver,
+    signal: AbortSignal,
+    trace?: TraceHeaders,
+  ): Promise<void> {
     if (this.#standalone.opening !== undefined) await this.#standalone.opening;
     signal.throwIfAborted();
     receiver.sent();
-    const response = await this.#send("POST", { body: message, accept: ACCEPT_BOTH, signal });
+    const response = await this.#send("POST", {
+      body: message,
+      accept: ACCEPT_BOTH,
+      trace,
+      signal,
+    });
     if (!response.ok) {
       const error = await this.#readRefusal(response);
       const refused: JsonRpcResponse = { jsonrpc: "2.0", id: message.id, error };
@@ -133,14 +144,19 @@ export class StreamableHttpWire implements Wire {
 
   #send(
     method: "POST" | "GET" | "DELETE",
-    options: Pick<Send, "body" | "last" | "signal"> & { accept?: string; lastEventId?: string },
+    options: Pick<Send, "body" | "last" | "signal"> & {
+      readonly accept?: string;
+      readonly lastEventId?: string;
+      readonly trace?: TraceHeaders | undefined;
+    },
   ): Promise<Response> {
-    const { body, accept, lastEventId, last, signal } = options;
+    const { body, accept, lastEventId, trace, last, signal } = options;
     return send(this.#target, {
       method,
       account: this.#account,
       last,
       headers: {
+        ...trace,
         ...(accept === undefined ? {} : { Accept: accept }),
         ...(this.#sessionId === undefined ? {} : { "Mcp-Session-Id": this.#sessionId }),
         // Every request after initialize (2025-06-18: MUST); older servers ignore it.

@@ -10,6 +10,7 @@ import type {
   Parsed,
 } from "../../protocol/json-rpc.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
+import type { TraceHeaders } from "../../protocol/trace-context.ts";
 import type { UsableCredential } from "../credentials.ts";
 
 /** @param lastEventId the server's id of the event that the message came in, if it gives ids. */
@@ -64,10 +65,16 @@ export interface Wire {
    * Sends a request and delivers the messages of its stream, until it is settled or the stream ends.
    * A broken stream is resumed where the server gave event ids; the request is never sent twice.
    *
+   * @param trace headers of the request itself; resuming its stream has none.
    * @throws UpstreamError `session-lost` when the server refused the session id, or the caller has
    *   another account by now, so that the request provably did not run; any other failure unchanged; the abort reason when aborted.
    */
-  request(message: JsonRpcRequest, receiver: Receiver, signal: AbortSignal): Promise<void>;
+  request(
+    message: JsonRpcRequest,
+    receiver: Receiver,
+    signal: AbortSignal,
+    trace?: TraceHeaders,
+  ): Promise<void>;
 
   /**
    * Resumes the stream of a request that was sent before its holder lost its memory.

@@ -24,13 +24,14 @@ import { startDeadline } from "../deadline.ts";
 import { ACCEPT_BOTH, readRefusal, send } from "../http.ts";
 import { readMessages } from "../read-messages.ts";
 import type { UpstreamTarget } from "../target.ts";
+import { traced } from "../traced.ts";
 import { UpstreamError } from "../upstream-error.ts";
 
 export interface ModernRequest {
   readonly call: Call;
   readonly clientCapabilities: JsonObject;
   readonly clientInfo?: JsonObject;
-  /** `Mcp-Param-*` and other forwarded headers; the standard headers are computed here. */
+  /** `Mcp-Param-*`; the standard headers are computed here. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly peer?: Peer;
   readonly signal?: AbortSignal;
@@ -65,11 +66,13 @@ export async function sendModern(
   if (request.isLongLived === true) deadline.clear();
   const signals = [deadline.signal, ...(request.signal === undefined ? [] : [request.signal])];
   const signal = AbortSignal.any(signals);
+  const { call, headers } = traced(request.call, request.peer?.span);
+  const sent = { ...request, call };
   try {
     const response = await send(target, {
       method: "POST",
-      headers: standardHeaders(request),
-      body: { jsonrpc: "2.0", id, ...outgoing(request, id) },
+      headers: { ...standardHeaders(sent), ...headers },
+      body: { jsonrpc: "2.0", id, ...outgoing(sent, id) },
       signal,
     });
     deadline.rewind();
@@ -126,8 +129,7 @@ function isOfListenStreams(method: string): boolean {
 
 /** The envelope is rebuilt for this hop, and the gateway's progress token replaces the client's. */
 function outgoing({ call, clientCapabilities, clientInfo }: ModernRequest, id: number): Call {
-  // Baggage may carry private data; it does not cross to another party.
-  const { progressToken, baggage: _, ...meta } = metaOf(call.params);
+  const { progressToken, ...meta } = metaOf(call.params);
   return {
     method: call.method,
     params: withMeta(call.params, {

@@ -39,7 +39,7 @@ describe("a request", () => {
   test("of a modern client has the form of a legacy client's request for a legacy server", ({
     expect,
   }) => {
-    const _meta = { ...own, progressToken: 7, baggage: "secret=1", ...envelope };
+    const _meta = { ...own, progressToken: 7, ...envelope };
     const call = { method: "tools/call", params: { ...params, ...rounds, _meta } };
     expect(toLegacyRequest(call)).toEqual({
       method: "tools/call",
