@@ -5,6 +5,7 @@ import "./node-20.ts";
 import { version } from "../package.json";
 import { connect } from "./command-line/connect.ts";
 import { HELP } from "./command-line/help.ts";
+import { publish } from "./command-line/publish.ts";
 import { login, logout, status } from "./command-line/login.ts";
 import { type Command, readCommand } from "./command-line/read-command.ts";
 
@@ -22,6 +23,8 @@ async function run(command: Command): Promise<number> {
       return 2;
     case "connect":
       return connect(command, process.env);
+    case "publish":
+      return publish(command, process.env);
     case "login":
       return login(command.url, process.env);
     case "logout":

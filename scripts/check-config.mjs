@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 
 import { unstable_readConfig as readConfig } from "wrangler";
 
-import { parseClientJson } from "../src/config/clients/client-map.ts";
+import { parseEditorJson } from "../src/lib/editor-json.ts";
 import { secretsIn } from "../src/config/clients/placeholders.ts";
 
 /** The rest of `src` has the types of Workers, which are not those of this program. */
@@ -143,7 +143,7 @@ function secretsOf(/** @type {Readonly<Record<string, unknown>>} */ vars) {
 
 function asTable(/** @type {unknown} */ value) {
   if (typeof value !== "string") return value;
-  return parseClientJson(value);
+  return parseEditorJson(value);
 }
 
 if (import.meta.main) {

@@ -1,6 +1,14 @@
 /** What the person wants, from the arguments and the environment. */
 
-import { readUrl } from "./read-url.ts";
+import {
+  gatewayUrl,
+  isSeconds,
+  type Mistake,
+  mistake,
+  splitOption,
+  unknownOption,
+} from "./arguments.ts";
+import { type PublishCommand, readPublish } from "./read-publish.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -9,7 +17,8 @@ export type Command =
   | { readonly kind: "version" }
   | { readonly kind: "connect"; readonly url: URL; readonly deadlineMs: number }
   | { readonly kind: "login" | "logout" | "status"; readonly url: URL }
-  | { readonly kind: "mistake"; readonly sentence: string };
+  | PublishCommand
+  | Mistake;
 
 /** Hosts built on the official SDKs give up after a minute, and show this error before that. */
 const DEADLINE_SECONDS = 50;
@@ -18,13 +27,15 @@ const NAMES = ["connect", "login", "logout", "status"] as const;
 
 /** @param args without the program. */
 export function readCommand(args: readonly string[], environment: Environment): Command {
-  if (args.some((arg) => arg === "--help" || arg === "-h")) return { kind: "help" };
   const [name = "", ...rest] = args;
+  // What follows `--` is for another program.
+  const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
+  if (own.some((arg) => arg === "--help" || arg === "-h")) return { kind: "help" };
   const kind = NAMES.find((known) => known === name);
   if (kind !== undefined) return readArguments(kind, rest, environment);
+  if (name === "publish") return readPublish(rest, environment);
   if (name === "--version" || name === "-v") return { kind: "version" };
   if (name === "" || name === "help") return { kind: "help" };
-  if (name === "publish") return mistake("edgeway publish is not offered by this version");
   return mistake(`There is no command "${name}". edgeway --help lists them`);
 }
 
@@ -40,27 +51,16 @@ function readArguments(
     if (option === "--deadline" && kind === "connect") {
       deadline = Number(inline ?? args[++index]);
     } else if (option.startsWith("-")) {
-      return mistake(`There is no option ${option}. edgeway --help lists them`);
+      return unknownOption(option);
     } else {
       written = args[index] ?? "";
     }
   }
-  if (!(deadline > 0 && deadline <= MAX_DEADLINE_SECONDS)) {
+  if (!isSeconds(deadline, MAX_DEADLINE_SECONDS)) {
     return mistake(`--deadline is a number of seconds, from 1 to ${MAX_DEADLINE_SECONDS}`);
   }
-  if (written === "") return mistake("Give the gateway's address, or set EDGEWAY_URL to it");
-  const reading = readUrl(written);
+  const reading = gatewayUrl(written);
   if (reading.kind === "mistake") return reading;
   const { url } = reading;
   return kind === "connect" ? { kind, url, deadlineMs: deadline * 1000 } : { kind, url };
-}
-
-/** `--name=value` as two; any other argument as one. */
-function splitOption(arg: string): readonly [string, string?] {
-  const [, name, value] = /^(--[\w-]+)=(.*)$/s.exec(arg) ?? [];
-  return name === undefined ? [arg] : [name, value ?? ""];
-}
-
-function mistake(sentence: string): Command {
-  return { kind: "mistake", sentence };
 }

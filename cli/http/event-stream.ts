@@ -1,8 +1,7 @@
 /** Reads server-sent events (HTML Living Standard, 9.2), and knows where a stream can be taken up again. */
 
-import { createParser } from "eventsource-parser";
-
 import { settleWithin } from "../../src/lib/time-out.ts";
+import { eventParser } from "./event-parser.ts";
 import { Broken, failureOf } from "./failures.ts";
 
 /** Where to take up a stream that broke; kept up to date while it is read. */
@@ -28,20 +27,15 @@ export async function* readEvents(
   if (response.body === null) return;
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
-  const ready: { id: string | undefined; data: string }[] = [];
-  const parser = createParser({
-    onEvent: ({ id, data }) => ready.push({ id, data }),
-    onRetry: (retryMs) => {
-      place.retryMs = retryMs;
-    },
+  const eventsIn = eventParser((retryMs) => {
+    place.retryMs = retryMs;
   });
   try {
     for (;;) {
       const chunk = await orStalled(reader.read(), stallMs);
       // An event that the end of the stream cuts short is discarded.
       if (chunk.value === undefined) return;
-      parser.feed(decoder.decode(chunk.value, { stream: true }));
-      for (const { id, data } of ready.splice(0)) {
+      for (const { id, data } of eventsIn(decoder.decode(chunk.value, { stream: true }))) {
         // Empty data primes a client that may have to come back (2025-11-25, Streamable HTTP).
         if (data !== "") yield data;
         if (id !== undefined) place.lastEventId = id;

@@ -44,6 +44,30 @@ export function memberText(text: string, name: string): string | undefined {
   return found;
 }
 
+/**
+ * Puts another value in the place of a member that is there, and leaves all else as it was written.
+ *
+ * @param text valid JSON of an object.
+ * @param path names of members, from the outermost object inwards.
+ * @param value JSON.
+ */
+export function withMember(
+  text: string,
+  [name, ...inner]: readonly string[],
+  value: string,
+): string {
+  const parts = partsOf(text).map((part) => {
+    const end = endOfString(part, 0);
+    if (JSON.parse(part.slice(0, end + 1)) !== name) return part;
+    const start = part.indexOf(":", end) + 1;
+    const old = part.slice(start).trim();
+    const isDeeper = inner.length > 0 && old.startsWith("{");
+    const put = isDeeper ? withMember(old, inner, value) : inner.length === 0 ? value : old;
+    return part.slice(0, start) + put;
+  });
+  return `{${parts.join(",")}}`;
+}
+
 /** JSON has line breaks only between its tokens, so that each may be a space. */
 export function onOneLine(text: string): string {
   return /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]+/g, " ") : text;

@@ -90,6 +90,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The messages of a batch, each for itself. */
+export function singlesOf(message: Message): readonly Message[] {
+  if (!message.isBatch) return [message];
+  return partsOf(message.text).flatMap((text) => readMessage(text) ?? []);
+}
+
 export function requestsOf({ parts }: Message): readonly Request[] {
   return parts.filter((part) => part.kind === "request");
 }

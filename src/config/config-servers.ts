@@ -3,8 +3,9 @@
  * entry's own: the others are served. An entry whose meaning is in doubt is off.
  */
 
+import { parseEditorJson } from "../lib/editor-json.ts";
 import { addressBehind, readEntry } from "./clients/client-entry.ts";
-import { entriesOf, type NamedEntry, parseClientJson } from "./clients/client-map.ts";
+import { entriesOf, type NamedEntry } from "./clients/client-map.ts";
 import { SPELLINGS } from "./clients/spellings.ts";
 import {
   defaultPrefix,
@@ -32,7 +33,7 @@ export function parseServers(resolution: ServerResolution): Configured {
     problems.push(`${name} means nothing here; the servers are in ${KEY}.`);
   }
   const value = env[KEY];
-  const table = isUnset(value) ? {} : typeof value === "string" ? parseClientJson(value) : value;
+  const table = isUnset(value) ? {} : typeof value === "string" ? parseEditorJson(value) : value;
   if (table === undefined) problems.push(`${KEY} ${NOT_JSON}.`);
   else if (!isObject(table))
     problems.push(`${KEY} must be a table of servers, each under its slug.`);

@@ -10,7 +10,8 @@ import own from "../../cli/package.json" with { type: "json" };
 import { build } from "../../cli/build.mjs";
 import root from "../../package.json" with { type: "json" };
 
-const MAX_BYTES = 60 * 1024;
+/** `connect` has 47 KiB of them, and `publish` 24. */
+const MAX_BYTES = 71 * 1024;
 
 describe("the command", () => {
   let folder: string;
@@ -24,7 +25,7 @@ describe("the command", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("is a file of at most 60 KiB", ({ expect }) => {
+  test("is a file of at most 71 KiB", ({ expect }) => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
   });
 

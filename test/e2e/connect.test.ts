@@ -280,7 +280,7 @@ test("a line that is no message is dropped, and does not end the command", async
 
 test.for([
   [["connect", "not an address"], "is no address"],
-  [["publish", "files", "--", "true"], "edgeway publish is not offered by this version"],
+  [["publish", "files", "--", "true"], "set EDGEWAY_URL"],
 ] as const)("%j ends with code 2, and says why", async ([args, sentence], { expect, start }) => {
   const host = start(args);
   expect(await host.exitCode).toBe(2);

@@ -1,7 +1,6 @@
 /** The map of servers that a client has: found in its wrapper, and its names made into slugs. */
 
 import { cleanText } from "../../lib/clean-text.ts";
-import { tryJson } from "../../lib/try-json.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { forbidsTools, isLeftOut } from "./client-settings.ts";
 import { SPELLINGS, WRAPPERS } from "./spellings.ts";
@@ -22,14 +21,6 @@ const SLUG = /^[a-z0-9-]{1,24}$/;
 const MAX_SLUG = 24;
 const MAX_NAME = 60;
 const RESERVED = "message";
-const STRING = /("(?:\\.|[^"\\])*")/.source;
-const COMMENT = new RegExp(`${STRING}|//.*|/\\*[^]*?\\*/`, "g");
-const LAST_COMMA = new RegExp(`${STRING}|,(?=\\s*[}\\]])`, "g");
-
-/** Parses JSON as editors keep it: with comments, and with a comma after the last member. */
-export function parseClientJson(text: string): unknown {
-  return tryJson(text) ?? tryJson(text.replace(COMMENT, "$1").replace(LAST_COMMA, "$1"));
-}
 
 /** @param table a map, or the file of a client that has the map in it. */
 export function entriesOf(table: JsonObject): readonly NamedEntry[] {

@@ -63,6 +63,30 @@ describe("the arguments", () => {
     },
   );
 
+  test("what follows -- is the local server's, whatever it looks like", ({ expect }) => {
+    const args = ["publish", "files", "--env", "TOKEN", "--share", "--idle=30", "--", "npx"];
+    const theirs = ["-y", "--help", "--", "--to", "x y"];
+    expect(readCommand([...args, ...theirs], { EDGEWAY_URL: url })).toEqual({
+      kind: "publish",
+      url: new URL(url),
+      what: { name: "files", command: "npx", args: theirs },
+      named: ["TOKEN"],
+      isShared: true,
+      idleMs: 30_000,
+    });
+  });
+
+  test("a file takes the place of a name and a command", ({ expect }) => {
+    expect(readCommand(["publish", "--config", "mcp.json", "--to", url], {})).toEqual({
+      kind: "publish",
+      url: new URL(url),
+      what: { file: "mcp.json" },
+      named: [],
+      isShared: false,
+      idleMs: 600_000,
+    });
+  });
+
   test.for([[[]], [["--help"]], [["help"]], [["connect", "-h"]]] as const)(
     "%j ask for help",
     ([args], { expect }) => {
@@ -76,7 +100,15 @@ describe("the arguments", () => {
     [["connect", url, "--deadline"], "--deadline is a number"],
     [["connect", url, "--token", "x"], "no option --token"],
     [["serve"], 'no command "serve"'],
-    [["publish", "files", "--", "node"], "publish is not offered by this version"],
+    [["publish", "files", "--", "node"], "set EDGEWAY_URL"],
+    [["publish", "--to", url, "--", "node"], "Write edgeway publish NAME"],
+    [["publish", "files", "--to", url], "Write edgeway publish NAME"],
+    [["publish", "files", "more", "--to", url, "--", "node"], "Write edgeway publish NAME"],
+    [["publish", "files", "--config", "x.json", "--to", url], "Write edgeway publish NAME"],
+    [["publish", "My Files", "--to", url, "--", "node"], "is no name"],
+    [["publish", "files", "--to", url, "--idle", "0", "--", "node"], "--idle is a number"],
+    [["publish", "files", "--to", url, "--env", "A=secret", "--", "node"], "--env takes the name"],
+    [["publish", "files", "--to", url, "--key", "x", "--", "node"], "no option --key"],
   ] as const)("%j are a mistake", ([args, sentence], { expect }) => {
     const command = readCommand(args, {});
     expect(command).toMatchObject({ kind: "mistake", sentence: expect.stringContaining(sentence) });

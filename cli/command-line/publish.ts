@@ -1,0 +1,75 @@
+/** `edgeway publish`. */
+
+import { readFileSync, statSync } from "node:fs";
+import { hostname } from "node:os";
+
+import { version } from "../../package.json";
+import { LoginNeeded } from "../http/failures.ts";
+import { Fatal } from "../publish/dial-gateway.ts";
+import { type LocalServer, localServer, type ServerDescription } from "../publish/local-server.ts";
+import { Publisher } from "../publish/publisher.ts";
+import { readServerMap } from "../publish/server-map.ts";
+import { credentialsOf } from "./credentials.ts";
+import { notice } from "./notice.ts";
+import type { Environment } from "./read-command.ts";
+import type { PublishCommand } from "./read-publish.ts";
+
+/** @returns the exit code. */
+export async function publish(command: PublishCommand, environment: Environment): Promise<number> {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => stop.abort());
+  }
+  const servers = localServers(command, environment);
+  if (servers.length === 0) {
+    notice("there is nothing to publish");
+    return 1;
+  }
+  const { url, isShared, idleMs } = command;
+  const credentials = credentialsOf(url, environment);
+  const info = { host: hostname(), version };
+  const options = { url, credentials, servers, isShared, idleMs, info, notice };
+  try {
+    await new Publisher(options).run(stop.signal);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof Fatal || error instanceof LoginNeeded)) throw error;
+    notice(error.message);
+    return 1;
+  }
+}
+
+function localServers(
+  { what, named }: PublishCommand,
+  environment: Environment,
+): readonly LocalServer[] {
+  const descriptions =
+    "file" in what ? fromFile(what.file, environment) : [{ ...what, env: {}, cwd: undefined }];
+  const missing = named.find((name) => environment[name] === undefined);
+  if (missing !== undefined) notice(`the variable ${missing} of --env is not set`);
+  const surroundings = { platform: process.platform, environment, cwd: process.cwd(), isFile };
+  return descriptions.flatMap((description) => {
+    const server = localServer(description, named, surroundings);
+    if (typeof server !== "string") return [server];
+    notice(server);
+    return [];
+  });
+}
+
+function fromFile(file: string, environment: Environment): readonly ServerDescription[] {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    notice(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    return [];
+  }
+  const map = readServerMap(text, environment);
+  if (map === undefined) notice(`${file} has no map of servers, as "mcpServers"`);
+  for (const sentence of map?.skipped ?? []) notice(`not published: ${sentence}`);
+  return map?.servers ?? [];
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}

@@ -1,0 +1,174 @@
+/** One process for all channels (`--share`): for a server that keeps no state of its client, or that starts slowly. */
+
+import { ErrorCode } from "../../src/protocol/error-codes.ts";
+import { errorText, type Message, readMessage, type Request } from "../stdio/message.ts";
+import { Activity } from "./activity.ts";
+import type { Channels, ChannelEnd, Outlet, StartProcess } from "./channels.ts";
+import type { ServerProcess } from "./server-process.ts";
+import { answerAgain, SharedIds } from "./shared-ids.ts";
+import { Subscribers } from "./subscribers.ts";
+
+/** The one process, and what is known of it. */
+interface Running {
+  readonly process: ServerProcess;
+  readonly ids: SharedIds;
+  readonly introduction: Introduction;
+  readonly subscribers: Subscribers;
+}
+
+/** The first `initialize`: a process takes one, so that all others have the same answer. */
+interface Introduction {
+  isAsked: boolean;
+  /** The answer, once it is there. */
+  answer?: string;
+  /** Whether the server was told that it is initialized. */
+  isDone: boolean;
+  /** Who waits for the answer. */
+  readonly waiting: { readonly channel: string; readonly id: string }[];
+}
+
+const UNCLEAR =
+  "Several clients share this process, and it is not clear whose call asks. Publish the server without --share";
+
+export class SharedProcess implements Channels {
+  readonly #start: StartProcess;
+  readonly #outlet: Outlet;
+  readonly #channels = new Map<string, Activity>();
+  #running: Running | undefined;
+
+  constructor(start: StartProcess, outlet: Outlet) {
+    this.#start = start;
+    this.#outlet = outlet;
+  }
+
+  get calls(): number {
+    return [...this.#channels.values()].reduce((sum, { calls }) => sum + calls, 0);
+  }
+
+  open(channel: string): void {
+    this.#channels.set(channel, new Activity(Date.now()));
+    this.#running ??= this.#begin();
+  }
+
+  deliver(channel: string, message: Message): void {
+    const activity = this.#channels.get(channel);
+    if (activity === undefined || this.#running === undefined) return;
+    activity.note(">", message, Date.now());
+    const [part] = message.parts;
+    if (part?.kind === "request" && part.method === "initialize") {
+      this.#introduce(this.#running, channel, message, part);
+      return;
+    }
+    if (part?.kind === "notification" && part.method === "notifications/initialized") {
+      if (this.#running.introduction.isDone) return;
+      this.#running.introduction.isDone = true;
+    }
+    this.#send(this.#running, channel, message);
+  }
+
+  async close(channel: string): Promise<void> {
+    if (!this.#channels.delete(channel)) return;
+    const { process, ids, subscribers } = this.#running ?? {};
+    subscribers?.forget(channel);
+    for (const text of ids?.forget(channel) ?? []) process?.write(text);
+    if (this.#channels.size === 0) await this.closeAll();
+  }
+
+  async closeAll(): Promise<void> {
+    this.#channels.clear();
+    const running = this.#running;
+    this.#running = undefined;
+    await running?.process.stop();
+  }
+
+  idle(idleMs: number): readonly string[] {
+    const now = Date.now();
+    return [...this.#channels].flatMap(([channel, activity]) =>
+      activity.isIdle(now, idleMs) ? [channel] : [],
+    );
+  }
+
+  hold(isHeld: boolean): void {
+    this.#running?.process.hold(isHeld);
+  }
+
+  #begin(): Running {
+    const running: Running = {
+      process: this.#start({
+        onMessage: (message) => this.#take(running, message),
+        onEnd: (end) => this.#end(end),
+      }),
+      ids: new SharedIds(),
+      introduction: { isAsked: false, isDone: false, waiting: [] },
+      subscribers: new Subscribers(),
+    };
+    return running;
+  }
+
+  #introduce(
+    { process, ids, introduction }: Running,
+    channel: string,
+    message: Message,
+    { id }: Request,
+  ): void {
+    if (introduction.answer !== undefined)
+      this.#answer(channel, answerAgain(introduction.answer, id));
+    else if (introduction.isAsked) introduction.waiting.push({ channel, id });
+    else {
+      introduction.isAsked = true;
+      const text = ids.toServer(channel, message);
+      if (text !== undefined) process.write(text);
+    }
+  }
+
+  #send({ process, ids, subscribers }: Running, channel: string, message: Message): void {
+    const [part] = message.parts;
+    if (part?.kind === "request" && !subscribers.isForServer(channel, part)) {
+      this.#answer(channel, readMessage(`{"jsonrpc":"2.0","id":${part.id},"result":{}}`));
+      return;
+    }
+    const text = ids.toServer(channel, message);
+    if (text !== undefined) process.write(text);
+  }
+
+  #take(running: Running, message: Message): void {
+    const [part] = message.parts;
+    if (part?.kind === "request" && part.method === "ping") {
+      running.process.write(`{"jsonrpc":"2.0","id":${part.id},"result":{}}`);
+      return;
+    }
+    const goes = running.ids.fromServer(message);
+    if (goes.kind === "unclear") {
+      running.process.write(errorText(goes.id, ErrorCode.InvalidRequest, UNCLEAR));
+    } else if (goes.kind === "all") {
+      for (const channel of this.#channels.keys()) this.#answer(channel, readMessage(goes.text));
+    } else if (goes.kind === "one") {
+      this.#answer(goes.channel, readMessage(goes.text));
+      if (goes.answers === "initialize") this.#introduced(running, goes.text);
+    }
+  }
+
+  #introduced({ introduction }: Running, text: string): void {
+    const [part] = readMessage(text)?.parts ?? [];
+    // A refusal is for those that waited; the next one asks once more.
+    introduction.isAsked = part?.kind === "response" && part.result !== undefined;
+    if (introduction.isAsked) introduction.answer = text;
+    for (const { channel, id } of introduction.waiting.splice(0)) {
+      this.#answer(channel, answerAgain(text, id));
+    }
+  }
+
+  #answer(channel: string, message: Message | undefined): void {
+    const activity = this.#channels.get(channel);
+    if (activity === undefined || message === undefined) return;
+    activity.note("<", message, Date.now());
+    this.#outlet.message(channel, message.text);
+  }
+
+  #end(end: ChannelEnd): void {
+    this.#running = undefined;
+    const channels = [...this.#channels.keys()];
+    this.#channels.clear();
+    for (const channel of channels) this.#outlet.closed(channel, end);
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Opens a WebSocket (RFC 6455 section 4.1). Node 20 has no client of its own without a flag, and that of later
+ * versions cannot send a credential in a header.
+ */
+
+import { createHash, randomBytes } from "node:crypto";
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { Duplex } from "node:stream";
+
+import { Broken, failureOf, NotReached } from "../http/failures.ts";
+import { WebSocketConnection } from "./web-socket.ts";
+
+export interface DialOptions {
+  /** http or https. */
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly subprotocol: string;
+  /** Of one message of the server. */
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly onText: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The server answered with HTTP instead. */
+export interface Refusal {
+  readonly status: number;
+  readonly header: (name: string) => string | undefined;
+  /** The beginning of it. */
+  readonly body: string;
+}
+
+const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+const MAX_BODY_CHARS = 4096;
+
+/** @throws NotReached, Broken, or the reason of the signal. */
+export async function dial(options: DialOptions): Promise<WebSocketConnection | Refusal> {
+  const { url, headers, subprotocol, timeoutMs, signal } = options;
+  signal.throwIfAborted();
+  const key = randomBytes(16).toString("base64");
+  const request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, {
+    signal,
+    // Of its own: the connection is never given back.
+    agent: false,
+    headers: {
+      ...headers,
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-version": "13",
+      "sec-websocket-key": key,
+      "sec-websocket-protocol": subprotocol,
+    },
+  });
+  const timer = setTimeout(() => {
+    request.destroy(new NotReached(`no answer in ${timeoutMs} ms`));
+  }, timeoutMs);
+  try {
+    const answer = await answerTo(request);
+    if (!("socket" in answer)) return answer;
+    const { response, socket, head } = answer;
+    const wrong = mistakeIn(response, key, subprotocol);
+    if (wrong !== undefined) {
+      socket.destroy();
+      throw new Broken(wrong);
+    }
+    return new WebSocketConnection(socket, head, options.maxBytes, options.onText);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof NotReached || error instanceof Broken ? error : failureOf(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Upgrade {
+  readonly response: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Uint8Array;
+}
+
+function answerTo(request: ClientRequest): Promise<Upgrade | Refusal> {
+  return new Promise((resolve, reject) => {
+    request.once("upgrade", (response, socket, head) => resolve({ response, socket, head }));
+    request.once("response", (response) => {
+      readRefusal(response).then(resolve, reject);
+    });
+    // It may fail once more after that.
+    request.on("error", reject);
+    request.end();
+  });
+}
+
+async function readRefusal(response: IncomingMessage): Promise<Refusal> {
+  let body = "";
+  for await (const text of response.setEncoding("utf8")) {
+    body += text;
+    if (body.length > MAX_BODY_CHARS) break;
+  }
+  const header = (name: string): string | undefined => {
+    const value = response.headers[name];
+    return Array.isArray(value) ? value[0] : value;
+  };
+  return { status: response.statusCode ?? 0, header, body: body.slice(0, MAX_BODY_CHARS) };
+}
+
+/** "The client MUST validate the server's response" (RFC 6455 section 4.1). */
+function mistakeIn(
+  { headers }: IncomingMessage,
+  key: string,
+  subprotocol: string,
+): string | undefined {
+  const accept = createHash("sha1")
+    .update(key + GUID)
+    .digest("base64");
+  if (headers.upgrade?.toLowerCase() !== "websocket") return "the upgrade is to something else";
+  if (headers["sec-websocket-accept"] !== accept) return "the upgrade answers another request";
+  if (headers["sec-websocket-extensions"] !== undefined) return "an extension was not offered";
+  if (headers["sec-websocket-protocol"] !== subprotocol) return "the subprotocol is another one";
+  return undefined;
+}

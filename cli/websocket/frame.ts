@@ -1,0 +1,143 @@
+/** Frames of the WebSocket protocol, as bytes (RFC 6455 section 5). Pure. */
+
+export const Opcode = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
+
+/** Why this end closes a connection (RFC 6455 section 7.4.1). */
+export const CloseCode = {
+  normal: 1000,
+  protocolError: 1002,
+  unsupportedData: 1003,
+  invalidPayload: 1007,
+  tooBig: 1009,
+} as const;
+
+/** The other end broke the protocol. */
+export class WebSocketError extends Error {
+  override readonly name = "WebSocketError";
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface Frame {
+  readonly isFinal: boolean;
+  readonly opcode: number;
+  readonly payload: Uint8Array;
+}
+
+const FINAL = 0x80;
+const RESERVED = 0x70;
+const MASKED = 0x80;
+/** Lengths that stand for a longer field (RFC 6455 section 5.2). */
+const IN_TWO_BYTES = 126;
+const IN_EIGHT_BYTES = 127;
+/** "All control frames MUST have a payload length of 125 bytes or less" (RFC 6455 section 5.5). */
+export const MAX_CONTROL_BYTES = 125;
+
+export function isControl(opcode: number): boolean {
+  return opcode >= Opcode.close;
+}
+
+/** @param mask four random bytes: "a client MUST mask all frames that it sends" (RFC 6455 section 5.1). */
+export function encodeFrame(opcode: number, payload: Uint8Array, mask: Uint8Array): Uint8Array {
+  const { length } = payload;
+  const extended = length < IN_TWO_BYTES ? 0 : length < 0x1_0000 ? 2 : 8;
+  const frame = new Uint8Array(2 + extended + 4 + length);
+  const view = new DataView(frame.buffer);
+  frame[0] = FINAL | opcode;
+  if (extended === 0) frame[1] = MASKED | length;
+  else if (extended === 2) {
+    frame[1] = MASKED | IN_TWO_BYTES;
+    view.setUint16(2, length);
+  } else {
+    frame[1] = MASKED | IN_EIGHT_BYTES;
+    view.setBigUint64(2, BigInt(length));
+  }
+  const start = 2 + extended;
+  frame.set(mask, start);
+  for (let index = 0; index < length; index++) {
+    frame[start + 4 + index] = (payload[index] ?? 0) ^ (mask[index % 4] ?? 0);
+  }
+  return frame;
+}
+
+/** Takes the bytes of a server, and returns the frames that they complete. */
+export class FrameReader {
+  readonly #maxBytes: number;
+  #pieces: Uint8Array[] = [];
+  #held = 0;
+  /** Bytes without which there is nothing new to read, so that a large frame is not joined with every piece. */
+  #wanted = 2;
+
+  /** @param maxBytes of one payload. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @throws WebSocketError */
+  push(bytes: Uint8Array): readonly Frame[] {
+    this.#pieces.push(bytes);
+    this.#held += bytes.length;
+    const frames: Frame[] = [];
+    while (this.#held >= this.#wanted) {
+      const held = joined(this.#pieces, this.#held);
+      const { start, end, ...head } = readHead(held, this.#maxBytes);
+      const isWhole = held.length >= end;
+      if (isWhole) frames.push({ ...head, payload: held.subarray(start, end) });
+      const rest = isWhole ? held.subarray(end) : held;
+      this.#pieces = [rest];
+      this.#held = rest.length;
+      this.#wanted = isWhole ? 2 : end;
+    }
+    return frames;
+  }
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const [only] = pieces;
+  if (pieces.length === 1 && only !== undefined) return only;
+  const all = new Uint8Array(length);
+  let offset = 0;
+  for (const piece of pieces) {
+    all.set(piece, offset);
+    offset += piece.length;
+  }
+  return all;
+}
+
+interface Head {
+  readonly isFinal: boolean;
+  readonly opcode: number;
+  /** Where the payload is; where it ends is a lower bound until the whole head has come. */
+  readonly start: number;
+  readonly end: number;
+}
+
+function readHead(bytes: Uint8Array, maxBytes: number): Head {
+  const [first = 0, second = 0] = bytes;
+  const opcode = first & 0x0f;
+  const isFinal = (first & FINAL) !== 0;
+  // No extension is offered, so that none may use these bits (RFC 6455 section 5.2).
+  if ((first & RESERVED) !== 0) throw broken("a reserved bit is set");
+  // "A server MUST NOT mask any frames that it sends to the client" (RFC 6455 section 5.1).
+  if ((second & MASKED) !== 0) throw broken("a frame of the server is masked");
+  if (!Object.values<number>(Opcode).includes(opcode)) throw broken(`opcode ${opcode} is unknown`);
+  const short = second & 0x7f;
+  if (isControl(opcode) && (short > MAX_CONTROL_BYTES || !isFinal)) {
+    throw broken("a control frame is too long, or in parts");
+  }
+  const start = short < IN_TWO_BYTES ? 2 : short === IN_TWO_BYTES ? 4 : 10;
+  if (bytes.length < start) return { isFinal, opcode, start, end: start };
+  const view = new DataView(bytes.buffer, bytes.byteOffset, start);
+  const length =
+    start === 2 ? short : start === 4 ? view.getUint16(2) : Number(view.getBigUint64(2));
+  if (length > maxBytes) throw new WebSocketError(CloseCode.tooBig, `a frame has ${length} bytes`);
+  return { isFinal, opcode, start, end: start + length };
+}
+
+function broken(message: string): WebSocketError {
+  return new WebSocketError(CloseCode.protocolError, message);
+}

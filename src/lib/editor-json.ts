@@ -1,0 +1,12 @@
+/** JSON as editors keep it: with comments, and with a comma after the last member. */
+
+import { tryJson } from "./try-json.ts";
+
+const STRING = /("(?:\\.|[^"\\])*")/.source;
+const COMMENT = new RegExp(`${STRING}|//.*|/\\*[^]*?\\*/`, "g");
+const LAST_COMMA = new RegExp(`${STRING}|,(?=\\s*[}\\]])`, "g");
+
+/** @returns `undefined` for text that is not even that. */
+export function parseEditorJson(text: string): unknown {
+  return tryJson(text) ?? tryJson(text.replace(COMMENT, "$1").replace(LAST_COMMA, "$1"));
+}

@@ -1,0 +1,486 @@
+/** `edgeway publish` before a gateway by hand: real processes and real signals, at the command's end of the wire. */
+
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test as base } from "vitest";
+
+import { machineNode, type RawHost, startCli } from "../support/cli.ts";
+import type { Json } from "../support/clients-face.ts";
+import { NODE, ROOT } from "../support/process.ts";
+import { type PublishStub, startPublishStub } from "../support/publish-stub.ts";
+import { until } from "../support/until.ts";
+
+const LOCAL = [NODE, `${ROOT}test/support/local-server.ts`];
+const KEY = "ew_key_of_a_test";
+
+interface Laptop {
+  readonly stub: PublishStub;
+  readonly folder: string;
+  /** Publishes the local server as `files`, with these options. */
+  publish(options?: readonly string[], env?: Record<string, string>): RawHost;
+  start(args: readonly string[], env?: Record<string, string>, node?: string): RawHost;
+  /** The processes of the local server that were started, and those of them that run. */
+  processes(): Promise<{
+    readonly started: readonly number[];
+    readonly running: readonly number[];
+  }>;
+}
+
+// oxlint-disable-next-line no-empty-pattern -- vitest reads what a fixture needs off the pattern
+const test = base.extend("laptop", async ({}, { onCleanup }): Promise<Laptop> => {
+  const stub = await startPublishStub();
+  const folder = await mkdtemp(join(tmpdir(), "edgeway-publish-"));
+  const journal = join(folder, "journal");
+  const commands: RawHost[] = [];
+  const laptop: Laptop = {
+    stub,
+    folder,
+    start(args, env = {}, node = NODE) {
+      const all = { EDGEWAY_KEY: KEY, EDGEWAY_URL: stub.url, JOURNAL: journal, ...env };
+      const command = startCli(["publish", ...args], { node, env: all });
+      commands.push(command);
+      return command;
+    },
+    publish(options = [], env = {}) {
+      return laptop.start(["files", "--env", "JOURNAL", ...options, "--", ...LOCAL], env);
+    },
+    async processes() {
+      const text = existsSync(journal) ? await readFile(journal, "utf8") : "";
+      const started = text.split("\n").filter(Boolean).map(Number);
+      return { started, running: started.filter(isRunning) };
+    },
+  };
+  onCleanup(async () => {
+    for (const command of commands) command.kill("SIGKILL");
+    for (const pid of (await laptop.processes()).running) process.kill(pid, "SIGKILL");
+    await stub.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return laptop;
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const closedOf = (name: string) => (frame: Json) =>
+  frame["t"] === "closed" && frame["channel"] === name;
+
+const isQuestion = ({ body }: Json): boolean =>
+  (body as Json | undefined)?.["method"] === "elicitation/create";
+
+test.for([
+  ["of the machine", machineNode()],
+  ["of the project", NODE],
+] as const)(
+  "messages pass as they are written, with the Node %s",
+  async ([, node], { laptop, expect }) => {
+    const { stub } = laptop;
+    laptop.start(["files", "--", ...LOCAL], {}, node);
+    await stub.open("files", "c1");
+    const text = '{"jsonrpc":"2.0","id":12345678901234567890,"method":"echo","params":{"ü":1.0}}';
+    stub.deliver("files", "c1", text);
+    const { text: frame } = await stub.next(({ t }) => t === "message", "the answer");
+    // The id is a double for the server of the test; what it wrote of it comes as it wrote it.
+    expect(frame).toBe(
+      '{"t":"message","name":"files","channel":"c1","body":{"jsonrpc":"2.0","id":12345678901234567000,"result":{"ü":1}}}',
+    );
+    const [hello] = stub.frames;
+    expect(hello).toMatchObject({ t: "hello", v: 1, name: "files", share: false });
+    expect(Object.keys(hello ?? {}).toSorted()).toEqual([
+      "generation",
+      "info",
+      "name",
+      "share",
+      "t",
+      "text",
+      "v",
+    ]);
+    const [upgrade] = stub.upgrades;
+    expect(upgrade?.url).toBe("/publish");
+    expect(upgrade?.headers.authorization).toBe(`Bearer ${KEY}`);
+    expect(upgrade?.headers["sec-websocket-protocol"]).toBe("edgeway.publish.v1");
+  },
+);
+
+test("nothing of the command line, the environment or the key leaves the machine, or is printed", async ({
+  laptop,
+  expect,
+}) => {
+  const { stub } = laptop;
+  const secret = "a-secret-of-the-person";
+  const command = laptop.start(
+    ["files", "--env", "NAMED", "--", ...LOCAL, "--token", `${secret}-argument`],
+    { NAMED: `${secret}-named`, UNNAMED: `${secret}-unnamed` },
+  );
+  await stub.open("files", "c1");
+  const { result: environment } = (await stub.ask("files", "c1", "env")) as { result: Json };
+  expect(environment["NAMED"]).toBe(`${secret}-named`);
+  expect(environment).not.toHaveProperty("UNNAMED");
+  expect(environment).not.toHaveProperty("EDGEWAY_KEY");
+  expect(environment).toHaveProperty("PATH");
+  const wire = stub.frames.filter(
+    ({ body }) => (body as Json | undefined)?.["result"] !== environment,
+  );
+  expect(JSON.stringify(wire)).not.toContain(secret);
+  expect(command.stderr()).not.toContain(secret);
+  expect(command.stderr()).not.toContain(KEY);
+  const inList = await readFile(`/proc/${command.pid}/cmdline`, "utf8");
+  expect(inList).not.toContain(KEY);
+  expect(command.lines).toEqual([]);
+});
+
+test("each channel has a process, which ends with it", async ({ laptop, expect }) => {
+  const { stub } = laptop;
+  laptop.publish();
+  await stub.open("files", "c1");
+  await stub.open("files", "c2");
+  const pids = await Promise.all(
+    ["c1", "c2"].map(async (channel) => (await stub.ask("files", channel, "initialize"))["result"]),
+  );
+  expect(new Set(pids.map((result) => (result as Json)["pid"])).size).toBe(2);
+  stub.send({ t: "close", name: "files", channel: "c1" });
+  await until(async () => (await laptop.processes()).running.length === 1, "one process");
+  expect(await stub.ask("files", "c2", "echo", { still: true })).toMatchObject({
+    result: { still: true },
+  });
+  expect(stub.frames.filter(({ t }) => t === "closed")).toEqual([]);
+});
+
+test("what is no message on stdout is shown with a warning, and the session lives", async ({
+  laptop,
+  expect,
+}) => {
+  const { stub } = laptop;
+  const command = laptop.publish();
+  await stub.open("files", "c1");
+  await stub.ask("files", "c1", "say", { text: "Listening…\n[1, 2]\n" });
+  await stub.ask("files", "c1", "complain", { text: "on stderr\n" });
+  await until(
+    () => command.stderr().includes("[files] on stderr"),
+    () => command.stderr(),
+  );
+  expect(command.stderr()).toContain(
+    "files: a line on its stdout is no message of JSON-RPC 2.0: Listening…",
+  );
+  expect(command.stderr()).toContain("JSON-RPC 2.0: [1, 2]");
+  const bodies = stub.frames.filter(({ t }) => t === "message");
+  expect(JSON.stringify(bodies)).not.toMatch(/Listening|on stderr/);
+});
+
+test("a result of 1.5 MiB is an error that names its size, and the next call works", async ({
+  laptop,
+  expect,
+}) => {
+  const { stub } = laptop;
+  laptop.publish();
+  await stub.open("files", "c1");
+  const { error } = (await stub.ask("files", "c1", "big", { bytes: 1_572_864 })) as { error: Json };
+  expect(error["message"]).toMatch(/has 15729\d\d bytes.*1048576/);
+  const { result } = (await stub.ask("files", "c1", "big", { bytes: 1_000_000 })) as {
+    result: Json;
+  };
+  expect(String(result["text"]).length).toBe(1_000_000);
+  expect(stub.upgrades).toHaveLength(1);
+});
+
+test("a process that ends is named with its code, started anew, and offline after five", async ({
+  laptop,
+  expect,
+}) => {
+  const { stub } = laptop;
+  const command = laptop.publish();
+  for (const each of [1, 2, 3, 4, 5]) {
+    const channel = `c${each}`;
+    await stub.open("files", channel);
+    const params = { code: 10 + each };
+    const body = { jsonrpc: "2.0", id: each, method: "end", params };
+    stub.deliver("files", channel, JSON.stringify(body));
+    const { reason, code } = await stub.next(closedOf(channel), `the end of ${channel}`);
+    expect({ reason, code }).toEqual(
+      each === 5 ? { reason: "crashing", code: undefined } : { reason: "exit", code: 10 + each },
+    );
+  }
+  expect(command.stderr()).toContain("files: ended with code 11");
+  expect(command.stderr()).toContain("files: ended five times in a minute");
+  await stub.open("files", "c6");
+  expect(await stub.next(closedOf("c6"), "the refusal")).toMatchObject({ reason: "crashing" });
+  expect((await laptop.processes()).started).toHaveLength(5);
+});
+
+test("a channel without anything to do is closed, and one with a call is not", async ({
+  laptop,
+  expect,
+}) => {
+  const { stub } = laptop;
+  laptop.publish(["--idle", "0.2"]);
+  await stub.open("files", "busy");
+  stub.deliver("files", "busy", '{"jsonrpc":"2.0","id":1,"method":"never"}');
+  await stub.open("files", "idle");
+  expect(await stub.next(closedOf("idle"), "the end of it")).toMatchObject({ reason: "idle" });
+  stub.send({ t: "open", name: "files", channel: "later" });
+  await stub.next(closedOf("later"), "the end of it");
+  expect(stub.frames.some(closedOf("busy"))).toBe(false);
+  expect(await stub.ask("files", "busy", "echo")).toHaveProperty("result");
+});
+
+describe("with --share", () => {
+  test("one process serves all channels, whose ids are the same, and none crosses", async ({
+    laptop,
+    expect,
+  }) => {
+    const { stub } = laptop;
+    laptop.publish(["--share"]);
+    const channels = ["c1", "c2", "c3"];
+    for (const channel of channels) {
+      await stub.open("files", channel);
+      stub.deliver("files", channel, '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}');
+    }
+    const answersTo = (id: unknown): readonly Json[] =>
+      stub.frames.filter(({ body }) => (body as Json | undefined)?.["id"] === id);
+    await until(() => answersTo(0).length === 3, "an answer for each");
+    const pids = answersTo(0).map(({ body }) => ((body as Json)["result"] as Json)["pid"]);
+    expect(new Set(pids).size).toBe(1);
+    for (const channel of channels) {
+      const echo = { jsonrpc: "2.0", id: 1, method: "echo", params: { channel } };
+      stub.deliver("files", channel, JSON.stringify(echo));
+    }
+    await until(() => answersTo(1).length === 3, "an answer for each");
+    const told = answersTo(1).map(({ channel, body }) => [channel, (body as Json)["result"]]);
+    expect(Object.fromEntries(told)).toEqual(
+      Object.fromEntries(channels.map((channel) => [channel, { channel }])),
+    );
+    const changed = { method: "notifications/tools/list_changed", params: {} };
+    await stub.ask("files", "c2", "notify", changed);
+    const heard = stub.frames.filter(
+      ({ body }) => (body as Json | undefined)?.["method"] === changed.method,
+    );
+    expect(heard).toHaveLength(3);
+    expect(new Set(heard.map(({ channel }) => channel))).toEqual(new Set(channels));
+    // The last one to leave ends it.
+    for (const channel of channels) stub.send({ t: "close", name: "files", channel });
+    await until(async () => (await laptop.processes()).running.length === 0, "no process");
+    expect((await laptop.processes()).started).toHaveLength(1);
+  });
+
+  test("a question reaches the one that has a call, and is refused where two have", async ({
+    laptop,
+    expect,
+  }) => {
+    const { stub } = laptop;
+    laptop.publish(["--share"]);
+    await stub.open("files", "c1");
+    await stub.open("files", "c2");
+    stub.deliver("files", "c1", '{"jsonrpc":"2.0","id":1,"method":"ask"}');
+    const { channel, body } = await stub.next(isQuestion, "the question");
+    expect(channel).toBe("c1");
+    const { id } = body as Json;
+    stub.deliver("files", "c2", JSON.stringify({ jsonrpc: "2.0", id, result: { by: "c2" } }));
+    stub.deliver("files", "c1", JSON.stringify({ jsonrpc: "2.0", id, result: { by: "c1" } }));
+    const answered = await stub.next(
+      ({ channel: to, body }) => to === "c1" && (body as Json | undefined)?.["id"] === 1,
+      "the answer",
+    );
+    expect(answered["body"]).toMatchObject({ result: { said: { by: "c1" } } });
+    stub.deliver("files", "c2", '{"jsonrpc":"2.0","id":2,"method":"never"}');
+    stub.deliver("files", "c1", '{"jsonrpc":"2.0","id":3,"method":"ask"}');
+    const refused = await stub.next(
+      ({ body }) => (body as Json | undefined)?.["id"] === 3,
+      "the answer",
+    );
+    // The server was answered with an error, so that nothing was said.
+    expect(refused["body"]).toMatchObject({ result: {} });
+    expect(stub.frames.filter(isQuestion)).toHaveLength(1);
+  });
+});
+
+test("a file publishes its commands under slugs, and skips the rest by name", async ({
+  laptop,
+  expect,
+}) => {
+  const { stub, folder } = laptop;
+  const [command, ...args] = LOCAL;
+  const mcpServers = {
+    "My Files": { command, args, env: { MODE: "mine" } },
+    other: { command, args },
+    remote: { url: "https://example.com/mcp" },
+    absent: { command: "no-such-program" },
+  };
+  const file = join(folder, "mcp.json");
+  await writeFile(file, JSON.stringify({ mcpServers }));
+  const publisher = laptop.start(["--config", file]);
+  await stub.open("my-files", "c1");
+  await stub.open("other", "c1");
+  const { result } = (await stub.ask("my-files", "c1", "env")) as { result: Json };
+  expect(result["MODE"]).toBe("mine");
+  expect(stub.upgrades).toHaveLength(1);
+  expect(publisher.stderr()).toContain("not published: remote: has an address");
+  expect(publisher.stderr()).toContain('absent: there is no program "no-such-program"');
+});
+
+describe("the command ends", () => {
+  test.for(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "by %s with code 0, and says bye; its processes end",
+    async (signal, { laptop, expect }) => {
+      const { stub } = laptop;
+      const command = laptop.publish();
+      await stub.open("files", "c1");
+      await stub.ask("files", "c1", "echo");
+      command.kill(signal);
+      expect(await command.exitCode).toBe(0);
+      expect(stub.frames.at(-1)).toMatchObject({ t: "bye", name: "files" });
+      expect((await laptop.processes()).running).toEqual([]);
+    },
+  );
+
+  test("also with a process that does not: that is asked, and then killed", async ({
+    laptop,
+    expect,
+  }) => {
+    const { stub } = laptop;
+    const command = laptop.publish(["--env", "STUBBORN"], { STUBBORN: "1" });
+    await stub.open("files", "c1");
+    await stub.ask("files", "c1", "echo");
+    command.kill("SIGTERM");
+    expect(await command.exitCode).toBe(0);
+    expect((await laptop.processes()).running).toEqual([]);
+  });
+
+  test("by SIGKILL, and its processes see the end of stdin", async ({ laptop }) => {
+    const { stub } = laptop;
+    const command = laptop.publish();
+    await stub.open("files", "c1");
+    await stub.ask("files", "c1", "echo");
+    command.kill("SIGKILL");
+    await until(async () => (await laptop.processes()).running.length === 0, "no orphan");
+  });
+
+  test.for([
+    [
+      { status: 403, body: '{"error":"publishing_off","message":"Publishing is off here."}' },
+      "Publishing is off here.",
+    ],
+    [{ status: 404, body: "<html>" }, "answers with status 404"],
+    [{ status: 401, body: "{}" }, "refused the API key in EDGEWAY_KEY"],
+  ] as const)(
+    "with code 1 where the gateway answers %j",
+    async ([refusal, why], { laptop, expect }) => {
+      laptop.stub.refusal = refusal;
+      const command = laptop.publish();
+      expect(await command.exitCode).toBe(1);
+      expect(command.stderr()).toContain(why);
+      expect(laptop.stub.upgrades).toHaveLength(1);
+    },
+  );
+
+  test.for([
+    [4001, "", "another process publishes files now"],
+    [4002, "Your account is disabled.", "Your account is disabled."],
+  ] as const)(
+    "with code 1 when it is closed with %i",
+    async ([code, reason, why], { laptop, expect }) => {
+      const { stub } = laptop;
+      const command = laptop.publish();
+      await stub.open("files", "c1");
+      await stub.ask("files", "c1", "echo");
+      stub.socket?.close(code, reason);
+      expect(await command.exitCode).toBe(1);
+      expect(command.stderr()).toContain(why);
+      expect(stub.upgrades).toHaveLength(1);
+      expect((await laptop.processes()).running).toEqual([]);
+    },
+  );
+
+  test("with code 1 when its only server is refused", async ({ laptop, expect }) => {
+    const message = "You publish 16 servers already.";
+    laptop.stub.onHello = (name) => ({ t: "refused", name, code: "limit", message });
+    const command = laptop.publish();
+    expect(await command.exitCode).toBe(1);
+    expect(command.stderr()).toContain(`files is not published: ${message}`);
+  });
+
+  test("with code 1 when there is no such program, without a word to the gateway", async ({
+    laptop,
+    expect,
+  }) => {
+    const command = laptop.start(["files", "--", "no-such-program"]);
+    expect(await command.exitCode).toBe(1);
+    expect(laptop.stub.upgrades).toEqual([]);
+  });
+});
+
+describe("the connection breaks:", () => {
+  test.for(["cut", 1012, 4003] as const)(
+    "by %s, the command dials again and offers the same process",
+    async (how, { laptop, expect }) => {
+      const { stub } = laptop;
+      laptop.publish();
+      await stub.open("files", "c1");
+      await stub.ask("files", "c1", "echo");
+      if (how === "cut") stub.socket?.terminate();
+      else stub.socket?.close(how);
+      await until(() => stub.upgrades.length === 2, "another dial");
+      const hellos = (): readonly Json[] => stub.frames.filter(({ t }) => t === "hello");
+      await until(() => hellos().length === 2, "another hello");
+      expect(hellos()[1]?.["generation"]).toBe(hellos()[0]?.["generation"]);
+      // The channels of the connection before are over.
+      await until(async () => (await laptop.processes()).running.length === 0, "no process");
+      await stub.open("files", "c1");
+      expect(await stub.ask("files", "c1", "echo", { back: true })).toMatchObject({
+        result: { back: true },
+      });
+    },
+  );
+
+  test("drained, the command answers what runs, and dials again", async ({ laptop, expect }) => {
+    const { stub } = laptop;
+    laptop.publish();
+    await stub.open("files", "c1");
+    stub.deliver("files", "c1", '{"jsonrpc":"2.0","id":"held","method":"ask"}');
+    const { body } = await stub.next(({ t }) => t === "message", "the question");
+    stub.send({ t: "drain" });
+    const { id } = body as Json;
+    stub.deliver("files", "c1", JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
+    await until(() => stub.upgrades.length === 2, "another dial");
+    expect(stub.frames.some(({ body: one }) => (one as Json | undefined)?.["id"] === "held")).toBe(
+      true,
+    );
+  });
+
+  test("a gateway that is busy is asked again", async ({ laptop, expect }) => {
+    const { stub } = laptop;
+    stub.refusal = { status: 503, body: '{"error":"unavailable","message":"Starting."}' };
+    const command = laptop.publish();
+    await until(() => stub.upgrades.length === 1, "a dial");
+    stub.refusal = undefined;
+    await stub.next(({ t }) => t === "hello", "a hello");
+    expect(command.stderr()).toContain("Starting.");
+  });
+});
+
+test("pings of the gateway are answered, and messages in parts are put together", async ({
+  laptop,
+  expect,
+}) => {
+  const { stub } = laptop;
+  laptop.publish();
+  await stub.open("files", "c1");
+  const pong = new Promise((resolve) => stub.socket?.once("pong", resolve));
+  stub.socket?.ping();
+  await pong;
+  const [head, tail] = [
+    '{"t":"message","name":"files","channel":"c1","body":',
+    '{"jsonrpc":"2.0","id":1,"method":"echo","params":{"é":"日本"}}}',
+  ];
+  stub.socket?.send(head ?? "", { fin: false });
+  stub.socket?.send(tail ?? "", { fin: true });
+  const { body } = await stub.next(({ t }) => t === "message", "the answer");
+  expect(body).toMatchObject({ result: { é: "日本" } });
+});

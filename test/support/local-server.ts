@@ -1,0 +1,65 @@
+/**
+ * A server over stdio that does as a test says, by methods of its own. With `JOURNAL` in its environment it writes its
+ * process id there; with `STUBBORN` it stays when it is asked to end.
+ */
+
+import { appendFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+import type { Json } from "./clients-face.ts";
+
+const { JOURNAL, STUBBORN } = process.env;
+if (JOURNAL !== undefined) appendFileSync(JOURNAL, `${process.pid}\n`);
+if (STUBBORN !== undefined) {
+  process.on("SIGTERM", () => undefined);
+  setInterval(() => undefined, 60_000);
+}
+
+/** What it is asked with a question of its own, until that is answered. */
+const waiting = new Map<unknown, Json>();
+
+function write(message: object): void {
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+}
+
+function resultOf(method: unknown, params: Json): object | undefined {
+  switch (method) {
+    case "initialize":
+      return { protocolVersion: params["protocolVersion"], pid: process.pid };
+    case "echo":
+      return params;
+    case "env":
+      return { ...process.env };
+    case "say":
+      process.stdout.write(String(params["text"]));
+      return {};
+    case "complain":
+      process.stderr.write(String(params["text"]));
+      return {};
+    case "big":
+      return { text: "x".repeat(Number(params["bytes"])) };
+    case "notify":
+      write({ method: params["method"], params: params["params"] });
+      return {};
+    case "end":
+      process.exit(Number(params["code"]));
+    // The process has ended.
+    // oxlint-disable-next-line no-fallthrough
+    default:
+      return undefined;
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params, result } = JSON.parse(line) as Json;
+  if (method === undefined) {
+    write({ id: waiting.get(id)?.["id"], result: { said: result } });
+  } else if (method === "ask") {
+    const question = `question ${waiting.size}`;
+    waiting.set(question, { id });
+    write({ id: question, method: "elicitation/create", params: {} });
+  } else {
+    const made = resultOf(method, (params ?? {}) as Json);
+    if (made !== undefined && id !== undefined) write({ id, result: made });
+  }
+}
