@@ -8,10 +8,9 @@ import { ClientKeys } from "../src/auth/clients/assertion-keys.ts";
 import { asVerified } from "../src/auth/clients/client-document.ts";
 import { KvAdapter } from "../src/auth/store/kv-adapter.ts";
 import type { Config } from "../src/config/config.ts";
-import { feedsIn, registryIn } from "./ports.ts";
+import { registryIn } from "./ports.ts";
 import { authStoreIn } from "./auth-store-stub.ts";
 import { slugsOf } from "../src/endpoint/endpoint.ts";
-import { healthOf } from "../src/catalog/routing/server-health.ts";
 import { egressOf } from "./configured-egress.ts";
 import { authSecretsOf } from "./keys.ts";
 
@@ -29,7 +28,7 @@ export function authOf(env: Env, config: Config): AuthBacking {
 }
 
 function make(env: Env, config: Config): AuthBacking {
-  const { limits, servers, notices } = config;
+  const { limits } = config;
   const store = authStoreIn(env);
   const engine: AuthorityEnv = {
     OAUTH_KV: new KvAdapter({
@@ -59,8 +58,6 @@ function make(env: Env, config: Config): AuthBacking {
     authorities: new Authorities(slugsOf(config), limits),
     secrets: () => authSecretsOf(env, config),
     setup: owner,
-    serverHealth: () => healthOf(feedsIn(env), [...servers.values()]),
-    notices,
     providers: new Map(providers.map((provider) => [provider.name, provider])),
   };
 }

@@ -16,11 +16,14 @@ import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../src/ca
 import { readCatalog } from "../src/catalog/read/read-catalog.ts";
 import { resourcesOf } from "../src/catalog/routing/server-resources.ts";
 import { CatalogCache } from "../src/catalog/cache/catalog-cache.ts";
-import type { Topic, TopicChange } from "../src/catalog/feeds.ts";
+import { type History, ServerHistory } from "../src/catalog/cache/server-history.ts";
+import type { LookReason, Topic, TopicChange } from "../src/catalog/feeds.ts";
 import { WatchManager } from "../src/notifications/source/watch-manager.ts";
+import { clientKind } from "../src/endpoint/client-kind.ts";
 import type { Server } from "../src/endpoint/server.ts";
 import { count } from "../src/observability/costs.ts";
-import type { ServerHealth } from "../src/observability/health.ts";
+import { LATEST_MODERN } from "../src/protocol/revisions.ts";
+import type { ServerHealth, ServerReport } from "../src/observability/health.ts";
 import type { Limits } from "../src/policy/limits.ts";
 import type { EndedAccount } from "../src/upstream/credentials.ts";
 import { UpstreamError } from "../src/upstream/upstream-error.ts";
@@ -36,10 +39,15 @@ const NOTHING: ServerHealth["counts"] = { tools: 0, resources: 0, templates: 0, 
 
 /** The row with the key of an account's feed. */
 const KEY = "key";
+/** The last looks and troubles. */
+const HISTORY = "history_1";
+/** The kind for which a server is read that nobody has asked yet: the console's, whose pages often come first. */
+const LOOKING_CLIENT = clientKind(LATEST_MODERN, { elicitation: { form: {}, url: {} } });
 
 interface Parts {
   readonly catalogs: CatalogCache;
   readonly watch: WatchManager;
+  readonly history: ServerHistory;
 }
 
 export class FeedObject extends DurableObject<Env> {
@@ -114,6 +122,26 @@ export class FeedObject extends DurableObject<Env> {
     return { slug, ...catalogs.condition(), watched, isWatching };
   }
 
+  async look(reason: LookReason): Promise<ServerHealth> {
+    await this.#parts?.catalogs.look(reason, LOOKING_CLIENT);
+    return this.health();
+  }
+
+  /** Uses the stored state, like `health`. */
+  async describe(): Promise<ServerReport> {
+    const health = await this.health();
+    if (this.#parts === undefined) return { health, looks: [], troubles: [] };
+    const { catalogs, history } = this.#parts;
+    const { found } = catalogs;
+    const about = catalogs.newest()?.about;
+    return {
+      ...{ health, ...history.all },
+      ...(found === undefined ? {} : { found }),
+      ...(about === undefined ? {} : { capabilities: about.capabilities }),
+      ...(about?.serverInfo === undefined ? {} : { info: about.serverInfo }),
+    };
+  }
+
   /** Uses the stored state, like `health`. */
   resources(): Promise<Catalog | undefined> {
     const newest = this.#parts?.catalogs.newest();
@@ -136,6 +164,11 @@ export class FeedObject extends DurableObject<Env> {
     const { ctx, env } = this;
     const { slug, target } = server;
     const sql = meteredSql(ctx.storage.sql);
+    const { kv } = ctx.storage;
+    const history = new ServerHistory({
+      read: () => kv.get<History>(HISTORY),
+      write: (value) => kv.put(HISTORY, value),
+    });
     const catalogs = new CatalogCache({
       slug,
       endpoint: target.endpoint.href,
@@ -147,6 +180,7 @@ export class FeedObject extends DurableObject<Env> {
       covers: (topic) => watch.covers(topic),
       announce: (topics) => watch.announce(topics),
       isWanted: () => watch.isWanted,
+      history,
       waitUntil: (work) => ctx.waitUntil(work),
       onDue: () => this.#setAlarm(),
     });
@@ -160,7 +194,7 @@ export class FeedObject extends DurableObject<Env> {
         outdated: (topics) => catalogs.outdated(topics),
       },
     });
-    return { catalogs, watch };
+    return { catalogs, watch, history };
   }
 
   /** @returns the server as the account has it that the object is named after. */

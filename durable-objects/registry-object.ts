@@ -22,6 +22,9 @@ const DAY_MS = 86_400_000;
 const KEYS = "sessionKeys";
 const AUTH_ROOT = "authRoot";
 const IDENTITY_KEYS = "identityKeys";
+const LOOKED = "lookedAt";
+/** Isolates start all the time; their servers are looked at once in this time. */
+const LOOK_MS = 10 * 60_000;
 
 export class RegistryObject extends DurableObject<Env> {
   readonly #lifeMs: number;
@@ -70,6 +73,21 @@ export class RegistryObject extends DurableObject<Env> {
     const keys = withIdentityKey(this.identityKeys(), key, lost, Date.now());
     this.ctx.storage.kv.put(IDENTITY_KEYS, keys);
     return keys;
+  }
+
+  /**
+   * Asked by each isolate that starts.
+   *
+   * @param servers a text that is another one for other servers.
+   * @returns whether the isolate is to look at them: no other one has a moment ago.
+   */
+  claimLook(servers: string): boolean {
+    const { kv } = this.ctx.storage;
+    const last = kv.get<{ readonly servers: string; readonly at: number }>(LOOKED);
+    const now = Date.now();
+    if (last?.servers === servers && Math.abs(now - last.at) < LOOK_MS) return false;
+    kv.put(LOOKED, { servers, at: now });
+    return true;
   }
 
   /** The owner's code: see `OwnerCode`. */

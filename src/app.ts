@@ -40,9 +40,11 @@ import type { AccountHandler } from "./pages/account-visit.ts";
 import type { CatalogHandler } from "./pages/catalog-visit.ts";
 import { showConnect } from "./pages/connect.ts";
 import { serveMcpb } from "./pages/mcpb.ts";
+import type { GatewayServers } from "./pages/operator/gateway-servers.ts";
+import type { OperatorHandler } from "./pages/operator-visit.ts";
 import type { Handler } from "./pages/page-guard.ts";
 import { notFound, seeOther } from "./pages/respond.ts";
-import { ACCOUNT_PAGES, CATALOG_PAGES, PAGES } from "./pages/routes.ts";
+import { ACCOUNT_PAGES, CATALOG_PAGES, OPERATOR_PAGES, PAGES } from "./pages/routes.ts";
 import { PATHS } from "./pages/view/paths.ts";
 import type { SessionKeys } from "./endpoint/keyring.ts";
 import { version } from "../package.json";
@@ -60,6 +62,7 @@ export interface Backing {
   readonly accounts: Accounts;
   /** What takes the records of calls, beside the log. */
   readonly sinks?: readonly CallSink[] | undefined;
+  readonly servers: GatewayServers;
 }
 
 type App = { Bindings: Env; Variables: { config: Config; backing: Backing; auth?: AuthContext } };
@@ -93,6 +96,7 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
   });
   app.all(PATHS.mcpb, (c) => serveMcpb(c.req.raw));
   for (const [method, path, handler] of PAGES) app.on(method, path, site(handler));
+  for (const [method, path, handler] of OPERATOR_PAGES) app.on(method, path, operator(handler));
   for (const [method, path, handler] of ACCOUNT_PAGES) app.on(method, path, account(handler));
   for (const [method, path, handler] of CATALOG_PAGES) app.on(method, path, catalog(handler));
   app.all(CLIENT_METADATA_PATH, (c) => {
@@ -205,7 +209,13 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
     }
     if (picked.kind === "unserved") return c.text(`${picked.sentence}\n`, 503);
 
-    const { auth: _, identityKeys: _keys, personal, ...backing } = c.get("backing");
+    const {
+      auth: _,
+      identityKeys: _keys,
+      servers: _servers,
+      personal,
+      ...backing
+    } = c.get("backing");
     const application = caller?.bearer.client;
     const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
     const { sinks } = backing;
@@ -242,10 +252,21 @@ function isBrowserNavigation({ method, headers }: Request): boolean {
 
 /** Calls the handler of a page that only people who are signed in have. */
 function site(handler: Handler): (c: Context<App>) => Response | Promise<Response> {
-  return (c) =>
-    signIn((context, request) =>
-      handler({ ...context, accounts: c.get("backing").accounts }, request),
-    )(c);
+  return (c) => signIn((context, request) => handler({ ...context, ...siteParts(c) }, request))(c);
+}
+
+function siteParts(c: Context<App>): Pick<Backing, "accounts" | "servers"> {
+  const { accounts, servers } = c.get("backing");
+  return { accounts, servers };
+}
+
+/** Calls the handler of a page of whoever runs the gateway: an administrator, or the person at the machine. */
+function operator(handler: OperatorHandler): (c: Context<App>) => Promise<Response> {
+  return (c) => {
+    const auth = c.get("config").authMode === "none" ? undefined : authContext(c);
+    const context = { origin: originOf(c), ...siteParts(c), auth };
+    return handler(context, c.req.raw, c.req.param("slug") ?? "");
+  };
 }
 
 /** Calls the handler of a page about an account at a server: it is somebody's, who has to be signed in. */

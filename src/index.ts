@@ -1,5 +1,7 @@
 /** The composition root: the Worker's default export and the Durable Object classes. */
 
+import { waitUntil } from "cloudflare:workers";
+
 import { accountsIn } from "../durable-objects/accounts.ts";
 import { authOf } from "../durable-objects/authorization-server.ts";
 import { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
@@ -8,6 +10,7 @@ import { BridgeObject } from "../durable-objects/bridge-object.ts";
 import { bridgesIn } from "../durable-objects/bridges.ts";
 import { FanOutObject } from "../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../durable-objects/feed-object.ts";
+import { gatewayServersIn, lookAtStart } from "../durable-objects/gateway-servers.ts";
 import { identityKeysOf, personalScopeOf } from "../durable-objects/identity.ts";
 import { sessionKeysOf } from "../durable-objects/keys.ts";
 import { fanOutIn, feedsIn, sessionsIn } from "../durable-objects/ports.ts";
@@ -44,10 +47,12 @@ function backingOf(env: Env, config: Config): Backing {
     identityKeys: identityKeysOf(env, config),
     accounts: accountsIn(env, config),
     sinks: callSinksIn(env),
+    servers: gatewayServersIn(env, config),
   };
   cached = { config, backing };
   // Here, since this happens once for a configuration.
   config.notices.forEach(logEntry);
+  waitUntil(lookAtStart(env, config));
   return backing;
 }
 

@@ -33,6 +33,8 @@ export interface Account {
   readonly id: string;
   readonly kind: "oauth" | "key" | "client-credentials";
   readonly life: AccountLife;
+  /** When that began: written with it. Absent from rows of earlier versions. */
+  readonly lifeSince?: number | undefined;
   readonly trouble?: Trouble | undefined;
   /** The address of the server that the account is for: its credential is sent to no other. */
   readonly endpoint: string;
@@ -268,7 +270,9 @@ function failed(account: Account, event: AccountEvent, change: Partial<Account>)
 /** @returns the account itself when the event comes too late. */
 function after(account: Account, event: AccountEvent, change: Partial<Account>): Account {
   const life = next(account.life, event);
-  return life === undefined ? account : { ...account, ...change, life };
+  if (life === undefined) return account;
+  const isOther = life !== account.life;
+  return { ...account, ...change, life, ...(isOther && { lifeSince: undefined }) };
 }
 
 /** True when requests go through with it now. */

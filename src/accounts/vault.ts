@@ -86,6 +86,8 @@ export interface AccountSummary {
   readonly accountId: string;
   readonly kind: "oauth" | "key" | "client-credentials";
   readonly state: AccountState;
+  /** When the state began, as far as it is known. */
+  readonly since?: number;
   /** A code of our own (`src/accounts/trouble.ts`). */
   readonly trouble?: string;
   readonly issuer?: string;

@@ -56,6 +56,8 @@ export interface Trouble {
   readonly reason: string;
   /** A sentence that names the slug and never quotes the server. */
   readonly message: string;
+  /** Why there was no connection, for the operator alone. */
+  readonly cause?: string;
   /** Milliseconds since 1970. */
   readonly since: number;
 }

@@ -4,7 +4,7 @@
  * repeated: all calls are idempotent.
  */
 
-import type { ServerHealth } from "../observability/health.ts";
+import type { ServerHealth, ServerReport } from "../observability/health.ts";
 import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "./catalog.ts";
 
 /**
@@ -27,6 +27,9 @@ export interface News {
   readonly topics: readonly Topic[];
 }
 
+/** Why the gateway looks at a server by itself: it has started, an operator's page lists it, or they pressed the button. */
+export type LookReason = "start" | "page" | "button";
+
 /** The gateway's knowledge of one upstream, shared by all users or of one account (`serverKey`). */
 export interface Feed {
   catalog(question: CatalogQuestion): Promise<CatalogAnswer>;
@@ -39,6 +42,10 @@ export interface Feed {
   /** A caller reports that the server is unavailable (`trouble`), or available again. */
   report(trouble: Trouble | undefined): Promise<void>;
   health(): Promise<ServerHealth>;
+  /** The same, after a look at the server where one is due. */
+  look(reason: LookReason): Promise<ServerHealth>;
+  /** All that is known of it, without asking the server. */
+  describe(): Promise<ServerReport>;
   /** The known part of the catalog about resources (`resourcesOf`), without asking the server. */
   resources(): Promise<Catalog | undefined>;
 }

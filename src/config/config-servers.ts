@@ -6,6 +6,7 @@
 import { parseEditorJson } from "../lib/editor-json.ts";
 import { addressBehind, readEntry } from "./clients/client-entry.ts";
 import { entriesOf, type NamedEntry } from "./clients/client-map.ts";
+import { missingSecrets } from "./clients/placeholders.ts";
 import { SPELLINGS } from "./clients/spellings.ts";
 import {
   defaultPrefix,
@@ -57,7 +58,12 @@ function parseEntries(entries: readonly NamedEntry[], resolution: ServerResoluti
     const { name, slug } = named;
     if (server !== undefined) servers.set(server.slug, server);
     if (said.sentences.length === 0) continue;
-    notices.push({ name, ...(slug !== undefined && { slug }), ...said });
+    const missing =
+      said.state === "misconfigured" ? missingSecrets(named.entry, resolution.env) : [];
+    notices.push({
+      ...{ name, ...(slug !== undefined && { slug }), ...said },
+      ...(missing.length > 0 && { missingSecrets: missing }),
+    });
   }
   return { servers, notices };
 }

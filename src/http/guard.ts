@@ -55,7 +55,7 @@ const PAGES: ReadonlySet<string | undefined> = new Set(
 );
 
 /** Pages that are there without sign-in, too. */
-const LOCAL_PAGES = /^\/(?:connect|oauth\/upstream|catalog)\//;
+const LOCAL_PAGES = /^\/(?:connect|oauth\/upstream|catalog|admin)(?:\/|$)/;
 
 function callersOf({ pathname }: URL, { authMode }: GuardPolicy): Callers {
   // Before the rest: browsers send no origin with a form of a page that sends no referrer.

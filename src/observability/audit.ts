@@ -49,6 +49,8 @@ export const AUDIT_EVENTS = {
 
   tool_tried: { meaning: "A tool was run on the page that shows it" },
 
+  server_checked: { meaning: "Had a server looked at" },
+
   accounts_sealed: { meaning: "Sealed all accounts at servers anew" },
 
   user_disabled: { meaning: "Was disabled by an administrator", isDenial: true },

@@ -3,6 +3,7 @@
 import type { ServerAuth } from "../accounts/settings.ts";
 import type { Vaults } from "../accounts/vault.ts";
 import type { AuthContext } from "../auth/context/context.ts";
+import type { GatewayServers } from "./operator/gateway-servers.ts";
 
 /** A server that knows its callers by accounts. */
 export interface AccountServer {
@@ -22,6 +23,7 @@ export interface Accounts {
 /** The context of a page that only people who are signed in have. */
 export interface SiteContext extends AuthContext {
   readonly accounts: Accounts;
+  readonly servers: GatewayServers;
 }
 
 export interface ConnectContext {
@@ -30,6 +32,11 @@ export interface ConnectContext {
   readonly accounts: Accounts;
   /** Absent where there is no sign-in: then there is one person, who runs the gateway. */
   readonly auth: AuthContext | undefined;
+}
+
+/** The context of the pages of whoever runs the gateway, with and without sign-in. */
+export interface OperatorContext extends ConnectContext {
+  readonly servers: GatewayServers;
 }
 
 /** The operator's words for people. */

@@ -1,41 +1,40 @@
 /**
- * `/admin`: the health of every server, all users, all applications and the service clients, and
- * the forms that change them, for an administrator who signed in a moment ago.
+ * `/admin`: what needs somebody, the health of every server, all users, all applications and the service clients,
+ * and the forms that change them, for an administrator who signed in a moment ago. Without sign-in there is no part
+ * about people.
  */
 
-import { isDocumentUrl, verifiedHost } from "../auth/clients/client-id-url.ts";
 import type { AuthContext } from "../auth/context/context.ts";
-import type { ClientUse } from "../auth/oauth/grants/grants.ts";
-import type { SignedIn } from "../auth/sign-in/browser.ts";
 import type { Maker } from "../auth/store/api-keys.ts";
 import { newServiceClientId } from "../auth/store/service-clients.ts";
-import { currentUser, type User } from "../auth/store/users.ts";
-import { tryJson } from "../lib/try-json.ts";
-import { isObject } from "../protocol/json-rpc.ts";
-import type { SiteContext } from "./account-context.ts";
-import { accountServers } from "./connected-accounts.ts";
-import { formOf, type Offer, readChoice } from "./credential-choice.ts";
-import { listServices } from "./list-services.ts";
+import type { ServerHealth } from "../observability/health.ts";
+import type { OperatorContext } from "./account-context.ts";
+import { attentionIn } from "./attention.ts";
+import { gather } from "./attention-facts.ts";
+import { type AccountHolder, accountServers } from "./connected-accounts.ts";
+import { newestUsers, peopleOf, serviceOffer } from "./admin-people.ts";
+import { formOf, readChoice } from "./credential-choice.ts";
 import {
   ADMIN_FORM,
   audited,
   done,
   noticeOf,
   refusal,
-  shown,
   submitted,
   type Submission,
 } from "./page-guard.ts";
+import { operating, operatorNav, operatorOf, readerOf, respondTo } from "./operator-visit.ts";
+import { LOCAL_PERSON, type PageVisitor, visitorFrom } from "./page-visitor.ts";
 import { notFound, page } from "./respond.ts";
 import { sealAccountsAnew } from "./seal-accounts.ts";
-import { type AdminClient, type AdminUser, adminView } from "./view/admin-view.ts";
+import type { AccountServerRow } from "./view/accounts-view.ts";
+import { adminView } from "./view/admin-view.ts";
 import { type CredentialForm, serviceCreatedView } from "./view/credentials-view.ts";
-import { redirectTarget } from "./view/parts.ts";
 import { PATHS } from "./view/paths.ts";
-import { personLabel, providerTitle } from "./words.ts";
+import { personLabel } from "./words.ts";
 
-export const showAdmin = shown({ forAdmins: true }, (context, who, request) =>
-  adminPage(context, who, {
+export const showAdmin = operating(({ context, visitor, request }) =>
+  adminPage(context, visitor, {
     notice: noticeOf(request),
     after: new URL(request.url).searchParams.get("after") ?? "",
   }),
@@ -46,140 +45,52 @@ interface Extras {
   /** The client id after which the list continues. */
   readonly after?: string;
   /** The form for a service client, when it is shown again with an error. */
-  readonly serviceForm?: CredentialForm;
+  readonly serviceForm?: CredentialForm | undefined;
   readonly status?: number;
 }
 
-const SHOWN_USERS = 500;
-
 async function adminPage(
-  context: SiteContext,
-  { user, formToken }: SignedIn,
+  context: OperatorContext,
+  visitor: PageVisitor,
   { notice, after = "", serviceForm, status = 200 }: Extras,
 ): Promise<Response> {
-  const people = await newestUsers(context.store);
-  const [servers, accounts, users, clients, services] = await Promise.all([
-    context.serverHealth(),
-    accountServers(context, people),
-    Promise.all(people.map((each) => userRow(context, each, user.id))),
-    listClients(context.store, after),
-    listServices(context),
+  const { auth } = context;
+  const users = auth === undefined ? [] : await newestUsers(auth.store);
+  const holders =
+    auth === undefined
+      ? [LOCAL_HOLDER]
+      : users.map((each) => ({ ...each, label: personLabel(each) }));
+  const [known, accounts, people] = await Promise.all([
+    gather(context, readerOf(visitor)),
+    accountServers(context, holders),
+    auth && peopleOf(auth, users, { own: visitor.person, after, serviceForm }),
   ]);
+  const items = attentionIn(known);
   const view = adminView({
-    now: Date.now(),
-    csrf: formToken,
-    servers,
-    notices: context.notices,
+    now: known.now,
+    csrf: visitor.formToken,
+    nav: operatorNav(visitor, "admin", items.length),
+    items,
+    servers: known.servers.map((server) => withHolders(server, accounts)),
+    notices: known.notices,
     accounts,
-    users,
-    clients: clients.list,
-    moreClients: clients.next,
-    services: { list: services, form: serviceForm ?? formOf(serviceOffer(context)) },
+    people,
     notice,
   });
-  return page(view, { origin: context.origin, status });
+  return respondTo({ context, visitor }, view, status);
 }
 
-/**
- * A service client may be for any resource, the operator's pages too, because an administrator
- * creates it.
- */
-function serviceOffer({ authority }: AuthContext): Offer {
-  return { resources: authority.resources, days: [] };
-}
+const LOCAL_HOLDER: AccountHolder = { id: LOCAL_PERSON, label: "You", hasAccounts: true };
 
-async function newestUsers(store: AuthContext["store"]): Promise<readonly User[]> {
-  const lists = await Promise.all(store.allOfUsers().map((shard) => shard.users.all()));
-  const all = lists.flat().toSorted((a, b) => b.seenAt - a.seenAt);
-  return all.slice(0, SHOWN_USERS);
-}
-
-async function userRow(context: AuthContext, user: User, own: string): Promise<AdminUser> {
-  const { id, isDisabled, createdAt, seenAt } = user;
-  const current = await currentUser(context, user, user.codeMac);
-  const provider = context.providers.get(user.provider);
-  return {
-    id,
-    label: personLabel(user),
-    provider: provider === undefined ? user.provider : providerTitle(provider),
-    isAdmin: current?.isAdmin ?? false,
-    isDisabled,
-    isLetIn: isDisabled || current !== undefined,
-    isYou: id === own,
-    createdAt,
-    seenAt,
-  };
-}
-
-interface ClientPage {
-  readonly list: readonly AdminClient[];
-  /** The client id after which the next page begins. */
-  readonly next: string | undefined;
-}
-
-const PREFIX = "client:";
-const PAGE = 50;
-
-/**
- * Lists the applications of all users: the registered ones, page by page, and on the first page
- * those whose id is a URL and which have a connection.
- *
- * @param after the last client id of the previous page.
- */
-async function listClients(store: AuthContext["store"], after: string): Promise<ClientPage> {
-  const [useLists, rowLists] = await Promise.all([
-    Promise.all(store.allOfUsers().map(({ grants }) => grants.clientsInUse())),
-    // Each object returns its own next ones; the first of them all form the page.
-    Promise.all(
-      store.allOfClients().map(({ rows }) => rows.entries(PREFIX, PAGE + 1, PREFIX + after)),
-    ),
-  ]);
-  const byAge = useLists.flat().toSorted((a, b) => a.usedAt - b.usedAt);
-  const uses = new Map(byAge.map((use) => [use.client, use]));
-  const rows = rowLists.flat().toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  const registered = rows
-    .slice(0, PAGE)
-    .flatMap(({ value }) => registeredClient(value, uses) ?? []);
-  const documents = [...uses.values()].filter(({ client }) => isDocumentUrl(client));
-  const list = after === "" ? [...documents.map(documentClient), ...registered] : registered;
-  return {
-    list: list.toSorted((a, b) => (b.lastUsedAt ?? 0) - (a.lastUsedAt ?? 0)),
-    next: rows.length > PAGE ? rows[PAGE - 1]?.key.slice(PREFIX.length) : undefined,
-  };
-}
-
-/** @param value the library's record of a client. */
-function registeredClient(
-  value: string,
-  uses: ReadonlyMap<string, ClientUse>,
-): AdminClient | undefined {
-  const record = tryJson(value);
-  if (!isObject(record)) return undefined;
-  const { clientId, clientName, redirectUris, registrationDate } = record;
-  const id = String(clientId);
-  return {
-    id,
-    name: typeof clientName === "string" ? clientName : "",
-    verifiedHost: undefined,
-    redirectHosts: placesOf(Array.isArray(redirectUris) ? redirectUris.map(String) : []),
-    registeredAt: typeof registrationDate === "number" ? registrationDate * 1000 : undefined,
-    lastUsedAt: uses.get(id)?.usedAt,
-  };
-}
-
-function documentClient({ client, name, redirectUri, usedAt }: ClientUse): AdminClient {
-  return {
-    id: client,
-    name,
-    verifiedHost: verifiedHost(client),
-    redirectHosts: placesOf([redirectUri]),
-    registeredAt: undefined,
-    lastUsedAt: usedAt,
-  };
-}
-
-function placesOf(redirectUris: readonly string[]): readonly string[] {
-  return [...new Set(redirectUris.map((uri) => redirectTarget(uri).place))];
+/** A server with an account for each person says whether anybody has one. */
+function withHolders(server: ServerHealth, accounts: readonly AccountServerRow[]): ServerHealth {
+  if (server.state !== "personal") return server;
+  const count = accounts.find(({ slug }) => slug === server.slug)?.people.length ?? 0;
+  const who =
+    count === 0
+      ? "nobody has connected one yet"
+      : `${count} of them ${count === 1 ? "has" : "have"} connected one`;
+  return { ...server, note: `Each person has an account of their own there; ${who}` };
 }
 
 export const disableUser = submitted(ADMIN_FORM, async (context, submission, request) => {
@@ -244,7 +155,8 @@ export const createService = submitted(ADMIN_FORM, async (context, { who, form }
   const offer = serviceOffer(context);
   const reading = readChoice(form, offer);
   if (reading.kind === "error") {
-    return adminPage(context, who, { serviceForm: formOf(offer, reading), status: 400 });
+    const extras = { serviceForm: formOf(offer, reading), status: 400 };
+    return adminPage(operatorOf(context), visitorFrom(context, who), extras);
   }
   const { label, scopes, resources } = reading.choice;
   const { user, session } = who;
@@ -279,5 +191,5 @@ export const sealAccounts = submitted(ADMIN_FORM, async (context, { who }, reque
   const count = await sealAccountsAnew(context);
   await audited(context, request, who.user.id, "accounts_sealed");
   const notice = `All accounts are sealed with the first VAULT_SECRET. It was not so of ${count}.`;
-  return adminPage(context, who, { notice });
+  return adminPage(operatorOf(context), visitorFrom(context, who), { notice });
 });

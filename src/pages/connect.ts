@@ -44,7 +44,7 @@ export async function showConnect(context: ConnectContext, request: Request): Pr
     notices: auth === undefined || who?.user.isAdmin === true ? notices : [],
     signIn: signInOf(auth),
     isLoopback: isLoopback(new URL(origin).hostname),
-    isAdmin: who?.user.isAdmin ?? false,
+    isAdmin: auth === undefined || who?.user.isAdmin === true,
   });
   return page(view, { origin, headers: new Headers({ Vary: "Accept" }) });
 }

@@ -8,7 +8,13 @@ import { isSignInWay, labelOf } from "../accounts/settings.ts";
 import type { AccountSummary } from "../accounts/vault.ts";
 import type { User } from "../auth/store/users.ts";
 import { mapLimited } from "../lib/map-limited.ts";
-import { type AccountServer, hostOf, isShared, type SiteContext } from "./account-context.ts";
+import {
+  type AccountServer,
+  type ConnectContext,
+  hostOf,
+  isShared,
+  type SiteContext,
+} from "./account-context.ts";
 import { shownAccount } from "./account-models.ts";
 import type { AccountServerRow, OwnAccountRow } from "./view/accounts-view.ts";
 import { personLabel } from "./words.ts";
@@ -16,7 +22,7 @@ import { personLabel } from "./words.ts";
 type Owner = Pick<User, "id" | "hasAccounts">;
 
 function accountsOf(
-  { accounts }: SiteContext,
+  { accounts }: Pick<ConnectContext, "accounts">,
   { id, hasAccounts }: Owner,
 ): Promise<readonly AccountSummary[]> {
   if (hasAccounts !== true) return Promise.resolve([]);
@@ -51,20 +57,24 @@ export async function ownAccounts(
 /** Vaults that are asked at a time. */
 const AT_A_TIME = 20;
 
-/** @param users whose accounts are listed. */
+/** Whose accounts are listed, with their names. */
+export interface AccountHolder extends Owner {
+  readonly label: string;
+}
+
 export async function accountServers(
-  context: SiteContext,
-  users: readonly User[],
+  context: ConnectContext,
+  holders: readonly AccountHolder[],
 ): Promise<readonly AccountServerRow[]> {
   const { servers, vaults } = context.accounts;
   if (servers.size === 0) return [];
-  const owners = users.filter(({ hasAccounts }) => hasAccounts === true);
+  const owners = holders.filter(({ hasAccounts }) => hasAccounts === true);
   const isAnyShared = [...servers.values()].some(isShared);
   const [shared, ...own] = await Promise.all([
     isAnyShared ? vaults.of({ kind: "shared" }).accounts() : [],
-    mapLimited(owners, AT_A_TIME, async (user) => ({
-      label: personLabel(user),
-      accounts: await accountsOf(context, user),
+    mapLimited(owners, AT_A_TIME, async (owner) => ({
+      label: owner.label,
+      accounts: await accountsOf(context, owner),
     })),
   ]);
   const people = own.flat();
@@ -89,8 +99,11 @@ function redirectUriOf({ slug, auth }: AccountServer, origin: string): string | 
   return isSignInWay(auth) ? callbackUrl(origin, slug) : undefined;
 }
 
-async function nameOf({ store }: SiteContext, id: string | undefined): Promise<string | undefined> {
-  if (id === undefined) return undefined;
-  const user = await store.ofUser(id).users.find(id);
+async function nameOf(
+  { auth }: ConnectContext,
+  id: string | undefined,
+): Promise<string | undefined> {
+  if (id === undefined || auth === undefined) return undefined;
+  const user = await auth.store.ofUser(id).users.find(id);
   return user && personLabel(user);
 }

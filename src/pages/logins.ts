@@ -7,14 +7,23 @@
 import { verifiedHost } from "../auth/clients/client-id-url.ts";
 import type { AuthContext } from "../auth/context/context.ts";
 import type { SiteContext } from "./account-context.ts";
+import { attentionOf } from "./attention-facts.ts";
 import { diagnose } from "../auth/doctor/diagnose.ts";
 import { findLogin, recentLogins } from "../auth/doctor/read-traces.ts";
 import type { LoginStep, LoginTrace, StepKind, TracedStep } from "../auth/trace/trace.ts";
 import { clientOf } from "../auth/trace/trace-key.ts";
 import { authenticate } from "../auth/resource/bearer.ts";
+import { operatorNav, operatorOf, readerOf } from "./operator-visit.ts";
 import { shown } from "./page-guard.ts";
+import { visitorFrom } from "./page-visitor.ts";
+import { clientNameOf } from "./login-names.ts";
 import { page } from "./respond.ts";
-import { type LoginStepView, loginsView, loginTraceView } from "./view/logins-view.ts";
+import {
+  type LoginStepView,
+  loginsView,
+  loginTraceView,
+  type LoginTraceView,
+} from "./view/logins-view.ts";
 import { PATHS } from "./view/paths.ts";
 import { wordsFor } from "./words.ts";
 
@@ -27,41 +36,47 @@ export async function showLogins(context: SiteContext, request: Request): Promis
   return wantsJson ? asJson(context, request) : asPage(context, request);
 }
 
-const asPage = shown({ forAdmins: true }, async (context, _who, request) => {
+const asPage = shown({ forAdmins: true }, async (context, who, request) => {
   const { origin, store, limits } = context;
   const now = Date.now();
+  const visitor = visitorFrom(context, who);
+  const items = await attentionOf(operatorOf(context), readerOf(visitor));
+  const nav = operatorNav(visitor, "logins", items.length);
   const reference = referenceIn(request);
   if (reference !== undefined) {
     const trace = await findLogin(store, reference);
-    if (trace !== undefined) return page(tracePage(trace, reference, now, limits), { origin });
+    if (trace !== undefined) {
+      const view = loginTraceView({ nav, ...traceModel(trace, reference, now, limits) });
+      return page(view, { origin });
+    }
   }
   const logins = (await recentLogins(store, SHOWN)).map((trace) => {
     const { outcome, sentence } = diagnose(trace.steps, now, limits);
     const { reference, startedAt } = trace;
-    return { reference, startedAt, clientName: nameOf(trace), outcome, summary: sentence };
+    return { reference, startedAt, clientName: clientNameOf(trace), outcome, summary: sentence };
   });
   const status = reference === undefined ? 200 : 404;
-  return page(loginsView({ now, logins, missing: reference }), { origin, status });
+  return page(loginsView({ nav, now, logins, missing: reference }), { origin, status });
 });
 
-function tracePage(
+function traceModel(
   trace: LoginTrace,
   reference: string,
   now: number,
   limits: AuthContext["limits"],
-): ReturnType<typeof loginTraceView> {
+): Omit<LoginTraceView, "nav"> {
   const { steps, startedAt, key } = trace;
   const { outcome, sentence } = diagnose(steps, now, limits);
-  return loginTraceView({
+  return {
     now,
     reference,
     startedAt,
     outcome,
-    clientName: nameOf(trace),
+    clientName: clientNameOf(trace),
     verifiedHost: verifiedHost(clientOf(key) ?? ""),
     likelyCause: outcome === "failed" ? sentence : undefined,
     steps: steps.map((step, n) => stepView(step, steps[n - 1])),
-  });
+  };
 }
 
 async function asJson(context: AuthContext, request: Request): Promise<Response> {
@@ -89,7 +104,7 @@ function summary(trace: LoginTrace, now: number, limits: AuthContext["limits"]):
     startedAt,
     updatedAt,
     clientId: clientOf(key),
-    clientName: nameOf(trace),
+    clientName: clientNameOf(trace),
     outcome,
     summary: sentence,
   };
@@ -100,16 +115,6 @@ function referenceIn({ url }: Request): string | undefined {
   const { pathname, searchParams } = new URL(url);
   const [, inPath] = /^\/admin\/logins\/([a-z0-9]{1,40})$/i.exec(pathname) ?? [];
   return inPath?.toLowerCase() ?? searchParams.get("reference")?.trim().toLowerCase();
-}
-
-function nameOf({ key, steps }: LoginTrace): string {
-  const names = steps.flatMap(({ step }) => ("name" in step ? [step.name] : []));
-  const name = names.findLast((each) => each !== undefined && each !== "");
-  const client = clientOf(key);
-  if (name !== undefined || client !== undefined) return name ?? client ?? "";
-  return steps.some(({ step }) => step.kind === "signed_in" || step.kind === "sign_in_refused")
-    ? "The pages of this gateway"
-    : (steps[0]?.agent ?? "");
 }
 
 function answer(body: object, status = 200): Response {

@@ -103,7 +103,7 @@ export function foreignForm(context: Where): Response {
   });
 }
 
-function adminsOnly(context: Where): Response {
+export function adminsOnly(context: Where): Response {
   return refusal(context, 403, {
     title: "For administrators",
     whatHappened: "You are signed in, but not as an administrator.",
@@ -126,6 +126,8 @@ const NOTICES = {
   "user-enabled": "The person may sign in again.",
   "client-deleted": "The application is deleted, and disconnected from everybody.",
   "service-revoked": "The service client is gone, with its tokens.",
+  "server-checked": "The server was looked at.",
+  "checked-often": "It is looked at already. Wait a moment, then load this page again.",
 } as const;
 
 /** Redirects to the page of a form, with a word for the notice that the page shows. */

@@ -4,9 +4,16 @@
  * cookie that no other site can read or set (a signed double submit needs no session).
  */
 
-import { addressOf } from "../auth/context/context.ts";
+import { addressOf, type AuthContext } from "../auth/context/context.ts";
 import { cookie, readCookies } from "../auth/cookies.ts";
-import { isForeign, isFresh, readForm, signedIn, signInPath } from "../auth/sign-in/browser.ts";
+import {
+  isForeign,
+  isFresh,
+  readForm,
+  type SignedIn,
+  signedIn,
+  signInPath,
+} from "../auth/sign-in/browser.ts";
 import type { User } from "../auth/store/users.ts";
 import { isSame, randomSecret } from "../lib/random.ts";
 import { type AuditDetail, type AuditEvent, auditLine } from "../observability/audit.ts";
@@ -45,8 +52,13 @@ export async function visitorOf(
 ): Promise<PageVisitor | undefined> {
   if (auth === undefined) return localVisitor(request);
   const who = await signedIn(auth, request);
-  if (who === undefined) return undefined;
-  const { user, session, formToken } = who;
+  return who && visitorFrom(auth, who);
+}
+
+export function visitorFrom(
+  auth: AuthContext,
+  { user, session, formToken }: SignedIn,
+): PageVisitor {
   return {
     person: user.id,
     user,

@@ -4,10 +4,13 @@ import { finishConnect } from "./account-callback.ts";
 import type { AccountHandler } from "./account-visit.ts";
 import * as account from "./account.ts";
 import * as admin from "./admin.ts";
+import { checkServer, showAdminServer } from "./admin-server.ts";
+import { showAttention } from "./attention-json.ts";
 import type { CatalogHandler } from "./catalog-visit.ts";
 import { showCatalog, showServer } from "./catalog.ts";
 import { beginConnect, disconnectAccount, showConnectAccount } from "./connect-account.ts";
 import { showLogins } from "./logins.ts";
+import type { OperatorHandler } from "./operator-visit.ts";
 import type { Handler } from "./page-guard.ts";
 import * as signIn from "./sign-in.ts";
 import { runTool, showTool } from "./tool.ts";
@@ -35,7 +38,6 @@ export const PAGES: readonly Route[] = [
   ["POST", PATHS.revokeKey, account.revokeKey],
   ["POST", PATHS.revokeAll, account.revokeAll],
 
-  ["GET", PATHS.admin, admin.showAdmin],
   ["POST", PATHS.disableUser, admin.disableUser],
   ["POST", PATHS.enableUser, admin.enableUser],
   ["POST", PATHS.deleteClient, admin.deleteClient],
@@ -44,6 +46,16 @@ export const PAGES: readonly Route[] = [
   ["POST", PATHS.sealAccounts, admin.sealAccounts],
   ["GET", PATHS.logins, showLogins],
   ["GET", `${PATHS.logins}/:reference`, showLogins],
+];
+
+type OperatorRoute = readonly [method: "GET" | "POST", path: string, handler: OperatorHandler];
+
+/** Those of whoever runs the gateway that exist without sign-in, too. */
+export const OPERATOR_PAGES: readonly OperatorRoute[] = [
+  ["GET", PATHS.admin, admin.showAdmin],
+  ["GET", PATHS.attentionJson, showAttention],
+  ["GET", `${PATHS.admin}/servers/:slug`, showAdminServer],
+  ["POST", `${PATHS.admin}/servers/:slug/check`, checkServer],
 ];
 
 type AccountRoute = readonly [method: "GET" | "POST", path: string, handler: AccountHandler];

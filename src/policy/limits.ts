@@ -142,6 +142,8 @@ export const LIMITS = {
   staleCatalogHours: { default: 24, min: 0, max: 720 },
   /** One for each revision and set of capabilities in use. */
   keptCatalogsPerServer: { default: 12, min: 1, max: 100 },
+  /** Servers that are looked at when the gateway starts, eight at a time; the others when somebody asks. */
+  looksPerStart: { default: 200, min: 0, max: 10_000 },
   /** Each is looked through for each piece of news. */
   subscribedUrisPerClient: { default: 1000, min: 1, max: 100_000 },
   /** Of `subscriptions/listen`, in each isolate; a client needs one for each connection. */

@@ -60,7 +60,7 @@ async function meet(
     save: () => undefined,
   });
   try {
-    const handshake = await connection.open();
+    const { handshake } = await connection.open();
     return {
       capabilities: toLegacyClient(handshake.capabilities, client.revision),
       serverInfo: handshake.serverInfo,

@@ -180,6 +180,7 @@ describe("for purity,", () => {
       "durable-objects/call-sinks.ts",
       "durable-objects/fan-out-object.ts",
       "durable-objects/feed-object.ts",
+      "durable-objects/gateway-servers.ts",
       "durable-objects/held-accounts.ts",
       "durable-objects/identity.ts",
       "durable-objects/keys.ts",

@@ -177,7 +177,7 @@ describe("the admin page", () => {
       });
       const shown = await (await browser.newContext({ javaScriptEnabled })).newPage();
       await shown.goto(site.origin);
-      const [claude] = MODELS.admin.clients;
+      const [claude] = MODELS.admin.people?.clients ?? [];
       const row = shown.getByRole("listitem").filter({ hasText: claude?.id ?? "" });
       const button = row.getByRole("button", { name: "Delete for everybody", includeHidden: true });
       expect([await button.count(), await button.isVisible(), sent]).toEqual([1, false, 0]);

@@ -3,6 +3,7 @@
 import { exports } from "cloudflare:workers";
 
 import type { Limits } from "../../src/policy/limits.ts";
+import { operatorOf } from "../../src/pages/operator-visit.ts";
 import { finishConnect } from "../../src/pages/account-callback.ts";
 import type { AccountHandler } from "../../src/pages/account-visit.ts";
 import { showAccount } from "../../src/pages/account.ts";
@@ -41,7 +42,7 @@ export class AccountGateway {
     const accounts = { servers: SERVERS, vaults: this.vaults };
     const route = `${request.method} ${new URL(url).pathname}`;
     if (route === "GET /account") return showAccount({ ...auth, accounts }, request);
-    if (route === "GET /admin") return showAdmin({ ...auth, accounts }, request);
+    if (route === "GET /admin") return showAdmin(operatorOf({ ...auth, accounts }), request, "");
     if (route === "POST /admin/accounts/seal") return sealAccounts({ ...auth, accounts }, request);
     for (const [pattern, handler] of ROUTES) {
       const [, slug] = pattern.exec(route) ?? [];

@@ -5,6 +5,7 @@ import { env } from "cloudflare:workers";
 
 import { authOf } from "../../durable-objects/authorization-server.ts";
 import { accountsIn } from "../../durable-objects/accounts.ts";
+import { gatewayServersIn } from "../../durable-objects/gateway-servers.ts";
 import type { SiteContext } from "../../src/pages/account-context.ts";
 import type { LoginStep } from "../../src/auth/trace/trace.ts";
 import { serveMetadata } from "../../src/auth/oauth/endpoints/metadata.ts";
@@ -27,6 +28,7 @@ export function newContext({ limits = {}, steps = [] }: ContextOptions = {}): Si
   const { authorities, ...backing } = authOf(env, config);
   return {
     accounts: accountsIn(env, config),
+    servers: gatewayServersIn(env, config),
     ...{ ...backing, origin: ORIGIN, authority: authorities.at(ORIGIN) },
     limits: { ...config.limits, ...limits },
     trace: (step) => String(steps.push(step)),

@@ -13,6 +13,7 @@ import { register } from "../../src/auth/oauth/endpoints/register.ts";
 import { token } from "../../src/auth/oauth/endpoints/token.ts";
 import { showAccount } from "../../src/pages/account.ts";
 import { showAdmin } from "../../src/pages/admin.ts";
+import { operatorOf } from "../../src/pages/operator-visit.ts";
 import {
   answerAuthorize,
   answerLogin,
@@ -40,7 +41,7 @@ const ROUTES: Readonly<Record<string, Handler>> = {
   "POST /login": answerLogin,
   "GET /callback": showCallback,
   "GET /account": showAccount,
-  "GET /admin": showAdmin,
+  "GET /admin": (context, request) => showAdmin(operatorOf(context), request, ""),
   "GET /setup": showSetup,
   "POST /setup": finishSetup,
   "POST /register": register,

@@ -3,6 +3,7 @@
 import { ACCOUNT_MODELS } from "./account-page-models.ts";
 import type { ServerHealth } from "../../src/observability/health.ts";
 import type { AccountView } from "../../src/pages/view/account-view.ts";
+import type { AdminServerView } from "../../src/pages/view/admin-server-view.ts";
 import type { AdminView } from "../../src/pages/view/admin-view.ts";
 import type { ConnectView } from "../../src/pages/view/connect-view.ts";
 import type { ConsentView } from "../../src/pages/view/consent-view.ts";
@@ -231,73 +232,136 @@ const notices: AdminView["notices"] = [
   },
 ];
 
+const NO_SERVER: ServerHealth = {
+  ...{ slug: "none", state: "unknown", watched: 0, isWatching: false },
+  counts: { tools: 0, resources: 0, templates: 0, prompts: 0 },
+};
+
+const items: AdminView["items"] = [
+  {
+    ...{ kind: "sign-in", subject: "Wiki", since: NOW - 2 * DAY },
+    what: "The account that all share does not work: the sign-in service has ended it.",
+    ...{ link: "/connect/wiki", remedy: "Connect it again" },
+  },
+  {
+    ...{ kind: "secret", subject: "billing", since: undefined },
+    what: "The secret BILLING_TOKEN is not set, so it is not served.",
+    ...{ link: "/admin/servers/billing", remedy: "See how" },
+  },
+  {
+    ...{ kind: "unreachable", subject: "postgres-read-only", since: NOW - 7 * MINUTE },
+    what: 'Upstream "postgres-read-only" cannot be reached (connection refused, or closed before a response).',
+    ...{ link: "/admin/servers/postgres-read-only", remedy: "See the server" },
+  },
+  {
+    ...{ kind: "login", subject: "Cursor", since: NOW - 8 * MINUTE },
+    what: "The application asked for a redirect address that it has not registered.",
+    ...{ link: "/admin/logins/k7m-p2x9", remedy: "See the attempt" },
+  },
+];
+
 const admin: AdminView = {
   now: NOW,
   csrf: CSRF,
+  nav: { current: "admin", isAdmin: true, attention: items.length },
+  items,
   accounts: ACCOUNT_MODELS.servers,
   servers,
   notices,
-  users: [
-    {
-      id: "u_abcdefghijklmnopqrstuvwxyz",
-      label: "ada@example.com",
-      provider: "GitHub",
-      isAdmin: true,
-      isDisabled: false,
-      isLetIn: true,
-      isYou: true,
-      createdAt: NOW - 90 * DAY,
-      seenAt: NOW,
-    },
-    {
-      id: "u_zyxwvutsrqponmlkjihgfedcba",
-      label: "charles@example.com",
-      provider: "GitHub",
-      isAdmin: false,
-      isDisabled: true,
-      isLetIn: true,
-      isYou: false,
-      createdAt: NOW - 80 * DAY,
-      seenAt: NOW - 20 * DAY,
-    },
-  ],
-  clients: [
-    {
-      id: "https://claude.ai/oauth/mcp-oauth-client-metadata",
-      name: "Claude",
-      verifiedHost: "claude.ai",
-      redirectHosts: ["claude.ai", "claude.com"],
-      registeredAt: undefined,
-      lastUsedAt: NOW - 5 * MINUTE,
-    },
-    {
-      id: "Xa81kdJ2nNq0",
-      name: "Cursor",
-      verifiedHost: undefined,
-      redirectHosts: ["cursor:", "www.cursor.com", "localhost:8787"],
-      registeredAt: NOW - 12 * DAY,
-      lastUsedAt: undefined,
-    },
-  ],
-  moreClients: "Xa81kdJ2nNq0",
-  services: {
-    list: [
+  people: {
+    users: [
       {
-        id: "svc_k3m5p7r9t2w4",
-        label: "Build server",
-        ...{ scopes: ["mcp:github"], resources: [`${ORIGIN}/mcp/github`] },
-        createdAt: NOW - 30 * DAY,
-        usedAt: NOW - 60 * MINUTE,
-        maker: "ada@example.com",
-        isServed: true,
+        id: "u_abcdefghijklmnopqrstuvwxyz",
+        label: "ada@example.com",
+        provider: "GitHub",
+        isAdmin: true,
+        isDisabled: false,
+        isLetIn: true,
+        isYou: true,
+        createdAt: NOW - 90 * DAY,
+        seenAt: NOW,
+      },
+      {
+        id: "u_zyxwvutsrqponmlkjihgfedcba",
+        label: "charles@example.com",
+        provider: "GitHub",
+        isAdmin: false,
+        isDisabled: true,
+        isLetIn: true,
+        isYou: false,
+        createdAt: NOW - 80 * DAY,
+        seenAt: NOW - 20 * DAY,
       },
     ],
-    form: { ...form, days: [] },
+    clients: [
+      {
+        id: "https://claude.ai/oauth/mcp-oauth-client-metadata",
+        name: "Claude",
+        verifiedHost: "claude.ai",
+        redirectHosts: ["claude.ai", "claude.com"],
+        registeredAt: undefined,
+        lastUsedAt: NOW - 5 * MINUTE,
+      },
+      {
+        id: "Xa81kdJ2nNq0",
+        name: "Cursor",
+        verifiedHost: undefined,
+        redirectHosts: ["cursor:", "www.cursor.com", "localhost:8787"],
+        registeredAt: NOW - 12 * DAY,
+        lastUsedAt: undefined,
+      },
+    ],
+    moreClients: "Xa81kdJ2nNq0",
+    services: {
+      list: [
+        {
+          id: "svc_k3m5p7r9t2w4",
+          label: "Build server",
+          ...{ scopes: ["mcp:github"], resources: [`${ORIGIN}/mcp/github`] },
+          createdAt: NOW - 30 * DAY,
+          usedAt: NOW - 60 * MINUTE,
+          maker: "ada@example.com",
+          isServed: true,
+        },
+      ],
+      form: { ...form, days: [] },
+    },
   },
   notice: undefined,
 };
 
+const adminServer: AdminServerView = {
+  ...{ now: NOW, csrf: CSRF, nav: admin.nav, slug: "postgres-read-only", notices: [] },
+  items: items.filter(({ subject }) => subject === "postgres-read-only"),
+  server: {
+    health: servers[1] ?? NO_SERVER,
+    ...{ url: "https://pg.example.com/mcp?…", auth: "headers" },
+    found: { era: "legacy", revision: "2025-06-18", transport: "streamable-http" },
+    info: { name: "postgres", version: "1.4.2" },
+    capabilities: { tools: { listChanged: true }, resources: {} },
+    looks: [
+      { at: NOW - MINUTE, ms: 12, failure: "unreachable" },
+      { at: NOW - 3 * 60 * MINUTE, ms: 148 },
+    ],
+    troubles: [
+      {
+        reason: "unreachable",
+        message: 'Upstream "postgres-read-only" cannot be reached',
+        cause: "connection refused, or closed before a response",
+        since: NOW - 7 * MINUTE,
+      },
+      {
+        reason: "timeout",
+        message: 'Upstream "postgres-read-only" gave no sign of life for 300 s',
+        ...{ cause: "timed out", since: NOW - 2 * DAY, until: NOW - 2 * DAY + 4 * MINUTE },
+      },
+    ],
+  },
+  notice: "The server was looked at.",
+};
+
 const trace: LoginTraceView = {
+  nav: { current: "logins", isAdmin: true },
   now: NOW,
   reference: "k7m-p2x9",
   startedAt: NOW - 8 * MINUTE,
@@ -366,6 +430,7 @@ const serviceCreated: ServiceCreatedView = {
 };
 
 const logins: LoginsView = {
+  nav: trace.nav,
   now: NOW,
   logins: [
     {
@@ -401,6 +466,7 @@ export const MODELS = {
   account,
   keyCreated,
   admin,
+  adminServer,
   serviceCreated,
   logins,
   trace,

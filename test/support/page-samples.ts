@@ -2,7 +2,8 @@
 
 import type { ServerHealth } from "../../src/observability/health.ts";
 import { accountView } from "../../src/pages/view/account-view.ts";
-import { adminView } from "../../src/pages/view/admin-view.ts";
+import { adminServerView } from "../../src/pages/view/admin-server-view.ts";
+import { adminView, type AdminView } from "../../src/pages/view/admin-view.ts";
 import { CLIENT_NAMES } from "../../src/pages/view/client-guides.ts";
 import { connectView } from "../../src/pages/view/connect-view.ts";
 import { consentView } from "../../src/pages/view/consent-view.ts";
@@ -40,6 +41,7 @@ const NO_SERVER: ServerHealth = {
   ...{ slug: "none", state: "unknown", watched: 0, isWatching: false },
   counts: { tools: 0, resources: 0, templates: 0, prompts: 0 },
 };
+const PEOPLE = MODELS.admin.people as NonNullable<AdminView["people"]>;
 const { consent, signIn, account, admin, connect } = MODELS;
 const { signIn: link, key: keyLink, connected, problem: trouble } = ACCOUNT_MODELS;
 const { catalog, server, tool, run, questions, result } = CATALOG_MODELS;
@@ -127,13 +129,41 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   "admin-empty": adminView({
     ...admin,
     ...{
+      nav: { ...admin.nav, attention: 0 },
+      items: [],
       servers: [],
       notices: [],
       accounts: [],
-      users: [],
-      clients: [],
-      moreClients: undefined,
-      services: { ...admin.services, list: [] },
+      people: {
+        users: [],
+        clients: [],
+        moreClients: undefined,
+        services: { ...PEOPLE.services, list: [] },
+      },
+    },
+  }),
+  "admin-local": adminView({
+    ...admin,
+    nav: { ...admin.nav, isLocal: true },
+    items: admin.items.map((each) => ({ ...each, subject: HOSTILE, what: HOSTILE })),
+    people: undefined,
+  }),
+  "admin-server": adminServerView(MODELS.adminServer),
+  "admin-server-entry": adminServerView({
+    ...MODELS.adminServer,
+    ...{ slug: "billing", server: undefined, notice: undefined },
+    items: admin.items.filter(({ subject }) => subject === "billing"),
+    notices: admin.notices.filter(({ slug }) => slug === "billing"),
+  }),
+  "admin-server-hostile": adminServerView({
+    ...MODELS.adminServer,
+    server: MODELS.adminServer.server && {
+      ...MODELS.adminServer.server,
+      url: `https://example.com/${"W".repeat(200)}`,
+      info: { name: HOSTILE, version: HOSTILE },
+      capabilities: { [HOSTILE]: {} },
+      looks: [],
+      troubles: [],
     },
   }),
   "service-created": serviceCreatedView(MODELS.serviceCreated),

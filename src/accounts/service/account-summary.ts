@@ -29,6 +29,7 @@ export function summaryOf(account: Account): AccountSummary {
     granted,
     missing: missingScopes(account),
     connectedAt,
+    ...(account.lifeSince !== undefined && { since: account.lifeSince }),
     ...(account.trouble !== undefined && { trouble: account.trouble }),
     ...(account.issuer !== undefined && { issuer: account.issuer.issuer }),
     ...(account.usedAt !== undefined && { usedAt: account.usedAt }),

@@ -32,20 +32,25 @@ export class Accounts extends Records {
     this.run(
       `INSERT INTO accounts_1 (slug, facts, sealed) VALUES (?, ?, ?)
        ON CONFLICT (slug) DO UPDATE SET facts = excluded.facts, sealed = excluded.sealed`,
-      [account.slug, JSON.stringify(account), sealed],
+      [account.slug, this.#facts(account), sealed],
     );
   }
 
   /** Writes what has changed of an account; its secrets stay. */
   change(account: Account): void {
     this.run("UPDATE accounts_1 SET facts = ? WHERE slug = ?", [
-      JSON.stringify(account),
+      this.#facts(account),
       account.slug,
     ]);
   }
 
   delete(slug: string): void {
     this.run("DELETE FROM accounts_1 WHERE slug = ?", [slug]);
+  }
+
+  #facts(account: Account): string {
+    const { lifeSince = this.now() } = account;
+    return JSON.stringify({ ...account, lifeSince });
   }
 }
 

@@ -1,6 +1,5 @@
 /** The context of a sign-in request, passed to every handler as one value. */
 
-import type { EntryNotice, ServerHealth } from "../../observability/health.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { Trace } from "../trace/trace.ts";
 import { traceInto } from "./tracer.ts";
@@ -24,13 +23,6 @@ export interface AuthBacking {
   readonly providers: ReadonlyMap<string, IdentityProvider>;
   /** The way in which the owner of a new gateway gets a code. */
   readonly setup: () => OwnerSetup;
-  /**
-   * The health of each configured server, in the operator's order. Resolves soon, and never
-   * rejects.
-   */
-  readonly serverHealth: () => Promise<readonly ServerHealth[]>;
-  /** The entries of `MCP_SERVERS` that are not served as they are written, for administrators. */
-  readonly notices: readonly EntryNotice[];
 }
 
 export interface AuthContext extends Omit<AuthBacking, "authorities"> {

@@ -12,13 +12,14 @@
 
 import { Semaphore } from "../../lib/semaphore.ts";
 import { settleWithin } from "../../lib/time-out.ts";
+import type { FoundServer } from "../../observability/health.ts";
 import { logServer } from "../../observability/server-log.ts";
 import { logUnexpected } from "../../observability/unexpected.ts";
 import type { Limits } from "../../policy/limits.ts";
-import { logFailure, UpstreamError } from "../../upstream/upstream-error.ts";
+import { causeOf, logFailure, UpstreamError } from "../../upstream/upstream-error.ts";
 import type { ClientKind } from "../../endpoint/client-kind.ts";
 import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../catalog.ts";
-import { LIST_TOPICS, type Topic } from "../feeds.ts";
+import { LIST_TOPICS, type LookReason, type Topic } from "../feeds.ts";
 import type { ReadCatalog } from "../read/read-catalog.ts";
 import { isListTopic, type ListTopic } from "../topics.ts";
 import { CatalogEntries } from "./catalog-entries.ts";
@@ -41,6 +42,8 @@ import {
 } from "./catalog-entry.ts";
 import { CatalogStore, type CatalogStorage } from "./catalog-store.ts";
 import { ChangeAnnouncer } from "./change-announcer.ts";
+import type { ServerHistory } from "./server-history.ts";
+import { ServerLooks } from "./server-looks.ts";
 
 export interface CatalogCacheParts {
   readonly slug: string;
@@ -63,6 +66,7 @@ export interface CatalogCacheParts {
   readonly announce: (topics: readonly Topic[]) => void;
   /** Some client has subscribed to changes. */
   readonly isWanted: () => boolean;
+  readonly history: Pick<ServerHistory, "looked" | "changed">;
   /** Keeps the holding object alive for work that outlives the request. */
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** `dueAt` may have changed. */
@@ -77,6 +81,7 @@ export class CatalogCache {
   readonly #parts: CatalogCacheParts;
   readonly #entries: CatalogEntries;
   readonly #announcer: ChangeAnnouncer;
+  readonly #looks: ServerLooks;
   readonly #refreshes = new Semaphore({ count: REFRESHES_AT_ONCE });
   /** The last report of a caller, if there was no attempt since. */
   #reported: Trouble | undefined;
@@ -86,6 +91,7 @@ export class CatalogCache {
     this.#parts = parts;
     const store = new CatalogStore(parts.storage, parts.endpoint);
     this.#entries = new CatalogEntries(store, parts.limits.keptCatalogsPerServer);
+    this.#looks = new ServerLooks(parts, this.#entries, (entry) => this.#refresh(entry).done);
     this.#announcer = new ChangeAnnouncer((topics) => parts.announce(topics), parts.now);
     this.#logged = this.condition();
   }
@@ -111,6 +117,11 @@ export class CatalogCache {
       read = ended.catalog;
     }
     return this.#answer(entry, question, read);
+  }
+
+  /** @param client the kind of client, where none has asked yet. */
+  look(reason: LookReason, client: ClientKind): Promise<void> {
+    return this.#looks.look(reason, client);
   }
 
   /** The server announced that these topics changed, so it is also available. */
@@ -171,6 +182,11 @@ export class CatalogCache {
   newest(): Catalog | undefined {
     const newest = newestOf(this.#entries.all().filter((entry) => this.#isServable(entry)));
     return newest && this.#entries.load(newest);
+  }
+
+  /** How the server was found to be spoken to when its lists were last read. */
+  get found(): FoundServer | undefined {
+    return newestOf(this.#entries.all())?.facts?.found;
   }
 
   #stateOf(entry: CatalogEntry): ReturnType<typeof stateOf> {
@@ -350,12 +366,17 @@ export class CatalogCache {
     this.#logged = now;
     if (before.trouble?.reason === now.trouble?.reason) return;
     logServer(this.#parts.slug, now.state, now.trouble?.reason);
+    this.#parts.history.changed(now.trouble, this.#parts.now());
   }
 }
 
 /** The failure of a reading in words for the user. */
 function troubleFrom(slug: string, error: unknown): Omit<Trouble, "since"> {
-  if (error instanceof UpstreamError) return { reason: error.failure, message: error.message };
+  if (error instanceof UpstreamError) {
+    const cause = causeOf(error);
+    const { failure: reason, message } = error;
+    return { reason, message, ...(cause === undefined ? {} : { cause }) };
+  }
   const reference = logUnexpected(error);
   const message = `The gateway failed on the way to upstream "${slug}" (reference ${reference})`;
   return { reason: "internal", message };

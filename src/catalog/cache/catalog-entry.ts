@@ -99,9 +99,12 @@ export function afterReading(
   read: ReadCatalog,
   { startedAt, missed, covered }: CatalogReading,
 ): CatalogEntry {
+  const before = entry.facts;
+  const isSame = before?.version === read.catalog.version;
+  const changedAt = isSame ? (before?.changedAt ?? entry.readAt) : startedAt;
   return {
     ...entry,
-    facts: factsOf(read),
+    facts: factsOf(read, changedAt),
     readAt: startedAt,
     outdated: [...missed],
     outage: undefined,
@@ -112,7 +115,7 @@ export function afterReading(
   };
 }
 
-function factsOf({ catalog, ttlMs }: ReadCatalog): Facts {
+function factsOf({ catalog, ttlMs, found }: ReadCatalog, changedAt: number): Facts {
   const { version, lists, about, faults } = catalog;
   const { tools, resources, templates, prompts } = lists;
   const [fault] = faults;
@@ -129,6 +132,8 @@ function factsOf({ catalog, ttlMs }: ReadCatalog): Facts {
     ...(fault === undefined ? {} : { fault }),
     topics: LIST_TOPICS.filter((topic) => about.capabilities[topic] !== undefined),
     chars: items.reduce((sum, { name, text }) => sum + name.length + text.length, 0),
+    changedAt,
+    ...(found === undefined ? {} : { found }),
   };
 }
 
@@ -184,6 +189,8 @@ export function isWorthSaving(before: CatalogEntry, { facts, readAt }: CatalogEn
     before.outage !== undefined ||
     before.outdated.length > 0 ||
     before.facts?.ttlMs !== facts?.ttlMs ||
+    before.facts?.found?.revision !== facts?.found?.revision ||
+    before.facts?.found?.transport !== facts?.found?.transport ||
     Math.abs(readAt - before.savedAt) >= SAVE_MS
   );
 }
@@ -207,11 +214,11 @@ const BACKOFF: Backoff = { firstMs: FIRST_PAUSE_MS, maxMs: 60_000 };
 
 export function afterFailure(
   before: Outage | undefined,
-  { reason, message }: Omit<Trouble, "since">,
+  failure: Omit<Trouble, "since">,
   now: number,
 ): Outage {
   const failures = (before?.failures ?? 0) + 1;
-  const trouble = { reason, message, since: before?.trouble.since ?? now };
+  const trouble = { ...failure, since: before?.trouble.since ?? now };
   return { trouble, failures, failedAt: now, retryAt: now + pauseMs(BACKOFF, failures - 1) };
 }
 
@@ -231,6 +238,21 @@ export function isOverdue({ failedAt, retryAt }: Outage, now: number): boolean {
   return now >= retryAt || now < failedAt;
 }
 
+/** A server that failed is looked at again after this: it may be back, and somebody is waiting to see that. */
+const FAILED_AGE_MS = 1000;
+
+/** True when nobody has tried to read the catalog for that long, so that it is worth a look. */
+export function isLookDue(
+  { facts, readAt, outage }: CatalogEntry,
+  ageMs: number,
+  now: number,
+): boolean {
+  if (outage === undefined) return facts === undefined || Math.abs(now - readAt) >= ageMs;
+  // An outage that a caller has reported was not tried since.
+  if (outage.failures === 0) return true;
+  return Math.abs(now - outage.failedAt) >= Math.min(ageMs, FAILED_AGE_MS);
+}
+
 /** The pause before the missing lists of an available server are read again without a request. */
 const FAULT_PAUSE_MS = 60_000;
 
@@ -240,7 +262,7 @@ export function retryAt({ outage, facts, readAt }: CatalogEntry): number | undef
   return facts?.fault === undefined ? undefined : readAt + FAULT_PAUSE_MS;
 }
 
-export type Condition = Pick<ServerHealth, "state" | "trouble" | "seenAt" | "counts">;
+export type Condition = Pick<ServerHealth, "state" | "trouble" | "seenAt" | "changedAt" | "counts">;
 
 const NOTHING: Condition["counts"] = { tools: 0, resources: 0, templates: 0, prompts: 0 };
 
@@ -264,6 +286,7 @@ export function conditionOf(
     state: trouble === undefined ? healthy : failing,
     ...(trouble === undefined ? {} : { trouble }),
     ...(newest === undefined ? {} : { seenAt: newest.readAt }),
+    ...(newest?.facts?.changedAt === undefined ? {} : { changedAt: newest.facts.changedAt }),
     counts: newest?.facts?.counts ?? NOTHING,
   };
 }

@@ -9,6 +9,7 @@
 
 import { cutIntoRows } from "../../lib/cut-into-rows.ts";
 import type { Sql } from "../../lib/sql.ts";
+import type { FoundServer } from "../../observability/health.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
 import { type ClientKind, clientKey } from "../../endpoint/client-kind.ts";
 import {
@@ -37,6 +38,9 @@ export interface Facts {
   /** The topics of the lists that the server has. */
   readonly topics: readonly ListTopic[];
   readonly chars: number;
+  /** When this version was first read. Absent, like `found`, from rows that were written before it existed. */
+  readonly changedAt?: number;
+  readonly found?: FoundServer;
 }
 
 export interface StoredCatalog {

@@ -11,11 +11,18 @@ import { isObject, type JsonObject, type Reply } from "../../protocol/json-rpc.t
 import { completeModernResult } from "../../protocol/modern-result.ts";
 import { nullPeer } from "../../protocol/exchange.ts";
 import { hasLawfulBindings } from "../../protocol/param-headers.ts";
-import { type Era, isLegacyRevision, LATEST_LEGACY } from "../../protocol/revisions.ts";
+import {
+  type Era,
+  isLegacyRevision,
+  LATEST_LEGACY,
+  LATEST_MODERN,
+  type Revision,
+} from "../../protocol/revisions.ts";
 import {
   legacyClientToModernServer,
   modernClientToLegacyServer,
 } from "../../protocol/revisions/translate-capabilities.ts";
+import type { FoundServer } from "../../observability/health.ts";
 import { LegacyConnection } from "../../upstream/legacy/connection.ts";
 import type { LegacyClient } from "../../upstream/legacy/handshake.ts";
 import {
@@ -32,6 +39,8 @@ import type { About, ListKind } from "../catalog.ts";
 
 export interface ListSource {
   readonly era: Era;
+  readonly revision: Revision;
+  readonly transport: FoundServer["transport"];
   readonly about: About;
   /** The server may be asked for the list. */
   mayHave(list: ListKind): boolean;
@@ -108,11 +117,12 @@ async function openLegacy(
   // The server may be slow to answer the DELETE request.
   const close = (): void => void connection.close();
   try {
-    const { capabilities, serverInfo, instructions } = await connection.open();
+    const { handshake, transport } = await connection.open();
+    const { revision, capabilities, serverInfo, instructions } = handshake;
     // Required before any request (lifecycle).
     await connection.notify({ method: "notifications/initialized" });
     return {
-      era: "legacy",
+      ...{ era: "legacy", revision, transport },
       about: { capabilities, serverInfo, instructions },
       // What a server did not advertise MUST NOT be asked for (lifecycle, operation).
       mayHave: (list) => advertises(capabilities, list),
@@ -163,7 +173,7 @@ async function openModern(
   const { capabilities, instructions } = reply.result;
   const serverInfo = serverInfoOf(reply.result);
   return {
-    era: "modern",
+    ...{ era: "modern", revision: LATEST_MODERN, transport: "streamable-http" },
     about: {
       capabilities: isObject(capabilities) ? capabilities : {},
       serverInfo: isObject(serverInfo) ? serverInfo : undefined,

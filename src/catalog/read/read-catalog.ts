@@ -1,6 +1,7 @@
 /** Reads everything that a server lists, page by page, within limits. */
 
 import { settleWithin } from "../../lib/time-out.ts";
+import type { FoundServer } from "../../observability/health.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { JsonObject, Reply } from "../../protocol/json-rpc.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
@@ -26,6 +27,7 @@ export interface ReadCatalog {
   readonly catalog: Catalog;
   /** The smallest `ttlMs` of all pages; `undefined` when the server states none. */
   readonly ttlMs: number | undefined;
+  readonly found?: FoundServer;
 }
 
 type Readings = Readonly<Record<ListKind, ListReading>>;
@@ -162,6 +164,7 @@ async function readFrom(
       },
     },
     ttlMs: smallest(all.map(({ ttlMs }) => ttlMs)),
+    found: { era: source.era, revision: source.revision, transport: source.transport },
   };
 }
 

@@ -59,6 +59,25 @@ export function fillIn(
   });
 }
 
+/** @returns the secrets that are not set, of all texts in a value. */
+export function missingSecrets(
+  value: unknown,
+  env: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  if (typeof value === "string") {
+    return Array.from(value.matchAll(PLACEHOLDER), ([, one, other]) => read(one ?? other ?? ""))
+      .filter((placeholder) => placeholder !== undefined && placeholder.usual === undefined)
+      .filter((placeholder) => placeholder?.names.every((name) => isEmpty(env[name])))
+      .map((placeholder) => placeholder?.names[0] ?? "");
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return [...new Set(Object.values(value).flatMap((each) => missingSecrets(each, env)))];
+}
+
+function isEmpty(secret: unknown): boolean {
+  return typeof secret !== "string" || secret === "";
+}
+
 function quotedPlaceholder(inner: string): string {
   const [shown = ""] = QUOTABLE.exec(inner) ?? [];
   return `"\${${shown !== "" && shown === inner ? inner : `${shown}…`}}"`;

@@ -99,7 +99,7 @@ interface PersonAccount {
   readonly account: ShownAccount;
 }
 
-const KINDS: Readonly<Record<ServerAuth["kind"], string>> = {
+export const KNOWN_BY: Readonly<Record<ServerAuth["kind"], string>> = {
   none: "by nothing",
   headers: "by the operator’s headers",
   oauth: "by each person’s own account",
@@ -111,6 +111,7 @@ const KINDS: Readonly<Record<ServerAuth["kind"], string>> = {
 export function accountServersSection(
   rows: readonly AccountServerRow[],
   page: PageContext,
+  hasPeople: boolean,
 ): Html | undefined {
   if (rows.length === 0) return undefined;
   return part(
@@ -120,7 +121,7 @@ export function accountServersSection(
       rows.map((row) => accountServer(row, page)),
       "",
     )}
-    ${sealButton(page)}`,
+    ${hasPeople && sealButton(page)}`,
   );
 }
 
@@ -144,7 +145,7 @@ function accountServer(row: AccountServerRow, page: PageContext): Html {
     title: html`${foreign(label, slug)} ${hasOne && accountBadge(shared)}`,
     facts: [
       ["Server", exactText(host)],
-      ["Knows callers", KINDS[kind]],
+      ["Knows callers", KNOWN_BY[kind]],
       ...(redirectUri === undefined ? [] : [["Redirect URI", exactText(redirectUri)] as const]),
       ...(shared === undefined ? [] : accountFacts(shared, page.now)),
       ...(hasOne ? [] : [["Connected by", peopleList(people)] as const]),

@@ -1,20 +1,26 @@
-/** The operator's page: the health of the servers, the users, and their applications. */
+/** The operator's page: what needs them, the health of the servers, the users, and their applications. */
 
-import type {
-  EntryNotice,
-  HealthState,
-  ResourceConflict,
-  ServerHealth,
-} from "../../observability/health.ts";
+import type { EntryNotice, ServerHealth } from "../../observability/health.ts";
+import type { AttentionItem } from "../operator/attention-item.ts";
 import { type AccountServerRow, accountServersSection } from "./accounts-view.ts";
 import { type Credentials, type ServiceRow, servicesSection } from "./credentials-view.ts";
+import { attentionSection } from "./attention-view.ts";
 import { entryNotices } from "./entry-notices.ts";
+import {
+  conflictEntry,
+  HEALTH_STATES,
+  healthBadge,
+  healthWords,
+  MAX_MESSAGE,
+  offer,
+  subscriptions,
+  unseenWords,
+} from "./health-parts.ts";
 import { type Html, html } from "./html.ts";
-import type { View } from "./layout.ts";
+import type { Nav, View } from "./layout.ts";
 import {
   actionButton,
   badge,
-  type BadgeLook,
   clientName,
   confirmed,
   entry,
@@ -27,23 +33,31 @@ import {
   part,
   verification,
 } from "./parts.ts";
-import { PATHS } from "./paths.ts";
+import { adminServerPath, PATHS } from "./paths.ts";
 import { when } from "./time.ts";
 
 export interface AdminView extends PageContext {
+  readonly nav: Nav;
+  /** What needs somebody, the most urgent first. */
+  readonly items: readonly AttentionItem[];
   /** In the configured order. */
   readonly servers: readonly ServerHealth[];
   /** The entries of the configuration that are not served as they are written. */
   readonly notices: readonly EntryNotice[];
   /** Those that know their callers by accounts. */
   readonly accounts: readonly AccountServerRow[];
+  /** Absent where there is no sign-in. */
+  readonly people: AdminPeople | undefined;
+  /** The sentence on the action that has just succeeded. */
+  readonly notice: string | undefined;
+}
+
+interface AdminPeople {
   readonly users: readonly AdminUser[];
   readonly clients: readonly AdminClient[];
   /** The client id after which the list continues, if it does. */
   readonly moreClients: string | undefined;
   readonly services: Credentials<ServiceRow>;
-  /** The sentence on the action that has just succeeded. */
-  readonly notice: string | undefined;
 }
 
 export interface AdminUser {
@@ -70,62 +84,49 @@ export interface AdminClient {
   readonly lastUsedAt: number | undefined;
 }
 
-const STATES: Readonly<Record<HealthState, readonly [look: BadgeLook, label: string]>> = {
-  healthy: ["good", "Healthy"],
-  failing: ["warn", "Failing"],
-  down: ["bad", "Down"],
-  unknown: ["", "Unknown"],
-};
-const KINDS = [
-  ["tools", "tool", "tools"],
-  ["resources", "resource", "resources"],
-  ["templates", "resource template", "resource templates"],
-  ["prompts", "prompt", "prompts"],
-] as const;
-/** Our sentences contain a slug. */
-const MAX_MESSAGE = 400;
-const MAX_URI = 200;
-
 export function adminView(model: AdminView): View {
   const title = "Admin";
   const body = html`
     <h1>${title}</h1>
-    ${notice(model.notice)}
+    ${notice(model.notice)} ${attentionSection(model.items, model.now)}
     ${part(
       "Servers",
       "A server that is failing is served from what it last listed; one that is down is left out of lists. Both can be called. A resource that two servers have is that of the one which MCP_SERVERS names first: change the order there, or deny it at one of them.",
-      html`${model.notices.length > 0 && entryNotices(model.notices)}
+      html`${model.notices.length > 0 && html`<div id="entries">${entryNotices(model.notices)}</div>`}
       ${servers(model.servers, model.now)}`,
     )}
-    ${accountServersSection(model.accounts, model)}
-    ${part(
-      "People",
-      "Disabling a person signs them out everywhere and ends all their connections and accounts.",
-      listOf(
-        model.users.map((each) => user(each, model)),
-        "Nobody has signed in yet.",
-      ),
-    )}
-    ${part(
-      "Applications",
-      "Clients that registered, and clients that are known by a URL.",
-      html`${listOf(
-        model.clients.map((each) => client(each, model)),
-        "No application has come yet.",
-      )}
-      ${model.moreClients !== undefined && moreClients(model.moreClients)}`,
-    )}
-    ${servicesSection(model.services, model)}
+    ${accountServersSection(model.accounts, model, model.people !== undefined)}
+    ${model.people !== undefined && people(model.people, model)}
   `;
-  const nav = { current: "admin", isAdmin: true } as const;
-  return { title, body, width: "wide", kind: "site", nav };
+  return { title, body, width: "wide", kind: "site", nav: model.nav };
+}
+
+function people(known: AdminPeople, page: PageContext): Html {
+  return html`${part(
+    "People",
+    "Disabling a person signs them out everywhere and ends all their connections and accounts.",
+    listOf(
+      known.users.map((each) => user(each, page)),
+      "Nobody has signed in yet.",
+    ),
+  )}
+  ${part(
+    "Applications",
+    "Clients that registered, and clients that are known by a URL.",
+    html`${listOf(
+      known.clients.map((each) => client(each, page)),
+      "No application has come yet.",
+    )}
+    ${known.moreClients !== undefined && moreClients(known.moreClients)}`,
+  )}
+  ${servicesSection(known.services, page)}`;
 }
 
 /** With fifty servers, the first words name what a reader looks for. */
 function servers(list: readonly ServerHealth[], now: number): Html {
-  const counted = (Object.keys(STATES) as HealthState[]).flatMap((state) => {
+  const counted = HEALTH_STATES.flatMap((state) => {
     const { length } = list.filter((each) => each.state === state);
-    return length === 0 ? [] : [`${length} ${STATES[state][1].toLowerCase()}`];
+    return length === 0 ? [] : [`${length} ${healthWords(state).toLowerCase()}`];
   });
   const unwell = list.filter(({ state }) => state === "failing" || state === "down");
   return html`${list.length > 0 && html`<p><b>${counted.join(", ")}</b></p>`}
@@ -144,12 +145,13 @@ function servers(list: readonly ServerHealth[], now: number): Html {
 }
 
 function server(each: ServerHealth, now: number): Html {
-  const { slug, label: name, state, trouble, seenAt, conflicts = [] } = each;
-  const [look, label] = STATES[state];
+  const { slug, label: name, trouble, seenAt, conflicts = [] } = each;
   return html`<li class="entry" id="${anchor(slug)}">
     <h3>
-      ${name !== undefined && html`${foreign(name, slug)} · `}${foreign(slug, "?")}
-      ${badge(label, look)} ${conflicts.length > 0 && badge("Conflict", "warn")}
+      <a href="${adminServerPath(slug)}"
+        >${name !== undefined && html`${foreign(name, slug)} · `}${foreign(slug, "?")}</a
+      >
+      ${healthBadge(each)} ${conflicts.length > 0 && badge("Conflict", "warn")}
     </h3>
     ${
       trouble !== undefined &&
@@ -158,38 +160,16 @@ function server(each: ServerHealth, now: number): Html {
         <span class="small">(began ${when(trouble.since, now)})</span>
       </p>`
     }
-    ${conflicts.map(conflict)}
+    ${conflicts.map(conflictEntry)}
     <p class="small">
       ${
         seenAt === undefined
-          ? (each.note ?? "Nobody has asked what it offers yet, or it did not say")
+          ? (each.note ?? unseenWords(each))
           : html`${offer(each.counts)} · seen ${when(seenAt, now)}`
       }
       ${each.watched > 0 && html` · ${subscriptions(each)}`}
     </p>
   </li>`;
-}
-
-function conflict({ message, uris }: ResourceConflict): Html {
-  return html`<p>
-    ${foreign(message, "", MAX_MESSAGE)}${
-      uris.length > 0 &&
-      html`:
-      ${uris.map((uri, n) => html`${n > 0 && ", "}<code>${foreign(uri, "?", MAX_URI)}</code>`)}`
-    }
-  </p>`;
-}
-
-function offer(counts: ServerHealth["counts"]): string {
-  const said = KINDS.flatMap(([kind, one, many]) =>
-    counts[kind] === 0 ? [] : [`${counts[kind]} ${counts[kind] === 1 ? one : many}`],
-  );
-  return said.length === 0 ? "Offers nothing" : said.join(", ");
-}
-
-function subscriptions({ watched, isWatching }: ServerHealth): string {
-  const said = watched === 1 ? "1 subscription" : `${watched} subscriptions`;
-  return isWatching ? said : `${said}, but it cannot be listened to at the moment`;
 }
 
 function anchor(slug: string): string {

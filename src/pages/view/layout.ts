@@ -49,11 +49,13 @@ export interface View {
 /** The place in a page that is filled while the page is sent; no text can look like it, since texts are escaped. */
 export const HOLE = raw("<!-- hole -->");
 
-interface Nav {
+export interface Nav {
   readonly current: "connect" | "catalog" | "account" | "admin" | "logins";
   readonly isAdmin: boolean;
   /** There is no sign-in, and so there are no pages about people. */
   readonly isLocal?: true;
+  /** How many things need somebody, on pages of whoever runs the gateway. */
+  readonly attention?: number;
 }
 
 export function layout(view: View, nonce: string): Html {
@@ -93,17 +95,21 @@ function brand(kind: View["kind"]): Html {
   return html`<p class="brand"><a href="${PATHS.connect}">${name}</a></p>`;
 }
 
-function navigation({ current, isAdmin, isLocal }: Nav): Html {
+function navigation({ current, isAdmin, isLocal, attention = 0 }: Nav): Html {
   const hasPeople = isLocal !== true;
-  const link = (key: Nav["current"], label: string): Html => {
+  const count = html`${
+    attention > 0 &&
+    html` <span class="badge warn">${attention}<span class="unseen"> to look after</span></span>`
+  }`;
+  const link = (key: Nav["current"], label: Html | string): Html => {
     const mark = current === key && html`aria-current="page"`;
     return html`<li><a href="${PATHS[key]}" ${mark}>${label}</a></li>`;
   };
   return html`<nav aria-label="Pages">
     <ul>
       ${link("connect", "Connect")}${link("catalog", "Catalog")}
-      ${hasPeople && link("account", "Account")}
-      ${isAdmin && hasPeople && html`${link("admin", "Admin")}${link("logins", "Sign-ins")}`}
+      ${hasPeople && link("account", "Account")} ${isAdmin && link("admin", html`Admin${count}`)}
+      ${isAdmin && hasPeople && link("logins", "Sign-ins")}
     </ul>
   </nav>`;
 }

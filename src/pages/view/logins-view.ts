@@ -1,7 +1,7 @@
 /** The login doctor: the attempts to sign in, and the step at which one of them stopped. */
 
 import { type Html, html } from "./html.ts";
-import type { View } from "./layout.ts";
+import type { Nav, View } from "./layout.ts";
 import {
   badge,
   type BadgeLook,
@@ -16,6 +16,7 @@ import { loginPath, PATHS } from "./paths.ts";
 import { exactly, when } from "./time.ts";
 
 export interface LoginsView {
+  readonly nav: Nav;
   readonly now: number;
   readonly logins: readonly LoginRow[];
   /** The reference that was searched for and not found. */
@@ -34,6 +35,7 @@ interface LoginRow {
 }
 
 export interface LoginTraceView {
+  readonly nav: Nav;
   readonly now: number;
   readonly reference: string;
   readonly startedAt: number;
@@ -55,7 +57,6 @@ export interface LoginStepView {
 }
 
 const MAX_DETAIL = 400;
-const NAV = { current: "logins", isAdmin: true } as const;
 const OUTCOMES: Record<LoginOutcome, readonly [label: string, look: BadgeLook]> = {
   succeeded: ["Succeeded", "good"],
   failed: ["Failed", "bad"],
@@ -67,7 +68,7 @@ const STEP_OUTCOMES: Record<LoginStepView["outcome"], readonly [label: string, l
   noted: ["", ""],
 };
 
-export function loginsView({ logins, now, missing }: LoginsView): View {
+export function loginsView({ nav, logins, now, missing }: LoginsView): View {
   const body = html`
     <h1>Sign-ins</h1>
     <p class="lede">Each attempt has a reference, which error pages show to the person.</p>
@@ -101,7 +102,7 @@ export function loginsView({ logins, now, missing }: LoginsView): View {
       ),
     )}
   `;
-  return { title: "Sign-ins", body, width: "wide", kind: "site", nav: NAV };
+  return { title: "Sign-ins", body, width: "wide", kind: "site", nav };
 }
 
 function row({ reference, clientName: name, ...login }: LoginRow, now: number): Html {
@@ -136,7 +137,7 @@ export function loginTraceView(model: LoginTraceView): View {
           </ol>`
     }
   `;
-  return { title: `Sign-in ${model.reference}`, body, width: "wide", kind: "site", nav: NAV };
+  return { title: `Sign-in ${model.reference}`, body, width: "wide", kind: "site", nav: model.nav };
 }
 
 function step({ at, title, detail, outcome }: LoginStepView, start: number): Html {

@@ -26,6 +26,7 @@ export const PATHS = {
   createService: "/admin/services",
   revokeService: "/admin/services/revoke",
   sealAccounts: "/admin/accounts/seal",
+  attentionJson: "/admin/attention.json",
   logins: "/admin/logins",
 } as const;
 
@@ -37,6 +38,16 @@ export function connectPath(client: string, server?: string): string {
 
 export function loginPath(reference: string): string {
   return `${PATHS.logins}/${encodeURIComponent(reference)}`;
+}
+
+/** The page of one server, for whoever runs the gateway. */
+export function adminServerPath(slug: string): string {
+  return `${PATHS.admin}/servers/${encodeURIComponent(slug)}`;
+}
+
+/** The form that has a server looked at now. */
+export function checkServerPath(slug: string): string {
+  return `${adminServerPath(slug)}/check`;
 }
 
 /** The form that ends an account at a server. */

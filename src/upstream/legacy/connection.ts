@@ -10,7 +10,6 @@ import { notification, type Reply, respond } from "../../protocol/json-rpc.ts";
 import type { EndedAccount, UsableCredential } from "../credentials.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Connected } from "./find-transport.ts";
-import type { Handshake } from "./handshake.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
 import { readResumeToken, writeResumeToken } from "./resume-token.ts";
 import { resumeExchange } from "./run-exchange.ts";
@@ -44,8 +43,8 @@ export class LegacyConnection {
   }
 
   /** Shakes hands and no more, for a caller that only needs the server's introduction. */
-  async open(): Promise<Handshake> {
-    return (await this.#session.shakeHands()).handshake;
+  open(): Promise<Pick<Connected, "handshake" | "transport">> {
+    return this.#session.shakeHands();
   }
 
   /** Opens the session, if there is none. The handshake of a restored session is not complete. */

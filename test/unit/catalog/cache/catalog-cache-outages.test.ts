@@ -140,7 +140,7 @@ describe("after failures, the server is not asked", () => {
       serves(scene, TWO);
       expect(short(await ask(scene.cache()))).toBe("two");
       expect(scene.cache().condition()).toEqual({
-        ...{ state: "healthy", seenAt: scene.now },
+        ...{ state: "healthy", seenAt: scene.now, changedAt: scene.now },
         counts: { tools: 1, resources: 0, templates: 0, prompts: 0 },
       });
     });

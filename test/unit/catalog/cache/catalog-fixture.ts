@@ -16,6 +16,7 @@ import {
   CatalogCache,
   type CatalogCacheParts,
 } from "../../../../src/catalog/cache/catalog-cache.ts";
+import { ServerHistory } from "../../../../src/catalog/cache/server-history.ts";
 import type { Topic } from "../../../../src/catalog/feeds.ts";
 import { defaultLimits, type Limits } from "../../../../src/policy/limits.ts";
 import { UpstreamError } from "../../../../src/upstream/upstream-error.ts";
@@ -63,6 +64,8 @@ export interface Scene {
   dueCalls: number;
   readonly kept: Promise<unknown>[];
   readonly sql: SqlStorage;
+  /** What the feed remembers, in memory. */
+  readonly history: ServerHistory;
   /** A cache, or the next life of one: what it knows is on the database. */
   readonly cache: (parts?: Partial<CatalogCacheParts>) => CatalogCache;
 }
@@ -76,6 +79,7 @@ export function withScene<T>(
     const scene: Scene = {
       ...{ now: START, attempts: [], server: undefined, covered: new Set(), announced: [] },
       ...{ isWanted: false, dueCalls: 0, kept: [], sql: storage.sql },
+      history: new ServerHistory({ read: () => undefined, write: () => undefined }),
       cache: (parts) =>
         new CatalogCache({
           ...{ slug: "docs", endpoint: "https://docs.example/mcp" },
@@ -89,6 +93,7 @@ export function withScene<T>(
           covers: (topic) => scene.covered.has(topic),
           announce: (topics) => void scene.announced.push([...topics].toSorted()),
           isWanted: () => scene.isWanted,
+          history: scene.history,
           waitUntil: (work) => void scene.kept.push(work),
           onDue: () => void (scene.dueCalls += 1),
           ...parts,

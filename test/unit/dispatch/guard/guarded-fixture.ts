@@ -68,6 +68,8 @@ export function guardScene(
                 catalog: () => Promise.reject(new Error("not asked for")),
                 watch: () => Promise.reject(new Error("not asked for")),
                 health: () => Promise.reject(new Error("not asked for")),
+                look: () => Promise.reject(new Error("not asked for")),
+                describe: () => Promise.reject(new Error("not asked for")),
 
                 resources: () => Promise.resolve(undefined),
                 report: async (trouble) => void scene.reports.push(trouble),

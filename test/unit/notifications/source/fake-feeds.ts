@@ -92,6 +92,14 @@ export class FakeFeed implements Feed {
     throw new Error("not asked for here");
   }
 
+  look(): Promise<never> {
+    throw new Error("not asked for here");
+  }
+
+  describe(): Promise<never> {
+    throw new Error("not asked for here");
+  }
+
   resources(): Promise<Catalog | undefined> {
     return Promise.resolve(this.has);
   }

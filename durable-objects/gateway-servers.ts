@@ -1,0 +1,75 @@
+/** The servers as the operator's pages see them, over their feeds; and the look at all of them when an isolate starts. */
+
+import { healthOf, keyOf, lookAt, withoutAccount } from "../src/catalog/routing/server-health.ts";
+import type { Config } from "../src/config/config.ts";
+import { serverFor } from "../src/endpoint/personal-endpoint.ts";
+import type { Server } from "../src/endpoint/server.ts";
+import { fnv1a64 } from "../src/lib/fnv1a.ts";
+import { logUnexpected } from "../src/observability/unexpected.ts";
+import type { GatewayServers, NamedReport } from "../src/pages/operator/gateway-servers.ts";
+import { personalScopeOf } from "./identity.ts";
+import { feedsIn, registryIn } from "./ports.ts";
+
+export function gatewayServersIn(env: Env, config: Config): GatewayServers {
+  const { servers, notices } = config;
+  const feeds = feedsIn(env);
+  const shared = (slug: string): Server | undefined => {
+    const server = servers.get(slug);
+    return server && asShared(env, config, server);
+  };
+  return {
+    notices,
+    health: () => healthOf(feeds, sharedServers(env, config)),
+    async report(slug) {
+      const server = shared(slug);
+      if (server === undefined) return undefined;
+      const key = await keyOf(server);
+      const known =
+        key === undefined
+          ? { health: withoutAccount(server), looks: [], troubles: [] }
+          : await feeds.of(key).describe();
+      const { label } = server;
+      const health = { ...known.health, ...(label !== undefined && { label }) };
+      return {
+        ...known,
+        health,
+        url: shownUrl(server),
+        auth: server.auth.kind,
+      } satisfies NamedReport;
+    },
+    async look(slug) {
+      const server = shared(slug);
+      if (server !== undefined) await lookAt(feeds, [server], "button");
+    },
+  };
+}
+
+/** What all callers share is read in the gateway's own name. */
+function asShared(env: Env, config: Config, server: Server): Server {
+  return serverFor(server, { origin: config.publicOrigin }, personalScopeOf(env, config));
+}
+
+function sharedServers(env: Env, config: Config): readonly Server[] {
+  return Array.from(config.servers.values(), (server) => asShared(env, config, server));
+}
+
+/** Secrets are in queries, too. */
+function shownUrl({ target: { endpoint, isOverNetwork } }: Server): string {
+  if (isOverNetwork === false) return "a service binding of this Worker";
+  const { origin, pathname, search } = endpoint;
+  return origin + pathname + (search === "" ? "" : "?…");
+}
+
+/** Looks at the servers beside the first answer of an isolate, unless another isolate has a moment ago. Never rejects. */
+export async function lookAtStart(env: Env, config: Config): Promise<void> {
+  const { looksPerStart } = config.limits;
+  const servers = sharedServers(env, config).slice(0, looksPerStart);
+  if (servers.length === 0) return;
+  try {
+    const all = JSON.stringify(servers.map(({ slug, target }) => [slug, target.endpoint.href]));
+    const isOurs = await registryIn(env).claimLook(fnv1a64(all).toString(36));
+    if (isOurs) await lookAt(feedsIn(env), servers, "start");
+  } catch (error) {
+    logUnexpected(error);
+  }
+}

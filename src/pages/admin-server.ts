@@ -1,0 +1,49 @@
+/** `/admin/servers/<slug>`: one server as whoever runs the gateway sees it, and the button that has it looked at. */
+
+import { attentionIn } from "./attention.ts";
+import { gather } from "./attention-facts.ts";
+import { TokenBuckets } from "../lib/token-bucket.ts";
+import { operated, operating, operatorNav, readerOf, respondTo } from "./operator-visit.ts";
+import { done, noticeOf } from "./page-guard.ts";
+import { auditedAs } from "./page-visitor.ts";
+import { notFound } from "./respond.ts";
+import { adminServerView } from "./view/admin-server-view.ts";
+import { adminServerPath } from "./view/paths.ts";
+
+export const showAdminServer = operating(async (visit) => {
+  const { context, visitor, slug, request } = visit;
+  const notices = context.servers.notices.filter((notice) => notice.slug === slug);
+  const [report, known] = await Promise.all([
+    context.servers.report(slug),
+    gather(context, readerOf(visitor)),
+  ]);
+  if (report === undefined && notices.length === 0) return notFound(context);
+  const items = attentionIn(known);
+  // Its health was looked at for the list; its conflicts are found among all servers.
+  const health = known.servers.find((each) => each.slug === slug);
+  const server = report && { ...report, health: health ?? report.health };
+  const view = adminServerView({
+    ...{ now: known.now, csrf: visitor.formToken, slug, server, notices },
+    items: items.filter(({ link }) => link === adminServerPath(slug)),
+    nav: operatorNav(visitor, "admin", items.length),
+    notice: noticeOf(request),
+  });
+  return respondTo(visit, view);
+});
+
+/** Each look is a request to the server, and one every few seconds tells as much as many. */
+const CHECKS_PER_MINUTE = 12;
+const MAX_PEOPLE = 1000;
+const checks = new TokenBuckets(MAX_PEOPLE);
+
+export const checkServer = operated(adminServerPath, async (visit) => {
+  const { context, request, visitor, slug } = visit;
+  if ((await context.servers.report(slug)) === undefined) return notFound(context);
+  const isAllowed = checks.of(visitor.person, CHECKS_PER_MINUTE).take();
+  if (isAllowed) await context.servers.look(slug);
+  await auditedAs(context, request, visitor, isAllowed ? "server_checked" : "denied", {
+    server: slug,
+    ...(!isAllowed && { reason: "too many checks" }),
+  });
+  return done(context, adminServerPath(slug), isAllowed ? "server-checked" : "checked-often");
+});

@@ -1,0 +1,156 @@
+/**
+ * What needs somebody, derived from what is known at the moment of asking: nothing of it is kept, so an item is gone
+ * as soon as its cause is.
+ */
+
+import { connectPath } from "../accounts/addresses.ts";
+import type { AccountSummary } from "../accounts/vault.ts";
+import type { EntryNotice, ServerHealth } from "../observability/health.ts";
+import type { AccountServer } from "./account-context.ts";
+import { isShared } from "./account-context.ts";
+import { labelOf } from "../accounts/settings.ts";
+import { type AttentionItem, ranked } from "./operator/attention-item.ts";
+import { troubleWords } from "./trouble-words.ts";
+import { adminServerPath, loginPath, PATHS } from "./view/paths.ts";
+
+/** All that is looked at. */
+export interface Known {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly notices: readonly EntryNotice[];
+  readonly servers: readonly ServerHealth[];
+  readonly accounts: readonly KnownAccount[];
+  readonly logins: readonly FailedLogin[];
+  /** Published servers whose publishers are not there. */
+  readonly offline?: readonly OfflineServer[];
+}
+
+/** The account of a server that all share, or the reader's own. */
+export interface KnownAccount {
+  readonly server: AccountServer;
+  readonly account: AccountSummary | undefined;
+}
+
+/** The last attempt of an application, which has failed. */
+export interface FailedLogin {
+  readonly reference: string;
+  readonly name: string;
+  readonly sentence: string;
+  readonly at: number;
+}
+
+interface OfflineServer {
+  readonly slug: string;
+  readonly label?: string;
+  readonly since: number;
+}
+
+export function attentionIn(known: Known): readonly AttentionItem[] {
+  return ranked([
+    ...known.accounts.flatMap((each) => signIn(each) ?? []),
+    ...known.notices.flatMap((each) => configuration(each) ?? []),
+    ...known.servers.flatMap((each) => unreachable(each, known.now) ?? []),
+    ...known.logins.map(login),
+    ...known.servers.flatMap(conflicts),
+    ...(known.offline ?? []).map(offline),
+  ]);
+}
+
+/** Accounts in these states work again when a person connects them again. */
+const ENDED: ReadonlySet<AccountSummary["state"]> = new Set([
+  "needs-connect",
+  "needs-scope",
+  "moved",
+]);
+
+function signIn({ server, account }: KnownAccount): AttentionItem | undefined {
+  const { slug, auth } = server;
+  const subject = labelOf(server);
+  const whose = isShared(server) ? "The account that all share" : "Your account there";
+  if (account === undefined) {
+    if (auth.kind !== "oauth-shared") return undefined;
+    const what = `Nobody has connected the account that all share.`;
+    return {
+      ...link("Connect it", connectPath(slug)),
+      kind: "sign-in",
+      subject,
+      what,
+      since: undefined,
+    };
+  }
+  const trouble = account.trouble === undefined ? undefined : troubleWords(account.trouble);
+  const needsOperator = account.state === "failing" && trouble?.help === "operator";
+  if (!ENDED.has(account.state) && !needsOperator) return undefined;
+  const why = account.state === "needs-scope" ? "It has to allow more." : trouble?.whatHappened;
+  const what = `${whose} does not work${why === undefined ? "." : `: ${lowerFirst(why)}`}`;
+  // Nobody connects the gateway's own account: its page says what is wrong.
+  const isOwn = auth.kind === "client-credentials";
+  const remedy = isOwn
+    ? link("See the server", adminServerPath(slug))
+    : link("Connect it again", connectPath(slug));
+  return { ...remedy, kind: "sign-in", subject, what, since: account.since };
+}
+
+function configuration(notice: EntryNotice): AttentionItem | undefined {
+  const { name, slug, state, sentences, missingSecrets = [] } = notice;
+  if (state === "off") return undefined;
+  const path = slug === undefined ? `${PATHS.admin}#entries` : adminServerPath(slug);
+  const common = { ...link("See how", path), subject: name, since: undefined };
+  if (missingSecrets.length > 0) {
+    const one = missingSecrets.length === 1;
+    const names = missingSecrets.join(", ");
+    const what = `The ${one ? "secret" : "secrets"} ${names} ${one ? "is" : "are"} not set, so it is not served.`;
+    return { ...common, kind: "secret", what };
+  }
+  return { ...common, kind: "configuration", what: sentences.join(" ") };
+}
+
+/** Shorter outages are over before anybody has read of them. */
+const OUTAGE_MS = 60_000;
+/** The gateway itself failed for a moment; the account is an item of its own. */
+const ELSEWHERE: ReadonlySet<string> = new Set(["gateway", "account"]);
+
+function unreachable(server: ServerHealth, now: number): AttentionItem | undefined {
+  const { slug, label = slug, trouble } = server;
+  if (trouble === undefined || ELSEWHERE.has(trouble.reason)) return undefined;
+  if (now - trouble.since < OUTAGE_MS) return undefined;
+  const cause = trouble.cause === undefined ? "" : ` (${trouble.cause})`;
+  return {
+    ...link("See the server", adminServerPath(slug)),
+    ...{
+      kind: "unreachable",
+      subject: label,
+      what: `${trouble.message}${cause}.`,
+      since: trouble.since,
+    },
+  };
+}
+
+function login({ reference, name, sentence, at }: FailedLogin): AttentionItem {
+  return {
+    ...link("See the attempt", loginPath(reference)),
+    ...{ kind: "login", subject: name, what: sentence, since: at },
+  };
+}
+
+function conflicts({ slug, label = slug, conflicts: all = [] }: ServerHealth): AttentionItem[] {
+  return all.map(({ message, since }) => ({
+    ...link("See the resources", adminServerPath(slug)),
+    ...{ kind: "conflict", subject: label, what: `${message}.`, since },
+  }));
+}
+
+function offline({ slug, label = slug, since }: OfflineServer): AttentionItem {
+  return {
+    ...link("See the server", adminServerPath(slug)),
+    ...{ kind: "offline", subject: label, what: "Nobody publishes it at the moment.", since },
+  };
+}
+
+function link(remedy: string, path: string): Pick<AttentionItem, "remedy" | "link"> {
+  return { remedy, link: path };
+}
+
+function lowerFirst(sentence: string): string {
+  return sentence.slice(0, 1).toLowerCase() + sentence.slice(1);
+}

@@ -1,0 +1,91 @@
+/**
+ * A visit to the pages of whoever runs the gateway: an administrator who is signed in, or the person at the machine
+ * where there is no sign-in. A GET changes nothing; a form has to come from a page of ours.
+ */
+
+import { signInPath } from "../auth/sign-in/browser.ts";
+import type { OperatorContext, SiteContext } from "./account-context.ts";
+import type { Reader } from "./attention-facts.ts";
+import { adminsOnly } from "./page-guard.ts";
+import { auditedAs, type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
+import { page, seeOther } from "./respond.ts";
+import type { Nav, View } from "./view/layout.ts";
+
+/** @param slug of the server that the path names; empty where it names none. */
+export type OperatorHandler = (
+  context: OperatorContext,
+  request: Request,
+  slug: string,
+) => Promise<Response>;
+
+export interface OperatorVisit {
+  readonly context: OperatorContext;
+  readonly request: Request;
+  readonly slug: string;
+  readonly visitor: PageVisitor;
+}
+
+/** Wraps a page. */
+export function operating(show: (visit: OperatorVisit) => Promise<Response>): OperatorHandler {
+  return async (context, request, slug) => {
+    const visitor = await visitorOf(context, request);
+    if (visitor === undefined) return seeOther(signInPath(new URL(request.url).pathname), context);
+    if (!visitor.isAdmin) return adminsOnly(context);
+    return show({ context, request, slug, visitor });
+  };
+}
+
+export interface OperatorSubmission extends OperatorVisit {
+  readonly form: URLSearchParams;
+}
+
+/**
+ * Wraps the action of a form.
+ *
+ * @param pathOf the page of the form, to return to after a sign-in.
+ */
+export function operated(
+  pathOf: (slug: string) => string,
+  act: (submission: OperatorSubmission) => Promise<Response>,
+): OperatorHandler {
+  return async (context, request, slug) => {
+    const sent = await sentForm(context, request, pathOf(slug));
+    if (sent instanceof Response) return sent;
+    if (!sent.visitor.isAdmin) {
+      const reason = "not an administrator";
+      await auditedAs(context, request, sent.visitor, "denied", { reason });
+      return adminsOnly(context);
+    }
+    return act({ context, request, slug, ...sent });
+  };
+}
+
+/** The same context, of a page that only people who are signed in have. */
+export function operatorOf(context: SiteContext): OperatorContext {
+  const { origin, accounts, servers } = context;
+  return { origin, accounts, servers, auth: context };
+}
+
+/** @returns a page, with the cookies of its visitor. */
+export function respondTo(
+  { context, visitor }: Pick<OperatorVisit, "context" | "visitor">,
+  view: View,
+  status = 200,
+): Response {
+  const headers = new Headers(visitor.cookies.map((value) => ["Set-Cookie", value]));
+  return page(view, { origin: context.origin, headers, status });
+}
+
+export function readerOf({ person, user }: PageVisitor): Reader {
+  // The person at the machine has no record.
+  return { person, hasAccounts: user === undefined || user.hasAccounts === true };
+}
+
+/** @param attention how many things need somebody. */
+export function operatorNav(
+  { user }: PageVisitor,
+  current: Nav["current"],
+  attention: number,
+): Nav {
+  return { current, isAdmin: true, attention, ...(user === undefined && { isLocal: true }) };
+}

@@ -1,0 +1,22 @@
+/** The port to the servers as whoever runs the gateway sees them: with their states, and what is wrong with each. */
+
+import type { ServerAuth } from "../../accounts/settings.ts";
+import type { EntryNotice, ServerHealth, ServerReport } from "../../observability/health.ts";
+
+export interface GatewayServers {
+  /** The entries of the configuration that are not served as they are written. */
+  readonly notices: readonly EntryNotice[];
+  /** In the operator's order. Resolves soon with what is known, and never rejects. */
+  health(): Promise<readonly ServerHealth[]>;
+  /** @returns `undefined` for a server that is not served. */
+  report(slug: string): Promise<NamedReport | undefined>;
+  /** Looks at it now, and waits some seconds for that. Does nothing where there is no account to look with. */
+  look(slug: string): Promise<void>;
+}
+
+/** What is known of a server, with what its configuration says. */
+export interface NamedReport extends ServerReport {
+  /** Without its query, which may have a secret in it. */
+  readonly url: string;
+  readonly auth: ServerAuth["kind"];
+}

@@ -1,0 +1,182 @@
+/** The page of one server for whoever runs the gateway: how it is reached, how it is, and what went wrong lately. */
+
+import { connectPath } from "../../accounts/addresses.ts";
+import type { EntryNotice, Look, PastTrouble } from "../../observability/health.ts";
+import type { AttentionItem } from "../operator/attention-item.ts";
+import type { NamedReport } from "../operator/gateway-servers.ts";
+import { KNOWN_BY } from "./accounts-view.ts";
+import { attentionList } from "./attention-view.ts";
+import { entryNotices } from "./entry-notices.ts";
+import {
+  conflictEntry,
+  healthBadge,
+  MAX_MESSAGE,
+  offer,
+  subscriptions,
+  unseenWords,
+} from "./health-parts.ts";
+import { type Html, html } from "./html.ts";
+import type { Nav, View } from "./layout.ts";
+import {
+  actionButton,
+  badge,
+  exactText,
+  type Fact,
+  factList,
+  foreign,
+  notice,
+  type PageContext,
+  part,
+} from "./parts.ts";
+import { catalogPath, checkServerPath, PATHS } from "./paths.ts";
+import { when } from "./time.ts";
+
+export interface AdminServerView extends PageContext {
+  readonly nav: Nav;
+  readonly slug: string;
+  /** Absent for an entry of the configuration that is not served. */
+  readonly server: NamedReport | undefined;
+  readonly notices: readonly EntryNotice[];
+  /** What needs somebody, and is mended here. */
+  readonly items: readonly AttentionItem[];
+  /** The sentence on the action that has just succeeded. */
+  readonly notice: string | undefined;
+}
+
+const TRANSPORTS = { "streamable-http": "Streamable HTTP", sse: "HTTP+SSE" } as const;
+const ERAS = new Map([
+  ["legacy", "legacy, with sessions"],
+  ["modern", "modern, without sessions"],
+]);
+const MAX_WORDS = 200;
+
+export function adminServerView(model: AdminServerView): View {
+  const { slug, server, notices, items, nav, now } = model;
+  const name = server?.health.label ?? slug;
+  const body = html`
+    <p class="small back"><a href="${PATHS.admin}">Admin</a></p>
+    <h1>${foreign(name, slug)} ${server && healthBadge(server.health)}</h1>
+    ${notice(model.notice)}
+    ${items.length > 0 && part("Needs you", undefined, attentionList(items, now))}
+    ${
+      notices.length > 0 &&
+      part(
+        "Configuration",
+        "It is mended where the gateway is configured, and holds from the next deployment on. A secret is set with npx wrangler secret put, followed by its name.",
+        entryNotices(notices),
+      )
+    }
+    ${server && served(server, model)}
+  `;
+  return { title: slug, body, width: "wide", kind: "site", nav, style: STYLE };
+}
+
+const STYLE = ".back + h1 { margin-top: -1.25rem; }";
+
+function served(server: NamedReport, { slug, csrf, now }: AdminServerView): Html {
+  const { health, looks, troubles } = server;
+  const { conflicts = [] } = health;
+  const canLook = health.state !== "personal" && health.state !== "unconnected";
+  return html`${part(
+    "How it is",
+    undefined,
+    html`${factList(factsOf(server, now))}
+    ${
+      canLook &&
+      html`<div class="action">
+        ${actionButton({ action: checkServerPath(slug), label: "Check now", about: slug, fields: { csrf } })}
+        <a class="button" href="${catalogPath(slug)}">What it offers</a>
+      </div>`
+    }
+    ${
+      health.state === "unconnected" &&
+      server.auth === "oauth-shared" &&
+      html`<p><a class="button primary" href="${connectPath(slug)}">Connect the account</a></p>`
+    }`,
+  )}
+  ${
+    conflicts.length > 0 &&
+    part(
+      "Conflicts",
+      "A resource that two servers have is that of the one which is configured first: change the order, or deny it at one of them.",
+      html`${conflicts.map(conflictEntry)}`,
+    )
+  }
+  ${
+    looks.length > 0 &&
+    part("Last looks", "Each reads all that the server lists.", looksTable(looks, now))
+  }
+  ${
+    troubles.length > 0 &&
+    part(
+      "Last troubles",
+      undefined,
+      html`<ul class="activity">
+        ${troubles.map((each) => troubleEntry(each, now))}
+      </ul>`,
+    )
+  }`;
+}
+
+function factsOf(
+  { health, url, found, info, capabilities, auth }: NamedReport,
+  now: number,
+): Fact[] {
+  const { trouble, seenAt, changedAt, watched, note } = health;
+  const said = Object.keys(capabilities ?? {}).join(", ");
+  const facts: readonly (Fact | undefined)[] = [
+    ["Address", exactText(url)],
+    found && ["Transport", TRANSPORTS[found.transport]],
+    found && ["Era", ERAS.get(found.era) ?? found.era],
+    found && ["Revision", exactText(found.revision)],
+    info && ["Calls itself", foreign(nameIn(info), "nothing", MAX_WORDS)],
+    capabilities && ["Capabilities", said === "" ? "none" : foreign(said, "none", MAX_WORDS)],
+    ["Knows callers", KNOWN_BY[auth]],
+    ["Offers", seenAt === undefined ? (note ?? unseenWords(health)) : offer(health.counts)],
+    changedAt === undefined ? undefined : ["Changed", when(changedAt, now)],
+    seenAt === undefined ? undefined : ["Seen", when(seenAt, now)],
+    watched > 0 ? ["Watched", subscriptions(health)] : undefined,
+    trouble && [
+      "Trouble",
+      html`${foreign(trouble.message, "", MAX_MESSAGE)}${causeOf(trouble)}, began
+      ${when(trouble.since, now)}`,
+    ],
+  ];
+  return facts.filter((fact) => fact !== undefined);
+}
+
+/** `serverInfo` is a server's own: any of it may be anything. */
+function nameIn(info: Readonly<Record<string, unknown>>): string {
+  const said = [info["title"] ?? info["name"], info["version"]];
+  return said.filter((each) => typeof each === "string").join(" ");
+}
+
+function causeOf({ cause }: Pick<PastTrouble, "cause">): string {
+  return cause === undefined ? "" : ` (${cause})`;
+}
+
+function looksTable(looks: readonly Look[], now: number): Html {
+  return html`<ul class="activity">
+    ${looks.map(
+      ({ at, ms, failure }) =>
+        html`<li>
+          <span class="small">${when(at, now)}</span>
+          <span
+            >${ms} ms
+            ${failure === undefined ? badge("Read", "good") : badge(`Failed: ${failure}`, "bad")}</span
+          >
+        </li>`,
+    )}
+  </ul>`;
+}
+
+function troubleEntry(trouble: PastTrouble, now: number): Html {
+  const { message, since, until } = trouble;
+  return html`<li>
+    <span class="small">${when(since, now)}</span>
+    <span
+      >${foreign(message, "", MAX_MESSAGE)}${causeOf(trouble)}
+      ${until === undefined ? badge("Goes on", "bad") : html`<span class="small">until ${when(until, now)}</span>`}</span
+    >
+  </li>`;
+}

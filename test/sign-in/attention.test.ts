@@ -1,0 +1,123 @@
+/** What needs an administrator, with sign-in: for them alone, on the page and for monitors, with the login doctor's findings. */
+
+// Has an isolate of its own: it lists everything that needs somebody, the failed sign-ins of other tests too.
+import { beforeAll, describe, test } from "vitest";
+
+import { Upstream } from "../integration/upstream.ts";
+import { asked, newName, noToken, registered, tell, teller, used } from "./doctor-fixture.ts";
+import { gateway, ORIGIN } from "./gateway.ts";
+import { as } from "./people.ts";
+import { activityOn, SESSION_COOKIE, Visitor } from "./visitor.ts";
+
+const ADMIN = "/admin";
+const JSON_PATH = "/admin/attention.json";
+const SERVER = "/admin/servers/alpha";
+
+let root: Visitor;
+let ann: Visitor;
+
+beforeAll(async () => {
+  [root, ann] = [await Visitor.arrive({ isAdmin: true }), await Visitor.arrive()];
+});
+
+function get(path: string, headers: Record<string, string>): Promise<Response> {
+  return gateway.send(ORIGIN + path, { method: "GET", headers });
+}
+
+const cookieOf = ({ secret }: Visitor) => ({ Cookie: `${SESSION_COOKIE}=${secret}` });
+
+interface Attention {
+  readonly count: number;
+  readonly items: readonly {
+    readonly kind: string;
+    readonly subject: string;
+    readonly link: string;
+  }[];
+}
+
+async function attention(): Promise<Attention> {
+  return (await get(JSON_PATH, cookieOf(root))).json<Attention>();
+}
+
+describe("whoever is no administrator", () => {
+  test.for([ADMIN, SERVER, JSON_PATH])(
+    "is refused %s as all pages of theirs",
+    async (path, { expect }) => {
+      const nobody = await get(path, { Accept: "text/html" });
+      const login = `/login?${new URLSearchParams({ to: path }).toString()}`;
+      expect([nobody.status, nobody.headers.get("location")]).toEqual([303, login]);
+      const page = await get(path, cookieOf(ann));
+      expect(page.status).toBe(403);
+      expect(await page.text()).toContain("For administrators");
+    },
+  );
+
+  test("has no server looked at", async ({ expect }) => {
+    const before = (await Upstream.named("alpha").log()).length;
+    const csrf = await ann.formToken();
+    expect((await ann.post(`${SERVER}/check`, { csrf })).status).toBe(403);
+    expect((await root.post(`${SERVER}/check`, { csrf })).status).toBe(403);
+    const evil = { Origin: "https://evil.example" };
+    const own = { csrf: await root.formToken() };
+    expect((await root.post(`${SERVER}/check`, own, evil)).status).toBe(403);
+    expect(await Upstream.named("alpha").log()).toHaveLength(before);
+    expect(activityOn(await ann.visit("/account"))).toContain("not an administrator");
+  });
+});
+
+describe("a monitor", () => {
+  test("reads the list with a key for the operator's pages, and with no other", async ({
+    expect,
+  }) => {
+    const { token } = await root.person.key({ path: ADMIN, scopes: ["admin"] });
+    const response = await get(JSON_PATH, as(token));
+    expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    const body = await response.json<Attention>();
+    expect(body.count).toBe(body.items.length);
+    const { token: other } = await root.person.key();
+    const { token: hers } = await ann.person.key();
+    for (const wrong of [other, hers, "edgeway_sk_nonsense"]) {
+      expect((await get(JSON_PATH, as(wrong))).status).toBe(401);
+    }
+    expect((await get(JSON_PATH, {})).status).toBe(401);
+  });
+});
+
+describe("an application that cannot sign in", () => {
+  test("is in the list until its next attempt succeeds", async ({ expect }) => {
+    const client = newName("cursor");
+    const from = teller();
+    await tell([registered(client), asked(client)], from);
+    await tell([noToken(client)], from);
+    const [item, ...others] = (await attention()).items.filter(({ kind }) => kind === "login");
+    expect([item?.subject, others]).toEqual(["Test app", []]);
+    const page = await root.visit(new URL(item?.link ?? "").pathname);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining("Likely cause")]);
+    const admin = await root.visit(ADMIN);
+    expect(admin.text).toMatch(/Needs you.*Test app Login trouble/s);
+    for (const path of [ADMIN, "/admin/logins", SERVER]) {
+      expect((await root.visit(path)).text).toMatch(/Admin \d+ to look after/);
+    }
+    expect((await root.visit("/account")).text).not.toContain("to look after");
+
+    await tell([used(client)], from);
+    expect((await attention()).items.filter(({ kind }) => kind === "login")).toEqual([]);
+    expect((await root.visit(ADMIN)).text).not.toContain("Login trouble");
+  });
+
+  test("that a person turned away is no trouble", async ({ expect }) => {
+    const client = newName("turned-away");
+    const denied = { kind: "answered", client, decision: "denied" } as const;
+    await tell([registered(client), asked(client)]);
+    await tell([denied]);
+    expect((await attention()).items.filter(({ kind }) => kind === "login")).toEqual([]);
+  });
+});
+
+test("an administrator has a server looked at, and that is in the audit log", async ({
+  expect,
+}) => {
+  const page = await root.submit(SERVER, { button: "Check now alpha" });
+  expect(page.text).toContain("The server was looked at.");
+  expect(activityOn(await root.visit("/account"))).toMatch(/Had a server looked at.*alpha/s);
+});
