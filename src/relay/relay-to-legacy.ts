@@ -9,7 +9,7 @@ import { readLines } from "../lib/read-lines.ts";
 import { sleep } from "../lib/sleep.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { noteUpstream } from "../protocol/call-span.ts";
-import type { Peer } from "../protocol/exchange.ts";
+import { forwardingTo, type Peer } from "../protocol/exchange.ts";
 import { errorReply, type Reply } from "../protocol/json-rpc.ts";
 import type { Bridge, BridgeCommand, BridgeOutcome, Line } from "./modern-to-legacy/bridge.ts";
 import type { ModernCall } from "./modern-context.ts";
@@ -50,9 +50,19 @@ async function send(
   signal: AbortSignal,
 ): Promise<Reply> {
   const attempts = command.kind === "answer" ? ATTEMPTS : 1;
+  let after: string | undefined;
+  const noting: Peer = {
+    ...forwardingTo(peer),
+    notify: (notice, resumeToken) => {
+      after = resumeToken ?? after;
+      return peer.notify(notice);
+    },
+  };
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
-    const reply = await run(crossing, command, peer, signal);
+    // What the client has already, it must not get again: the lost holder had not written it down.
+    const place = command.kind === "call" || after === undefined ? {} : { after };
+    const reply = await run(crossing, { ...command, ...place }, noting, signal);
     if (reply !== undefined) return reply;
     if (attempt === attempts) return unknownOutcome(crossing.slug);
     await sleep(PAUSE_MS, signal);
@@ -92,7 +102,7 @@ async function read(outcome: BridgeOutcome, peer: Peer, signal: AbortSignal): Pr
   for await (const text of readLines(outcome.body, signal)) {
     const line = parseLossless(text) as Line;
     if ("reply" in line) return line.reply;
-    await peer.notify(line.notice);
+    await peer.notify(line.notice, line.resumeToken);
   }
   throw new Error("The stream broke");
 }

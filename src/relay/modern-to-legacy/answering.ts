@@ -30,8 +30,9 @@ export class Answering {
   }
 
   /** @returns when there is room for more, or the reader has gone. */
-  notify(notice: Call): Promise<void> {
-    return this.#open().write(asLine({ notice }));
+  notify(notice: Call, resumeToken?: string): Promise<void> {
+    const place = resumeToken === undefined ? {} : { resumeToken };
+    return this.#open().write(asLine({ notice, ...place }));
   }
 
   /** Ends the response. */

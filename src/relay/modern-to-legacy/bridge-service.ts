@@ -118,7 +118,7 @@ export class BridgeService {
       capabilities: mayHaveRounds(calledBy(command).method) ? capabilities : {},
       ...(progressToken === undefined ? {} : { progressToken }),
       ...(logLevel === undefined ? {} : { logLevel }),
-      notify: (notice) => answering.notify(notice),
+      notify: (notice, resumeToken) => answering.notify(notice, resumeToken),
     };
     const request: Request = { command, downstream, answering, isGone: false };
     this.#requests.set(id, request);
@@ -192,7 +192,7 @@ export class BridgeService {
   }
 
   #answerRound(request: Request, command: AnswerCommand): Promise<RoundResult> {
-    const { exchange, round, responses, logLevel } = command;
+    const { exchange, round, responses, logLevel, after } = command;
     const { downstream, isGone } = request;
     if (isGone) return Promise.resolve({ kind: "refused", sentence: "The client has hung up" });
     const { call, result } = this.#parking.resumeRound({
@@ -200,6 +200,7 @@ export class BridgeService {
       round,
       responses,
       downstream,
+      after,
       resume:
         (resumeToken): BridgedCallOptions["run"] =>
         (peer, signal) =>

@@ -33,6 +33,11 @@ export interface AnswerCommand extends Common {
   readonly exchange: string;
   readonly round: number;
   readonly responses: JsonObject;
+  /**
+   * The resume token of the last notification that the client has of this round, for a command that is sent
+   * again because its holder was lost.
+   */
+  readonly after?: string;
 }
 
 export type BridgeCommand = CallCommand | AnswerCommand;
@@ -65,7 +70,9 @@ export type WrittenBridgeOutcome =
   | { readonly kind: "reply"; readonly reply: string }
   | Extract<BridgeOutcome, { kind: "stream" }>;
 
-export type Line = { readonly notice: Call } | { readonly reply: Reply };
+export type Line =
+  /** With the resume token of the server's stream after it, if the server can be resumed there. */
+  { readonly notice: Call; readonly resumeToken?: string } | { readonly reply: Reply };
 
 /** One running command. */
 interface Running {

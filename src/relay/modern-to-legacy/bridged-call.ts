@@ -179,7 +179,7 @@ export class BridgedCall {
         // While the client decides, no request is attached.
         const downstream = this.#attached.at(-1);
         const relayed = downstream === undefined ? undefined : noticeFor(downstream, notice);
-        if (relayed !== undefined) await downstream?.notify(relayed);
+        if (relayed !== undefined) await downstream?.notify(relayed, resumeToken);
       },
       ask: (call, withdrawn, resumeToken) => this.#ask(call, withdrawn, resumeToken),
       primed: (resumeToken) => {

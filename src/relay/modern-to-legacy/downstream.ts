@@ -20,8 +20,11 @@ export interface RequestDeclarations {
 }
 
 export interface Downstream extends RequestDeclarations {
-  /** @returns when the client has room for more. */
-  notify(notice: Call): Promise<void>;
+  /**
+   * @param resumeToken resumes the server's stream after this notification.
+   * @returns when the client has room for more.
+   */
+  notify(notice: Call, resumeToken?: string): Promise<void>;
 }
 
 /** @returns `undefined` for a notification that this request does not receive. */

@@ -39,6 +39,8 @@ export interface ClientReturn {
   readonly round: number;
   readonly responses: JsonObject;
   readonly downstream: Downstream;
+  /** The resume token of the last notification that the client has of this round. */
+  readonly after?: string | undefined;
   /** Resumes the call at the server. */
   readonly resume: (resumeToken: string | undefined) => BridgedCallOptions["run"];
 }
@@ -168,7 +170,7 @@ export class Parking {
   }
 
   /** @returns `undefined` when the call cannot be resumed any more. */
-  #revive(known: ParkedCall, { exchange, resume }: ClientReturn): BridgedCall | undefined {
+  #revive(known: ParkedCall, { exchange, resume, after }: ClientReturn): BridgedCall | undefined {
     const { calls, upstreamSession } = this.#options;
     const rounds = calls.rounds(exchange);
     const last = rounds.at(-1);
@@ -178,7 +180,7 @@ export class Parking {
       return undefined;
     }
     const call = this.#add(exchange, {
-      run: resume(last.resumeToken),
+      run: resume(after ?? last.resumeToken),
       before: {
         rounds: rounds.map(({ questions }) => questions),
         last,

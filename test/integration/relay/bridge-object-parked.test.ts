@@ -227,6 +227,29 @@ describe("a call whose holder is lost in the middle of it", () => {
     expect(again).toEqual([answer]);
     expect(await upstream.sent("tools/call")).toHaveLength(1);
   });
+
+  test("goes on after the last notification that its client has", async ({ expect }) => {
+    const upstream = await calling(
+      event(ELICIT, { id: "e-1" }),
+      { gate: "go" },
+      event(progress(1), { id: "e-2" }),
+      NEVER,
+    );
+    const client = new BridgeClient(upstream, { meta: { progressToken: 5 } });
+    const { requestState } = await client.asked();
+    const back = { name: "work", arguments: {}, requestState, inputResponses: { r1: ACCEPT } };
+    const sent = client.send("tools/call", back);
+    await upstream.receivesAnswer("s1");
+    await upstream.open("go");
+    await vi.waitFor(() => expect(sent.notices).toHaveLength(1), { timeout: 30_000 });
+    const gets = (await upstream.sent("GET")).length;
+    await continueWith(upstream, ANSWER);
+    await abortAllDurableObjects();
+    expect((await sent.answered).result).toMatchObject(RESULT);
+    const resumed = (await upstream.sent("GET")).slice(gets);
+    expect(resumed.map(({ headers }) => headers["last-event-id"])).toEqual(["e-2"]);
+    expect(sent.notices).toHaveLength(1);
+  });
 });
 
 describe("a server that goes while its call is parked", () => {
