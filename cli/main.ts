@@ -5,9 +5,10 @@ import "./node-20.ts";
 import { version } from "../package.json";
 import { connect } from "./command-line/connect.ts";
 import { HELP } from "./command-line/help.ts";
+import { login, logout } from "./command-line/login.ts";
 import { publish } from "./command-line/publish.ts";
-import { login, logout, status } from "./command-line/login.ts";
 import { type Command, readCommand } from "./command-line/read-command.ts";
+import { status } from "./command-line/status.ts";
 
 /** @returns the exit code. */
 async function run(command: Command): Promise<number> {

@@ -1,42 +1,22 @@
-/** `edgeway login`, `edgeway logout`, `edgeway status`: for people, in a terminal. */
+/** `edgeway login` and `edgeway logout`: for people, in a terminal. */
 
 import { createInterface } from "node:readline";
 
-import { Broken, LoginNeeded, NotReached } from "../http/failures.ts";
-import { Gateway } from "../http/gateway.ts";
 import { isSomebodyThere } from "../login/browser-command.ts";
 import { openBrowser } from "../login/browser.ts";
 import type { CodeListener } from "../login/code-listener.ts";
-import { LoginError } from "../login/login-error.ts";
 import { signIn } from "../login/sign-in.ts";
 import { revokeToken } from "../login/token-requests.ts";
 import type { Login, LoginFile } from "../tokens/login-file.ts";
-import { credentialsOf, keyOf, loginFile } from "./credentials.ts";
+import { challengeOf } from "./challenge.ts";
+import { loginFile } from "./credentials.ts";
+import { explained } from "./explained.ts";
 import { notice } from "./notice.ts";
 import type { Environment } from "./read-command.ts";
 
-const TIMEOUT_MS = 15_000;
-const DISCOVER = {
-  jsonrpc: "2.0",
-  id: "status",
-  method: "server/discover",
-  params: {
-    _meta: {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientCapabilities": {},
-    },
-  },
-} as const;
-const HEADERS = {
-  "content-type": "application/json",
-  accept: "application/json, text/event-stream",
-  "mcp-protocol-version": "2026-07-28",
-  "mcp-method": DISCOVER.method,
-} as const;
-
 /** Signs in, in place of an earlier login. @returns the exit code. */
 export function login(url: URL, environment: Environment): Promise<number> {
-  return explained(async () => {
+  return explained(url, async () => {
     const challenge = await challengeOf(url);
     if (challenge === undefined) {
       notice(`${url.href} asks for no login`);
@@ -67,7 +47,7 @@ export function login(url: URL, environment: Environment): Promise<number> {
 
 /** Ends the login here and at the gateway. @returns the exit code. */
 export function logout(url: URL, environment: Environment): Promise<number> {
-  return explained(async () => {
+  return explained(url, async () => {
     const file = loginFile(url, environment);
     const { signal } = new AbortController();
     const before = await file.locked(signal, async () => {
@@ -89,42 +69,6 @@ export function logout(url: URL, environment: Environment): Promise<number> {
     notice(`signed out at ${url.href}`);
     return 0;
   });
-}
-
-/** Says whether `connect` would work, and what to do if it would not. @returns the exit code. */
-export function status(url: URL, environment: Environment): Promise<number> {
-  return explained(async () => {
-    const gateway = new Gateway(url, credentialsOf(url, environment), () => undefined);
-    const request = { method: "POST", headers: HEADERS, body: JSON.stringify(DISCOVER) } as const;
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await gateway.send({ ...request, signal }, { deadline: 0 });
-    await response.body?.cancel();
-    if (!response.ok) {
-      notice(`${url.href} answers with status ${response.status}`);
-      return 1;
-    }
-    process.stdout.write(`${url.href} can be reached, ${await whoOf(url, environment)}.\n`);
-    return 0;
-  });
-}
-
-async function whoOf(url: URL, environment: Environment): Promise<string> {
-  if (keyOf(environment) !== undefined) return "with the API key in EDGEWAY_KEY";
-  const { tokens } = await loginFile(url, environment).read();
-  if (tokens === undefined) return "without a login";
-  const since = new Date(tokens.obtainedAt).toISOString();
-  return `with the login of this machine, renewed at ${since}`;
-}
-
-/** @returns the challenge; `undefined` where nobody has to sign in. */
-async function challengeOf(url: URL): Promise<string | undefined> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const headers = { accept: "text/event-stream" };
-  const response = await fetch(url, { headers, signal, redirect: "manual" }).catch((error) => {
-    throw new NotReached(`${url.href} cannot be reached (${String(error)})`);
-  });
-  await response.body?.cancel();
-  return response.status === 401 ? (response.headers.get("www-authenticate") ?? "") : undefined;
 }
 
 /** The page may be opened on another machine: the address that its browser ends at can be pasted. */
@@ -150,20 +94,4 @@ async function end({ endpoints, tokens, clientId }: Login, signal: AbortSignal):
   const token = tokens?.refresh ?? tokens?.access;
   if (endpoints === undefined || clientId === undefined || token === undefined) return;
   await revokeToken(endpoints, token, clientId, signal);
-}
-
-/** Failures that a person can do something about are one sentence. */
-async function explained(work: () => Promise<number>): Promise<number> {
-  try {
-    return await work();
-  } catch (error) {
-    const isExpected =
-      error instanceof LoginNeeded ||
-      error instanceof LoginError ||
-      error instanceof NotReached ||
-      error instanceof Broken;
-    if (!isExpected) throw error;
-    notice(error.message);
-    return 1;
-  }
 }

@@ -5,6 +5,13 @@ import { isObject } from "../stdio/message.ts";
 /** The request did not arrive, so that it may be sent again. */
 export class NotReached extends Error {
   override readonly name = "NotReached";
+  /** The last reason alone, where the message says more. */
+  readonly reason: string;
+
+  constructor(message: string, reason = message) {
+    super(message);
+    this.reason = reason;
+  }
 }
 
 /** The connection broke after the request was sent: whether it ran is unknown. */

@@ -77,7 +77,8 @@ export class Gateway {
       if (outcome instanceof Response) return outcome;
       const pause = Math.max(outcome.pauseMs, pauseMs(PAUSES, failures) * (0.5 + Math.random()));
       if (performance.now() + pause > deadline) {
-        throw new NotReached(`${this.url.href} was not reached in time (${outcome.reason})`);
+        const sentence = `${this.url.href} was not reached in time (${outcome.reason})`;
+        throw new NotReached(sentence, outcome.reason);
       }
       await sleep(pause, signal);
     }
