@@ -11,9 +11,10 @@ import type { AuthBacking } from "../src/auth/context/context.ts";
 import type { TokenAnswer } from "../src/auth/oauth/grants/grant-token-endpoint.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { count } from "../src/observability/costs.ts";
+import { activitiesIn } from "./activities.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { type AuthParts, authParts, type PartName } from "./auth-parts.ts";
-import { EndedAccounts } from "./ended-accounts.ts";
+import { EndedUsers } from "./ended-users.ts";
 import { type GrantServices, grantServices } from "./grant-services.ts";
 import { authOf } from "./authorization-server.ts";
 import { Leases } from "./leases.ts";
@@ -27,7 +28,8 @@ export class AuthShardObject extends DurableObject<Env> {
   readonly #grants: GrantServices;
   readonly #leases: Leases;
   readonly #clock: AlarmClock;
-  readonly #accounts: EndedAccounts;
+  readonly #accounts: EndedUsers;
+  readonly #activity: EndedUsers;
   readonly #providers: AuthBacking["providers"];
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -41,7 +43,17 @@ export class AuthShardObject extends DurableObject<Env> {
     this.#parts = parts;
     this.#leases = new Leases(ctx);
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
-    this.#accounts = new EndedAccounts(sql, vaultsIn(env), (at) => this.#clock.noLaterThan(at));
+    const retryBy = (at: number): void => this.#clock.noLaterThan(at);
+    this.#accounts = new EndedUsers(sql, {
+      table: "ended_accounts_1",
+      end: (person) => vaultsIn(env).of({ kind: "person", person }).disconnectAll(),
+      retryBy,
+    });
+    this.#activity = new EndedUsers(sql, {
+      table: "ended_activity_1",
+      end: (person) => activitiesIn(env).forget(person),
+      retryBy,
+    });
     const auth = authOf(env, config);
     this.#providers = auth.providers;
     this.#grants = grantServices(parts, {
@@ -99,8 +111,11 @@ export class AuthShardObject extends DurableObject<Env> {
   }
 
   async setDisabled(user: string, isDisabled: boolean): Promise<boolean> {
-    // What is connected from now on must not end with what was connected before.
-    if (!isDisabled) await this.#accounts.finish(user);
+    // What is connected or called from now on must not end with what was before.
+    if (!isDisabled) {
+      await this.#accounts.finish(user);
+      await this.#activity.finish(user);
+    }
     const changed = this.#parts.users.change(user, { isDisabled });
     if (isDisabled && changed !== undefined) await this.#endEverything(user);
     return changed !== undefined;
@@ -120,11 +135,13 @@ export class AuthShardObject extends DurableObject<Env> {
     const parts: readonly { sweep?: () => void }[] = Object.values(this.#parts);
     for (const part of parts) part.sweep?.();
     await this.#accounts.retry();
+    await this.#activity.retry();
   }
 
   async #endEverything(user: string): Promise<void> {
     this.#signOutEverywhere(user);
     if (this.#parts.users.find(user)?.hasAccounts === true) await this.#accounts.end(user);
+    await this.#activity.end(user);
   }
 
   #signOutEverywhere(user: string): void {

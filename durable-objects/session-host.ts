@@ -6,6 +6,7 @@
 
 import { type Config, loadConfig } from "../src/config/config.ts";
 import type { News } from "../src/catalog/feeds.ts";
+import type { ObjectSink } from "../src/activity/object-sink.ts";
 import type { DeliveryAnswer } from "../src/notifications/fan-out/deliveries.ts";
 import { defaultLimits, type Limits } from "../src/policy/limits.ts";
 import { EventLog } from "../src/sessions/log/event-log.ts";
@@ -14,6 +15,7 @@ import type { Session } from "../src/sessions/session.ts";
 import { SessionLife } from "../src/sessions/state.ts";
 import type { EndedAccount } from "../src/upstream/credentials.ts";
 import { AlarmClock } from "./alarm-clock.ts";
+import { activityOfObject } from "./call-sinks.ts";
 import { HeldAccounts } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { SessionStore } from "./session-store.ts";
@@ -36,6 +38,7 @@ export class SessionHost {
   /** Of the person of the latest request: the configuration may make and unmake administrators. */
   #isAdmin = false;
   readonly #accounts: HeldAccounts;
+  readonly #activity: ObjectSink | undefined;
   #keeping: number | null = null;
   #wired: WiredSession | undefined;
 
@@ -49,6 +52,12 @@ export class SessionHost {
     this.#store = new SessionStore(ctx.storage, () => this.#scheduleAlarm());
     const onEnded = async (ended: EndedAccount): Promise<void> => this.session?.accountEnded(ended);
     this.#accounts = new HeldAccounts({ ctx, env, kind: "session", onEnded });
+    this.#activity =
+      this.#config &&
+      activityOfObject(env, this.#config, (at) => {
+        // A session that has ended leaves no alarm.
+        if (this.#store.known !== undefined) this.#clock.noLaterThan(at);
+      });
     this.life = new SessionLife(this.#store);
     this.log = new EventLog({
       sql: meteredSql(ctx.storage.sql),
@@ -128,11 +137,13 @@ export class SessionHost {
     this.#clock.noLaterThan(deletedUntil);
     await session?.close();
     await this.#accounts.release();
+    await this.#activity?.flush();
   }
 
   /** Does what is due, after the alarm has fired. */
   async wake(): Promise<void> {
     this.#clock.fired();
+    await this.#activity?.flush();
     if ((this.#endsAt ?? Infinity) <= Date.now()) await this.end();
     else this.#work();
   }
@@ -158,6 +169,7 @@ export class SessionHost {
       store: this.#store,
       isAdmin: () => this.#isAdmin,
       accounts: this.#accounts,
+      activity: this.#activity,
       onBusy: (isBusy) => this.#keep(isBusy),
       onSubscribed: () => this.#scheduleAlarm(),
       onDetach: () => this.#scheduleAlarm(),

@@ -10,6 +10,7 @@ import { introduceTo } from "../src/dispatch/legacy/introduce-endpoint.ts";
 import type { EndpointSubscriptions } from "../src/notifications/legacy/endpoint-subscriptions.ts";
 import { byKey, bySlug } from "../src/notifications/server-keys.ts";
 import type { RequestScope } from "../src/catalog/request-scope.ts";
+import type { CallSink } from "../src/observability/call-record.ts";
 import { Session } from "../src/sessions/session.ts";
 import type { SessionLife } from "../src/sessions/state.ts";
 import { isSavedModern } from "../src/upstream/legacy/saved-connection.ts";
@@ -30,6 +31,8 @@ export interface WiringOptions {
   /** True while the person who calls is an administrator. */
   readonly isAdmin: () => boolean;
   readonly accounts: HeldAccounts;
+  /** Takes the records of calls; absent when calls are not recorded. */
+  readonly activity: CallSink | undefined;
   /** Called when the first call starts or the last one has ended. */
   readonly onBusy: (isBusy: boolean) => void;
   /** Called when the client's subscriptions have changed. */
@@ -49,7 +52,8 @@ export function wireSession(
   stored: StoredSession,
   wiring: WiringOptions,
 ): WiredSession | undefined {
-  const { ctx, env, config, life, log, store, isAdmin, onBusy, onSubscribed, onDetach } = wiring;
+  const { ctx, env, config, life, log, store, isAdmin, activity } = wiring;
+  const { onBusy, onSubscribed, onDetach } = wiring;
   const { door: transport, route, principal, person, application, origin, client } = stored;
   const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
   const picked = pickEndpoint(config, slug);
@@ -68,7 +72,7 @@ export function wireSession(
     limits,
     feeds: feedsIn(env),
     keys: sessionKeysOf(env, config),
-    sinks: callSinksIn(env),
+    sinks: callSinksIn(env, activity),
     waitUntil: (promise) => ctx.waitUntil(promise),
   };
   /** The vaults tell when an account ends that a session at a server was opened with. */

@@ -35,7 +35,8 @@ export class RegistryObject extends DurableObject {}
 export class FeedObject extends DurableObject {}
 export class FanOutObject extends DurableObject {}
 export class BridgeObject extends DurableObject {}
-export class VaultObject extends DurableObject {}`;
+export class VaultObject extends DurableObject {}
+export class ActivityObject extends DurableObject {}`;
 /** Who hear of one update: legacy sessions, and as many modern listeners. */
 const SUBSCRIBERS = [10, 100, 1000];
 
@@ -141,6 +142,7 @@ const worker :Workerd.Worker = (
     (className = "FanOutObject", uniqueKey = "fan-out", enableSql = true),
     (className = "BridgeObject", uniqueKey = "bridges", enableSql = true),
     (className = "VaultObject", uniqueKey = "vaults", enableSql = true),
+    (className = "ActivityObject", uniqueKey = "activities", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "disk"),
   bindings = [
@@ -151,6 +153,7 @@ const worker :Workerd.Worker = (
     (name = "FAN_OUT", durableObjectNamespace = "FanOutObject"),
     (name = "BRIDGES", durableObjectNamespace = "BridgeObject"),
     (name = "VAULTS", durableObjectNamespace = "VaultObject"),
+    (name = "ACTIVITIES", durableObjectNamespace = "ActivityObject"),
     ${bindings.join(",\n    ")},
   ],
 );

@@ -4,6 +4,7 @@ import type { Context, Hono, MiddlewareHandler } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 
+import type { Activities } from "./activity/activities.ts";
 import { CLIENT_METADATA_PATH } from "./accounts/addresses.ts";
 import { isSignInWay } from "./accounts/settings.ts";
 import type { IdentityKeys } from "./accounts/assertion/identity-keys.ts";
@@ -37,6 +38,7 @@ import { logMistake } from "./observability/gateway-log.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
 import type { Accounts } from "./pages/account-context.ts";
 import type { AccountHandler } from "./pages/account-visit.ts";
+import type { ActivityHandler } from "./pages/activity-visit.ts";
 import type { CatalogHandler } from "./pages/catalog-visit.ts";
 import { showConnect } from "./pages/connect.ts";
 import { serveMcpb } from "./pages/mcpb.ts";
@@ -44,7 +46,13 @@ import type { GatewayServers } from "./pages/operator/gateway-servers.ts";
 import type { OperatorHandler } from "./pages/operator-visit.ts";
 import type { Handler } from "./pages/page-guard.ts";
 import { notFound, seeOther } from "./pages/respond.ts";
-import { ACCOUNT_PAGES, CATALOG_PAGES, OPERATOR_PAGES, PAGES } from "./pages/routes.ts";
+import {
+  ACCOUNT_PAGES,
+  ACTIVITY_PAGES,
+  CATALOG_PAGES,
+  OPERATOR_PAGES,
+  PAGES,
+} from "./pages/routes.ts";
 import { PATHS } from "./pages/view/paths.ts";
 import type { SessionKeys } from "./endpoint/keyring.ts";
 import { version } from "../package.json";
@@ -63,6 +71,7 @@ export interface Backing {
   /** What takes the records of calls, beside the log. */
   readonly sinks?: readonly CallSink[] | undefined;
   readonly servers: GatewayServers;
+  readonly activities: Activities;
 }
 
 type App = { Bindings: Env; Variables: { config: Config; backing: Backing; auth?: AuthContext } };
@@ -99,6 +108,7 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
   for (const [method, path, handler] of OPERATOR_PAGES) app.on(method, path, operator(handler));
   for (const [method, path, handler] of ACCOUNT_PAGES) app.on(method, path, account(handler));
   for (const [method, path, handler] of CATALOG_PAGES) app.on(method, path, catalog(handler));
+  for (const [method, path, handler] of ACTIVITY_PAGES) app.on(method, path, activity(handler));
   app.all(CLIENT_METADATA_PATH, (c) => {
     const servers = [...c.get("backing").accounts.servers.values()];
     const slugs = servers.flatMap(({ slug, auth }) => (isSignInWay(auth) ? slug : []));
@@ -297,6 +307,27 @@ function catalog(handler: CatalogHandler): (c: Context<App>) => Promise<Response
     };
     const place = { slug: c.req.param("slug") ?? "", tool: c.req.param("tool") ?? "" };
     return handler(context, request, place);
+  };
+}
+
+/** Calls the handler of a page about what happened, which exists without sign-in, too. */
+function activity(handler: ActivityHandler): (c: Context<App>) => Promise<Response> {
+  return (c) => {
+    const { servers, limits, authMode, activity: recorded } = c.get("config");
+    const { accounts, activities } = c.get("backing");
+    const auth = authMode === "none" ? undefined : authContext(c);
+    const slugs = [...servers.keys()];
+    const keepAliveMs = limits.keepAliveSeconds * 1000;
+    const context = {
+      origin: originOf(c),
+      accounts,
+      auth,
+      activities,
+      recorded,
+      slugs,
+      keepAliveMs,
+    };
+    return handler(context, c.req.raw);
   };
 }
 

@@ -1,4 +1,5 @@
 import type * as worker from "./index.ts";
+import type { ActivityObject } from "../durable-objects/activity-object.ts";
 import type { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
 import type { BridgeObject } from "../durable-objects/bridge-object.ts";
 import type { FanOutObject } from "../durable-objects/fan-out-object.ts";
@@ -25,6 +26,8 @@ declare global {
     readonly VAULTS: DurableObjectNamespace<VaultObject>;
     /** Optional: gets a point for each call (`src/observability/analytics.ts`). */
     readonly ANALYTICS?: unknown;
+    /** A fixed number of objects, by name (`src/activity/shards.ts`). */
+    readonly ACTIVITIES: DurableObjectNamespace<ActivityObject>;
   }
 
   namespace Cloudflare {

@@ -2,10 +2,12 @@
 
 import { waitUntil } from "cloudflare:workers";
 
+import { ActivityObject } from "../durable-objects/activity-object.ts";
 import { accountsIn } from "../durable-objects/accounts.ts";
+import { activitiesIn } from "../durable-objects/activities.ts";
 import { authOf } from "../durable-objects/authorization-server.ts";
 import { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
-import { callSinksIn } from "../durable-objects/call-sinks.ts";
+import { activityOfIsolate, callSinksIn } from "../durable-objects/call-sinks.ts";
 import { BridgeObject } from "../durable-objects/bridge-object.ts";
 import { bridgesIn } from "../durable-objects/bridges.ts";
 import { FanOutObject } from "../durable-objects/fan-out-object.ts";
@@ -22,6 +24,7 @@ import type { Config } from "./config/config.ts";
 import { logEntry } from "./observability/gateway-log.ts";
 
 export {
+  ActivityObject,
   AuthShardObject,
   BridgeObject,
   FanOutObject,
@@ -46,8 +49,9 @@ function backingOf(env: Env, config: Config): Backing {
     personal: personalScopeOf(env, config),
     identityKeys: identityKeysOf(env, config),
     accounts: accountsIn(env, config),
-    sinks: callSinksIn(env),
     servers: gatewayServersIn(env, config),
+    sinks: callSinksIn(env, activityOfIsolate(env, config)),
+    activities: activitiesIn(env),
   };
   cached = { config, backing };
   // Here, since this happens once for a configuration.

@@ -40,9 +40,15 @@ export interface Config extends Configured {
    * The key in every request that comes through the launcher of `npm start`, which generates it.
    */
   readonly launcherKey: string | undefined;
+  /** Whether calls are recorded, and whose an operator may see. */
+  readonly activity: Activity;
   /** True when the costs of operations can be read: a development tool. */
   readonly reportsCosts: boolean;
 }
+
+/** `off`: nothing is recorded. `own`: people see their own calls, operators the totals, too. `all`: operators see everyone's. */
+export const ACTIVITIES = ["off", "own", "all"] as const;
+export type Activity = (typeof ACTIVITIES)[number];
 
 /** No route can be served with it. */
 export interface RefusedConfig {
@@ -85,6 +91,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     authSecret: parseAuthSecret(env["AUTH_SECRET"], problems),
     vaultSecrets: parseVaultSecrets(env["VAULT_SECRET"], problems),
     launcherKey: parseLauncherKey(env["LAUNCHER_KEY"]),
+    activity: parseActivity(env["ACTIVITY"], problems),
     reportsCosts: env["COST_REPORT"] === "on",
   };
   return problems.length === 0 ? { ok: true, config } : { ok: false, problems };
@@ -96,6 +103,15 @@ function parseAuthMode(value: unknown, problems: string[]): "oauth" | "none" {
     problems.push(`AUTH_MODE is "${String(value)}"; it can be "oauth" (the default) or "none".`);
   }
   return "none";
+}
+
+function parseActivity(value: unknown, problems: string[]): Activity {
+  if (isUnset(value)) return "all";
+  const known = ACTIVITIES.find((each) => each === value);
+  if (known !== undefined) return known;
+  problems.push(`ACTIVITY is "${String(value)}"; it can be "all" (the default), "own" or "off".`);
+  // What may be meant to keep less must not keep more.
+  return "off";
 }
 
 function parseLauncherKey(value: unknown): string | undefined {

@@ -22,3 +22,8 @@ export function fnv1a64(text: string): bigint {
   }
   return (BigInt(high) << 32n) | BigInt(low);
 }
+
+/** @returns 0 to `count` - 1: which of a fixed number of objects a key belongs to. */
+export function shardOf(key: string, count: number): number {
+  return Number(fnv1a64(key) % BigInt(count));
+}

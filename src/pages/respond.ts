@@ -104,7 +104,10 @@ function contentPolicy(view: View, { formActions = [] }: PageOptions, nonce: str
     "frame-ancestors 'none'",
   ];
   if (view.hasSound === true) directives.push("media-src data:");
-  if (view.hasCopyButtons === true) directives.push(`script-src 'nonce-${nonce}'`);
+  if (view.hasCopyButtons === true || view.isLive === true) {
+    directives.push(`script-src 'nonce-${nonce}'`);
+  }
+  if (view.isLive === true) directives.push("connect-src 'self'");
   if (formActions !== "omit") {
     directives.push(["form-action 'self'", ...new Set(formActions)].join(" "));
   }

@@ -2,6 +2,8 @@
 
 import { finishConnect } from "./account-callback.ts";
 import type { AccountHandler } from "./account-visit.ts";
+import { showActivity } from "./activity.ts";
+import type { ActivityHandler } from "./activity-visit.ts";
 import * as account from "./account.ts";
 import * as admin from "./admin.ts";
 import { checkServer, showAdminServer } from "./admin-server.ts";
@@ -9,11 +11,13 @@ import { showAttention } from "./attention-json.ts";
 import type { CatalogHandler } from "./catalog-visit.ts";
 import { showCatalog, showServer } from "./catalog.ts";
 import { beginConnect, disconnectAccount, showConnectAccount } from "./connect-account.ts";
+import { watchActivity } from "./live-activity.ts";
 import { showLogins } from "./logins.ts";
 import type { OperatorHandler } from "./operator-visit.ts";
 import type { Handler } from "./page-guard.ts";
 import * as signIn from "./sign-in.ts";
 import { runTool, showTool } from "./tool.ts";
+import { downloadUsage, showUsage } from "./usage.ts";
 import { PATHS } from "./view/paths.ts";
 
 type Route = readonly [method: "GET" | "POST", path: string, handler: Handler];
@@ -76,4 +80,14 @@ export const CATALOG_PAGES: readonly CatalogRoute[] = [
   ["GET", `${PATHS.catalog}/:slug`, showServer],
   ["GET", `${PATHS.catalog}/:slug/:tool`, showTool],
   ["POST", `${PATHS.catalog}/:slug/:tool`, runTool],
+];
+
+type ActivityRoute = readonly [method: "GET", path: string, handler: ActivityHandler];
+
+/** Those of what happened. */
+export const ACTIVITY_PAGES: readonly ActivityRoute[] = [
+  ["GET", PATHS.activity, showActivity],
+  ["GET", PATHS.liveActivity, watchActivity],
+  ["GET", PATHS.usage, showUsage],
+  ["GET", PATHS.usageCsv, downloadUsage],
 ];

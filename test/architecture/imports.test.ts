@@ -29,7 +29,8 @@ const RANKS: readonly (readonly string[])[] = [
 /** Sign-in stands beside the relay: neither knows the other, and `http` and `app` know both. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   auth: ["lib", "protocol", "policy", "observability"],
-  pages: ["lib", "protocol", "policy", "observability", "auth", "accounts"],
+  activity: ["lib", "protocol", "policy", "observability"],
+  pages: ["lib", "protocol", "policy", "observability", "auth", "accounts", "activity"],
 };
 const KNOWS_ALL = ["http", "config", "app"];
 
@@ -172,6 +173,8 @@ describe("for purity,", () => {
   test("Env is read only in the files that may read it", ({ expect }) => {
     const readers = [...sources, ...shells].filter(({ text }) => /\bEnv\b/.test(text));
     expect(readers.map(({ path }) => path).toSorted()).toEqual([
+      "durable-objects/activities.ts",
+      "durable-objects/activity-object.ts",
       "durable-objects/auth-shard-object.ts",
       "durable-objects/auth-store-stub.ts",
       "durable-objects/authorization-server.ts",

@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 
 import { forgetConfigs } from "../../src/config/config.ts";
 
-type Variables = Partial<Record<"LIMITS" | "MCP_SERVERS" | "VAULT_SECRET", string>>;
+type Variables = Partial<Record<"ACTIVITY" | "LIMITS" | "MCP_SERVERS" | "VAULT_SECRET", string>>;
 
 let usual: Variables | undefined;
 
@@ -14,7 +14,11 @@ let usual: Variables | undefined;
  * came to life.
  */
 export function changeConfiguration(variables: Variables): void {
-  usual ??= { LIMITS: String(env["LIMITS"]), MCP_SERVERS: String(env["MCP_SERVERS"]) };
+  usual ??= {
+    ACTIVITY: String(env["ACTIVITY"]),
+    LIMITS: String(env["LIMITS"]),
+    MCP_SERVERS: String(env["MCP_SERVERS"]),
+  };
   Object.assign(env, variables);
   forgetConfigs();
 }

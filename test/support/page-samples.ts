@@ -30,6 +30,10 @@ import {
 } from "../../src/pages/view/run-view.ts";
 import { serverView } from "../../src/pages/view/server-view.ts";
 import { toolView } from "../../src/pages/view/tool-view.ts";
+import { NO_CALLS } from "../../src/activity/usage.ts";
+import { activityView } from "../../src/pages/view/activity-view.ts";
+import { usageView } from "../../src/pages/view/usage-view.ts";
+import { ACTIVITY_MODELS } from "./activity-models.ts";
 import { ACCOUNT_MODELS } from "./account-page-models.ts";
 import { CATALOG_MODELS, ERRORS, NOTHING } from "./catalog-models.ts";
 import { MODELS } from "./page-models.ts";
@@ -44,6 +48,7 @@ const NO_SERVER: ServerHealth = {
 const PEOPLE = MODELS.admin.people as NonNullable<AdminView["people"]>;
 const { consent, signIn, account, admin, connect } = MODELS;
 const { signIn: link, key: keyLink, connected, problem: trouble } = ACCOUNT_MODELS;
+const { activity, everyones, usage } = ACTIVITY_MODELS;
 const { catalog, server, tool, run, questions, result } = CATALOG_MODELS;
 const HOSTILE_SERVER = { slug: "s", label: HOSTILE, host: HOSTILE, help: HOSTILE };
 
@@ -259,6 +264,43 @@ export const SAMPLES: Readonly<Record<string, View>> = {
       ...row,
       ...{ path: HOSTILE, type: HOSTILE, description: HOSTILE, rules: [HOSTILE] },
     })),
+  }),
+  activity: activityView(activity),
+  "activity-everyones": activityView(everyones),
+  "activity-of-one": activityView({
+    ...everyones,
+    ...{ filter: { person: "u_1", server: "gone", outcome: "error" }, personName: "Ann Archer" },
+    ...{ isFirst: false, older: undefined },
+  }),
+  "activity-off": activityView({ ...activity, recorded: "off", rows: [], older: undefined }),
+  "activity-own": activityView({ ...everyones, recorded: "own", mayChoose: false }),
+  "activity-local": activityView({
+    ...activity,
+    nav: { current: "activity", isAdmin: true, isLocal: true },
+    mayChoose: false,
+  }),
+  "activity-hostile": activityView({
+    ...everyones,
+    ...{ filter: { person: HOSTILE, name: HOSTILE, server: HOSTILE }, personName: HOSTILE },
+    rows: everyones.rows.map((row) => ({
+      ...row,
+      ...{ person: { id: HOSTILE, name: HOSTILE }, client: HOSTILE, name: HOSTILE },
+      ...{ server: HOSTILE, method: HOSTILE, outcome: HOSTILE, traceId: HOSTILE },
+    })),
+  }),
+  usage: usageView(usage),
+  "usage-own": usageView({ ...usage, recorded: "own", people: undefined }),
+  "usage-empty": usageView({
+    ...{ ...usage, recorded: "off", whole: NO_CALLS, servers: [], tools: [], people: [] },
+    days: usage.days.map(({ day }) => ({ day, ...NO_CALLS })),
+  }),
+  "usage-hostile": usageView({
+    ...usage,
+    choice: { days: 90, server: HOSTILE, tool: HOSTILE, person: HOSTILE },
+    personName: HOSTILE,
+    servers: usage.servers.map((row) => ({ ...row, server: HOSTILE })),
+    tools: usage.tools.map((row) => ({ ...row, server: HOSTILE, tool: HOSTILE })),
+    people: [{ ...usage.whole, person: HOSTILE, name: HOSTILE }],
   }),
   "signed-out": signedOutView(),
   done: doneView("Claude Code is connected", "It has what it needs."),

@@ -26,6 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("vendors", vendors.origin);
   project.provide("signInBindings", {
     AUTH_MODE: "oauth",
+    ACTIVITY: "off",
     PUBLIC_ORIGIN: "https://gw.example.com",
     OWNER_CODE,
     IDENTITY: JSON.stringify([{ provider: "owner" }, PEOPLE_PROVIDER]),

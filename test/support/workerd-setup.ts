@@ -41,6 +41,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("seedFactor", seedsUpTo(1).length);
   project.provide("workerdBindings", {
     AUTH_MODE: "none",
+    // What is counted is what is tested; its own tests switch it on.
+    ACTIVITY: "off",
     MCP_SERVERS: JSON.stringify(servers),
     LIMITS: JSON.stringify(SMALL_LIMITS),
     ALLOWED_ORIGINS: JSON.stringify(["https://app.example.com"]),

@@ -3,7 +3,7 @@
  * delivers it to each. All its state is in its rows, because a life of it can end at any time.
  */
 
-import { fnv1a64 } from "../../lib/fnv1a.ts";
+import { shardOf } from "../../lib/fnv1a.ts";
 import type { Sql } from "../../lib/sql.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { NewsSources, Interests, News, Topic } from "../../catalog/feeds.ts";
@@ -25,7 +25,7 @@ export const BRANCHES = 32;
 
 /** @returns 0 to `BRANCHES` - 1. */
 export function branchOf(subscriber: string): number {
-  return Number(fnv1a64(subscriber) % BigInt(BRANCHES));
+  return shardOf(subscriber, BRANCHES);
 }
 
 /** @returns the name of the branch's Durable Object. */

@@ -212,7 +212,7 @@ function revokeAll(csrf: string): Html {
     <h2>Revoke everything</h2>
     <p class="small">
       Ends every connection, account at a server, API key, remembered approval and browser session
-      of yours, this one too.
+      of yours, this one too, and deletes the list of your calls.
     </p>
     ${confirmed(
       "sure",

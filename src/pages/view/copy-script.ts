@@ -1,5 +1,5 @@
 /**
- * The one script of all pages: it adds a button to everything that can be copied. Without it, or
+ * The script of pages with something to copy: it adds a button to everything that can be copied. Without it, or
  * without a clipboard in the browser, there is no button and nothing is missing.
  */
 

@@ -4,6 +4,7 @@ import { raw } from "hono/html";
 
 import { COPY_SCRIPT } from "./copy-script.ts";
 import { type Html, html } from "./html.ts";
+import { LIVE_SCRIPT } from "./live-script.ts";
 import { PATHS } from "./paths.ts";
 import { STYLE } from "./style.ts";
 
@@ -40,6 +41,8 @@ export interface View {
   readonly nav?: Nav;
   /** The page has `copyable` content, and the script that adds a button to it. */
   readonly hasCopyButtons?: true;
+  /** The page has a table of calls, and the script that adds new ones to it. */
+  readonly isLive?: true;
   /** The page may have sound in it, as `data:` URLs. */
   readonly hasSound?: true;
   /** The rules of this page alone, beside those of all pages. */
@@ -50,7 +53,7 @@ export interface View {
 export const HOLE = raw("<!-- hole -->");
 
 export interface Nav {
-  readonly current: "connect" | "catalog" | "account" | "admin" | "logins";
+  readonly current: "connect" | "catalog" | "activity" | "account" | "admin" | "logins";
   readonly isAdmin: boolean;
   /** There is no sign-in, and so there are no pages about people. */
   readonly isLocal?: true;
@@ -84,6 +87,12 @@ export function layout(view: View, nonce: string): Html {
             ${raw(COPY_SCRIPT)};
           </script>`
         }
+        ${
+          view.isLive === true &&
+          html`<script nonce="${nonce}">
+            ${raw(LIVE_SCRIPT)};
+          </script>`
+        }
       </body>
     </html>`;
 }
@@ -107,7 +116,7 @@ function navigation({ current, isAdmin, isLocal, attention = 0 }: Nav): Html {
   };
   return html`<nav aria-label="Pages">
     <ul>
-      ${link("connect", "Connect")}${link("catalog", "Catalog")}
+      ${link("connect", "Connect")}${link("catalog", "Catalog")} ${link("activity", "Activity")}
       ${hasPeople && link("account", "Account")} ${isAdmin && link("admin", html`Admin${count}`)}
       ${isAdmin && hasPeople && link("logins", "Sign-ins")}
     </ul>

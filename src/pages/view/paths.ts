@@ -11,6 +11,11 @@ export const PATHS = {
 
   catalog: "/catalog",
 
+  activity: "/activity",
+  liveActivity: "/activity/live",
+  usage: "/usage",
+  usageCsv: "/usage.csv",
+
   account: "/account",
   revokeConnection: "/account/connections/revoke",
   forgetApproval: "/account/approvals/forget",

@@ -22,6 +22,17 @@ const exact = lazy(
     new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" }),
 );
 
+const dayOnly = lazy(
+  () => new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" }),
+);
+const second = lazy(
+  () =>
+    new Intl.DateTimeFormat("en-GB", {
+      ...({ day: "numeric", month: "short", timeZone: "UTC" } as const),
+      ...({ hour: "2-digit", minute: "2-digit", second: "2-digit" } as const),
+    }),
+);
+
 /**
  * @param at milliseconds since the epoch, past or future. @param now the time from which it is
  *   measured.
@@ -44,6 +55,16 @@ export function when(at: number, now: number): Html {
   return html`<time datetime="${new Date(at).toISOString()}" title="${inFull(at)}"
     >${inWords(at, now)}</time
   >`;
+}
+
+/** For lists of what happened within days, to be compared line by line; the zone stands above them. */
+export function toTheSecond(at: number): Html {
+  return html`<time datetime="${new Date(at).toISOString()}">${second().format(at)}</time>`;
+}
+
+/** `23 Nov`, for charts and tables of days. */
+export function onDay(at: number): string {
+  return dayOnly().format(at);
 }
 
 export function exactly(at: number): Html {

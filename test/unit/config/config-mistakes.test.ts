@@ -35,6 +35,8 @@ interface Mistake {
 
 const mistakes: readonly Mistake[] = [
   { name: "AUTH_MODE basic", env: { AUTH_MODE: "basic" }, key: "AUTH_MODE", part: '"oauth"' },
+  { name: "ACTIVITY none", env: { ACTIVITY: "none" }, key: "ACTIVITY", part: '"off"' },
+  { name: "ACTIVITY in capitals", env: { ACTIVITY: "OWN" }, key: "ACTIVITY", part: '"OWN"' },
   {
     name: "AUTH_SECRET short",
     env: { AUTH_SECRET: "A".repeat(42) },

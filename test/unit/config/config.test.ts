@@ -57,6 +57,7 @@ test("nothing is needed", ({ expect }) => {
         authSecret: undefined,
         vaultSecrets: [],
         launcherKey: undefined,
+        activity: "all",
         reportsCosts: false,
       },
     });
@@ -75,6 +76,8 @@ describe("of the whole", () => {
       env: { PUBLIC_ORIGIN: "HTTPS://M.example.com:443/" },
       config: { publicOrigin: "https://m.example.com" },
     },
+    { name: "ACTIVITY", env: { ACTIVITY: "own" }, config: { activity: "own" } },
+    { name: "ACTIVITY off", env: { ACTIVITY: "off" }, config: { activity: "off" } },
     {
       name: "ALLOWED_ORIGINS",
       env: { ALLOWED_ORIGINS: ["https://b.example", "http://c.example:8080/"] },

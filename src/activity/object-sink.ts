@@ -1,0 +1,48 @@
+/**
+ * Sends the calls that end in a Durable Object to the objects that keep them. A timer would keep the object
+ * in memory, where it is paid for: so each call is sent at once, unless there are many, and what is left
+ * then waits for the object's alarm. Calls that end while others are sent go together.
+ */
+
+import { TokenBucket } from "../lib/token-bucket.ts";
+import type { CallRecord, CallSink } from "../observability/call-record.ts";
+import type { CallQueue } from "./call-queue.ts";
+
+/** A minute's worth at once, and then one a second. */
+const SENDS_PER_MINUTE = 60;
+
+interface ObjectSinkParts {
+  readonly queue: CallQueue;
+  /** Has `flush` called at this time, in milliseconds since 1970, or before. */
+  readonly scheduleAlarm: (at: number) => void;
+  readonly now: () => number;
+}
+
+export class ObjectSink implements CallSink {
+  readonly #parts: ObjectSinkParts;
+  readonly #sends: TokenBucket;
+  #isSending = false;
+
+  constructor(parts: ObjectSinkParts) {
+    this.#parts = parts;
+    this.#sends = new TokenBucket(SENDS_PER_MINUTE, parts.now);
+  }
+
+  record(record: CallRecord, waitUntil: (promise: Promise<unknown>) => void): void {
+    this.#parts.queue.add(record);
+    if (!this.#isSending) waitUntil(this.#send());
+  }
+
+  /** Sends what is left, whatever was sent before. */
+  flush(): Promise<void> {
+    return this.#parts.queue.flush();
+  }
+
+  async #send(): Promise<void> {
+    const { queue, now, scheduleAlarm } = this.#parts;
+    this.#isSending = true;
+    while (queue.hasCalls && this.#sends.take()) await queue.flush();
+    this.#isSending = false;
+    if (queue.hasCalls) scheduleAlarm(now() + this.#sends.waitMs);
+  }
+}
