@@ -332,7 +332,7 @@ const admin: AdminView = {
 
 const adminServer: AdminServerView = {
   ...{ now: NOW, csrf: CSRF, nav: admin.nav, slug: "postgres-read-only", notices: [] },
-  items: items.filter(({ subject }) => subject === "postgres-read-only"),
+  items: items.filter(({ kind }) => kind === "unreachable" || kind === "sign-in"),
   server: {
     health: servers[1] ?? NO_SERVER,
     ...{ url: "https://pg.example.com/mcp?…", auth: "headers" },

@@ -2,10 +2,9 @@
 
 import { connectPath } from "../../accounts/addresses.ts";
 import type { EntryNotice, Look, PastTrouble } from "../../observability/health.ts";
-import type { AttentionItem } from "../operator/attention-item.ts";
+import type { AttentionItem, AttentionKind } from "../operator/attention-item.ts";
 import type { NamedReport } from "../operator/gateway-servers.ts";
 import { KNOWN_BY } from "./accounts-view.ts";
-import { attentionList } from "./attention-view.ts";
 import { entryNotices } from "./entry-notices.ts";
 import {
   conflictEntry,
@@ -49,15 +48,25 @@ const ERAS = new Map([
   ["modern", "modern, without sessions"],
 ]);
 const MAX_WORDS = 200;
+/** What stands in the parts of the page anyway. */
+const SHOWN_BELOW: ReadonlySet<AttentionKind> = new Set([
+  ...(["secret", "configuration", "unreachable", "conflict"] as const),
+]);
 
 export function adminServerView(model: AdminServerView): View {
-  const { slug, server, notices, items, nav, now } = model;
+  const { slug, server, notices, items, nav } = model;
+  const unseen = items.filter(({ kind }) => !SHOWN_BELOW.has(kind));
   const name = server?.health.label ?? slug;
   const body = html`
     <p class="small back"><a href="${PATHS.admin}">Admin</a></p>
     <h1>${foreign(name, slug)} ${server && healthBadge(server.health)}</h1>
     ${notice(model.notice)}
-    ${items.length > 0 && part("Needs you", undefined, attentionList(items, now))}
+    ${
+      unseen.length > 0 &&
+      html`<ul class="note warn">
+        ${unseen.map(({ what }) => html`<li>${foreign(what, "", MAX_MESSAGE)}</li>`)}
+      </ul>`
+    }
     ${
       notices.length > 0 &&
       part(

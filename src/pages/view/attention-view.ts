@@ -21,13 +21,13 @@ const MAX_SUBJECT = 100;
 
 export function attentionSection(items: readonly AttentionItem[], now: number): Html {
   if (items.length === 0) return part("Needs you", undefined, html`<p>Nothing needs you.</p>`);
-  return part("Needs you", "Each of these is gone once it is mended.", attentionList(items, now));
-}
-
-export function attentionList(items: readonly AttentionItem[], now: number): Html {
-  return html`<ol class="entries">
-    ${items.map((item) => entryOf(item, now))}
-  </ol>`;
+  return part(
+    "Needs you",
+    "Each of these is gone once it is mended.",
+    html`<ol class="entries">
+      ${items.map((item) => entryOf(item, now))}
+    </ol>`,
+  );
 }
 
 function entryOf({ kind, subject, what, since, link, remedy }: AttentionItem, now: number): Html {
