@@ -13,6 +13,7 @@ import { FEATURES } from "../test/e2e/matrix-features.ts";
 import { gridOf, tableOf } from "../test/e2e/matrix-table.ts";
 import { withBlock } from "./blocks.ts";
 import { drawRooms } from "./rooms.mjs";
+import { freeTable } from "./scale/free.ts";
 import { dayTable, limitsTable, mixTable, partsTable } from "./scale/page.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -44,6 +45,7 @@ const BLOCKS = [
   { file: "docs/design/scale.md", name: "day", made: dayTable() },
   { file: "docs/design/scale.md", name: "parts", made: partsTable() },
   { file: "docs/design/scale.md", name: "limits", made: limitsTable() },
+  { file: "docs/operations.md", name: "free", made: freeTable() },
 ];
 
 /** @returns the names of the documents that differ from the code. */

@@ -3,6 +3,7 @@
 import { metAt, PLACES } from "./limits.ts";
 import { MIX, mixInWords, USERS } from "./mix.ts";
 import { type Bill, type Day, dayOf, gigabyteSeconds } from "./model.ts";
+import { table, whole } from "./table.ts";
 
 const DAYS = USERS.map((users) => dayOf(users, MIX));
 /** A limit is worth a look from here on: with more users than that, the model says little. */
@@ -85,14 +86,4 @@ function usersInWords(users: number): string {
 /** Two digits, of what may be small. */
 function rounded(value: number): string {
   return value >= 10 ? whole(value) : String(Number(value.toPrecision(2)));
-}
-
-function whole(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
-}
-
-/** All columns but the first are numbers, or short. */
-function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const rule = headings.map((_, column) => (column === 0 ? "---" : "--:"));
-  return [headings, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }

@@ -2,6 +2,7 @@
 
 import { test } from "vitest";
 
+import { freeTable } from "../../../../scripts/scale/free.ts";
 import { dayTable, limitsTable, mixTable, partsTable } from "../../../../scripts/scale/page.ts";
 
 test.for([
@@ -9,6 +10,7 @@ test.for([
   ["day", dayTable],
   ["parts", partsTable],
   ["limits", limitsTable],
+  ["free plan", freeTable],
 ] as const)("the table of the %s has as many columns in every line", ([, tableOf], { expect }) => {
   const lines = tableOf().split("\n");
   expect(lines.length).toBeGreaterThan(5);
