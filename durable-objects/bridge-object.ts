@@ -33,6 +33,7 @@ import { BridgeListeners } from "./bridge-listeners.ts";
 import { BridgeStore, type StoredBridge } from "./bridge-store.ts";
 import { HeldAccounts } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
+import { tracerHere } from "./tracing.ts";
 
 interface Parts {
   readonly upstreamSessions: UpstreamSessions;
@@ -185,6 +186,7 @@ export class BridgeObject extends DurableObject<Env> {
       calls: new ParkedCalls(meteredSql(this.ctx.storage.sql)),
       now: () => Date.now(),
       onChange: () => this.#changed(),
+      tracer: tracerHere,
       synced: () => this.ctx.storage.sync(),
     });
     this.#parts = { upstreamSessions, service };

@@ -22,6 +22,7 @@ import {
 import type { EndedAccount } from "../src/upstream/credentials.ts";
 import { SessionHost } from "./session-host.ts";
 import { SessionReaders } from "./session-readers.ts";
+import { tracerHere } from "./tracing.ts";
 
 const UNKNOWN: WrittenOutcome = { kind: "unknown" };
 
@@ -48,7 +49,12 @@ export class SessionObject extends DurableObject<Env> {
     const messages = parseMessages(value) ?? [];
     const isBatch = Array.isArray(value);
     return writeOutcome(
-      await session.receive(messages, { isBatch, arrival, openChannel: this.#readers.openLine }),
+      await session.receive(messages, {
+        isBatch,
+        arrival,
+        tracer: tracerHere(),
+        openChannel: this.#readers.openLine,
+      }),
     );
   }
 

@@ -33,6 +33,7 @@ import { endpointFor, type PersonalScope } from "./endpoint/personal-endpoint.ts
 import type { FanOut, Feeds } from "./catalog/feeds.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import type { CallSink } from "./observability/call-record.ts";
+import type { Tracer } from "./protocol/tracer.ts";
 import { readCosts } from "./observability/costs.ts";
 import { logMistake } from "./observability/gateway-log.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
@@ -72,6 +73,7 @@ export interface Backing {
   readonly sinks?: readonly CallSink[] | undefined;
   readonly servers: GatewayServers;
   readonly activities: Activities;
+  readonly tracer?: () => Tracer | undefined;
 }
 
 type App = { Bindings: Env; Variables: { config: Config; backing: Backing; auth?: AuthContext } };

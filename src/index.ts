@@ -18,6 +18,7 @@ import { sessionKeysOf } from "../durable-objects/keys.ts";
 import { fanOutIn, feedsIn, sessionsIn } from "../durable-objects/ports.ts";
 import { RegistryObject } from "../durable-objects/registry-object.ts";
 import { SessionObject } from "../durable-objects/session-object.ts";
+import { tracerHere } from "../durable-objects/tracing.ts";
 import { VaultObject } from "../durable-objects/vault-object.ts";
 import { type Backing, createApp } from "./app.ts";
 import type { Config } from "./config/config.ts";
@@ -52,6 +53,7 @@ function backingOf(env: Env, config: Config): Backing {
     servers: gatewayServersIn(env, config),
     sinks: callSinksIn(env, activityOfIsolate(env, config)),
     activities: activitiesIn(env),
+    tracer: tracerHere,
   };
   cached = { config, backing };
   // Here, since this happens once for a configuration.

@@ -34,7 +34,7 @@ export interface ConsoleScope
     Configured,
     Pick<
       FrontDoorContext,
-      "feeds" | "fanOut" | "bridges" | "keys" | "limits" | "sinks" | "waitUntil"
+      "feeds" | "fanOut" | "bridges" | "keys" | "limits" | "sinks" | "tracer" | "waitUntil"
     > {
   /** The browser's. */
   readonly request: Request;
@@ -82,6 +82,7 @@ async function sendCall(
     ...sender,
     params: call.params,
     trace: undefined,
+    tracer: scope.tracer?.(),
     era: "modern",
     clientInfo: CLIENT_INFO,
   });

@@ -3,6 +3,7 @@
 import type { Arrival } from "../protocol/call-span.ts";
 import type { Bridges } from "../relay/modern-to-legacy/bridge.ts";
 import type { FanOut } from "../catalog/feeds.ts";
+import type { Tracer } from "../protocol/tracer.ts";
 import type { RequestScope } from "../catalog/request-scope.ts";
 import type { Forgotten } from "../sessions/dispatch.ts";
 import type { WrittenOutcome } from "../sessions/session-outcome.ts";
@@ -13,6 +14,8 @@ export interface FrontDoorContext extends RequestScope {
   readonly sessions: Sessions;
   readonly fanOut: FanOut;
   readonly bridges: Bridges;
+  /** @returns what records the spans of this request, if anything does. */
+  readonly tracer?: () => Tracer | undefined;
 }
 
 /** The port to the sessions of this gateway. */

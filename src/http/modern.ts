@@ -28,12 +28,13 @@ export async function answerModern(
   message: JsonRpcRequest,
   envelope: Envelope,
 ): Promise<Response> {
-  const { request, limits, person, application } = context;
+  const { request, limits, person, application, tracer } = context;
   const span = startSpan({
     person,
     application,
     params: message.params,
     trace: traceIn(request),
+    tracer: tracer?.(),
     era: "modern",
     clientInfo: envelope.clientInfo,
   });

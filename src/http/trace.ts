@@ -19,10 +19,15 @@ export function traceIn({ headers }: Request): TraceContext | undefined {
 
 /** @param params of the first request of a POST, whose trace the answer names. */
 export function arrivalOf(
-  { request, person, application }: Pick<FrontDoorContext, "request" | "person" | "application">,
+  {
+    request,
+    person,
+    application,
+    tracer,
+  }: Pick<FrontDoorContext, "request" | "person" | "application" | "tracer">,
   params: Params | undefined,
 ): Arrival & { readonly trace: TraceContext } {
-  const trace = traceContextOf(params, traceIn(request)) ?? newTrace();
+  const trace = traceContextOf(params, traceIn(request)) ?? newTrace(tracer?.());
   return { person, application, trace };
 }
 

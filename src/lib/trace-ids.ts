@@ -1,11 +1,18 @@
-/** The ids of a trace and of its spans. */
+/**
+ * The ids of a trace and of its spans. They are names and no secrets, and each call needs several: `Math.random`
+ * takes a tenth of the time of `crypto`.
+ */
 
-/** @returns 32 hexadecimal digits, not all zero; the last 56 bits are random (Trace Context, Level 2). */
+/** @returns 32 hexadecimal digits, not all zero. */
 export function randomTraceId(): string {
-  return crypto.randomUUID().replaceAll("-", "");
+  return word() + word() + randomSpanId();
 }
 
-/** @returns 16 hexadecimal digits, not all zero, of which 62 bits are random. */
+/** @returns 16 hexadecimal digits, not all zero. */
 export function randomSpanId(): string {
-  return crypto.randomUUID().slice(19).replace("-", "");
+  return word() + word(1);
+}
+
+function word(least = 0): string {
+  return (Math.floor(Math.random() * (2 ** 32 - least)) + least).toString(16).padStart(8, "0");
 }

@@ -5,7 +5,8 @@
  */
 
 import { isServed } from "../protocol/methods.ts";
-import type { CallOutcome, CallRecord, CallSink } from "./call-record.ts";
+import { type CallRecord, type CallSink, OTHER } from "./call-record.ts";
+import { boundTool, errorType } from "./spans.ts";
 
 /** The part of the binding that is used. */
 export interface Dataset {
@@ -15,8 +16,6 @@ export interface Dataset {
     readonly doubles: readonly number[];
   }): void;
 }
-
-const OTHER = "_other";
 
 export function analyticsSink(dataset: Dataset): CallSink {
   return { record: (record) => dataset.writeDataPoint(pointOf(record)) };
@@ -29,9 +28,9 @@ function pointOf(record: CallRecord): Parameters<Dataset["writeDataPoint"]>[0] {
     indexes: [server],
     blobs: [
       boundMethod(record),
-      boundTool(record),
+      record.method === "tools/call" ? boundTool(record) : "",
       outcome,
-      errorType(outcome),
+      errorType(outcome) ?? "",
       client === "console" ? "console" : "application",
       clientEra,
       serverEra,
@@ -43,16 +42,4 @@ function pointOf(record: CallRecord): Parameters<Dataset["writeDataPoint"]>[0] {
 
 function boundMethod({ method }: CallRecord): string {
   return isServed(method, "legacy") || isServed(method, "modern") ? method : OTHER;
-}
-
-/** A record has the effect of the tools that the catalog has, and of no other name. */
-function boundTool({ method, name = "", effect }: CallRecord): string {
-  if (method !== "tools/call") return "";
-  return effect === undefined ? OTHER : name;
-}
-
-/** `error.type` of the semantic conventions for MCP; empty where there is no error. */
-function errorType(outcome: CallOutcome): string {
-  if (outcome === "ok") return "";
-  return outcome.replace(/^error:/, "").replace("refused:", "refused_");
 }

@@ -10,6 +10,9 @@ import type { ToolEffect } from "../protocol/tool-effect.ts";
 import { callLine } from "./call-log.ts";
 import { logUnexpected } from "./unexpected.ts";
 
+/** Stands for texts that a caller has made up, where their number must stay bounded. */
+export const OTHER = "_other";
+
 /** The server in the record of a call that all servers answer together, or none does. */
 export const EVERY_SERVER = "*";
 

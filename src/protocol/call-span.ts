@@ -7,6 +7,7 @@ import { randomTraceId } from "../lib/trace-ids.ts";
 import type { JsonObject } from "./json-rpc.ts";
 import type { Params } from "./message-members.ts";
 import type { Era } from "./revisions.ts";
+import type { Tracer } from "./tracer.ts";
 import { type TraceContext, traceContextOf } from "./trace-context.ts";
 
 /** The sender of a request. Plain data. */
@@ -22,6 +23,10 @@ export interface CallSpan extends Sender {
   readonly era: Era;
   /** As the client calls itself. */
   readonly clientName: string | undefined;
+  /** Absent for a request of which the platform records no spans. */
+  readonly tracer?: Tracer | undefined;
+  /** The name of its span, once that is open. */
+  title?: string;
   /** Set when the request has reached a server. */
   serverEra?: Era;
   /** The time at servers so far, without that of questions to the client, in milliseconds. */
@@ -35,26 +40,29 @@ export interface Arrival extends Sender {
 }
 
 interface ArrivedRequest extends Arrival {
+  readonly tracer?: Tracer | undefined;
   readonly params: Params | undefined;
   readonly era: Era;
   readonly clientInfo: JsonObject | undefined;
 }
 
 export function startSpan(request: ArrivedRequest): CallSpan {
-  const { params, trace, era, clientInfo, person, application } = request;
+  const { params, trace, era, clientInfo, person, application, tracer } = request;
   const name = clientInfo?.["name"];
   return {
-    trace: traceContextOf(params, trace) ?? newTrace(),
+    trace: traceContextOf(params, trace) ?? newTrace(tracer),
     era,
     person,
     application,
     clientName: typeof name === "string" ? name : undefined,
+    tracer,
   };
 }
 
 /** Sampled: the gateway writes a line about each call. */
-export function newTrace(): TraceContext {
-  return { traceId: randomTraceId(), flags: "03", isCallers: false };
+export function newTrace(tracer: Tracer | undefined): TraceContext {
+  const traceId = tracer?.traceId ?? randomTraceId();
+  return { traceId, flags: "01", isCallers: false };
 }
 
 /** The same request at one of several servers: what they do is told apart. */

@@ -7,6 +7,7 @@ import { logUnexpected } from "../observability/unexpected.ts";
 import { ErrorCode } from "../protocol/error-codes.ts";
 import { type Arrival, startSpan } from "../protocol/call-span.ts";
 import type { Peer } from "../protocol/exchange.ts";
+import type { Tracer } from "../protocol/tracer.ts";
 import {
   isRequestId,
   type JsonRpcNotification,
@@ -39,6 +40,8 @@ const MAX_NOTIFICATION_WAIT_MS = 5000;
 export interface Post {
   readonly isBatch: boolean;
   readonly arrival: Arrival;
+  /** What records the spans of its requests, if anything does. */
+  readonly tracer?: Tracer | undefined;
   /** Makes the channel to the client's stream, if the answer becomes one. */
   readonly openChannel: OpenChannel;
 }
@@ -141,12 +144,12 @@ function run(
   core: Core,
   open: OpenSession,
   requests: readonly JsonRpcRequest[],
-  { isBatch, arrival, openChannel }: Post,
+  { isBatch, arrival, tracer, openChannel }: Post,
 ): Promise<SessionOutcome> | SessionOutcome {
   const { log, streams, calls, limits } = core;
   const options = { log, streams, requests };
   if (core.transport === "http+sse") {
-    settle(core, open, { requests, arrival }, new SharedAnswer(options));
+    settle(core, open, { requests, arrival, tracer }, new SharedAnswer(options));
     return { kind: "accepted" };
   }
   const refusal = streamRefusal(core, requests[0]?.id);
@@ -161,14 +164,20 @@ function run(
   const streamAfterMs = limits.streamAfterSeconds * 1000;
   const answer = new PostAnswer({ ...options, streamAfterMs, onFull, read });
   if (isBatch) answer.open();
-  settle(core, open, { requests, arrival }, answer);
+  settle(core, open, { requests, arrival, tracer }, answer);
   return answer.outcome;
 }
 
 function settle(
   core: Core,
   { client: { clientInfo }, dispatch }: OpenSession,
-  { requests, arrival }: { requests: readonly JsonRpcRequest[]; arrival: Arrival },
+  {
+    requests,
+    arrival,
+    tracer,
+  }: Pick<Post, "arrival" | "tracer"> & {
+    readonly requests: readonly JsonRpcRequest[];
+  },
   answer: PostAnswer | SharedAnswer,
 ): void {
   const peer: Peer = {
@@ -180,7 +189,7 @@ function settle(
     },
   };
   const peerFor = ({ params }: JsonRpcRequest): Peer => {
-    const span = startSpan({ ...arrival, params, era: "legacy", clientInfo });
+    const span = startSpan({ ...arrival, tracer, params, era: "legacy", clientInfo });
     return { ...peer, span };
   };
   void core.calls

@@ -15,12 +15,15 @@ interface TracedCall {
   readonly headers: TraceHeaders | undefined;
 }
 
-/** @param span of the client's request; what the gateway asks on its own is in no trace. */
-export function traced(call: Call, span: CallSpan | undefined): TracedCall {
+/**
+ * @param span of the client's request; what the gateway asks on its own is in no trace.
+ * @param parentId of the platform's span for this request, if it has one whose id it tells.
+ */
+export function traced(call: Call, span: CallSpan | undefined, parentId?: string): TracedCall {
   const meta = metaOf(call.params);
   // The caller's own parent id and baggage are for the gateway alone.
   const own = withoutTraceKeys(meta);
-  const headers = span && traceHeaders(span.trace, randomSpanId());
+  const headers = span && traceHeaders(span.trace, parentId ?? randomSpanId());
   if (span?.trace.isCallers === true) {
     return { call: { ...call, params: withMeta(call.params, { ...own, ...headers }) }, headers };
   }

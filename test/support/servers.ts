@@ -18,6 +18,10 @@ export interface Server {
 }
 
 const WORKERD = `${ROOT}node_modules/.bin/workerd`;
+const TAIL: Bundle = {
+  ...{ name: "span-tail", path: `${ROOT}test/support/span-tail.mjs`, data: [], objects: [] },
+  ...{ compatibilityDate: "2026-10-23", compatibilityFlags: ["streaming_tail_worker"] },
+};
 const EVERYTHING = `${ROOT}node_modules/@modelcontextprotocol/server-everything/dist/index.js`;
 
 /** Our own conformance fixture: the official SDK v2, both eras. */
@@ -55,6 +59,8 @@ export interface GatewayOptions extends Place {
   readonly servers?: Readonly<Record<string, object>>;
   readonly limits?: Readonly<Record<string, number>>;
   readonly vars?: Readonly<Record<string, string>>;
+  /** Prints the spans of its requests, as `spansIn` reads them: then they are sampled. */
+  readonly isTraced?: boolean;
   /** Those that the run has made, unless given. */
   readonly bundles?: Bundles;
 }
@@ -72,12 +78,17 @@ export interface Bundles {
  * @returns the origin it serves.
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<Server> {
+  const { isTraced = false } = options;
   const { gateway, demo } = options.bundles ?? inject("bundles");
   const services = { DEMO: demo.name };
   return startOn({
     ...options,
     ready: "/health",
-    commandOf: onWorkerd([{ bundle: gateway, vars: varsOf(options), services }, { bundle: demo }]),
+    commandOf: onWorkerd([
+      { bundle: gateway, vars: varsOf(options), services, ...(isTraced && { tails: [TAIL.name] }) },
+      { bundle: demo },
+      ...(isTraced ? [{ bundle: TAIL }] : []),
+    ]),
   });
 }
 

@@ -22,6 +22,8 @@ export interface WorkerOptions {
   readonly vars?: Readonly<Record<string, string>>;
   /** Binding → name of another Worker of the same process. */
   readonly services?: Readonly<Record<string, string>>;
+  /** The names of other Workers of the same process, which get its spans. */
+  readonly tails?: readonly string[];
 }
 
 /** Bare workerd has no e-mail, and the agents package imports it. */
@@ -62,7 +64,7 @@ ${workers.map((worker, n) => workerOf(worker, n, folder)).join("\n")}`;
 }
 
 function workerOf(
-  { bundle, vars = {}, services = {} }: WorkerOptions,
+  { bundle, vars = {}, services = {}, tails = [] }: WorkerOptions,
   n: number,
   folder: string,
 ): string {
@@ -93,6 +95,7 @@ function workerOf(
   compatibilityFlags = [${compatibilityFlags.map(quote).join(", ")}],
   durableObjectNamespaces = [${namespaces.join(", ")}],
   durableObjectStorage = (localDisk = "disk"),
+  streamingTails = [${tails.map(quote).join(", ")}],
   bindings = [
     ${bindings.join(",\n    ")}
   ],

@@ -4,12 +4,14 @@ import type { RequestScope } from "../../catalog/request-scope.ts";
 import { jsonBytes } from "../../lib/json-bytes.ts";
 import {
   type CallOutcome,
+  type CallRecord,
   EVERY_SERVER,
   loggable,
   loggableUri,
   recordCall,
   type Refusal,
 } from "../../observability/call-record.ts";
+import { inServerSpan } from "../../observability/spans.ts";
 import type { CallSpan } from "../../protocol/call-span.ts";
 import type { Call } from "../../protocol/exchange.ts";
 import { isObject, type Reply } from "../../protocol/json-rpc.ts";
@@ -36,54 +38,66 @@ interface Logged {
 }
 
 /** @param act rejects only when the client has cancelled. */
-export async function logged(
+export function logged(
   scope: RecordScope,
-  { span, server, call, effect }: Logged,
+  asked: Logged,
   act: () => Promise<Answered>,
   now: () => number = () => Date.now(),
 ): Promise<Reply> {
+  const { span, call, effect } = asked;
   const startedAt = now();
+  const tool = (): string | undefined => (effect?.() === undefined ? undefined : nameOf(call));
+  return inServerSpan(span, { method: loggable(call.method), tool }, async (end) => {
+    const finish = (outcome: CallOutcome, resultBytes: number): void => {
+      const record = recordOf(scope, asked, { outcome, resultBytes, startedAt, at: now() });
+      recordCall(record, scope);
+      end(record);
+    };
+    let answered: Answered;
+    try {
+      answered = await act();
+    } catch (error) {
+      finish("cancelled", 0);
+      throw error;
+    }
+    const { reply, refusal, bytes } = answered;
+    const outcome = refusal === undefined ? outcomeOf(reply) : (`refused:${refusal}` as const);
+    finish(outcome, bytes ?? replyBytes(reply));
+    return reply;
+  });
+}
+
+interface Ended extends Pick<CallRecord, "at" | "outcome" | "resultBytes"> {
+  readonly startedAt: number;
+}
+
+function recordOf(
+  { principal }: RecordScope,
+  { span, server, call, effect }: Logged,
+  { at, startedAt, outcome, resultBytes }: Ended,
+): CallRecord {
   const { method, params } = call;
-  const record = (outcome: CallOutcome, resultBytes: number): void => {
-    const at = now();
-    const name = nameOf(call);
-    const clientName = span?.clientName;
-    recordCall(
-      {
-        at,
-        principal: loggable(scope.principal),
-        person: span?.person,
-        client: span?.application,
-        clientName: clientName === undefined ? undefined : loggable(clientName),
-        clientEra: span?.era,
-        serverEra: span?.serverEra,
-        server,
-        method: loggable(method),
-        name: name === undefined ? undefined : loggable(name),
-        effect: effect?.(),
-        outcome,
-        ms: at - startedAt,
-        upstreamMs: span?.upstreamMs,
-        requestBytes: jsonBytes(params ?? {}),
-        resultBytes,
-        traceId: span?.trace.traceId,
-      },
-      scope,
-    );
+  const name = nameOf(call);
+  const clientName = span?.clientName;
+  return {
+    at,
+    principal: loggable(principal),
+    person: span?.person,
+    client: span?.application,
+    clientName: clientName === undefined ? undefined : loggable(clientName),
+    clientEra: span?.era,
+    serverEra: span?.serverEra,
+    server,
+    method: loggable(method),
+    name: name === undefined ? undefined : loggable(name),
+    effect: effect?.(),
+    outcome,
+    ms: at - startedAt,
+    upstreamMs: span?.upstreamMs,
+    requestBytes: jsonBytes(params ?? {}),
+    resultBytes,
+    traceId: span?.trace.traceId,
   };
-  let answered: Answered;
-  try {
-    answered = await act();
-  } catch (error) {
-    record("cancelled", 0);
-    throw error;
-  }
-  const { reply, refusal, bytes } = answered;
-  record(
-    refusal === undefined ? outcomeOf(reply) : `refused:${refusal}`,
-    bytes ?? replyBytes(reply),
-  );
-  return reply;
 }
 
 /** Logs a call that all servers answer together, or the gateway in their place. */

@@ -9,6 +9,7 @@ import { ErrorCode } from "../../protocol/error-codes.ts";
 import { forwardingTo } from "../../protocol/exchange.ts";
 import { errorReply, type JsonObject, type Reply } from "../../protocol/json-rpc.ts";
 import { mayHaveRounds } from "../../protocol/methods.ts";
+import type { Tracer } from "../../protocol/tracer.ts";
 import { discoveryOf } from "../../protocol/revisions/introductions.ts";
 import { failureReply } from "../../upstream/upstream-error.ts";
 import { Answering } from "./answering.ts";
@@ -34,6 +35,8 @@ export interface BridgeServiceOptions {
   readonly now: () => number;
   /** Called when a command begins or ends, or `dueAt` changes. */
   readonly onChange: () => void;
+  /** @returns what records the spans of a command that is being taken, if anything does. */
+  readonly tracer?: () => Tracer | undefined;
   /** Resolves when all writes so far are durable. */
   readonly synced: () => Promise<void>;
 }
@@ -163,7 +166,8 @@ export class BridgeService {
     const { command, downstream } = request;
     if (command.kind === "call") {
       const { call, logLevel, trace } = command;
-      const span = trace && { trace, era: "modern" as const, clientName: undefined };
+      const tracer = this.#options.tracer?.();
+      const span = trace && { trace, era: "modern" as const, clientName: undefined, tracer };
       const { exchange, call: bridged } = this.#parking.begin((peer, signal) =>
         this.#run(exchange, signal, (upstreamSession) =>
           this.#tasks.send(

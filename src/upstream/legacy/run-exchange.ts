@@ -2,6 +2,7 @@
 
 import { Stopwatch } from "../../lib/stopwatch.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { inClientSpan } from "../../observability/spans.ts";
 import { noteUpstream } from "../../protocol/call-span.ts";
 import type { Call, OpenQuestion, Peer } from "../../protocol/exchange.ts";
 import {
@@ -42,7 +43,16 @@ export interface Run {
  *   On a time-out and on an abort the server is sent `notifications/cancelled`.
  */
 export function runExchange(run: Run & { readonly call: Call }): Promise<Reply> {
-  const { call, headers } = traced(run.call, run.peer.span);
+  const { target, call, peer } = run;
+  return inClientSpan(peer.span, target, call, (spanId) => runInSpan(run, spanId), itself);
+}
+
+function itself(reply: Reply): Reply {
+  return reply;
+}
+
+function runInSpan(run: Run & { readonly call: Call }, spanId: string | undefined): Promise<Reply> {
+  const { call, headers } = traced(run.call, run.peer.span, spanId);
   const { message, resumePoint } = run.exchanges.address(call);
   const isOpening = run.call.method === "initialize";
   return followToEnd({ ...run, isOpening, wasSent: false }, resumePoint, (receiver, signal) =>

@@ -4,6 +4,7 @@
  */
 
 import { isChangeNotice } from "../../protocol/change-notices.ts";
+import { inClientSpan } from "../../observability/spans.ts";
 import { noteUpstream } from "../../protocol/call-span.ts";
 import type { Call, Peer } from "../../protocol/exchange.ts";
 import { Meta, metaOf, withMeta } from "../../protocol/envelope.ts";
@@ -56,9 +57,18 @@ let lastId = 0;
  *   client's own progress token.
  * @throws UpstreamError when no answer is available; the reason of `signal` when it is aborted.
  */
-export async function sendModern(
+export function sendModern(target: UpstreamTarget, request: ModernRequest): Promise<ModernReply> {
+  const { call, peer } = request;
+  const run = (spanId: string | undefined): Promise<ModernReply> => {
+    return sendInSpan(target, request, spanId);
+  };
+  return inClientSpan(peer?.span, target, call, run, ({ reply }) => reply);
+}
+
+async function sendInSpan(
   target: UpstreamTarget,
   request: ModernRequest,
+  spanId: string | undefined,
 ): Promise<ModernReply> {
   const id = ++lastId;
   const startedAt = Date.now();
@@ -66,7 +76,7 @@ export async function sendModern(
   if (request.isLongLived === true) deadline.clear();
   const signals = [deadline.signal, ...(request.signal === undefined ? [] : [request.signal])];
   const signal = AbortSignal.any(signals);
-  const { call, headers } = traced(request.call, request.peer?.span);
+  const { call, headers } = traced(request.call, request.peer?.span, spanId);
   const sent = { ...request, call };
   try {
     const response = await send(target, {

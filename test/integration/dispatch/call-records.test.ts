@@ -16,7 +16,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const ID = /^00-([\da-f]{32})-[\da-f]{16}-03$/;
+const ID = /^00-([\da-f]{32})-[\da-f]{16}-01$/;
 const TOOL = { name: "work", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } };
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const PARENT = `00-${TRACE}-b7ad6b7169203331-01`;

@@ -74,7 +74,7 @@ describe.for(
     { name: "one that is too long", headers: { traceparent: PARENT + "0".repeat(10_000) } },
   ])("begins a trace with $name", async (sent, { expect }) => {
     const record = await call(era, server, sent);
-    expect(record.headers["traceparent"]).toMatch(/^00-(?!0{32})[\da-f]{32}-[\da-f]{16}-03$/);
+    expect(record.headers["traceparent"]).toMatch(/^00-(?!0{32})[\da-f]{32}-[\da-f]{16}-01$/);
     expect(record.headers).not.toHaveProperty("tracestate");
     expect(metaIn(record)).not.toHaveProperty("traceparent");
     expect(metaIn(record)).not.toHaveProperty("tracestate");

@@ -123,10 +123,10 @@ describe("a request's context", () => {
   });
 
   test("of a trace that begins here is sampled, and no two are alike", ({ expect }) => {
-    const [one, other] = [newTrace(), newTrace()];
+    const [one, other] = [newTrace(undefined), newTrace(undefined)];
     expect(one).toEqual({
       ...{ traceId: expect.stringMatching(/^[\da-f]{32}$/) as string },
-      ...{ flags: "03", isCallers: false },
+      ...{ flags: "01", isCallers: false },
     });
     expect(one.traceId).not.toBe(other.traceId);
   });
