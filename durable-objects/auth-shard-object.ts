@@ -19,6 +19,8 @@ import { type GrantServices, grantServices } from "./grant-services.ts";
 import { authOf } from "./authorization-server.ts";
 import { Leases } from "./leases.ts";
 import { meteredSql } from "./metered-sql.ts";
+import { connectorAt } from "./connectors.ts";
+import { PublisherLeases } from "./publisher-leases.ts";
 import { vaultsIn } from "./vaults.ts";
 
 const HOUR_MS = 3_600_000;
@@ -27,6 +29,7 @@ export class AuthShardObject extends DurableObject<Env> {
   readonly #parts: AuthParts;
   readonly #grants: GrantServices;
   readonly #leases: Leases;
+  readonly #publishers: PublisherLeases;
   readonly #clock: AlarmClock;
   readonly #accounts: EndedUsers;
   readonly #activity: EndedUsers;
@@ -54,6 +57,12 @@ export class AuthShardObject extends DurableObject<Env> {
       end: (person) => activitiesIn(env).forget(person),
       retryBy,
     });
+    this.#publishers = new PublisherLeases({
+      sql,
+      tell: async (person, tag) => connectorAt(env, person).leaseEnded(tag),
+      retryBy: (at) => this.#clock.noLaterThan(at),
+      waitUntil: (work) => ctx.waitUntil(work),
+    });
     const auth = authOf(env, config);
     this.#providers = auth.providers;
     this.#grants = grantServices(parts, {
@@ -62,7 +71,7 @@ export class AuthShardObject extends DurableObject<Env> {
       isHere: (shard) => env.AUTH.idFromName(shard).equals(ctx.id),
       currentUser: (id, codeMac) => this.currentUser(id, codeMac),
       onUserEnded: (user) => this.#signOutEverywhere(user),
-      onGrantsEnded: (grants) => this.#leases.end(grants),
+      onGrantsEnded: (grants) => this.#ended(grants),
     });
   }
 
@@ -93,21 +102,37 @@ export class AuthShardObject extends DurableObject<Env> {
 
   endGrant(user: string, grant: string): boolean {
     const ended = this.#parts.grants.revoke(user, grant);
-    if (ended) this.#leases.end([grant]);
+    if (ended) this.#ended([grant]);
     return ended;
   }
 
   endClient(client: string): number {
     const ended = this.#parts.grants.revokeOfEverybody(client);
     this.#parts.approvals.forgetClient(client);
-    this.#leases.end(ended.map(({ grant }) => grant));
+    this.#ended(ended.map(({ grant }) => grant));
     return ended.length;
   }
 
   endKey(owner: string, key: string): boolean {
     const ended = this.#parts.keys.revoke(owner, key);
-    if (ended) this.#leases.end([key]);
+    if (ended) this.#ended([key]);
     return ended;
+  }
+
+  /** Called by the object of a person whose machine has connected. */
+  holdPublisher(person: string, [lease = "", ...tags]: readonly string[]): boolean {
+    const { users, grants, keys } = this.#parts;
+    this.#publishers.hold(person, [lease, ...tags]);
+    const user = users.find(person);
+    if (user === undefined || user.isDisabled) return false;
+    if (user.publishes !== true) users.change(person, { publishes: true });
+    const isKey = keys.list(person).some(({ id }) => id === lease);
+    return isKey || grants.find(person, lease) !== undefined;
+  }
+
+  releasePublisher(person: string): void {
+    this.#publishers.release(person);
+    this.#parts.users.change(person, { publishes: undefined });
   }
 
   async setDisabled(user: string, isDisabled: boolean): Promise<boolean> {
@@ -136,6 +161,7 @@ export class AuthShardObject extends DurableObject<Env> {
     for (const part of parts) part.sweep?.();
     await this.#accounts.retry();
     await this.#activity.retry();
+    await this.#publishers.retry();
   }
 
   async #endEverything(user: string): Promise<void> {
@@ -149,7 +175,13 @@ export class AuthShardObject extends DurableObject<Env> {
     grants.revokeAll(user);
     keys.revokeAll(user);
     sessions.endAll(user);
-    this.#leases.end([user]);
+    this.#ended([user]);
+  }
+
+  /** Closes the streams of these grants, keys or users, and the connections of their machines. */
+  #ended(tags: readonly string[]): void {
+    this.#leases.end(tags);
+    this.#publishers.end(tags);
   }
 
   /** Asks the owner's provider when an API key is used, since API keys are not refreshed. */

@@ -62,6 +62,8 @@ function shardOf(stub: () => Stub): AuthShard {
     endGrant: (user, grant) => stub().endGrant(user, grant),
     endClient: (client) => stub().endClient(client),
     endKey: (owner, key) => stub().endKey(owner, key),
+    holdPublisher: (person, tags) => stub().holdPublisher(person, tags),
+    releasePublisher: (person) => stub().releasePublisher(person),
     setDisabled: (user, isDisabled) => stub().setDisabled(user, isDisabled),
   };
 }

@@ -55,7 +55,7 @@ function make(env: Env, config: Config): AuthBacking {
     store,
     engine,
     clientKeys: new ClientKeys(egressOf(config)),
-    authorities: new Authorities(slugsOf(config), limits),
+    authorities: new Authorities(slugsOf(config), limits, config.isPublishingOn),
     secrets: () => authSecretsOf(env, config),
     setup: owner,
     providers: new Map(providers.map((provider) => [provider.name, provider])),

@@ -27,6 +27,9 @@ import type { UpstreamTarget } from "../src/upstream/target.ts";
 import { readOwner } from "../src/accounts/owner-name.ts";
 import { isOff } from "../src/endpoint/endpoint.ts";
 import { serverFor } from "../src/endpoint/personal-endpoint.ts";
+import type { Server } from "../src/endpoint/server.ts";
+import { publishedName } from "../src/publishing/publisher.ts";
+import { publishedServerIn } from "./connectors.ts";
 import { personalScopeOf } from "./identity.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { BridgeListeners } from "./bridge-listeners.ts";
@@ -139,18 +142,22 @@ export class BridgeObject extends DurableObject<Env> {
 
   /** @returns `undefined` for an unknown command, server or owner. */
   #use(
-    { slug, owner, capabilities, vault, caller }: CommandSender,
+    { slug, owner, capabilities, vault, caller, publisher }: CommandSender,
     command: BridgeCommand,
   ): BridgeService | undefined {
     const { known } = this.#store;
-    const target = this.#config?.servers.get(slug)?.target;
+    const target = this.#serverOf({ slug, ...(publisher !== undefined && { publisher }) })?.target;
     const now = Date.now();
     if (known === undefined || this.#parts === undefined) {
       // Of a call that was to continue, nothing is left.
       if (command.kind === "answer" || target === undefined) return undefined;
       const { clientInfo = CLIENT_INFO } = command;
       const endpoint = target.endpoint.href;
-      const of = { ...(vault !== undefined && { vault }), ...(caller !== undefined && { caller }) };
+      const of = {
+        ...(vault !== undefined && { vault }),
+        ...(caller !== undefined && { caller }),
+        ...(publisher !== undefined && { publisher }),
+      };
       this.#store.begin({ slug, endpoint, owner, ...of, capabilities, clientInfo, usedAt: now });
       this.#wire();
     } else if (known.owner !== owner || known.slug !== slug) return undefined;
@@ -192,9 +199,17 @@ export class BridgeObject extends DurableObject<Env> {
     this.#parts = { upstreamSessions, service };
   }
 
+  #serverOf({ slug, publisher }: Pick<StoredBridge, "slug" | "publisher">): Server | undefined {
+    const config = this.#config;
+    if (config === undefined || publisher === undefined) return config?.servers.get(slug);
+    const name = publishedName(slug);
+    if (name === undefined || !config.isPublishingOn) return undefined;
+    return publishedServerIn(this.env, config, publisher, name);
+  }
+
   /** @returns `undefined` when a deploy has removed the server, or moved it. */
-  #targetOf({ slug, endpoint, vault, caller }: StoredBridge): UpstreamTarget | undefined {
-    const server = this.#config?.servers.get(slug);
+  #targetOf({ endpoint, vault, caller, ...of }: StoredBridge): UpstreamTarget | undefined {
+    const server = this.#serverOf(of);
     if (server?.target.endpoint.href !== endpoint || this.#config === undefined) return undefined;
     const owner = vault === undefined ? undefined : readOwner(vault);
     const person = owner?.kind === "person" ? owner.person : undefined;

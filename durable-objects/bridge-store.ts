@@ -16,6 +16,8 @@ export interface StoredBridge extends SavedUpstreamSession {
   readonly vault?: string;
   /** At a server that is told who calls. */
   readonly caller?: AssertedCaller;
+  /** The person who publishes the server. */
+  readonly publisher?: string;
   /** The client as the server's `initialize` got it. */
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject;

@@ -24,7 +24,7 @@ type Stub = ReturnType<Namespace["get"]>;
 /** Only for authenticated callers: each principal's calls create objects. */
 export function bridgesIn({ BRIDGES }: Pick<Env, "BRIDGES">): Bridges {
   return {
-    at(principal, { slug, endpoint, credentials, assertion }, declared) {
+    at(principal, { slug, endpoint, credentials, assertion, publisher }, declared) {
       // Other capabilities make no difference to a server, and would create more objects.
       const kind = clientKind(LATEST_MODERN, declared);
       const { capabilities } = kind;
@@ -35,6 +35,7 @@ export function bridgesIn({ BRIDGES }: Pick<Env, "BRIDGES">): Bridges {
         owner: await hashOf(principal),
         ...(credentials === undefined ? {} : { vault: credentials.owner }),
         ...(assertion === undefined ? {} : { caller: assertion.caller }),
+        ...(publisher === undefined ? {} : { publisher }),
       });
 
       async function ownStub(): Promise<Stub> {

@@ -15,8 +15,14 @@ import { listenerOf } from "../src/notifications/fan-out/news-socket.ts";
 import type { Interests, News, NewsSources } from "../src/catalog/feeds.ts";
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits } from "../src/policy/limits.ts";
-import { slugOfKey, vaultOfKey } from "../src/upstream/server-key.ts";
+import {
+  publisherOfKey,
+  readPublishedKey,
+  slugOfKey,
+  vaultOfKey,
+} from "../src/upstream/server-key.ts";
 import { AlarmClock } from "./alarm-clock.ts";
+import { connectorAt } from "./connectors.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { called, feedsIn } from "./ports.ts";
 import { vaultNamed } from "./vaults.ts";
@@ -88,18 +94,22 @@ export class FanOutObject extends DurableObject<Env> {
   }
 }
 
-/** @returns the feeds of servers, and the vaults. */
+/** @returns the feeds of servers, the vaults, and what people publish. */
 function sourcesIn(env: Env): NewsSources {
   const feeds = feedsIn(env);
   return {
     of(key) {
       const owner = vaultOfKey(key);
+      const publisher = publisherOfKey(key);
+      if (publisher !== undefined) return connectorAt(env, publisher);
       return owner === undefined ? feeds.of(key) : vaultNamed(env, owner);
     },
   };
 }
 
-function knows({ servers }: Config, key: string): boolean {
+function knows({ servers, isPublishingOn }: Config, key: string): boolean {
+  const isPublished = publisherOfKey(key) !== undefined || readPublishedKey(key) !== undefined;
+  if (isPublished) return isPublishingOn;
   const owner = vaultOfKey(key);
   if (owner === undefined) return servers.has(slugOfKey(key));
   if (readOwner(owner) === undefined) return false;

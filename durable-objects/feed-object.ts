@@ -11,7 +11,8 @@ import { needsVault } from "../src/accounts/settings.ts";
 import { isOff, slugsOf } from "../src/endpoint/endpoint.ts";
 import { serverFor } from "../src/endpoint/personal-endpoint.ts";
 import { type Config, loadConfig } from "../src/config/config.ts";
-import { readAccountKey, slugOfKey } from "../src/upstream/server-key.ts";
+import { publishedName } from "../src/publishing/publisher.ts";
+import { readAccountKey, readPublishedKey, slugOfKey } from "../src/upstream/server-key.ts";
 import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../src/catalog/catalog.ts";
 import { readCatalog } from "../src/catalog/read/read-catalog.ts";
 import { resourcesOf } from "../src/catalog/routing/server-resources.ts";
@@ -28,6 +29,7 @@ import type { Limits } from "../src/policy/limits.ts";
 import type { EndedAccount } from "../src/upstream/credentials.ts";
 import { UpstreamError } from "../src/upstream/upstream-error.ts";
 import { AlarmClock } from "./alarm-clock.ts";
+import { publishedServerIn } from "./connectors.ts";
 import { HeldAccounts } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { branchAt, feedKeyOf, feedName } from "./ports.ts";
@@ -75,7 +77,10 @@ export class FeedObject extends DurableObject<Env> {
       env.FEEDS.idFromName(feedName(slug)).equals(ctx.id),
     );
     if (shared !== undefined) this.#key = shared;
-    const own = shared === undefined ? this.#ofAccount(config) : this.#shared(shared, config);
+    const own =
+      shared === undefined
+        ? (this.#published(config) ?? this.#ofAccount(config))
+        : this.#shared(shared, config);
     if (own !== undefined) this.#parts = this.#begin(own, config.limits);
     this.#isOff = isOff(config, slugOfKey(this.#key));
   }
@@ -222,6 +227,18 @@ export class FeedObject extends DurableObject<Env> {
       ...own,
       target: { ...own.target, credentials: pinnedTo(account.accountId, credentials) },
     };
+  }
+
+  /** @returns the server that the object is named after, if a person publishes it. */
+  #published(config: Config): Server | undefined {
+    const { kv } = this.ctx.storage;
+    const stored = kv.get<string>(KEY);
+    if (stored !== undefined) this.#key = stored;
+    const { slug = "", publisher } = readPublishedKey(this.#key) ?? {};
+    const name = publishedName(slug);
+    if (publisher === undefined || name === undefined || !config.isPublishingOn) return undefined;
+    if (stored === undefined) kv.put(KEY, this.#key);
+    return publishedServerIn(this.env, config, publisher, name);
   }
 
   /** @returns `undefined` for a server that has a feed for each account. */

@@ -19,6 +19,7 @@ import { activityOfObject } from "./call-sinks.ts";
 import { HeldAccounts } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { SessionStore } from "./session-store.ts";
+import { SessionPublishing } from "./session-publishing.ts";
 import { type WiredSession, wireSession } from "./session-wiring.ts";
 
 const MARK_LENGTH = 6;
@@ -39,6 +40,7 @@ export class SessionHost {
   #isAdmin = false;
   readonly #accounts: HeldAccounts;
   readonly #activity: ObjectSink | undefined;
+  readonly #publishing: SessionPublishing;
   #keeping: number | null = null;
   #wired: WiredSession | undefined;
 
@@ -50,6 +52,7 @@ export class SessionHost {
     this.limits = this.#config?.limits ?? defaultLimits();
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     this.#store = new SessionStore(ctx.storage, () => this.#scheduleAlarm());
+    this.#publishing = new SessionPublishing(ctx, env, this.#config, this.#store);
     const onEnded = async (ended: EndedAccount): Promise<void> => this.session?.accountEnded(ended);
     this.#accounts = new HeldAccounts({ ctx, env, kind: "session", onEnded });
     this.#activity =
@@ -82,7 +85,7 @@ export class SessionHost {
    */
   use(claims: SessionClaims, isNew = false): Session | undefined {
     this.#isAdmin = claims.isAdmin === true;
-    const { route, principal, person, application, origin, client, expiresAt } = claims;
+    const { route, principal, person, application, origin, client, expiresAt, published } = claims;
     if (this.life.state !== "new") {
       this.#learn(claims);
       return this.session;
@@ -93,6 +96,7 @@ export class SessionHost {
       route,
       principal,
       ...(person === undefined ? {} : { person, application, origin }),
+      ...(published !== undefined && { published }),
       client,
       expiresAt: expiresAt * 1000,
       upstreams: {},
@@ -100,6 +104,11 @@ export class SessionHost {
     this.life.take(client === undefined ? "connected" : "begun");
     this.#wire();
     return this.session;
+  }
+
+  /** Resolves when the session knows what its person publishes now. */
+  get settled(): Promise<void> | undefined {
+    return this.#publishing.settled;
   }
 
   /** Stores the session for the next life, if it is not stored yet. */
@@ -149,7 +158,8 @@ export class SessionHost {
   }
 
   /** A session of an earlier version, or of before its servers had accounts, learns who calls. */
-  #learn({ person, application, origin }: SessionClaims): void {
+  #learn({ person, application, origin, published }: SessionClaims): void {
+    this.#publishing.learn(published);
     const { known } = this.#store;
     if (person === undefined || known === undefined || known.person !== undefined) return;
     if (this.session?.isIdle === false) return; // with its next request
@@ -170,6 +180,7 @@ export class SessionHost {
       isAdmin: () => this.#isAdmin,
       accounts: this.#accounts,
       activity: this.#activity,
+      publishing: this.#publishing,
       onBusy: (isBusy) => this.#keep(isBusy),
       onSubscribed: () => this.#scheduleAlarm(),
       onDetach: () => this.#scheduleAlarm(),

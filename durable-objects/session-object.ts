@@ -43,6 +43,7 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   async receive(claims: string, body: string, arrival: Arrival = {}): Promise<WrittenOutcome> {
+    if (this.#host.settled !== undefined) await this.#host.settled;
     const session = this.#host.use(readClaims(claims));
     if (session === undefined) return UNKNOWN;
     const value = parseLossless(body);

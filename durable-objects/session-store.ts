@@ -9,6 +9,7 @@ import type { SavedInbox } from "../src/notifications/legacy/notification-inbox.
 import { count } from "../src/observability/costs.ts";
 import type { ClientTransport } from "../src/sessions/core.ts";
 import type { ClientFacts } from "../src/sessions/dispatch.ts";
+import type { PublishedNames } from "../src/sessions/session-id.ts";
 import { readStored } from "./stored-json.ts";
 
 export interface StoredSession extends SavedDispatch {
@@ -21,6 +22,8 @@ export interface StoredSession extends SavedDispatch {
   readonly application?: string | undefined;
   /** Of the gateway, as that person knows it. */
   readonly origin?: string | undefined;
+  /** What that person publishes, as far as the session knows. */
+  readonly published?: PublishedNames | undefined;
   /** `undefined` before `initialize`, with HTTP+SSE. */
   readonly client: ClientFacts | undefined;
   /** When the session's id expires, in milliseconds since 1970. */
@@ -67,6 +70,12 @@ export class SessionStore {
   /** Begins a session; nothing is written yet. */
   begin(session: StoredSession): void {
     this.#known = session;
+  }
+
+  /** Keeps what a request says; it is written where the session is written already. */
+  learn(change: Partial<StoredSession>): void {
+    if (this.#isSaved) this.save(change);
+    else if (this.#known !== undefined) this.#known = { ...this.#known, ...change };
   }
 
   /** Does nothing once the session is over. */

@@ -19,6 +19,7 @@ import type { HeldAccounts } from "./held-accounts.ts";
 import { branchFor, feedsIn } from "./ports.ts";
 import { sessionKeysOf } from "./keys.ts";
 import { personalScopeOf } from "./identity.ts";
+import { currentEndpoint, type SessionPublishing } from "./session-publishing.ts";
 import type { SessionStore, StoredSession } from "./session-store.ts";
 
 export interface WiringOptions {
@@ -33,6 +34,7 @@ export interface WiringOptions {
   readonly accounts: HeldAccounts;
   /** Takes the records of calls; absent when calls are not recorded. */
   readonly activity: CallSink | undefined;
+  readonly publishing: SessionPublishing;
   /** Called when the first call starts or the last one has ended. */
   readonly onBusy: (isBusy: boolean) => void;
   /** Called when the client's subscriptions have changed. */
@@ -52,17 +54,24 @@ export function wireSession(
   stored: StoredSession,
   wiring: WiringOptions,
 ): WiredSession | undefined {
-  const { ctx, env, config, life, log, store, isAdmin, activity } = wiring;
+  const { ctx, env, config, life, log, store, isAdmin, activity, publishing } = wiring;
   const { onBusy, onSubscribed, onDetach } = wiring;
   const { door: transport, route, principal, person, application, origin, client } = stored;
   const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
-  const picked = pickEndpoint(config, slug);
-  if (picked.kind !== "endpoint") return undefined;
   const { limits } = config;
   const caller = { person, application, origin };
-  const endpoint = endpointFor(picked.endpoint, caller, personalScopeOf(env, config));
+  const picked = pickEndpoint(config, slug);
+  const scope = personalScopeOf(env, config);
+  const current = currentEndpoint(() => {
+    const own = publishing.withPublished(picked, slug, person);
+    return own.kind === "endpoint" ? endpointFor(own.endpoint, caller, scope) : undefined;
+  }, publishing);
+  if (current === undefined) return undefined;
   const requestScope: RequestScope = {
-    endpoint,
+    get endpoint() {
+      return current();
+    },
+    publisher: slug === undefined ? publishing.publisher(person) : undefined,
     route,
     principal,
     ...caller,
@@ -78,7 +87,7 @@ export function wireSession(
   /** The vaults tell when an account ends that a session at a server was opened with. */
   const hold = (upstreams: SavedServers, isKnown = false): void => {
     for (const [slug, saved] of Object.entries(upstreams)) {
-      const owner = serverOf(endpoint, slug)?.target.credentials?.owner;
+      const owner = serverOf(current(), slug)?.target.credentials?.owner;
       if (owner === undefined || isSavedModern(saved) || saved.accountId === undefined) continue;
       wiring.accounts.hold({ slug, owner, accountId: saved.accountId }, isKnown);
     }
@@ -102,15 +111,17 @@ export function wireSession(
         unsolicited,
         source: {
           subscribe: async (interests) => {
-            const asked = await byKey(endpoint, interests);
+            const { endpoint, publisher } = requestScope;
+            const asked = await byKey(endpoint, interests, publisher);
             return bySlug(endpoint, await branchFor(env, id).subscribe(id, asked));
           },
           replace: async (interests) => {
-            const asked = await byKey(endpoint, interests);
+            const { endpoint, publisher } = requestScope;
+            const asked = await byKey(endpoint, interests, publisher);
             return bySlug(endpoint, await branchFor(env, id).replace(id, asked));
           },
           unsubscribe: async (interests) => {
-            const left = interests && (await byKey(endpoint, interests));
+            const left = interests && (await byKey(requestScope.endpoint, interests));
             await branchFor(env, id).unsubscribe(id, left);
           },
         },

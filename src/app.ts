@@ -26,6 +26,7 @@ import { serveIdentityKeys } from "./http/serve-identity-keys.ts";
 import { addCors, guard, isLocal, preflight } from "./http/guard.ts";
 import { serveSse, serveSseMessage } from "./http/http-sse.ts";
 import { serveMcp } from "./http/mcp.ts";
+import { publishedAt, type PublishingBacking, servePublish } from "./http/publishing.ts";
 import { limitRate } from "./http/rate-limit.ts";
 import { inStreamPlace } from "./http/stream-places.ts";
 import { pickEndpoint } from "./endpoint/endpoint.ts";
@@ -55,6 +56,7 @@ import {
   PAGES,
 } from "./pages/routes.ts";
 import { PATHS } from "./pages/view/paths.ts";
+import { PUBLISH_PATH } from "./protocol/publishing.ts";
 import type { SessionKeys } from "./endpoint/keyring.ts";
 import { version } from "../package.json";
 
@@ -69,6 +71,8 @@ export interface Backing {
   readonly personal: PersonalScope;
   readonly identityKeys: IdentityKeys;
   readonly accounts: Accounts;
+  /** `undefined` while publishing is off. */
+  readonly publishing: PublishingBacking | undefined;
   /** What takes the records of calls, beside the log. */
   readonly sinks?: readonly CallSink[] | undefined;
   readonly servers: GatewayServers;
@@ -129,6 +133,16 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
   });
   app.all("/.well-known/*", noSuchDocument);
 
+  app.all(PUBLISH_PATH, (c) => {
+    const { publishing, sinks } = c.get("backing");
+    const { limits, authMode } = c.get("config");
+    const auth = authMode === "none" ? undefined : authContext(c);
+    const own = { request: c.req.raw, publishing, auth, local: LOCAL, limits };
+    return servePublish({
+      ...own,
+      sinks: { sinks, waitUntil: (work) => c.executionCtx.waitUntil(work) },
+    });
+  });
   app.all("/mcp", through(serveMcp));
   app.all("/mcp/:slug", through(serveMcp));
   app.all("/sse", through(serveSse));
@@ -215,21 +229,25 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
     const principal = caller?.principal ?? LOCAL;
     const person = caller?.bearer.user ?? LOCAL;
 
-    const picked = pickEndpoint(config, slug);
-    if (picked.kind === "unknown") {
-      return c.text("There is no upstream of that name. The MCP endpoint is /mcp.\n", 404);
-    }
-    if (picked.kind === "unserved") return c.text(`${picked.sentence}\n`, 503);
-
     const {
       auth: _,
       identityKeys: _keys,
       servers: _servers,
       personal,
+      publishing,
       ...backing
     } = c.get("backing");
-    const application = caller?.bearer.client;
     const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
+    const publishes = caller === undefined || caller.bearer.publishes === true;
+    const { picked, ...published } = await publishedAt(pickEndpoint(config, slug), slug, {
+      ...{ publishing, person, publishes, waitUntil },
+    });
+    if (picked.kind === "unknown") {
+      return c.text("There is no upstream of that name. The MCP endpoint is /mcp.\n", 404);
+    }
+    if (picked.kind === "unserved") return c.text(`${picked.sentence}\n`, 503);
+
+    const application = caller?.bearer.client;
     const { sinks } = backing;
     const sender = { person, principal, application };
     const refusal = limitRate(request, sender, limits, { sinks, waitUntil });
@@ -248,6 +266,7 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
       origin,
       application,
       isAdmin: caller === undefined || caller.bearer.isAdmin,
+      ...published,
       waitUntil,
     };
     const response = await inStreamPlace(request, person, limits, () => frontDoor(context));

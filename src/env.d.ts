@@ -2,6 +2,7 @@ import type * as worker from "./index.ts";
 import type { ActivityObject } from "../durable-objects/activity-object.ts";
 import type { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
 import type { BridgeObject } from "../durable-objects/bridge-object.ts";
+import type { ConnectorObject } from "../durable-objects/connector-object.ts";
 import type { FanOutObject } from "../durable-objects/fan-out-object.ts";
 import type { FeedObject } from "../durable-objects/feed-object.ts";
 import type { RegistryObject } from "../durable-objects/registry-object.ts";
@@ -16,6 +17,8 @@ declare global {
     readonly AUTH: DurableObjectNamespace<AuthShardObject>;
     /** One for each principal, legacy upstream and kind of modern client, by name. */
     readonly BRIDGES: DurableObjectNamespace<BridgeObject>;
+    /** One for each person who publishes servers, by the person's id. */
+    readonly CONNECTORS: DurableObjectNamespace<ConnectorObject>;
     /** One for each upstream and set of credentials, by name (`durable-objects/ports.ts`). */
     readonly FEEDS: DurableObjectNamespace<FeedObject>;
     /** A fixed number of objects, by name (`durable-objects/ports.ts`). */

@@ -10,6 +10,8 @@ import { AuthShardObject } from "../durable-objects/auth-shard-object.ts";
 import { activityOfIsolate, callSinksIn } from "../durable-objects/call-sinks.ts";
 import { BridgeObject } from "../durable-objects/bridge-object.ts";
 import { bridgesIn } from "../durable-objects/bridges.ts";
+import { ConnectorObject } from "../durable-objects/connector-object.ts";
+import { publishingIn } from "../durable-objects/connectors.ts";
 import { FanOutObject } from "../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../durable-objects/feed-object.ts";
 import { gatewayServersIn, lookAtStart } from "../durable-objects/gateway-servers.ts";
@@ -28,6 +30,7 @@ export {
   ActivityObject,
   AuthShardObject,
   BridgeObject,
+  ConnectorObject,
   FanOutObject,
   FeedObject,
   RegistryObject,
@@ -50,6 +53,7 @@ function backingOf(env: Env, config: Config): Backing {
     personal: personalScopeOf(env, config),
     identityKeys: identityKeysOf(env, config),
     accounts: accountsIn(env, config),
+    publishing: publishingIn(env, config),
     servers: gatewayServersIn(env, config),
     sinks: callSinksIn(env, activityOfIsolate(env, config)),
     activities: activitiesIn(env),

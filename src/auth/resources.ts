@@ -92,7 +92,8 @@ export function resourceForScopes(
  */
 export function resourcePath(path: string): string | undefined {
   if (path === "/admin") return path;
-  const [, rest] = /^\/(?:mcp|sse)((?:\/[a-z0-9-]{1,24})?)$/.exec(path) ?? [];
+  const [, rest] =
+    /^\/(?:mcp|sse)((?:\/(?:[a-z0-9-]{1,24}|my-[a-z0-9][a-z0-9-]{0,31}))?)$/.exec(path) ?? [];
   return rest === undefined ? undefined : `/mcp${rest}`;
 }
 
@@ -103,12 +104,21 @@ export function resourcePath(path: string): string | undefined {
  *
  * @returns the canonical identifier, or the given text when it means none of ours.
  */
-export function canonicalResource(origin: string, given: string): string {
+export function canonicalResource(origin: string, given: string, isPublishingOn = false): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url?.origin !== origin || url.search !== "" || url.hash !== "") return given;
   if (url.username !== "" || url.password !== "") return given;
   // The text must be what it seems: `URL` resolves dot segments and backslashes.
   if (/[\\%]|\/\.{1,2}(?:\/|$)/.test(given)) return given;
   const path = url.pathname === "/" ? "/mcp" : resourcePath(url.pathname.replace(/\/$/, ""));
-  return path === undefined ? given : origin + path;
+  if (path === undefined) return given;
+  return origin + (isPublishingOn && isPublishedPath(path) ? "/mcp" : path);
+}
+
+/**
+ * The endpoint of a server that some person publishes. It is a part of `/mcp` without a resource of its own, so
+ * that nothing here depends on whether anybody publishes one of that name.
+ */
+export function isPublishedPath(path: string): boolean {
+  return /^\/mcp\/my-[a-z0-9][a-z0-9-]{0,31}$/.test(path);
 }

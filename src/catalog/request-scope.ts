@@ -6,6 +6,14 @@ import type { SessionKeys } from "../endpoint/keyring.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Feeds } from "./feeds.ts";
 
+export interface PublisherScope {
+  readonly person: string;
+  /** A server has come or gone: what is known of them is read again. */
+  changed(): void;
+  /** Resolves when that was done, where something waits for it. */
+  readonly settled?: Promise<void> | undefined;
+}
+
 export interface RequestScope {
   readonly endpoint: Endpoint;
   /** The path of the endpoint. */
@@ -20,6 +28,8 @@ export interface RequestScope {
   readonly origin?: string | undefined;
   /** The person runs the gateway: reads what is wrong in its configuration, and connects the account that all share. */
   readonly isAdmin?: boolean;
+  /** Where people publish servers, and the endpoint may get or lose one of this person's. */
+  readonly publisher?: PublisherScope | undefined;
   readonly feeds: Feeds;
   readonly keys: SessionKeys;
   readonly limits: Limits;

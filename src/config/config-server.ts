@@ -72,6 +72,8 @@ export interface ServerResolution {
   readonly authMode: "oauth" | "none";
   readonly env: Readonly<Record<string, unknown>>;
   readonly maxMessageChars: number;
+  /** Slugs and prefixes of published servers belong to people. */
+  readonly isPublishingOn: boolean;
   readonly problems: string[];
 }
 

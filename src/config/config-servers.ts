@@ -20,6 +20,7 @@ import type { Server } from "../endpoint/server.ts";
 import { closest } from "../lib/closest.ts";
 import type { EntryNotice } from "../observability/health.ts";
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
+import { PUBLISHED_PREFIX } from "../protocol/publishing.ts";
 
 const KEY = "MCP_SERVERS";
 /** The demo upstream is bound in development only; a deployed Worker does not have the name. */
@@ -115,6 +116,14 @@ function resolveEntry(
     return undefined;
   }
   const { prefix = defaultPrefix(slug) } = parsed.data;
+  if (
+    resolution.isPublishingOn &&
+    [slug, prefix].some((name) => name.startsWith(PUBLISHED_PREFIX))
+  ) {
+    problems.push(
+      `${key}: names that begin with "${PUBLISHED_PREFIX}" are those of servers that people publish (PUBLISHING is "on"); choose another slug and prefix.`,
+    );
+  }
   const owner = prefixes.get(prefix);
   // The prefix stays that of the earlier entry even if that one is off: else calls meant for it would come here.
   if (owner === undefined) prefixes.set(prefix, slug);

@@ -42,6 +42,8 @@ export interface Config extends Configured {
   readonly launcherKey: string | undefined;
   /** Whether calls are recorded, and whose an operator may see. */
   readonly activity: Activity;
+  /** People may publish servers from their own machines. */
+  readonly isPublishingOn: boolean;
   /** True when the costs of operations can be read: a development tool. */
   readonly reportsCosts: boolean;
 }
@@ -80,18 +82,23 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
   const problems: string[] = [];
   const limits = parseLimits(env["LIMITS"], problems);
   const authMode = parseAuthMode(env["AUTH_MODE"], problems);
+  const isPublishingOn = parsePublishing(env["PUBLISHING"], problems);
   const config: Config = {
     authMode,
     identity: parseIdentity(env["IDENTITY"], env, problems),
     publicOrigin: parsePublicOrigin(env["PUBLIC_ORIGIN"], problems),
     allowedOrigins: parseAllowedOrigins(env["ALLOWED_ORIGINS"], problems),
-    ...parseServers({ authMode, env, maxMessageChars: limits.maxMessageBytes, problems }),
+    ...parseServers({
+      ...{ authMode, env, problems, isPublishingOn },
+      maxMessageChars: limits.maxMessageBytes,
+    }),
     limits,
     sessionKeys: parseSessionKeys(env["SESSION_KEYS"], problems),
     authSecret: parseAuthSecret(env["AUTH_SECRET"], problems),
     vaultSecrets: parseVaultSecrets(env["VAULT_SECRET"], problems),
     launcherKey: parseLauncherKey(env["LAUNCHER_KEY"]),
     activity: parseActivity(env["ACTIVITY"], problems),
+    isPublishingOn,
     reportsCosts: env["COST_REPORT"] === "on",
   };
   return problems.length === 0 ? { ok: true, config } : { ok: false, problems };
@@ -112,6 +119,13 @@ function parseActivity(value: unknown, problems: string[]): Activity {
   problems.push(`ACTIVITY is "${String(value)}"; it can be "all" (the default), "own" or "off".`);
   // What may be meant to keep less must not keep more.
   return "off";
+}
+
+function parsePublishing(value: unknown, problems: string[]): boolean {
+  if (!isUnset(value) && value !== "off" && value !== "on") {
+    problems.push(`PUBLISHING is "${String(value)}"; it can be "off" (the default) or "on".`);
+  }
+  return value === "on";
 }
 
 function parseLauncherKey(value: unknown): string | undefined {

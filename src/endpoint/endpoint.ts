@@ -103,10 +103,11 @@ export function isOff(configured: Configured, slug: string): boolean {
 
 /**
  * True where the gateway lists and introduces the servers itself, from what it knows of them: where
- * several meet, and where the caller may have no account at the only one.
+ * several meet, where the caller may have no account at the only one, and where that may be offline.
  */
 export function isIntroducedHere({ isMerged, servers: [only] }: Endpoint): boolean {
-  return isMerged || only.target.credentials !== undefined;
+  const { credentials, publisher } = only.target;
+  return isMerged || credentials !== undefined || publisher !== undefined;
 }
 
 export function serverOf({ servers }: Endpoint, slug: string): Server | undefined {

@@ -60,9 +60,9 @@ function connectToolOf({ isMerged, keepsNames }: Endpoint, { prefix }: Server): 
   return CONNECT_TOOLS[isMerged && !keepsNames && prefix !== "" ? "prefixed" : "plain"];
 }
 
-/** True for an endpoint that differs from person to person, or asks the shared vault. */
+/** True for an endpoint that differs from person to person, or asks the shared vault: what is kept has keys of its own. */
 export function hasAccounts({ servers }: Endpoint): boolean {
-  return servers.some(({ auth }) => needsVault(auth));
+  return servers.some(({ auth, target }) => needsVault(auth) || target.publisher !== undefined);
 }
 
 /** True for an endpoint whose servers know who calls. */

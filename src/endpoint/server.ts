@@ -14,6 +14,8 @@ export interface Server {
   readonly auth: ServerAuth;
   /** The prefix of its names at an endpoint of several servers. */
   readonly prefix: string;
+  /** Its names stay what they are also beside other servers: without a prefix, and whatever is in them. */
+  readonly keepsNames?: true;
   /** The server's own name of the tool that connects an account, at a personal endpoint. */
   readonly connectTool?: string;
   /** The server is told who calls. */

@@ -42,15 +42,22 @@ export async function openSession(
  * repair: a mistake in the configuration, and the account that all share.
  */
 function withCaller(
-  context: Pick<FrontDoorContext, "endpoint" | "person" | "application" | "origin" | "isAdmin">,
+  context: Pick<
+    FrontDoorContext,
+    "application" | "endpoint" | "isAdmin" | "origin" | "person" | "published" | "publisher"
+  >,
   claims: SessionClaims,
 ): SessionClaims {
-  const { endpoint, person, application, origin, isAdmin } = context;
+  const { endpoint, person, application, origin, isAdmin, publisher, published } = context;
   const hasNotices = (endpoint.notices ?? []).length > 0;
   const isRepaired =
     hasNotices || endpoint.servers.some(({ auth }) => auth.kind === "oauth-shared");
   const noted = isRepaired && isAdmin === true ? { ...claims, isAdmin } : claims;
-  return isPersonalized(endpoint) ? { ...noted, person, application, origin } : noted;
+  if (!isPersonalized(endpoint) && publisher === undefined) return noted;
+  const who = { ...noted, person, application, origin };
+  if (published === undefined) return who;
+  const { version, servers } = published;
+  return { ...who, published: { version, names: servers.map(({ name }) => name) } };
 }
 
 export interface FoundSession {

@@ -5,6 +5,7 @@ import type { Bridges } from "../relay/modern-to-legacy/bridge.ts";
 import type { FanOut } from "../catalog/feeds.ts";
 import type { Tracer } from "../protocol/tracer.ts";
 import type { RequestScope } from "../catalog/request-scope.ts";
+import type { PublishedList } from "../publishing/publisher.ts";
 import type { Forgotten } from "../sessions/dispatch.ts";
 import type { WrittenOutcome } from "../sessions/session-outcome.ts";
 
@@ -16,6 +17,8 @@ export interface FrontDoorContext extends RequestScope {
   readonly bridges: Bridges;
   /** @returns what records the spans of this request, if anything does. */
   readonly tracer?: () => Tracer | undefined;
+  /** What the person publishes, for their sessions; absent of those who publish nothing. */
+  readonly published?: PublishedList | undefined;
 }
 
 /** The port to the sessions of this gateway. */

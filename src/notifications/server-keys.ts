@@ -9,10 +9,32 @@ import type { Interests, News, Topic } from "../catalog/feeds.ts";
 import { askOf, isListTopic } from "../catalog/topics.ts";
 import { type Endpoint, serverOf } from "../endpoint/endpoint.ts";
 import { hasAccounts, NOBODY } from "../endpoint/personal-endpoint.ts";
-import { serverKey, slugOfKey, vaultKey, vaultOfKey } from "../upstream/server-key.ts";
+import type { PublisherScope } from "../catalog/request-scope.ts";
+import {
+  publisherKey,
+  publisherOfKey,
+  serverKey,
+  slugOfKey,
+  vaultKey,
+  vaultOfKey,
+} from "../upstream/server-key.ts";
 
-/** @returns the interests for the fan-out: servers at which the caller has an account, and the vaults. */
-export async function byKey(endpoint: Endpoint, interests: Interests): Promise<Interests> {
+/**
+ * @param publisher told that its published servers come and go.
+ * @returns the interests for the fan-out: servers at which the caller has an account, and the vaults.
+ */
+export async function byKey(
+  endpoint: Endpoint,
+  interests: Interests,
+  publisher?: PublisherScope,
+): Promise<Interests> {
+  const keyed = await ofServers(endpoint, interests);
+  const lists = [...new Set(Object.values(interests).flat())].filter(isListTopic);
+  if (publisher === undefined || lists.length === 0) return keyed;
+  return { ...keyed, [publisherKey(publisher.person)]: lists };
+}
+
+async function ofServers(endpoint: Endpoint, interests: Interests): Promise<Interests> {
   if (!hasAccounts(endpoint)) return interests;
   const keyed = await Promise.all(
     Object.entries(interests).map(async ([slug, topics]) => {
@@ -44,6 +66,13 @@ export function takeAccountNews({ servers }: Endpoint, { slug: key }: News): boo
   for (const { target } of servers) {
     if (target.credentials?.owner === owner) target.credentials.changed();
   }
+  return true;
+}
+
+/** @returns whether the news is that a published server has come or gone. From here on, it is looked at anew. */
+export function takePublisherNews(publisher: PublisherScope | undefined, { slug }: News): boolean {
+  if (publisher === undefined || publisherOfKey(slug) === undefined) return false;
+  publisher.changed();
   return true;
 }
 

@@ -43,7 +43,7 @@ export const PublishClose = {
 } as const;
 
 /** The body of a refusal before the upgrade. */
-interface PublishRefusal {
+export interface PublishRefusal {
   readonly error:
     | "unauthorized"
     | "forbidden"

@@ -28,11 +28,19 @@ export interface SessionClaims {
   /** The application of that person, and the gateway's origin as they know it; passed in the same way. */
   readonly application?: string | undefined;
   readonly origin?: string | undefined;
+  /** What that person publishes; passed in the same way. */
+  readonly published?: PublishedNames | undefined;
   /** That person runs the gateway; passed in the same way, where administrators are told more. */
   readonly isAdmin?: boolean | undefined;
   /** Seconds since 1970, as `expiresAt` is. */
   readonly issuedAt: number;
   readonly expiresAt: number;
+}
+
+export interface PublishedNames {
+  /** Grows with each change. */
+  readonly version: number;
+  readonly names: readonly string[];
 }
 
 const PURPOSE = "session-id";
@@ -60,6 +68,7 @@ export function mintSessionId(ring: Keyring, claims: SessionClaims): Promise<str
     encode({
       ...claims,
       ...{ person: undefined, application: undefined, origin: undefined, isAdmin: undefined },
+      published: undefined,
     }),
   );
 }
@@ -126,7 +135,7 @@ function bytesOf(client: ClientFacts): number {
 /** Uses names of one letter, since each is sent with every request. */
 function encode(claims: SessionClaims): object {
   const { object, principal, route, client, issuedAt, expiresAt } = claims;
-  const { person, application, origin, isAdmin } = claims;
+  const { person, application, origin, isAdmin, published } = claims;
   return {
     v: VERSION,
     o: object,
@@ -139,6 +148,7 @@ function encode(claims: SessionClaims): object {
     ...(application !== undefined && { a: application }),
     ...(origin !== undefined && { g: origin }),
     ...(isAdmin === true && { m: true }),
+    ...(published !== undefined && { b: [published.version, ...published.names] }),
     i: issuedAt,
     e: expiresAt,
   };
@@ -156,6 +166,7 @@ function decode(value: unknown): SessionClaims | undefined {
     a: application,
     g: origin,
     m: isAdmin,
+    b: published,
     i: issuedAt,
     e: expiresAt,
   } = value;
@@ -167,11 +178,16 @@ function decode(value: unknown): SessionClaims | undefined {
     ...(typeof application === "string" && { application }),
     ...(typeof origin === "string" && { origin }),
     ...(isAdmin === true && { isAdmin }),
+    ...(Array.isArray(published) && { published: decodePublished(published) }),
   };
   const claims = { object, principal, route, ...of, issuedAt, expiresAt };
   if (c === undefined) return claims;
   const client = decodeFacts(c);
   return client === undefined ? undefined : { ...claims, client };
+}
+
+function decodePublished([version, ...names]: readonly unknown[]): PublishedNames {
+  return { version: Number(version), names: names.filter((name) => typeof name === "string") };
 }
 
 function decodeFacts(value: unknown): ClientFacts | undefined {

@@ -73,6 +73,8 @@ async function sendOnce(
     });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
+    // A published server's object has said why.
+    if (error instanceof UpstreamError) throw error;
     const connection = connectionFailure(error, url);
     throw new UpstreamError(target.slug, "unreachable", "cannot be reached", { connection });
   }

@@ -3,6 +3,7 @@
  * where all callers share, and names the account elsewhere, so that nobody has what is another account's.
  */
 
+import { PUBLISHED_PREFIX } from "../protocol/publishing.ts";
 import type { UpstreamTarget } from "./target.ts";
 
 export interface AccountKey {
@@ -15,12 +16,17 @@ export interface AccountKey {
 /** Neither a slug nor an account id has a space, and a slug has no slash. */
 const ACCOUNT_KEY = /^([^ /]+) ([^ ]+) (.+)$/s;
 const VAULT = "accounts/";
+/** Before the person, in the place of the vault's name. */
+const PUBLISHER = "published/";
+/** In the place of an account, of which a published server has none. */
+const PUBLISHED = "published";
 
 /** @returns `undefined` while the caller has no account at the server. */
 export async function serverKey(
-  target: Pick<UpstreamTarget, "slug" | "credentials">,
+  target: Pick<UpstreamTarget, "slug" | "credentials" | "publisher">,
 ): Promise<string | undefined> {
-  const { slug, credentials } = target;
+  const { slug, credentials, publisher } = target;
+  if (publisher !== undefined) return publishedKey(slug, publisher);
   if (credentials === undefined) return slug;
   const accountId = await credentials.account();
   return accountId === undefined
@@ -51,4 +57,29 @@ export function vaultOfKey(key: string): string | undefined {
 
 export function slugOfKey(key: string): string {
   return readAccountKey(key)?.slug ?? key;
+}
+
+/** The key of a server that a person publishes. */
+export function publishedKey(slug: string, publisher: string): string {
+  return writeKey({ slug, accountId: PUBLISHED, owner: PUBLISHER + publisher });
+}
+
+/** @returns `undefined` for the key of any other server. */
+export function readPublishedKey(
+  key: string,
+): { readonly slug: string; readonly publisher: string } | undefined {
+  const { slug, owner, accountId } = readAccountKey(key) ?? {};
+  const publisher = publisherOfKey(owner ?? "");
+  const isOne = accountId === PUBLISHED && slug?.startsWith(PUBLISHED_PREFIX) === true;
+  return isOne && publisher !== undefined ? { slug, publisher } : undefined;
+}
+
+/** The key of what announces that a person's published servers come and go. */
+export function publisherKey(publisher: string): string {
+  return PUBLISHER + publisher;
+}
+
+/** @returns the person; `undefined` for any other key. */
+export function publisherOfKey(key: string): string | undefined {
+  return key.startsWith(PUBLISHER) ? key.slice(PUBLISHER.length) : undefined;
 }

@@ -33,6 +33,8 @@ export interface UpstreamTarget {
   readonly headers: Readonly<Record<string, string>>;
   /** Of a server that knows its callers by an account; asked for each request. */
   readonly credentials?: Credentials;
+  /** The person who publishes the server from a machine of theirs: nobody else has it, or anything kept of it. */
+  readonly publisher?: string;
   /** Of a server that is told who calls; asked for each request. */
   readonly assertion?: Assertion;
   readonly transport: "auto" | "streamable-http" | "sse";

@@ -22,6 +22,8 @@ export type UpstreamFailure =
   /** The account of the person who calls cannot be used, or there is none: the request did not run. */
   | "account"
   | "overloaded"
+  /** The machine that publishes the server is not connected: the request did not run. */
+  | "offline"
   /** The stream broke before the answer and cannot be resumed: the outcome is unknown. */
   | "lost"
   /** The upstream has forgotten the session: the request provably did not run. */

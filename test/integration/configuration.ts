@@ -5,7 +5,9 @@ import { env } from "cloudflare:workers";
 
 import { forgetConfigs } from "../../src/config/config.ts";
 
-type Variables = Partial<Record<"ACTIVITY" | "LIMITS" | "MCP_SERVERS" | "VAULT_SECRET", string>>;
+type Variables = Partial<
+  Record<"ACTIVITY" | "LIMITS" | "MCP_SERVERS" | "PUBLISHING" | "VAULT_SECRET", string>
+>;
 
 let usual: Variables | undefined;
 
@@ -18,6 +20,7 @@ export function changeConfiguration(variables: Variables): void {
     ACTIVITY: String(env["ACTIVITY"]),
     LIMITS: String(env["LIMITS"]),
     MCP_SERVERS: String(env["MCP_SERVERS"]),
+    PUBLISHING: "off",
   };
   Object.assign(env, variables);
   forgetConfigs();

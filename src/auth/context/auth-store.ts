@@ -66,6 +66,14 @@ export interface AuthShard {
   /** Ends one API key, and the streams that it opened. @returns whether there was one. */
   endKey(owner: string, key: string): Promise<boolean>;
   /**
+   * A machine of a person's has connected, by a grant or key: their object is told when any of these ends.
+   *
+   * @returns `false` when one of them has ended already.
+   */
+  holdPublisher(person: string, tags: readonly string[]): Promise<boolean>;
+  /** The person publishes nothing any more. */
+  releasePublisher(person: string): Promise<void>;
+  /**
    * Enables a user, or disables them, which signs them out everywhere and permanently. @returns
    * whether the user exists.
    */

@@ -4,16 +4,21 @@
  */
 
 import type { AuthContext } from "../context/context.ts";
-import { type Resource, resourcePath } from "../resources.ts";
+import { isPublishedPath, type Resource, resourcePath } from "../resources.ts";
 import type { Authority } from "../oauth/engine/authority.ts";
 import { noSuchResource } from "./challenge.ts";
 
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 /** @returns the resource behind an endpoint's path: `/sse` leads to the same as `/mcp`. */
-export function resourceAt({ resources }: Authority, endpoint: string): Resource | undefined {
+export function resourceAt(
+  { resources, isPublishingOn }: Authority,
+  endpoint: string,
+): Resource | undefined {
   const path = resourcePath(endpoint);
-  return path === undefined ? undefined : resources.find((resource) => resource.path === path);
+  if (path === undefined) return undefined;
+  if (isPublishingOn && isPublishedPath(path)) return resources[0];
+  return resources.find((resource) => resource.path === path);
 }
 
 export function metadataUrl(origin: string, endpoint: string): string {
@@ -35,13 +40,14 @@ export function describeResource(
     const body = { error: "method_not_allowed" };
     return Response.json(body, { status: 405, headers: { Allow: "GET, HEAD" } });
   }
+  const { slug } = resource;
   const document = {
     resource: origin + endpoint,
     authorization_servers: [origin],
     // The scope that a client should request: some request all that are listed.
     scopes_supported: resource.scopes.slice(0, 1),
     bearer_methods_supported: ["header"],
-    resource_name: resource.slug === undefined ? "Edgeway" : `Edgeway: ${resource.slug}`,
+    resource_name: slug === undefined ? "Edgeway" : `Edgeway: ${slug}`,
   };
   return Response.json(document, { headers: { "Cache-Control": "public, max-age=60" } });
 }

@@ -32,6 +32,8 @@ export interface User extends Omit<Identity, "isAdmin"> {
   readonly askedAt?: number;
   /** They have begun to connect an account at a server, so that their vault may hold one. */
   readonly hasAccounts?: true;
+  /** They publish servers from their own machines. */
+  readonly publishes?: true;
 }
 
 export type SignedInUser = Omit<User, "isDisabled" | "createdAt" | "seenAt">;
@@ -55,6 +57,7 @@ export class Users extends Records {
     return this.#save({
       ...user,
       ...(known?.hasAccounts === true && { hasAccounts: true }),
+      ...(known?.publishes === true && { publishes: true }),
       isDisabled: known?.isDisabled ?? false,
       createdAt: known?.createdAt ?? now,
       seenAt: now,

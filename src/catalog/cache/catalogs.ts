@@ -20,7 +20,7 @@ import type { Feed } from "../feeds.ts";
 import { unconnected } from "./unconnected.ts";
 import { entryWeight } from "../read/byte-budget.ts";
 import type { RequestScope } from "../request-scope.ts";
-import { serverKey } from "../../upstream/server-key.ts";
+import { publishedKey, serverKey } from "../../upstream/server-key.ts";
 import type { UpstreamTarget } from "../../upstream/target.ts";
 
 export interface Known {
@@ -119,7 +119,7 @@ export async function recentCatalog(
 
 /** Where all callers share, a catalog is the same for all of them; else it is of one account. */
 function keyOf({ slug, target }: Server): string | Promise<string | undefined> {
-  if (target.credentials === undefined) return slug;
+  if (target.credentials === undefined) return ownKey(slug, target);
   return serverKey(target).then(
     (key) => {
       if (key !== undefined) accountKeys.set(target, key);
@@ -132,10 +132,15 @@ function keyOf({ slug, target }: Server): string | Promise<string | undefined> {
   );
 }
 
+/** Of a server without accounts. */
+function ownKey(slug: string, { publisher }: UpstreamTarget): string {
+  return publisher === undefined ? slug : publishedKey(slug, publisher);
+}
+
 /** The catalog that this isolate has of a server, as far as that shows without asking anybody. */
 export function catalogAtHand(server: Server, client: ClientKind): Catalog | undefined {
   const { slug, target } = server;
-  const key = target.credentials === undefined ? slug : accountKeys.get(target);
+  const key = target.credentials === undefined ? ownKey(slug, target) : accountKeys.get(target);
   return key === undefined ? undefined : copyOf(copyKey(key, server, client))?.catalog;
 }
 

@@ -3,8 +3,9 @@
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import type { Conflict } from "../routing/conflicts.ts";
 import { SERVER_KEY } from "../../endpoint/attribution.ts";
-import { type ListKind, LISTS } from "../catalog.ts";
+import { type ListKind, LISTS, type Trouble } from "../catalog.ts";
 import type { Known } from "../cache/catalogs.ts";
+import type { UpstreamFailure } from "../../upstream/upstream-error.ts";
 import type { RequestScope } from "../request-scope.ts";
 
 /** The notes on a list: the servers with missing items, and the reasons. */
@@ -34,7 +35,9 @@ function notesOn({ server, catalog, trouble }: Known): JsonObject[] {
   const notes: JsonObject[] = [];
   if (trouble !== undefined) {
     const { message, since } = trouble;
-    notes.push({ server: slug, state: catalog === undefined ? "down" : "failing", message, since });
+    const state = catalog === undefined ? "down" : "failing";
+    const isOffline = stateOf(trouble) === "offline";
+    notes.push({ server: slug, state: isOffline ? "offline" : state, message, since });
   }
   for (const { list, message, since } of catalog?.faults ?? []) {
     notes.push({ server: slug, state: "failing", list: LISTS[list].method, message, since });
@@ -75,8 +78,14 @@ export function metaOfItems({ server, catalog, trouble }: Known, list: ListKind)
   return {
     [SERVER_KEY]: server.slug,
     // The item comes from the last list that the server returned.
-    ...(failing === undefined ? {} : { [STATE_KEY]: { state: "failing", since: failing.since } }),
+    ...(failing === undefined
+      ? {}
+      : { [STATE_KEY]: { state: stateOf(failing), since: failing.since } }),
   };
+}
+
+function stateOf({ reason }: Trouble): "offline" | "failing" {
+  return reason === ("offline" satisfies UpstreamFailure) ? "offline" : "failing";
 }
 
 /** The time for which a list of these servers is fresh, in whole milliseconds. */

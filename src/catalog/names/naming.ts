@@ -46,6 +46,8 @@ export class Naming {
   readonly #byPrefix: ReadonlyMap<string, Part>;
   /** The longest first: a prefix may begin with another. */
   readonly #prefixLengths: readonly number[];
+  /** One server may keep its names, whatever they contain. */
+  readonly #unrenamed: Part | undefined;
 
   /** @param hash up to 64 bits. It must never change. */
   constructor(endpoint: Endpoint, maxChars: number, hash: (text: string) => bigint = fnv1a64) {
@@ -71,6 +73,7 @@ export class Naming {
     }
     // No two servers have the same prefix: such a configuration is refused.
     this.#byPrefix = new Map([...this.#parts.values()].map((part) => [part.prefix, part]));
+    this.#unrenamed = [...this.#parts.values()].find(({ server }) => server.keepsNames === true);
     const lengths = new Set([...this.#byPrefix.keys()].map(({ length }) => length));
     this.#prefixLengths = [...lengths].toSorted((a, b) => b - a);
   }
@@ -128,17 +131,19 @@ export class Naming {
     const renamed = part.renames[kind].renamed(name);
     if (renamed === undefined) return undefined;
     const plain = `${part.prefix}${renamed}`;
-    if (!this.#canBeGivenOut(plain) || this.#ownerOf(plain) !== part) return undefined;
+    if (!this.#canBeGivenOut(part, plain) || this.#ownerOf(plain) !== part) return undefined;
     return tagIn(plain) !== undefined && this.#hasShortNames(kind) ? undefined : plain;
   }
 
   /** The only server of an endpoint keeps its names, whatever they contain. */
-  #canBeGivenOut(name: string): boolean {
-    return !this.#isMerged || (name.length <= this.#maxChars && FITS_MODELS.test(name));
+  #canBeGivenOut(part: Part, name: string): boolean {
+    if (!this.#isMerged || part === this.#unrenamed) return true;
+    return name.length <= this.#maxChars && FITS_MODELS.test(name);
   }
 
   #canBeAskedFor(name: string): boolean {
-    return !this.#isMerged || (name.length <= MAX_ASKED_CHARS && FITS_MODELS.test(name));
+    if (!this.#isMerged || this.#unrenamed !== undefined) return true;
+    return name.length <= MAX_ASKED_CHARS && FITS_MODELS.test(name);
   }
 
   /** An only server has short names just for items that lost their name to another item. */

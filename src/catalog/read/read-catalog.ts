@@ -56,7 +56,8 @@ export async function readCatalog(
   try {
     signal.throwIfAborted();
     source = await openListSource(stoppable(server.target, stopped), client, stopped);
-    return await readFrom(slug, source, { limits, last, startedAt, signal });
+    const isOfOne = server.target.publisher !== undefined;
+    return await readFrom(slug, source, { limits, last, startedAt, signal, isOfOne });
   } catch (error) {
     // The abort may have come out as another error.
     if (signal.aborted) throw signal.reason;
@@ -86,12 +87,14 @@ interface Circumstances {
   readonly last: () => Catalog | undefined;
   readonly startedAt: number;
   readonly signal: AbortSignal;
+  /** One person alone has the server, whatever it says. */
+  readonly isOfOne: boolean;
 }
 
 async function readFrom(
   slug: string,
   source: ListSource,
-  { limits, last, startedAt, signal }: Circumstances,
+  { limits, last, startedAt, signal, isOfOne }: Circumstances,
 ): Promise<ReadCatalog> {
   const budget = new ByteBudget(limits.catalogBytes);
   const { about: bounded, flaws } = boundAbout(slug, source.about);
@@ -150,7 +153,7 @@ async function readFrom(
       ...templateFlaws(slug, templates.items),
     ],
     faults,
-    isPublic: faults.length === 0 && areAllPublic(all),
+    isPublic: faults.length === 0 && !isOfOne && areAllPublic(all),
   };
   return {
     catalog: {

@@ -105,8 +105,9 @@ function reportToBreaker(
   principal: string,
 ): BreakerTransition {
   const { reason, status } = ownData(reply);
-  // Without an account, one person's request says nothing of the server.
-  if (reason === ("account" satisfies UpstreamFailure)) {
+  // Without an account, one person's request says nothing of the server; and of one that is known to be offline
+  // there is nothing to find out.
+  if (reason === ("account" satisfies UpstreamFailure) || reason === OFFLINE) {
     breaker.abandoned(pass);
     return undefined;
   }
@@ -115,6 +116,8 @@ function reportToBreaker(
   const isConnected = reason === "timeout" || status !== undefined;
   return isConnected ? breaker.failed(pass, principal) : breaker.failed(pass);
 }
+
+const OFFLINE = "offline" satisfies UpstreamFailure;
 
 /** Reports the transition to the server's feed: it marks the server, or looks for changes. */
 function announce(

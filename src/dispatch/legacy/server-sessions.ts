@@ -18,7 +18,8 @@ import { isSavedModern, type SavedServer } from "../../upstream/legacy/saved-con
 export type SavedServers = Readonly<Record<string, SavedServer>>;
 
 export interface ServerSessionsOptions {
-  readonly endpoint: Endpoint;
+  /** The endpoint gets and loses the servers that its person publishes. */
+  readonly scope: { readonly endpoint: Endpoint };
   readonly client: ClientFacts;
   readonly unsolicited: Unsolicited;
   readonly toolFacts: (server: Server) => ToolFactsOf;
@@ -42,8 +43,10 @@ export class ServerSessions {
   constructor(options: ServerSessionsOptions) {
     this.#options = options;
     // The saved state of a server that is no longer configured is dropped.
-    const { endpoint, saved } = options;
-    const known = Object.entries(saved).filter(([slug]) => serverOf(endpoint, slug) !== undefined);
+    const { scope, saved } = options;
+    const known = Object.entries(saved).filter(
+      ([slug]) => serverOf(scope.endpoint, slug) !== undefined,
+    );
     this.#saved = new Map(known);
   }
 
@@ -56,13 +59,13 @@ export class ServerSessions {
 
   /** @returns `undefined` for a server that is not configured any more. */
   find(slug: string): ServerInSession | undefined {
-    const server = serverOf(this.#options.endpoint, slug);
+    const server = serverOf(this.#options.scope.endpoint, slug);
     return server === undefined ? undefined : this.at(server);
   }
 
   /** The servers that were opened, before or after a restart of the session's holder. */
   opened(): readonly Server[] {
-    return this.#options.endpoint.servers.filter(({ slug }) => this.#saved.has(slug));
+    return this.#options.scope.endpoint.servers.filter(({ slug }) => this.#saved.has(slug));
   }
 
   /** Sends the log level to all opened servers that have logging. Never rejects. */
@@ -110,8 +113,9 @@ export class ServerSessions {
   }
 
   #make(server: Server): ServerInSession {
-    const { endpoint, client, passes, maxTools, toolFacts, unsolicited, logLevel, subscriptions } =
+    const { scope, client, passes, maxTools, toolFacts, unsolicited, logLevel, subscriptions } =
       this.#options;
+    const { endpoint } = scope;
     const { slug, target } = server;
     return new ServerInSession({
       target,

@@ -60,7 +60,7 @@ export class SessionDispatch implements Dispatch {
 
   constructor(options: SessionDispatchOptions) {
     const { requestScope, client, unsolicited, source, saved, save } = options;
-    const { endpoint, limits } = requestScope;
+    const { limits } = requestScope;
     const kind = clientKind(client.revision, client.capabilities);
     let { logLevel } = saved;
     this.subscriptions = new EndpointSubscriptions({
@@ -73,14 +73,17 @@ export class SessionDispatch implements Dispatch {
         takesSubscriptions: (slug) => this.#servers.takesSubscriptions(slug),
       },
       attributed: unsolicited,
-      isSilent: () => !endpoint.isMerged && this.#servers.isSilent(endpoint.servers[0]),
+      isSilent: () => {
+        const { isMerged, servers } = requestScope.endpoint;
+        return !isMerged && this.#servers.isSilent(servers[0]);
+      },
       savedWanted: saved.wanted,
       saveWanted: (wanted) => save({ wanted }),
       savedInbox: options.savedInbox,
       saveInbox: options.saveInbox,
     });
     this.#servers = new ServerSessions({
-      endpoint,
+      scope: requestScope,
       client,
       unsolicited,
       toolFacts: (server) => toolFactsOf(requestScope, server, kind),

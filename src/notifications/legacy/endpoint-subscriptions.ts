@@ -37,7 +37,7 @@ import {
 } from "../../catalog/topics.ts";
 import { slugOfKey } from "../../upstream/server-key.ts";
 import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
-import { takeAccountNews } from "../server-keys.ts";
+import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
 
 const RETRIES = { attempts: 6, backoff: { firstMs: 50 } };
@@ -58,7 +58,7 @@ export interface NewsSource {
 }
 
 export interface EndpointSubscriptionsOptions {
-  readonly requestScope: Pick<RequestScope, "endpoint" | "limits" | "waitUntil">;
+  readonly requestScope: Pick<RequestScope, "endpoint" | "limits" | "publisher" | "waitUntil">;
   readonly source: NewsSource;
   readonly own: OwnSessions;
   /** The endpoint's only server announces nothing in a session of the client, since there is none. */
@@ -86,7 +86,7 @@ export class EndpointSubscriptions {
     const { requestScope, attributed, savedWanted, savedInbox: saved, saveInbox: save } = options;
     const retentionMs = requestScope.limits.retentionMinutes * 60_000;
     this.#options = options;
-    this.#wanted = new SessionSubscriptions(requestScope.endpoint, savedWanted);
+    this.#wanted = new SessionSubscriptions(requestScope, savedWanted);
     this.#own = new OwnSubscriptions(options.own, this.#wanted);
     this.#inbox = new NotificationInbox({ unsolicited: attributed, saved, save, retentionMs });
     this.#mustRenew = !this.#wanted.isEmpty;
@@ -211,8 +211,9 @@ export class EndpointSubscriptions {
   deliver(news: News): DeliveryAnswer {
     // The fan-out has the session's interests.
     this.#mustRenew = false;
-    const { endpoint } = this.#options.requestScope;
-    if (takeAccountNews(endpoint, news) && this.isWatching) this.#renew(false);
+    const { endpoint, publisher } = this.#options.requestScope;
+    const isOther = takeAccountNews(endpoint, news) || takePublisherNews(publisher, news);
+    if (isOther && this.isWatching) this.#renew(false);
     const topics = [...new Set(news.topics)];
     const slug = slugOfKey(news.slug);
     const wanted = topics.filter((topic) => this.#wanted.wants(slug, topic));
@@ -291,8 +292,11 @@ export class EndpointSubscriptions {
     this.#mustRenew = false;
     this.#renewing = this.#renewing
       .then(async () => {
+        await this.#options.requestScope.publisher?.settled;
         // Interests in lists are in those of all servers: what is not among them is another account's.
-        const isWhole = this.#wanted.hasLists && hasAccounts(this.#options.requestScope.endpoint);
+        const { endpoint, publisher } = this.#options.requestScope;
+        const isOwn = hasAccounts(endpoint) || publisher !== undefined;
+        const isWhole = this.#wanted.hasLists && isOwn;
         const way = isWhole ? "replace" : "subscribe";
         const honoured = await this.#subscribeAtSource(this.#wanted.interests(), way);
         // A fan-out that cannot be reached now gets the interests when the client is seen again.

@@ -4,7 +4,8 @@
  * announces them by itself.
  */
 
-import { type Endpoint, serverOf } from "../../endpoint/endpoint.ts";
+import type { RequestScope } from "../../catalog/request-scope.ts";
+import { serverOf } from "../../endpoint/endpoint.ts";
 import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
 import { type Interests, LIST_TOPICS, type Topic } from "../../catalog/feeds.ts";
 import { mayKeep } from "../../catalog/uris/judge-uri.ts";
@@ -20,18 +21,22 @@ export interface SavedWanted {
   readonly asks?: readonly Topic[];
 }
 
+/** The endpoint gets and loses the servers that its person publishes. */
+type SubscriptionScope = Pick<RequestScope, "endpoint" | "publisher">;
+
 /** A client that is given more elicitations is told of the newest only. */
 const MAX_ASKS = 20;
 
 export class SessionSubscriptions {
-  readonly #endpoint: Endpoint;
+  readonly #scope: SubscriptionScope;
   /** The server of each resource. */
   readonly #uris = new Map<string, string>();
   readonly #asks: Set<Topic>;
   #lists: ReadonlyMap<string, readonly Topic[]> | undefined;
 
-  constructor(endpoint: Endpoint, saved: SavedWanted | undefined) {
-    this.#endpoint = endpoint;
+  constructor(scope: SubscriptionScope, saved: SavedWanted | undefined) {
+    this.#scope = scope;
+    const { endpoint } = scope;
     // The configuration may have changed since.
     for (const [uri, slug] of saved?.uris ?? []) {
       const server = serverOf(endpoint, slug);
@@ -99,8 +104,10 @@ export class SessionSubscriptions {
    *   with this one there is no such session. Where there is an account, its vault announces them too.
    */
   listen(isSilent: boolean): void {
-    if (this.#endpoint.isMerged || isSilent || hasAccounts(this.#endpoint))
-      this.#lists ??= new Map();
+    const { endpoint, publisher } = this.#scope;
+    // Where its person publishes servers, the endpoint may have several next.
+    const isTold = endpoint.isMerged || isSilent || hasAccounts(endpoint);
+    if (isTold || publisher !== undefined) this.#lists ??= new Map();
   }
 
   wants(slug: string, topic: Topic): boolean {
@@ -134,7 +141,7 @@ export class SessionSubscriptions {
   /** @returns the wanted topics by server, for the fan-out. */
   interests(): Interests {
     const topics = new Map<string, Topic[]>();
-    for (const { slug } of this.#endpoint.servers) {
+    for (const { slug } of this.#scope.endpoint.servers) {
       topics.set(slug, this.#lists === undefined ? [] : [...LIST_TOPICS]);
     }
     for (const [uri, slug] of this.#uris) topics.get(slug)?.push(topicOf(uri));

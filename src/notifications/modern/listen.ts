@@ -28,7 +28,7 @@ import type { ModernContext } from "../../relay/modern-context.ts";
 import { listenInSession } from "../../relay/modern-to-legacy/listen-for-resources.ts";
 import { CoalescingQueue } from "../../lib/coalescing-queue.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
-import { byKey, bySlug, takeAccountNews } from "../server-keys.ts";
+import { byKey, bySlug, takeAccountNews, takePublisherNews } from "../server-keys.ts";
 import { readFilter, Subscription } from "./listen-filter.ts";
 import { ListenSlots } from "./listen-slots.ts";
 import { NewsConnection } from "./news-connection.ts";
@@ -77,8 +77,8 @@ async function sendChanges(
   send: (call: Call) => Promise<void>,
   signal: AbortSignal,
 ): Promise<Reply | undefined> {
-  const { endpoint, fanOut } = context;
-  const asked = await byKey(endpoint, wanted.interests(endpoint));
+  const { endpoint, fanOut, publisher } = context;
+  const asked = await byKey(endpoint, wanted.interests(endpoint), publisher);
   const connection = new NewsConnection(fanOut, asked, signal);
   const over = new AbortController();
   try {
@@ -106,17 +106,20 @@ async function sendChanges(
       if (event === undefined) return undefined;
       const isGap = event.kind === "gap";
       if (!isGap && takeAccountNews(endpoint, event.news)) {
-        connection.listenFor(await byKey(endpoint, wanted.interests(endpoint)));
+        connection.listenFor(await byKey(endpoint, wanted.interests(endpoint), publisher));
         continue;
       }
       // An acknowledgement cannot be withdrawn: the client listens anew, and gets the current one.
       if (isGap && !covers(subscription, bySlug(endpoint, event.honoured))) return undefined;
+      // The endpoint has other servers now: the client listens anew, to those.
+      const isOther = !isGap && takePublisherNews(publisher, event.news);
       const topics = isGap ? subscription.everything() : subscription.topicsOf(event.news);
       for (const topic of topics) {
         // The client's own session brings neither changes of lists nor gaps.
         const isNew = isGap || isListTopic(topic) || deduplicator.isNew(topic, "feed");
         if (isNew) await send(notificationOf(topic));
       }
+      if (isOther) return undefined;
     }
   } finally {
     over.abort(new Error("The client does not listen any more"));

@@ -52,6 +52,8 @@ export interface CommandSender {
   readonly vault?: string;
   /** At a server that is told who calls. */
   readonly caller?: AssertedCaller;
+  /** The person who publishes the server. */
+  readonly publisher?: string;
 }
 
 /** The first message on the socket of a client that listens. */

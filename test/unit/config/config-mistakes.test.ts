@@ -55,6 +55,7 @@ const mistakes: readonly Mistake[] = [
     key: "PUBLIC_ORIGIN",
     part: "https://",
   },
+  { name: "PUBLISHING yes", env: { PUBLISHING: "yes" }, key: "PUBLISHING", part: '"off"' },
   { name: "AUTH_MODE in capitals", env: { AUTH_MODE: "NONE" }, key: "AUTH_MODE", part: '"NONE"' },
   ...[
     "m.example.com",

@@ -47,6 +47,21 @@ describe("an entry", () => {
     }
   });
 
+  test.for([
+    { servers: { "my-files": GOOD }, slug: "my-files" },
+    { servers: { files: { ...GOOD, prefix: "my-files__" } }, slug: "files" },
+  ])(
+    "with a name of published servers is off while people publish any: $servers",
+    (entry, { expect }) => {
+      const { servers, slug } = entry;
+      expect(configOf(servers).servers.has(slug)).toBe(true);
+      const { servers: served, notices } = configOf({ ...servers, a: GOOD }, { PUBLISHING: "on" });
+      expect([...served.keys()]).toEqual(["a"]);
+      expect(notices).toMatchObject([{ slug, state: "misconfigured" }]);
+      expect(notices[0]?.sentences[0]).toContain('PUBLISHING is "on"');
+    },
+  );
+
   test("without a usable name is named as it is written", ({ expect }) => {
     const { servers, notices } = configOf({ message: GOOD, a: GOOD });
     expect([...servers.keys()]).toEqual(["a"]);

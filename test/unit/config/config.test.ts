@@ -58,6 +58,7 @@ test("nothing is needed", ({ expect }) => {
         vaultSecrets: [],
         launcherKey: undefined,
         activity: "all",
+        isPublishingOn: false,
         reportsCosts: false,
       },
     });

@@ -72,8 +72,15 @@ export interface ReadRequest {
 
 export type AuthorizeReading = Unreadable | ReadRequest;
 
-/** @param origin the issuer, under which the request is served. */
-export function readAuthorizeRequest({ url }: Request, origin: string): AuthorizeReading {
+/**
+ * @param origin the issuer, under which the request is served.
+ * @param isPublishingOn as `canonicalResource` takes it.
+ */
+export function readAuthorizeRequest(
+  { url }: Request,
+  origin: string,
+  isPublishingOn = false,
+): AuthorizeReading {
   const { search, searchParams: sent } = new URL(url);
   const params = new URLSearchParams([...sent].filter(([, value]) => value !== ""));
   const prompts = (params.get("prompt") ?? "").split(" ");
@@ -81,7 +88,7 @@ export function readAuthorizeRequest({ url }: Request, origin: string): Authoriz
   return (
     firstFinding(READABLE, query) ?? {
       kind: "read",
-      request: asTheLibraryReadsIt(params, origin),
+      request: asTheLibraryReadsIt(params, origin, isPublishingOn),
       clientId: params.get("client_id") ?? "",
       redirectUri: params.get("redirect_uri") ?? "",
       state: params.get("state") ?? "",
@@ -92,10 +99,18 @@ export function readAuthorizeRequest({ url }: Request, origin: string): Authoriz
   );
 }
 
-function asTheLibraryReadsIt(params: URLSearchParams, origin: string): Request {
+function asTheLibraryReadsIt(
+  params: URLSearchParams,
+  origin: string,
+  isPublishingOn: boolean,
+): Request {
   const url = new URL("/authorize", origin);
   for (const [name, value] of params) {
-    url.searchParams.append(name, name === "resource" ? canonicalResource(origin, value) : value);
+    const isResource = name === "resource";
+    url.searchParams.append(
+      name,
+      isResource ? canonicalResource(origin, value, isPublishingOn) : value,
+    );
   }
   return new Request(url);
 }

@@ -36,7 +36,7 @@ import {
 } from "./authorization-request.ts";
 
 export async function authorize(context: AuthContext, request: Request): Promise<SignInOutcome> {
-  const reading = readAuthorizeRequest(request, context.origin);
+  const reading = readAuthorizeRequest(request, context.origin, context.authority.isPublishingOn);
   if (reading.kind === "unreadable") return showUnreadable(context, reading);
   const wait = await mayAsk(context, request);
   if (wait !== undefined) return showLimited(context, reading, wait);

@@ -116,7 +116,7 @@ function chooseResource(
 ): AuthContext["authority"]["resources"][number] | undefined {
   const [asked = client.resources[0], ...more] = params.getAll("resource");
   if (asked === undefined || more.length > 0) return undefined;
-  const id = canonicalResource(origin, asked);
+  const id = canonicalResource(origin, asked, authority.isPublishingOn);
   if (!client.resources.includes(id)) return undefined;
   return authority.resources.find((resource) => resource.id === id);
 }

@@ -33,7 +33,7 @@ const REQUEST: readonly Check<TokenRequest, Response>[] = [
 ];
 
 export async function token(context: AuthContext, request: Request): Promise<Response> {
-  const tokenRequest = await readTokenRequest(request, context.origin);
+  const tokenRequest = await readTokenRequest(request, context);
   if (tokenRequest instanceof Response) return tokenRequest;
   const address = addressOf(request);
   const caller = `${context.origin} ${address} ${tokenRequest.clientId}`;
@@ -114,10 +114,9 @@ const PARAMETERS = [
   ...["token", "token_type_hint"],
 ];
 
-/** @param origin the issuer. */
 async function readTokenRequest(
   request: Request,
-  origin: string,
+  context: Pick<AuthContext, "origin" | "authority">,
 ): Promise<TokenRequest | Response> {
   const body = await readOAuthBody(request, "application/x-www-form-urlencoded");
   if (body instanceof Response) return body;
@@ -129,7 +128,7 @@ async function readTokenRequest(
   };
   const refusal = firstFinding(FORM, form);
   if (refusal !== undefined) return refusal;
-  const tokenRequest = normalize(form, origin);
+  const tokenRequest = normalize(form, context);
   return firstFinding(REQUEST, tokenRequest) ?? tokenRequest;
 }
 
@@ -155,11 +154,15 @@ function rejectBrokenAuthorization({ authorization }: SentForm): Response | unde
 /** A value in the shape of no token, so that the library looks nothing up for it. */
 const NOTHING = "malformed";
 
-function normalize({ params: sent, authorization }: SentForm, origin: string): TokenRequest {
+function normalize(
+  { params: sent, authorization }: SentForm,
+  { origin, authority: { isPublishingOn } }: Pick<AuthContext, "origin" | "authority">,
+): TokenRequest {
+  const named = (value: string): string => canonicalResource(origin, value, isPublishingOn);
   const params = new URLSearchParams();
   for (const name of PARAMETERS) {
     for (const value of sent.getAll(name)) {
-      params.append(name, name === "resource" ? canonicalResource(origin, value) : value);
+      params.append(name, name === "resource" ? named(value) : value);
     }
   }
   const basic = basicCredentials(authorization);

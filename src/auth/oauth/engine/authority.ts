@@ -38,6 +38,8 @@ export interface Authority {
   readonly origin: string;
   /** The default one first. */
   readonly resources: readonly Resource[];
+  /** People publish servers, which are parts of the default one. */
+  readonly isPublishingOn: boolean;
   /** Answers `/token` and `/register` and the metadata. */
   fetch(request: Request, env: AuthorityEnv): Promise<Response>;
   helpers(env: AuthorityEnv): OAuthHelpers;
@@ -52,23 +54,31 @@ export interface Authority {
 export class Authorities {
   readonly #slugs: readonly string[];
   readonly #limits: Limits;
+  readonly #isPublishingOn: boolean;
   readonly #made = new BoundedCache<Authority>({ maxEntries: MAX_ORIGINS });
 
-  constructor(slugs: Iterable<string>, limits: Limits) {
+  constructor(slugs: Iterable<string>, limits: Limits, isPublishingOn = false) {
     this.#slugs = [...slugs];
+    this.#isPublishingOn = isPublishingOn;
     this.#limits = limits;
   }
 
   at(origin: string): Authority {
     const made = this.#made.get(origin);
     if (made !== undefined) return made;
-    const authority = make(origin, protectedResources(origin, this.#slugs), this.#limits);
+    const resources = protectedResources(origin, this.#slugs);
+    const engine = make(origin, resources, this.#limits);
+    const authority = { ...engine, isPublishingOn: this.#isPublishingOn };
     this.#made.set(origin, authority);
     return authority;
   }
 }
 
-function make(origin: string, resources: readonly Resource[], limits: Limits): Authority {
+function make(
+  origin: string,
+  resources: readonly Resource[],
+  limits: Limits,
+): Omit<Authority, "isPublishingOn"> {
   const ids = resources.map(({ id }) => id);
   const [defaultResource = ""] = ids;
   const server = new OAuthAuthorizationServer<AuthorityEnv>({

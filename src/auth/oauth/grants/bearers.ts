@@ -19,6 +19,8 @@ export interface Bearer {
   readonly scopes: readonly string[];
   /** True for an administrator under the current configuration; a service client is none. */
   readonly isAdmin: boolean;
+  /** The user publishes servers: told here, so that nothing has to be asked about those who do not. */
+  readonly publishes?: true;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
   /** The id of the grant or key whose end is the end of the token. */
@@ -77,6 +79,7 @@ export class Bearers {
       client: valid.clientId,
       scopes: scopesOf(user, valid.scope),
       isAdmin: user.isAdmin,
+      ...(user.publishes === true && { publishes: true }),
       expiresAt: valid.expiresAt * 1000,
       lease: subject.grant,
     };
@@ -99,13 +102,15 @@ export class Bearers {
     scopes,
     codeMac,
     maker,
-  }: ApiKey): Promise<Pick<Bearer, "scopes" | "isAdmin"> | undefined> {
+  }: ApiKey): Promise<Pick<Bearer, "scopes" | "isAdmin" | "publishes"> | undefined> {
     const { currentUser, isAdministrator } = this.#options;
     if (kind === "cc") {
       const isMade = maker !== undefined && (await isAdministrator(maker));
       return isMade ? { scopes, isAdmin: false } : undefined;
     }
     const user = await currentUser(owner, codeMac);
-    return user && { scopes: scopesOf(user, scopes), isAdmin: user.isAdmin };
+    if (user === undefined) return undefined;
+    const publishes = user.publishes === true && { publishes: true as const };
+    return { scopes: scopesOf(user, scopes), isAdmin: user.isAdmin, ...publishes };
   }
 }

@@ -1,0 +1,270 @@
+/**
+ * What one person publishes: the connections of their machines, and the servers that these offer. A machine
+ * offers a server by a `hello`; the newest connection that offers a name has it. A server whose machine is gone
+ * stays in the list for a day, marked as offline, and calls are told so at once.
+ */
+
+import { cleanText } from "../lib/clean-text.ts";
+import type { Sql } from "../lib/sql.ts";
+import {
+  type FrameToCommand,
+  type FrameToGateway,
+  MAX_PUBLISHED_SERVERS,
+  PUBLISH_VERSION,
+  PublishClose,
+  readFrameToGateway,
+  slugOfPublished,
+  writeFrame,
+} from "../protocol/publishing.ts";
+import { LocalServer } from "./local-server.ts";
+import { OpenChannels } from "./open-channels.ts";
+import { type PublishedRow, PublishedRows } from "./published-rows.ts";
+import { offlineResponse } from "./published-target.ts";
+import type { PublishedList } from "./publisher.ts";
+
+/** The connection of one process of the command, which may publish several servers. */
+export interface Connection {
+  readonly id: string;
+  /** When its machine was last heard of, in milliseconds since 1970. */
+  readonly seenAt: number;
+  send(text: string): void;
+  close(code: number, reason: string): void;
+}
+
+export interface ConnectorOptions {
+  readonly sql: Sql;
+  readonly isOn: boolean;
+  readonly windowBytes: number;
+  readonly connectionOf: (id: string) => Connection | undefined;
+  readonly randomId: () => string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** A server has come, or has gone from the list. */
+  readonly onListed: () => void;
+  /** A server that was listed before is connected again, or is not any more. */
+  readonly onState: (slug: string, offline: Offline | undefined) => void;
+}
+
+export interface Offline {
+  readonly message: string;
+  readonly since: number;
+}
+
+const DAY_MS = 86_400_000;
+/** The command is heard of every 20 seconds; a machine that sleeps closes no connection. */
+const SILENT_MS = 60_000;
+
+type Frame<T extends FrameToGateway["t"]> = Extract<FrameToGateway, { t: T }>;
+
+export class Connector {
+  readonly #options: ConnectorOptions;
+  readonly #rows: PublishedRows;
+  readonly #open: OpenChannels;
+  readonly #known: Map<string, PublishedRow>;
+  readonly #servers = new Map<string, LocalServer>();
+
+  constructor(options: ConnectorOptions) {
+    this.#options = options;
+    this.#rows = new PublishedRows(options.sql, options.now);
+    this.#open = new OpenChannels(options.sql, options.now);
+    this.#known = new Map(this.#rows.all().map((row) => [row.name, row]));
+    // A restart ends connections without a word.
+    for (const row of this.#online()) {
+      if (options.connectionOf(row.socket) === undefined) this.#lost(row, options.now());
+    }
+  }
+
+  list(): PublishedList {
+    const servers = [...this.#known.values()].map(({ name, host, since, offlineSince }) => ({
+      ...{ name, host, since },
+      ...(offlineSince !== undefined && { offlineSince }),
+    }));
+    return { version: this.#rows.version, servers };
+  }
+
+  /** Answers a request of the gateway's connectors to a server. */
+  async serve(name: string, request: Request): Promise<Response> {
+    if (!this.#known.has(name)) return offlineResponse("is not published any more");
+    return this.#serverOf(name).serve(request);
+  }
+
+  /** Takes a frame of a machine. */
+  receive(connection: Connection, text: string): void {
+    const frame = readFrameToGateway(text);
+    if (frame === undefined) {
+      connection.close(PublishClose.mistake, "This is no frame of edgeway publish");
+      this.closed(connection.id);
+    } else if (frame.t === "hello") this.#hello(connection, frame);
+    else if (this.#known.get(frame.name)?.socket === connection.id) this.#take(frame);
+  }
+
+  /** A connection is over: its servers are offline. */
+  closed(id: string): void {
+    for (const row of this.#online()) if (row.socket === id) this.#lost(row, this.#options.now());
+  }
+
+  /** The right is over by which a connection was opened: its servers leave the list. */
+  revoked(connection: Connection, reason: string): void {
+    connection.close(PublishClose.revoked, reason);
+    const own = [...this.#known.values()].filter(({ socket }) => socket === connection.id);
+    for (const row of own) this.#forget(row);
+    if (own.length > 0) this.#listed();
+  }
+
+  /** Its person ends a server. @returns `false` where there is none. */
+  end(name: string): boolean {
+    const row = this.#known.get(name);
+    if (row === undefined) return false;
+    const connection = this.#options.connectionOf(row.socket);
+    this.#forget(row);
+    this.#listed();
+    const message = "It was ended on your account page.";
+    connection?.send(writeFrame({ t: "refused", name, code: "off", message }));
+    if (!this.#online().some(({ socket }) => socket === row.socket)) {
+      connection?.close(PublishClose.revoked, message);
+    }
+    return true;
+  }
+
+  /** Servers that were offline for a day leave the list. @returns when the next one will, if any. */
+  sweep(): number | undefined {
+    const offline = [...this.#known.values()].flatMap((row) =>
+      row.offlineSince === undefined ? [] : [{ row, at: row.offlineSince + DAY_MS }],
+    );
+    const due = offline.filter(({ at }) => at <= this.#options.now());
+    for (const { row } of due) this.#forget(row);
+    if (due.length > 0) this.#listed();
+    const rest = offline.filter((one) => !due.includes(one)).map(({ at }) => at);
+    return rest.length === 0 ? undefined : Math.min(...rest);
+  }
+
+  #hello(connection: Connection, { v, name, generation, info }: Frame<"hello">): void {
+    const refusal = this.#refusalOf(name, v);
+    if (refusal !== undefined) {
+      connection.send(writeFrame({ t: "refused", name, ...refusal }));
+      return;
+    }
+    const before = this.#known.get(name);
+    if (before !== undefined && before.socket !== connection.id) this.#replace(before, generation);
+    const row: PublishedRow = {
+      ...{ name, generation, socket: connection.id },
+      host: cleanText(info.host),
+      since: before?.since ?? this.#options.now(),
+    };
+    this.#save(row);
+    connection.send(writeFrame({ t: "welcome", name, slug: slugOfPublished(name) }));
+    if (before === undefined) this.#listed();
+    else this.#options.onState(slugOfPublished(name), undefined);
+  }
+
+  #refusalOf(
+    name: string,
+    version: number,
+  ): Pick<Extract<FrameToCommand, { t: "refused" }>, "code" | "message"> | undefined {
+    if (!this.#options.isOn) return { code: "off", message: PUBLISHING_OFF };
+    if (version !== PUBLISH_VERSION) {
+      const message = `This gateway speaks version ${PUBLISH_VERSION} of publishing, and the command version ${version}.`;
+      return { code: "version", message };
+    }
+    if (this.#known.has(name) || this.#known.size < MAX_PUBLISHED_SERVERS) return undefined;
+    const message = `You publish ${MAX_PUBLISHED_SERVERS} servers already, which is the limit; end one on your account page.`;
+    return { code: "limit", message };
+  }
+
+  /** The newest connection that offers a name has it: two processes must not take it from each other by turns. */
+  #replace({ socket, generation }: PublishedRow, newer: string): void {
+    const older = this.#options.connectionOf(socket);
+    if (generation === newer) older?.close(CLOSED_NORMALLY, "The command has dialled again");
+    else older?.close(PublishClose.replaced, "A newer process publishes a server of this name");
+    this.closed(socket);
+  }
+
+  #take(frame: Exclude<FrameToGateway, Frame<"hello">>): void {
+    const server = this.#serverOf(frame.name);
+    const row = this.#known.get(frame.name);
+    switch (frame.t) {
+      case "message":
+        return server.receive(frame.channel, frame.body);
+      case "closed":
+        server.closed(frame);
+        if (frame.reason !== "crashing" || row === undefined) return;
+        return this.#lost({ ...row, why: "crashing" }, this.#options.now());
+      case "bye":
+        if (row !== undefined) this.#lost(row, this.#options.now());
+    }
+  }
+
+  #serverOf(name: string): LocalServer {
+    let server = this.#servers.get(name);
+    if (server === undefined) {
+      const { windowBytes, randomId } = this.#options;
+      server = new LocalServer({
+        ...{ name, windowBytes, randomId, open: this.#open },
+        send: (frame) => this.#send(name, frame),
+        offline: () => offlineResponse(this.#whyOffline(name)),
+      });
+      this.#servers.set(name, server);
+    }
+    return server;
+  }
+
+  #send(name: string, frame: FrameToCommand): boolean {
+    const row = this.#known.get(name);
+    if (row === undefined || row.offlineSince !== undefined) return false;
+    const connection = this.#options.connectionOf(row.socket);
+    const isSilent = this.#options.now() - (connection?.seenAt ?? 0) > SILENT_MS;
+    if (connection === undefined || isSilent) {
+      connection?.close(PublishClose.restart, "Nothing was heard of the machine for a minute");
+      this.closed(row.socket);
+      return false;
+    }
+    connection.send(writeFrame(frame));
+    return true;
+  }
+
+  #lost(row: PublishedRow, since: number): void {
+    const { name } = row;
+    const slug = slugOfPublished(name);
+    this.#save({ ...row, offlineSince: since });
+    this.#serverOf(name).disconnected(
+      `The connection to the machine that publishes ${slug} was lost while the call ran; it may have run.`,
+    );
+    this.#options.onState(slug, { message: `Upstream "${slug}" ${this.#whyOffline(name)}`, since });
+  }
+
+  #whyOffline(name: string): string {
+    const { offlineSince, why } = this.#known.get(name) ?? {};
+    if (offlineSince === undefined) return "is not connected";
+    const since = `${new Date(offlineSince).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+    return why === "crashing"
+      ? `is not running since ${since}: its process has crashed five times in a minute`
+      : `is not connected since ${since}`;
+  }
+
+  #save(row: PublishedRow): void {
+    this.#known.set(row.name, row);
+    this.#rows.save(row);
+  }
+
+  #forget({ name }: PublishedRow): void {
+    this.#known.delete(name);
+    this.#rows.delete(name);
+    this.#serverOf(name).disconnected(`${slugOfPublished(name)} is not published any more`);
+    this.#servers.delete(name);
+  }
+
+  #listed(): void {
+    this.#rows.grown();
+    this.#options.onListed();
+  }
+
+  #online(): readonly PublishedRow[] {
+    return [...this.#known.values()].filter(({ offlineSince }) => offlineSince === undefined);
+  }
+}
+
+const CLOSED_NORMALLY = 1000;
+
+/** For the person at the command. */
+export const PUBLISHING_OFF =
+  'Publishing is off at this gateway; its operator can set PUBLISHING to "on".';

@@ -1,0 +1,53 @@
+/** What a person publishes, or has published in the last day: the rows of their object. */
+
+import { Records } from "../lib/records.ts";
+import type { PublishedServer } from "./publisher.ts";
+
+export interface PublishedRow extends PublishedServer {
+  /** The connection that publishes it, or did so last. */
+  readonly socket: string;
+  /** The process of the command, for as long as it runs. */
+  readonly generation: string;
+  /** Why it is offline though its machine is connected. */
+  readonly why?: "crashing";
+}
+
+const COUNTER = "version";
+
+export class PublishedRows extends Records {
+  static override readonly SCHEMA = [
+    "CREATE TABLE IF NOT EXISTS published_1 (name TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS published_counters_1 (name TEXT PRIMARY KEY, value INTEGER NOT NULL)",
+  ];
+
+  all(): readonly PublishedRow[] {
+    const rows = this.rows<{ record: string }>("SELECT record FROM published_1 ORDER BY name");
+    return rows.map(({ record }) => JSON.parse(record) as PublishedRow);
+  }
+
+  find(name: string): PublishedRow | undefined {
+    const query = "SELECT record FROM published_1 WHERE name = ?";
+    const row = this.row<{ record: string }>(query, [name]);
+    return row && (JSON.parse(row.record) as PublishedRow);
+  }
+
+  save(row: PublishedRow): void {
+    const insert = "INSERT OR REPLACE INTO published_1 (name, record) VALUES (?, ?)";
+    this.run(insert, [row.name, JSON.stringify(row)]);
+  }
+
+  delete(name: string): void {
+    this.run("DELETE FROM published_1 WHERE name = ?", [name]);
+  }
+
+  /** Grows whenever a server comes or goes. */
+  get version(): number {
+    const query = "SELECT value FROM published_counters_1 WHERE name = ?";
+    return this.row<{ value: number }>(query, [COUNTER])?.value ?? 0;
+  }
+
+  grown(): void {
+    const insert = "INSERT OR REPLACE INTO published_counters_1 (name, value) VALUES (?, ?)";
+    this.run(insert, [COUNTER, this.version + 1]);
+  }
+}
