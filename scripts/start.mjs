@@ -232,8 +232,10 @@ async function signIn(/** @type {string} */ address, /** @type {string} */ origi
   const page = await fetch(`${address}/account`, { redirect: "manual" });
   await page.body?.cancel();
   // A gateway with a public origin refuses the host of this request, and has sign-in.
-  if (page.status === 404)
-    return `  Sign-in       off: AUTH_MODE is "none", so only this machine is served`;
+  if (page.status === 404) {
+    return `  Sign-in       off: AUTH_MODE is "none", so only this machine is served
+  Console       ${origin}/catalog`;
+  }
   const code = ownerCode === undefined ? "" : `  Sign-in code  ${ownerCode}\n`;
   return `${code}  Console       ${origin}/account`;
 }

@@ -5,8 +5,9 @@ import { type AddressInfo, createServer as createSocketServer, type Server } fro
 import { afterAll, beforeAll, describe, test as base } from "vitest";
 
 import { Person } from "../support/cli-person.ts";
-import { startCli } from "../support/cli.ts";
+import { machineNode, startCli } from "../support/cli.ts";
 import { freePort } from "../support/free-port.ts";
+import { NODE } from "../support/process.ts";
 import { startGateway, type Server as Gateway } from "../support/servers.ts";
 import { sharedServers } from "../support/shared-servers.ts";
 import { startStubGateway } from "../support/stub-gateway.ts";
@@ -30,8 +31,12 @@ interface Said {
   readonly errors: string;
 }
 
-async function statusOf(url: string, env: Readonly<Record<string, string>>): Promise<Said> {
-  const command = startCli(["status", url], { env });
+async function statusOf(
+  url: string,
+  env: Readonly<Record<string, string>>,
+  node = NODE,
+): Promise<Said> {
+  const command = startCli(["status", url], { env, node });
   const code = await command.exitCode;
   return { code, out: command.lines.join("\n"), errors: command.stderr() };
 }
@@ -146,7 +151,7 @@ describe("status", () => {
   );
 });
 
-// Both wait for a time-out.
+// Both wait for a time-out, which keeps no process of Node 20.
 describe.concurrent("status", () => {
   test.for([
     ["says nothing", false],
@@ -159,7 +164,7 @@ describe.concurrent("status", () => {
         if (hangsUp) socket.destroy();
       });
       onTestFinished(() => void server.close());
-      const { code, errors } = await statusOf(await listen(server), person.alone);
+      const { code, errors } = await statusOf(await listen(server), person.alone, machineNode());
       expect(code).toBe(1);
       expect(errors).toMatch(/^edgeway: 127\.0\.0\.1:\d+ (?:takes|closes) the connection.*\n$/);
     },
