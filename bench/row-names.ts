@@ -2,6 +2,7 @@
 
 export const ROW_NAMES = [
   ...["call-hosted-modern", "call-hosted-legacy", "call-proxied-modern", "call-proxied-legacy"],
+  "call-recorded",
   ...["set-up", "events", "replay", "fan-out", "catalog", "idle", "bundle", "start-up"],
   ...["sign-in", "bill"],
 ] as const;

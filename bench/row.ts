@@ -46,6 +46,8 @@ export const START: Metric = { key: "cpu", unit: "ms CPU", digits: 0 };
 
 /** What ours is called everywhere. */
 export const OURS = "Edgeway";
+/** The same, with `ACTIVITY` off. */
+export const UNRECORDED = "Edgeway that records no calls";
 /** What is in front of what: the limit of any gateway. */
 export const UPSTREAM = "the upstream itself";
 /** What a hop costs that does nothing but pass bytes on: directly, or by one call of a session's object. */

@@ -34,7 +34,8 @@ export class ActivityObject extends DurableObject<Env> {
     const clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     this.#clock = clock;
     this.#watchers = new Watchers({
-      open: () => ctx.getWebSockets(),
+      open: () => ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN),
+      now: () => Date.now(),
       onSent: () => count("webSocketMessagesOut"),
     });
     this.#shard = new ActivityShard({

@@ -18,6 +18,7 @@ const MEASURES: Readonly<Record<RowName, Row["measure"]>> = {
   "call-hosted-legacy": (plan) => measureCalls("call-hosted-legacy", plan),
   "call-proxied-modern": (plan) => measureCalls("call-proxied-modern", plan),
   "call-proxied-legacy": (plan) => measureCalls("call-proxied-legacy", plan),
+  "call-recorded": (plan) => measureCalls("call-recorded", plan),
   "set-up": measureSetUp,
   events: measureEvents,
   replay: measureReplay,

@@ -30,6 +30,7 @@ import {
   PASSING_OBJECT,
   REQUESTS,
   type Result,
+  UNRECORDED,
   UPSTREAM,
 } from "../row.ts";
 import type { Plan } from "./plan.ts";
@@ -78,6 +79,13 @@ export const WAYS: Readonly<Record<CallRow, Way>> = {
       ...hops(startNodeServer),
       { name: PASSING_OBJECT, start: () => passing("object", startNodeServer) },
       ...[mcpProxy, supergateway],
+    ],
+  },
+  "call-recorded": {
+    era: "modern",
+    contenders: [
+      { name: OURS, start: () => startHosting({ ACTIVITY: "all" }) },
+      { name: UNRECORDED, start: () => startHosting({ ACTIVITY: "off" }) },
     ],
   },
 };

@@ -5,11 +5,16 @@
 
 import { type CallFilter, type ListedCall, matches } from "./call.ts";
 
-/** What a socket is for; it outlives the object's memory as the socket's attachment. */
+/** Who looks, and at what. */
 export interface Watcher {
-  /** Who looks. */
   readonly viewer: string;
   readonly filter: CallFilter;
+}
+
+/** What a socket is for; it outlives the object's memory as the socket's attachment. */
+export interface Admitted extends Watcher {
+  /** In milliseconds since 1970. */
+  readonly since: number;
 }
 
 /** A `WebSocket` satisfies it by shape. */
@@ -26,9 +31,11 @@ const MAX_OF_ONE_VIEWER = 2;
 export const REPLACED_CODE = 4409;
 
 interface WatchersParts<Socket extends WatcherSocket> {
-  /** The sockets that are open, the oldest first. */
+  /** The sockets that are open, in no order. */
   readonly open: () => readonly Socket[];
   readonly onSent: () => void;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
 export class Watchers<Socket extends WatcherSocket> {
@@ -39,14 +46,16 @@ export class Watchers<Socket extends WatcherSocket> {
   }
 
   /** @returns what the new socket is for; `undefined` when there is no place for it. */
-  admit(request: Request): Watcher | undefined {
+  admit(request: Request): Admitted | undefined {
     const watcher = JSON.parse(new URL(request.url).searchParams.get("watcher") ?? "{}") as Watcher;
     const open = this.#parts.open();
-    const own = open.filter((socket) => watcherOf(socket)?.viewer === watcher.viewer);
+    const own = open
+      .filter((socket) => watcherOf(socket)?.viewer === watcher.viewer)
+      .toSorted((a, b) => (watcherOf(a)?.since ?? 0) - (watcherOf(b)?.since ?? 0));
     const tooMany = own.slice(0, Math.max(0, own.length - MAX_OF_ONE_VIEWER + 1));
     if (open.length - tooMany.length >= MAX_WATCHERS) return undefined;
     for (const socket of tooMany) socket.close(REPLACED_CODE, "replaced");
-    return watcher;
+    return { ...watcher, since: this.#parts.now() };
   }
 
   /** @param calls made only when somebody looks. */
@@ -64,8 +73,8 @@ export class Watchers<Socket extends WatcherSocket> {
   }
 }
 
-function watcherOf(socket: WatcherSocket): Watcher | undefined {
-  return (socket.deserializeAttachment() as Watcher | null) ?? undefined;
+function watcherOf(socket: WatcherSocket): Admitted | undefined {
+  return (socket.deserializeAttachment() as Admitted | null) ?? undefined;
 }
 
 /** The request that opens a socket, for `admit`. */

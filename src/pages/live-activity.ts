@@ -24,8 +24,6 @@ import { notFound } from "./respond.ts";
 import { callRows } from "./view/activity-view.ts";
 
 const LASTS_MS = 600_000;
-/** So long after somebody has lost their access, they may still see calls. */
-const CHECK_MS = 15_000;
 /** So far a stream may be ahead of its reader; what a slow one misses, they see when they load the page. */
 const WINDOW_BYTES = 262_144;
 const RETRY_MS = 5000;
@@ -85,7 +83,8 @@ class Watch {
       () => this.#finish("Ten minutes are over. Reload the page to see more."),
       LASTS_MS,
     );
-    this.#checks = setInterval(() => void this.#check(), CHECK_MS);
+    // So long after somebody has lost their access, they may still see calls.
+    this.#checks = setInterval(() => void this.#check(), this.#visit.context.keepAliveMs);
     if (since !== undefined) void this.#catchUp(since);
   }
 

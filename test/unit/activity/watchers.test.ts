@@ -19,7 +19,13 @@ interface FakeSocket extends WatcherSocket {
 
 function field() {
   let open: FakeSocket[] = [];
-  const watchers = new Watchers<FakeSocket>({ open: () => open, onSent: () => undefined });
+  let now = 0;
+  const watchers = new Watchers<FakeSocket>({
+    // The platform names them in no order.
+    open: () => open.toReversed(),
+    onSent: () => undefined,
+    now: () => (now += 1),
+  });
   const enter = (watcher: Watcher): FakeSocket | undefined => {
     const admitted = watchers.admit(watchRequest(watcher));
     if (admitted === undefined) return undefined;
