@@ -122,9 +122,13 @@ export class FeedObject extends DurableObject<Env> {
       const trouble = await this.#gone();
       return { slug, state: "unknown", trouble, counts: NOTHING, watched: 0, isWatching: false };
     }
-    const { catalogs, watch } = this.#parts;
+    const { catalogs, watch, history } = this.#parts;
     const { wantedCount: watched, isWatching } = watch;
-    return { slug, ...catalogs.condition(), watched, isWatching };
+    const { since: knownSince } = history.all;
+    return {
+      ...{ slug, ...catalogs.condition(), watched, isWatching },
+      ...(knownSince === undefined ? {} : { knownSince }),
+    };
   }
 
   async look(reason: LookReason): Promise<ServerHealth> {
@@ -138,9 +142,10 @@ export class FeedObject extends DurableObject<Env> {
     if (this.#parts === undefined) return { health, looks: [], troubles: [] };
     const { catalogs, history } = this.#parts;
     const { found } = catalogs;
+    const { looks, troubles } = history.all;
     const about = catalogs.newest()?.about;
     return {
-      ...{ health, ...history.all },
+      ...{ health, looks, troubles },
       ...(found === undefined ? {} : { found }),
       ...(about === undefined ? {} : { capabilities: about.capabilities }),
       ...(about?.serverInfo === undefined ? {} : { info: about.serverInfo }),

@@ -7,6 +7,7 @@ import type { Server } from "../src/endpoint/server.ts";
 import { fnv1a64 } from "../src/lib/fnv1a.ts";
 import { logUnexpected } from "../src/observability/unexpected.ts";
 import type { GatewayServers, NamedReport } from "../src/pages/operator/gateway-servers.ts";
+import { activitiesIn } from "./activities.ts";
 import { personalScopeOf } from "./identity.ts";
 import { feedsIn, registryIn } from "./ports.ts";
 
@@ -37,6 +38,8 @@ export function gatewayServersIn(env: Env, config: Config): GatewayServers {
         auth: server.auth.kind,
       } satisfies NamedReport;
     },
+    lastCalled: async () =>
+      config.activity === "off" ? undefined : activitiesIn(env).lastCalled(),
     async look(slug) {
       const server = shared(slug);
       if (server !== undefined) await lookAt(feeds, [server], "button");

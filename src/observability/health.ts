@@ -87,6 +87,8 @@ export interface ServerHealth {
   readonly note?: string;
   /** When its catalog was last read, in milliseconds since 1970. */
   readonly seenAt?: number;
+  /** When it was looked at for the first time. */
+  readonly knownSince?: number;
   /** When something in its catalog last changed. */
   readonly changedAt?: number;
   /** The number of items of each kind in the newest catalog. */

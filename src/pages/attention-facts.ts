@@ -7,7 +7,13 @@ import type { AuthContext } from "../auth/context/context.ts";
 import type { LoginTrace } from "../auth/trace/trace.ts";
 import { clientOf } from "../auth/trace/trace-key.ts";
 import { isShared, type OperatorContext } from "./account-context.ts";
-import { attentionIn, type FailedLogin, type Known, type KnownAccount } from "./attention.ts";
+import {
+  attentionIn,
+  type FailedLogin,
+  isOld,
+  type Known,
+  type KnownAccount,
+} from "./attention.ts";
 import { clientNameOf } from "./login-names.ts";
 import type { AttentionItem } from "./operator/attention-item.ts";
 
@@ -33,7 +39,10 @@ export async function gather(context: OperatorContext, reader: Reader): Promise<
     accountsOf(context, reader),
     auth === undefined ? [] : failedLogins(auth, now),
   ]);
-  return { now, notices: servers.notices, servers: health, accounts, logins };
+  // Many objects are asked for it, so only where there is a server that it matters for.
+  const isAnyOld = health.some((each) => isOld(each, now));
+  const lastCalled = isAnyOld ? await servers.lastCalled().catch(() => undefined) : undefined;
+  return { now, notices: servers.notices, servers: health, accounts, logins, lastCalled };
 }
 
 async function accountsOf(

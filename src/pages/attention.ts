@@ -21,6 +21,8 @@ export interface Known {
   readonly servers: readonly ServerHealth[];
   readonly accounts: readonly KnownAccount[];
   readonly logins: readonly FailedLogin[];
+  /** When servers were last called, by slug; `undefined` where that is not known. */
+  readonly lastCalled?: ReadonlyMap<string, number> | undefined;
   /** Published servers whose publishers are not there. */
   readonly offline?: readonly OfflineServer[];
 }
@@ -53,6 +55,7 @@ export function attentionIn(known: Known): readonly AttentionItem[] {
     ...known.logins.map(login),
     ...known.servers.flatMap(conflicts),
     ...(known.offline ?? []).map(offline),
+    ...known.servers.flatMap((each) => unused(each, known) ?? []),
   ]);
 }
 
@@ -144,6 +147,29 @@ function offline({ slug, label = slug, since }: OfflineServer): AttentionItem {
   return {
     ...link("See the server", adminServerPath(slug)),
     ...{ kind: "offline", subject: label, what: "Nobody publishes it at the moment.", since },
+  };
+}
+
+const UNUSED_DAYS = 14;
+const UNUSED_MS = UNUSED_DAYS * 86_400_000;
+
+/** True of a server that is known for long enough to be called unused. */
+export function isOld({ knownSince }: ServerHealth, now: number): boolean {
+  return knownSince !== undefined && now - knownSince >= UNUSED_MS;
+}
+
+function unused(server: ServerHealth, { now, lastCalled }: Known): AttentionItem | undefined {
+  const { slug, label = slug, knownSince } = server;
+  if (lastCalled === undefined || !isOld(server, now)) return undefined;
+  const since = lastCalled.get(slug) ?? knownSince;
+  if (since !== undefined && now - since < UNUSED_MS) return undefined;
+  const what = `Nobody has called it for ${UNUSED_DAYS} days or more, as far as calls are recorded.`;
+  return {
+    ...link("See the server", adminServerPath(slug)),
+    kind: "unused",
+    subject: label,
+    what,
+    since,
   };
 }
 

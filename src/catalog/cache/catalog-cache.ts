@@ -271,7 +271,8 @@ export class CatalogCache {
     this.#reported = undefined;
     if (!this.#entries.has(entry)) return;
     const before = { ...entry };
-    const after = afterReading(before, read, reading);
+    const { changedAt } = this.condition();
+    const after = afterReading(before, read, reading, changedAt);
     const isOther = before.facts?.version !== after.facts?.version;
     // A failed write leaves memory unchanged too: memory and rows stay equal.
     const changed = isOther ? this.#entries.replace(after, read.catalog) : new Set<ListTopic>();

@@ -93,15 +93,21 @@ export function entryFrom(stored: StoredCatalog): CatalogEntry {
   };
 }
 
-/** The entry after a successful reading. */
+/**
+ * The entry after a successful reading.
+ *
+ * @param knownChange when the lists last changed as clients of other kinds have them: these are new, and no change.
+ */
 export function afterReading(
   entry: CatalogEntry,
   read: ReadCatalog,
   { startedAt, missed, covered }: CatalogReading,
+  knownChange?: number,
 ): CatalogEntry {
   const before = entry.facts;
   const isSame = before?.version === read.catalog.version;
-  const changedAt = isSame ? (before?.changedAt ?? entry.readAt) : startedAt;
+  const first = before === undefined ? (knownChange ?? startedAt) : startedAt;
+  const changedAt = isSame ? (before?.changedAt ?? entry.readAt) : first;
   return {
     ...entry,
     facts: factsOf(read, changedAt),

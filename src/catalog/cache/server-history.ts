@@ -6,6 +6,8 @@
 import type { Look, PastTrouble, ServerTrouble } from "../../observability/health.ts";
 
 export interface History {
+  /** The first look of all. Absent from rows that were written before it existed. */
+  readonly since?: number;
   /** The newest ones first. */
   readonly looks: readonly Look[];
   readonly troubles: readonly PastTrouble[];
@@ -34,8 +36,8 @@ export class ServerHistory {
   }
 
   looked(look: Look): void {
-    const { looks, troubles } = this.all;
-    this.#keep({ looks: [look, ...looks].slice(0, MAX_LOOKS), troubles });
+    const { since = look.at, looks, troubles } = this.all;
+    this.#keep({ since, looks: [look, ...looks].slice(0, MAX_LOOKS), troubles });
   }
 
   /**
@@ -44,12 +46,12 @@ export class ServerHistory {
    * @param now milliseconds since 1970.
    */
   changed(trouble: ServerTrouble | undefined, now: number): void {
-    const { looks, troubles } = this.all;
+    const { troubles } = this.all;
     const [last, ...earlier] = troubles;
     const isOpen = last !== undefined && last.until === undefined;
     const closed = isOpen ? [{ ...last, until: now }, ...earlier] : troubles;
     const all = trouble === undefined ? closed : [trouble, ...closed];
-    this.#keep({ looks, troubles: all.slice(0, MAX_TROUBLES) });
+    this.#keep({ ...this.all, troubles: all.slice(0, MAX_TROUBLES) });
   }
 
   #keep(history: History): void {

@@ -10,6 +10,8 @@ export interface GatewayServers {
   health(): Promise<readonly ServerHealth[]>;
   /** @returns `undefined` for a server that is not served. */
   report(slug: string): Promise<NamedReport | undefined>;
+  /** @returns when each was last called, by slug; `undefined` where no calls are recorded. */
+  lastCalled(): Promise<ReadonlyMap<string, number> | undefined>;
   /** Looks at it now, and waits some seconds for that. Does nothing where there is no account to look with. */
   look(slug: string): Promise<void>;
 }

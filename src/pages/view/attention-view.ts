@@ -13,7 +13,7 @@ const LABELS: Readonly<Record<AttentionKind, readonly [label: string, look: Badg
   login: ["Login trouble", "warn"],
   conflict: ["Conflict", "warn"],
   offline: ["Offline", "warn"],
-  unused: ["Never used", ""],
+  unused: ["Not used", ""],
 };
 /** Our sentences contain names of keys and slugs. */
 const MAX_WHAT = 600;

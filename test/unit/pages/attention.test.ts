@@ -141,6 +141,30 @@ test("an entry of the configuration: a secret that is not set, a mistake, a prog
   );
 });
 
+describe("a server that nobody has called", () => {
+  const DAY = 86_400_000;
+  const known = (days: number) => [server("docs", { knownSince: NOW - days * DAY })];
+  const calls = (days?: number) => new Map(days === undefined ? [] : [["docs", NOW - days * DAY]]);
+
+  const sinceBy = (lastCalled: Map<string, number>) =>
+    attentionIn({ ...NOTHING, servers: known(90), lastCalled })[0]?.since;
+
+  test.for([
+    ["is young", 13, calls(), 0],
+    ["is old and was never called", 14, calls(), 1],
+    ["is old and was called long ago", 90, calls(15), 1],
+    ["is old and was called lately", 90, calls(13), 0],
+    ["is old, and no calls are recorded", 90, undefined, 0],
+  ] as const)("%s", ([, days, lastCalled, count], { expect }) => {
+    const items = short({ servers: known(days), lastCalled });
+    expect(items).toEqual(count === 0 ? [] : ["unused /admin/servers/docs"]);
+  });
+
+  test("has the time of the last call, or of the first look", ({ expect }) => {
+    expect([sinceBy(calls(20)), sinceBy(calls())]).toEqual([NOW - 20 * DAY, NOW - 90 * DAY]);
+  });
+});
+
 test("all kinds stand in the order of their ranks, and what lasts longest is first of its kind", ({
   expect,
 }) => {

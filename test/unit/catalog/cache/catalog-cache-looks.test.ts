@@ -5,7 +5,7 @@ import { describe, test } from "vitest";
 import { ServerHistory, type History } from "../../../../src/catalog/cache/server-history.ts";
 import { UpstreamError } from "../../../../src/upstream/upstream-error.ts";
 import { START } from "../../lib/sql-fixture.ts";
-import { catalogOf, fails, LEGACY, MODERN, serves, withScene } from "./catalog-fixture.ts";
+import { ask, catalogOf, fails, LEGACY, MODERN, serves, withScene } from "./catalog-fixture.ts";
 
 const MINUTE = 60_000;
 
@@ -113,6 +113,11 @@ describe("a look", () => {
       scene.now += MINUTE;
       await scene.cache().look("button", LEGACY);
       expect(scene.cache().condition().changedAt).toBe(scene.now);
+      // A client of another kind is the first to ask: that changes nothing.
+      const changedAt = scene.now;
+      scene.now += MINUTE;
+      await ask(scene.cache(), { client: MODERN });
+      expect(scene.cache().condition()).toMatchObject({ changedAt, seenAt: scene.now });
     });
   });
 });
