@@ -11,6 +11,7 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { packMcpb } from "../cli/pack-mcpb.mjs";
 import { logReader, warningReader } from "./log-lines.mjs";
 import { outputOf } from "./output-of.mjs";
 import { keepOwnerCode, readSecrets } from "./owner-code.mjs";
@@ -32,7 +33,10 @@ binding = "DEMO"
 service = "edgeway-demo-server"
 `;
 const toml = readFileSync(`${root}wrangler.toml`, "utf8");
-writeIfChanged(`${root}${config}`, toml + demoBinding);
+// With a build of its own, wrangler does not say of which Worker a line of its log is.
+await packMcpb();
+const withoutBuild = toml.replace(/^\[build\]\n(?:.+\n)*/m, "");
+writeIfChanged(`${root}${config}`, withoutBuild + demoBinding);
 
 const secretsFile = `${root}.dev.vars`;
 const ownerCode = ownerCodeOf(variablesOf(args));

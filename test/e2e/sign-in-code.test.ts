@@ -20,7 +20,10 @@ const CODE = /^[0-9a-hjkmnp-tv-z]{4}(-[0-9a-hjkmnp-tv-z]{4}){7}$/;
 /** The end of what a start prints, with sign-in and without. */
 const LAST_LINE = /^ {2}(Console|Sign-in {7}).*\n/m;
 /** What a checkout has, as far as a start needs it. */
-const CHECKOUT = ["src", "durable-objects", "examples", "scripts", "package.json", "wrangler.toml"];
+const CHECKOUT = [
+  ...["src", "durable-objects", "examples", "scripts", "cli"],
+  ...["package.json", "wrangler.toml"],
+];
 
 // oxlint-disable-next-line no-empty-pattern -- vitest reads what a fixture needs off the pattern
 const test = base.extend("folder", async ({}, { onCleanup }): Promise<string> => {
