@@ -16,7 +16,7 @@ import type {
 import { BridgeService } from "../src/relay/modern-to-legacy/bridge-service.ts";
 import { UpstreamSessions } from "../src/relay/modern-to-legacy/upstream-sessions.ts";
 import { ParkedCalls } from "../src/relay/modern-to-legacy/parked-calls.ts";
-import { type Config, loadConfig } from "../src/config/config.ts";
+import type { Config } from "../src/config/config.ts";
 import { parseLossless } from "../src/lib/lossless-json.ts";
 import { CLIENT_INFO } from "../src/protocol/gateway-info.ts";
 import { count } from "../src/observability/costs.ts";
@@ -27,13 +27,14 @@ import type { UpstreamTarget } from "../src/upstream/target.ts";
 import { readOwner } from "../src/accounts/owner-name.ts";
 import { isOff } from "../src/endpoint/endpoint.ts";
 import { serverFor } from "../src/endpoint/personal-endpoint.ts";
-import type { Server } from "../src/endpoint/server.ts";
+import { isSameTarget, type Server } from "../src/endpoint/server.ts";
 import { publishedName } from "../src/publishing/publisher.ts";
 import { publishedServerIn } from "./connectors.ts";
 import { personalScopeOf } from "./identity.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { BridgeListeners } from "./bridge-listeners.ts";
 import { BridgeStore, type StoredBridge } from "./bridge-store.ts";
+import { FollowedConfig } from "./followed-config.ts";
 import { HeldAccounts } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { tracerHere } from "./tracing.ts";
@@ -48,28 +49,38 @@ const ALARM_KEPT_MS = 30_000;
 const MINUTE_MS = 60_000;
 
 export class BridgeObject extends DurableObject<Env> {
-  readonly #config: Config | undefined;
+  readonly #followed: FollowedConfig;
   readonly #store: BridgeStore;
   readonly #clock: AlarmClock;
   readonly #listeners: BridgeListeners;
   readonly #accounts: HeldAccounts;
   #parts: Parts | undefined;
+  /** As it was configured when the parts were made. */
+  #server: Server | undefined;
   #keeping: number | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     count("objectsConstructed");
-    const loaded = loadConfig(env);
-    this.#config = loaded.ok ? loaded.config : undefined;
+    this.#followed = new FollowedConfig(ctx, env);
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     this.#store = new BridgeStore(ctx.storage);
     this.#listeners = new BridgeListeners(ctx);
     const onEnded = (ended: EndedAccount): Promise<void> => this.accountEnded(ended);
     this.#accounts = new HeldAccounts({ ctx, env, kind: "bridge", onEnded });
-    this.#wire();
-    this.#parts?.service.listenersChanged();
-    // Work of an earlier life may be due, even if that life did not set the alarm.
-    this.#scheduleAlarm();
+    this.#followed.begin(
+      () => {
+        this.#wire();
+        this.#parts?.service.listenersChanged();
+        // Work of an earlier life may be due, even if that life did not set the alarm.
+        this.#scheduleAlarm();
+      },
+      () => this.#configured(),
+    );
+  }
+
+  get #config(): Config | undefined {
+    return this.#followed.config;
   }
 
   /**
@@ -79,6 +90,7 @@ export class BridgeObject extends DurableObject<Env> {
    * @param text of a `BridgeCommand`.
    */
   async take(id: string, sender: CommandSender, text: string): Promise<WrittenBridgeOutcome> {
+    await this.#followed.follow();
     const command = parseLossless(text) as BridgeCommand;
     const service = this.#use(sender, command);
     const outcome = (await service?.take(id, command, sender.capabilities)) ?? unknown(sender.slug);
@@ -117,6 +129,7 @@ export class BridgeObject extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.#clock.fired();
+    await this.#followed.follow();
     const { slug } = this.#store.known ?? {};
     if (this.#config === undefined || (slug !== undefined && isOff(this.#config, slug))) {
       // The alarm retries, because an operator will correct the configuration.
@@ -171,6 +184,7 @@ export class BridgeObject extends DurableObject<Env> {
     if (known === undefined || target === undefined || this.#config === undefined) return;
     const { slug, capabilities, clientInfo } = known;
     const { limits } = this.#config;
+    this.#server = this.#serverOf(known);
     const upstreamSessions = new UpstreamSessions({
       target,
       client: { capabilities, clientInfo },
@@ -207,7 +221,19 @@ export class BridgeObject extends DurableObject<Env> {
     return publishedServerIn(this.env, config, publisher, name);
   }
 
-  /** @returns `undefined` when a deploy has removed the server, or moved it. */
+  /** An operator has changed the server: what was opened at it as it was is closed, with the calls that run there. */
+  #configured(): void {
+    const { known } = this.#store;
+    const server = known && this.#serverOf(known);
+    const before = this.#parts?.upstreamSessions;
+    if (before === undefined || isSameTarget(server, this.#server)) return;
+    this.#parts = undefined;
+    this.ctx.waitUntil(before.close());
+    this.#wire();
+    this.#clock.noLaterThan(Date.now() + ALARM_KEPT_MS);
+  }
+
+  /** @returns `undefined` when the server was removed, or moved. */
   #targetOf({ endpoint, vault, caller, ...of }: StoredBridge): UpstreamTarget | undefined {
     const server = this.#serverOf(of);
     if (server?.target.endpoint.href !== endpoint || this.#config === undefined) return undefined;

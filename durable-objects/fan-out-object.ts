@@ -7,7 +7,7 @@ import { DurableObject } from "cloudflare:workers";
 
 import { readOwner } from "../src/accounts/owner-name.ts";
 import { needsVault } from "../src/accounts/settings.ts";
-import { type Config, loadConfig } from "../src/config/config.ts";
+import type { Config } from "../src/config/config.ts";
 import type { Recipients } from "../src/notifications/fan-out/deliveries.ts";
 import { Branch, BRANCHES, branchName } from "../src/notifications/fan-out/branch.ts";
 import type { SavedListener } from "../src/notifications/fan-out/listeners.ts";
@@ -18,13 +18,15 @@ import { defaultLimits } from "../src/policy/limits.ts";
 import {
   publisherOfKey,
   readPublishedKey,
+  SERVERS_KEY,
   slugOfKey,
   vaultOfKey,
 } from "../src/upstream/server-key.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { connectorAt } from "./connectors.ts";
+import { FollowedConfig } from "./followed-config.ts";
 import { meteredSql } from "./metered-sql.ts";
-import { called, feedsIn } from "./ports.ts";
+import { called, feedsIn, registryIn } from "./ports.ts";
 import { vaultNamed } from "./vaults.ts";
 
 export class FanOutObject extends DurableObject<Env> {
@@ -34,7 +36,7 @@ export class FanOutObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     count("objectsConstructed");
-    const loaded = loadConfig(env);
+    const followed = new FollowedConfig(ctx, env);
     const clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     this.#clock = clock;
     this.#branch = new Branch({
@@ -43,12 +45,14 @@ export class FanOutObject extends DurableObject<Env> {
       feeds: sourcesIn(env),
       recipients: recipientsIn(env),
       found: ctx.getWebSockets().map((socket) => ({ socket, saved: savedListenerOf(socket) })),
-      knows: (key) => loaded.ok && knows(loaded.config, key),
-      limits: loaded.ok ? loaded.config.limits : defaultLimits(),
+      knows: (key) => followed.config !== undefined && knows(followed.config, key),
+      learn: () => followed.renew(),
+      limits: followed.config?.limits ?? defaultLimits(),
       now: () => Date.now(),
       scheduleAlarm: (at) => clock.noLaterThan(at),
       keep: (work) => ctx.waitUntil(work),
     });
+    followed.begin(() => undefined);
   }
 
   subscribe(session: string, interests: Interests): Promise<Interests> {
@@ -94,11 +98,12 @@ export class FanOutObject extends DurableObject<Env> {
   }
 }
 
-/** @returns the feeds of servers, the vaults, and what people publish. */
+/** @returns the feeds of servers, the vaults, what people publish, and the registry. */
 function sourcesIn(env: Env): NewsSources {
   const feeds = feedsIn(env);
   return {
     of(key) {
+      if (key === SERVERS_KEY) return registryIn(env);
       const owner = vaultOfKey(key);
       const publisher = publisherOfKey(key);
       if (publisher !== undefined) return connectorAt(env, publisher);
@@ -108,6 +113,7 @@ function sourcesIn(env: Env): NewsSources {
 }
 
 function knows({ servers, isPublishingOn }: Config, key: string): boolean {
+  if (key === SERVERS_KEY) return true;
   const isPublished = publisherOfKey(key) !== undefined || readPublishedKey(key) !== undefined;
   if (isPublished) return isPublishingOn;
   const owner = vaultOfKey(key);

@@ -10,7 +10,7 @@ import { pinnedTo } from "../src/accounts/pinned-credentials.ts";
 import { needsVault } from "../src/accounts/settings.ts";
 import { isOff, slugsOf } from "../src/endpoint/endpoint.ts";
 import { serverFor } from "../src/endpoint/personal-endpoint.ts";
-import { type Config, loadConfig } from "../src/config/config.ts";
+import type { Config } from "../src/config/config.ts";
 import { publishedName } from "../src/publishing/publisher.ts";
 import { readAccountKey, readPublishedKey, slugOfKey } from "../src/upstream/server-key.ts";
 import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "../src/catalog/catalog.ts";
@@ -21,7 +21,7 @@ import { type History, ServerHistory } from "../src/catalog/cache/server-history
 import type { LookReason, Topic, TopicChange } from "../src/catalog/feeds.ts";
 import { WatchManager } from "../src/notifications/source/watch-manager.ts";
 import { clientKind } from "../src/endpoint/client-kind.ts";
-import type { Server } from "../src/endpoint/server.ts";
+import { isSameTarget, type Server } from "../src/endpoint/server.ts";
 import { count } from "../src/observability/costs.ts";
 import { LATEST_MODERN } from "../src/protocol/revisions.ts";
 import type { ServerHealth, ServerReport } from "../src/observability/health.ts";
@@ -30,6 +30,7 @@ import type { EndedAccount } from "../src/upstream/credentials.ts";
 import { UpstreamError } from "../src/upstream/upstream-error.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { publishedServerIn } from "./connectors.ts";
+import { FollowedConfig } from "./followed-config.ts";
 import { HeldAccounts } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { branchAt, feedKeyOf, feedName } from "./ports.ts";
@@ -50,14 +51,19 @@ interface Parts {
   readonly catalogs: CatalogCache;
   readonly watch: WatchManager;
   readonly history: ServerHistory;
+  /** Aborted when the server is not configured like this any more. */
+  readonly replaced: AbortController;
 }
 
 export class FeedObject extends DurableObject<Env> {
   readonly #clock: AlarmClock;
   /** The `serverKey`. */
   #key: string;
+  readonly #followed: FollowedConfig;
   /** True while nothing is known of the server, but may be again: what is stored stays. */
-  readonly #isOff: boolean;
+  #isOff: boolean;
+  /** As it was configured when the parts were made. */
+  #server: Server | undefined;
   /** `undefined` for a server that is not configured (any more), or for an account that has ended. */
   #parts: Parts | undefined;
   /** Aborted when the account ends that the feed is of. */
@@ -67,30 +73,28 @@ export class FeedObject extends DurableObject<Env> {
     super(ctx, env);
     count("objectsConstructed");
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
-    const loaded = loadConfig(env);
+    this.#followed = new FollowedConfig(ctx, env);
     this.#key = feedKeyOf(ctx.id);
-    this.#isOff = !loaded.ok;
-    if (!loaded.ok) return;
-    const { config } = loaded;
-    // By its id, since an object that its alarm wakes may not know its name.
-    const shared = slugsOf(config).find((slug) =>
-      env.FEEDS.idFromName(feedName(slug)).equals(ctx.id),
+    this.#isOff = true;
+    this.#followed.begin(
+      () => this.#configure(this.#followed.config),
+      (config) => this.#configure(config),
     );
-    if (shared !== undefined) this.#key = shared;
-    const own =
-      shared === undefined
-        ? (this.#published(config) ?? this.#ofAccount(config))
-        : this.#shared(shared, config);
-    if (own !== undefined) this.#parts = this.#begin(own, config.limits);
-    this.#isOff = isOff(config, slugOfKey(this.#key));
+  }
+
+  /** Called when an operator has changed the server. */
+  configured(): Promise<void> {
+    return this.#followed.renew();
   }
 
   async catalog(question: CatalogQuestion): Promise<CatalogAnswer> {
+    await this.#followed.follow();
     const answer = await this.#parts?.catalogs.catalog(question);
     return answer ?? { kind: "none", trouble: await this.#gone() };
   }
 
   async watch(branch: number, change: TopicChange): Promise<readonly Topic[]> {
+    await this.#followed.follow();
     if (this.#parts === undefined) {
       await this.#gone();
       return [];
@@ -101,6 +105,7 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   async report(trouble: Trouble | undefined): Promise<void> {
+    await this.#followed.follow();
     if (this.#parts === undefined) await this.#gone();
     else this.#parts.catalogs.report(trouble);
   }
@@ -117,6 +122,7 @@ export class FeedObject extends DurableObject<Env> {
 
   /** Uses the stored state: the server gets no request. */
   async health(): Promise<ServerHealth> {
+    await this.#followed.follow();
     const slug = slugOfKey(this.#key);
     if (this.#parts === undefined) {
       const trouble = await this.#gone();
@@ -132,6 +138,7 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   async look(reason: LookReason): Promise<ServerHealth> {
+    await this.#followed.follow();
     await this.#parts?.catalogs.look(reason, LOOKING_CLIENT);
     return this.health();
   }
@@ -153,13 +160,15 @@ export class FeedObject extends DurableObject<Env> {
   }
 
   /** Uses the stored state, like `health`. */
-  resources(): Promise<Catalog | undefined> {
+  async resources(): Promise<Catalog | undefined> {
+    await this.#followed.follow();
     const newest = this.#parts?.catalogs.newest();
-    return Promise.resolve(newest && resourcesOf(newest));
+    return newest && resourcesOf(newest);
   }
 
   override async alarm(): Promise<void> {
     this.#clock.fired();
+    await this.#followed.follow();
     if (this.#parts !== undefined) {
       this.#parts.watch.wake();
       this.#parts.catalogs.wake();
@@ -170,8 +179,34 @@ export class FeedObject extends DurableObject<Env> {
     } else await this.ctx.storage.deleteAll();
   }
 
+  /** Makes the parts, and anew where the server is configured in another way than they were made for. */
+  #configure(config: Config | undefined): void {
+    const { ctx, env } = this;
+    if (config === undefined) return;
+    // By its id, since an object that its alarm wakes may not know its name.
+    const shared = slugsOf(config).find((slug) =>
+      env.FEEDS.idFromName(feedName(slug)).equals(ctx.id),
+    );
+    if (shared !== undefined) this.#key = shared;
+    const own =
+      shared === undefined
+        ? (this.#published(config) ?? this.#ofAccount(config))
+        : this.#shared(shared, config);
+    this.#isOff = isOff(config, slugOfKey(this.#key));
+    if (this.#over.signal.aborted || (own !== undefined && isSameTarget(own, this.#server))) return;
+    this.#server = own;
+    const before = this.#parts;
+    this.#parts = own && this.#begin(own, config.limits);
+    if (before === undefined) return;
+    before.replaced.abort(new Error("The server is configured in another way"));
+    ctx.waitUntil(Promise.allSettled([before.watch.end(), before.catalogs.settled()]));
+    // Deletes what is stored of a server that was removed.
+    if (own === undefined) this.#clock.noLaterThan(Date.now());
+  }
+
   #begin(server: Server, limits: Limits): Parts {
     const { ctx, env } = this;
+    const replaced = new AbortController();
     const { slug, target } = server;
     const sql = meteredSql(ctx.storage.sql);
     const { kv } = ctx.storage;
@@ -186,7 +221,13 @@ export class FeedObject extends DurableObject<Env> {
       now: () => Date.now(),
       storage: { sql, transaction: (work) => ctx.storage.transactionSync(work) },
       read: (client, signal, last) =>
-        readCatalog(server, client, limits, AbortSignal.any([signal, this.#over.signal]), last),
+        readCatalog(
+          server,
+          client,
+          limits,
+          AbortSignal.any([signal, this.#over.signal, replaced.signal]),
+          last,
+        ),
       covers: (topic) => watch.covers(topic),
       announce: (topics) => watch.announce(topics),
       isWanted: () => watch.isWanted,
@@ -204,7 +245,7 @@ export class FeedObject extends DurableObject<Env> {
         outdated: (topics) => catalogs.outdated(topics),
       },
     });
-    return { catalogs, watch, history };
+    return { catalogs, watch, history, replaced };
   }
 
   /** @returns the server as the account has it that the object is named after. */
@@ -272,7 +313,7 @@ export class FeedObject extends DurableObject<Env> {
     }
     const message = this.#isOff
       ? `The upstream "${slug}" is switched off, or has a mistake in its configuration`
-      : `There is no upstream "${slug}" in MCP_SERVERS`;
+      : `There is no upstream "${slug}"`;
     return { reason: "unconfigured", message, since: Date.now() };
   }
 }

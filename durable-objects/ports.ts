@@ -4,10 +4,9 @@
  * one call.
  */
 
-import type { FanOut, Feed, Feeds } from "../src/catalog/feeds.ts";
+import type { Feed, Feeds } from "../src/catalog/feeds.ts";
 import type { Sessions } from "../src/http/front-door.ts";
 import { branchName, branchOf } from "../src/notifications/fan-out/branch.ts";
-import { listenRequest, openNewsSocket } from "../src/notifications/fan-out/news-socket.ts";
 import { count } from "../src/observability/costs.ts";
 
 /** There is one feed for each server that all users share, and one for each account elsewhere. */
@@ -58,20 +57,17 @@ export function branchFor(
   return branchAt(env, branchOf(subscriber));
 }
 
-export function fanOutIn(env: Pick<Env, "FAN_OUT">): FanOut {
-  return {
-    async listen(interests) {
-      const listener = crypto.randomUUID();
-      const { webSocket } = await branchFor(env, listener).fetch(listenRequest(listener));
-      if (webSocket === null) throw new Error("A branch of the fan-out has opened no WebSocket");
-      return openNewsSocket(webSocket, interests);
-    },
-  };
-}
-
 /** The gateway has one. */
 export function registryIn({
   REGISTRY,
 }: Pick<Env, "REGISTRY">): ReturnType<Env["REGISTRY"]["get"]> {
   return called(REGISTRY.getByName(REGISTRY_NAME));
+}
+
+/** As `registryIn`, for what an isolate asks by the clock, however many requests it has. */
+export function registryByClock({
+  REGISTRY,
+}: Pick<Env, "REGISTRY">): ReturnType<Env["REGISTRY"]["get"]> {
+  count("renewals");
+  return REGISTRY.getByName(REGISTRY_NAME);
 }

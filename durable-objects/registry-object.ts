@@ -1,7 +1,8 @@
 /**
  * The one object for values that all isolates share: the keys that seal session ids, the root of the keys
- * of sign-in, the keys of identity assertions, and the owner's code where the operator gave none. Each isolate
- * calls it every few minutes, and when the owner signs in.
+ * of sign-in, the keys of identity assertions, the owner's code where the operator gave none, and the servers
+ * that operators have added. Each isolate that serves requests asks it every five seconds for a newer version of
+ * those.
  */
 
 import { DurableObject } from "cloudflare:workers";
@@ -13,9 +14,19 @@ import {
 } from "../src/accounts/assertion/identity-keys.ts";
 import { OwnerCode } from "../src/auth/identity/owner-code.ts";
 import { loadConfig } from "../src/config/config.ts";
+import { ServerRows } from "../src/config/registry/server-rows.ts";
 import { randomSecret } from "../src/lib/random.ts";
+import type {
+  AddedServer,
+  ChangeOutcome,
+  ServerSwitch,
+} from "../src/observability/added-servers.ts";
 import { count } from "../src/observability/costs.ts";
 import { defaultLimits } from "../src/policy/limits.ts";
+import type { Topic, TopicChange } from "../src/catalog/feeds.ts";
+import { ServersNews } from "../src/notifications/source/servers-news.ts";
+import { meteredSql } from "./metered-sql.ts";
+import { branchAt } from "./ports.ts";
 import { rotate, type StoredKey } from "../src/endpoint/key-rotation.ts";
 
 const DAY_MS = 86_400_000;
@@ -29,6 +40,8 @@ const LOOK_MS = 10 * 60_000;
 export class RegistryObject extends DurableObject<Env> {
   readonly #lifeMs: number;
   readonly #owner: OwnerCode;
+  readonly #servers: ServerRows;
+  #made: ServersNews | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -37,6 +50,7 @@ export class RegistryObject extends DurableObject<Env> {
     const limits = loaded.ok ? loaded.config.limits : defaultLimits();
     this.#lifeMs = limits.sessionDays * DAY_MS;
     this.#owner = new OwnerCode(ctx.storage.kv);
+    this.#servers = new ServerRows(ctx.storage.kv);
   }
 
   /**
@@ -105,5 +119,51 @@ export class RegistryObject extends DurableObject<Env> {
 
   finishSetup(token: string): Promise<string | undefined> {
     return this.#owner.finishSetup(token);
+  }
+
+  /**
+   * The servers that operators have added, as JSON here and below: see `ServerStore`.
+   *
+   * @param known a version.
+   * @returns an `AddedServers`; `undefined` while `known` is the newest.
+   */
+  addedServers(known?: number): string | undefined {
+    const rows = this.#servers;
+    return rows.version === known ? undefined : JSON.stringify(rows.all());
+  }
+
+  /** @param server an `AddedServer`. */
+  putServer(server: string, revision: number): ChangeOutcome {
+    return this.#told(this.#servers.putServer(JSON.parse(server) as AddedServer, revision));
+  }
+
+  removeServer(slug: string, revision: number): ChangeOutcome {
+    return this.#told(this.#servers.removeServer(slug, revision));
+  }
+
+  putSwitch(slug: string, change: ServerSwitch, revision: number): ChangeOutcome {
+    return this.#told(this.#servers.putSwitch(slug, change, revision));
+  }
+
+  /** Of a branch of the fan-out, as a feed's: for those who are told when the servers have changed. */
+  watch(branch: number, change: TopicChange): readonly Topic[] {
+    return this.#news().watch(branch, change);
+  }
+
+  #told(outcome: ChangeOutcome): ChangeOutcome {
+    if (outcome.kind === "changed") this.#news().announce();
+    return outcome;
+  }
+
+  /** Made when it is used: most calls need none of it. */
+  #news(): ServersNews {
+    const { ctx, env } = this;
+    this.#made ??= new ServersNews({
+      sql: meteredSql(ctx.storage.sql),
+      version: () => this.#servers.version,
+      publish: (branch, news) => branchAt(env, branch).publish(news),
+      now: () => Date.now(),
+    });
+    return this.#made;
   }
 }

@@ -4,7 +4,7 @@
  * as one with stored state.
  */
 
-import { type Config, loadConfig } from "../src/config/config.ts";
+import type { Config } from "../src/config/config.ts";
 import type { News } from "../src/catalog/feeds.ts";
 import type { ObjectSink } from "../src/activity/object-sink.ts";
 import type { DeliveryAnswer } from "../src/notifications/fan-out/deliveries.ts";
@@ -14,8 +14,10 @@ import type { SessionClaims } from "../src/sessions/session-id.ts";
 import type { Session } from "../src/sessions/session.ts";
 import { SessionLife } from "../src/sessions/state.ts";
 import type { EndedAccount } from "../src/upstream/credentials.ts";
+import { SERVERS_KEY } from "../src/upstream/server-key.ts";
 import { AlarmClock } from "./alarm-clock.ts";
 import { activityOfObject } from "./call-sinks.ts";
+import { FollowedConfig } from "./followed-config.ts";
 import { HeldAccounts } from "./held-accounts.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { SessionStore } from "./session-store.ts";
@@ -33,7 +35,7 @@ export class SessionHost {
   readonly life: SessionLife;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
-  readonly #config: Config | undefined;
+  readonly #followed: FollowedConfig;
   readonly #store: SessionStore;
   readonly #clock: AlarmClock;
   /** Of the person of the latest request: the configuration may make and unmake administrators. */
@@ -45,19 +47,18 @@ export class SessionHost {
   #wired: WiredSession | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
-    const loaded = loadConfig(env);
     this.#ctx = ctx;
     this.#env = env;
-    this.#config = loaded.ok ? loaded.config : undefined;
-    this.limits = this.#config?.limits ?? defaultLimits();
+    this.#followed = new FollowedConfig(ctx, env);
+    this.limits = this.#followed.config?.limits ?? defaultLimits();
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     this.#store = new SessionStore(ctx.storage, () => this.#scheduleAlarm());
-    this.#publishing = new SessionPublishing(ctx, env, this.#config, this.#store);
+    this.#publishing = new SessionPublishing(ctx, env, this.#followed.config, this.#store);
     const onEnded = async (ended: EndedAccount): Promise<void> => this.session?.accountEnded(ended);
     this.#accounts = new HeldAccounts({ ctx, env, kind: "session", onEnded });
     this.#activity =
-      this.#config &&
-      activityOfObject(env, this.#config, (at) => {
+      this.#followed.config &&
+      activityOfObject(env, this.#followed.config, (at) => {
         // A session that has ended leaves no alarm.
         if (this.#store.known !== undefined) this.#clock.noLaterThan(at);
       });
@@ -70,7 +71,22 @@ export class SessionHost {
       now: Date.now,
       onWrite: () => this.#logged(),
     });
-    this.#wire();
+  }
+
+  /** @param found called when the stored session is there, if there is one. */
+  begin(found: () => void): void {
+    this.#followed.begin(
+      () => {
+        this.#wire();
+        found();
+      },
+      (config) => this.#configured(config),
+    );
+  }
+
+  /** To be called first with each call: an operator may have changed the servers. */
+  follow(): Promise<void> | undefined {
+    return this.#followed.follow();
   }
 
   /** `undefined` before the session begins, after its end, and while its endpoint has no server. */
@@ -116,7 +132,12 @@ export class SessionHost {
     if (!this.#store.isSaved) this.#store.save({});
   }
 
-  deliver(news: News): DeliveryAnswer {
+  async deliver(news: News): Promise<DeliveryAnswer> {
+    if (news.slug === SERVERS_KEY) {
+      await this.#followed.renew();
+      // Also where this life has begun with the new ones.
+      this.session?.serversChanged();
+    }
     const { known } = this.#store;
     if (known === undefined || known.expiresAt <= Date.now()) return "gone";
     const delivery = this.#wired?.subscriptions()?.deliver(news);
@@ -167,13 +188,26 @@ export class SessionHost {
     this.#wire();
   }
 
+  /** An operator has changed the servers. */
+  #configured(config: Config): void {
+    const wired = this.#wired;
+    if (wired === undefined) this.#wire();
+    else if (!wired.configured(config)) {
+      // Its endpoint has no server any more. What is stored stays for when it has one again.
+      this.#wired = undefined;
+      this.#keep(false);
+      this.#ctx.waitUntil(wired.session.close());
+    }
+  }
+
   #wire(): void {
     const { known } = this.#store;
-    if (known === undefined || this.#config === undefined) return;
+    const { config } = this.#followed;
+    if (known === undefined || config === undefined) return;
     this.#wired = wireSession(known, {
       ctx: this.#ctx,
       env: this.#env,
-      config: this.#config,
+      config,
       life: this.life,
       log: this.log,
       store: this.#store,

@@ -38,11 +38,14 @@ export class SessionObject extends DurableObject<Env> {
     this.#host = host;
     this.#readers = new SessionReaders(ctx, host.limits.windowBytes);
     this.#streamOpens = new TokenBucket(host.limits.streamOpensPerMinute);
-    this.#readers.find(host.session, host.log);
-    host.session?.revive();
+    host.begin(() => {
+      this.#readers.find(host.session, host.log);
+      host.session?.revive();
+    });
   }
 
   async receive(claims: string, body: string, arrival: Arrival = {}): Promise<WrittenOutcome> {
+    await this.#host.follow();
     if (this.#host.settled !== undefined) await this.#host.settled;
     const session = this.#host.use(readClaims(claims));
     if (session === undefined) return UNKNOWN;
@@ -60,7 +63,13 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   /** Opens or resumes a client's stream: a WebSocket of frames, or an outcome as JSON. */
-  override fetch(request: Request): Response {
+  override fetch(request: Request): Response | Promise<Response> {
+    const following = this.#host.follow();
+    if (following === undefined) return this.#open(request);
+    return following.then(() => this.#open(request));
+  }
+
+  #open(request: Request): Response {
     const { claims, lastEventId, openedAt: returning } = readStreamRequest(request);
     const isNew = lastEventId === undefined;
     const session = this.#host.use(claims, isNew);
@@ -106,7 +115,7 @@ export class SessionObject extends DurableObject<Env> {
   }
 
   /** Takes news of the session's subscriptions; the same news may arrive twice. */
-  deliver(news: News): DeliveryAnswer {
+  deliver(news: News): Promise<DeliveryAnswer> {
     return this.#host.deliver(news);
   }
 

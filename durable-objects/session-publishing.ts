@@ -92,19 +92,21 @@ export class SessionPublishing {
 }
 
 /**
- * @param find the endpoint with what is published now; `undefined` when there is none.
- * @returns the endpoint at any time: found anew only when other servers are published.
+ * @param find the endpoint as it is now; `undefined` when there is none.
+ * @param of what it is made of.
+ * @returns the endpoint at any time: found anew only when it is made of something else.
  */
 export function currentEndpoint(
   find: () => Endpoint | undefined,
-  publishing: Pick<SessionPublishing, "names">,
+  of: () => readonly unknown[],
 ): (() => Endpoint) | undefined {
   const first = find();
   if (first === undefined) return undefined;
-  let [endpoint, names] = [first, publishing.names];
+  let [endpoint, parts] = [first, of()];
   return () => {
-    if (publishing.names !== names) {
-      ({ names } = publishing);
+    const latest = of();
+    if (latest.some((part, n) => part !== parts[n])) {
+      parts = latest;
       // The only server of the endpoint may have gone; the Worker answers for that.
       endpoint = find() ?? endpoint;
     }

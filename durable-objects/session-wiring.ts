@@ -2,7 +2,7 @@
 
 import type { Config } from "../src/config/config.ts";
 import type { EventLog } from "../src/sessions/log/event-log.ts";
-import { pickEndpoint, serverOf } from "../src/endpoint/endpoint.ts";
+import { type Endpoint, pickEndpoint, serverOf } from "../src/endpoint/endpoint.ts";
 import { endpointFor } from "../src/endpoint/personal-endpoint.ts";
 import { SessionDispatch } from "../src/dispatch/legacy/session-dispatch.ts";
 import type { SavedServers } from "../src/dispatch/legacy/server-sessions.ts";
@@ -45,6 +45,8 @@ export interface WiringOptions {
 
 export interface WiredSession {
   readonly session: Session;
+  /** Takes the servers as they are now. @returns `false` when the endpoint has none any more. */
+  readonly configured: (config: Config) => boolean;
   /** The client's subscriptions; `undefined` before `initialize`. */
   readonly subscriptions: () => EndpointSubscriptions | undefined;
 }
@@ -60,12 +62,13 @@ export function wireSession(
   const slug = /^\/(?:mcp|sse)\/([^/]+)$/.exec(route)?.[1];
   const { limits } = config;
   const caller = { person, application, origin };
-  const picked = pickEndpoint(config, slug);
-  const scope = personalScopeOf(env, config);
-  const current = currentEndpoint(() => {
-    const own = publishing.withPublished(picked, slug, person);
-    return own.kind === "endpoint" ? endpointFor(own.endpoint, caller, scope) : undefined;
-  }, publishing);
+  let now = config;
+  const find = (): Endpoint | undefined => {
+    const own = publishing.withPublished(pickEndpoint(now, slug), slug, person);
+    if (own.kind !== "endpoint") return undefined;
+    return endpointFor(own.endpoint, caller, personalScopeOf(env, now));
+  };
+  const current = currentEndpoint(find, () => [publishing.names, now]);
   if (current === undefined) return undefined;
   const requestScope: RequestScope = {
     get endpoint() {
@@ -141,5 +144,11 @@ export function wireSession(
     onInitialized: (facts) => store.save({ client: facts }),
     onListen: () => subscriptions?.listened(),
   });
-  return { session, subscriptions: () => subscriptions };
+  const configured = (next: Config): boolean => {
+    now = next;
+    if (find() === undefined) return false;
+    session.serversChanged();
+    return true;
+  };
+  return { session, configured, subscriptions: () => subscriptions };
 }

@@ -26,12 +26,13 @@ import type {
   SealedAnew,
 } from "../src/accounts/vault.ts";
 import type { Topic, TopicChange } from "../src/catalog/feeds.ts";
-import { loadConfig } from "../src/config/config.ts";
+import type { Server } from "../src/endpoint/server.ts";
 import { VaultNews } from "../src/notifications/source/vault-news.ts";
 import { count } from "../src/observability/costs.ts";
 import { vaultKey } from "../src/upstream/server-key.ts";
 import type { Credential } from "../src/upstream/credentials.ts";
 import { AlarmClock } from "./alarm-clock.ts";
+import { FollowedConfig } from "./followed-config.ts";
 import { meteredSql } from "./metered-sql.ts";
 import { branchAt } from "./ports.ts";
 import { registrationsOf, vaultServiceOf } from "./vault-wiring.ts";
@@ -44,6 +45,7 @@ const SOON_MS = 60_000;
 export class VaultObject extends DurableObject<Env> {
   readonly #clock: AlarmClock;
   readonly #name: string;
+  readonly #followed: FollowedConfig;
   #made: VaultNews | undefined;
   readonly #service: VaultService | undefined;
   readonly #registrations: Registrations | undefined;
@@ -54,10 +56,13 @@ export class VaultObject extends DurableObject<Env> {
     this.#clock = new AlarmClock(ctx.storage, (promise) => ctx.waitUntil(promise));
     const name = ctx.id.name ?? ctx.storage.kv.get<string>(NAME) ?? "";
     this.#name = name;
-    const loaded = loadConfig(env);
-    if (!loaded.ok) return;
+    this.#followed = new FollowedConfig(ctx, env);
+    this.#followed.begin(() => undefined);
+    const { config } = this.#followed;
+    if (config === undefined) return;
     const owner = readOwner(name);
-    const parts = { ctx, env, name, config: loaded.config };
+    const serverOf = (slug: string): Server | undefined => this.#followed.config?.servers.get(slug);
+    const parts = { ctx, env, name, config, serverOf };
     if (owner === undefined) this.#registrations = registrationsOf(parts);
     else this.#service = vaultServiceOf(parts, owner, (slug) => this.#news().announce(slug));
   }
@@ -67,62 +72,62 @@ export class VaultObject extends DurableObject<Env> {
     return this.#service === undefined ? [] : this.#news().watch(branch, change);
   }
 
-  account(slug: string): Promise<string | undefined> {
-    return this.#vault().account(slug);
+  async account(slug: string): Promise<string | undefined> {
+    return (await this.#vault(slug)).account(slug);
   }
 
-  credential(request: CredentialRequest): Promise<Credential> {
-    return this.#vault().credential(request);
+  async credential(request: CredentialRequest): Promise<Credential> {
+    return (await this.#vault(request.slug)).credential(request);
   }
 
-  lacking(request: LackingRequest): Promise<Credential> {
-    return this.#vault().lacking(request);
+  async lacking(request: LackingRequest): Promise<Credential> {
+    return (await this.#vault(request.slug)).lacking(request);
   }
 
-  connected(slug: string, waitMs: number): Promise<boolean> {
-    return this.#vault().connected(slug, waitMs);
+  async connected(slug: string, waitMs: number): Promise<boolean> {
+    return (await this.#vault()).connected(slug, waitMs);
   }
 
-  accounts(): Promise<readonly AccountSummary[]> {
-    return this.#vault().accounts();
+  async accounts(): Promise<readonly AccountSummary[]> {
+    return (await this.#vault()).accounts();
   }
 
-  offer(slug: string, ask: string | undefined): Promise<ConnectOffer> {
-    return this.#vault().offer(slug, ask);
+  async offer(slug: string, ask: string | undefined): Promise<ConnectOffer> {
+    return (await this.#vault(slug)).offer(slug, ask);
   }
 
-  begin(request: BeginRequest): Promise<BeginOutcome> {
-    return this.#vault().begin(request);
+  async begin(request: BeginRequest): Promise<BeginOutcome> {
+    return (await this.#vault(request.slug)).begin(request);
   }
 
-  finish(request: FinishRequest): Promise<FinishOutcome> {
-    return this.#vault().finish(request);
+  async finish(request: FinishRequest): Promise<FinishOutcome> {
+    return (await this.#vault()).finish(request);
   }
 
-  enterKey(slug: string, key: string): Promise<FinishOutcome> {
-    return this.#vault().enterKey(slug, key);
+  async enterKey(slug: string, key: string): Promise<FinishOutcome> {
+    return (await this.#vault(slug)).enterKey(slug, key);
   }
 
-  disconnect(slug: string): Promise<"disconnected" | "none"> {
-    return this.#vault().disconnect(slug);
+  async disconnect(slug: string): Promise<"disconnected" | "none"> {
+    return (await this.#vault()).disconnect(slug);
   }
 
-  disconnectAll(): Promise<void> {
-    return this.#vault().disconnectAll();
+  async disconnectAll(): Promise<void> {
+    return (await this.#vault()).disconnectAll();
   }
 
-  sealAnew(): Promise<SealedAnew> {
-    return this.#vault().sealAnew();
+  async sealAnew(): Promise<SealedAnew> {
+    return (await this.#vault()).sealAnew();
   }
 
   /** @returns `false` when there is no such account any more. */
   async hold(holder: EndedHolder): Promise<boolean> {
-    return this.#vault().holders.hold(holder);
+    return (await this.#vault()).holders.hold(holder);
   }
 
   /** @param object that has ended. */
   async release(object: string): Promise<void> {
-    this.#vault().holders.release({ object });
+    (await this.#vault()).holders.release({ object });
   }
 
   /** Of the object of an issuer. */
@@ -141,6 +146,7 @@ export class VaultObject extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.#clock.fired();
+    await this.#followed.follow();
     this.#clock.noLaterThan(await this.#service?.sweep());
   }
 
@@ -157,8 +163,15 @@ export class VaultObject extends DurableObject<Env> {
     return this.#made;
   }
 
-  /** Only calls set the alarm, so a vault that nobody uses sleeps. */
-  #vault(): VaultService {
+  /**
+   * Only calls set the alarm, so a vault that nobody uses sleeps.
+   *
+   * @param slug the server that is asked about: an operator may have added it just now.
+   */
+  async #vault(slug?: string): Promise<VaultService> {
+    await this.#followed.follow();
+    const servers = this.#followed.config?.servers;
+    if (slug !== undefined && servers?.has(slug) === false) await this.#followed.renew();
     const { kv } = this.ctx.storage;
     if (this.#service === undefined)
       throw new Error("This object is no vault, or is not configured");

@@ -14,6 +14,7 @@ import { HolderRows } from "../src/accounts/store/holder-rows.ts";
 import { RegistrationRows } from "../src/accounts/store/registration-rows.ts";
 import type { VaultOwner } from "../src/accounts/vault.ts";
 import type { Config } from "../src/config/config.ts";
+import type { Server } from "../src/endpoint/server.ts";
 import { auditLine } from "../src/observability/audit.ts";
 import { egressOf } from "./configured-egress.ts";
 import { tellHolder } from "./held-accounts.ts";
@@ -25,6 +26,8 @@ export interface VaultParts {
   readonly ctx: DurableObjectState;
   readonly env: Env;
   readonly config: Config;
+  /** As it is configured now. */
+  readonly serverOf: (slug: string) => Server | undefined;
   /** Of the object. */
   readonly name: string;
 }
@@ -32,7 +35,7 @@ export interface VaultParts {
 const now = (): number => Date.now();
 
 export function vaultServiceOf(
-  { ctx, env, config, name }: VaultParts,
+  { ctx, env, config, serverOf, name }: VaultParts,
   owner: VaultOwner,
   announce: (connected?: string) => void,
 ): VaultService {
@@ -41,7 +44,7 @@ export function vaultServiceOf(
   const accounts = new Accounts(sql);
   return new VaultService({
     isShared: owner.kind === "shared",
-    serverOf: (slug) => config.servers.get(slug),
+    serverOf,
     accounts,
     attempts: new ConnectAttempts(sql),
     asks: new Asks(sql),
@@ -76,13 +79,13 @@ export function vaultServiceOf(
   });
 }
 
-export function registrationsOf({ ctx, env, config, name }: VaultParts): Registrations {
+export function registrationsOf({ ctx, env, config, serverOf, name }: VaultParts): Registrations {
   const { fetch, policy } = egressOf(config);
   return new Registrations({
     rows: new RegistrationRows(meteredSql(ctx.storage.sql)),
     seal: new VaultSeal(name, () => vaultKeysOf(env, config)),
     async register({ endpoint, facts, server }) {
-      const found = config.servers.get(server);
+      const found = serverOf(server);
       if (found === undefined) return { kind: "failed", trouble: "registration-failed" };
       const settings = "oauth" in found.auth ? found.auth.oauth : {};
       const egress = egressPolicyFor(found.target.endpoint, settings, policy.ownHosts);

@@ -18,7 +18,7 @@ import { serveMetadata } from "./auth/oauth/endpoints/metadata.ts";
 import { register } from "./auth/oauth/endpoints/register.ts";
 import { token } from "./auth/oauth/endpoints/token.ts";
 import type { Bridges } from "./relay/modern-to-legacy/bridge.ts";
-import { type Config, loadConfig, type RefusedConfig } from "./config/config.ts";
+import type { Config, ConfigResult, RefusedConfig } from "./config/config.ts";
 import { consoleOf } from "./http/console.ts";
 import type { FrontDoorContext, Sessions } from "./http/front-door.ts";
 import { serveClientMetadata } from "./http/serve-client-metadata.ts";
@@ -35,6 +35,7 @@ import type { FanOut, Feeds } from "./catalog/feeds.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import type { CallSink } from "./observability/call-record.ts";
 import type { Tracer } from "./protocol/tracer.ts";
+import type { ServerStore } from "./observability/added-servers.ts";
 import { readCosts } from "./observability/costs.ts";
 import { logMistake } from "./observability/gateway-log.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
@@ -78,6 +79,8 @@ export interface Backing {
   readonly servers: GatewayServers;
   readonly activities: Activities;
   readonly tracer?: () => Tracer | undefined;
+  /** The servers that operators have added, and the switches of all. */
+  readonly serverStore: ServerStore;
 }
 
 type App = { Bindings: Env; Variables: { config: Config; backing: Backing; auth?: AuthContext } };
@@ -87,12 +90,22 @@ type SignInHandler = (context: AuthContext, request: Request) => Response | Prom
 /** The principal and person of every caller without sign-in. */
 const LOCAL = "local";
 
+/** The configuration of an isolate, which operators can change while it runs. */
+export interface LiveConfig {
+  /** @returns what to wait for until `known` is new enough, if anything. */
+  fresh(env: Env, waitUntil: (promise: Promise<unknown>) => void): Promise<void> | undefined;
+  known(env: Env): ConfigResult;
+}
+
 /** @param backingOf called for each request; it caches longer-lived parts itself. */
-export function createApp(backingOf: (env: Env, config: Config) => Backing): Hono<App> {
+export function createApp(
+  live: LiveConfig,
+  backingOf: (env: Env, config: Config) => Backing,
+): Hono<App> {
   // One router: the default brings a second one, and chooses. The small preset takes `/path/` for `/path`.
   const app = new HonoBase<App>({ router: new TrieRouter() });
 
-  app.use(configure(backingOf), guardHostAndOrigin, noteProbes);
+  app.use(configure(live, backingOf), guardHostAndOrigin, noteProbes);
 
   app.get("/health", (c) => c.json({ status: "ok", version }));
   app.get("/debug/costs", (c) => {
@@ -165,9 +178,11 @@ export function createApp(backingOf: (env: Env, config: Config) => Backing): Hon
 type Step = MiddlewareHandler<App>;
 
 /** Mistakes that concern the whole gateway answer every route; strangers are not told what they are. */
-function configure(backingOf: (env: Env, config: Config) => Backing): Step {
+function configure(live: LiveConfig, backingOf: (env: Env, config: Config) => Backing): Step {
   return async (c, next) => {
-    const loaded = loadConfig(c.env);
+    const renewing = live.fresh(c.env, (promise) => c.executionCtx.waitUntil(promise));
+    if (renewing !== undefined) await renewing;
+    const loaded = live.known(c.env);
     if (!loaded.ok) {
       logOnce(loaded);
       const said = isLocal(c.req.raw) ? loaded.problems : [MISCONFIGURED];
@@ -233,6 +248,7 @@ function through(frontDoor: McpHandler): (c: Context<App>) => Promise<Response> 
       auth: _,
       identityKeys: _keys,
       servers: _servers,
+      serverStore: _store,
       personal,
       publishing,
       ...backing
@@ -315,14 +331,14 @@ function account(handler: AccountHandler): (c: Context<App>) => Response | Promi
 function catalog(handler: CatalogHandler): (c: Context<App>) => Promise<Response> {
   return (c) => {
     const { servers, notices, limits, authMode } = c.get("config");
-    const { auth: _, accounts, ...backing } = c.get("backing");
+    const { auth: _, accounts, serverStore, ...backing } = c.get("backing");
     const auth = authMode === "none" ? undefined : authContext(c);
     const origin = originOf(c);
     const request = c.req.raw;
     const waitUntil = (promise: Promise<unknown>): void => c.executionCtx.waitUntil(promise);
     const scope = { ...backing, servers, notices, limits, origin, request, waitUntil };
     const context = {
-      ...{ origin, accounts, auth, waitUntil },
+      ...{ origin, accounts, auth, serverStore, waitUntil },
       maxFormBytes: limits.maxBodyBytes,
       consoleOf: (person: string) => consoleOf({ ...scope, person }),
     };

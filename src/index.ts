@@ -12,12 +12,14 @@ import { BridgeObject } from "../durable-objects/bridge-object.ts";
 import { bridgesIn } from "../durable-objects/bridges.ts";
 import { ConnectorObject } from "../durable-objects/connector-object.ts";
 import { publishingIn } from "../durable-objects/connectors.ts";
+import { fanOutIn } from "../durable-objects/fan-out.ts";
 import { FanOutObject } from "../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../durable-objects/feed-object.ts";
 import { gatewayServersIn, lookAtStart } from "../durable-objects/gateway-servers.ts";
 import { identityKeysOf, personalScopeOf } from "../durable-objects/identity.ts";
 import { sessionKeysOf } from "../durable-objects/keys.ts";
-import { fanOutIn, feedsIn, sessionsIn } from "../durable-objects/ports.ts";
+import { freshConfig, knownConfig, serverStoreIn } from "../durable-objects/live-config.ts";
+import { feedsIn, sessionsIn } from "../durable-objects/ports.ts";
 import { RegistryObject } from "../durable-objects/registry-object.ts";
 import { SessionObject } from "../durable-objects/session-object.ts";
 import { tracerHere } from "../durable-objects/tracing.ts";
@@ -40,7 +42,7 @@ export {
 
 let cached: { readonly config: Config; readonly backing: Backing } | undefined;
 
-/** One for the life of an isolate, like its configuration. */
+/** One for as long as the configuration stays as it is. */
 function backingOf(env: Env, config: Config): Backing {
   if (cached?.config === config) return cached.backing;
   const backing: Backing = {
@@ -55,15 +57,21 @@ function backingOf(env: Env, config: Config): Backing {
     accounts: accountsIn(env, config),
     publishing: publishingIn(env, config),
     servers: gatewayServersIn(env, config),
-    sinks: callSinksIn(env, activityOfIsolate(env, config)),
+    // Calls wait in them to be written.
+    sinks:
+      cached?.config.activity === config.activity
+        ? cached.backing.sinks
+        : callSinksIn(env, activityOfIsolate(env, config)),
     activities: activitiesIn(env),
     tracer: tracerHere,
+    serverStore: serverStoreIn(env),
   };
+  const logged = cached?.config.notices;
   cached = { config, backing };
   // Here, since this happens once for a configuration.
-  config.notices.forEach(logEntry);
+  config.notices.filter((notice) => logged?.includes(notice) !== true).forEach(logEntry);
   waitUntil(lookAtStart(env, config));
   return backing;
 }
 
-export default createApp(backingOf);
+export default createApp({ fresh: freshConfig, known: knownConfig }, backingOf);

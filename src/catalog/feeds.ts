@@ -9,9 +9,15 @@ import type { Catalog, CatalogAnswer, CatalogQuestion, Trouble } from "./catalog
 
 /**
  * A list of a server, or one of its resources, that may change; or, of a vault, a person who was asked to
- * connect an account, and may do so.
+ * connect an account, and may do so; or the version of the servers, of which there may be a newer one.
  */
-export type Topic = "tools" | "prompts" | "resources" | `uri:${string}` | `ask:${string}`;
+export type Topic =
+  | "tools"
+  | "prompts"
+  | "resources"
+  | `uri:${string}`
+  | `ask:${string}`
+  | `version:${number}`;
 
 export const LIST_TOPICS = ["tools", "prompts", "resources"] as const satisfies readonly Topic[];
 
@@ -20,7 +26,7 @@ export type Interests = Readonly<Record<string, readonly Topic[]>>;
 
 /** Something has changed at a server. */
 export interface News {
-  /** The `serverKey`, of which every feed has its own, or the `vaultKey`. */
+  /** The `serverKey`, of which every feed has its own, the `vaultKey`, or `SERVERS_KEY`. */
   readonly slug: string;
   /** Grows with each change at a server, across restarts too. */
   readonly seq: number;
@@ -63,11 +69,11 @@ export interface Feeds {
   of(key: string): Feed;
 }
 
-/** What announces changes: a feed, or a vault whose accounts change. */
+/** What announces changes: a feed, a vault whose accounts change, or the registry, for the servers. */
 type NewsSource = Pick<Feed, "watch">;
 
 export interface NewsSources {
-  /** @param key of a server or a vault (`serverKey`, `vaultKey`). */
+  /** @param key of a server or a vault (`serverKey`, `vaultKey`), or `SERVERS_KEY`. */
   of(key: string): NewsSource;
 }
 

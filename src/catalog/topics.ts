@@ -12,6 +12,7 @@ export type ListTopic = (typeof LIST_TOPICS)[number];
 type AskTopic = Extract<Topic, `ask:${string}`>;
 
 const URI = "uri:";
+const VERSION = "version:";
 /** No slug has a space. */
 const ASK = /^ask:([^ ]+) (.+)$/s;
 
@@ -36,6 +37,16 @@ export interface Ask {
 
 export function askTopicOf({ slug, elicitationId }: Ask): AskTopic {
   return `ask:${slug} ${elicitationId}`;
+}
+
+/** The topic of whoever has this version of the servers that operators have added. */
+export function versionTopicOf(version: number): Topic {
+  return `version:${version}`;
+}
+
+/** @returns `undefined` for another topic. */
+export function versionOf(topic: Topic): number | undefined {
+  return topic.startsWith(VERSION) ? Number(topic.slice(VERSION.length)) : undefined;
 }
 
 /** @returns `undefined` for what is no ask. */

@@ -69,6 +69,8 @@ const SERVICE_ORIGIN = "http://service.internal";
 
 /** The environment of a server's entry, and the list that receives its mistakes. */
 export interface ServerResolution {
+  /** Precedes the slug in sentences. */
+  readonly place: "MCP_SERVERS." | "";
   readonly authMode: "oauth" | "none";
   readonly env: Readonly<Record<string, unknown>>;
   readonly maxMessageChars: number;
@@ -81,9 +83,9 @@ export interface ServerResolution {
 export function resolveServer(
   slug: string,
   entry: ServerEntry,
-  { authMode, env, maxMessageChars, problems }: ServerResolution,
+  { place, authMode, env, maxMessageChars, problems }: ServerResolution,
 ): Server | undefined {
-  const key = `MCP_SERVERS.${slug}`;
+  const key = `${place}${slug}`;
   const endpoint = resolveUrl(key, entry, env, problems);
   const headers = resolveHeaders(key, entry.headers ?? {}, env, problems);
   const auth = resolveAuth(entry, { key, authMode, env, problems });

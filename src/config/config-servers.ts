@@ -102,14 +102,15 @@ function parseEntry(
   };
 }
 
-function resolveEntry(
+/** @param prefixes whose each prefix is; this server's is added. */
+export function resolveEntry(
   slug: string,
   entry: JsonObject,
   prefixes: Map<string, string>,
   resolution: ServerResolution,
 ): Server | undefined {
-  const { problems } = resolution;
-  const key = `${KEY}.${slug}`;
+  const { place, problems } = resolution;
+  const key = `${place}${slug}`;
   const parsed = serverSchema().safeParse(entry);
   if (!parsed.success) {
     problems.push(...mistakesIn(key, parsed.error));

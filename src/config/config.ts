@@ -89,7 +89,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     publicOrigin: parsePublicOrigin(env["PUBLIC_ORIGIN"], problems),
     allowedOrigins: parseAllowedOrigins(env["ALLOWED_ORIGINS"], problems),
     ...parseServers({
-      ...{ authMode, env, problems, isPublishingOn },
+      ...{ place: "MCP_SERVERS.", authMode, env, problems, isPublishingOn },
       maxMessageChars: limits.maxMessageBytes,
     }),
     limits,

@@ -10,6 +10,10 @@ export interface Endpoint {
   readonly isMerged: boolean;
   /** `/mcp/<slug>`: names are the server's own, whatever is configured. */
   readonly keepsNames: boolean;
+  /** The server that has no prefix here, whatever is configured. */
+  readonly plain?: string | undefined;
+  /** Of the store of added servers. */
+  readonly version?: number | undefined;
   /** What administrators read about entries that are not served as written; nothing at `/mcp/<slug>`. */
   readonly notices?: readonly EntryNotice[];
 }
@@ -18,6 +22,21 @@ export interface Endpoint {
 export interface Configured {
   readonly servers: ReadonlyMap<string, Server>;
   readonly notices: readonly EntryNotice[];
+  /** Absent where nobody has asked yet what operators have added. */
+  readonly added?: AddedPart;
+}
+
+/** What comes of the servers that operators have added. */
+interface AddedPart {
+  /** Of the store that they are in. */
+  readonly version: number;
+  /** There are any, if only paused ones. */
+  readonly isAny: boolean;
+  /**
+   * The server that is alone in `MCP_SERVERS`: it keeps its own names beside those that were added, so that adding
+   * one renames nothing.
+   */
+  readonly plain: string | undefined;
 }
 
 export type Picked =
@@ -48,12 +67,12 @@ function pick(configured: Configured, slug: string | undefined): Picked {
   return slug === undefined ? pickAll(configured) : pickOne(configured, slug);
 }
 
-function pickOne({ servers, notices }: Configured, slug: string): Picked {
+function pickOne({ servers, notices, added }: Configured, slug: string): Picked {
   const server = servers.get(slug);
   if (server !== undefined) {
     return {
       kind: "endpoint",
-      endpoint: { servers: [server], isMerged: false, keepsNames: true },
+      endpoint: { servers: [server], isMerged: false, keepsNames: true, version: added?.version },
     };
   }
   const state = notices.filter(isServable).find((notice) => notice.slug === slug)?.state;
@@ -63,19 +82,21 @@ function pickOne({ servers, notices }: Configured, slug: string): Picked {
 }
 
 function pickAll(configured: Configured): Picked {
-  const { servers, notices } = configured;
+  const { servers, notices, added } = configured;
   const [first, ...others] = servers.values();
   if (first === undefined) {
     const sentence =
       notices.length === 0
-        ? 'No upstream is configured. Set MCP_SERVERS, for example to {"docs":{"url":"https://…/mcp"}}.'
-        : "None of the entries of MCP_SERVERS is served. The log of the gateway says why.";
+        ? 'No upstream is configured. Add one at /admin/servers, or set MCP_SERVERS, for example to {"docs":{"url":"https://…/mcp"}}.'
+        : "None of the servers is served. The log of the gateway says why.";
     return { kind: "unserved", sentence };
   }
   const endpoint: Endpoint = {
     servers: [first, ...others],
-    isMerged: slugsOf(configured).length > 1,
+    isMerged: added?.isAny === true || slugsOf(configured).length > 1,
     keepsNames: false,
+    plain: added?.plain,
+    version: added?.version,
     notices,
   };
   return { kind: "endpoint", endpoint };
@@ -96,9 +117,13 @@ export function slugsOf({ servers, notices }: Configured): readonly string[] {
   return [...new Set([...servers.keys(), ...waiting])];
 }
 
-/** True while a mistake, or its switch, keeps a server off: what is stored of it stays for when it is back. */
+/**
+ * True while a mistake, or its switch, keeps a server off, and while nobody could be asked what operators have
+ * added: what is stored of it stays for when it is back.
+ */
 export function isOff(configured: Configured, slug: string): boolean {
-  return !configured.servers.has(slug) && slugsOf(configured).includes(slug);
+  if (configured.servers.has(slug)) return false;
+  return configured.added === undefined || slugsOf(configured).includes(slug);
 }
 
 /**

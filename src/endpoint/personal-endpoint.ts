@@ -56,8 +56,10 @@ export function endpointFor(endpoint: Endpoint, caller: Caller, scope: PersonalS
 /** The names of the tool by which an account is connected, where a prefix precedes it and where none does. */
 export const CONNECT_TOOLS = { prefixed: "connect", plain: "connect_account" } as const;
 
-function connectToolOf({ isMerged, keepsNames }: Endpoint, { prefix }: Server): string {
-  return CONNECT_TOOLS[isMerged && !keepsNames && prefix !== "" ? "prefixed" : "plain"];
+function connectToolOf(endpoint: Endpoint, { slug, prefix }: Server): string {
+  const { isMerged, keepsNames, plain } = endpoint;
+  const isPrefixed = isMerged && !keepsNames && prefix !== "" && slug !== plain;
+  return CONNECT_TOOLS[isPrefixed ? "prefixed" : "plain"];
 }
 
 /** True for an endpoint that differs from person to person, or asks the shared vault: what is kept has keys of its own. */

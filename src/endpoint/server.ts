@@ -24,3 +24,13 @@ export interface Server {
   readonly prompts: ItemPolicy;
   readonly resources: ItemPolicy;
 }
+
+/** True where a server is reached in the same way, so that what was opened there goes on. */
+export function isSameTarget(one: Server | undefined, other: Server | undefined): boolean {
+  return one === other || (one && wayTo(one)) === (other && wayTo(other));
+}
+
+function wayTo({ auth, identity, target }: Server): string {
+  const { endpoint, headers, transport, era, timeoutMs } = target;
+  return JSON.stringify([endpoint.href, headers, transport, era, timeoutMs, auth, identity]);
+}

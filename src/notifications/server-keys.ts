@@ -3,6 +3,8 @@
  * a change at one account is not told to another. Those who are told of lists are told by the vault too
  * that its accounts have changed: then the lists are other lists, and so are the keys. A vault also tells
  * those whose person was asked to connect an account.
+ *
+ * Everybody is told, under `SERVERS_KEY`, when an operator has changed the servers.
  */
 
 import type { Interests, News, Topic } from "../catalog/feeds.ts";
@@ -14,6 +16,7 @@ import {
   publisherKey,
   publisherOfKey,
   serverKey,
+  SERVERS_KEY,
   slugOfKey,
   vaultKey,
   vaultOfKey,
@@ -38,6 +41,7 @@ async function ofServers(endpoint: Endpoint, interests: Interests): Promise<Inte
   if (!hasAccounts(endpoint)) return interests;
   const keyed = await Promise.all(
     Object.entries(interests).map(async ([slug, topics]) => {
+      if (slug === SERVERS_KEY) return [[slug, topics] as const];
       const server = serverOf(endpoint, slug);
       const key = server && (await serverKey(server.target));
       const own = topics.filter((topic) => askOf(topic) === undefined);

@@ -8,6 +8,8 @@ export interface Costs {
   objectsConstructed: number;
   /** Calls of Durable Objects. */
   objectRequests: number;
+  /** Calls of the registry that the clock is the reason for: one in five seconds at most. */
+  renewals: number;
   rowsRead: number;
   rowsWritten: number;
   alarmsSet: number;
@@ -21,6 +23,7 @@ export interface Costs {
 export const NO_COSTS: Readonly<Costs> = {
   objectsConstructed: 0,
   objectRequests: 0,
+  renewals: 0,
   rowsRead: 0,
   rowsWritten: 0,
   alarmsSet: 0,

@@ -4,6 +4,7 @@ import { signInPath } from "../auth/sign-in/browser.ts";
 import { type ConnectContext, isShared } from "./account-context.ts";
 import { titleOf } from "./catalog-items.ts";
 import { type Console, type ConsoleServer, ITEM_KINDS } from "./console/console.ts";
+import type { ServerStore } from "../observability/added-servers.ts";
 import { type PageVisitor, sentForm, visitorOf } from "./page-visitor.ts";
 import { page, type PageOptions, seeOther } from "./respond.ts";
 import type { ServerHead } from "./view/catalog-parts.ts";
@@ -14,6 +15,8 @@ interface CatalogContext extends ConnectContext {
   /** Keeps the Worker running for work that outlives the response. */
   readonly waitUntil: (promise: Promise<unknown>) => void;
   readonly consoleOf: (person: string) => Console;
+  /** For operators: the servers that were added, and the switches of all. */
+  readonly serverStore: ServerStore;
 }
 
 /** Of the path; empty where it names none. */

@@ -10,10 +10,11 @@ export class Glob {
   /** `true` when it matches every name. */
   readonly isEverything: boolean;
 
-  constructor(pattern: string) {
+  /** @param isLiteral a name in which `*` and `?` mean themselves. */
+  constructor(pattern: string, isLiteral: boolean = !/[*?]/.test(pattern)) {
     this.pattern = pattern;
-    this.isLiteral = !/[*?]/.test(pattern);
-    this.isEverything = /^\*+$/.test(pattern);
+    this.isLiteral = isLiteral;
+    this.isEverything = !isLiteral && /^\*+$/.test(pattern);
   }
 
   /**

@@ -94,6 +94,8 @@ export interface Dispatch {
   forgotten(lost: Forgotten): Promise<void>;
   /** Ends the session that was opened with this account at a server. */
   accountEnded(ended: EndedAccount): Promise<void>;
+  /** The servers of the endpoint are others now: ends what was opened at those that are gone. */
+  serversChanged(): void;
   close(): Promise<void>;
 }
 

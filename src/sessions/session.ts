@@ -165,6 +165,11 @@ export class Session {
     await ending;
   }
 
+  /** The servers of the endpoint are others now, or are configured in another way. */
+  serversChanged(): void {
+    this.#dispatch?.serversChanged();
+  }
+
   /** Cancels the calls in flight, closes the streams and the upstream sessions. */
   async close(): Promise<void> {
     this.#core.calls.cancelAll(new Error("The client ended the session"));

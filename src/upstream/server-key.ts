@@ -20,6 +20,8 @@ const VAULT = "accounts/";
 const PUBLISHER = "published/";
 /** In the place of an account, of which a published server has none. */
 const PUBLISHED = "published";
+/** The key of the news that operators have changed the servers. */
+export const SERVERS_KEY = "servers/";
 
 /** @returns `undefined` while the caller has no account at the server. */
 export async function serverKey(

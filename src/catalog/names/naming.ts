@@ -51,7 +51,7 @@ export class Naming {
 
   /** @param hash up to 64 bits. It must never change. */
   constructor(endpoint: Endpoint, maxChars: number, hash: (text: string) => bigint = fnv1a64) {
-    const { servers, isMerged, keepsNames } = endpoint;
+    const { servers, isMerged, keepsNames, plain } = endpoint;
     this.#isMerged = isMerged;
     this.#maxChars = maxChars;
     this.#hash = hash;
@@ -61,7 +61,7 @@ export class Naming {
       const { tools, prompts } = server;
       const part: Part = {
         server,
-        prefix: isMerged ? server.prefix : "",
+        prefix: isMerged && server.slug !== plain ? server.prefix : "",
         tag,
         renames: {
           tools: new Renames(keepsNames ? new Map() : tools.rename),
@@ -73,7 +73,9 @@ export class Naming {
     }
     // No two servers have the same prefix: such a configuration is refused.
     this.#byPrefix = new Map([...this.#parts.values()].map((part) => [part.prefix, part]));
-    this.#unrenamed = [...this.#parts.values()].find(({ server }) => server.keepsNames === true);
+    this.#unrenamed = [...this.#parts.values()].find(
+      ({ server }) => server.keepsNames === true || server.slug === plain,
+    );
     const lengths = new Set([...this.#byPrefix.keys()].map(({ length }) => length));
     this.#prefixLengths = [...lengths].toSorted((a, b) => b - a);
   }
@@ -135,7 +137,7 @@ export class Naming {
     return tagIn(plain) !== undefined && this.#hasShortNames(kind) ? undefined : plain;
   }
 
-  /** The only server of an endpoint keeps its names, whatever they contain. */
+  /** A server that is, or was, the only one of an endpoint keeps its names, whatever they contain. */
   #canBeGivenOut(part: Part, name: string): boolean {
     if (!this.#isMerged || part === this.#unrenamed) return true;
     return name.length <= this.#maxChars && FITS_MODELS.test(name);

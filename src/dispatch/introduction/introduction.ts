@@ -10,7 +10,7 @@ import { freshMsOf } from "../../catalog/lists/notes.ts";
 import { SERVER_INFO } from "../../protocol/gateway-info.ts";
 import { conflictsAmong } from "../../catalog/routing/conflicts.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
-import type { Server } from "../../endpoint/server.ts";
+import type { Endpoint } from "../../endpoint/endpoint.ts";
 
 /** Of a server's own instructions. */
 const MAX_EACH_CHARS = 2048;
@@ -43,7 +43,7 @@ export async function introduceEndpoint(
   return {
     capabilities: jointCapabilities(all.map(({ catalog }) => catalog)),
     serverInfo: SERVER_INFO,
-    instructions: jointInstructions(all),
+    instructions: jointInstructions(requestScope.endpoint, all),
     freshMs: freshMsOf(all),
   };
 }
@@ -94,11 +94,11 @@ function hasList({ about, lists }: Catalog, list: ListKind): boolean {
  * server's own instructions. Each quotation is under its server's slug, so that no server can speak for
  * another.
  */
-function jointInstructions(all: readonly Known[]): string | undefined {
+function jointInstructions(endpoint: Endpoint, all: readonly Known[]): string | undefined {
   const [only, ...others] = all;
   // One server speaks for itself: its names have no prefix here.
   if (others.length === 0) return only?.catalog?.about.instructions;
-  const parts = [howNamesAreBuilt(all.map(({ server }) => server))];
+  const parts = [howNamesAreBuilt(endpoint)];
   const left: string[] = [];
   let { length } = parts[0] ?? "";
   for (const { server, catalog } of all) {
@@ -116,9 +116,9 @@ function jointInstructions(all: readonly Known[]): string | undefined {
   return parts.join("\n\n");
 }
 
-function howNamesAreBuilt(servers: readonly Server[]): string {
+function howNamesAreBuilt({ servers, plain }: Endpoint): string {
   const prefixes = servers.map(({ slug, prefix }) =>
-    prefix === "" ? `none for ${slug}` : `${prefix} for ${slug}`,
+    prefix === "" || slug === plain ? `none for ${slug}` : `${prefix} for ${slug}`,
   );
   const sentence =
     "Several servers meet here. The name of a tool or prompt begins with its server's";

@@ -5,7 +5,7 @@
 
 import type { ToolFactsOf } from "../../catalog/cache/tool-facts.ts";
 import { type Endpoint, serverOf } from "../../endpoint/endpoint.ts";
-import type { Server } from "../../endpoint/server.ts";
+import { isSameTarget, type Server } from "../../endpoint/server.ts";
 import { ErrorCode } from "../../protocol/error-codes.ts";
 import { type Call, withoutResumeTokens } from "../../protocol/exchange.ts";
 import { canSubscribe } from "../../protocol/capabilities.ts";
@@ -18,7 +18,7 @@ import { isSavedModern, type SavedServer } from "../../upstream/legacy/saved-con
 export type SavedServers = Readonly<Record<string, SavedServer>>;
 
 export interface ServerSessionsOptions {
-  /** The endpoint gets and loses the servers that its person publishes. */
+  /** Its endpoint has other servers when an operator changes them, or its person publishes others. */
   readonly scope: { readonly endpoint: Endpoint };
   readonly client: ClientFacts;
   readonly unsolicited: Unsolicited;
@@ -35,9 +35,14 @@ export interface ServerSessionsOptions {
   readonly subscriptions: (slug: string) => readonly string[];
 }
 
+interface Made {
+  readonly of: Server;
+  readonly is: ServerInSession;
+}
+
 export class ServerSessions {
   readonly #options: ServerSessionsOptions;
-  readonly #made = new Map<string, ServerInSession>();
+  readonly #made = new Map<string, Made>();
   readonly #saved: Map<string, SavedServer>;
 
   constructor(options: ServerSessionsOptions) {
@@ -53,8 +58,28 @@ export class ServerSessions {
   at(server: Server): ServerInSession {
     const { slug } = server;
     let made = this.#made.get(slug);
-    if (made === undefined) this.#made.set(slug, (made = this.#make(server)));
-    return made;
+    if (made === undefined) {
+      made = { of: server, is: this.#make(server) };
+      this.#made.set(slug, made);
+    }
+    return made.is;
+  }
+
+  /** Ends what was opened at servers that are gone, or reached in another way now. Never rejects. */
+  async closeChanged(): Promise<void> {
+    const { endpoint } = this.#options.scope;
+    const ended: (Made | undefined)[] = [];
+    for (const slug of new Set([...this.#saved.keys(), ...this.#made.keys()])) {
+      const server = serverOf(endpoint, slug);
+      const made = this.#made.get(slug);
+      if (server !== undefined && (made === undefined || isSameTarget(server, made.of))) continue;
+      this.#made.delete(slug);
+      this.#saved.delete(slug);
+      ended.push(made);
+    }
+    if (ended.length === 0) return;
+    this.#options.save(Object.fromEntries(this.#saved));
+    await Promise.allSettled(ended.map(async (made) => made?.is.session?.close()));
   }
 
   /** @returns `undefined` for a server that is not configured any more. */
@@ -109,7 +134,7 @@ export class ServerSessions {
   /** Every server in use, opened or not. */
   all(): Iterable<ServerInSession> {
     for (const server of this.opened()) this.at(server); // made, so that they can be closed
-    return this.#made.values();
+    return [...this.#made.values()].map(({ is }) => is);
   }
 
   #make(server: Server): ServerInSession {
@@ -135,6 +160,8 @@ export class ServerSessions {
       subscriptions: () => subscriptions(slug),
       saved: this.#saved.get(slug),
       save: (state) => {
+        // What is closed saves its end.
+        if (this.#made.get(slug)?.of !== server) return;
         const wasSilent = this.isSilent(server);
         this.#saved.set(slug, state);
         this.#options.save(Object.fromEntries(this.#saved));

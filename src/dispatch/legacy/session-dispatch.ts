@@ -222,6 +222,11 @@ export class SessionDispatch implements Dispatch {
     await this.#servers.find(slug)?.session?.accountEnded(ended);
   }
 
+  serversChanged(): void {
+    this.#context.requestScope.waitUntil(this.#servers.closeChanged());
+    this.subscriptions.serversChanged();
+  }
+
   async close(): Promise<void> {
     const closing = [...this.#servers.all()].map(({ session }) => session?.close());
     await Promise.allSettled([...closing, this.subscriptions.end()]);

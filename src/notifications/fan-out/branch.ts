@@ -8,7 +8,7 @@ import type { Sql } from "../../lib/sql.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { NewsSources, Interests, News, Topic } from "../../catalog/feeds.ts";
 import { MAX_URI_CHARS } from "../source/topic-interest.ts";
-import { uriOf } from "../../catalog/topics.ts";
+import { uriOf, versionOf } from "../../catalog/topics.ts";
 import { Deadlines } from "../../lib/deadlines.ts";
 import { Deliveries, type Recipients } from "./deliveries.ts";
 import { AcceptedNews } from "./accepted-news.ts";
@@ -41,6 +41,8 @@ export interface BranchParts<Socket extends ListenerSocket> {
   /** The listeners that connected before this life of the branch. */
   readonly found: ListenersParts<Socket>["found"];
   readonly knows: (slug: string) => boolean;
+  /** Asks for the configuration anew, for a server that is not known here: an operator may have added it. */
+  readonly learn: () => Promise<void>;
   readonly limits: Pick<Limits, "windowBytes" | "stallSeconds" | "subscribedUrisPerClient">;
   readonly now: () => number;
   /** Schedules a call of `wake` at this time (milliseconds since 1970) or before. */
@@ -126,9 +128,11 @@ export class Branch<Socket extends ListenerSocket> {
   /** As `subscribe`, and in place of what the session has of other servers: its accounts have changed. */
   async replace(session: string, interests: Interests): Promise<Interests> {
     const honoured = await this.subscribe(session, interests);
-    const left = this.#subscriptions
-      .of(session)
-      .filter(({ slug }) => !Object.hasOwn(interests, slug));
+    const left = this.#subscriptions.of(session).filter(({ slug, topic }) => {
+      if (!Object.hasOwn(interests, slug)) return true;
+      // Of the versions of the servers, a session has one.
+      return versionOf(topic) !== undefined && interests[slug]?.includes(topic) !== true;
+    });
     for (const { slug, topic } of left) this.unsubscribe(session, { [slug]: [topic] });
     return honoured;
   }
@@ -187,6 +191,8 @@ export class Branch<Socket extends ListenerSocket> {
    * does not announce is kept without a promise: the gateway may find out by itself that it changed.
    */
   async #subscribe(subscriber: string, kind: Kind, interests: Interests): Promise<Interests> {
+    const { knows, learn } = this.#parts;
+    if (Object.keys(interests).some((slug) => !knows(slug))) await learn();
     const asked = this.#admit(subscriber, kind, interests);
     const answers = await Promise.all(
       [...asked].map(async ([slug, { topics, known }]) => {

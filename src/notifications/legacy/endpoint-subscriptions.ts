@@ -15,7 +15,7 @@ import type { Call } from "../../protocol/exchange.ts";
 import { errorReply, type Reply } from "../../protocol/json-rpc.ts";
 import type { Params } from "../../protocol/message-members.ts";
 import { attributedAt } from "../../endpoint/attribution.ts";
-import type { Interests, News, Topic } from "../../catalog/feeds.ts";
+import { type Interests, LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
 import { malformed } from "../../catalog/routing/routing-refusals.ts";
 import type { Server } from "../../endpoint/server.ts";
 import type { RequestScope } from "../../catalog/request-scope.ts";
@@ -35,7 +35,7 @@ import {
   listChangedBy,
   topicOf,
 } from "../../catalog/topics.ts";
-import { slugOfKey } from "../../upstream/server-key.ts";
+import { SERVERS_KEY, slugOfKey } from "../../upstream/server-key.ts";
 import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
 import { takeAccountNews, takePublisherNews } from "../server-keys.ts";
 import { type SavedWanted, SessionSubscriptions } from "./session-subscriptions.ts";
@@ -197,6 +197,19 @@ export class EndpointSubscriptions {
     if (!this.#wanted.isEmpty || hasMissed) this.#renew(hasMissed);
   }
 
+  /**
+   * The servers of the endpoint are others now: the client is told, once for each version of them, that its lists
+   * may have changed.
+   */
+  serversChanged(): void {
+    const { version: seq } = this.#options.requestScope.endpoint;
+    if (this.#wanted.serversChanged()) this.#save();
+    if (seq === undefined || !this.#wanted.listens) return;
+    this.#wanted.listen(this.#options.isSilent());
+    this.#inbox.take({ slug: SERVERS_KEY, seq, topics: LIST_TOPICS }, LIST_TOPICS, () => true);
+    if (this.isWatching) this.#renew(false, "replace");
+  }
+
   /** A server turned out to announce nothing by itself: the fan-out announces its changes instead. */
   silenced(): void {
     if (this.#options.attributed.hasOpenStream()) this.listened();
@@ -288,7 +301,7 @@ export class EndpointSubscriptions {
     await this.#options.source.unsubscribe().catch(() => undefined);
   }
 
-  #renew(hasMissed: boolean): void {
+  #renew(hasMissed: boolean, renewal?: "replace"): void {
     this.#mustRenew = false;
     this.#renewing = this.#renewing
       .then(async () => {
@@ -297,7 +310,7 @@ export class EndpointSubscriptions {
         const { endpoint, publisher } = this.#options.requestScope;
         const isOwn = hasAccounts(endpoint) || publisher !== undefined;
         const isWhole = this.#wanted.hasLists && isOwn;
-        const way = isWhole ? "replace" : "subscribe";
+        const way = renewal ?? (isWhole ? "replace" : "subscribe");
         const honoured = await this.#subscribeAtSource(this.#wanted.interests(), way);
         // A fan-out that cannot be reached now gets the interests when the client is seen again.
         if (honoured === undefined) this.#mustRenew = true;

@@ -10,13 +10,23 @@ import { hasAccounts } from "../../endpoint/personal-endpoint.ts";
 import { type Interests, LIST_TOPICS, type Topic } from "../../catalog/feeds.ts";
 import { mayKeep } from "../../catalog/uris/judge-uri.ts";
 import { dropOldest } from "../../lib/drop-oldest.ts";
-import { askOf, isListTopic, type ListTopic, topicOf, uriOf } from "../../catalog/topics.ts";
+import {
+  askOf,
+  isListTopic,
+  type ListTopic,
+  topicOf,
+  uriOf,
+  versionTopicOf,
+} from "../../catalog/topics.ts";
+import { SERVERS_KEY } from "../../upstream/server-key.ts";
 
 /** Plain data. */
 export interface SavedWanted {
   readonly uris: readonly (readonly [uri: string, slug: string])[];
   /** Present once the client listens: by server, the lists that it will announce. */
   readonly lists?: Interests;
+  /** True for a client that listens and has no `lists`; earlier versions had it not. */
+  readonly listens?: boolean;
   /** The elicitations whose end the client is to be told of; earlier versions had none. */
   readonly asks?: readonly Topic[];
 }
@@ -30,20 +40,32 @@ const MAX_ASKS = 20;
 export class SessionSubscriptions {
   readonly #scope: SubscriptionScope;
   /** The server of each resource. */
-  readonly #uris = new Map<string, string>();
+  readonly #uris: Map<string, string>;
   readonly #asks: Set<Topic>;
   #lists: ReadonlyMap<string, readonly Topic[]> | undefined;
+  #listens: boolean;
+  #isListeningSaved: boolean;
 
   constructor(scope: SubscriptionScope, saved: SavedWanted | undefined) {
     this.#scope = scope;
-    const { endpoint } = scope;
+    this.#uris = new Map(saved?.uris);
+    this.#listens = saved?.listens === true || saved?.lists !== undefined;
+    this.#isListeningSaved = this.#listens;
     // The configuration may have changed since.
-    for (const [uri, slug] of saved?.uris ?? []) {
-      const server = serverOf(endpoint, slug);
-      if (server !== undefined && mayKeep(server.resources, uri)) this.#uris.set(uri, slug);
-    }
+    this.serversChanged();
     this.#asks = new Set(saved?.asks);
     if (saved?.lists !== undefined) this.#lists = new Map(Object.entries(saved.lists));
+  }
+
+  /** Forgets the resources of servers that are gone, or hidden. @returns whether there were any. */
+  serversChanged(): boolean {
+    const { endpoint } = this.#scope;
+    const gone = [...this.#uris].filter(([uri, slug]) => {
+      const server = serverOf(endpoint, slug);
+      return server === undefined || !mayKeep(server.resources, uri);
+    });
+    for (const [uri] of gone) this.#uris.delete(uri);
+    return gone.length > 0;
   }
 
   get uriCount(): number {
@@ -58,7 +80,8 @@ export class SessionSubscriptions {
   }
 
   get isEmpty(): boolean {
-    return this.#uris.size === 0 && this.#asks.size === 0 && this.#lists === undefined;
+    const hasOwn = this.#uris.size > 0 || this.#asks.size > 0 || this.#lists !== undefined;
+    return !hasOwn && this.#versionTopic === undefined;
   }
 
   /** The client is told of the lists of all servers. */
@@ -105,9 +128,15 @@ export class SessionSubscriptions {
    */
   listen(isSilent: boolean): void {
     const { endpoint, publisher } = this.#scope;
+    this.#listens = true;
     // Where its person publishes servers, the endpoint may have several next.
     const isTold = endpoint.isMerged || isSilent || hasAccounts(endpoint);
     if (isTold || publisher !== undefined) this.#lists ??= new Map();
+  }
+
+  /** The client is told when the servers of its endpoint are others. */
+  get listens(): boolean {
+    return this.#listens;
   }
 
   wants(slug: string, topic: Topic): boolean {
@@ -123,7 +152,9 @@ export class SessionSubscriptions {
 
   /** @param honoured the topics that the servers will announce. @returns whether they have changed. */
   learn(honoured: Interests): boolean {
-    if (this.#lists === undefined) return false;
+    const isFirst = this.#listens && !this.#isListeningSaved;
+    this.#isListeningSaved = this.#listens;
+    if (this.#lists === undefined) return isFirst;
     const before = JSON.stringify([...this.#lists]);
     this.#lists = new Map(
       Object.entries(honoured).flatMap(([slug, topics]) => {
@@ -146,7 +177,15 @@ export class SessionSubscriptions {
     }
     for (const [uri, slug] of this.#uris) topics.get(slug)?.push(topicOf(uri));
     for (const topic of this.#asks) topics.get(askOf(topic)?.slug ?? "")?.push(topic);
+    const version = this.#versionTopic;
+    if (version !== undefined) topics.set(SERVERS_KEY, [version]);
     return Object.fromEntries([...topics].filter(([, wanted]) => wanted.length > 0));
+  }
+
+  /** `undefined` where nobody can tell that the servers have changed, or nobody is to be told. */
+  get #versionTopic(): Topic | undefined {
+    const { version } = this.#scope.endpoint;
+    return this.#listens && version !== undefined ? versionTopicOf(version) : undefined;
   }
 
   /** @returns every list and resource that may have changed. */
@@ -159,6 +198,7 @@ export class SessionSubscriptions {
     return {
       uris: [...this.#uris],
       ...(this.#lists !== undefined && { lists: Object.fromEntries(this.#lists) }),
+      ...(this.#listens && this.#lists === undefined && { listens: true }),
       ...(this.#asks.size > 0 && { asks: [...this.#asks] }),
     };
   }

@@ -9,8 +9,8 @@ import type { Params } from "../../protocol/message-members.ts";
 import type { Endpoint } from "../../endpoint/endpoint.ts";
 import type { Server } from "../../endpoint/server.ts";
 import { type Interests, LIST_TOPICS, type News, type Topic } from "../../catalog/feeds.ts";
-import { slugOfKey } from "../../upstream/server-key.ts";
-import { isListTopic, type ListTopic, topicOf } from "../../catalog/topics.ts";
+import { SERVERS_KEY, slugOfKey } from "../../upstream/server-key.ts";
+import { isListTopic, type ListTopic, topicOf, versionTopicOf } from "../../catalog/topics.ts";
 
 export interface ListenRequest {
   readonly lists: readonly ListTopic[];
@@ -66,10 +66,11 @@ export class Subscription {
     return uris;
   }
 
-  /** @returns by server: lists of all servers, resources of their owners. */
-  interests({ servers }: Endpoint): Interests {
+  /** @returns by server: lists of all servers, resources of their owners; and that the servers change. */
+  interests({ servers, version }: Endpoint): Interests {
     const topics = new Map<string, Topic[]>(servers.map(({ slug }) => [slug, [...this.#lists]]));
     for (const [topic, slug] of this.#slugs) topics.get(slug)?.push(topic);
+    if (version !== undefined) topics.set(SERVERS_KEY, [versionTopicOf(version)]);
     return Object.fromEntries([...topics].filter(([, wanted]) => wanted.length > 0));
   }
 
@@ -108,6 +109,11 @@ export class Subscription {
     return [...new Set(topics)].filter((topic) =>
       isListTopic(topic) ? this.#lists.includes(topic) : this.#slugs.get(topic) === slug,
     );
+  }
+
+  /** The lists, which may all be others when the servers are. */
+  get lists(): readonly Topic[] {
+    return this.#lists;
   }
 
   /** @returns every topic, for when any may have changed. */

@@ -27,6 +27,7 @@ import { isListTopic, topicOf, notificationOf } from "../../catalog/topics.ts";
 import type { ModernContext } from "../../relay/modern-context.ts";
 import { listenInSession } from "../../relay/modern-to-legacy/listen-for-resources.ts";
 import { CoalescingQueue } from "../../lib/coalescing-queue.ts";
+import { SERVERS_KEY } from "../../upstream/server-key.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { byKey, bySlug, takeAccountNews, takePublisherNews } from "../server-keys.ts";
 import { readFilter, Subscription } from "./listen-filter.ts";
@@ -105,6 +106,11 @@ async function sendChanges(
       const event = await connection.next();
       if (event === undefined) return undefined;
       const isGap = event.kind === "gap";
+      if (!isGap && event.news.slug === SERVERS_KEY) {
+        for (const list of subscription.lists) await send(notificationOf(list));
+        // The client listens anew, at the servers that there are now.
+        return undefined;
+      }
       if (!isGap && takeAccountNews(endpoint, event.news)) {
         connection.listenFor(await byKey(endpoint, wanted.interests(endpoint), publisher));
         continue;

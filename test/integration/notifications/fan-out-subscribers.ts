@@ -8,7 +8,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { type MockInstance, vi } from "vitest";
 
-import { branchAt, branchFor, fanOutIn, feedKeyOf } from "../../../durable-objects/ports.ts";
+import { fanOutIn } from "../../../durable-objects/fan-out.ts";
+import { branchAt, branchFor, feedKeyOf } from "../../../durable-objects/ports.ts";
 import type { FanOutObject } from "../../../durable-objects/fan-out-object.ts";
 import { FeedObject } from "../../../durable-objects/feed-object.ts";
 import { SessionObject } from "../../../durable-objects/session-object.ts";
@@ -38,7 +39,7 @@ export function standIn(): StandIns {
   conduct.clear();
   const deliver = vi.spyOn(SessionObject.prototype, "deliver");
   const watch = vi.spyOn(FeedObject.prototype, "watch");
-  deliver.mockImplementation(note as never);
+  deliver.mockImplementation(note);
   watch.mockImplementation(async function (this: { ctx: DurableObjectState }, branch, { add }) {
     const slug = feedKeyOf(this.ctx.id);
     const branches = watching.get(slug) ?? new Set();

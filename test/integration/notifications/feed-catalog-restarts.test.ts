@@ -4,7 +4,7 @@ import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, test } from "vitest";
 
-import { fanOutIn } from "../../../durable-objects/ports.ts";
+import { fanOutIn } from "../../../durable-objects/fan-out.ts";
 import type { CatalogAnswer } from "../../../src/catalog/catalog.ts";
 import { until } from "../bounded.ts";
 import {

@@ -4,7 +4,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, test, vi } from "vitest";
 
 import { until } from "../bounded.ts";
-import { fanOutIn } from "../../../durable-objects/ports.ts";
+import { fanOutIn } from "../../../durable-objects/fan-out.ts";
 import { afterDeploy, ask, feedOf, LEGACY, MODERN, short, storedBy } from "../feed-object.ts";
 import { setLimits } from "../own-limits.ts";
 import { jsonOf, Upstream } from "../upstream.ts";

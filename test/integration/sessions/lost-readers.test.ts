@@ -49,7 +49,8 @@ test("an alarm that finds no reader after the linger time ends the session", asy
   await runDurableObjectAlarm(await objectOf(named));
   vi.setSystemTime(Date.now() + LINGER_MS - 1);
   await runDurableObjectAlarm(await objectOf(named));
-  expect(await storedIn(named)).toMatchObject({ keys: ["session"] });
+  // It is noted since when the client is away: it is to be told when the servers are others.
+  expect(await storedIn(named)).toMatchObject({ keys: ["heard", "session"] });
   vi.setSystemTime(Date.now() + 1);
   await runInDurableObject(await objectOf(named), (instance) => instance.alarm());
   expect(await storedIn(named)).toEqual(NOTHING);

@@ -36,7 +36,8 @@ interface Reader {
 
 /** Stands where the Worker does that holds the client's stream. */
 function read(instance: SessionObject, request: StreamRequest): Reader {
-  const response = instance.fetch(streamRequest(request));
+  // At once, as the configuration is known here.
+  const response = instance.fetch(streamRequest(request)) as Response;
   const reader: Reader = { openedAt: openedAtOf(response), ids: [], data: [] };
   const { webSocket } = response;
   webSocket?.addEventListener("message", ({ data }) => {

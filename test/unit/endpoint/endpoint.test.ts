@@ -34,7 +34,7 @@ describe("the endpoint of the whole gateway", () => {
     const none = pickEndpoint(configured([]), undefined);
     expect(none).toMatchObject({ sentence: expect.stringContaining("No upstream is configured") });
     const bad = pickEndpoint(configured([], [notice("a", "misconfigured")]), undefined);
-    expect(bad).toMatchObject({ sentence: expect.stringContaining("None of the entries") });
+    expect(bad).toMatchObject({ sentence: expect.stringContaining("None of the servers") });
     expect(JSON.stringify(bad)).not.toContain("It is so");
   });
 });

@@ -1,0 +1,74 @@
+/**
+ * The configuration as an object follows it while it lives. What an object does first with each call is to follow:
+ * nothing else is delivered to it while the configuration is waited for, so calls keep their order.
+ */
+
+import type { Config } from "../src/config/config.ts";
+import { freshConfig, isConfigTooOld, knownConfig, renewConfig } from "./live-config.ts";
+
+export class FollowedConfig {
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+  #config: Config | undefined;
+  #onChange: (config: Config) => void = () => undefined;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    this.#ctx = ctx;
+    this.#env = env;
+    this.#config = this.#known();
+  }
+
+  /** `undefined` while it has mistakes that concern the whole gateway. */
+  get config(): Config | undefined {
+    return this.#config;
+  }
+
+  /**
+   * Called once by the constructor of the object.
+   *
+   * @param make is called when the configuration is known: at once, where this isolate knows it.
+   * @param onChange is called when it has become another one after that.
+   */
+  begin(make: () => void, onChange: (config: Config) => void = () => undefined): void {
+    const made = (): void => {
+      this.#config = this.#known();
+      make();
+      this.#onChange = onChange;
+    };
+    if (isConfigTooOld(this.#env)) void this.#renewed(made);
+    else made();
+  }
+
+  /** @returns what to wait for, if anything. */
+  follow(): Promise<void> | undefined {
+    if (isConfigTooOld(this.#env)) return this.#renewed(() => this.#take());
+    void freshConfig(this.#env, (promise) => this.#ctx.waitUntil(promise));
+    this.#take();
+    return undefined;
+  }
+
+  /** Called when it is known that there is something new. */
+  renew(): Promise<void> {
+    return this.#renewed(() => this.#take());
+  }
+
+  /** An object asks by itself: what another one has begun could not end while this one waits. */
+  #renewed(then: () => void): Promise<void> {
+    return this.#ctx.blockConcurrencyWhile(async () => {
+      await renewConfig(this.#env);
+      then();
+    });
+  }
+
+  #take(): void {
+    const config = this.#known();
+    if (config === undefined || config === this.#config) return;
+    this.#config = config;
+    this.#onChange(config);
+  }
+
+  #known(): Config | undefined {
+    const loaded = knownConfig(this.#env);
+    return loaded.ok ? loaded.config : undefined;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * What an isolate knows of the servers that operators have added. A request asks nobody: it uses what is known,
+ * and one that finds it older than five seconds has it renewed behind its answer. What is older than ten
+ * is waited for, so every isolate serves a change within ten seconds. All requests of an isolate share one
+ * instance, so it holds values only: on Workers, a promise belongs to the request that made it.
+ */
+
+import { sleep } from "../../lib/sleep.ts";
+import { settleWithin } from "../../lib/time-out.ts";
+import { logUnexpected } from "../../observability/unexpected.ts";
+
+/** Until then it is used as it is. */
+const FRESH_MS = 5000;
+/** Until then it is used and renewed. */
+const USABLE_MS = 10_000;
+/** A request waits this long; then it is served with what was known before. */
+const PATIENCE_MS = 1000;
+const POLL_MS = 10;
+
+export interface LiveServersOptions<State> {
+  /** @param known the version that is known. @returns `undefined` when that is the newest. */
+  readonly read: (known: number | undefined) => Promise<State | undefined>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export class LiveServers<State extends { readonly version: number }> {
+  readonly #options: LiveServersOptions<State>;
+  #state: State | undefined;
+  /** When the state that is known was asked for, and when any was asked for last. */
+  #readAt = -Infinity;
+  #askedAt = -Infinity;
+  #isAsking = false;
+
+  constructor(options: LiveServersOptions<State>) {
+    this.#options = options;
+  }
+
+  /** What is known; `undefined` before the first answer. */
+  get known(): State | undefined {
+    return this.#state;
+  }
+
+  /** True where what is known is too old to be used, and was not asked for just now in vain. */
+  get isTooOld(): boolean {
+    if (this.#since(this.#readAt) < USABLE_MS) return false;
+    return this.#isUnderWay || this.#since(this.#askedAt) >= FRESH_MS;
+  }
+
+  /**
+   * Sees to it that what is known is new enough.
+   *
+   * @param waitUntil keeps the isolate running for a renewal behind the answer.
+   * @returns what to wait for, if anything. It never rejects.
+   */
+  fresh(waitUntil: (promise: Promise<unknown>) => void): Promise<void> | undefined {
+    if (this.#since(this.#readAt) < FRESH_MS) return undefined;
+    const { isTooOld } = this;
+    if (this.#isUnderWay) return isTooOld ? this.#underWay() : undefined;
+    // One that has failed is repeated after a pause, so that nobody waits for it twice.
+    if (this.#since(this.#askedAt) < FRESH_MS) return undefined;
+    const renewing = this.#renew();
+    // Also where it is waited for: it goes on when that takes too long, or the request is cancelled.
+    waitUntil(renewing);
+    return isTooOld ? settleWithin(renewing, PATIENCE_MS) : undefined;
+  }
+
+  /** Reads now, for whoever knows that there is something new. It never rejects. */
+  async renewed(): Promise<void> {
+    await settleWithin(this.#renew(), PATIENCE_MS);
+  }
+
+  async #renew(): Promise<void> {
+    const askedAt = this.#options.now();
+    this.#askedAt = askedAt;
+    this.#isAsking = true;
+    try {
+      const state = await this.#options.read(this.#state?.version);
+      // An answer that comes late must not undo a later one.
+      if (state !== undefined && state.version >= (this.#state?.version ?? 0)) this.#state = state;
+      this.#readAt = askedAt;
+    } catch (error) {
+      logUnexpected(error);
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  /** A request that is cancelled never clears `#isAsking`. */
+  get #isUnderWay(): boolean {
+    return this.#isAsking && this.#since(this.#askedAt) < PATIENCE_MS;
+  }
+
+  /** Another request asks: its promise cannot be awaited here. */
+  async #underWay(): Promise<void> {
+    for (let waited = 0; waited < PATIENCE_MS && this.#isUnderWay; waited += POLL_MS) {
+      await sleep(POLL_MS);
+    }
+  }
+
+  /** A clock that was set back makes everything old. */
+  #since(at: number): number {
+    const passed = this.#options.now() - at;
+    return passed < 0 ? Infinity : passed;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * The rows of the servers that operators have added, and of the switches. A change is refused when somebody else
+ * has changed the same row since its author saw it. Synchronous from reading to writing.
+ */
+
+import type {
+  AddedServer,
+  AddedServers,
+  ChangeOutcome,
+  Revised,
+  ServerSwitch,
+} from "../../observability/added-servers.ts";
+
+/** The key-value storage of a Durable Object satisfies it by shape. */
+export interface RowStore {
+  get(key: string): unknown;
+  put(key: string, value: unknown): void;
+  delete(key: string): boolean;
+  list(options: { readonly prefix: string }): Iterable<[string, unknown]>;
+}
+
+const VERSION = "serversVersion";
+const SERVER = "server ";
+const SWITCH = "switch ";
+
+/** All of them go to each isolate in one answer, which may have 32 MiB. */
+const MAX_ADDED_SERVERS = 200;
+const MAX_SWITCHES = 400;
+const MAX_ROW_BYTES = 32 * 1024;
+
+/** Rows keep the number with which they were first stored: it is their place in the order. */
+type Row<Value> = Revised<Value> & { readonly place: number };
+
+export class ServerRows {
+  readonly #store: RowStore;
+
+  constructor(store: RowStore) {
+    this.#store = store;
+  }
+
+  get version(): number {
+    return (this.#store.get(VERSION) ?? 0) as number;
+  }
+
+  all(): AddedServers {
+    const servers = this.#rows<AddedServer>(SERVER)
+      .map(([, row]) => row)
+      .toSorted((one, other) => one.place - other.place)
+      .map(withoutPlace);
+    const switches = this.#rows<ServerSwitch>(SWITCH).map(
+      ([slug, row]) => [slug, withoutPlace(row)] as const,
+    );
+    return { version: this.version, servers, switches: Object.fromEntries(switches) };
+  }
+
+  #rows<Value>(prefix: string): readonly (readonly [slug: string, row: Row<Value>])[] {
+    return [...this.#store.list({ prefix })].map(([key, row]) => [
+      key.slice(prefix.length),
+      row as Row<Value>,
+    ]);
+  }
+
+  putServer(server: AddedServer, revision: number): ChangeOutcome {
+    return this.#put(SERVER, server.slug, server, revision, MAX_ADDED_SERVERS);
+  }
+
+  removeServer(slug: string, revision: number): ChangeOutcome {
+    return this.#remove(SERVER + slug, revision);
+  }
+
+  putSwitch(slug: string, change: ServerSwitch, revision: number): ChangeOutcome {
+    const narrows = change.off === true || (change.deniedTools?.length ?? 0) > 0;
+    if (narrows) return this.#put(SWITCH, slug, change, revision, MAX_SWITCHES);
+    if (revision === 0 && this.#store.get(SWITCH + slug) === undefined) {
+      return { kind: "changed", version: this.version };
+    }
+    return this.#remove(SWITCH + slug, revision);
+  }
+
+  #put(
+    prefix: string,
+    slug: string,
+    value: AddedServer | ServerSwitch,
+    revision: number,
+    most: number,
+  ): ChangeOutcome {
+    const stored = this.#store.get(prefix + slug) as Row<object> | undefined;
+    if ((stored?.revision ?? 0) !== revision) return { kind: "clash" };
+    if (bytesOf(value) > MAX_ROW_BYTES) return { kind: "too-large", mostBytes: MAX_ROW_BYTES };
+    const count = [...this.#store.list({ prefix })].length;
+    if (stored === undefined && count >= most) return { kind: "full", most };
+    const version = this.#next();
+    const place = stored?.place ?? version;
+    this.#store.put(prefix + slug, { ...value, revision: version, place });
+    return { kind: "changed", version };
+  }
+
+  #remove(key: string, revision: number): ChangeOutcome {
+    const stored = this.#store.get(key) as Row<object> | undefined;
+    if (stored?.revision !== revision) return { kind: "clash" };
+    this.#store.delete(key);
+    return { kind: "changed", version: this.#next() };
+  }
+
+  #next(): number {
+    const version = this.version + 1;
+    this.#store.put(VERSION, version);
+    return version;
+  }
+}
+
+function withoutPlace<Value extends object>(row: Row<Value>): Revised<Value> {
+  const { place: _, ...value } = row;
+  return value as unknown as Revised<Value>;
+}
+
+function bytesOf(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
