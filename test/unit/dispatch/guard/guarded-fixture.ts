@@ -7,6 +7,7 @@ import { guarded } from "../../../../src/dispatch/guard/guarded.ts";
 import { clientKind } from "../../../../src/endpoint/client-kind.ts";
 import type { Endpoint } from "../../../../src/endpoint/endpoint.ts";
 import type { Server } from "../../../../src/endpoint/server.ts";
+import type { CallSink } from "../../../../src/observability/call-record.ts";
 import { defaultLimits, type Limits } from "../../../../src/policy/limits.ts";
 import type { CallSpan } from "../../../../src/protocol/call-span.ts";
 import type { Call } from "../../../../src/protocol/exchange.ts";
@@ -38,6 +39,7 @@ export interface GuardScene {
   /** The feed cannot be reached. */
   isFeedGone: boolean;
   span: CallSpan | undefined;
+  sinks: readonly CallSink[] | undefined;
   readonly call: (
     reply: Reply | (() => Promise<Reply>),
     call?: Call,
@@ -55,11 +57,12 @@ export function guardScene(
   };
   const scene: GuardScene = {
     ...{ now: 1_000_000, server: endpoint.servers[0], reports: [], waiting: [], asked: 0 },
-    ...{ isFeedGone: false, span: undefined },
+    ...{ isFeedGone: false, span: undefined, sinks: undefined },
     call: (reply, call = TOOL, principal = "ann") =>
       guarded(
         {
           ...{ endpoint, principal, limits: { ...defaultLimits(), ...limits } },
+          sinks: scene.sinks,
           waitUntil: (promise) => void scene.waiting.push(promise),
           feeds: {
             of: () => {

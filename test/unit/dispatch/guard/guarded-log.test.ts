@@ -3,7 +3,8 @@
 import { describe, test } from "vitest";
 
 import { loggedForAll } from "../../../../src/dispatch/guard/logged.ts";
-import { loggableUri } from "../../../../src/observability/call-record.ts";
+import { analyticsSink } from "../../../../src/observability/analytics.ts";
+import { type CallRecord, loggableUri } from "../../../../src/observability/call-record.ts";
 import { Glob } from "../../../../src/policy/glob.ts";
 import { errorReply, type Reply } from "../../../../src/protocol/json-rpc.ts";
 import {
@@ -74,6 +75,12 @@ describe("the log line of a call", () => {
     expect,
   }) => {
     const scene = guardScene();
+    const records: CallRecord[] = [];
+    const points: unknown[] = [];
+    scene.sinks = [
+      { record: (record) => void records.push(record) },
+      analyticsSink({ writeDataPoint: (point) => void points.push(point) }),
+    ];
     const call = { method: "tools/call", params: { name: "work", arguments: { key: "SECRET" } } };
     const uri = "https://user:SECRET@host/path?token=SECRET#SECRET";
     const lines = await linesOf(async () => {
@@ -83,7 +90,9 @@ describe("the log line of a call", () => {
       const params = { ref, argument: { name: "a", value: "SECRET" } };
       await scene.call(OK, { method: "completion/complete", params });
     });
-    expect(JSON.stringify(lines)).not.toContain("SECRET");
+    await Promise.all(scene.waiting);
+    expect([records.length, points.length]).toEqual([3, 3]);
+    expect(JSON.stringify([lines, records, points])).not.toContain("SECRET");
     expect(lines.map(({ name }) => name)).toEqual([
       ...["work", "https://host/path", "https://host/path"],
     ]);
