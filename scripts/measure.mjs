@@ -12,6 +12,7 @@ import { gzipSync } from "node:zlib";
 
 import { bundleWorker } from "../test/support/bundle.ts";
 import { freePort } from "../test/support/free-port.ts";
+import { measureCommand } from "./measure-command.mjs";
 import { measureCatalog } from "./measure-catalog.mjs";
 import { measureEvaluation } from "./measure-evaluation.mjs";
 import { measureFanOut } from "./measure-fan-out.mjs";
@@ -49,6 +50,16 @@ try {
   print(
     "Start of workerd to first answer",
     `${ours} ms, of which an empty Worker takes ${empty} ms`,
+  );
+
+  const command = await measureCommand(scratch, memoryMib);
+  print(
+    "Start of the command edgeway",
+    `${command.ms.toFixed(0)} ms, ${(command.ms / command.emptyMs).toFixed(2)} times an empty program of Node`,
+  );
+  print(
+    "Memory of edgeway connect, waiting",
+    `${mib(command.mib ?? 0)}, of which an empty program of Node takes ${mib(command.emptyMib ?? 0)}`,
   );
 
   const { allMs, count, largest } = measureEvaluation(

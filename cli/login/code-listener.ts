@@ -1,6 +1,5 @@
 /** Where the browser comes back to: a free port of this machine (RFC 8252 section 7.3). */
 
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { LoginError } from "./login-error.ts";
@@ -37,6 +36,8 @@ export async function listenForCode(
     settle?.(given ?? new LoginError(`The login was refused: ${error ?? "no code came"}`));
     return given === null ? "error" : "code";
   };
+  // Few starts need it, and it would be a third of each (`npm run measure`).
+  const { createServer } = await import("node:http");
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://127.0.0.1");
     const taken = url.pathname === "/callback" ? take(url.searchParams) : undefined;

@@ -122,7 +122,7 @@ export class Publisher {
   /** @throws Fatal where the gateway does not want this process any more. */
   #judge({ code, reason }: Closed): void {
     if (this.#fatal !== undefined) throw this.#fatal;
-    const names = [...this.#servers.keys()].join(", ");
+    const names = [...this.#servers.keys()].join(" or ");
     if (code === PublishClose.replaced) {
       throw new Fatal(`another process publishes ${names} now, so that this one ends`);
     }
@@ -181,10 +181,10 @@ export class Publisher {
   }
 
   /** Others stay published; without any there is nothing to wait for. */
-  #refused({ name, code, message }: Extract<FrameToCommand, { t: "refused" }>): void {
+  #refused({ name, message }: Extract<FrameToCommand, { t: "refused" }>): void {
     void this.#servers.get(name)?.closeAll();
     this.#servers.delete(name);
-    if (code === "off" || this.#servers.size === 0) {
+    if (this.#servers.size === 0) {
       this.#fatal = new Fatal(`${name} is not published: ${message}`);
       this.#socket?.close();
     } else this.#options.notice(`${name} is not published: ${message}`);
