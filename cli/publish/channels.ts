@@ -5,7 +5,9 @@ import type { ProcessEnd } from "./local-process.ts";
 import type { ServerProcess, ServerProcessOptions } from "./server-process.ts";
 
 /** How a channel ends that the gateway has not closed. */
-export type ChannelEnd = ProcessEnd | { readonly reason: "idle" | "crashing" };
+export type ChannelEnd =
+  | ProcessEnd
+  | (Omit<ProcessEnd, "reason"> & { readonly reason: "idle" | "crashing" });
 
 /** What channels say to the gateway. */
 export interface Outlet {

@@ -115,7 +115,7 @@ export class PublishedServer {
       `${this.name}: ended five times in a minute. It is offline for ${offlineMs / 60_000} min`,
     );
     onOffline(offlineMs);
-    return { reason: "crashing" };
+    return { ...end, reason: "crashing" };
   }
 }
 

@@ -1,74 +1,32 @@
 /** `edgeway publish` before a gateway by hand: real processes and real signals, at the command's end of the wire. */
 
-import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { describe, test as base } from "vitest";
 
-import { machineNode, type RawHost, startCli } from "../support/cli.ts";
+import { machineNode } from "../support/cli.ts";
 import type { Json } from "../support/clients-face.ts";
-import { NODE, ROOT } from "../support/process.ts";
+import { LOCAL_SERVER, PublishingMachine } from "../support/laptop-command.ts";
+import { NODE } from "../support/process.ts";
 import { type PublishStub, startPublishStub } from "../support/publish-stub.ts";
 import { until } from "../support/until.ts";
 
-const LOCAL = [NODE, `${ROOT}test/support/local-server.ts`];
 const KEY = "ew_key_of_a_test";
 
 interface Laptop {
   readonly stub: PublishStub;
-  readonly folder: string;
-  /** Publishes the local server as `files`, with these options. */
-  publish(options?: readonly string[], env?: Record<string, string>): RawHost;
-  start(args: readonly string[], env?: Record<string, string>, node?: string): RawHost;
-  /** The processes of the local server that were started, and those of them that run. */
-  processes(): Promise<{
-    readonly started: readonly number[];
-    readonly running: readonly number[];
-  }>;
+  readonly machine: PublishingMachine;
 }
 
 // oxlint-disable-next-line no-empty-pattern -- vitest reads what a fixture needs off the pattern
 const test = base.extend("laptop", async ({}, { onCleanup }): Promise<Laptop> => {
   const stub = await startPublishStub();
-  const folder = await mkdtemp(join(tmpdir(), "edgeway-publish-"));
-  const journal = join(folder, "journal");
-  const commands: RawHost[] = [];
-  const laptop: Laptop = {
-    stub,
-    folder,
-    start(args, env = {}, node = NODE) {
-      const all = { EDGEWAY_KEY: KEY, EDGEWAY_URL: stub.url, JOURNAL: journal, ...env };
-      const command = startCli(["publish", ...args], { node, env: all });
-      commands.push(command);
-      return command;
-    },
-    publish(options = [], env = {}) {
-      return laptop.start(["files", "--env", "JOURNAL", ...options, "--", ...LOCAL], env);
-    },
-    async processes() {
-      const text = existsSync(journal) ? await readFile(journal, "utf8") : "";
-      const started = text.split("\n").filter(Boolean).map(Number);
-      return { started, running: started.filter(isRunning) };
-    },
-  };
+  const machine = await PublishingMachine.turnOn(stub.url, { EDGEWAY_KEY: KEY });
   onCleanup(async () => {
-    for (const command of commands) command.kill("SIGKILL");
-    for (const pid of (await laptop.processes()).running) process.kill(pid, "SIGKILL");
+    await machine.turnOff();
     await stub.close();
-    await rm(folder, { recursive: true, force: true });
   });
-  return laptop;
+  return { stub, machine };
 });
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const closedOf = (name: string) => (frame: Json) =>
   frame["t"] === "closed" && frame["channel"] === name;
@@ -82,8 +40,8 @@ test.for([
 ] as const)(
   "messages pass as they are written, with the Node %s",
   async ([, node], { laptop, expect }) => {
-    const { stub } = laptop;
-    laptop.start(["files", "--", ...LOCAL], {}, node);
+    const { stub, machine } = laptop;
+    machine.start(["files", "--", ...LOCAL_SERVER], {}, node);
     await stub.open("files", "c1");
     const text = '{"jsonrpc":"2.0","id":12345678901234567890,"method":"echo","params":{"ü":1.0}}';
     stub.deliver("files", "c1", text);
@@ -114,10 +72,10 @@ test("nothing of the command line, the environment or the key leaves the machine
   laptop,
   expect,
 }) => {
-  const { stub } = laptop;
+  const { stub, machine } = laptop;
   const secret = "a-secret-of-the-person";
-  const command = laptop.start(
-    ["files", "--env", "NAMED", "--", ...LOCAL, "--token", `${secret}-argument`],
+  const command = machine.start(
+    ["files", "--env", "NAMED", "--", ...LOCAL_SERVER, "--token", `${secret}-argument`],
     { NAMED: `${secret}-named`, UNNAMED: `${secret}-unnamed` },
   );
   await stub.open("files", "c1");
@@ -138,8 +96,8 @@ test("nothing of the command line, the environment or the key leaves the machine
 });
 
 test("each channel has a process, which ends with it", async ({ laptop, expect }) => {
-  const { stub } = laptop;
-  laptop.publish();
+  const { stub, machine } = laptop;
+  machine.publish("files");
   await stub.open("files", "c1");
   await stub.open("files", "c2");
   const pids = await Promise.all(
@@ -147,7 +105,7 @@ test("each channel has a process, which ends with it", async ({ laptop, expect }
   );
   expect(new Set(pids.map((result) => (result as Json)["pid"])).size).toBe(2);
   stub.send({ t: "close", name: "files", channel: "c1" });
-  await until(async () => (await laptop.processes()).running.length === 1, "one process");
+  await until(async () => (await machine.processes()).running.length === 1, "one process");
   expect(await stub.ask("files", "c2", "echo", { still: true })).toMatchObject({
     result: { still: true },
   });
@@ -158,8 +116,8 @@ test("what is no message on stdout is shown with a warning, and the session live
   laptop,
   expect,
 }) => {
-  const { stub } = laptop;
-  const command = laptop.publish();
+  const { stub, machine } = laptop;
+  const command = machine.publish("files");
   await stub.open("files", "c1");
   await stub.ask("files", "c1", "say", { text: "Listening…\n[1, 2]\n" });
   await stub.ask("files", "c1", "complain", { text: "on stderr\n" });
@@ -179,8 +137,8 @@ test("a result of 1.5 MiB is an error that names its size, and the next call wor
   laptop,
   expect,
 }) => {
-  const { stub } = laptop;
-  laptop.publish();
+  const { stub, machine } = laptop;
+  machine.publish("files");
   await stub.open("files", "c1");
   const { error } = (await stub.ask("files", "c1", "big", { bytes: 1_572_864 })) as { error: Json };
   expect(error["message"]).toMatch(/has 15729\d\d bytes.*1048576/);
@@ -195,8 +153,8 @@ test("a process that ends is named with its code, started anew, and offline afte
   laptop,
   expect,
 }) => {
-  const { stub } = laptop;
-  const command = laptop.publish();
+  const { stub, machine } = laptop;
+  const command = machine.publish("files");
   for (const each of [1, 2, 3, 4, 5]) {
     const channel = `c${each}`;
     await stub.open("files", channel);
@@ -204,23 +162,21 @@ test("a process that ends is named with its code, started anew, and offline afte
     const body = { jsonrpc: "2.0", id: each, method: "end", params };
     stub.deliver("files", channel, JSON.stringify(body));
     const { reason, code } = await stub.next(closedOf(channel), `the end of ${channel}`);
-    expect({ reason, code }).toEqual(
-      each === 5 ? { reason: "crashing", code: undefined } : { reason: "exit", code: 10 + each },
-    );
+    expect({ reason, code }).toEqual({ reason: each === 5 ? "crashing" : "exit", code: 10 + each });
   }
   expect(command.stderr()).toContain("files: ended with code 11");
   expect(command.stderr()).toContain("files: ended five times in a minute");
   await stub.open("files", "c6");
   expect(await stub.next(closedOf("c6"), "the refusal")).toMatchObject({ reason: "crashing" });
-  expect((await laptop.processes()).started).toHaveLength(5);
+  expect((await machine.processes()).started).toHaveLength(5);
 });
 
 test("a channel without anything to do is closed, and one with a call is not", async ({
   laptop,
   expect,
 }) => {
-  const { stub } = laptop;
-  laptop.publish(["--idle", "0.2"]);
+  const { stub, machine } = laptop;
+  machine.publish("files", ["--idle", "0.2"]);
   await stub.open("files", "busy");
   stub.deliver("files", "busy", '{"jsonrpc":"2.0","id":1,"method":"never"}');
   await stub.open("files", "idle");
@@ -236,8 +192,8 @@ describe("with --share", () => {
     laptop,
     expect,
   }) => {
-    const { stub } = laptop;
-    laptop.publish(["--share"]);
+    const { stub, machine } = laptop;
+    machine.publish("files", ["--share"]);
     const channels = ["c1", "c2", "c3"];
     for (const channel of channels) {
       await stub.open("files", channel);
@@ -266,16 +222,16 @@ describe("with --share", () => {
     expect(new Set(heard.map(({ channel }) => channel))).toEqual(new Set(channels));
     // The last one to leave ends it.
     for (const channel of channels) stub.send({ t: "close", name: "files", channel });
-    await until(async () => (await laptop.processes()).running.length === 0, "no process");
-    expect((await laptop.processes()).started).toHaveLength(1);
+    await until(async () => (await machine.processes()).running.length === 0, "no process");
+    expect((await machine.processes()).started).toHaveLength(1);
   });
 
   test("a question reaches the one that has a call, and is refused where two have", async ({
     laptop,
     expect,
   }) => {
-    const { stub } = laptop;
-    laptop.publish(["--share"]);
+    const { stub, machine } = laptop;
+    machine.publish("files", ["--share"]);
     await stub.open("files", "c1");
     await stub.open("files", "c2");
     stub.deliver("files", "c1", '{"jsonrpc":"2.0","id":1,"method":"ask"}');
@@ -305,17 +261,15 @@ test("a file publishes its commands under slugs, and skips the rest by name", as
   laptop,
   expect,
 }) => {
-  const { stub, folder } = laptop;
-  const [command, ...args] = LOCAL;
+  const { stub, machine } = laptop;
+  const [command, ...args] = LOCAL_SERVER;
   const mcpServers = {
     "My Files": { command, args, env: { MODE: "mine" } },
     other: { command, args },
     remote: { url: "https://example.com/mcp" },
     absent: { command: "no-such-program" },
   };
-  const file = join(folder, "mcp.json");
-  await writeFile(file, JSON.stringify({ mcpServers }));
-  const publisher = laptop.start(["--config", file]);
+  const publisher = await machine.publishMap(mcpServers);
   await stub.open("my-files", "c1");
   await stub.open("other", "c1");
   const { result } = (await stub.ask("my-files", "c1", "env")) as { result: Json };
@@ -329,14 +283,14 @@ describe("the command ends", () => {
   test.for(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "by %s with code 0, and says bye; its processes end",
     async (signal, { laptop, expect }) => {
-      const { stub } = laptop;
-      const command = laptop.publish();
+      const { stub, machine } = laptop;
+      const command = machine.publish("files");
       await stub.open("files", "c1");
       await stub.ask("files", "c1", "echo");
       command.kill(signal);
       expect(await command.exitCode).toBe(0);
       expect(stub.frames.at(-1)).toMatchObject({ t: "bye", name: "files" });
-      expect((await laptop.processes()).running).toEqual([]);
+      expect((await machine.processes()).running).toEqual([]);
     },
   );
 
@@ -344,22 +298,22 @@ describe("the command ends", () => {
     laptop,
     expect,
   }) => {
-    const { stub } = laptop;
-    const command = laptop.publish(["--env", "STUBBORN"], { STUBBORN: "1" });
+    const { stub, machine } = laptop;
+    const command = machine.publish("files", ["--env", "STUBBORN"], { STUBBORN: "1" });
     await stub.open("files", "c1");
     await stub.ask("files", "c1", "echo");
     command.kill("SIGTERM");
     expect(await command.exitCode).toBe(0);
-    expect((await laptop.processes()).running).toEqual([]);
+    expect((await machine.processes()).running).toEqual([]);
   });
 
   test("by SIGKILL, and its processes see the end of stdin", async ({ laptop }) => {
-    const { stub } = laptop;
-    const command = laptop.publish();
+    const { stub, machine } = laptop;
+    const command = machine.publish("files");
     await stub.open("files", "c1");
     await stub.ask("files", "c1", "echo");
     command.kill("SIGKILL");
-    await until(async () => (await laptop.processes()).running.length === 0, "no orphan");
+    await until(async () => (await machine.processes()).running.length === 0, "no orphan");
   });
 
   test.for([
@@ -372,11 +326,12 @@ describe("the command ends", () => {
   ] as const)(
     "with code 1 where the gateway answers %j",
     async ([refusal, why], { laptop, expect }) => {
-      laptop.stub.refusal = refusal;
-      const command = laptop.publish();
+      const { stub, machine } = laptop;
+      stub.refusal = refusal;
+      const command = machine.publish("files");
       expect(await command.exitCode).toBe(1);
       expect(command.stderr()).toContain(why);
-      expect(laptop.stub.upgrades).toHaveLength(1);
+      expect(stub.upgrades).toHaveLength(1);
     },
   );
 
@@ -386,22 +341,23 @@ describe("the command ends", () => {
   ] as const)(
     "with code 1 when it is closed with %i",
     async ([code, reason, why], { laptop, expect }) => {
-      const { stub } = laptop;
-      const command = laptop.publish();
+      const { stub, machine } = laptop;
+      const command = machine.publish("files");
       await stub.open("files", "c1");
       await stub.ask("files", "c1", "echo");
       stub.socket?.close(code, reason);
       expect(await command.exitCode).toBe(1);
       expect(command.stderr()).toContain(why);
       expect(stub.upgrades).toHaveLength(1);
-      expect((await laptop.processes()).running).toEqual([]);
+      expect((await machine.processes()).running).toEqual([]);
     },
   );
 
   test("with code 1 when its only server is refused", async ({ laptop, expect }) => {
     const message = "You publish 16 servers already.";
-    laptop.stub.onHello = (name) => ({ t: "refused", name, code: "limit", message });
-    const command = laptop.publish();
+    const { stub, machine } = laptop;
+    stub.onHello = (name) => ({ t: "refused", name, code: "limit", message });
+    const command = machine.publish("files");
     expect(await command.exitCode).toBe(1);
     expect(command.stderr()).toContain(`files is not published: ${message}`);
   });
@@ -410,9 +366,10 @@ describe("the command ends", () => {
     laptop,
     expect,
   }) => {
-    const command = laptop.start(["files", "--", "no-such-program"]);
+    const { stub, machine } = laptop;
+    const command = machine.start(["files", "--", "no-such-program"]);
     expect(await command.exitCode).toBe(1);
-    expect(laptop.stub.upgrades).toEqual([]);
+    expect(stub.upgrades).toEqual([]);
   });
 });
 
@@ -420,8 +377,8 @@ describe("the connection breaks:", () => {
   test.for(["cut", 1012, 4003] as const)(
     "by %s, the command dials again and offers the same process",
     async (how, { laptop, expect }) => {
-      const { stub } = laptop;
-      laptop.publish();
+      const { stub, machine } = laptop;
+      machine.publish("files");
       await stub.open("files", "c1");
       await stub.ask("files", "c1", "echo");
       if (how === "cut") stub.socket?.terminate();
@@ -431,7 +388,7 @@ describe("the connection breaks:", () => {
       await until(() => hellos().length === 2, "another hello");
       expect(hellos()[1]?.["generation"]).toBe(hellos()[0]?.["generation"]);
       // The channels of the connection before are over.
-      await until(async () => (await laptop.processes()).running.length === 0, "no process");
+      await until(async () => (await machine.processes()).running.length === 0, "no process");
       await stub.open("files", "c1");
       expect(await stub.ask("files", "c1", "echo", { back: true })).toMatchObject({
         result: { back: true },
@@ -440,8 +397,8 @@ describe("the connection breaks:", () => {
   );
 
   test("drained, the command answers what runs, and dials again", async ({ laptop, expect }) => {
-    const { stub } = laptop;
-    laptop.publish();
+    const { stub, machine } = laptop;
+    machine.publish("files");
     await stub.open("files", "c1");
     stub.deliver("files", "c1", '{"jsonrpc":"2.0","id":"held","method":"ask"}');
     const { body } = await stub.next(({ t }) => t === "message", "the question");
@@ -455,9 +412,9 @@ describe("the connection breaks:", () => {
   });
 
   test("a gateway that is busy is asked again", async ({ laptop, expect }) => {
-    const { stub } = laptop;
+    const { stub, machine } = laptop;
     stub.refusal = { status: 503, body: '{"error":"unavailable","message":"Starting."}' };
-    const command = laptop.publish();
+    const command = machine.publish("files");
     await until(() => stub.upgrades.length === 1, "a dial");
     stub.refusal = undefined;
     await stub.next(({ t }) => t === "hello", "a hello");
@@ -469,8 +426,8 @@ test("pings of the gateway are answered, and messages in parts are put together"
   laptop,
   expect,
 }) => {
-  const { stub } = laptop;
-  laptop.publish();
+  const { stub, machine } = laptop;
+  machine.publish("files");
   await stub.open("files", "c1");
   const pong = new Promise((resolve) => stub.socket?.once("pong", resolve));
   stub.socket?.ping();

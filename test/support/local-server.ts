@@ -1,6 +1,7 @@
 /**
- * A server over stdio that does as a test says, by methods of its own. With `JOURNAL` in its environment it writes its
- * process id there; with `STUBBORN` it stays when it is asked to end.
+ * A server over stdio that does as a test says: by methods of its own, which are tools as well. With `JOURNAL` in its
+ * environment it writes its process id there, and the name of each call of `run`; with `STUBBORN` it stays when it is
+ * asked to end.
  */
 
 import { appendFileSync } from "node:fs";
@@ -22,10 +23,30 @@ function write(message: object): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 }
 
+/** Those of which some get no answer. */
+const KNOWN: ReadonlySet<unknown> = new Set(["never", "tools/call"]);
+const TOOLS = ["echo", "env", "say", "big", "end", "run", "never"];
+
 function resultOf(method: unknown, params: Json): object | undefined {
   switch (method) {
     case "initialize":
-      return { protocolVersion: params["protocolVersion"], pid: process.pid };
+      return {
+        protocolVersion: params["protocolVersion"],
+        capabilities: { tools: {} },
+        serverInfo: { name: "local", version: "1.0.0" },
+        pid: process.pid,
+      };
+    case "ping":
+      return {};
+    case "tools/list":
+      return { tools: TOOLS.map((name) => ({ name, inputSchema: { type: "object" } })) };
+    case "tools/call": {
+      const made = resultOf(params["name"], (params["arguments"] ?? {}) as Json);
+      return made && { content: [{ type: "text", text: JSON.stringify(made) }] };
+    }
+    case "run":
+      if (JOURNAL !== undefined) appendFileSync(JOURNAL, `ran ${String(params["name"])}\n`);
+      return { ran: params["name"] };
     case "echo":
       return params;
     case "env":
@@ -61,5 +82,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   } else {
     const made = resultOf(method, (params ?? {}) as Json);
     if (made !== undefined && id !== undefined) write({ id, result: made });
+    else if (id !== undefined && !KNOWN.has(method)) {
+      write({ id, error: { code: -32601, message: "Method not found" } });
+    }
   }
 }
