@@ -21,7 +21,8 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ headless: true, ...(await findBrowser()) });
 }
 
-async function findBrowser(): Promise<LaunchOptions> {
+/** How it is started. */
+export async function findBrowser(): Promise<LaunchOptions> {
   const executablePath = process.env["CHROMIUM_PATH"];
   if (executablePath !== undefined) return { executablePath };
   if (process.platform !== "linux" || process.arch !== "x64") return { channel: "chrome" };
