@@ -55,7 +55,9 @@ export function readPublish(
   const reading = gatewayUrl(to);
   if (reading.kind === "mistake") return reading;
   const what = isOne ? { name, command, args: commandArgs } : { file: config ?? "" };
-  return { kind: "publish", url: reading.url, what, named, isShared, idleMs: idle * 1000 };
+  // Publishing is for the whole of the gateway, and so is the login for it.
+  const url = new URL("/mcp", reading.url);
+  return { kind: "publish", url, what, named, isShared, idleMs: idle * 1000 };
 }
 
 interface Given {

@@ -29,11 +29,13 @@ export interface Channels {
   /** @param channel is not open. */
   open(channel: string): void;
   deliver(channel: string, message: Message): void;
-  /** Resolves when no process of it is left. */
+  /** Resolves when no process of its own is left. */
   close(channel: string): Promise<void>;
   closeAll(): Promise<void>;
   /** The channels that have had nothing to do for so long. */
   idle(idleMs: number): readonly string[];
+  /** True if a process has had no channel for so long. */
+  isUnused(idleMs: number): boolean;
   /** Reads no more of what the processes say, until it may go on. */
   hold(isHeld: boolean): void;
 }

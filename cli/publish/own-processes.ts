@@ -55,6 +55,10 @@ export class OwnProcesses implements Channels {
     await Promise.all([...this.#channels.keys()].map((channel) => this.close(channel)));
   }
 
+  isUnused(): boolean {
+    return false;
+  }
+
   idle(idleMs: number): readonly string[] {
     const now = Date.now();
     return [...this.#channels].flatMap(([channel, { activity }]) =>

@@ -79,6 +79,7 @@ export class PublishedServer {
       this.close(channel);
       this.#options.outlet.closed(channel, { reason: "idle" });
     }
+    if (this.#channels.isUnused(idleMs)) this.#end(this.#channels.closeAll());
   }
 
   hold(isHeld: boolean): void {

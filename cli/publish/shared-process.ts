@@ -27,6 +27,7 @@ interface Introduction {
   readonly waiting: { readonly channel: string; readonly id: string }[];
 }
 
+const NOTHING = Promise.resolve();
 const UNCLEAR =
   "Several clients share this process, and it is not clear whose call asks. Publish the server without --share";
 
@@ -35,6 +36,8 @@ export class SharedProcess implements Channels {
   readonly #outlet: Outlet;
   readonly #channels = new Map<string, Activity>();
   #running: Running | undefined;
+  /** When the last channel was closed. */
+  #leftAt = 0;
 
   constructor(start: StartProcess, outlet: Outlet) {
     this.#start = start;
@@ -66,12 +69,13 @@ export class SharedProcess implements Channels {
     this.#send(this.#running, channel, message);
   }
 
-  async close(channel: string): Promise<void> {
-    if (!this.#channels.delete(channel)) return;
+  close(channel: string): Promise<void> {
+    if (!this.#channels.delete(channel)) return NOTHING;
     const { process, ids, subscribers } = this.#running ?? {};
     subscribers?.forget(channel);
     for (const text of ids?.forget(channel) ?? []) process?.write(text);
-    if (this.#channels.size === 0) await this.closeAll();
+    this.#leftAt = Date.now();
+    return NOTHING;
   }
 
   async closeAll(): Promise<void> {
@@ -79,6 +83,11 @@ export class SharedProcess implements Channels {
     const running = this.#running;
     this.#running = undefined;
     await running?.process.stop();
+  }
+
+  /** A gateway looks at a server by a channel that it closes at once, so that the process stays for the next one. */
+  isUnused(idleMs: number): boolean {
+    return this.#channels.size === 0 && Date.now() - this.#leftAt >= idleMs;
   }
 
   idle(idleMs: number): readonly string[] {

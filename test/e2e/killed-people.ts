@@ -76,6 +76,12 @@ export class KilledPerson {
     return this.#create(ACCOUNT, "/account/keys", /edgeway_sk_\w{16}_[\w-]{43}/g);
   }
 
+  /** Ends an API key on the account page. */
+  endKey(key: string): Promise<void> {
+    const [, id = ""] = /^edgeway_sk_(\w{16})_/.exec(key) ?? [];
+    return this.#press(ACCOUNT, "/account/keys/revoke", id);
+  }
+
   /** Makes a service client. @returns its id and its secret. */
   createService(): Promise<readonly string[]> {
     return this.#create(ADMIN, "/admin/services", /svc_\w+|(?<![\w-])[\w-]{43}(?![\w-])/g);

@@ -193,7 +193,7 @@ describe("with --share", () => {
     expect,
   }) => {
     const { stub, machine } = laptop;
-    machine.publish("files", ["--share"]);
+    machine.publish("files", ["--share", "--idle", "1"]);
     const channels = ["c1", "c2", "c3"];
     for (const channel of channels) {
       await stub.open("files", channel);
@@ -220,7 +220,7 @@ describe("with --share", () => {
     );
     expect(heard).toHaveLength(3);
     expect(new Set(heard.map(({ channel }) => channel))).toEqual(new Set(channels));
-    // The last one to leave ends it.
+    // It stays a while for the next one.
     for (const channel of channels) stub.send({ t: "close", name: "files", channel });
     await until(async () => (await machine.processes()).running.length === 0, "no process");
     expect((await machine.processes()).started).toHaveLength(1);

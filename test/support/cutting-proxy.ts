@@ -8,6 +8,8 @@ export interface CuttingProxy {
   readonly origin: string;
   /** How many connections it has broken. */
   readonly cuts: number;
+  /** Breaks all that are open now. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -25,6 +27,9 @@ export async function startCuttingProxy(
   const { hostname, port } = new URL(gateway);
   const open = new Set<Socket>();
   let cuts = 0;
+  const cut = (): void => {
+    for (const socket of open) socket.destroy();
+  };
   const server = createServer((client) => {
     const onward = connect({ host: hostname, port: Number(port) });
     let left = int(least, greatest);
@@ -55,8 +60,9 @@ export async function startCuttingProxy(
     get cuts() {
       return cuts;
     },
+    cut,
     async close() {
-      for (const socket of open) socket.destroy();
+      cut();
       await new Promise((resolve) => server.close(resolve));
     },
   };

@@ -14,6 +14,8 @@ export interface KillableGateway {
   readonly storage: string;
   /** The leader of its process group. */
   readonly pid: number;
+  /** What its last life has printed. */
+  output(): string;
   /** SIGKILL: no process can write a last message. */
   kill(): Promise<void>;
   /**
@@ -40,6 +42,7 @@ export async function startKillableGateway(
     get pid() {
       return server.program.pid;
     },
+    output: () => server.program.output(),
     async kill() {
       await server.program.stop("SIGKILL");
       await until(async () => !(await isServed(url)), `nobody serves ${url} any more`);

@@ -71,6 +71,11 @@ function resultOf(method: unknown, params: Json): object | undefined {
   }
 }
 
+/** How long the answer of a call waits. */
+function msOf({ arguments: args }: Json): number {
+  return Number((args as Json | undefined)?.["ms"] ?? 0);
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params, result } = JSON.parse(line) as Json;
   if (method === undefined) {
@@ -81,8 +86,9 @@ for await (const line of createInterface({ input: process.stdin })) {
     write({ id: question, method: "elicitation/create", params: {} });
   } else {
     const made = resultOf(method, (params ?? {}) as Json);
-    if (made !== undefined && id !== undefined) write({ id, result: made });
-    else if (id !== undefined && !KNOWN.has(method)) {
+    if (made !== undefined && id !== undefined) {
+      setTimeout(() => write({ id, result: made }), msOf((params ?? {}) as Json));
+    } else if (id !== undefined && !KNOWN.has(method)) {
       write({ id, error: { code: -32601, message: "Method not found" } });
     }
   }

@@ -66,7 +66,7 @@ describe("the arguments", () => {
   test("what follows -- is the local server's, whatever it looks like", ({ expect }) => {
     const args = ["publish", "files", "--env", "TOKEN", "--share", "--idle=30", "--", "npx"];
     const theirs = ["-y", "--help", "--", "--to", "x y"];
-    expect(readCommand([...args, ...theirs], { EDGEWAY_URL: url })).toEqual({
+    expect(readCommand([...args, ...theirs], { EDGEWAY_URL: `${url}/docs` })).toEqual({
       kind: "publish",
       url: new URL(url),
       what: { name: "files", command: "npx", args: theirs },
