@@ -42,6 +42,13 @@ export class KilledPerson {
     return new KilledPerson(name, browser);
   }
 
+  /** Signs in at the provider once more, as whoever makes a key must have done recently. */
+  async signInAnew(): Promise<void> {
+    const page = await this.browser.visit("/login?fresh=1");
+    const provider = await this.browser.submit(page, { button: /^Continue with/ });
+    await this.browser.submit(provider, { button: "Sign in", fields: { login: this.name } });
+  }
+
   /** Whether the gateway still knows the browser. */
   async isSignedIn(): Promise<boolean> {
     const { url, status } = await this.browser.visit(ACCOUNT);

@@ -66,6 +66,7 @@ afterAll(async () => {
 
 async function arrive(name: "alice" | "bob"): Promise<Publishing> {
   const person = await KilledPerson.signIn(name, gateway, oidc.issuer);
+  await person.signInAnew();
   const [key = ""] = await person.createKey();
   const machine = await PublishingMachine.turnOn(`${gateway.url}/mcp`, { EDGEWAY_KEY: key });
   return { person, key, machine };
@@ -115,28 +116,29 @@ function withoutName({ status, challenge, body }: Answer, slug: string): Answer 
   return { status, challenge: challenge && none(challenge), body: none(body) };
 }
 
-describe("what bob has of alice's", () => {
-  const all = (slug: string): Readonly<Record<string, Omit<Attempt, "key">>> => ({
-    "a list": { path: `/mcp/${slug}`, ...modern("tools/list", {}) },
-    "a discovery": { path: `/mcp/${slug}`, ...modern("server/discover", {}) },
-    "a call at its path": { path: `/mcp/${slug}`, ...run("run", "crossed") },
-    "a call by its prefix": { path: "/mcp", ...run(`${slug}__run`, "crossed") },
-    "a session": { path: `/mcp/${slug}`, body: INITIALIZE },
-    "a stream": { path: `/mcp/${slug}`, method: "GET" },
-    "an end": { path: `/mcp/${slug}`, method: "DELETE" },
-    "HTTP+SSE": { path: `/sse/${slug}`, method: "GET" },
-    "the metadata": { path: `/.well-known/oauth-protected-resource/mcp/${slug}`, method: "GET" },
-    "a page": { path: `/catalog/${slug}`, method: "GET" },
-    "a page of it": { path: `/connect/${slug}`, method: "GET" },
-  });
+/** What somebody may try at a name. */
+const attemptsAt = (slug: string): Readonly<Record<string, Omit<Attempt, "key">>> => ({
+  "a list": { path: `/mcp/${slug}`, ...modern("tools/list", {}) },
+  "a discovery": { path: `/mcp/${slug}`, ...modern("server/discover", {}) },
+  "a call at its path": { path: `/mcp/${slug}`, ...run("run", "crossed") },
+  "a call by its prefix": { path: "/mcp", ...run(`${slug}__run`, "crossed") },
+  "a session": { path: `/mcp/${slug}`, body: INITIALIZE },
+  "a stream": { path: `/mcp/${slug}`, method: "GET" },
+  "an end": { path: `/mcp/${slug}`, method: "DELETE" },
+  "HTTP+SSE": { path: `/sse/${slug}`, method: "GET" },
+  "the metadata": { path: `/.well-known/oauth-protected-resource/mcp/${slug}`, method: "GET" },
+  "a page": { path: `/catalog/${slug}`, method: "GET" },
+  "a page of it": { path: `/connect/${slug}`, method: "GET" },
+});
 
-  test.for(Object.keys(all("")))(
+describe("what bob has of alice's", () => {
+  test.for(Object.keys(attemptsAt("")))(
     "%s is what it is of a name that nobody has used",
     async (what, { expect }) => {
       for (const key of [bob.key, undefined, "edgeway_sk_0000000000000000_nonsense"]) {
         const [theirs, never] = await Promise.all(
           ["my-mine", "my-none"].map(async (slug) => {
-            const attempt = all(slug)[what];
+            const attempt = attemptsAt(slug)[what];
             if (attempt === undefined) throw new Error(what);
             return withoutName(await answerTo({ ...attempt, key }), slug);
           }),

@@ -80,7 +80,7 @@ class Belongings {
   static async of(name: "owner" | "alice" | "bob"): Promise<Belongings> {
     const person = await KilledPerson.signIn(name, killable, oidc.issuer);
     const { browser } = person;
-    if (name !== "owner") await signInAnew(browser, name);
+    if (name !== "owner") await person.signInAnew();
     const { client, tokens } = await obtainToken(gateway, { browser, code: OWNER_CODE });
     const isAdmin = name !== "bob";
     const service = isAdmin ? await person.createService() : [];
@@ -118,13 +118,6 @@ class Belongings {
 }
 
 /** As it is asked for before something lasting is made. */
-async function signInAnew(browser: Browser, login: string): Promise<void> {
-  const provider = await browser.submit(await browser.visit("/login?fresh=1"), {
-    button: /^Continue with/,
-  });
-  await browser.submit(provider, { button: "Sign in", fields: { login } });
-}
-
 function credentialsOf([client_id = "svc_none", client_secret = "x"]: readonly string[]) {
   return { grant_type: "client_credentials", client_id, client_secret };
 }

@@ -1,0 +1,68 @@
+/**
+ * The official conformance suite at a server that has nothing but stdio, published from a second process tree, through
+ * the gateway: what it requires of each revision, beside the same server over HTTP.
+ */
+
+import { afterAll, beforeAll, describe, test } from "vitest";
+
+import { published, PublishingMachine } from "../support/laptop-command.ts";
+import { NODE, ROOT } from "../support/process.ts";
+import { type Server, startGateway } from "../support/servers.ts";
+import { sharedServers } from "../support/shared-servers.ts";
+import {
+  newWarnings,
+  OTHER_EXTENSIONS,
+  RUN_TIMEOUT_MS,
+  RUNS,
+  runServerSuite,
+  type Verdict,
+  warmUp,
+} from "./suite.ts";
+
+/** The SDK serves the extension for tasks over HTTP alone, so that the server has no tools for it over stdio. */
+const OF_TASKS = /^tasks-/;
+
+let gateway: Server;
+let machine: PublishingMachine;
+
+beforeAll(async () => {
+  gateway = await startGateway({ vars: { PUBLISHING: "on" } });
+  machine = await PublishingMachine.turnOn(`${gateway.url}/mcp`);
+  const fixture = `${ROOT}test/fixture-server/stdio.ts`;
+  await published(machine.start(["fixture", "--", NODE, fixture]));
+});
+
+afterAll(async () => {
+  await machine?.turnOff();
+  await gateway?.stop();
+});
+
+describe.each(RUNS)("conformance over stdio, $name", ({ args }) => {
+  let direct: readonly Verdict[];
+  let through: readonly Verdict[];
+
+  beforeAll(async () => {
+    const url = `${gateway.url}/mcp/my-fixture`;
+    await warmUp(url, args);
+    direct = await runServerSuite(sharedServers().fixture, args);
+    through = await runServerSuite(url, args);
+  }, RUN_TIMEOUT_MS);
+
+  test("every scenario passes", ({ expect }) => {
+    const failing = through.filter(
+      ({ scenario, failed }) =>
+        failed > 0 && !OTHER_EXTENSIONS.test(scenario) && !OF_TASKS.test(scenario),
+    );
+    expect(failing).toEqual([]);
+  });
+
+  test("the scenarios are those of the same server over HTTP, with no new warnings", ({
+    expect,
+  }) => {
+    expect(through.map(({ scenario }) => scenario)).toEqual(direct.map(({ scenario }) => scenario));
+    expect(newWarnings(through, direct)).toEqual([]);
+    process.stdout.write(
+      `TOTALS ${JSON.stringify({ args, through: through.map((v) => [v.scenario, v.passed, v.failed, v.warnings]), direct: direct.map((v) => [v.scenario, v.passed, v.failed, v.warnings]) })}\n`,
+    );
+  });
+});
