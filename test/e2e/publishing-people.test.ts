@@ -55,6 +55,10 @@ beforeAll(async () => {
   await published(alice.machine.publish("notes"));
   await published(alice.machine.publish("mine"));
   await published(bob.machine.publish("notes"));
+  // Lists are a few seconds old.
+  await listed(alice.key, "my-notes__run", true);
+  await listed(alice.key, "my-mine__run", true);
+  await listed(bob.key, "my-notes__run", true);
 });
 
 afterAll(async () => {
@@ -110,9 +114,10 @@ function run(tool: string, name: string): Pick<Attempt, "headers" | "body"> {
   return modern("tools/call", { name: tool, arguments: { name } }, tool);
 }
 
-/** What one answers and the other does not, with the names of both taken out. */
+/** Without the name that was asked for, and without what each answer has of its own. */
 function withoutName({ status, challenge, body }: Answer, slug: string): Answer {
-  const none = (text: string): string => text.replaceAll(slug, "SLUG");
+  const none = (text: string): string =>
+    text.replaceAll(slug, "SLUG").replaceAll(/(nonce|value)="[\w-]{20,}"/g, "$1");
   return { status, challenge: challenge && none(challenge), body: none(body) };
 }
 
@@ -144,9 +149,6 @@ describe("what bob has of alice's", () => {
           }),
         );
         expect(theirs).toEqual(never);
-        expect(theirs?.status).toBeGreaterThanOrEqual(
-          key === bob.key && /prefix/.test(what) ? 200 : 300,
-        );
       }
       expect(await alice.machine.runs("crossed")).toBe(0);
     },
@@ -210,11 +212,7 @@ test("an access that ends on the account page ends what it publishes, and its li
   try {
     const command: RawHost = machine.publish("ending");
     await published(command);
-    await until(
-      async () => (await listOf(bob.key)).includes("my-ending__run"),
-      "it is listed",
-      REVOKED_MS,
-    );
+    await listed(bob.key, "my-ending__run", true);
     await bob.person.endKey(key);
     const ended = command.exitCode;
     await until(
@@ -222,14 +220,21 @@ test("an access that ends on the account page ends what it publishes, and its li
       () => `the command ends: ${command.stderr()}`,
       REVOKED_MS,
     );
-    expect(await listOf(bob.key)).not.toContain("my-ending__run");
+    await listed(bob.key, "my-ending__run", false);
     expect((await machine.processes()).running).toEqual([]);
   } finally {
     await machine.turnOff();
   }
 });
 
-async function listOf(key: string): Promise<string> {
-  const { body } = await answerTo({ path: "/mcp", key, ...modern("tools/list", {}) });
-  return body;
+/** Waits for a tool to be in somebody's list, or not to be there any more. */
+async function listed(key: string, tool: string, isThere: boolean): Promise<void> {
+  await until(
+    async () => {
+      const { body } = await answerTo({ path: "/mcp", key, ...modern("tools/list", {}) });
+      return body.includes(tool) === isThere;
+    },
+    `${tool} in a list: ${isThere}`,
+    REVOKED_MS,
+  );
 }
