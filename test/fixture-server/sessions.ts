@@ -75,7 +75,7 @@ function trackSubscriptions(server: McpServer): ReadonlySet<string> {
   return watched;
 }
 
-function forward(server: McpServer, watched: ReadonlySet<string>, event: ServerEvent): void {
+export function forward(server: McpServer, watched: ReadonlySet<string>, event: ServerEvent): void {
   switch (event.kind) {
     case "tools_list_changed":
       return server.sendToolListChanged();

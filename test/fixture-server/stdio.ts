@@ -4,6 +4,12 @@
 import { InMemoryServerEventBus } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { buildServer } from "./server.ts";
+import { forward } from "./sessions.ts";
 
+const NOTHING_WATCHED: ReadonlySet<string> = new Set();
 const world = { bus: new InMemoryServerEventBus(), cancelledWaits: 0, holds: new Map() };
-serveStdio(() => buildServer(world));
+serveStdio(() => {
+  const server = buildServer(world);
+  world.bus.subscribe((event) => forward(server, NOTHING_WATCHED, event));
+  return server;
+});
