@@ -173,9 +173,10 @@ export class SessionHost {
   /** Does what is due, after the alarm has fired. */
   async wake(): Promise<void> {
     this.#clock.fired();
-    await this.#activity?.flush();
+    const sent = this.#activity?.flush();
     if ((this.#endsAt ?? Infinity) <= Date.now()) await this.end();
     else this.#work();
+    await sent;
   }
 
   /** A session of an earlier version, or of before its servers had accounts, learns who calls. */
