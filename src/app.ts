@@ -39,7 +39,7 @@ import type { ServerStore } from "./observability/added-servers.ts";
 import { readCosts } from "./observability/costs.ts";
 import { logMistake } from "./observability/gateway-log.ts";
 import { logUnexpected } from "./observability/unexpected.ts";
-import type { Accounts } from "./pages/account-context.ts";
+import type { Accounts, SiteContext } from "./pages/account-context.ts";
 import type { AccountHandler } from "./pages/account-visit.ts";
 import type { ActivityHandler } from "./pages/activity-visit.ts";
 import type { CatalogHandler } from "./pages/catalog-visit.ts";
@@ -302,9 +302,9 @@ function site(handler: Handler): (c: Context<App>) => Response | Promise<Respons
   return (c) => signIn((context, request) => handler({ ...context, ...siteParts(c) }, request))(c);
 }
 
-function siteParts(c: Context<App>): Pick<Backing, "accounts" | "servers"> {
-  const { accounts, servers } = c.get("backing");
-  return { accounts, servers };
+function siteParts(c: Context<App>): Pick<SiteContext, "accounts" | "publishers" | "servers"> {
+  const { accounts, servers, publishing } = c.get("backing");
+  return { accounts, servers, publishers: publishing?.publishers };
 }
 
 /** Calls the handler of a page of whoever runs the gateway: an administrator, or the person at the machine. */

@@ -47,6 +47,8 @@ export const AUDIT_EVENTS = {
   account_moved: { meaning: "A server has moved to another authorization server", isDenial: true },
   account_disconnected: { meaning: "An account at a server was disconnected" },
 
+  published_ended: { meaning: "A published server was ended" },
+
   tool_tried: { meaning: "A tool was run on the page that shows it" },
 
   server_checked: { meaning: "Had a server looked at" },

@@ -3,6 +3,7 @@
 import type { ServerAuth } from "../accounts/settings.ts";
 import type { Vaults } from "../accounts/vault.ts";
 import type { AuthContext } from "../auth/context/context.ts";
+import type { Publishers } from "../publishing/publisher.ts";
 import type { GatewayServers } from "./operator/gateway-servers.ts";
 
 /** A server that knows its callers by accounts. */
@@ -23,6 +24,8 @@ export interface Accounts {
 /** The context of a page that only people who are signed in have. */
 export interface SiteContext extends AuthContext {
   readonly accounts: Accounts;
+  /** What people publish; absent while publishing is off. */
+  readonly publishers?: Publishers | undefined;
   readonly servers: GatewayServers;
 }
 

@@ -19,6 +19,7 @@ import {
   resourcesFor,
 } from "./credential-choice.ts";
 import { audited, done, noticeOf, shown, submitted } from "./page-guard.ts";
+import { ownPublished } from "./published.ts";
 import { notFound, page, seeOther } from "./respond.ts";
 import { troubleWords } from "./trouble-words.ts";
 import { accountView, type ActivityLine } from "./view/account-view.ts";
@@ -48,13 +49,14 @@ async function accountPage(
   { notice, keyForm, status = 200 }: Extras,
 ): Promise<Response> {
   const shard = context.store.ofUser(user.id);
-  const [grants, approvals, sessions, keys, entries, accounts] = await Promise.all([
+  const [grants, approvals, sessions, keys, entries, accounts, published] = await Promise.all([
     shard.grants.list(user.id),
     shard.approvals.list(user.id),
     shard.sessions.list(user.id),
     shard.keys.list(user.id),
     shard.audit.list(user.id, SHOWN_LINES),
     ownAccounts(context, user),
+    ownPublished(context, user),
   ]);
   const provider = context.providers.get(user.provider);
   const view = accountView({
@@ -66,6 +68,7 @@ async function accountPage(
       isAdmin: user.isAdmin,
     },
     accounts,
+    published,
     grants,
     approvals: approvals.filter(isRemembered),
     sessions,

@@ -121,6 +121,7 @@ const NOTICES = {
   "approval-forgotten": "The approval is forgotten: you will be asked again.",
   "session-ended": "That browser is signed out.",
   "key-revoked": "The key works no more.",
+  "published-ended": "The server is not published any more.",
   "account-disconnected": "The account is disconnected.",
   "user-disabled": "The person is disabled and signed out everywhere.",
   "user-enabled": "The person may sign in again.",

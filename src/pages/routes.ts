@@ -15,6 +15,7 @@ import { watchActivity } from "./live-activity.ts";
 import { showLogins } from "./logins.ts";
 import type { OperatorHandler } from "./operator-visit.ts";
 import type { Handler } from "./page-guard.ts";
+import { endPublished } from "./published.ts";
 import * as signIn from "./sign-in.ts";
 import { runTool, showTool } from "./tool.ts";
 import { downloadUsage, showUsage } from "./usage.ts";
@@ -40,6 +41,7 @@ export const PAGES: readonly Route[] = [
   ["POST", PATHS.endSession, account.endBrowserSession],
   ["POST", PATHS.createKey, account.createKey],
   ["POST", PATHS.revokeKey, account.revokeKey],
+  ["POST", PATHS.endPublished, endPublished],
   ["POST", PATHS.revokeAll, account.revokeAll],
 
   ["POST", PATHS.disableUser, admin.disableUser],

@@ -30,7 +30,16 @@ const RANKS: readonly (readonly string[])[] = [
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   auth: ["lib", "protocol", "policy", "observability"],
   activity: ["lib", "protocol", "policy", "observability"],
-  pages: ["lib", "protocol", "policy", "observability", "auth", "accounts", "activity"],
+  pages: [
+    "lib",
+    "protocol",
+    "policy",
+    "observability",
+    "auth",
+    "accounts",
+    "activity",
+    "publishing",
+  ],
 };
 const KNOWS_ALL = ["http", "config", "app"];
 

@@ -25,12 +25,15 @@ import {
 } from "./parts.ts";
 import { PATHS } from "./paths.ts";
 import { stdioSection } from "./stdio-snippets.ts";
+import { type PublishedServerRow, publishedSection } from "./published-view.ts";
 import { when } from "./time.ts";
 
 export interface AccountView extends PageContext {
   readonly person: { readonly label: string; readonly provider: string; readonly isAdmin: boolean };
   /** Of each server that asks for one. */
   readonly accounts: readonly OwnAccountRow[];
+  /** From machines of theirs. */
+  readonly published?: readonly PublishedServerRow[];
   readonly grants: readonly Grant[];
   readonly approvals: readonly Approval[];
   readonly sessions: readonly BrowserSession[];
@@ -110,6 +113,7 @@ export function accountView(model: AccountView): View {
       ${actionButton({ action: PATHS.logout, label: "Sign out", fields: { csrf } })}
     </div>
     ${notice(model.notice)} ${ownAccountsSection(model.accounts, model)}
+    ${publishedSection(model.published ?? [], model)}
     ${part(
       "Connected applications",
       "They act as you until you end it. Access ends within seconds.",

@@ -22,6 +22,7 @@ export const PATHS = {
   endSession: "/account/sessions/end",
   createKey: "/account/keys",
   revokeKey: "/account/keys/revoke",
+  endPublished: "/account/published/end",
   revokeAll: "/account/revoke-all",
 
   admin: "/admin",

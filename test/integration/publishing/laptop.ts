@@ -3,6 +3,7 @@
 import {
   type FrameToCommand,
   type FrameToGateway,
+  PONG,
   PUBLISH_PROTOCOL,
   readFrameToCommand,
   writeFrame,
@@ -48,6 +49,7 @@ export class Laptop {
   closed: { readonly code: number; readonly reason: string } | undefined;
   readonly #socket: WebSocket;
   readonly #servers = new Map<string, LocalServer>();
+  readonly #texts: string[] = [];
   readonly #waiters = new Waiters();
 
   /** @param socket of the response to `dial`. */
@@ -117,7 +119,17 @@ export class Laptop {
     return [...open];
   }
 
+  /** Waits for a text that is no frame. */
+  async hears(text: string): Promise<void> {
+    await this.#waiters.until(() => this.#texts.includes(text));
+  }
+
   #take(text: string): void {
+    if (text === PONG) {
+      this.#texts.push(text);
+      this.#waiters.wake();
+      return;
+    }
     const frame = readFrameToCommand(text);
     if (frame === undefined) throw new Error(`No frame: ${text}`);
     this.frames.push(frame);

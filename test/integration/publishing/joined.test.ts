@@ -1,0 +1,98 @@
+/** What a person publishes joins their `/mcp`, beside the one server of the operator's. */
+
+// Has an isolate of its own: it configures the gateway anew.
+import { env } from "cloudflare:workers";
+import { beforeAll, test } from "vitest";
+
+import type { Json } from "../../support/scripted-upstream-script.ts";
+import { until, within } from "../bounded.ts";
+import { modern, send, Session } from "../client.ts";
+import { changeConfiguration } from "../configuration.ts";
+import { EventReader, responseIn } from "../event-reader.ts";
+import { takeOnly } from "../only-server.ts";
+import type { Upstream } from "../upstream.ts";
+import { connectLaptop, type Laptop } from "./laptop.ts";
+import { legacyServer, text, type Tool } from "./local-servers.ts";
+
+const MCP = { mcp: "/mcp" };
+const say: Tool = ({ params }) => text(`said ${JSON.stringify(params?.["arguments"])}`);
+let upstream: Upstream;
+
+beforeAll(async () => {
+  upstream = await takeOnly({
+    ...{ server: "dual", capabilities: { tools: {} } },
+    tools: ["work", "notes.search"].map((name) => ({ name, inputSchema: { type: "object" } })),
+  });
+  changeConfiguration({ PUBLISHING: "on" });
+});
+
+function namesIn(result: Json | undefined): readonly unknown[] {
+  return ((result?.["tools"] ?? []) as readonly Json[]).map(({ name }) => name);
+}
+
+async function listed(): Promise<readonly unknown[]> {
+  return namesIn((await responseIn(await modern(MCP, "tools/list"))).result);
+}
+
+const OWN = ["work", "notes.search"];
+const JOINED = [...OWN, "my-files__say"];
+
+function equal(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+async function publish(): Promise<Laptop> {
+  const laptop = await connectLaptop(send);
+  await within(laptop.publish("files", legacyServer({ tools: { say } })), "a welcome");
+  return laptop;
+}
+
+/** Changes of other lists may come before. */
+async function hears(stream: EventReader): Promise<void> {
+  const changed = "notifications/tools/list_changed";
+  for (;;) if ((await stream.message()).method === changed) return;
+}
+
+/** An isolate may know what is published some seconds later. */
+function lists(wanted: readonly unknown[]): Promise<true> {
+  return until(
+    async () => (equal(await listed(), wanted) ? true : undefined),
+    JSON.stringify(wanted),
+  );
+}
+
+test("a session and a listener hear that a server comes and goes, and others keep their names", async ({
+  expect,
+}) => {
+  const session = await Session.inUse("/mcp");
+  const inSession = async (): Promise<readonly unknown[]> =>
+    namesIn((await responseIn(await session.request("tools/list"))).result);
+  expect(await inSession()).toEqual(OWN);
+  const stream = await session.listen();
+  const listen = async (): Promise<EventReader> => {
+    const filter = { notifications: { toolsListChanged: true } };
+    const reader = new EventReader(await modern(MCP, "subscriptions/listen", filter));
+    expect((await reader.message()).method).toBe("notifications/subscriptions/acknowledged");
+    return reader;
+  };
+  const listener = await listen();
+
+  await publish();
+  await hears(stream);
+  expect(await inSession()).toEqual(JOINED);
+  await hears(listener);
+  expect(await listed()).toEqual(JOINED);
+
+  const called = await responseIn(await session.callTool("my-files__say", { arguments: { n: 1 } }));
+  expect(called.result).toMatchObject(text('said {"n":1}'));
+  const own = await responseIn(
+    await modern(MCP, "tools/call", { name: "notes.search", arguments: {} }),
+  );
+  expect(own.error).toBeUndefined();
+  expect(await upstream.sent("tools/call")).toHaveLength(1);
+
+  await env.CONNECTORS.getByName("local").end("files");
+  await hears(stream);
+  expect(await inSession()).toEqual(OWN);
+  await lists(OWN);
+});

@@ -1,0 +1,255 @@
+/** Publishing with sign-in: whose a server is, who never sees it, and what ends it. */
+
+// Has an isolate of its own: it configures the gateway anew.
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, test } from "vitest";
+
+import { publishProtocols } from "../../src/protocol/publishing.ts";
+import { PATHS } from "../../src/pages/view/paths.ts";
+import { until, within } from "../integration/bounded.ts";
+import { initializeMessage, modern, post, send, Session } from "../integration/client.ts";
+import { changeConfiguration } from "../integration/configuration.ts";
+import { costsOf } from "../integration/costs-of.ts";
+import { responseIn } from "../integration/event-reader.ts";
+import { connectLaptop, type Laptop } from "../integration/publishing/laptop.ts";
+import { legacyServer, text } from "../integration/publishing/local-servers.ts";
+import type { Json } from "../support/scripted-upstream-script.ts";
+import { ORIGIN } from "./gateway.ts";
+import { as, Person } from "./people.ts";
+import { Visitor } from "./visitor.ts";
+
+beforeAll(() => {
+  changeConfiguration({ PUBLISHING: "on" });
+});
+
+interface Publishing {
+  readonly person: Person;
+  readonly token: string;
+  readonly key: string;
+  readonly laptop: Laptop;
+}
+
+function connect(token: string): Promise<Laptop> {
+  return connectLaptop((path, init) => send(ORIGIN + path, init), as(token));
+}
+
+async function newPublisher(who: string, name = "files"): Promise<Publishing> {
+  const person = await Person.signIn();
+  const { token, id: key } = await person.key({ path: "/mcp" });
+  const laptop = await connect(token);
+  await within(
+    laptop.publish(name, legacyServer({ tools: { who: () => text(who) } })),
+    "a welcome",
+  );
+  return { person, token, key, laptop };
+}
+
+async function call(token: string, path: string, name: string): Promise<Json | undefined> {
+  const mcp = { mcp: ORIGIN + path };
+  const response = await modern(mcp, "tools/call", { name, arguments: {} }, { headers: as(token) });
+  return response.status === 200 ? (await responseIn(response)).result : undefined;
+}
+
+async function listed(token: string): Promise<readonly unknown[]> {
+  const response = await modern({ mcp: `${ORIGIN}/mcp` }, "tools/list", {}, { headers: as(token) });
+  const { result } = await responseIn(response);
+  return ((result?.["tools"] ?? []) as readonly Json[]).map(({ name }) => name);
+}
+
+/** An isolate may know some seconds later that a person publishes. */
+function lists(token: string, isThere: (name: unknown) => boolean): Promise<true> {
+  return until(async () => ((await listed(token)).some(isThere) ? true : undefined), "the tool");
+}
+
+async function bytesOf(response: Response): Promise<Json> {
+  const headers = Object.fromEntries(response.headers);
+  delete headers["date"];
+  return { status: response.status, headers, body: await response.text() };
+}
+
+describe("two people who publish servers of one name", () => {
+  test("each have their own, in both eras, and nothing of the other's", async ({ expect }) => {
+    const [ann, bob] = [await newPublisher("Ann"), await newPublisher("Bob")];
+    for (const [who, { token }] of [
+      ["Ann", ann],
+      ["Bob", bob],
+    ] as const) {
+      await lists(token, (name) => name === "my-files__who");
+      expect(await call(token, "/mcp", "my-files__who")).toMatchObject(text(who));
+      expect(await call(token, "/mcp/my-files", "who")).toMatchObject(text(who));
+      const session = await Session.open(`${ORIGIN}/mcp/my-files`, { headers: as(token) });
+      expect((await responseIn(await session.callTool("who"))).result).toMatchObject(text(who));
+    }
+  });
+});
+
+/** Every attempt of somebody else's; each is made at a name that is published and at one that never was. */
+const ATTEMPTS: readonly {
+  readonly what: string;
+  readonly ask: (path: string, token: string) => Promise<Response>;
+}[] = [
+  { what: "a POST without a token", ask: (path) => post(ORIGIN + path, initializeMessage()) },
+  {
+    what: "a POST with a token of their own",
+    ask: (path, token) => post(ORIGIN + path, initializeMessage(), as(token)),
+  },
+  {
+    what: "a modern POST with a token of their own",
+    ask: (path, token) => modern({ mcp: ORIGIN + path }, "tools/list", {}, { headers: as(token) }),
+  },
+  {
+    what: "a GET",
+    ask: (path, token) =>
+      send(ORIGIN + path, { headers: { Accept: "text/event-stream", ...as(token) } }),
+  },
+  {
+    what: "the metadata of the resource",
+    ask: (path) => send(`${ORIGIN}/.well-known/oauth-protected-resource${path}`),
+  },
+  {
+    what: "HTTP+SSE",
+    ask: (path, token) =>
+      send(ORIGIN + path.replace("/mcp", "/sse"), {
+        headers: { Accept: "text/event-stream", ...as(token) },
+      }),
+  },
+  {
+    what: "the catalog",
+    ask: (path) => send(ORIGIN + path.replace("/mcp", "/catalog"), { redirect: "manual" }),
+  },
+];
+
+describe("to everybody else, a published server is a path that never was:", () => {
+  test.for(ATTEMPTS)("$what", async ({ ask }, { expect }) => {
+    await newPublisher("Ann", "garden");
+    const other = await newPublisher("Eve", "other");
+    const published = await bytesOf(await ask("/mcp/my-garden", other.token));
+    const never = await bytesOf(await ask("/mcp/my-nobody", other.token));
+    const named = JSON.parse(
+      JSON.stringify(published).replaceAll("my-garden", "my-nobody"),
+    ) as Json;
+    expect([named["status"], named["body"]]).toEqual([never["status"], never["body"]]);
+    expect(Object.keys(published["headers"] as Json)).toEqual(
+      Object.keys(never["headers"] as Json),
+    );
+    expect(named["headers"]).toMatchObject({
+      ...((never["headers"] as Json)["www-authenticate"] !== undefined && {
+        "www-authenticate": (never["headers"] as Json)["www-authenticate"],
+      }),
+    });
+  });
+
+  test("their lists and calls at /mcp", async ({ expect }) => {
+    await newPublisher("Ann", "garden");
+    const eve = await newPublisher("Eve", "other");
+    await lists(eve.token, (name) => name === "my-other__who");
+    expect(await listed(eve.token)).not.toContain("my-garden__who");
+    const ask = async (name: string): Promise<string> =>
+      (
+        await (
+          await modern(
+            { mcp: `${ORIGIN}/mcp` },
+            "tools/call",
+            { name, arguments: {} },
+            {
+              headers: as(eve.token),
+            },
+          )
+        ).text()
+      ).replaceAll(name, "NAME");
+    expect(await ask("my-garden__who")).toBe(await ask("my-nobody__who"));
+  });
+});
+
+describe("what ends the right to publish ends it", () => {
+  const ends: readonly {
+    readonly what: string;
+    readonly end: (publishing: Publishing) => Promise<unknown>;
+  }[] = [
+    { what: "the key", end: ({ person, key }) => person.shard.endKey(person.id, key) },
+    { what: "everything", end: ({ person }) => person.shard.revokeEverything(person.id) },
+    { what: "the person", end: ({ person }) => person.shard.setDisabled(person.id, true) },
+  ];
+  test.for(ends)("$what", async ({ end }, { expect }) => {
+    const publishing = await newPublisher("Ann");
+    await end(publishing);
+    expect(await within(publishing.laptop.ends(), "the end")).toMatchObject({ code: 4002 });
+    const { servers } = await env.CONNECTORS.getByName(publishing.person.id).list();
+    expect(servers).toEqual([]);
+  });
+
+  test("the grant of the command, and the list of other applications changes", async ({
+    expect,
+  }) => {
+    const person = await Person.signIn();
+    const { grant, tokens } = await person.connect({ path: "/mcp" });
+    const laptop = await connect(tokens.access_token);
+    await within(
+      laptop.publish("files", legacyServer({ tools: { who: () => text("Ann") } })),
+      "a welcome",
+    );
+    const { token } = await person.key({ path: "/mcp" });
+    await lists(token, (name) => name === "my-files__who");
+    await person.shard.endGrant(person.id, grant);
+    expect(await within(laptop.ends(), "the end")).toMatchObject({ code: 4002 });
+    await until(
+      async () => ((await listed(token)).includes("my-files__who") ? undefined : true),
+      "the list without it",
+    );
+  });
+});
+
+test("people see what they publish at /account, and end it there; nobody else can", async ({
+  expect,
+}) => {
+  const { person, laptop } = await newPublisher("Ann");
+  const ann = await Visitor.as(person);
+  const page = await ann.visit(PATHS.account);
+  expect(page.text).toContain("my-files");
+  expect(page.text).toContain("laptop");
+  const eve = await Visitor.arrive();
+  const others = await eve.visit(PATHS.account);
+  expect(others.text).not.toContain("Servers that you publish");
+  const csrf = await eve.formToken();
+  for (const id of ["files", "nothing"]) {
+    expect((await eve.post(PATHS.endPublished, { csrf, id })).status).toBe(404);
+  }
+  expect(laptop.closed).toBeUndefined();
+  const after = await ann.browser.submit(page, { action: PATHS.endPublished });
+  expect(after.text).toContain("The server is not published any more.");
+  expect(await within(laptop.ends(), "the end")).toMatchObject({ code: 4002 });
+  expect(after.text).toContain("A published server was ended");
+});
+
+test("without a good token nobody connects, and the challenge is that of /mcp", async ({
+  expect,
+}) => {
+  const headers = { Upgrade: "websocket" };
+  const dial = (protocols: string): Promise<Response> =>
+    send(`${ORIGIN}/publish`, { headers: { ...headers, "Sec-WebSocket-Protocol": protocols } });
+  const refused = await dial("edgeway.publish.v1");
+  const challenged = await post(`${ORIGIN}/mcp`, initializeMessage());
+  expect(refused.status).toBe(401);
+  expect(refused.headers.get("www-authenticate")).toBe(challenged.headers.get("www-authenticate"));
+  expect(await refused.json()).toMatchObject({ error: "unauthorized" });
+  const bad = await dial(publishProtocols("edgeway_sk_bad").join(", "));
+  expect(bad.status).toBe(401);
+  const person = await Person.signIn();
+  const { token } = await person.key({ path: "/mcp" });
+  const good = await dial(publishProtocols(token).join(", "));
+  expect(good.status).toBe(101);
+  good.webSocket?.accept();
+  good.webSocket?.close();
+});
+
+test("of people who publish nothing, nobody is asked anything", async ({ expect }) => {
+  const person = await Person.signIn();
+  const { token } = await person.key({ path: "/mcp" });
+  await listed(token);
+  const costs = await costsOf(() => listed(token));
+  changeConfiguration({ PUBLISHING: "off" });
+  await listed(token);
+  const off = await costsOf(() => listed(token));
+  changeConfiguration({ PUBLISHING: "on" });
+  expect(costs.objectRequests).toBe(off.objectRequests);
+});
