@@ -9,6 +9,7 @@ import { logUnexpected } from "../src/observability/unexpected.ts";
 import type { GatewayServers, NamedReport } from "../src/pages/operator/gateway-servers.ts";
 import { activitiesIn } from "./activities.ts";
 import { personalScopeOf } from "./identity.ts";
+import { serverStoreIn } from "./live-config.ts";
 import { feedsIn, registryIn } from "./ports.ts";
 
 export function gatewayServersIn(env: Env, config: Config): GatewayServers {
@@ -40,6 +41,17 @@ export function gatewayServersIn(env: Env, config: Config): GatewayServers {
     },
     lastCalled: async () =>
       config.activity === "off" ? undefined : activitiesIn(env).lastCalled(),
+    async switchOf(slug) {
+      const { switches } = await serverStoreIn(env).addedServers();
+      const { off = false, revision = 0 } = switches[slug] ?? {};
+      return { isOff: off, revision };
+    },
+    async putSwitch(slug, off, revision) {
+      const store = serverStoreIn(env);
+      const { deniedTools = [] } = (await store.addedServers()).switches[slug] ?? {};
+      const { kind } = await store.putSwitch(slug, { off, deniedTools }, revision);
+      return kind === "changed" ? "changed" : "clash";
+    },
     async look(slug) {
       const server = shared(slug);
       if (server !== undefined) await lookAt(feeds, [server], "button");

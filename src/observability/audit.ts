@@ -51,6 +51,8 @@ export const AUDIT_EVENTS = {
 
   tool_tried: { meaning: "A tool was run on the page that shows it" },
 
+  server_switched_off: { meaning: "Switched a server off" },
+  server_switched_on: { meaning: "Switched a server on" },
   server_checked: { meaning: "Had a server looked at" },
 
   accounts_sealed: { meaning: "Sealed all accounts at servers anew" },

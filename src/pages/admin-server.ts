@@ -1,4 +1,4 @@
-/** `/admin/servers/<slug>`: one server as whoever runs the gateway sees it, and the button that has it looked at. */
+/** `/admin/servers/<slug>`: one server as whoever runs the gateway sees it, the button that has it looked at, and its switch. */
 
 import { attentionIn } from "./attention.ts";
 import { gather } from "./attention-facts.ts";
@@ -6,16 +6,18 @@ import { TokenBuckets } from "../lib/token-bucket.ts";
 import { operated, operating, operatorNav, readerOf, respondTo } from "./operator-visit.ts";
 import { done, noticeOf } from "./page-guard.ts";
 import { auditedAs } from "./page-visitor.ts";
-import { notFound } from "./respond.ts";
+import { signInPath } from "../auth/sign-in/browser.ts";
+import { notFound, seeOther } from "./respond.ts";
 import { adminServerView } from "./view/admin-server-view.ts";
 import { adminServerPath } from "./view/paths.ts";
 
 export const showAdminServer = operating(async (visit) => {
   const { context, visitor, slug, request } = visit;
   const notices = context.servers.notices.filter((notice) => notice.slug === slug);
-  const [report, known] = await Promise.all([
+  const [report, known, toggle] = await Promise.all([
     context.servers.report(slug),
     gather(context, readerOf(visitor)),
+    context.servers.switchOf(slug),
   ]);
   if (report === undefined && notices.length === 0) return notFound(context);
   const items = attentionIn(known);
@@ -23,12 +25,28 @@ export const showAdminServer = operating(async (visit) => {
   const health = known.servers.find((each) => each.slug === slug);
   const server = report && { ...report, health: health ?? report.health };
   const view = adminServerView({
-    ...{ now: known.now, csrf: visitor.formToken, slug, server, notices },
+    ...{ now: known.now, csrf: visitor.formToken, slug, server, notices, toggle },
     items: items.filter(({ link }) => link === adminServerPath(slug)),
     nav: operatorNav(visitor, "admin", items.length),
     notice: noticeOf(request),
   });
   return respondTo(visit, view);
+});
+
+/** Switches a server off, or on again: what others use ends, so a new sign-in is needed. */
+export const switchServer = operated(adminServerPath, async (visit) => {
+  const { context, request, visitor, slug, form } = visit;
+  const { servers } = context;
+  const isKnown = servers.notices.some((notice) => notice.slug === slug);
+  if (!isKnown && (await servers.report(slug)) === undefined) return notFound(context);
+  const path = adminServerPath(slug);
+  if (!visitor.isFresh) return seeOther(signInPath(path, true), context);
+  const isOff = form.get("to") === "off";
+  const outcome = await servers.putSwitch(slug, isOff, Number(form.get("revision")));
+  if (outcome === "clash") return done(context, path, "server-changed-elsewhere");
+  const event = isOff ? "server_switched_off" : "server_switched_on";
+  await auditedAs(context, request, visitor, event, { server: slug });
+  return done(context, path, isOff ? "server-off" : "server-on");
 });
 
 /** Each look is a request to the server, and one every few seconds tells as much as many. */

@@ -127,6 +127,9 @@ const NOTICES = {
   "user-enabled": "The person may sign in again.",
   "client-deleted": "The application is deleted, and disconnected from everybody.",
   "service-revoked": "The service client is gone, with its tokens.",
+  "server-off": "The server is off, within ten seconds everywhere.",
+  "server-on": "The server is on again, within ten seconds everywhere.",
+  "server-changed-elsewhere": "Somebody else has changed it meanwhile, so nothing was done.",
   "server-checked": "The server was looked at.",
   "checked-often": "It is looked at already. Wait a moment, then load this page again.",
 } as const;

@@ -6,7 +6,7 @@ import { showActivity } from "./activity.ts";
 import type { ActivityHandler } from "./activity-visit.ts";
 import * as account from "./account.ts";
 import * as admin from "./admin.ts";
-import { checkServer, showAdminServer } from "./admin-server.ts";
+import { checkServer, showAdminServer, switchServer } from "./admin-server.ts";
 import { showAttention } from "./attention-json.ts";
 import type { CatalogHandler } from "./catalog-visit.ts";
 import { showCatalog, showServer } from "./catalog.ts";
@@ -62,6 +62,7 @@ export const OPERATOR_PAGES: readonly OperatorRoute[] = [
   ["GET", PATHS.attentionJson, showAttention],
   ["GET", `${PATHS.admin}/servers/:slug`, showAdminServer],
   ["POST", `${PATHS.admin}/servers/:slug/check`, checkServer],
+  ["POST", `${PATHS.admin}/servers/:slug/switch`, switchServer],
 ];
 
 type AccountRoute = readonly [method: "GET" | "POST", path: string, handler: AccountHandler];

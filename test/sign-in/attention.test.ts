@@ -114,6 +114,40 @@ describe("an application that cannot sign in", () => {
   });
 });
 
+describe("the switch of a server", () => {
+  const SWITCH = `${SERVER}/switch`;
+
+  test("is for administrators who signed in a moment ago, from their own page", async ({
+    expect,
+  }) => {
+    const fields = { to: "off", revision: "0" };
+    const csrf = await root.formToken();
+    const own = await ann.formToken();
+    expect((await ann.post(SWITCH, { ...fields, csrf: own })).status).toBe(403);
+    expect((await root.post(SWITCH, fields)).status).toBe(403);
+    const evil = { Origin: "https://evil.example" };
+    expect((await root.post(SWITCH, { ...fields, csrf }, evil)).status).toBe(403);
+    const stale = await Visitor.as(root.person, { authenticatedAt: Date.now() - 11 * 60_000 });
+    const late = await stale.post(SWITCH, { ...fields, csrf: await stale.formToken() });
+    expect(late.headers.get("location")).toBe("/login?to=%2Fadmin%2Fservers%2Falpha&fresh=1");
+    expect((await root.visit(SERVER)).text).not.toContain("Switch on");
+  });
+
+  test("takes it away from everybody, and gives it back", async ({ expect }) => {
+    const off = await root.submit(SERVER, { button: "Switch off for everybody alpha" });
+    expect(off.text).toContain("The server is off");
+    expect(off.text).toContain("Switched off");
+    const csrf = await root.formToken();
+    const late = await root.post(SWITCH, { to: "on", revision: "0", csrf });
+    expect(late.headers.get("location")).toContain("server-changed-elsewhere");
+    const on = await root.submit(SERVER, { button: "Switch on alpha" });
+    expect(on.text).toContain("The server is on again");
+    expect(on.text).toContain("Check now");
+    const activity = activityOn(await root.visit("/account"));
+    expect(activity).toMatch(/Switched a server on.*Switched a server off/s);
+  });
+});
+
 test("an administrator has a server looked at, and that is in the audit log", async ({
   expect,
 }) => {

@@ -332,6 +332,7 @@ const admin: AdminView = {
 
 const adminServer: AdminServerView = {
   ...{ now: NOW, csrf: CSRF, nav: admin.nav, slug: "postgres-read-only", notices: [] },
+  toggle: { isOff: false, revision: 0 },
   items: items.filter(({ kind }) => kind === "unreachable" || kind === "sign-in"),
   server: {
     health: servers[1] ?? NO_SERVER,

@@ -12,8 +12,18 @@ export interface GatewayServers {
   report(slug: string): Promise<NamedReport | undefined>;
   /** @returns when each was last called, by slug; `undefined` where no calls are recorded. */
   lastCalled(): Promise<ReadonlyMap<string, number> | undefined>;
+  /** The switch of a server, as its page shows it. */
+  switchOf(slug: string): Promise<ShownSwitch>;
+  /** Switches it off, or as its configuration has it. @param revision of what the operator saw. */
+  putSwitch(slug: string, isOff: boolean, revision: number): Promise<"changed" | "clash">;
   /** Looks at it now, and waits some seconds for that. Does nothing where there is no account to look with. */
   look(slug: string): Promise<void>;
+}
+
+export interface ShownSwitch {
+  readonly isOff: boolean;
+  /** 0 for one that nobody has touched. */
+  readonly revision: number;
 }
 
 /** What is known of a server, with what its configuration says. */

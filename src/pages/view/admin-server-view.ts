@@ -3,7 +3,7 @@
 import { connectPath } from "../../accounts/addresses.ts";
 import type { EntryNotice, Look, PastTrouble } from "../../observability/health.ts";
 import type { AttentionItem, AttentionKind } from "../operator/attention-item.ts";
-import type { NamedReport } from "../operator/gateway-servers.ts";
+import type { NamedReport, ShownSwitch } from "../operator/gateway-servers.ts";
 import { KNOWN_BY } from "./accounts-view.ts";
 import { entryNotices } from "./entry-notices.ts";
 import {
@@ -19,6 +19,7 @@ import type { Nav, View } from "./layout.ts";
 import {
   actionButton,
   badge,
+  confirmed,
   exactText,
   type Fact,
   factList,
@@ -27,7 +28,7 @@ import {
   type PageContext,
   part,
 } from "./parts.ts";
-import { catalogPath, checkServerPath, PATHS } from "./paths.ts";
+import { catalogPath, checkServerPath, PATHS, switchServerPath } from "./paths.ts";
 import { when } from "./time.ts";
 
 export interface AdminServerView extends PageContext {
@@ -36,6 +37,7 @@ export interface AdminServerView extends PageContext {
   /** Absent for an entry of the configuration that is not served. */
   readonly server: NamedReport | undefined;
   readonly notices: readonly EntryNotice[];
+  readonly toggle: ShownSwitch;
   /** What needs somebody, and is mended here. */
   readonly items: readonly AttentionItem[];
   /** The sentence on the action that has just succeeded. */
@@ -76,8 +78,26 @@ export function adminServerView(model: AdminServerView): View {
       )
     }
     ${server && served(server, model)}
+    ${(server !== undefined || model.toggle.isOff) && toggle(model)}
   `;
   return { title: slug, body, width: "wide", kind: "site", nav, style: STYLE };
+}
+
+function toggle({ slug, csrf, toggle: { isOff, revision } }: AdminServerView): Html {
+  const fields = { csrf, revision: String(revision), to: isOff ? "on" : "off" };
+  const action = switchServerPath(slug);
+  return part(
+    "Switch",
+    "It goes over what the configuration says, and can only take away.",
+    isOff
+      ? actionButton({ action, label: "Switch on", about: slug, fields, look: "primary" })
+      : confirmed(
+          "sure",
+          "Switch off",
+          "Nobody can use it until it is switched on again. What is kept of it stays.",
+          { action, label: "Switch off for everybody", about: slug, fields },
+        ),
+  );
 }
 
 const STYLE = ".back + h1 { margin-top: -1.25rem; }";

@@ -51,6 +51,11 @@ export function adminServerPath(slug: string): string {
   return `${PATHS.admin}/servers/${encodeURIComponent(slug)}`;
 }
 
+/** The form that switches a server off or on. */
+export function switchServerPath(slug: string): string {
+  return `${adminServerPath(slug)}/switch`;
+}
+
 /** The form that has a server looked at now. */
 export function checkServerPath(slug: string): string {
   return `${adminServerPath(slug)}/check`;
