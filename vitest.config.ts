@@ -31,6 +31,9 @@ const LONGEST = [
   "test/e2e/cut-answers.test.ts",
   "test/e2e/starting.test.ts",
   "test/conformance/bridged.test.ts",
+  "test/conformance/published.test.ts",
+  "test/e2e/publishing.test.ts",
+  "test/e2e/publishing-killing.test.ts",
 ];
 
 function rank({ moduleId }: TestSpecification): number {

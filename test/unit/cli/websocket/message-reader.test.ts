@@ -103,7 +103,8 @@ describe("the messages of a server", () => {
     ],
     // Judged by its head: nothing of it is kept first.
     ["of 2^62 bytes", Uint8Array.of(0x81, 127, 64, 0, 0, 0, 0, 0, 0, 0), 1009],
-    ["masked", encodeFrame(Opcode.text, encoder.encode("x"), new Uint8Array(4)), 1002],
+    // Its mask would be two messages.
+    ["masked", encodeFrame(Opcode.text, new Uint8Array(), Uint8Array.of(129, 0, 129, 0)), 1002],
     ["compressed", frameOf(Opcode.text, encoder.encode("x"), { reserved: 0x40 }), 1002],
     ["of an unknown kind", frameOf(3, new Uint8Array()), 1002],
     ["a part of nothing", frameOf(Opcode.continuation, new Uint8Array()), 1002],
