@@ -59,10 +59,12 @@ export function logout(url: URL, environment: Environment): Promise<number> {
       notice(`nobody was signed in at ${url.href}`);
       return 0;
     }
+    // A gateway that is away may take a while.
+    notice(`the login is forgotten here; telling ${url.origin}`);
     try {
       await end(before, signal);
     } catch (error) {
-      notice(`the login is forgotten here, but the gateway could not be told (${String(error)})`);
+      notice(`the gateway could not be told (${String(error)})`);
       notice(`disconnect this machine at ${url.origin}/account`);
       return 1;
     }

@@ -141,6 +141,7 @@ describe("at a gateway with sign-in,", () => {
     const { tokens } = (await person.login()) as { tokens: { access: string } };
     const logout = start(["logout", url], { env });
     expect(await logout.exitCode).toBe(0);
+    expect(logout.stderr()).toMatch(/forgotten here; telling http[^]*signed out at /);
     expect(await person.login()).not.toHaveProperty("tokens");
     const authorization = `Bearer ${tokens.access}`;
     await until(async () => {
