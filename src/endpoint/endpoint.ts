@@ -87,7 +87,7 @@ function pickAll(configured: Configured): Picked {
   if (first === undefined) {
     const sentence =
       notices.length === 0
-        ? 'No upstream is configured. Add one at /admin/servers, or set MCP_SERVERS, for example to {"docs":{"url":"https://…/mcp"}}.'
+        ? 'No upstream is configured. Set MCP_SERVERS, for example to {"docs":{"url":"https://…/mcp"}}.'
         : "None of the servers is served. The log of the gateway says why.";
     return { kind: "unserved", sentence };
   }

@@ -1,0 +1,150 @@
+/** Servers that an operator adds while the gateway runs: served, changed, paused and removed without a deploy. */
+
+// Has an isolate of its own: it configures the gateway anew, and counts its calls of objects.
+import { abortAllDurableObjects } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, test, vi } from "vitest";
+
+import { serverStoreIn } from "../../../durable-objects/live-config.ts";
+import type { AddedServer } from "../../../src/observability/added-servers.ts";
+import { NO_COSTS } from "../../../src/observability/costs.ts";
+import type { Json } from "../../support/scripted-upstream-script.ts";
+import { modern, modernCall, send, Session } from "../client.ts";
+import { changeConfiguration } from "../configuration.ts";
+import { costsOf } from "../costs-of.ts";
+import { responseIn } from "../event-reader.ts";
+import { Upstream } from "../upstream.ts";
+
+const tools: readonly Json[] = [
+  { name: "work", inputSchema: { type: "object" } },
+  { name: "rest", inputSchema: { type: "object" } },
+];
+const MERGED = { mcp: "/mcp" };
+const store = serverStoreIn(env);
+
+let only: Upstream;
+let entries: Record<string, Json>;
+
+beforeAll(async () => {
+  entries = JSON.parse(String(env["MCP_SERVERS"])) as Record<string, Json>;
+  only = await Upstream.take({ server: "modern", capabilities: { tools: {} }, tools });
+  changeConfiguration({ MCP_SERVERS: JSON.stringify({ [only.slug]: entries[only.slug] }) });
+});
+
+/** A server that is not in `MCP_SERVERS`. */
+async function another(): Promise<{ readonly upstream: Upstream; readonly server: AddedServer }> {
+  const upstream = await Upstream.take({ server: "modern", capabilities: { tools: {} }, tools });
+  const server: AddedServer = {
+    ...{ slug: upstream.slug, state: "live", entry: entries[upstream.slug] ?? {}, secretNames: [] },
+    ...{ provenance: { kind: "url" }, changedBy: "local", changedAt: Date.now() },
+  };
+  return { upstream, server };
+}
+
+async function revisionOf({ slug }: Upstream): Promise<number> {
+  const { servers } = await store.addedServers();
+  return servers.find((each) => each.slug === slug)?.revision ?? 0;
+}
+
+async function namesAt(mcp: string): Promise<readonly unknown[]> {
+  const { result } = await responseIn(await modern({ mcp }, "tools/list"));
+  const listed = (result?.["tools"] ?? []) as readonly Json[];
+  return listed.map(({ name }) => name);
+}
+
+describe("a server that is added", () => {
+  test("is served beside the only one of MCP_SERVERS, whose names stay", async ({ expect }) => {
+    const { upstream, server } = await another();
+    expect(await namesAt("/mcp")).toEqual(["work", "rest"]);
+    expect(await store.putServer(server, 0)).toMatchObject({ kind: "changed" });
+    const own = ["work", "rest"].map((name) => `${upstream.slug}__${name}`);
+    expect(await namesAt("/mcp")).toEqual(["work", "rest", ...own]);
+    expect(await namesAt(upstream.mcp)).toEqual(["work", "rest"]);
+    expect(await store.removeServer(upstream.slug, await revisionOf(upstream))).toMatchObject({
+      kind: "changed",
+    });
+    expect(await namesAt("/mcp")).toEqual(["work", "rest"]);
+    expect((await send(upstream.mcp, { method: "POST" })).status).toBe(404);
+  });
+
+  test("is refused like one that is switched off while it is paused", async ({ expect }) => {
+    const { upstream, server } = await another();
+    await store.putServer(server, 0);
+    await store.putServer({ ...server, state: "paused" }, await revisionOf(upstream));
+    const refused = await send(upstream.mcp, { method: "POST" });
+    expect(refused.status).toBe(503);
+    expect(await refused.text()).toContain("is switched off");
+    await store.putServer(server, await revisionOf(upstream));
+    expect(await namesAt(upstream.mcp)).toEqual(["work", "rest"]);
+    await store.removeServer(upstream.slug, await revisionOf(upstream));
+  });
+
+  test("costs a modern call no call of an object", async ({ expect }) => {
+    const { upstream, server } = await another();
+    await store.putServer(server, 0);
+    await (await modernCall(upstream)).text();
+    const costs = await costsOf(async () => (await modernCall(upstream)).text());
+    expect(costs).toEqual({ ...NO_COSTS, outgoingRequests: 1 });
+    await store.removeServer(upstream.slug, await revisionOf(upstream));
+  });
+
+  test("is told to a session that listens, once", async ({ expect }) => {
+    const session = await Session.inUse(MERGED.mcp);
+    const stream = await session.listen();
+    const { upstream, server } = await another();
+    await store.putServer(server, 0);
+    expect(await stream.message()).toMatchObject({ method: "notifications/tools/list_changed" });
+    const { result } = await responseIn(await session.request("tools/list"));
+    expect(JSON.stringify(result)).toContain(`${upstream.slug}__work`);
+    await stream.cancel();
+    await store.removeServer(upstream.slug, await revisionOf(upstream));
+  });
+
+  test("is there for an isolate that knew nothing of it after ten seconds, and after the objects were lost", async ({
+    expect,
+  }) => {
+    const { upstream, server } = await another();
+    expect(await namesAt("/mcp")).toEqual(["work", "rest"]);
+    // As another isolate would add it.
+    await env.REGISTRY.getByName("registry").putServer(JSON.stringify(server), 0);
+    await abortAllDurableObjects();
+    vi.setSystemTime(Date.now() + 10_000);
+    expect(await namesAt(upstream.mcp)).toEqual(["work", "rest"]);
+    vi.useRealTimers();
+    await store.removeServer(upstream.slug, await revisionOf(upstream));
+  });
+
+  test("of a slug of MCP_SERVERS is not served: that one wins", async ({ expect }) => {
+    const { server } = await another();
+    await store.putServer({ ...server, slug: only.slug }, 0);
+    expect(await namesAt(only.mcp)).toEqual(["work", "rest"]);
+    const { result } = await responseIn(await modern(MERGED, "tools/list"));
+    expect(JSON.stringify(result)).toContain("the entry of MCP_SERVERS wins");
+    await store.removeServer(only.slug, await revisionOf(only));
+  });
+});
+
+describe("a switch", () => {
+  test("narrows a server of MCP_SERVERS, and opens it again", async ({ expect }) => {
+    await store.putSwitch(only.slug, { deniedTools: ["rest"] }, 0);
+    expect(await namesAt(only.mcp)).toEqual(["work"]);
+    const { revision } = (await store.addedServers()).switches[only.slug] ?? { revision: 0 };
+    await store.putSwitch(only.slug, {}, revision);
+    expect(await namesAt(only.mcp)).toEqual(["work", "rest"]);
+  });
+});
+
+test("who changes what somebody else has changed since is told so, and changes nothing", async ({
+  expect,
+}) => {
+  const { upstream, server } = await another();
+  await store.putServer(server, 0);
+  const seen = await revisionOf(upstream);
+  await store.putServer({ ...server, label: "The first one's" }, seen);
+  expect(await store.putServer({ ...server, label: "The second one's" }, seen)).toEqual({
+    kind: "clash",
+  });
+  expect(await store.removeServer(upstream.slug, seen)).toEqual({ kind: "clash" });
+  expect((await store.addedServers()).servers).toMatchObject([{ label: "The first one's" }]);
+  await store.removeServer(upstream.slug, await revisionOf(upstream));
+});
