@@ -140,6 +140,7 @@ export default defineConfig({
             "test/architecture/**/*.test.ts",
             "test/e2e/**/*.test.ts",
             "test/conformance/**/*.test.ts",
+            "test/simulation/**/*.test.ts",
           ],
           globalSetup: "test/support/e2e-setup.ts",
           testTimeout: 180_000,

@@ -1,0 +1,93 @@
+/**
+ * Faults of the project's own history, and deliberate ones, that are put into the gateway to see that the
+ * simulation finds them.
+ */
+
+import type { Edit } from "../platform/bundle.ts";
+
+export interface Fault {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+  /** Found within seconds, so that every run of the tests can look for it. */
+  readonly isQuick?: boolean;
+}
+
+export const DELIBERATE: readonly Fault[] = [
+  {
+    name: "a stream that a client takes up begins one event too late",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/sessions/streams.ts",
+        find: "place: { meta: found.meta, after: position.seq }",
+        replace: "place: { meta: found.meta, after: position.seq + 1 }",
+      },
+    ],
+  },
+  {
+    name: "a call that broke is sent to its server again",
+    isQuick: true,
+    edits: [
+      {
+        file: "src/relay/relay-to-legacy.ts",
+        find: 'const attempts = command.kind === "answer" ? ATTEMPTS : 1;',
+        replace: "const attempts = ATTEMPTS;",
+      },
+    ],
+  },
+  {
+    name: "the late end of a reader ends its successor",
+    edits: [
+      {
+        file: "src/sessions/stream-reader.ts",
+        find: "  abandon(): void {\n    if (!this.#isOpen) return;",
+        replace: "  abandon(): void {\n    if (!this.#isOpen) { this.#onClose(); return; }",
+      },
+      {
+        file: "src/sessions/streams.ts",
+        find: "    if (this.#readers.get(meta) !== reader) return;\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "an event is sent before it is in the log",
+    edits: [
+      {
+        file: "durable-objects/line-channel.ts",
+        find: "        await this.#synced();",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "a question that was answered is taken for open after a restart",
+    edits: [
+      {
+        file: "src/sessions/revive.ts",
+        find: "resumeToken === undefined || log.isAnswered(position))",
+        replace: "resumeToken === undefined)",
+      },
+    ],
+  },
+  {
+    name: "a client gets again what it had when the holder of its call was lost",
+    edits: [
+      {
+        file: "src/relay/modern-to-legacy/parking.ts",
+        find: "resume(after ?? last.resumeToken)",
+        replace: "resume(last.resumeToken)",
+      },
+    ],
+  },
+  {
+    name: "a newer reader does not close the older one",
+    edits: [
+      {
+        file: "src/sessions/streams.ts",
+        find: "    other?.close();\n",
+        replace: "",
+      },
+    ],
+  },
+];

@@ -1,0 +1,161 @@
+/** Plays one plan in one world, and checks the model. */
+
+import { LegacyClient } from "../outside/legacy-client.ts";
+import { LegacyServer } from "../outside/legacy-server.ts";
+import { Ledger } from "../outside/ledger.ts";
+import { ModernClient } from "../outside/modern-client.ts";
+import { ModernServer } from "../outside/modern-server.ts";
+import type { Program } from "../platform/isolate.ts";
+import type { Step } from "../platform/scheduler.ts";
+import { World } from "../platform/world.ts";
+import type { FaultKind, Plan } from "./plan.ts";
+
+export interface Played {
+  readonly findings: readonly string[];
+  readonly steps: number;
+  /** Kinds of faults that found something to break. */
+  readonly met: readonly FaultKind[];
+  readonly ledger: Ledger;
+  readonly world: World;
+}
+
+const OBJECTS = {
+  SESSIONS: "SessionObject",
+  AUTH: "AuthShardObject",
+  REGISTRY: "RegistryObject",
+  FEEDS: "FeedObject",
+  FAN_OUT: "FanOutObject",
+  BRIDGES: "BridgeObject",
+  VAULTS: "VaultObject",
+  ACTIVITIES: "ActivityObject",
+  CONNECTORS: "ConnectorObject",
+};
+
+const END_MS = 600_000;
+/** What could still come too late, or twice, has come by then. */
+const REST_MS = 5000;
+
+export interface Watching {
+  /** Called for each step and each message outside. @param at in milliseconds from the start. */
+  readonly trace?: ((text: string, at: number) => void) | undefined;
+  readonly observe?: ((what: string) => void) | undefined;
+}
+
+export async function play(
+  plan: Plan,
+  program: Program,
+  { trace, observe }: Watching = {},
+): Promise<Played> {
+  const ledger = new Ledger();
+  const upstreams: Record<string, object> = {};
+  const world = new World({
+    seed: plan.seed,
+    program,
+    objects: OBJECTS,
+    vars: {
+      AUTH_MODE: "none",
+      get MCP_SERVERS() {
+        return upstreams;
+      },
+    },
+    ...(trace === undefined
+      ? {}
+      : { onStep: ({ label }: Step, at: number) => trace(label, at), onNote: trace }),
+    ...(observe === undefined ? {} : { observe }),
+    delayMs: plan.delayMs,
+  });
+  const servers = plan.servers.map((habits, index) => {
+    const name = `server${index}`;
+    const server =
+      habits.era === "modern"
+        ? new ModernServer(world, name, habits, ledger)
+        : new LegacyServer(world, name, habits, ledger);
+    upstreams[server.name] = { url: server.url };
+    return server;
+  });
+  const clients = plan.clients.map(({ server, ...habits }, index) => {
+    const its = servers[server];
+    if (its === undefined) throw new Error(`The plan has no server ${server}`);
+    const { name, isKept } = its;
+    const prefix = servers.length === 1 ? "" : `${name}__`;
+    const hasRestart = plan.faults.some(({ kind }) => kind === "server");
+    const isModern = its.habits.era === "modern";
+    const facts = { name, isKept: isKept && !hasRestart, isModern, prefix };
+    const parts = { ledger, server: facts };
+    return habits.era === "modern"
+      ? new ModernClient(world, `client${index}`, habits, parts)
+      : new LegacyClient(world, `client${index}`, habits, parts);
+  });
+  for (const client of clients) client.start();
+  const met: FaultKind[] = [];
+  const waiting = new Set(plan.faults.map((fault, index) => ({ ...fault, index })));
+  world.onStep((label) => {
+    for (const fault of waiting) {
+      if (fault.count > 0) fault.count -= label.includes(fault.moment) ? 1 : 0;
+      else if (fault.later > 0) fault.later -= 1;
+      else {
+        waiting.delete(fault);
+        const { times } = fault;
+        const planned = plan.faults[fault.index];
+        if (times > 1 && planned !== undefined) {
+          waiting.add({ ...planned, times: times - 1, index: fault.index });
+        }
+        if (!befall(fault.kind, world, servers)) continue;
+        world.note(`FAULT ${fault.kind}`);
+        met.push(fault.kind);
+        if (!["cut-client", "cut-inside", "sleep"].includes(fault.kind))
+          ledger.deaths.push(world.scheduler.now);
+      }
+    }
+  });
+  const isOver = (): boolean => clients.every(({ isDone }) => isDone);
+  await world.run({ untilMs: END_MS, isOver });
+  await world.run({ untilMs: world.elapsed + REST_MS });
+  ledger.close(met.length === 0);
+  // What breaks under a request is an error of that request, and of the log.
+  const unexpected = world.log.find((line) => line.includes('"event":"unexpected_error"'));
+  if (met.length === 0 && unexpected !== undefined) ledger.find(`the log says: ${unexpected}`);
+  return { findings: ledger.findings, steps: world.scheduler.steps, met, ledger, world };
+}
+
+/** @returns false where there is nothing of the kind to break. */
+function befall(
+  kind: FaultKind,
+  world: World,
+  servers: readonly (LegacyServer | ModernServer)[],
+): boolean {
+  const { random, network } = world;
+  switch (kind) {
+    case "cut-client":
+    case "cut-inside": {
+      const isClients = kind === "cut-client";
+      const open = [...network.open].filter(
+        ({ label }) => label.startsWith("client") === isClients,
+      );
+      if (open.length === 0) return false;
+      random.pick(open).cut();
+      return true;
+    }
+    case "crash": {
+      const lives = [...world.lives()];
+      if (lives.length === 0) return false;
+      random.pick(lives).die();
+      return true;
+    }
+    case "sleep": {
+      const idle = [...world.lives()].filter(({ isIdle }) => isIdle);
+      if (idle.length === 0) return false;
+      random.pick(idle).slot.sleep();
+      return true;
+    }
+    case "isolate": {
+      const alive = world.isolates.filter(({ isAlive }) => isAlive);
+      if (alive.length === 0) return false;
+      random.pick(alive).end();
+      return true;
+    }
+    case "server":
+      random.pick(servers).restart();
+      return true;
+  }
+}

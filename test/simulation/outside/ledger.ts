@@ -1,0 +1,190 @@
+/**
+ * The model: what was sent, what ran and what arrived, written down by those outside, and the rules that hold
+ * between them. Nothing here knows how the gateway works.
+ */
+
+import type { Connection } from "../platform/network.ts";
+
+/** How a call ended for its client. */
+export type End =
+  | "result"
+  /** One error in the place of the result. */
+  | "error"
+  /** The client cannot know: its connection broke before it learned how to resume. */
+  | "unknown";
+
+export interface Call {
+  readonly name: string;
+  readonly client: string;
+  readonly server: string;
+  /** The client can take up a stream that broke. */
+  readonly canResume: boolean;
+  /** The server can be asked for the rest of a stream, and forgets nothing. */
+  readonly isKept: boolean;
+  startedAt: number;
+  /** How often the server ran it. */
+  runs: number;
+  /** On which the server got it. */
+  connection?: Connection | undefined;
+  /** What the server sent before its answer, in order. */
+  readonly sent: string[];
+  /** What the server sent again by itself. */
+  readonly repeated: Set<string>;
+  readonly arrived: string[];
+  readonly ends: End[];
+  error?: string;
+  hasAnswered: boolean;
+}
+
+export interface Question {
+  readonly name: string;
+  /** How often the client was shown it. */
+  shown: number;
+  /** Its answer was taken with 202. */
+  isAccepted: boolean;
+  /** How often its answer reached the server. */
+  answers: number;
+  /** The server sent the same question again by itself. */
+  isRepeated: boolean;
+}
+
+const WRITING_MS = 10;
+
+export class Ledger {
+  readonly calls = new Map<string, Call>();
+  readonly questions = new Map<string, Question>();
+  readonly findings: string[] = [];
+  /** When objects and machines died, in milliseconds since 1970. */
+  readonly deaths: number[] = [];
+
+  begin(call: Omit<Call, "runs" | "sent" | "repeated" | "arrived" | "ends" | "hasAnswered">): Call {
+    const noted: Call = {
+      ...call,
+      runs: 0,
+      sent: [],
+      repeated: new Set(),
+      arrived: [],
+      ends: [],
+      hasAnswered: false,
+    };
+    this.calls.set(call.name, noted);
+    return noted;
+  }
+
+  find(finding: string): void {
+    this.findings.push(finding);
+  }
+
+  ran(name: string, connection: Connection | undefined): void {
+    const call = this.calls.get(name);
+    if (call === undefined) this.find(`a server was sent the call ${name}, which nobody made`);
+    else {
+      call.connection = connection;
+      call.runs += 1;
+      if (call.runs > 1) this.find(`${name} ran ${call.runs} times`);
+    }
+  }
+
+  /** A client of 2026-07-28 sends a round again, whose events it may get again. */
+  attempt(name: string): void {
+    this.calls.get(name)?.arrived.splice(0);
+  }
+
+  sent(name: string, text: string): void {
+    this.calls.get(name)?.sent.push(text);
+  }
+
+  /** A server broke the rules: it sent an event again. */
+  sentAgain(text: string): void {
+    if (text.endsWith("?")) this.question(text).isRepeated = true;
+    else this.calls.get(text.split("/")[0] ?? "")?.repeated.add(text);
+  }
+
+  /** A client got an event on the stream of one of its calls. */
+  arrived(client: string, name: string, text: string): void {
+    const call = this.calls.get(name);
+    if (call?.client !== client) this.find(`${client} got "${text}", which belongs to ${name}`);
+    else {
+      if (call.ends.length > 0) this.find(`${name}: "${text}" came after the end`);
+      if (!call.arrived.includes(text)) call.arrived.push(text);
+      else if (!call.repeated.has(text)) this.find(`${name}: "${text}" came twice`);
+    }
+  }
+
+  ended(name: string, end: End, error?: string): void {
+    const call = this.calls.get(name);
+    if (call === undefined) return;
+    call.ends.push(end);
+    if (error !== undefined) call.error = error;
+    if (call.ends.length > 1) this.find(`${name} ended ${call.ends.length} times`);
+  }
+
+  question(name: string): Question {
+    let question = this.questions.get(name);
+    if (question === undefined) {
+      question = { name, shown: 0, isAccepted: false, answers: 0, isRepeated: false };
+      this.questions.set(name, question);
+    }
+    return question;
+  }
+
+  shown(name: string): void {
+    const question = this.question(name);
+    question.shown += 1;
+    if (question.shown > 1 && !question.isRepeated)
+      this.find(`the question ${name} was shown ${question.shown} times`);
+  }
+
+  /** A client of 2026-07-28 gets the question with each round that it does not answer. */
+  shownAgain(name: string): void {
+    this.question(name).shown += 1;
+  }
+
+  /** The server got an answer to its question. */
+  answered(name: string): void {
+    const question = this.question(name);
+    if ((question.answers += 1) > 1) this.find(`${name} was answered ${question.answers} times`);
+  }
+
+  /**
+   * Checks what must be true when everything has come to rest.
+   *
+   * @param isCalm nothing was broken meanwhile.
+   */
+  close(isCalm: boolean): void {
+    for (const call of this.calls.values()) {
+      this.#closeCall(call);
+      const [end] = call.ends;
+      if (isCalm && end !== undefined && end !== "result") {
+        this.find(`${call.name}: ${end}, though nothing was broken: ${call.error ?? ""}`);
+      }
+    }
+  }
+
+  /** The gateway had where the server's stream can be taken up, and time to write it down. */
+  #wasWrittenDown({ connection }: Call): boolean {
+    const at = connection?.receivedAt;
+    return at !== undefined && !this.deaths.some((died) => died >= at && died <= at + WRITING_MS);
+  }
+
+  #closeCall(call: Call): void {
+    const { name, sent, arrived, ends } = call;
+    const [end] = ends;
+    if (end === undefined) {
+      this.find(`${name} never ended: it stalls after ${arrived.length} of ${sent.length} events`);
+      return;
+    }
+    const before = sent.filter((text) => arrived.includes(text));
+    if (before.join("\n") !== arrived.join("\n")) this.find(`${name}: events came out of order`);
+    if (end === "result") {
+      if (call.runs === 0) this.find(`${name} has a result, and no server ran it`);
+      const missing = sent.filter((text) => !arrived.includes(text));
+      if (missing.length > 0 && call.canResume) this.find(`${name}: lost ${missing.join(", ")}`);
+    }
+    if (end === "error" && call.isKept && call.canResume && this.#wasWrittenDown(call)) {
+      this.find(
+        `${name} ended in an error, though its server keeps everything: ${call.error ?? ""}`,
+      );
+    }
+  }
+}

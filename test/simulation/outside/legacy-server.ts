@@ -1,0 +1,212 @@
+/**
+ * A server of the session era, over Streamable HTTP. It streams events before its answer, asks, lets its
+ * client poll, forgets its sessions, and dies, as its habits say.
+ */
+
+import { connectionOf } from "../platform/network.ts";
+import { IsolateResponse } from "../platform/request-response.ts";
+import type { World } from "../platform/world.ts";
+import { Actor, type Json } from "./actor.ts";
+import type { Ledger } from "./ledger.ts";
+import { formatEvent } from "./sse.ts";
+import { TOOL } from "./tool.ts";
+
+export interface LegacyServerHabits {
+  readonly era: "legacy";
+  /** Gives out session ids. */
+  readonly hasSessions: boolean;
+  /** Gives out event ids, and replays what came after one. */
+  readonly hasEventIds: boolean;
+  /** Sends an event without data first, which says that the stream can be resumed (2025-11-25). */
+  readonly primes: boolean;
+  /** Closes some streams before their answer, so that the client polls. */
+  readonly letsPoll: boolean;
+  /** Asks its client in some calls. */
+  readonly asks: boolean;
+  /** Sends some messages a second time when a stream is resumed. */
+  readonly repeats: boolean;
+  /** The longest pause before it does the next thing, in milliseconds. */
+  readonly pauseMs: number;
+}
+
+interface Stream {
+  readonly name: string;
+  readonly events: { readonly id: string; readonly data: string }[];
+  isOver: boolean;
+  reader: ReadableStreamDefaultController<Uint8Array> | undefined;
+}
+
+const encoder = new TextEncoder();
+
+export class LegacyServer extends Actor {
+  readonly url: string;
+  readonly habits: LegacyServerHabits;
+  readonly #ledger: Ledger;
+  readonly #sessions = new Set<string>();
+  readonly #streams = new Map<string, Stream>();
+  readonly #answers = new Map<string, (answer: Json) => void>();
+
+  constructor(world: World, name: string, habits: LegacyServerHabits, ledger: Ledger) {
+    super(world, name);
+    this.habits = habits;
+    this.#ledger = ledger;
+    const host = `127.0.0.1:${9000 + world.scheduler.number("server")}`;
+    this.url = `http://${host}/mcp`;
+    world.network.hosts.set(host, {
+      context: () => this.context,
+      serve: (request) => this.#serve(request),
+    });
+  }
+
+  /** True when nothing that it began can be lost with a connection. */
+  get isKept(): boolean {
+    return this.habits.hasEventIds && this.habits.primes;
+  }
+
+  async #serve(request: Request): Promise<Response> {
+    const session = request.headers.get("mcp-session-id");
+    const isKnown = !this.habits.hasSessions || (session !== null && this.#sessions.has(session));
+    if (request.method === "DELETE") {
+      if (session !== null) this.#sessions.delete(session);
+      return new IsolateResponse(null, { status: isKnown ? 200 : 404 });
+    }
+    if (request.method === "GET") {
+      return isKnown ? this.#get(request) : new IsolateResponse(null, { status: 404 });
+    }
+    const message = (await request.json()) as Json;
+    this.note(`gets ${JSON.stringify(message)}`);
+    if (message["method"] === "initialize") return this.#initialize(message);
+    if (!isKnown) return new IsolateResponse(null, { status: session === null ? 400 : 404 });
+    if (message["method"] === undefined) {
+      this.#answers.get(String(message["id"]))?.(message);
+      return new IsolateResponse(null, { status: 202 });
+    }
+    if (message["id"] === undefined) return new IsolateResponse(null, { status: 202 });
+    if (message["method"] === "tools/call") return this.#call(message, request);
+    const result = message["method"] === "tools/list" ? { tools: [TOOL] } : {};
+    return IsolateResponse.json({ jsonrpc: "2.0", id: message["id"], result });
+  }
+
+  #initialize({ id, params }: Json): Response {
+    const { protocolVersion } = params as { protocolVersion: string };
+    const result = {
+      protocolVersion,
+      capabilities: { tools: { listChanged: true }, logging: {} },
+      serverInfo: { name: this.name, version: "1" },
+    };
+    const headers: Record<string, string> = {};
+    if (this.habits.hasSessions) {
+      const session = `${this.name}-${this.world.scheduler.number("session")}`;
+      this.#sessions.add(session);
+      headers["mcp-session-id"] = session;
+    }
+    return IsolateResponse.json({ jsonrpc: "2.0", id, result }, { headers });
+  }
+
+  /** The stream that belongs to no request, or the rest of one that broke. */
+  #get(request: Request): Response {
+    const after = request.headers.get("last-event-id");
+    if (after === null) {
+      const name = `get-${this.world.scheduler.number("get stream")}`;
+      return this.#open(this.#newStream(name), 0);
+    }
+    const [name = "", seq = ""] = after.split("/");
+    const stream = this.#streams.get(name);
+    if (stream === undefined) return new IsolateResponse(null, { status: 404 });
+    const isRepeated = this.habits.repeats && this.world.random.chance(0.3);
+    const from = Math.max(0, Number(seq) - (isRepeated ? 1 : 0));
+    for (const { data } of stream.events.slice(from, Number(seq))) {
+      const { params } = JSON.parse(data || "{}") as { params?: { message?: string } };
+      if (params?.message !== undefined) this.#ledger.sentAgain(params.message);
+    }
+    return this.#open(stream, from);
+  }
+
+  #newStream(name: string): Stream {
+    const stream: Stream = { name, events: [], isOver: false, reader: undefined };
+    this.#streams.set(name, stream);
+    return stream;
+  }
+
+  #open(stream: Stream, after: number): Response {
+    this.#close(stream);
+    const body = new ReadableStream<Uint8Array>({
+      start: (reader) => {
+        stream.reader = reader;
+        for (const event of stream.events.slice(after)) this.#write(stream, event);
+        if (stream.isOver) this.#close(stream);
+      },
+      cancel: () => {
+        stream.reader = undefined;
+      },
+    });
+    return new IsolateResponse(body, { headers: { "content-type": "text/event-stream" } });
+  }
+
+  #call({ id, params }: Json, request: Request): Response {
+    const given = params as { arguments: { call: string; events: number }; _meta?: Json };
+    const { call, events } = given.arguments;
+    this.#ledger.ran(call, connectionOf(request));
+    const stream = this.#newStream(`call-${this.world.scheduler.number("call stream")}`);
+    const response = this.#open(stream, 0);
+    if (this.habits.primes) this.#emit(stream, "");
+    const token = given._meta?.["progressToken"];
+    void this.#run({ id, call, events, token, stream });
+    return response;
+  }
+
+  async #run(run: {
+    readonly id: unknown;
+    readonly call: string;
+    readonly events: number;
+    readonly token: unknown;
+    readonly stream: Stream;
+  }): Promise<void> {
+    const { id, call, events, token, stream } = run;
+    const { random } = this.world;
+    const askAt = this.habits.asks && random.chance(0.5) ? random.below(events + 1) : -1;
+    for (let count = 0; count <= events; count += 1) {
+      await this.sleep(this.upTo(this.habits.pauseMs));
+      if (count === askAt) await this.#ask(call, stream);
+      if (this.habits.letsPoll && random.chance(0.2)) this.#close(stream);
+      if (count === events) break;
+      const message = `${call}/${count}`;
+      this.#ledger.sent(call, message);
+      const params = { progressToken: token, progress: count + 1, message };
+      this.#emit(stream, { jsonrpc: "2.0", method: "notifications/progress", params });
+    }
+    const result = { content: [{ type: "text", text: call }] };
+    stream.isOver = true;
+    this.#emit(stream, { jsonrpc: "2.0", id, result });
+    this.#close(stream);
+  }
+
+  async #ask(call: string, stream: Stream): Promise<void> {
+    const name = `${call}?`;
+    const id = `q-${this.world.scheduler.number("question")}`;
+    const schema = { type: "object", properties: { value: { type: "string" } } };
+    const params = { message: name, requestedSchema: schema };
+    const answer = new Promise<Json>((resolve) => this.#answers.set(id, resolve));
+    this.#emit(stream, { jsonrpc: "2.0", id, method: "elicitation/create", params });
+    await answer;
+    this.#ledger.answered(name);
+  }
+
+  #emit(stream: Stream, message: Json | ""): void {
+    const id = `${stream.name}/${stream.events.length + 1}`;
+    const event = { id, data: message === "" ? "" : JSON.stringify(message) };
+    stream.events.push(event);
+    this.#write(stream, event);
+  }
+
+  #write({ reader }: Stream, { id, data }: { readonly id: string; readonly data: string }): void {
+    const event = this.habits.hasEventIds ? { id, data } : { data };
+    reader?.enqueue(encoder.encode(formatEvent(event)));
+  }
+
+  #close(stream: Stream): void {
+    const { reader } = stream;
+    stream.reader = undefined;
+    reader?.close();
+  }
+}

@@ -1,0 +1,164 @@
+/** A client of 2026-07-28: it calls, and comes back with its answers in the next round. */
+
+import type { World } from "../platform/world.ts";
+import { Actor, type Json } from "./actor.ts";
+import type { Ledger } from "./ledger.ts";
+import type { ServerFacts } from "./server-facts.ts";
+import { eventReader, isEventStream } from "./sse.ts";
+
+export interface ModernClientHabits {
+  readonly era: "modern";
+  /** The longest pause before its next round, in milliseconds. */
+  readonly reconnectMs: number;
+  readonly calls: number;
+  readonly events: number;
+  /** Makes its calls at once, and not one after another. */
+  readonly isHasty: boolean;
+}
+
+const ENDPOINT = "http://localhost:8787/mcp";
+const REVISION = "2026-07-28";
+const TRIES = 5;
+
+interface Reply {
+  readonly result?: {
+    readonly resultType: string;
+    readonly requestState?: string;
+    readonly inputRequests?: Readonly<Record<string, { readonly params: Json }>>;
+  };
+  readonly error?: { readonly message: string };
+}
+
+export class ModernClient extends Actor {
+  readonly habits: ModernClientHabits;
+  isDone = false;
+  readonly #ledger: Ledger;
+  readonly #server: ServerFacts;
+  #lastId = 0;
+
+  constructor(
+    world: World,
+    name: string,
+    habits: ModernClientHabits,
+    parts: { readonly ledger: Ledger; readonly server: ServerFacts },
+  ) {
+    super(world, name);
+    this.habits = habits;
+    this.#ledger = parts.ledger;
+    this.#server = parts.server;
+  }
+
+  start(): void {
+    this.context.run(() => void this.#live());
+  }
+
+  async #live(): Promise<void> {
+    await this.sleep(this.upTo(1000));
+    const calls = Array.from({ length: this.habits.calls }, (_, index) => index);
+    if (this.habits.isHasty) await Promise.all(calls.map((index) => this.#call(index)));
+    else for (const index of calls) await this.#call(index);
+    this.isDone = true;
+  }
+
+  async #call(index: number): Promise<void> {
+    const name = `${this.name}.${index}`;
+    const { name: server, isKept, isModern } = this.#server;
+    this.#ledger.begin({
+      ...{ name, client: this.name, server, isKept, canResume: false },
+      startedAt: this.world.scheduler.now,
+    });
+    const events = this.world.random.below(this.habits.events + 1);
+    let round: Json = {};
+    for (let tries = 0; tries < TRIES;) {
+      this.#ledger.attempt(name);
+      const reply = await this.#send(name, events, round);
+      if (reply === undefined) {
+        // The first round may have run. A later one is known by its state, unless its server forgets.
+        if (round["requestState"] === undefined || isModern) break;
+        tries += 1;
+      } else if (reply.error !== undefined) {
+        this.#ledger.ended(name, "error", reply.error.message);
+        return;
+      } else if (reply.result?.resultType !== "input_required") {
+        this.#ledger.ended(name, "result");
+        return;
+      } else round = await this.#answers(reply.result);
+      await this.sleep(this.upTo(this.habits.reconnectMs));
+    }
+    this.#ledger.ended(name, "unknown");
+  }
+
+  async #answers({
+    requestState,
+    inputRequests = {},
+  }: NonNullable<Reply["result"]>): Promise<Json> {
+    const asked = Object.entries(inputRequests);
+    for (const [, { params }] of asked) this.#ledger.shownAgain(this.#questionIn(params));
+    await this.sleep(this.upTo(500));
+    const answer = { action: "accept", content: { value: "yes" } };
+    return {
+      requestState,
+      inputResponses: Object.fromEntries(asked.map(([key]) => [key, answer])),
+    };
+  }
+
+  #questionIn({ message }: Json): string {
+    return String(message).replace(/^\[\w+\] /, "");
+  }
+
+  /** @returns `undefined` when the connection broke before the reply. */
+  async #send(name: string, events: number, round: Json): Promise<Reply | undefined> {
+    const tool = `${this.#server.prefix}work`;
+    this.#lastId += 1;
+    const body = {
+      jsonrpc: "2.0",
+      id: this.#lastId,
+      method: "tools/call",
+      params: {
+        ...{ name: tool, arguments: { call: name, events }, ...round },
+        _meta: {
+          progressToken: name,
+          "io.modelcontextprotocol/protocolVersion": REVISION,
+          "io.modelcontextprotocol/clientInfo": { name: this.name, version: "1" },
+          "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
+        },
+      },
+    };
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": REVISION,
+      "mcp-method": "tools/call",
+      "mcp-name": tool,
+    };
+    try {
+      const init = { method: "POST", headers, body: JSON.stringify(body) };
+      return await this.#read(await this.world.request(ENDPOINT, init));
+    } catch (error) {
+      this.note(`${name} broke: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  async #read(response: Response): Promise<Reply | undefined> {
+    if (!isEventStream(response)) {
+      const text = await response.text();
+      this.note(`gets ${response.status} ${text}`);
+      return JSON.parse(text) as Reply;
+    }
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const eventsIn = eventReader();
+    for (;;) {
+      const { done, value = "" } = (await reader?.read()) ?? { done: true };
+      if (done) return undefined;
+      for (const { data } of eventsIn(value)) {
+        if (data === "") continue;
+        this.note(`gets ${data}`);
+        const message = JSON.parse(data) as Json;
+        if (message["method"] === undefined) return message;
+        const params = message["params"] as Json;
+        this.#ledger.arrived(this.name, String(params["progressToken"]), String(params["message"]));
+      }
+    }
+  }
+}

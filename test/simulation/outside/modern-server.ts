@@ -1,0 +1,156 @@
+/** A server of 2026-07-28: each request stands alone, and a question ends the round that asks it. */
+
+import { connectionOf } from "../platform/network.ts";
+import { IsolateResponse } from "../platform/request-response.ts";
+import type { World } from "../platform/world.ts";
+import { Actor, type Json } from "./actor.ts";
+import type { Ledger } from "./ledger.ts";
+import { formatEvent } from "./sse.ts";
+import { TOOL } from "./tool.ts";
+
+export interface ModernServerHabits {
+  readonly era: "modern";
+  /** Asks its client in some calls. */
+  readonly asks: boolean;
+  /** The longest pause before it does the next thing, in milliseconds. */
+  readonly pauseMs: number;
+}
+
+const encoder = new TextEncoder();
+const CACHE = { ttlMs: 60_000, cacheScope: "public" };
+
+export class ModernServer extends Actor {
+  readonly url: string;
+  readonly habits: ModernServerHabits;
+  /** A stream that broke cannot be taken up in this revision. */
+  readonly isKept = false;
+  readonly #ledger: Ledger;
+
+  constructor(world: World, name: string, habits: ModernServerHabits, ledger: Ledger) {
+    super(world, name);
+    this.habits = habits;
+    this.#ledger = ledger;
+    const host = `127.0.0.1:${9000 + world.scheduler.number("server")}`;
+    this.url = `http://${host}/mcp`;
+    world.network.hosts.set(host, {
+      context: () => this.context,
+      serve: (request) => this.#serve(request),
+    });
+  }
+
+  async #serve(request: Request): Promise<Response> {
+    if (request.method !== "POST") return new IsolateResponse(null, { status: 405 });
+    const message = (await request.json()) as Json;
+    this.note(`gets ${JSON.stringify(message)}`);
+    const { id, method } = message;
+    const result = (fields: Json): Response =>
+      IsolateResponse.json({ jsonrpc: "2.0", id, result: { resultType: "complete", ...fields } });
+    if (id === undefined) return new IsolateResponse(null, { status: 202 });
+    switch (method) {
+      case "server/discover":
+        return result({
+          ...CACHE,
+          supportedVersions: ["2026-07-28"],
+          capabilities: { tools: { listChanged: true } },
+          serverInfo: { name: this.name, version: "1" },
+        });
+      case "tools/list":
+        return result({ ...CACHE, tools: [TOOL] });
+      case "tools/call":
+        return this.#call(message, request);
+      case "subscriptions/listen":
+        return this.#listen(message);
+      default: {
+        const error = { code: -32601, message: "Method not found" };
+        return IsolateResponse.json({ jsonrpc: "2.0", id, error }, { status: 404 });
+      }
+    }
+  }
+
+  #listen({ id, params }: Json): Response {
+    const { notifications } = params as { notifications: Json };
+    const _meta = { "io.modelcontextprotocol/subscriptionId": id };
+    const acknowledged = {
+      jsonrpc: "2.0",
+      method: "notifications/subscriptions/acknowledged",
+      params: { _meta, notifications },
+    };
+    const body = new ReadableStream<Uint8Array>({
+      start: (reader) => {
+        reader.enqueue(encoder.encode(formatEvent({ data: JSON.stringify(acknowledged) })));
+      },
+    });
+    return new IsolateResponse(body, { headers: { "content-type": "text/event-stream" } });
+  }
+
+  #call({ id, params }: Json, request: Request): Response {
+    const {
+      arguments: given,
+      _meta,
+      inputResponses,
+    } = params as {
+      readonly arguments: { readonly call: string; readonly events: number };
+      readonly _meta?: Json;
+      readonly inputResponses?: Json;
+    };
+    const question = `${given.call}?`;
+    const isAnswered = inputResponses?.["question"] !== undefined;
+    if (isAnswered) this.#ledger.answered(question);
+    else {
+      this.#ledger.ran(given.call, connectionOf(request));
+      if (this.habits.asks && this.world.random.chance(0.5)) {
+        const requestedSchema = { type: "object", properties: { value: { type: "string" } } };
+        const ask = {
+          method: "elicitation/create",
+          params: { mode: "form", message: question, requestedSchema },
+        };
+        const result = {
+          resultType: "input_required",
+          inputRequests: { question: ask },
+          requestState: given.call,
+        };
+        return IsolateResponse.json({ jsonrpc: "2.0", id, result });
+      }
+    }
+    const body = new ReadableStream<Uint8Array>({
+      start: (reader) => {
+        void this.#run(reader, { id, ...given, token: _meta?.["progressToken"] });
+      },
+    });
+    return new IsolateResponse(body, { headers: { "content-type": "text/event-stream" } });
+  }
+
+  async #run(
+    reader: ReadableStreamDefaultController<Uint8Array>,
+    run: {
+      readonly id: unknown;
+      readonly call: string;
+      readonly events: number;
+      readonly token: unknown;
+    },
+  ): Promise<void> {
+    const { id, call, events, token } = run;
+    const send = (message: Json): void => {
+      try {
+        reader.enqueue(encoder.encode(formatEvent({ data: JSON.stringify(message) })));
+      } catch {
+        // The client has gone, and with it the call.
+      }
+    };
+    for (let count = 0; count < events; count += 1) {
+      await this.sleep(this.upTo(this.habits.pauseMs));
+      const message = `${call}/${count}`;
+      this.#ledger.sent(call, message);
+      const params = { progressToken: token, progress: count + 1, message };
+      send({ jsonrpc: "2.0", method: "notifications/progress", params });
+    }
+    await this.sleep(this.upTo(this.habits.pauseMs));
+    const result = { resultType: "complete", content: [{ type: "text", text: call }] };
+    send({ jsonrpc: "2.0", id, result });
+    try {
+      reader.close();
+    } catch {
+      // The client has gone.
+    }
+  }
+}

@@ -1,0 +1,157 @@
+/** HTTP between contexts: a request arrives, an answer arrives, bodies flow, and any of it may break. */
+
+import { Context } from "./context.ts";
+import { IsolateRequest, IsolateResponse } from "./request-response.ts";
+import { cross } from "./streams.ts";
+
+/** A server outside of the gateway. It runs in a context of its own, which a restart ends. */
+export interface Host {
+  readonly context: () => Context;
+  readonly serve: (request: Request) => Response | Promise<Response>;
+  /** Called when an answer has been read, or nobody reads it any longer. */
+  readonly over?: (context: Context) => void;
+}
+
+export interface Connection {
+  readonly label: string;
+  /** Breaks it in both directions. */
+  readonly cut: () => void;
+  /** When the first bytes of the answer's body arrived. */
+  receivedAt?: number;
+}
+
+const connections = new WeakMap<Request, Connection>();
+
+/** The connection on which a server got a request. */
+export function connectionOf(request: Request): Connection | undefined {
+  return connections.get(request);
+}
+
+export class Network {
+  readonly hosts = new Map<string, Host>();
+  /** The connections that carry something now. */
+  readonly open = new Set<Connection>();
+  readonly delayMs: () => number;
+
+  constructor(delayMs: () => number = () => 0) {
+    this.delayMs = delayMs;
+  }
+}
+
+const LOST = "Network connection lost.";
+
+/** The global `fetch` of an isolate. */
+export function fetchOver(network: Network): typeof fetch {
+  return (input: Request | URL | string, init?: RequestInit) => {
+    const request = new IsolateRequest(input, init);
+    const host = network.hosts.get(new URL(request.url).host);
+    if (host === undefined) return Promise.reject(new TypeError("The host cannot be reached"));
+    return send(network, request, host);
+  };
+}
+
+/** Sends a request of the context that runs to a host. */
+export function send(network: Network, request: Request, host: Host): Promise<Response> {
+  const from = Context.current();
+  const { scheduler } = from;
+  const { pathname } = new URL(request.url);
+  const label = `${from.name} → ${request.method} ${pathname} #${scheduler.number("request")}`;
+  return new Promise((resolve, reject) => {
+    let isSettled = false;
+    const gone = new AbortController();
+    let answer: { readonly cut: () => void } | undefined;
+    const settle = (work: () => void): void => {
+      if (isSettled) return;
+      isSettled = true;
+      if (from.isAlive) from.run(work);
+    };
+    const lose = (): void => {
+      scheduler.post(label, `${label}: broken`, () => settle(() => reject(new Error(LOST))));
+    };
+    const connection: Connection = {
+      label,
+      cut: () => {
+        network.open.delete(connection);
+        answer?.cut();
+        lose();
+        scheduler.post(`${label} back`, `${label}: found cut by the server`, () => gone.abort());
+      },
+    };
+    network.open.add(connection);
+
+    const onAbort = (): void => {
+      settle(() => reject(request.signal.reason as Error));
+      network.open.delete(connection);
+      scheduler.post(`${label} back`, `${label}: the server learns that the client has gone`, () =>
+        gone.abort(),
+      );
+    };
+    if (request.signal.aborted) {
+      onAbort();
+      return;
+    }
+    request.signal.addEventListener("abort", onAbort);
+    const forget = from.onEnd(onAbort);
+
+    const arrive = (): void => {
+      if (gone.signal.aborted) return;
+      const context = host.context();
+      if (!context.isAlive) {
+        lose();
+        return;
+      }
+      const body = request.body === null ? null : cross(request.body, crossingTo(context));
+      const init = { method: request.method, headers: request.headers, signal: gone.signal };
+      const copy = new IsolateRequest(request.url, { ...init, body: body?.body ?? null });
+      connections.set(copy, connection);
+      const stopLosing = context.onEnd(lose);
+      context.run(() => {
+        void Promise.resolve()
+          .then(() => host.serve(copy))
+          .then(
+            (response) => context.leave(() => answerWith(response, context, stopLosing)),
+            () => lose(),
+          );
+      });
+    };
+    const crossingTo = (to: Context) => ({
+      ...{ from, to, lane: `${label} body`, label: `${label} (request body)` },
+      tellsWriter: true,
+    });
+    const answerWith = (response: Response, server: Context, stopLosing: () => void): void => {
+      scheduler.post(label, `${label}: answered ${response.status}`, () => {
+        stopLosing();
+        if (isSettled || !from.isAlive) {
+          server.run(() => void response.body?.cancel().catch(() => undefined));
+          host.over?.(server);
+          return;
+        }
+        const { status, headers } = response;
+        const webSocket = (response as IsolateResponse).webSocket ?? null;
+        const crossed =
+          response.body === null
+            ? undefined
+            : cross(response.body, {
+                ...{ from: server, to: from, lane: label, label: `${label} (answer)` },
+                tellsWriter: true,
+                onArrival: () => (connection.receivedAt ??= scheduler.now),
+              });
+        answer = crossed;
+        const closed = (): void => {
+          network.open.delete(connection);
+          request.signal.removeEventListener("abort", onAbort);
+          forget();
+          host.over?.(server);
+        };
+        if (crossed === undefined) closed();
+        else {
+          crossed.onOver(closed);
+          request.signal.addEventListener("abort", () => crossed.cut());
+        }
+        const { webSocket: _none, ...init } = { webSocket, status, headers };
+        settle(() => resolve(new IsolateResponse(crossed?.body ?? null, { ...init, webSocket })));
+      });
+    };
+    from.leave(() => scheduler.post(label, `${label}: arrives`, arrive, network.delayMs()));
+  });
+}

@@ -1,0 +1,178 @@
+/**
+ * The one clock and the one order of a simulated world. Everything that real machines do at a moment of
+ * their own choosing is a step: a message arrives, a timer fires, a write is confirmed, a machine dies.
+ * Steps of one lane keep their order, as bytes of one connection do; which lane goes on is chosen by the
+ * seed. After each step, every promise that it settled has run its course before the next step is chosen.
+ */
+
+import { setImmediate } from "node:timers";
+
+import type { Random } from "./random.ts";
+
+export interface Step {
+  readonly lane: string;
+  /** Who does what, for the trace. */
+  readonly label: string;
+  /** Not before this time, in milliseconds since 1970. */
+  readonly at: number;
+  readonly run: () => void;
+  /** It happens no more, and is not counted. */
+  isCancelled: boolean;
+}
+
+/** Chooses among the lanes whose first step is due. */
+export type Choose = (due: readonly Step[]) => number;
+
+export class Scheduler {
+  now: number;
+  steps = 0;
+  /** Of the step that was taken last. */
+  lastLabel = "";
+  /** Asynchronous work of the host (cryptography), whose results wait for one another. */
+  readonly hostWork: HostWork = new HostWork();
+  readonly #choose: Choose;
+  readonly #lanes = new Map<string, Step[]>();
+  readonly #onStep: (step: Step) => void;
+  readonly #afterStep: (() => void)[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  constructor(options: {
+    readonly startAt: number;
+    readonly choose: Choose;
+    readonly onStep?: (step: Step) => void;
+  }) {
+    this.now = options.startAt;
+    this.#choose = options.choose;
+    this.#onStep = options.onStep ?? (() => undefined);
+  }
+
+  /** @param delayMs from now; a step is never due before those ahead of it in its lane. */
+  post(lane: string, label: string, run: () => void, delayMs = 0): Step {
+    const steps = this.#lanes.get(lane);
+    const at = Math.max(this.now + delayMs, steps?.at(-1)?.at ?? 0);
+    const step = { lane, label, at, run, isCancelled: false };
+    if (steps === undefined) this.#lanes.set(lane, [step]);
+    else steps.push(step);
+    return step;
+  }
+
+  /** Takes back a step that is alone in its lane. */
+  cancel(step: Step): void {
+    step.isCancelled = true;
+    const steps = this.#lanes.get(step.lane);
+    if (steps?.length === 1 && steps[0] === step) this.#lanes.delete(step.lane);
+  }
+
+  /** @returns 1 for the first of a kind, 2 for the next: names for the trace. */
+  number(kind: string): number {
+    const number = (this.#numbers.get(kind) ?? 0) + 1;
+    this.#numbers.set(kind, number);
+    return number;
+  }
+
+  /** Registers what has to happen at the end of every step. */
+  afterEachStep(work: () => void): void {
+    this.#afterStep.push(work);
+  }
+
+  /** True when nothing is left to do before this time, in milliseconds since 1970. */
+  isQuietUntil(time: number): boolean {
+    for (const [first] of this.#lanes.values()) if ((first?.at ?? Infinity) < time) return false;
+    return true;
+  }
+
+  /** Takes the next step. @returns `false` when there is none before `until`. */
+  async step(until = Infinity): Promise<boolean> {
+    let due = this.#due();
+    if (due.length === 0) {
+      const next = this.#nextAt();
+      if (next === undefined || next > until) return false;
+      this.now = next;
+      due = this.#due();
+    }
+    const step = due[due.length === 1 ? 0 : this.#choose(due)];
+    if (step === undefined) throw new Error("The choice is none of the steps that are due");
+    this.#take(step);
+    if (step.isCancelled) return true;
+    this.steps += 1;
+    this.lastLabel = step.label;
+    this.#onStep(step);
+    step.run();
+    await this.settle();
+    return true;
+  }
+
+  /** Lets every promise run its course, and then what belongs to the end of a step. */
+  async settle(): Promise<void> {
+    await this.#drain();
+    for (const work of this.#afterStep) work();
+    await this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (this.hostWork.deliver());
+  }
+
+  #due(): Step[] {
+    const due: Step[] = [];
+    for (const [first] of this.#lanes.values()) {
+      if (first !== undefined && first.at <= this.now) due.push(first);
+    }
+    return due;
+  }
+
+  #nextAt(): number | undefined {
+    let next = Infinity;
+    for (const [first] of this.#lanes.values()) next = Math.min(next, first?.at ?? Infinity);
+    return next === Infinity ? undefined : next;
+  }
+
+  #take({ lane }: Step): void {
+    const steps = this.#lanes.get(lane) ?? [];
+    steps.shift();
+    if (steps.length === 0) this.#lanes.delete(lane);
+  }
+}
+
+/**
+ * Work that threads of the host do, like cryptography. A step waits until all of it is done, and hands the
+ * results out in the order in which the work began, so that the host's speed changes nothing.
+ */
+export class HostWork {
+  #running = 0;
+  #results: { deliver?: () => void }[] = [];
+
+  do<T>(work: () => Promise<T>): Promise<T> {
+    const place: { deliver?: () => void } = {};
+    this.#running += 1;
+    this.#results.push(place);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const run = async (): Promise<void> => {
+      try {
+        const value = await work();
+        place.deliver = () => resolve(value);
+      } catch (error) {
+        place.deliver = () => reject(error);
+      }
+      this.#running -= 1;
+    };
+    void run();
+    return promise;
+  }
+
+  /** @returns `true` while there is or was something to wait for. */
+  deliver(): boolean {
+    if (this.#results.length === 0) return false;
+    if (this.#running > 0) return true;
+    const results = this.#results;
+    this.#results = [];
+    for (const { deliver } of results) deliver?.();
+    return true;
+  }
+}
+
+/** Chooses each step that is due with the same probability. */
+export function uniformly(random: Random): Choose {
+  return (due) => random.below(due.length);
+}

@@ -1,0 +1,173 @@
+/**
+ * One simulated world: the gateway in its isolates and objects, the network, and whoever is outside. The same
+ * seed gives the same history, step by step.
+ */
+
+import { Context } from "./context.ts";
+import { Isolate, type Program } from "./isolate.ts";
+import { type Host, Network, send } from "./network.ts";
+import { type Life, Namespace, type ObjectHome, type Slot } from "./objects.ts";
+import { Random } from "./random.ts";
+import { IsolateRequest } from "./request-response.ts";
+import { type Choose, Scheduler, type Step, uniformly } from "./scheduler.ts";
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly program: Program;
+  readonly vars: Readonly<Record<string, unknown>>;
+  /** The bindings and their classes. */
+  readonly objects: Readonly<Record<string, string>>;
+  /** The longest delay of a message, in milliseconds. */
+  readonly delayMs?: number;
+  readonly choose?: Choose;
+  readonly onStep?: (step: Step, now: number) => void;
+  readonly onNote?: (text: string, now: number) => void;
+  readonly observe?: (what: string) => void;
+}
+
+const START = Date.UTC(2026, 0, 1);
+const WAIT_UNTIL_MS = 30_000;
+
+/** A request at a Worker: it lasts until its answer is read and its promised work is done. */
+class RequestContext extends Context {
+  waiting = 1;
+  readonly isolate: Isolate;
+
+  constructor(name: string, isolate: Isolate, scheduler: Scheduler) {
+    super(name, scheduler);
+    this.isolate = isolate;
+    isolate.contexts.add(this);
+    this.onEnd(() => isolate.contexts.delete(this));
+  }
+
+  override waitUntil(work: Promise<unknown>): void {
+    this.waiting += 1;
+    void work.catch(() => undefined).then(() => this.done());
+  }
+
+  done(): void {
+    this.waiting -= 1;
+    if (this.waiting === 0) this.end();
+  }
+}
+
+export class World {
+  readonly scheduler: Scheduler;
+  readonly random: Random;
+  readonly network: Network;
+  readonly log: string[] = [];
+  readonly isolates: Isolate[] = [];
+  readonly namespaces: ReadonlyMap<string, Namespace>;
+  readonly #options: WorldOptions;
+  readonly #env: object;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.random = new Random(options.seed);
+    const order = new Random(options.seed + 1);
+    const choose = options.choose ?? uniformly(order);
+    this.scheduler = new Scheduler({
+      startAt: START,
+      choose,
+      onStep: (step) => options.onStep?.(step, this.elapsed),
+    });
+    this.network = new Network(() => this.random.below((options.delayMs ?? 0) + 1));
+    const home: ObjectHome = {
+      scheduler: this.scheduler,
+      network: this.network,
+      random: this.random,
+      isolateFor: () => this.#someIsolate(),
+      confirmMs: () => this.random.below(3),
+    };
+    const bound = Object.entries(options.objects).map(
+      ([binding, className]) => [binding, new Namespace(home, className)] as const,
+    );
+    this.namespaces = new Map(bound);
+    this.#env = { ...options.vars, ...Object.fromEntries(bound) };
+    this.scheduler.afterEachStep(() => {
+      for (const life of this.lives()) life.endTurn();
+    });
+  }
+
+  /** The gateway, as its clients reach it. */
+  readonly gateway: Host = {
+    context: () => {
+      const isolate = this.#someIsolate();
+      const number = this.scheduler.number("at the Worker");
+      return new RequestContext(`Worker ${isolate.name}.${number}`, isolate, this.scheduler);
+    },
+    serve: (request) => {
+      const context = Context.current() as RequestContext;
+      return context.isolate.serve(request, (work) => context.waitUntil(work));
+    },
+    over: (context) => {
+      if (!context.isAlive) return;
+      (context as RequestContext).done();
+      const late = (): void => context.end();
+      if (context.isAlive)
+        context.post(`end of ${context.name}`, `${context.name}: ends`, late, WAIT_UNTIL_MS);
+    },
+  };
+
+  /** Writes a line into the trace. */
+  note(text: string): void {
+    this.#options.onNote?.(text, this.scheduler.now - START);
+  }
+
+  /** A party outside of the gateway. */
+  outsider(name: string): Context {
+    return new Context(name, this.scheduler);
+  }
+
+  /** Sends a request to the gateway, from the outsider whose code runs. */
+  request(url: string, init?: RequestInit): Promise<Response> {
+    return send(this.network, new IsolateRequest(url, init), this.gateway);
+  }
+
+  *slots(): Generator<Slot> {
+    for (const namespace of this.namespaces.values()) yield* namespace.slots.values();
+  }
+
+  *lives(): Generator<Life> {
+    for (const { life } of this.slots()) if (life !== undefined) yield life;
+  }
+
+  /** Calls back after each step. */
+  onStep(callback: (label: string) => void): void {
+    this.scheduler.afterEachStep(() => callback(this.scheduler.lastLabel));
+  }
+
+  /** Milliseconds since the start. */
+  get elapsed(): number {
+    return this.scheduler.now - START;
+  }
+
+  /** Goes on until it is over, or nothing is left to do before `untilMs`, in milliseconds from the start. */
+  async run({ untilMs, isOver }: { untilMs: number; isOver?: () => boolean }): Promise<void> {
+    await this.scheduler.settle();
+    for (;;) {
+      if (isOver?.() === true || !(await this.scheduler.step(START + untilMs))) return;
+    }
+  }
+
+  #someIsolate(): Isolate {
+    const alive = this.isolates.filter(({ isAlive }) => isAlive);
+    if (alive.length > 0 && (alive.length >= 2 || this.random.chance(0.8)))
+      return this.random.pick(alive);
+    const { program } = this.#options;
+    const platform = {
+      scheduler: this.scheduler,
+      random: this.random,
+      network: this.network,
+      log: (line: string) => {
+        this.log.push(line);
+        this.note(`        log: ${line}`);
+      },
+      observe: this.#options.observe ?? (() => undefined),
+    };
+    const name = `${this.scheduler.number("isolate")}`;
+    const isolate = new Isolate(name, program, platform, this.#env);
+    this.isolates.push(isolate);
+    return isolate;
+  }
+}
