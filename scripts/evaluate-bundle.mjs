@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 
 const PLATFORM =
-  "export class DurableObject {}; export class RpcTarget {}; export class WorkerEntrypoint {}";
+  "export class DurableObject {}; export class RpcTarget {}; export class WorkerEntrypoint {}; export const waitUntil = () => undefined;";
 /** The line that esbuild writes above each module. */
 const MODULE = /^\/\/ ((?:\.\.\/)*(?:node_modules|src|durable-objects)\/.*)$/gm;
 
