@@ -76,30 +76,56 @@ interface ParsedEntry extends Pick<EntryNotice, "state" | "sentences"> {
 
 /** @param prefixes whose each prefix is: with several servers, a prefix shows which one a name belongs to. */
 function parseEntry(
-  { name, slug, entry: given, isLeftOut, mistake }: NamedEntry,
+  named: NamedEntry,
   prefixes: Map<string, string>,
   resolution: ServerResolution,
 ): ParsedEntry {
-  const key = `${KEY}.${slug ?? name}`;
-  const sentences: string[] = [];
-  if (!isObject(given)) return { state: "misconfigured", sentences: [`${key}: must be a table.`] };
-  const { kind, entry, mistakes } = readEntry(given);
-  if (kind === "off" || isLeftOut) return { state: "off", sentences: [`${key} is switched off.`] };
-  if (kind === "program") return { state: "stdio", sentences: [needsMachine(key, given)] };
-  if (mistake !== undefined) sentences.push(`${key}: ${mistake}.`);
-  sentences.push(...mistakes.map((each) => `${key}${each}.`));
-  if (slug === undefined || sentences.length > 0) return { state: "misconfigured", sentences };
-
-  const { known, ignored } = withoutHarmless(entry);
-  const server = resolveEntry(slug, known, prefixes, { ...resolution, problems: sentences });
-  if (server === undefined || sentences.length > 0) return { state: "misconfigured", sentences };
-  if (ignored.length > 0) {
-    sentences.push(`${key}: nobody knows ${quoted(ignored)}, so nothing comes of it.`);
+  const read = readNamed(named, resolution.place);
+  if (read.kind === "refused") return read;
+  const { slug, entry, sentences } = read;
+  const problems: string[] = [];
+  const server = resolveEntry(slug, entry, prefixes, { ...resolution, problems });
+  if (server === undefined || problems.length > 0) {
+    return { state: "misconfigured", sentences: problems };
   }
   return {
-    server: name === slug ? server : { ...server, label: name },
+    server: named.name === slug ? server : { ...server, label: named.name },
     ...{ state: "partly-read", sentences },
   };
+}
+
+/** An entry in the keys of this gateway, or why it cannot be served. */
+export type NamedRead =
+  | {
+      readonly kind: "read";
+      readonly slug: string;
+      /** Not yet checked against the schema. */
+      readonly entry: JsonObject;
+      /** They name the keys of which nothing comes. */
+      readonly sentences: readonly string[];
+    }
+  | ({ readonly kind: "refused" } & Pick<EntryNotice, "state" | "sentences">);
+
+function refused(state: EntryNotice["state"], ...sentences: readonly string[]): NamedRead {
+  return { kind: "refused", state, sentences };
+}
+
+/** @param place precedes the slug in sentences. */
+export function readNamed(
+  { name, slug, entry: given, isLeftOut, mistake }: NamedEntry,
+  place: ServerResolution["place"],
+): NamedRead {
+  const key = `${place}${slug ?? name}`;
+  if (!isObject(given)) return refused("misconfigured", `${key}: must be a table.`);
+  const { kind, entry, mistakes } = readEntry(given);
+  if (kind === "off" || isLeftOut) return refused("off", `${key} is switched off.`);
+  if (kind === "program") return refused("stdio", needsMachine(key, given));
+  const named = mistake === undefined ? [] : [`${key}: ${mistake}.`];
+  const sentences = [...named, ...mistakes.map((each) => `${key}${each}.`)];
+  if (slug === undefined || sentences.length > 0) return refused("misconfigured", ...sentences);
+  const { known, ignored } = withoutHarmless(entry);
+  const unknown = `${key}: nobody knows ${quoted(ignored)}, so nothing comes of it.`;
+  return { kind: "read", slug, entry: known, sentences: ignored.length > 0 ? [unknown] : [] };
 }
 
 /** @param prefixes whose each prefix is; this server's is added. */

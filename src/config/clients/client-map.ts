@@ -20,7 +20,8 @@ export interface NamedEntry {
 const SLUG = /^[a-z0-9-]{1,24}$/;
 const MAX_SLUG = 24;
 const MAX_NAME = 60;
-const RESERVED = "message";
+/** An endpoint has this name. */
+export const RESERVED = "message";
 
 /** @param table a map, or the file of a client that has the map in it. */
 export function entriesOf(table: JsonObject): readonly NamedEntry[] {
@@ -107,7 +108,8 @@ function ownersOf(found: readonly Found[]): ReadonlyMap<string, number> {
   return owners;
 }
 
-function slugFrom(name: string): string | undefined {
+/** @returns `undefined` where none can be made of the name. */
+export function slugFrom(name: string): string | undefined {
   if (SLUG.test(name)) return name;
   const words = name.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
   const slug = words

@@ -23,6 +23,22 @@ function read(inner: string): Placeholder | undefined {
   return { names: [id.replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase(), id] };
 }
 
+/** @param replacement gets the placeholder, or `undefined` for what only a client can fill in, and what stands in it. */
+export function replacePlaceholders(
+  text: string,
+  replacement: (placeholder: Placeholder | undefined, inner: string) => string,
+): string {
+  return text.replace(PLACEHOLDER, (_, one: string | undefined, other: string | undefined) => {
+    const inner = one ?? other ?? "";
+    return replacement(read(inner), inner);
+  });
+}
+
+/** @returns a part of a sentence. */
+export function onlyForClients(inner: string): string {
+  return `${quotedPlaceholder(inner)} is something that only a client can fill in`;
+}
+
 export function hasPlaceholder(text: string): boolean {
   return text.search(PLACEHOLDER) !== -1;
 }
@@ -40,11 +56,9 @@ export function fillIn(
   env: Readonly<Record<string, unknown>>,
   report: (mistake: string) => void,
 ): string {
-  return template.replace(PLACEHOLDER, (_, one: string | undefined, other: string | undefined) => {
-    const inner = one ?? other ?? "";
-    const placeholder = read(inner);
+  return replacePlaceholders(template, (placeholder, inner) => {
     if (placeholder === undefined) {
-      report(`${quotedPlaceholder(inner)} is something that only a client can fill in`);
+      report(onlyForClients(inner));
       return "";
     }
     const { names, usual } = placeholder;

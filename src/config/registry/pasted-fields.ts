@@ -1,0 +1,128 @@
+/**
+ * Makes fields of what a pasted entry leaves to fill in, and takes out the secrets that stand in it as they are:
+ * they must be neither lost nor shown.
+ */
+
+import type { JsonObject } from "../../protocol/json-rpc.ts";
+import { hasPlaceholder, onlyForClients, replacePlaceholders } from "../clients/placeholders.ts";
+import type { Candidate, Field } from "./pasted.ts";
+import { mapTemplates } from "./templates.ts";
+
+const SECRET_NAME =
+  /auth|cookie|credential|key|passw|pwd|secret|session|signature|token|\bpat\b|\bsid\b/i;
+/** A scheme of HTTP, or so many characters that no person would have chosen them. */
+const SECRET_VALUE = /^(?:basic|bearer|token) |[\w+/=~-]{24}/i;
+const SCHEME = /^(basic|bearer|token) +(\S.*)$/i;
+
+function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+interface Found extends Pick<Candidate, "entry" | "fields" | "secrets"> {
+  /** Each goes on from the slug, to the end of a sentence. */
+  readonly mistakes: readonly string[];
+}
+
+/** @param entry of the shape that the schema asks for. */
+export function withFields(entry: JsonObject): Found {
+  const found = new FieldFinder();
+  const { url } = entry;
+  const withAddress = typeof url === "string" ? { ...entry, url: found.address(url) } : entry;
+  const filled = mapTemplates(withAddress, (text, name, table) =>
+    hasPlaceholder(text) ? found.template(text, `.${table}.${name}`) : found.literal(text, name),
+  );
+  const { fields, secrets, mistakes } = found;
+  return { entry: filled, fields: [...fields.values()], secrets, mistakes };
+}
+
+class FieldFinder {
+  readonly fields = new Map<string, Field>();
+  readonly secrets: Record<string, string> = {};
+  readonly mistakes: string[] = [];
+
+  /** An address is stored and shown as it is, so it can have no secret in it. */
+  address(url: string): string {
+    const template = replacePlaceholders(url, (placeholder, inner) => {
+      if (placeholder === undefined) this.mistakes.push(`.url: ${onlyForClients(inner)}`);
+      const [name] = placeholder?.names ?? [inner];
+      if (isSecretName(name)) this.mistakes.push(SECRET_IN_URL);
+      const initial = placeholder?.usual ?? "";
+      this.fields.set(name, {
+        ...{ name, label: name, isSecret: false, isRequired: true },
+        ...(initial !== "" && { initial }),
+        description: "A part of the address.",
+      });
+      return `\${${name}}`;
+    });
+    this.mistakes.push(...addressMistakes(template));
+    return template;
+  }
+
+  /** @param place of the text, in sentences. */
+  template(text: string, place: string): string {
+    if (SECRET_VALUE.test(replacePlaceholders(text, () => "").replace(SCHEME_ALONE, ""))) {
+      this.mistakes.push(
+        `${place} has a secret beside a placeholder; write the whole value as one`,
+      );
+    }
+    return replacePlaceholders(text, (placeholder, inner) => {
+      if (placeholder === undefined) {
+        this.mistakes.push(`${place}: ${onlyForClients(inner)}`);
+        return "";
+      }
+      const { names, usual } = placeholder;
+      const [name] = names;
+      if (usual !== undefined && usual !== "") this.secrets[name] ??= usual;
+      if (!this.fields.has(name)) {
+        const isRequired = usual === undefined;
+        this.fields.set(name, { name, label: name, isSecret: true, isRequired });
+      }
+      return `\${${name}}`;
+    });
+  }
+
+  literal(text: string, label: string): string {
+    if (text === "" || !(isSecretName(label) || SECRET_VALUE.test(text))) return text;
+    const [, scheme, rest] = SCHEME.exec(text) ?? [];
+    const name = freeName(label, this.fields);
+    this.secrets[name] = rest ?? text;
+    this.fields.set(name, {
+      ...{ name, label, isSecret: true, isRequired: false },
+      ...(scheme !== undefined && { description: `What follows "${scheme}".` }),
+    });
+    return scheme === undefined ? `\${${name}}` : `${scheme} \${${name}}`;
+  }
+}
+
+/** @returns a name for `${NAME}` that no other field has. */
+function freeName(label: string, taken: { has(name: string): boolean }): string {
+  const plain = label.replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase();
+  const name = /[A-Z0-9]/.test(plain) ? plain : "VALUE";
+  let free = name;
+  for (let n = 2; taken.has(free); n++) free = `${name}_${n}`;
+  return free;
+}
+
+/** What stands before the placeholder of a token. */
+const SCHEME_ALONE = /^(?:basic|bearer|token) +$/i;
+
+const SECRET_IN_URL =
+  ".url has a secret in it, which pages and logs would show; send it in a header, or configure this server in MCP_SERVERS";
+
+function addressMistakes(template: string): readonly string[] {
+  // Any word makes an address of a template.
+  const filled = replacePlaceholders(template, () => "x");
+  const isOpen = filled !== template;
+  if (!URL.canParse(filled)) {
+    return isOpen && template.startsWith("${")
+      ? []
+      : [".url must be an absolute http or https URL"];
+  }
+  const url = new URL(filled);
+  if (!/^https?:$/.test(url.protocol)) return [".url must be an absolute http or https URL"];
+  if (url.username + url.password !== "") return [SECRET_IN_URL];
+  const isSecret = [...url.searchParams].some(
+    ([name, value]) => value !== "" && (isSecretName(name) || SECRET_VALUE.test(value)),
+  );
+  return isSecret ? [SECRET_IN_URL] : [];
+}
