@@ -1,6 +1,6 @@
 /**
  * Sends the calls that end in a Durable Object to the objects that keep them. A timer would keep the object
- * in memory, where it is paid for: so each call is sent at once, unless there are many, and what is left
+ * in memory, where it is paid for: so each call is sent right after its answer, unless there are many, and what is left
  * then waits for the object's alarm. Calls that end while others are sent go together.
  */
 
@@ -30,7 +30,9 @@ export class ObjectSink implements CallSink {
 
   record(record: CallRecord, waitUntil: (promise: Promise<unknown>) => void): void {
     this.#parts.queue.add(record);
-    if (!this.#isSending) waitUntil(this.#send());
+    if (this.#isSending) return;
+    if (this.#sends.take()) waitUntil(this.#send());
+    else this.#sendLater();
   }
 
   /** Sends what is left, whatever was sent before. */
@@ -39,10 +41,18 @@ export class ObjectSink implements CallSink {
   }
 
   async #send(): Promise<void> {
-    const { queue, now, scheduleAlarm } = this.#parts;
+    const { queue } = this.#parts;
     this.#isSending = true;
-    while (queue.hasCalls && this.#sends.take()) await queue.flush();
+    // The answer goes first: this timer fires as soon as it may.
+    await new Promise((resolve) => setTimeout(resolve));
+    do await queue.flush();
+    while (queue.hasCalls && this.#sends.take());
     this.#isSending = false;
-    if (queue.hasCalls) scheduleAlarm(now() + this.#sends.waitMs);
+    if (queue.hasCalls) this.#sendLater();
+  }
+
+  #sendLater(): void {
+    const { now, scheduleAlarm } = this.#parts;
+    scheduleAlarm(now() + this.#sends.waitMs);
   }
 }

@@ -58,9 +58,9 @@ export interface CallRecord {
   readonly traceId?: string | undefined;
 }
 
-/** Takes the records of calls, off the way of their answers. */
+/** Takes the records of calls. */
 export interface CallSink {
-  /** Takes little time. Work that goes on is given to `waitUntil`. */
+  /** Called before the answer goes out: it notes the record, and gives all other work to `waitUntil`. */
   record(record: CallRecord, waitUntil: (promise: Promise<unknown>) => void): void;
 }
 
@@ -70,18 +70,9 @@ export interface CallSinks {
   readonly waitUntil: (promise: Promise<unknown>) => void;
 }
 
-export function recordCall(record: CallRecord, { sinks, waitUntil }: CallSinks): void {
+/** Called when the answer is made. A sink that fails harms neither the call nor other sinks. */
+export function recordCall(record: CallRecord, { sinks = [], waitUntil }: CallSinks): void {
   callLine(record);
-  if (sinks !== undefined) waitUntil(passOn(record, sinks, waitUntil));
-}
-
-async function passOn(
-  record: CallRecord,
-  sinks: readonly CallSink[],
-  waitUntil: CallSinks["waitUntil"],
-): Promise<void> {
-  // The answer goes first.
-  await new Promise((resolve) => setTimeout(resolve));
   for (const sink of sinks) {
     try {
       sink.record(record, waitUntil);

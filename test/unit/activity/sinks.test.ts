@@ -19,6 +19,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+/** Until a send is done: it begins with a timer that fires at once. */
+async function sent(): Promise<void> {
+  await vi.advanceTimersByTimeAsync(0);
+  await Promise.all(work);
+}
+
 const sinkOf = (alarms: number[] = []): ObjectSink =>
   new ObjectSink({
     ...{ queue: outpost.queue, now: () => Date.now() },
@@ -58,21 +64,32 @@ describe("the calls of an object", () => {
   test("are sent at once, and no timer keeps the object in memory", async ({ expect }) => {
     const sink = sinkOf();
     sink.record(record({ name: "a" }), waitUntil);
+    await sent();
     expect(vi.getTimerCount()).toBe(0);
-    await Promise.all(work);
     sink.record(record({ name: "b" }), waitUntil);
-    await Promise.all(work);
+    await sent();
     expect(outpost.names).toEqual(["a", "b"]);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("are sent after the answer", async ({ expect }) => {
+    const sink = sinkOf();
+    sink.record(record({ name: "a" }), waitUntil);
+    for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+    expect(outpost.names).toEqual([]);
+    await sent();
+    expect(outpost.names).toEqual(["a"]);
   });
 
   test("that end while others are sent go together", async ({ expect }) => {
     const gate = Promise.withResolvers<void>();
     outpost.gate = gate.promise;
     const sink = sinkOf();
-    for (let n = 0; n < 9; n++) sink.record(record(), waitUntil);
+    sink.record(record(), waitUntil);
+    await vi.advanceTimersByTimeAsync(0);
+    for (let n = 1; n < 9; n++) sink.record(record(), waitUntil);
     gate.resolve();
-    await Promise.all(work);
+    await sent();
     expect(outpost.batches.map(({ lines }) => lines.length)).toEqual([1, 8]);
   });
 
@@ -81,7 +98,7 @@ describe("the calls of an object", () => {
     const sink = sinkOf(alarms);
     for (let n = 0; n < 100; n++) {
       sink.record(record(), waitUntil);
-      await Promise.all(work);
+      await sent();
     }
     expect(outpost.batches).toHaveLength(60);
     expect(new Set(alarms)).toEqual(new Set([1_001_000]));
@@ -95,10 +112,10 @@ describe("the calls of an object", () => {
     outpost.isDown = true;
     const sink = sinkOf();
     sink.record(record(), waitUntil);
-    await Promise.all(work);
+    await sent();
     outpost.isDown = false;
     sink.record(record(), waitUntil);
-    await Promise.all(work);
+    await sent();
     expect([outpost.names.length, outpost.unlisted]).toEqual([1, 1]);
   });
 });

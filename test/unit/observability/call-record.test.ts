@@ -17,27 +17,26 @@ const RECORD: CallRecord = {
 };
 
 describe("the record of a call", () => {
-  test("is a line in the log, and goes to each sink once the answer had its turn", async ({
+  test("is a line in the log, and goes to each sink, whatever another one does", async ({
     expect,
   }) => {
     const got: CallRecord[] = [];
-    const waiting: Promise<unknown>[] = [];
+    const waitUntil = vi.fn<(promise: Promise<unknown>) => void>();
     const sink: CallSink = { record: (record) => void got.push(record) };
     const broken: CallSink = {
       record() {
         throw new Error("SECRET");
       },
     };
-    const waitUntil = (promise: Promise<unknown>): void => void waiting.push(promise);
-    const lines = await linesOf(async () => {
+    const lines = await linesOf(() => {
       const errors = vi.spyOn(console, "error").mockImplementation(() => undefined);
       recordCall(RECORD, { sinks: [broken, sink], waitUntil });
-      await Promise.resolve();
-      expect(got).toEqual([]);
-      await Promise.all(waiting);
       errors.mockRestore();
+      return Promise.resolve();
     });
     expect(got).toEqual([RECORD]);
+    // To keep the platform waiting is dear, and nothing is left to be waited for.
+    expect(waitUntil).not.toHaveBeenCalled();
     const { at: _, person: _person, client: _client, ...shown } = RECORD;
     expect(lines).toEqual([{ event: "call", ...shown }]);
   });
