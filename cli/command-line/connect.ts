@@ -7,6 +7,7 @@ import { Host } from "../stdio/host.ts";
 import { credentialsOf } from "./credentials.ts";
 import { notice } from "./notice.ts";
 import type { Environment } from "./read-command.ts";
+import { stopSignal } from "./stop-signal.ts";
 
 export interface ConnectOptions {
   readonly url: URL;
@@ -18,10 +19,8 @@ export async function connect(
   { url, deadlineMs }: ConnectOptions,
   environment: Environment,
 ): Promise<number> {
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.once(signal, () => stop.abort());
-  }
+  const hopeless = new AbortController();
+  const stop = AbortSignal.any([stopSignal(), hopeless.signal]);
   const inner = credentialsOf(url, environment);
   let code = 0;
   const credentials: Credentials = {
@@ -34,7 +33,7 @@ export async function connect(
         if (error instanceof LoginNeeded && error.isHopeless && !gateway.hasServed && code === 0) {
           code = 1;
           notice(error.message);
-          setImmediate(() => stop.abort());
+          setImmediate(() => hopeless.abort());
         }
         throw error;
       }
@@ -42,6 +41,6 @@ export async function connect(
   };
   const gateway = new Gateway(url, credentials, notice);
   const host = new Host(process.stdin, process.stdout);
-  await new Connection(host, gateway, { deadlineMs, notice }).run(stop.signal);
+  await new Connection(host, gateway, { deadlineMs, notice }).run(stop);
   return code;
 }

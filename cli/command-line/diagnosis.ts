@@ -15,6 +15,8 @@ export interface Answer {
 }
 
 const MAX_SAID = 200;
+/** Of an address that is another service's. */
+export const RIGHT_ADDRESS = "Is it the MCP server URL that the gateway’s first page shows?";
 const OPERATOR = "Its operator finds the reason in the log of the gateway";
 
 /** @returns the problem; `undefined` for the result of an MCP server. */
@@ -51,7 +53,7 @@ export function problemOfAnswer(url: URL, answer: Answer): string | undefined {
   if (message !== undefined) {
     return `${url.href} is an MCP server, but it answers with an error (status ${status}${said}). connect may work all the same, if it is no Edgeway gateway`;
   }
-  return `${url.href} answers, but not as a gateway does (status ${status}, ${type || "no type"}). Is it the MCP server URL that the gateway’s first page shows?`;
+  return `${url.href} answers, but not as a gateway does (status ${status}, ${type || "no type"}). ${RIGHT_ADDRESS}`;
 }
 
 /** By codes of Node and of its fetch. */

@@ -13,13 +13,11 @@ import { credentialsOf } from "./credentials.ts";
 import { notice } from "./notice.ts";
 import type { Environment } from "./read-command.ts";
 import type { PublishCommand } from "./read-publish.ts";
+import { stopSignal } from "./stop-signal.ts";
 
 /** @returns the exit code. */
 export async function publish(command: PublishCommand, environment: Environment): Promise<number> {
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.once(signal, () => stop.abort());
-  }
+  const stop = stopSignal();
   const servers = localServers(command, environment);
   if (servers.length === 0) {
     notice("there is nothing to publish");
@@ -30,7 +28,7 @@ export async function publish(command: PublishCommand, environment: Environment)
   const info = { host: hostname(), version };
   const options = { url, credentials, servers, isShared, idleMs, info, notice };
   try {
-    await new Publisher(options).run(stop.signal);
+    await new Publisher(options).run(stop);
     return 0;
   } catch (error) {
     if (!(error instanceof Fatal || error instanceof LoginNeeded)) throw error;

@@ -2,14 +2,17 @@
 
 import { mediaType } from "../../src/lib/media-type.ts";
 import { tryJson } from "../../src/lib/try-json.ts";
+import { Meta } from "../../src/protocol/envelope.ts";
 import { LoginNeeded } from "../http/failures.ts";
 import { Gateway, readBody } from "../http/gateway.ts";
+import { modernHeaders } from "../http/modern-headers.ts";
 import { discover } from "../login/discovery.ts";
 import { LoginError } from "../login/login-error.ts";
+import { POST_HEADERS } from "../relay/answers.ts";
 import { isObject } from "../stdio/message.ts";
 import { challengeOf } from "./challenge.ts";
 import { credentialsOf, keyOf, loginFile } from "./credentials.ts";
-import { problemOfAnswer } from "./diagnosis.ts";
+import { RIGHT_ADDRESS, problemOfAnswer } from "./diagnosis.ts";
 import { explained, timeOut } from "./explained.ts";
 import { notice } from "./notice.ts";
 import type { Environment } from "./read-command.ts";
@@ -20,17 +23,12 @@ const DISCOVER = {
   method: "server/discover",
   params: {
     _meta: {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientCapabilities": {},
+      [Meta.protocolVersion]: "2026-07-28",
+      [Meta.clientCapabilities]: {},
     },
   },
 } as const;
-const HEADERS = {
-  "content-type": "application/json",
-  accept: "application/json, text/event-stream",
-  "mcp-protocol-version": "2026-07-28",
-  "mcp-method": DISCOVER.method,
-} as const;
+const HEADERS = { ...POST_HEADERS, ...modernHeaders(DISCOVER.method, DISCOVER.params) };
 
 /** @returns the exit code. */
 export function status(url: URL, environment: Environment): Promise<number> {
@@ -75,7 +73,7 @@ async function possible(url: URL, needed: LoginNeeded): Promise<Error> {
   } catch (error) {
     if (!(error instanceof LoginError)) throw error;
     return new LoginError(
-      `${url.href} asks for a login that is not a gateway’s (${error.message}). Is it the MCP server URL that the gateway’s first page shows?`,
+      `${url.href} asks for a login that is not a gateway’s (${error.message}). ${RIGHT_ADDRESS}`,
     );
   }
 }
@@ -93,7 +91,7 @@ function nameIn(text: string): string {
   const message = tryJson(text);
   const result = isObject(message) ? message["result"] : undefined;
   const meta = isObject(result) ? result["_meta"] : undefined;
-  const info = isObject(meta) ? meta["io.modelcontextprotocol/serverInfo"] : undefined;
+  const info = isObject(meta) ? meta[Meta.serverInfo] : undefined;
   if (!isObject(info) || typeof info["name"] !== "string") return "";
   const version = typeof info["version"] === "string" ? ` ${info["version"]}` : "";
   return ` It is ${info["name"]}${version}`.replaceAll(/\p{Cc}/gu, "");

@@ -6,6 +6,7 @@
 import { Meta } from "../../src/protocol/envelope.ts";
 import { memberText, withMember } from "../stdio/json-text.ts";
 import {
+  cancellationText,
   isObject,
   type JsonObject,
   type Message,
@@ -97,7 +98,7 @@ export class SharedIds {
       if (owner === channel) this.#tokens.delete(id);
     }
     for (const [id, owner] of this.#questions) if (owner === channel) this.#questions.delete(id);
-    return open.map(([id]) => cancellationOf(id));
+    return open.map(([id]) => cancellationText(id, "The client has gone"));
   }
 
   #ask(
@@ -153,10 +154,6 @@ export class SharedIds {
 function tokenText(text: string): string | undefined {
   const params = memberText(text, "params") ?? "{}";
   return memberText(memberText(params, "_meta") ?? "{}", "progressToken");
-}
-
-function cancellationOf(id: string): string {
-  return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id},"reason":"The client has gone"}}`;
 }
 
 /** The result of the first `initialize`, for another one. @param text of the answer to the first. */

@@ -1,7 +1,13 @@
 /** One process for all channels (`--share`): for a server that keeps no state of its client, or that starts slowly. */
 
 import { ErrorCode } from "../../src/protocol/error-codes.ts";
-import { errorText, type Message, readMessage, type Request } from "../stdio/message.ts";
+import {
+  emptyResultText,
+  errorText,
+  type Message,
+  readMessage,
+  type Request,
+} from "../stdio/message.ts";
 import { Activity } from "./activity.ts";
 import type { Channels, ChannelEnd, Outlet, StartProcess } from "./channels.ts";
 import type { ServerProcess } from "./server-process.ts";
@@ -133,7 +139,7 @@ export class SharedProcess implements Channels {
   #send({ process, ids, subscribers }: Running, channel: string, message: Message): void {
     const [part] = message.parts;
     if (part?.kind === "request" && !subscribers.isForServer(channel, part)) {
-      this.#answer(channel, readMessage(`{"jsonrpc":"2.0","id":${part.id},"result":{}}`));
+      this.#answer(channel, readMessage(emptyResultText(part.id)));
       return;
     }
     const text = ids.toServer(channel, message);
@@ -143,7 +149,7 @@ export class SharedProcess implements Channels {
   #take(running: Running, message: Message): void {
     const [part] = message.parts;
     if (part?.kind === "request" && part.method === "ping") {
-      running.process.write(`{"jsonrpc":"2.0","id":${part.id},"result":{}}`);
+      running.process.write(emptyResultText(part.id));
       return;
     }
     const goes = running.ids.fromServer(message);

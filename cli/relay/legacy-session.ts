@@ -7,7 +7,7 @@
 import { Broken, NotReached } from "../http/failures.ts";
 import { type Gateway, type GatewayRequest, readBody } from "../http/gateway.ts";
 import { isModern } from "../http/modern-headers.ts";
-import { type Message, readMessage, requestsOf } from "../stdio/message.ts";
+import { cancellationText, type Message, readMessage, requestsOf } from "../stdio/message.ts";
 import { answerWith, failWith, isStream, POST_HEADERS } from "./answers.ts";
 import type { Call, Calls } from "./calls.ts";
 import { LegacyStreams } from "./legacy-streams.ts";
@@ -77,7 +77,9 @@ export class LegacySession {
   async close(): Promise<void> {
     const { headers, end } = this.#session;
     const open = this.#calls.open.filter(({ request }) => !isModern(request));
-    const told = open.map(({ request }) => this.#tell(cancellationOf(request.id)));
+    const told = open.map(({ request }) =>
+      this.#tell(cancellationText(request.id, "The host has gone")),
+    );
     await Promise.allSettled(told);
     end.abort();
     if ("mcp-session-id" in headers) {
@@ -210,11 +212,6 @@ export class LegacySession {
 function waitOf(asked: readonly Call[]): AbortSignal | undefined {
   const [only, ...others] = asked;
   return others.length === 0 ? only?.over : undefined;
-}
-
-function cancellationOf(id: string): string {
-  const params = `{"requestId":${id},"reason":"The host has gone"}`;
-  return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
 }
 
 function sessionOf({ headers }: Response, revision: unknown): Session {

@@ -100,6 +100,17 @@ export function requestsOf({ parts }: Message): readonly Request[] {
   return parts.filter((part) => part.kind === "request");
 }
 
+/** The answer that says no more than that it was done. @param id as JSON. */
+export function emptyResultText(id: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"result":{}}`;
+}
+
+/** A cancellation of the command's own. @param id of the request, as JSON. */
+export function cancellationText(id: string, reason: string): string {
+  const params = `{"requestId":${id},"reason":"${reason}"}`;
+  return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
+}
+
 /** An error answer of the command's own. @param id as JSON. */
 export function errorText(id: string, code: number, message: string): string {
   return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message })}}`;

@@ -17,7 +17,8 @@ import {
   readableId,
   type RequestId,
 } from "./json-rpc.ts";
-import { isServed, mirroredNameOf } from "./methods.ts";
+import { isServed } from "./methods.ts";
+import { mirroredNameOf } from "./mirrored-name.ts";
 import { misshapenMember } from "./request-shape.ts";
 import { claimsModernEra, isModernRevision, MODERN_REVISIONS } from "./revisions.ts";
 

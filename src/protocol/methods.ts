@@ -1,16 +1,12 @@
 /**
  * The methods of every revision in one table. Each era refuses the methods that do not list
- * it; there are no special cases.
+ * it; there are no special cases. `mirrored-name.ts` has what `Mcp-Name` mirrors of them, which the command needs, too.
  */
 
 import type { Era } from "./revisions.ts";
 
-type MirroredName = "name" | "uri" | "taskId";
-
 interface MethodFacts {
   readonly eras: readonly Era[];
-  /** The member of `params` that `Mcp-Name` mirrors (2026-07-28, Streamable HTTP, headers). */
-  readonly mirroredName?: MirroredName;
   /** Complete results carry `ttlMs` and `cacheScope` (2026-07-28, caching: MUST). */
   readonly isCacheable?: true;
   /** A server may answer with questions first; no other method allows it (2026-07-28, MRTR: MUST NOT). */
@@ -30,21 +26,21 @@ const CLIENT_REQUESTS: Readonly<Record<string, MethodFacts>> = {
   ping: { eras: LEGACY },
   "server/discover": { eras: MODERN, isCacheable: true },
   "tools/list": { eras: BOTH, isCacheable: true },
-  "tools/call": { eras: BOTH, mirroredName: "name", mayHaveRounds: true, mayBecomeTask: true },
+  "tools/call": { eras: BOTH, mayHaveRounds: true, mayBecomeTask: true },
   "resources/list": { eras: BOTH, isCacheable: true },
   "resources/templates/list": { eras: BOTH, isCacheable: true },
-  "resources/read": { eras: BOTH, mirroredName: "uri", mayHaveRounds: true, isCacheable: true },
+  "resources/read": { eras: BOTH, mayHaveRounds: true, isCacheable: true },
   "resources/subscribe": { eras: LEGACY },
   "resources/unsubscribe": { eras: LEGACY },
   "prompts/list": { eras: BOTH, isCacheable: true },
-  "prompts/get": { eras: BOTH, mirroredName: "name", mayHaveRounds: true },
+  "prompts/get": { eras: BOTH, mayHaveRounds: true },
   "completion/complete": { eras: BOTH },
   "logging/setLevel": { eras: LEGACY },
   "subscriptions/listen": { eras: MODERN },
   // The methods of the same names in 2025-11-25 exist only between a server and clients of its own era.
-  "tasks/get": { eras: MODERN, mirroredName: "taskId", isOfTasks: true },
-  "tasks/update": { eras: MODERN, mirroredName: "taskId", isOfTasks: true },
-  "tasks/cancel": { eras: MODERN, mirroredName: "taskId", isOfTasks: true },
+  "tasks/get": { eras: MODERN, isOfTasks: true },
+  "tasks/update": { eras: MODERN, isOfTasks: true },
+  "tasks/cancel": { eras: MODERN, isOfTasks: true },
 };
 
 // Method names come from clients: `constructor` must not be found.
@@ -67,11 +63,6 @@ export function isOfModernEraAlone(method: string): boolean {
 
 export function isCacheable(method: string): boolean {
   return factsOf(method)?.isCacheable ?? false;
-}
-
-/** The `params` member that `Mcp-Name` must equal, if the method has one. */
-export function mirroredNameOf(method: string): MirroredName | undefined {
-  return factsOf(method)?.mirroredName;
 }
 
 export function mayHaveRounds(method: string): boolean {

@@ -19,7 +19,7 @@ import {
   type Reply,
   replyOf,
 } from "../../protocol/json-rpc.ts";
-import { mirroredNameOf } from "../../protocol/methods.ts";
+import { mirroredNameOf } from "../../protocol/mirrored-name.ts";
 import { LATEST_MODERN } from "../../protocol/revisions.ts";
 import { startDeadline } from "../deadline.ts";
 import { ACCEPT_BOTH, readRefusal, send } from "../http.ts";

@@ -8,7 +8,8 @@ import {
   modernHttpStatus,
 } from "../../../src/protocol/error-codes.ts";
 import { Meta } from "../../../src/protocol/envelope.ts";
-import { isCacheable, isServed, mirroredNameOf } from "../../../src/protocol/methods.ts";
+import { isCacheable, isServed } from "../../../src/protocol/methods.ts";
+import { mirroredNameOf } from "../../../src/protocol/mirrored-name.ts";
 import {
   allowsBatches,
   allowsPriming,
