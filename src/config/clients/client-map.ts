@@ -18,7 +18,7 @@ export interface NamedEntry {
 }
 
 const SLUG = /^[a-z0-9-]{1,24}$/;
-const MAX_SLUG = 24;
+export const MAX_SLUG = 24;
 const MAX_NAME = 60;
 /** An endpoint has this name. */
 export const RESERVED = "message";

@@ -14,7 +14,7 @@ const SECRET_NAME =
 const SECRET_VALUE = /^(?:basic|bearer|token) |[\w+/=~-]{24}/i;
 const SCHEME = /^(basic|bearer|token) +(\S.*)$/i;
 
-function isSecretName(name: string): boolean {
+export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
@@ -29,13 +29,13 @@ export function withFields(entry: JsonObject): Found {
   const { url } = entry;
   const withAddress = typeof url === "string" ? { ...entry, url: found.address(url) } : entry;
   const filled = mapTemplates(withAddress, (text, name, table) =>
-    hasPlaceholder(text) ? found.template(text, `.${table}.${name}`) : found.literal(text, name),
+    found.text(text, name, `.${table}`),
   );
   const { fields, secrets, mistakes } = found;
   return { entry: filled, fields: [...fields.values()], secrets, mistakes };
 }
 
-class FieldFinder {
+export class FieldFinder {
   readonly fields = new Map<string, Field>();
   readonly secrets: Record<string, string> = {};
   readonly mistakes: string[] = [];
@@ -58,8 +58,14 @@ class FieldFinder {
     return template;
   }
 
-  /** @param place of the text, in sentences. */
-  template(text: string, place: string): string {
+  /** @param name of the header or key, in the table that `place` names in sentences. */
+  text(text: string, name: string, place: string): string {
+    return hasPlaceholder(text)
+      ? this.#template(text, `${place}.${name}`)
+      : this.#literal(text, name);
+  }
+
+  #template(text: string, place: string): string {
     if (SECRET_VALUE.test(replacePlaceholders(text, () => "").replace(SCHEME_ALONE, ""))) {
       this.mistakes.push(
         `${place} has a secret beside a placeholder; write the whole value as one`,
@@ -81,16 +87,25 @@ class FieldFinder {
     });
   }
 
-  literal(text: string, label: string): string {
+  #literal(text: string, label: string): string {
     if (text === "" || !(isSecretName(label) || SECRET_VALUE.test(text))) return text;
     const [, scheme, rest] = SCHEME.exec(text) ?? [];
+    const description = scheme === undefined ? {} : { description: `What follows "${scheme}".` };
+    const asked = { isSecret: true, isRequired: false, initial: rest ?? text, ...description };
+    const placeholder = this.ask(label, asked);
+    return scheme === undefined ? placeholder : `${scheme} ${placeholder}`;
+  }
+
+  /** @returns the placeholder. The initial value of a secret is kept as one. */
+  ask(label: string, { initial, ...field }: Omit<Field, "name" | "label">): string {
     const name = freeName(label, this.fields);
-    this.secrets[name] = rest ?? text;
+    const isKept = field.isSecret && initial !== undefined;
+    if (isKept) this.secrets[name] = initial;
     this.fields.set(name, {
-      ...{ name, label, isSecret: true, isRequired: false },
-      ...(scheme !== undefined && { description: `What follows "${scheme}".` }),
+      ...{ name, label, ...field, isRequired: field.isRequired && !isKept },
+      ...(initial !== undefined && !isKept && { initial }),
     });
-    return scheme === undefined ? `\${${name}}` : `${scheme} \${${name}}`;
+    return `\${${name}}`;
   }
 }
 
@@ -106,10 +121,10 @@ function freeName(label: string, taken: { has(name: string): boolean }): string 
 /** What stands before the placeholder of a token. */
 const SCHEME_ALONE = /^(?:basic|bearer|token) +$/i;
 
-const SECRET_IN_URL =
+export const SECRET_IN_URL =
   ".url has a secret in it, which pages and logs would show; send it in a header, or configure this server in MCP_SERVERS";
 
-function addressMistakes(template: string): readonly string[] {
+export function addressMistakes(template: string): readonly string[] {
   // Any word makes an address of a template.
   const filled = replacePlaceholders(template, () => "x");
   const isOpen = filled !== template;

@@ -15,6 +15,7 @@ import { serverSchema } from "../config-server.ts";
 import { readNamed } from "../config-servers.ts";
 import { mistakesIn } from "../config-table.ts";
 import { withFields } from "./pasted-fields.ts";
+import { serverJsonItems } from "./server-json.ts";
 import { slugOfAddress } from "./suggested-slug.ts";
 
 /** One value that the operator may enter. */
@@ -75,6 +76,8 @@ export function readPasted(text: string): Pasted {
     return mistake("This is nested too deeply to be a list of servers.");
   // A member of a map is often copied without the braces around it.
   const value = parseEditorJson(pasted) ?? parseEditorJson(`{${pasted}}`);
+  const listed = serverJsonItems(value);
+  if (listed !== undefined) return read(listed);
   if (!isObject(value)) {
     return mistake("This is neither an address that begins with https:// nor a JSON object.");
   }
