@@ -20,10 +20,9 @@ import { CatalogCache } from "../src/catalog/cache/catalog-cache.ts";
 import { type History, ServerHistory } from "../src/catalog/cache/server-history.ts";
 import type { LookReason, Topic, TopicChange } from "../src/catalog/feeds.ts";
 import { WatchManager } from "../src/notifications/source/watch-manager.ts";
-import { clientKind } from "../src/endpoint/client-kind.ts";
+import { GATEWAY_CLIENT } from "../src/endpoint/client-kind.ts";
 import { isSameTarget, type Server } from "../src/endpoint/server.ts";
 import { count } from "../src/observability/costs.ts";
-import { LATEST_MODERN } from "../src/protocol/revisions.ts";
 import type { ServerHealth, ServerReport } from "../src/observability/health.ts";
 import type { Limits } from "../src/policy/limits.ts";
 import type { EndedAccount } from "../src/upstream/credentials.ts";
@@ -44,8 +43,6 @@ const NOTHING: ServerHealth["counts"] = { tools: 0, resources: 0, templates: 0, 
 const KEY = "key";
 /** The last looks and troubles. */
 const HISTORY = "history_1";
-/** The kind for which a server is read that nobody has asked yet: the console's, whose pages often come first. */
-const LOOKING_CLIENT = clientKind(LATEST_MODERN, { elicitation: { form: {}, url: {} } });
 
 interface Parts {
   readonly catalogs: CatalogCache;
@@ -139,7 +136,7 @@ export class FeedObject extends DurableObject<Env> {
 
   async look(reason: LookReason): Promise<ServerHealth> {
     await this.#followed.follow();
-    await this.#parts?.catalogs.look(reason, LOOKING_CLIENT);
+    await this.#parts?.catalogs.look(reason, GATEWAY_CLIENT);
     return this.health();
   }
 

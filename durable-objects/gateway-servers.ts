@@ -1,12 +1,19 @@
 /** The servers as the operator's pages see them, over their feeds; and the look at all of them when an isolate starts. */
 
+import { currentCatalog } from "../src/catalog/cache/catalogs.ts";
 import { healthOf, keyOf, lookAt, withoutAccount } from "../src/catalog/routing/server-health.ts";
 import type { Config } from "../src/config/config.ts";
+import { GATEWAY_CLIENT } from "../src/endpoint/client-kind.ts";
 import { serverFor } from "../src/endpoint/personal-endpoint.ts";
 import type { Server } from "../src/endpoint/server.ts";
 import { fnv1a64 } from "../src/lib/fnv1a.ts";
+import type { ServerSwitch } from "../src/observability/added-servers.ts";
 import { logUnexpected } from "../src/observability/unexpected.ts";
-import type { GatewayServers, NamedReport } from "../src/pages/operator/gateway-servers.ts";
+import type {
+  GatewayServers,
+  NamedReport,
+  SwitchChange,
+} from "../src/pages/operator/gateway-servers.ts";
 import { activitiesIn } from "./activities.ts";
 import { personalScopeOf } from "./identity.ts";
 import { serverStoreIn } from "./live-config.ts";
@@ -43,20 +50,41 @@ export function gatewayServersIn(env: Env, config: Config): GatewayServers {
       config.activity === "off" ? undefined : activitiesIn(env).lastCalled(),
     async switchOf(slug) {
       const { switches } = await serverStoreIn(env).addedServers();
-      const { off = false, revision = 0 } = switches[slug] ?? {};
-      return { isOff: off, revision };
+      const { off = false, deniedTools = [], revision = 0 } = switches[slug] ?? {};
+      return { isOff: off, deniedTools, revision };
     },
-    async putSwitch(slug, off, revision) {
+    async putSwitch(slug, change, revision) {
       const store = serverStoreIn(env);
-      const { deniedTools = [] } = (await store.addedServers()).switches[slug] ?? {};
-      const { kind } = await store.putSwitch(slug, { off, deniedTools }, revision);
-      return kind === "changed" ? "changed" : "clash";
+      const before = (await store.addedServers()).switches[slug] ?? {};
+      const { kind } = await store.putSwitch(slug, changed(before, change), revision);
+      return kind === "too-large" ? "full" : kind;
+    },
+    async tools(slug, person) {
+      const server = servers.get(slug);
+      if (server === undefined) return undefined;
+      const caller = { person, origin: config.publicOrigin };
+      const own = serverFor(server, caller, personalScopeOf(env, config));
+      const { limits } = config;
+      const known = await currentCatalog({ feeds, limits }, own, GATEWAY_CLIENT);
+      // The tool by which clients connect an account is no tool of the server's.
+      const items = known.isUnconnected === true ? undefined : known.catalog?.lists.tools;
+      return { items, policy: server.tools };
     },
     async look(slug) {
       const server = shared(slug);
       if (server !== undefined) await lookAt(feeds, [server], "button");
     },
   };
+}
+
+function changed(
+  { off = false, deniedTools = [] }: ServerSwitch,
+  change: SwitchChange,
+): ServerSwitch {
+  if ("isOff" in change) return { off: change.isOff, deniedTools };
+  const { tool, isDenied } = change;
+  const others = deniedTools.filter((name) => name !== tool);
+  return { off, deniedTools: isDenied ? [...others, tool] : others };
 }
 
 /** What all callers share is read in the gateway's own name. */

@@ -3,7 +3,7 @@
  */
 
 import { isObject, type JsonObject } from "../protocol/json-rpc.ts";
-import type { Revision } from "../protocol/revisions.ts";
+import { LATEST_MODERN, type Revision } from "../protocol/revisions.ts";
 
 /** Servers list by what a client can do, so a catalog is of one kind of client. */
 export interface ClientKind {
@@ -48,6 +48,9 @@ export function clientKind(revision: Revision, capabilities: JsonObject): Client
 function relevantUi({ mimeTypes }: JsonObject): JsonObject {
   return Array.isArray(mimeTypes) && mimeTypes.includes(UI_TYPE) ? { mimeTypes: [UI_TYPE] } : {};
 }
+
+/** The gateway itself: its pages, and its looks at servers that nobody has asked yet, since its pages often come first. */
+export const GATEWAY_CLIENT = clientKind(LATEST_MODERN, { elicitation: { form: {}, url: {} } });
 
 /** A text that is equal for clients of one kind, and for no others. */
 export function clientKey({ revision, capabilities }: ClientKind): string {

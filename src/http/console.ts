@@ -10,7 +10,7 @@ import { policyOf, publicIndex } from "../catalog/cache/lookups.ts";
 import { namingOf } from "../catalog/names/naming.ts";
 import { toolFactsOf } from "../catalog/cache/tool-facts.ts";
 import { dispatchModern } from "../dispatch/modern/dispatch-modern.ts";
-import { clientKind } from "../endpoint/client-kind.ts";
+import { GATEWAY_CLIENT } from "../endpoint/client-kind.ts";
 import { type Configured, type Endpoint, pickEndpoint } from "../endpoint/endpoint.ts";
 import { endpointFor, type PersonalScope } from "../endpoint/personal-endpoint.ts";
 import type { Server } from "../endpoint/server.ts";
@@ -46,9 +46,8 @@ export interface ConsoleScope
 
 /** The application's name, where servers, sessions and the log have the id of another client. */
 const APPLICATION = "console";
-const CAPABILITIES = { elicitation: { form: {}, url: {} } };
+const { capabilities: CAPABILITIES } = GATEWAY_CLIENT;
 const CLIENT_INFO = { name: APPLICATION, version };
-const CLIENT = clientKind(LATEST_MODERN, CAPABILITIES);
 
 export function consoleOf(scope: ConsoleScope): Console {
   return {
@@ -56,7 +55,7 @@ export function consoleOf(scope: ConsoleScope): Console {
     async server(slug) {
       const endpoint = endpointAt(scope, slug);
       if (endpoint === undefined) return undefined;
-      return consoleServer(scope, await currentCatalog(scope, endpoint.servers[0], CLIENT));
+      return consoleServer(scope, await currentCatalog(scope, endpoint.servers[0], GATEWAY_CLIENT));
     },
     call: (slug, call, run) => sendCall(scope, slug, call, run),
   };
@@ -115,7 +114,7 @@ async function inboundOf(
     progressToken: 1,
   };
   const { name, arguments: args } = params;
-  const facts = await toolFactsOf(scope, server, CLIENT)(String(name), false);
+  const facts = await toolFactsOf(scope, server, GATEWAY_CLIENT)(String(name), false);
   const mirrored = paramHeaders(facts?.bindings ?? [], isObject(args) ? args : undefined);
   return {
     message: { jsonrpc: "2.0", id: 1, method, params: withMeta(params, meta) },

@@ -53,6 +53,8 @@ export const AUDIT_EVENTS = {
 
   server_switched_off: { meaning: "Switched a server off" },
   server_switched_on: { meaning: "Switched a server on" },
+  tool_denied: { meaning: "Denied a tool to everybody" },
+  tool_allowed: { meaning: "Allowed a tool again" },
   server_checked: { meaning: "Had a server looked at" },
 
   accounts_sealed: { meaning: "Sealed all accounts at servers anew" },

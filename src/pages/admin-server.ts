@@ -8,16 +8,18 @@ import { done, noticeOf } from "./page-guard.ts";
 import { auditedAs } from "./page-visitor.ts";
 import { signInPath } from "../auth/sign-in/browser.ts";
 import { notFound, seeOther } from "./respond.ts";
+import { serverTools } from "./server-tools.ts";
 import { adminServerView } from "./view/admin-server-view.ts";
 import { adminServerPath } from "./view/paths.ts";
 
 export const showAdminServer = operating(async (visit) => {
   const { context, visitor, slug, request } = visit;
   const notices = context.servers.notices.filter((notice) => notice.slug === slug);
-  const [report, known, toggle] = await Promise.all([
+  const [report, known, toggle, tools] = await Promise.all([
     context.servers.report(slug),
     gather(context, readerOf(visitor)),
     context.servers.switchOf(slug),
+    context.servers.tools(slug, visitor.person),
   ]);
   if (report === undefined && notices.length === 0) return notFound(context);
   const items = attentionIn(known);
@@ -26,9 +28,11 @@ export const showAdminServer = operating(async (visit) => {
   const server = report && { ...report, health: health ?? report.health };
   const view = adminServerView({
     ...{ now: known.now, csrf: visitor.formToken, slug, server, notices, toggle },
+    tools: serverTools(visit, tools, toggle),
     items: items.filter(({ link }) => link === adminServerPath(slug)),
     nav: operatorNav(visitor, "admin", items.length),
-    notice: noticeOf(request),
+    notice: noticeOf(request, "server-"),
+    toolNotice: noticeOf(request, "tool-"),
   });
   return respondTo(visit, view);
 });
@@ -42,8 +46,9 @@ export const switchServer = operated(adminServerPath, async (visit) => {
   const path = adminServerPath(slug);
   if (!visitor.isFresh) return seeOther(signInPath(path, true), context);
   const isOff = form.get("to") === "off";
-  const outcome = await servers.putSwitch(slug, isOff, Number(form.get("revision")));
+  const outcome = await servers.putSwitch(slug, { isOff }, Number(form.get("revision")));
   if (outcome === "clash") return done(context, path, "server-changed-elsewhere");
+  if (outcome === "full") return done(context, path, "server-switches-full");
   const event = isOff ? "server_switched_off" : "server_switched_on";
   await auditedAs(context, request, visitor, event, { server: slug });
   return done(context, path, isOff ? "server-off" : "server-on");
@@ -63,5 +68,9 @@ export const checkServer = operated(adminServerPath, async (visit) => {
     server: slug,
     ...(!isAllowed && { reason: "too many checks" }),
   });
-  return done(context, adminServerPath(slug), isAllowed ? "server-checked" : "checked-often");
+  return done(
+    context,
+    adminServerPath(slug),
+    isAllowed ? "server-checked" : "server-checked-often",
+  );
 });

@@ -33,7 +33,8 @@ export function search({ lists }: ConsoleServer, words: readonly string[]): read
   );
 }
 
-function has(item: ConsoleItem, words: readonly string[]): boolean {
+/** @returns `true` when each word is in the name, title or description. */
+export function has(item: ConsoleItem, words: readonly string[]): boolean {
   const missing = words.filter((word) => !item.name.toLowerCase().includes(word));
   if (missing.length === 0) return true;
   // Most items need not be parsed to be told apart: a word of theirs stands in their JSON.

@@ -4,14 +4,8 @@
  */
 
 import { rowOf, search, wordsOf } from "./catalog-items.ts";
-import {
-  type CatalogHandler,
-  type CatalogVisit,
-  headOf,
-  navOf,
-  respond,
-  visiting,
-} from "./catalog-visit.ts";
+import { type CatalogHandler, headOf, navOf, respond, visiting } from "./catalog-visit.ts";
+import { pageOf, queryOf } from "./paging.ts";
 import { notFound } from "./respond.ts";
 import { catalogView } from "./view/catalog-view.ts";
 import { serverView } from "./view/server-view.ts";
@@ -22,7 +16,7 @@ const SHOWN_OF_EACH = { min: 3, max: 12 };
 
 export const showCatalog: CatalogHandler = visiting(async (visit) => {
   const { console } = visit;
-  const query = queryOf(visit);
+  const query = queryOf(visit.request);
   const words = wordsOf(query);
   const { min, max } = SHOWN_OF_EACH;
   const share = Math.floor(SHOWN_ITEMS / Math.max(1, console.slugs.length));
@@ -44,26 +38,18 @@ export const showCatalog: CatalogHandler = visiting(async (visit) => {
   return respond(visit, catalogView({ query, servers, nav: navOf(visit) }));
 });
 
-const PAGE_ITEMS = 100;
-
 export const showServer: CatalogHandler = visiting(async (visit) => {
   const { console, context, place, request } = visit;
   const server = await console.server(place.slug);
   if (server === undefined) return notFound(context);
-  const query = queryOf(visit);
+  const query = queryOf(visit.request);
   const found = search(server, wordsOf(query));
-  const pages = Math.max(1, Math.ceil(found.length / PAGE_ITEMS));
-  const asked = Number(new URL(request.url).searchParams.get("page") ?? 1);
-  const page = Number.isInteger(asked) ? Math.min(pages, Math.max(1, asked)) : 1;
+  const { shown, page, pages } = pageOf(found, request);
   const view = serverView({
     ...{ query, page, pages, nav: navOf(visit) },
     server: headOf(visit, server),
     instructions: server.instructions,
-    rows: found.slice((page - 1) * PAGE_ITEMS, page * PAGE_ITEMS).map(rowOf),
+    rows: shown.map(rowOf),
   });
   return respond(visit, view);
 });
-
-function queryOf({ request }: CatalogVisit): string {
-  return new URL(request.url).searchParams.get("q")?.trim() ?? "";
-}

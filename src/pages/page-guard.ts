@@ -130,17 +130,29 @@ const NOTICES = {
   "server-off": "The server is off, within ten seconds everywhere.",
   "server-on": "The server is on again, within ten seconds everywhere.",
   "server-changed-elsewhere": "Somebody else has changed it meanwhile, so nothing was done.",
+  "server-switches-full": "There are as many switches as can be kept, so nothing was done.",
+  "tool-changed-elsewhere": "Somebody else has changed it meanwhile, so nothing was done.",
+  "tool-switches-full":
+    "No more can be denied here, so nothing was done. The configuration can deny more.",
+  "tool-denied": "The tool is denied, within ten seconds everywhere.",
+  "tool-allowed": "The tool is allowed again, within ten seconds everywhere.",
   "server-checked": "The server was looked at.",
-  "checked-often": "It is looked at already. Wait a moment, then load this page again.",
+  "server-checked-often": "It is looked at already. Wait a moment, then load this page again.",
 } as const;
 
 /** Redirects to the page of a form, with a word for the notice that the page shows. */
 export function done(context: Where, path: string, notice: keyof typeof NOTICES): Response {
-  return seeOther(`${path}?done=${notice}`, context);
+  const { pathname, searchParams, hash } = new URL(path, context.origin);
+  searchParams.set("done", notice);
+  return seeOther(`${pathname}?${searchParams.toString()}${hash}`, context);
 }
 
-/** @returns one of our sentences, whatever the query contains. */
-export function noticeOf({ url }: Request): string | undefined {
+/**
+ * @param about the beginning of the words that belong to a part of the page.
+ * @returns one of our sentences, whatever the query contains.
+ */
+export function noticeOf({ url }: Request, about = ""): string | undefined {
   const word = new URL(url).searchParams.get("done") ?? "";
-  return Object.hasOwn(NOTICES, word) ? NOTICES[word as keyof typeof NOTICES] : undefined;
+  const isKnown = word.startsWith(about) && Object.hasOwn(NOTICES, word);
+  return isKnown ? NOTICES[word as keyof typeof NOTICES] : undefined;
 }

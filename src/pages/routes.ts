@@ -16,6 +16,7 @@ import { showLogins } from "./logins.ts";
 import type { OperatorHandler } from "./operator-visit.ts";
 import type { Handler } from "./page-guard.ts";
 import { endPublished } from "./published.ts";
+import { denyTool } from "./server-tools.ts";
 import * as signIn from "./sign-in.ts";
 import { runTool, showTool } from "./tool.ts";
 import { downloadUsage, showUsage } from "./usage.ts";
@@ -63,6 +64,7 @@ export const OPERATOR_PAGES: readonly OperatorRoute[] = [
   ["GET", `${PATHS.admin}/servers/:slug`, showAdminServer],
   ["POST", `${PATHS.admin}/servers/:slug/check`, checkServer],
   ["POST", `${PATHS.admin}/servers/:slug/switch`, switchServer],
+  ["POST", `${PATHS.admin}/servers/:slug/tools`, denyTool],
 ];
 
 type AccountRoute = readonly [method: "GET" | "POST", path: string, handler: AccountHandler];

@@ -10,11 +10,10 @@ export class Glob {
   /** `true` when it matches every name. */
   readonly isEverything: boolean;
 
-  /** @param isLiteral a name in which `*` and `?` mean themselves. */
-  constructor(pattern: string, isLiteral: boolean = !/[*?]/.test(pattern)) {
+  constructor(pattern: string) {
     this.pattern = pattern;
-    this.isLiteral = isLiteral;
-    this.isEverything = !isLiteral && /^\*+$/.test(pattern);
+    this.isLiteral = !/[*?]/.test(pattern);
+    this.isEverything = /^\*+$/.test(pattern);
   }
 
   /**

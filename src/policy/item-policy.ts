@@ -10,6 +10,8 @@ export interface ItemPolicy {
   readonly allow: readonly Glob[] | undefined;
   /** Wins over `allow`. */
   readonly deny: readonly Glob[];
+  /** The names that operators have denied while the gateway runs. It wins over all that is configured. */
+  readonly denied?: ReadonlySet<string>;
   /** The server's name of an item → its name here. Resources keep their URIs. */
   readonly rename: ReadonlyMap<string, string>;
 }
@@ -17,14 +19,24 @@ export interface ItemPolicy {
 export const OPEN_POLICY: ItemPolicy = { allow: undefined, deny: [], rename: new Map() };
 
 /** @param name the server's own name, URI or URI template, before any renaming. */
-export function isAllowed({ allow, deny }: ItemPolicy, name: string): boolean {
-  if (deny.some((glob) => glob.matches(name))) return false;
-  return allow === undefined || allow.some((glob) => glob.matches(name));
+export function isAllowed(policy: ItemPolicy, name: string): boolean {
+  return policy.denied?.has(name) !== true && hidingRule(policy, name) === undefined;
+}
+
+/** The rule of a configuration that hides an item: the pattern of `deny`, or `allow`, none of whose patterns fits. */
+export type HidingRule = Glob | "allow";
+
+/** @returns `undefined` for an item that the configuration allows. */
+export function hidingRule({ allow, deny }: ItemPolicy, name: string): HidingRule | undefined {
+  const denial = deny.find((glob) => glob.matches(name));
+  if (denial !== undefined) return denial;
+  return allow === undefined || allow.some((glob) => glob.matches(name)) ? undefined : "allow";
 }
 
 /** @returns `true` when no item is forbidden. */
-export function isOpen({ allow, deny }: ItemPolicy): boolean {
-  return deny.length === 0 && (allow === undefined || allow.some((glob) => glob.isEverything));
+export function isOpen({ allow, deny, denied }: ItemPolicy): boolean {
+  if (deny.length > 0 || denied !== undefined) return false;
+  return allow === undefined || allow.some((glob) => glob.isEverything);
 }
 
 /**

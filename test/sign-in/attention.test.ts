@@ -17,6 +17,8 @@ let root: Visitor;
 let ann: Visitor;
 
 beforeAll(async () => {
+  const tools = [{ name: "work", inputSchema: { type: "object" } }];
+  await Upstream.named("alpha").script({ server: "modern", capabilities: { tools: {} }, tools });
   [root, ann] = [await Visitor.arrive({ isAdmin: true }), await Visitor.arrive()];
 });
 
@@ -154,4 +156,47 @@ test("an administrator has a server looked at, and that is in the audit log", as
   const page = await root.submit(SERVER, { button: "Check now alpha" });
   expect(page.text).toContain("The server was looked at.");
   expect(activityOn(await root.visit("/account"))).toMatch(/Had a server looked at.*alpha/s);
+});
+
+async function seen(): Promise<string> {
+  return (await ann.visit("/catalog/alpha")).text;
+}
+
+describe("the tools of a server", () => {
+  const TOOLS = `${SERVER}/tools`;
+
+  test("are denied by administrators who signed in a moment ago, from their own page", async ({
+    expect,
+  }) => {
+    const fields = { tool: "work", to: "denied", revision: "0" };
+    const csrf = await root.formToken();
+    const own = await ann.formToken();
+    expect((await ann.post(TOOLS, { ...fields, csrf: own })).status).toBe(403);
+    expect((await root.post(TOOLS, fields)).status).toBe(403);
+    const evil = { Origin: "https://evil.example" };
+    expect((await root.post(TOOLS, { ...fields, csrf }, evil)).status).toBe(403);
+    const stale = await Visitor.as(root.person, { authenticatedAt: Date.now() - 11 * 60_000 });
+    const late = await stale.post(TOOLS, { ...fields, csrf: await stale.formToken() });
+    expect(late.headers.get("location")).toBe("/login?to=%2Fadmin%2Fservers%2Falpha&fresh=1");
+    expect((await root.visit(SERVER)).text).not.toContain("Allow again");
+    expect(activityOn(await ann.visit("/account"))).toContain("not an administrator");
+  });
+
+  test("are gone for everybody, and back again, with a line for each in the audit log", async ({
+    expect,
+  }) => {
+    expect(await seen()).toContain("work");
+    const denied = await root.submit(SERVER, { button: "Deny work" });
+    expect(denied.text).toContain("The tool is denied");
+    expect(await seen()).not.toContain("work");
+    const csrf = await root.formToken();
+    const late = await root.post(TOOLS, { tool: "work", to: "allowed", revision: "0", csrf });
+    expect(late.headers.get("location")).toContain("tool-changed-elsewhere");
+    expect(await seen()).not.toContain("work");
+    const allowed = await root.submit(SERVER, { button: "Allow again work" });
+    expect(allowed.text).toContain("The tool is allowed again");
+    expect(await seen()).toContain("work");
+    const activity = activityOn(await root.visit("/account"));
+    expect(activity).toMatch(/Allowed a tool again.*alpha.*Denied a tool to everybody.*alpha/s);
+  });
 });

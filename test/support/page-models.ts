@@ -1,9 +1,11 @@
 /** A model for each view that is like a real one. */
 
+import { Glob } from "../../src/policy/glob.ts";
 import { ACCOUNT_MODELS } from "./account-page-models.ts";
 import type { ServerHealth } from "../../src/observability/health.ts";
 import type { AccountView } from "../../src/pages/view/account-view.ts";
 import type { AdminServerView } from "../../src/pages/view/admin-server-view.ts";
+import type { ToolRow } from "../../src/pages/view/server-tools-view.ts";
 import type { AdminView } from "../../src/pages/view/admin-view.ts";
 import type { ConnectView } from "../../src/pages/view/connect-view.ts";
 import type { ConsentView } from "../../src/pages/view/consent-view.ts";
@@ -330,9 +332,26 @@ const admin: AdminView = {
   notice: undefined,
 };
 
+const TOOL_ROW: ToolRow = {
+  ...{ kind: "tools", name: "tool", title: "tool", description: undefined, mimeType: undefined },
+  ...{ effect: "read", isStated: true, parameters: [], isListed: true, isDenied: false },
+  hiddenBy: undefined,
+};
+
 const adminServer: AdminServerView = {
   ...{ now: NOW, csrf: CSRF, nav: admin.nav, slug: "postgres-read-only", notices: [] },
-  toggle: { isOff: false, revision: 0 },
+  toggle: { isOff: false, deniedTools: ["drop_table"], revision: 7 },
+  toolNotice: "The tool is denied, within ten seconds everywhere.",
+  tools: {
+    ...{ query: "table", page: 1, pages: 3, isKnown: true, deniedCount: 2 },
+    rows: [
+      { ...TOOL_ROW, name: "list_tables", title: "List tables" },
+      { ...TOOL_ROW, name: "drop_table", effect: "destructive", isDenied: true },
+      { ...TOOL_ROW, name: "admin_vacuum", isStated: false, hiddenBy: new Glob("admin_*") },
+      { ...TOOL_ROW, name: "copy_table", effect: "write", hiddenBy: "allow" },
+      { ...TOOL_ROW, name: "old_table", isListed: false, isDenied: true },
+    ],
+  },
   items: items.filter(({ kind }) => kind === "unreachable" || kind === "sign-in"),
   server: {
     health: servers[1] ?? NO_SERVER,

@@ -1,5 +1,6 @@
 /** Every view, with models like real ones, and with some that are at the edge of what there is. */
 
+import { Glob } from "../../src/policy/glob.ts";
 import type { ServerHealth } from "../../src/observability/health.ts";
 import { accountView } from "../../src/pages/view/account-view.ts";
 import { adminServerView } from "../../src/pages/view/admin-server-view.ts";
@@ -156,7 +157,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   "admin-server": adminServerView(MODELS.adminServer),
   "admin-server-entry": adminServerView({
     ...MODELS.adminServer,
-    ...{ slug: "billing", server: undefined, notice: undefined },
+    ...{ slug: "billing", server: undefined, tools: undefined, notice: undefined },
     items: admin.items.filter(({ subject }) => subject === "billing"),
     notices: admin.notices.filter(({ slug }) => slug === "billing"),
   }),
@@ -170,6 +171,17 @@ export const SAMPLES: Readonly<Record<string, View>> = {
       looks: [],
       troubles: [],
     },
+    tools: MODELS.adminServer.tools && {
+      ...{ ...MODELS.adminServer.tools, query: HOSTILE, isKnown: false },
+      rows: MODELS.adminServer.tools.rows.map((row) => ({
+        ...{ ...row, name: HOSTILE, title: HOSTILE },
+        ...(row.hiddenBy !== undefined && { hiddenBy: new Glob(HOSTILE) }),
+      })),
+    },
+  }),
+  "admin-server-no-tools": adminServerView({
+    ...MODELS.adminServer,
+    tools: { query: "", page: 1, pages: 1, isKnown: true, deniedCount: 0, rows: [] },
   }),
   "service-created": serviceCreatedView(MODELS.serviceCreated),
   logins: loginsView(MODELS.logins),

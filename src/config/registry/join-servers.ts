@@ -15,7 +15,6 @@ import type {
   ServerSwitch,
 } from "../../observability/added-servers.ts";
 import type { EntryNotice } from "../../observability/health.ts";
-import { Glob } from "../../policy/glob.ts";
 import type { Config } from "../config.ts";
 import { defaultPrefix } from "../config-server.ts";
 import { resolveEntry } from "../config-servers.ts";
@@ -214,6 +213,5 @@ function offNotice(slug: string, label: string | undefined, how: string): EntryN
 /** @returns the server with a policy that denies these tools as well. */
 function without(server: Server, { deniedTools = [] }: ServerSwitch): Server {
   if (deniedTools.length === 0) return server;
-  const deny = [...server.tools.deny, ...deniedTools.map((name) => new Glob(name, true))];
-  return { ...server, tools: { ...server.tools, deny } };
+  return { ...server, tools: { ...server.tools, denied: new Set(deniedTools) } };
 }

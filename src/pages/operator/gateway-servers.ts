@@ -2,6 +2,8 @@
 
 import type { ServerAuth } from "../../accounts/settings.ts";
 import type { EntryNotice, ServerHealth, ServerReport } from "../../observability/health.ts";
+import type { ItemPolicy } from "../../policy/item-policy.ts";
+import type { ConsoleItem } from "../console/console.ts";
 
 export interface GatewayServers {
   /** The entries of the configuration that are not served as they are written. */
@@ -14,16 +16,39 @@ export interface GatewayServers {
   lastCalled(): Promise<ReadonlyMap<string, number> | undefined>;
   /** The switch of a server, as its page shows it. */
   switchOf(slug: string): Promise<ShownSwitch>;
-  /** Switches it off, or as its configuration has it. @param revision of what the operator saw. */
-  putSwitch(slug: string, isOff: boolean, revision: number): Promise<"changed" | "clash">;
+  /** @param revision of what the operator saw. @returns `full` where no more can be kept. */
+  putSwitch(
+    slug: string,
+    change: SwitchChange,
+    revision: number,
+  ): Promise<"changed" | "clash" | "full">;
+  /**
+   * The tools of a server, as it lists them to this person. Waits for a slow server as long as a list does.
+   *
+   * @returns `undefined` for a server that is not served.
+   */
+  tools(slug: string, person: string): Promise<ListedTools | undefined>;
   /** Looks at it now, and waits some seconds for that. Does nothing where there is no account to look with. */
   look(slug: string): Promise<void>;
 }
 
 export interface ShownSwitch {
   readonly isOff: boolean;
+  /** The server's own names. */
+  readonly deniedTools: readonly string[];
   /** 0 for one that nobody has touched. */
   readonly revision: number;
+}
+
+/** Switches a server off, or as its configuration has it; or does so with one of its tools. */
+export type SwitchChange =
+  | { readonly isOff: boolean }
+  | { readonly tool: string; readonly isDenied: boolean };
+
+export interface ListedTools {
+  /** Whatever the policy says; absent where nobody knows them, or this person has no account there. */
+  readonly items: readonly ConsoleItem[] | undefined;
+  readonly policy: ItemPolicy;
 }
 
 /** What is known of a server, with what its configuration says. */

@@ -5,6 +5,7 @@ import type { EntryNotice, Look, PastTrouble } from "../../observability/health.
 import type { AttentionItem, AttentionKind } from "../operator/attention-item.ts";
 import type { NamedReport, ShownSwitch } from "../operator/gateway-servers.ts";
 import { KNOWN_BY } from "./accounts-view.ts";
+import { CATALOG_STYLE } from "./catalog-style.ts";
 import { entryNotices } from "./entry-notices.ts";
 import {
   conflictEntry,
@@ -29,6 +30,7 @@ import {
   part,
 } from "./parts.ts";
 import { catalogPath, checkServerPath, PATHS, switchServerPath } from "./paths.ts";
+import { type ServerTools, toolsSection } from "./server-tools-view.ts";
 import { when } from "./time.ts";
 
 export interface AdminServerView extends PageContext {
@@ -38,6 +40,10 @@ export interface AdminServerView extends PageContext {
   readonly server: NamedReport | undefined;
   readonly notices: readonly EntryNotice[];
   readonly toggle: ShownSwitch;
+  /** Absent for a server that is not served. */
+  readonly tools: ServerTools | undefined;
+  /** The sentence on what was just done with a tool. */
+  readonly toolNotice: string | undefined;
   /** What needs somebody, and is mended here. */
   readonly items: readonly AttentionItem[];
   /** The sentence on the action that has just succeeded. */
@@ -78,9 +84,20 @@ export function adminServerView(model: AdminServerView): View {
       )
     }
     ${server && served(server, model)}
-    ${(server !== undefined || model.toggle.isOff) && toggle(model)}
+    ${(server !== undefined || model.toggle.isOff) && toggle(model)} ${tools(model)}
   `;
-  return { title: slug, body, width: "wide", kind: "site", nav, style: STYLE };
+  return { title: slug, body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
+}
+
+function tools({
+  tools: all,
+  slug,
+  csrf,
+  toggle: { revision },
+  toolNotice,
+}: AdminServerView): Html {
+  if (all === undefined) return html``;
+  return toolsSection(all, { slug, csrf, revision, notice: toolNotice });
 }
 
 function toggle({ slug, csrf, toggle: { isOff, revision } }: AdminServerView): Html {
@@ -99,8 +116,6 @@ function toggle({ slug, csrf, toggle: { isOff, revision } }: AdminServerView): H
         ),
   );
 }
-
-const STYLE = ".back + h1 { margin-top: -1.25rem; }";
 
 function served(server: NamedReport, { slug, csrf, now }: AdminServerView): Html {
   const { health, looks, troubles } = server;

@@ -142,6 +142,28 @@ export function searchForm(path: string, query: string, label: string): Html {
   </form>`;
 }
 
+/** The part of a list that a page shows. */
+export interface ListPlace {
+  readonly query: string;
+  /** From 1 on. */
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** @param path of the page itself. @param anchor where the list stands in it. */
+export function pager(path: string, { query, page, pages }: ListPlace, anchor = ""): Html {
+  if (pages === 1) return html``;
+  const link = (to: number, label: string): Html => {
+    const parameters = new URLSearchParams({ ...(query !== "" && { q: query }), page: String(to) });
+    return html`<a href="${path}?${parameters.toString()}${anchor}">${label}</a>`;
+  };
+  return html`<nav class="pager" aria-label="Parts of this list">
+    ${page > 1 && link(page - 1, "Previous")}
+    <span>Page ${page} of ${pages}</span>
+    ${page < pages && link(page + 1, "Next")}
+  </nav>`;
+}
+
 const MAX_PROSE = 8000;
 
 /** The words of a server, with their lines. */

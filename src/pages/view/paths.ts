@@ -56,6 +56,11 @@ export function switchServerPath(slug: string): string {
   return `${adminServerPath(slug)}/switch`;
 }
 
+/** The form that denies a tool of a server, or allows it again. */
+export function denyToolPath(slug: string): string {
+  return `${adminServerPath(slug)}/tools`;
+}
+
 /** The form that has a server looked at now. */
 export function checkServerPath(slug: string): string {
   return `${adminServerPath(slug)}/check`;

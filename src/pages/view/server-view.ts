@@ -7,27 +7,25 @@ import {
   itemEntry,
   type ItemRow,
   KIND_WORDS,
+  type ListPlace,
+  pager,
   prose,
   searchForm,
   type ServerHead,
   stateBadge,
   stateNotes,
 } from "./catalog-parts.ts";
-import { type Html, html } from "./html.ts";
+import { html } from "./html.ts";
 import type { View } from "./layout.ts";
 import { exactText, foreign, part } from "./parts.ts";
 import { catalogPath, PATHS } from "./paths.ts";
 
-export interface ServerView {
+export interface ServerView extends ListPlace {
   readonly nav: NonNullable<View["nav"]>;
   readonly server: ServerHead;
   /** The server's own words to the clients. */
   readonly instructions: string | undefined;
-  readonly query: string;
   readonly rows: readonly ItemRow[];
-  /** From 1 on. */
-  readonly page: number;
-  readonly pages: number;
 }
 
 export function serverView(model: ServerView): View {
@@ -65,7 +63,7 @@ export function serverView(model: ServerView): View {
         </ul>`,
       ),
     )}
-    ${pager(model)}
+    ${pager(catalogPath(slug), model)}
   `;
   return { title: slug, body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
 }
@@ -74,17 +72,4 @@ export function serverView(model: ServerView): View {
 function titleOf(kind: ItemKind): string {
   const [, many] = KIND_WORDS[kind];
   return many.slice(0, 1).toUpperCase() + many.slice(1);
-}
-
-function pager({ server, query, page, pages }: ServerView): Html | undefined {
-  if (pages === 1) return undefined;
-  const link = (to: number, label: string): Html => {
-    const parameters = new URLSearchParams({ ...(query !== "" && { q: query }), page: String(to) });
-    return html`<a href="${catalogPath(server.slug)}?${parameters.toString()}">${label}</a>`;
-  };
-  return html`<nav class="pager" aria-label="Parts of this list">
-    ${page > 1 && link(page - 1, "Previous")}
-    <span>Page ${page} of ${pages}</span>
-    ${page < pages && link(page + 1, "Next")}
-  </nav>`;
 }

@@ -212,6 +212,7 @@ describe("the page of a server", () => {
   });
 
   test("has it looked at no more often than is of use", async ({ expect }) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
     let last = await press(well.slug);
     for (let n = 0; n < 15; n += 1) last = await press(well.slug);
     expect(last.text).toContain("It is looked at already.");

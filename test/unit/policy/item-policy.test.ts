@@ -5,6 +5,7 @@ import { describe, test } from "vitest";
 
 import { Glob } from "../../../src/policy/glob.ts";
 import {
+  hidingRule,
   isAllowed,
   isAllowedUnlisted,
   type ItemPolicy,
@@ -51,6 +52,30 @@ describe("allowed are", () => {
     const judged = policy(allow, deny);
     expect(NAMES.filter((name) => isAllowed(judged, name))).toEqual(listed);
     expect(NAMES.filter((name) => isAllowedUnlisted(judged, name))).toEqual(unlisted);
+  });
+});
+
+function denying(...names: readonly string[]): ItemPolicy {
+  return { ...policy(["get_*", "put_a"], ["get_b"]), denied: new Set(names) };
+}
+
+describe("what an operator denies beside the configuration", () => {
+  test("is forbidden by its very name, listed or not, and nothing else changes", ({ expect }) => {
+    const judged = denying("get_a", "*");
+    expect(["get_a", "get_b", "get_c", "put_a"].filter((name) => isAllowed(judged, name))).toEqual([
+      "get_c",
+      "put_a",
+    ]);
+    expect(isAllowedUnlisted(denying("put_a"), "put_a")).toBe(false);
+    expect(isAllowedUnlisted(judged, "put_a")).toBe(true);
+    expect(isAllowedUnlisted({ ...OPEN_POLICY, denied: new Set(["a"]) }, "b")).toBe(false);
+  });
+
+  test("is not what hides an item in the configuration", ({ expect }) => {
+    const judged = denying("get_a");
+    expect(hidingRule(judged, "get_a")).toBeUndefined();
+    expect(hidingRule(judged, "get_b")).toMatchObject({ pattern: "get_b" });
+    expect(hidingRule(judged, "other")).toBe("allow");
   });
 });
 
