@@ -119,8 +119,9 @@ export function createApp(
     const picked = pickEndpoint(config, undefined);
     const isMerged = picked.kind === "endpoint" && picked.endpoint.isMerged;
     const servers = isMerged ? [...config.servers.values()] : [];
-    const { notices } = config;
-    return showConnect({ origin: originOf(c), servers, notices, version, auth }, c.req.raw);
+    const { notices, isPublishingOn } = config;
+    const context = { origin: originOf(c), servers, notices, isPublishingOn, version, auth };
+    return showConnect(context, c.req.raw);
   });
   app.all(PATHS.mcpb, (c) => serveMcpb(c.req.raw));
   for (const [method, path, handler] of PAGES) app.on(method, path, site(handler));

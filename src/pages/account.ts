@@ -79,6 +79,7 @@ async function accountPage(
     },
     activity: entries.map(lineOf),
     endpoint: `${context.origin}/mcp`,
+    isPublishingOn: context.publishers !== undefined,
     notice,
   });
   return page(view, { origin: context.origin, status });

@@ -17,6 +17,7 @@ export interface ConnectContext {
   readonly origin: string;
   /** The upstreams, where each has an endpoint beside the default one. */
   readonly servers: readonly { readonly slug: string; readonly label?: string }[];
+  readonly isPublishingOn: boolean;
   /** Shown to whoever runs the gateway. */
   readonly notices: readonly EntryNotice[];
   readonly version: string;
@@ -25,7 +26,7 @@ export interface ConnectContext {
 }
 
 export async function showConnect(context: ConnectContext, request: Request): Promise<Response> {
-  const { origin, notices, auth } = context;
+  const { origin, notices, auth, isPublishingOn } = context;
   if (!(request.headers.get("accept") ?? "").includes("text/html")) return inPlainText(context);
   const who = auth === undefined ? undefined : await signedIn(auth, request);
   const query = new URL(request.url).searchParams;
@@ -44,6 +45,7 @@ export async function showConnect(context: ConnectContext, request: Request): Pr
     notices: auth === undefined || who?.user.isAdmin === true ? notices : [],
     signIn: signInOf(auth),
     isLoopback: isLoopback(new URL(origin).hostname),
+    isPublishingOn,
     isAdmin: auth === undefined || who?.user.isAdmin === true,
   });
   return page(view, { origin, headers: new Headers({ Vary: "Accept" }) });

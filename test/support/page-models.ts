@@ -173,6 +173,7 @@ const account: AccountView = {
     { at: NOW - 3 * DAY, what: "Access refused", detail: "Cursor", isDenial: true },
     { at: NOW - 40 * DAY, what: "Application connected", detail: "Claude", isDenial: false },
   ],
+  isPublishingOn: true,
   endpoint: `${ORIGIN}/mcp`,
   notice: "Cursor is no longer connected.",
 };
@@ -420,6 +421,7 @@ const trace: LoginTraceView = {
 
 const connect: ConnectView = {
   endpoint: `${ORIGIN}/mcp`,
+  isPublishingOn: false,
   sseEndpoint: `${ORIGIN}/sse`,
   servers: [
     { slug: "github", name: "GitHub", endpoint: `${ORIGIN}/mcp/github` },

@@ -104,6 +104,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     ...{ accounts: [], grants: [], approvals: [], sessions: [], activity: [] },
     notice: undefined,
     keys: { ...account.keys, list: [] },
+    isPublishingOn: false,
     person: { label: "the owner", provider: "the owner code", isAdmin: false },
   }),
   "account-key-error": accountView({
@@ -194,6 +195,7 @@ export const SAMPLES: Readonly<Record<string, View>> = {
       connectView({ ...connect, client, server: connect.servers[0] }),
     ]),
   ),
+  "connect-publishing": connectView({ ...connect, client: "stdio", isPublishingOn: true }),
   "connect-hostile": connectView({
     ...connect,
     server: { slug: "s", name: HOSTILE, endpoint: "https://mcp.example.com/mcp/s" },

@@ -43,6 +43,8 @@ export interface AccountView extends PageContext {
   readonly activity: readonly ActivityLine[];
   /** The default MCP endpoint. */
   readonly endpoint: string;
+  /** People may publish servers of their own machines. */
+  readonly isPublishingOn: boolean;
   /** The sentence on the action that has just succeeded. */
   readonly notice: string | undefined;
 }
@@ -140,7 +142,7 @@ export function accountView(model: AccountView): View {
         "Nothing is remembered: every application asks you each time.",
       ),
     )}
-    ${apiKeysSection(model.keys, model)} ${stdioSection(model.endpoint)}
+    ${apiKeysSection(model.keys, model)} ${stdioSection(model.endpoint, model.isPublishingOn)}
     ${part(
       "Browsers",
       "Where you are signed in to these pages. Applications do not depend on it.",

@@ -48,6 +48,8 @@ interface InstallLink {
 
 export interface GuidedServer extends ServerToConnect {
   readonly needsSignIn: boolean;
+  /** The default endpoint, where people may publish servers of their own machines. */
+  readonly publishTo?: string | undefined;
 }
 
 type Guide = (server: GuidedServer) => Omit<ClientGuide, "id" | "name">;
@@ -232,7 +234,7 @@ function stdio(server: GuidedServer): ReturnType<Guide> {
       "The command is not published on a package registry. It is in Edgeway’s repository, once npm ci has run there, and alone in the bundle, which any unzip unpacks: server/edgeway.mjs. Put the path of either in place of the one below. It needs Node 20 or later.",
     ],
     links: [DOWNLOAD],
-    snippets: stdioSnippets(server),
+    snippets: stdioSnippets(server, server.publishTo),
     ...(server.needsSignIn && {
       after: "The first start opens a page to sign in, once for all hosts of the machine.",
     }),

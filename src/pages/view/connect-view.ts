@@ -26,6 +26,8 @@ export interface ConnectView {
   readonly signIn: ConnectSignIn;
   /** Only this machine can reach the gateway. */
   readonly isLoopback: boolean;
+  /** People may publish servers of their own machines. */
+  readonly isPublishingOn: boolean;
   readonly isAdmin: boolean;
 }
 
@@ -48,6 +50,7 @@ export function connectView(model: ConnectView): View {
     name: server?.slug ?? "edgeway",
     url,
     needsSignIn: signIn.kind === "oauth",
+    publishTo: model.isPublishingOn ? model.endpoint : undefined,
   });
   const body = html`
     <h1>${title}</h1>

@@ -8,6 +8,7 @@ import {
   type ClientId,
   type GuidedServer,
 } from "../../../src/pages/view/client-guides.ts";
+import { accountView } from "../../../src/pages/view/account-view.ts";
 import { connectView, type ConnectView } from "../../../src/pages/view/connect-view.ts";
 import { textOf } from "../../support/oauth-html.ts";
 import { MODELS } from "../../support/page-models.ts";
@@ -26,6 +27,10 @@ function shown(changes: Partial<ConnectView> = {}): {
 } {
   const html = connectView({ ...MODELS.connect, ...changes }).body.toString();
   return { html, text: textOf(html) };
+}
+
+function accountText(isPublishingOn: boolean): string {
+  return textOf(accountView({ ...MODELS.account, isPublishingOn }).body.toString());
 }
 
 describe("a guide", () => {
@@ -48,6 +53,19 @@ describe("a guide", () => {
     ],
   ] as const)("has the command of %s", ([id, command], { expect }) => {
     expect(commandsOf(id)[0]).toBe(command);
+  });
+
+  test("has the commands that publish where publishing is on, to all servers together", ({
+    expect,
+  }) => {
+    const text = shown({ client: "stdio", isPublishingOn: true }).text;
+    expect(text).toContain(`npx edgeway publish files --to ${URL_OF_SERVER} -- npx -y`);
+    expect(text).toContain(`npx edgeway publish --config ~/.cursor/mcp.json --to ${URL_OF_SERVER}`);
+    expect(shown({ client: "stdio", isPublishingOn: false }).text).not.toContain("edgeway publish");
+    expect(accountText(true)).toContain(
+      `npx edgeway publish files --to ${MODELS.account.endpoint} --`,
+    );
+    expect(accountText(false)).not.toContain("edgeway publish");
   });
 
   test("has the entry of a host that starts commands, and the command by hand", ({ expect }) => {
