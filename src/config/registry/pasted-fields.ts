@@ -25,7 +25,7 @@ interface Found extends Pick<Candidate, "entry" | "fields" | "secrets"> {
 
 /** @param entry of the shape that the schema asks for. */
 export function withFields(entry: JsonObject): Found {
-  const found = new FieldFinder();
+  const found = new FieldFinder(namesIn(entry));
   const { url } = entry;
   const withAddress = typeof url === "string" ? { ...entry, url: found.address(url) } : entry;
   const filled = mapTemplates(withAddress, (text, name, table) =>
@@ -35,10 +35,27 @@ export function withFields(entry: JsonObject): Found {
   return { entry: filled, fields: [...fields.values()], secrets, mistakes };
 }
 
+/** @returns the names of all placeholders: none of them may become that of something else. */
+function namesIn(entry: JsonObject): ReadonlySet<string> {
+  const names = new Set<string>();
+  mapTemplates(entry, (text) =>
+    replacePlaceholders(text, (placeholder) => {
+      for (const name of placeholder?.names ?? []) names.add(name);
+      return "";
+    }),
+  );
+  return names;
+}
+
 export class FieldFinder {
+  readonly #reserved: ReadonlySet<string>;
   readonly fields = new Map<string, Field>();
   readonly secrets: Record<string, string> = {};
   readonly mistakes: string[] = [];
+
+  constructor(reserved: ReadonlySet<string> = new Set()) {
+    this.#reserved = reserved;
+  }
 
   /** An address is stored and shown as it is, so it can have no secret in it. */
   address(url: string): string {
@@ -98,7 +115,7 @@ export class FieldFinder {
 
   /** @returns the placeholder. The initial value of a secret is kept as one. */
   ask(label: string, { initial, ...field }: Omit<Field, "name" | "label">): string {
-    const name = freeName(label, this.fields);
+    const name = freeName(label, (each) => this.fields.has(each) || this.#reserved.has(each));
     const isKept = field.isSecret && initial !== undefined;
     if (isKept) this.secrets[name] = initial;
     this.fields.set(name, {
@@ -110,11 +127,11 @@ export class FieldFinder {
 }
 
 /** @returns a name for `${NAME}` that no other field has. */
-function freeName(label: string, taken: { has(name: string): boolean }): string {
+function freeName(label: string, isTaken: (name: string) => boolean): string {
   const plain = label.replaceAll(/[^A-Za-z0-9]+/g, "_").toUpperCase();
   const name = /[A-Z0-9]/.test(plain) ? plain : "VALUE";
   let free = name;
-  for (let n = 2; taken.has(free); n++) free = `${name}_${n}`;
+  for (let n = 2; isTaken(free); n++) free = `${name}_${n}`;
   return free;
 }
 

@@ -163,6 +163,16 @@ describe("a secret that was pasted", () => {
     ]);
   });
 
+  test("has no name that a placeholder has", ({ expect }) => {
+    const headers = { Authorization: "Bearer hunter2", "X-Other": "${AUTHORIZATION}" };
+    expect(candidate({ url, headers })).toMatchObject({
+      entry: {
+        headers: { Authorization: "Bearer ${AUTHORIZATION_2}", "X-Other": "${AUTHORIZATION}" },
+      },
+      secrets: { AUTHORIZATION_2: "hunter2" },
+    });
+  });
+
   test("beside a placeholder keeps its server out", ({ expect }) => {
     const value = "0123456789abcdef0123456789abcdef${X}";
     const sentence = sentenceFor({ url, headers: { "X-Id": value } });
