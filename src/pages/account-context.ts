@@ -39,6 +39,8 @@ export interface ConnectContext {
 
 /** The context of the pages of whoever runs the gateway, with and without sign-in. */
 export interface OperatorContext extends ConnectContext {
+  /** What people publish; absent while publishing is off. */
+  readonly publishers?: Publishers | undefined;
   readonly servers: GatewayServers;
 }
 

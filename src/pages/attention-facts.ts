@@ -13,15 +13,19 @@ import {
   isOld,
   type Known,
   type KnownAccount,
+  type OfflineServer,
 } from "./attention.ts";
 import { clientNameOf } from "./login-names.ts";
 import type { AttentionItem } from "./operator/attention-item.ts";
+import { ownPublished } from "./published.ts";
+import { connectPath, PATHS } from "./view/paths.ts";
 
 /** Whose own accounts are looked at, beside those that all share. */
 export interface Reader {
   /** The owner of a vault. */
   readonly person: string;
   readonly hasAccounts: boolean;
+  readonly publishes: boolean;
 }
 
 export async function attentionOf(
@@ -34,15 +38,29 @@ export async function attentionOf(
 export async function gather(context: OperatorContext, reader: Reader): Promise<Known> {
   const { servers, auth } = context;
   const now = Date.now();
-  const [health, accounts, logins] = await Promise.all([
+  const [health, accounts, logins, offline] = await Promise.all([
     servers.health(),
     accountsOf(context, reader),
     auth === undefined ? [] : failedLogins(auth, now),
+    offlineOf(context, reader),
   ]);
   // Many objects are asked for it, so only where there is a server that it matters for.
   const isAnyOld = health.some((each) => isOld(each, now));
   const lastCalled = isAnyOld ? await servers.lastCalled().catch(() => undefined) : undefined;
-  return { now, notices: servers.notices, servers: health, accounts, logins, lastCalled };
+  return { now, notices: servers.notices, servers: health, accounts, logins, lastCalled, offline };
+}
+
+/** The reader's own: whether anybody else publishes something is nobody's business. */
+async function offlineOf(
+  { publishers, auth }: OperatorContext,
+  { person: id, publishes }: Reader,
+): Promise<readonly OfflineServer[]> {
+  const own = await ownPublished({ publishers }, { id, publishes });
+  // Without sign-in there is no page of an account: the first page has the command.
+  const link = auth === undefined ? connectPath("stdio") : `${PATHS.account}#published`;
+  return own.flatMap(({ slug, host, offlineSince: since }) =>
+    since === undefined ? [] : { slug, host, since, link },
+  );
 }
 
 async function accountsOf(

@@ -22,7 +22,8 @@ export const showAttention: OperatorHandler = async (context, request, slug) => 
   if (authentication.kind === "refused") return authentication.response;
   const person = authentication.caller.bearer.user;
   const user = await auth.store.ofUser(person).users.find(person);
-  return answer(context, { person, hasAccounts: user?.hasAccounts === true });
+  const { hasAccounts = false, publishes = false } = user ?? {};
+  return answer(context, { person, hasAccounts, publishes });
 };
 
 const asSession = operating(({ context, visitor }) => answer(context, readerOf(visitor)));

@@ -23,8 +23,8 @@ export interface Known {
   readonly logins: readonly FailedLogin[];
   /** When servers were last called, by slug; `undefined` where that is not known. */
   readonly lastCalled?: ReadonlyMap<string, number> | undefined;
-  /** Published servers whose publishers are not there. */
-  readonly offline?: readonly OfflineServer[];
+  /** Of the servers that the reader publishes, those whose machines are not connected. */
+  readonly offline?: readonly OfflineServer[] | undefined;
 }
 
 /** The account of a server that all share, or the reader's own. */
@@ -41,10 +41,13 @@ export interface FailedLogin {
   readonly at: number;
 }
 
-interface OfflineServer {
+export interface OfflineServer {
   readonly slug: string;
-  readonly label?: string;
+  /** The machine, as it calls itself. */
+  readonly host: string;
   readonly since: number;
+  /** Where its publisher reads what to do. */
+  readonly link: string;
 }
 
 export function attentionIn(known: Known): readonly AttentionItem[] {
@@ -54,7 +57,7 @@ export function attentionIn(known: Known): readonly AttentionItem[] {
     ...known.servers.flatMap((each) => unreachable(each, known.now) ?? []),
     ...known.logins.map(login),
     ...known.servers.flatMap(conflicts),
-    ...(known.offline ?? []).map(offline),
+    ...(known.offline ?? []).flatMap((each) => offline(each, known.now)),
     ...known.servers.flatMap((each) => unused(each, known) ?? []),
   ]);
 }
@@ -143,11 +146,12 @@ function conflicts({ slug, label = slug, conflicts: all = [] }: ServerHealth): A
   }));
 }
 
-function offline({ slug, label = slug, since }: OfflineServer): AttentionItem {
-  return {
-    ...link("See the server", adminServerPath(slug)),
-    ...{ kind: "offline", subject: label, what: "Nobody publishes it at the moment.", since },
-  };
+/** Shorter breaks are those of a network. */
+function offline({ slug, host, since, link: path }: OfflineServer, now: number): AttentionItem[] {
+  if (now - since < OUTAGE_MS) return [];
+  const machine = host === "" ? "its machine" : host;
+  const what = `You publish it from ${machine}, which is not connected. Start edgeway publish there again, or end it.`;
+  return [{ ...link("See how", path), kind: "offline", subject: slug, what, since }];
 }
 
 const UNUSED_DAYS = 14;

@@ -62,8 +62,8 @@ export function operated(
 
 /** The same context, of a page that only people who are signed in have. */
 export function operatorOf(context: SiteContext): OperatorContext {
-  const { origin, accounts, servers } = context;
-  return { origin, accounts, servers, auth: context };
+  const { origin, accounts, servers, publishers } = context;
+  return { origin, accounts, servers, publishers, auth: context };
 }
 
 /** @returns a page, with the cookies of its visitor. */
@@ -78,7 +78,8 @@ export function respondTo(
 
 export function readerOf({ person, user }: PageVisitor): Reader {
   // The person at the machine has no record.
-  return { person, hasAccounts: user === undefined || user.hasAccounts === true };
+  if (user === undefined) return { person, hasAccounts: true, publishes: true };
+  return { person, hasAccounts: user.hasAccounts === true, publishes: user.publishes === true };
 }
 
 /** @param attention how many things need somebody. */

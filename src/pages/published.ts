@@ -11,8 +11,8 @@ import { PATHS } from "./view/paths.ts";
 
 /** @returns nothing while publishing is off, and of people who publish nothing: nobody is asked about those. */
 export async function ownPublished(
-  { publishers }: SiteContext,
-  user: { readonly id: string; readonly publishes?: true },
+  { publishers }: Pick<SiteContext, "publishers">,
+  user: { readonly id: string; readonly publishes?: boolean },
 ): Promise<readonly PublishedServerRow[]> {
   if (publishers === undefined || user.publishes !== true) return [];
   const { servers } = await publishers

@@ -2,7 +2,7 @@
 
 // Has an isolate of its own: it configures the gateway anew.
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, test } from "vitest";
+import { beforeAll, describe, test, vi } from "vitest";
 
 import { publishProtocols } from "../../src/protocol/publishing.ts";
 import { PATHS } from "../../src/pages/view/paths.ts";
@@ -15,7 +15,7 @@ import { connectLaptop, type Laptop } from "../integration/publishing/laptop.ts"
 import { legacyServer, text } from "../integration/publishing/local-servers.ts";
 import type { Json } from "../support/scripted-upstream-script.ts";
 import { ORIGIN } from "./gateway.ts";
-import { as, Person } from "./people.ts";
+import { as, Person, ROOT_EMAIL } from "./people.ts";
 import { Visitor } from "./visitor.ts";
 
 beforeAll(() => {
@@ -219,6 +219,28 @@ test("people see what they publish at /account, and end it there; nobody else ca
   expect(after.text).toContain("The server is not published any more.");
   expect(await within(laptop.ends(), "the end")).toMatchObject({ code: 4002 });
   expect(after.text).toContain("A published server was ended");
+});
+
+test("whose machine is gone reads so at /account and, as an administrator, at /admin; nobody else does", async ({
+  expect,
+}) => {
+  const [{ person, laptop }, root] = [
+    await newPublisher("Ann", "attic"),
+    await Visitor.arrive({ isAdmin: true }),
+  ];
+  await person.shard.users.change(person.id, { email: ROOT_EMAIL });
+  const ann = await Visitor.as(person);
+  expect((await ann.visit(PATHS.account)).text).not.toContain("needs you");
+  laptop.break();
+  await until(
+    async () => (await ann.visit(PATHS.account)).text.includes("needs you") || undefined,
+    "the end of the connection",
+  );
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
+  const hers = await Visitor.as(person);
+  expect((await hers.visit(PATHS.admin)).text).toMatch(/my-attic Offline You publish it from/);
+  expect((await root.visit(PATHS.admin)).text).not.toContain("my-attic");
+  vi.useRealTimers();
 });
 
 test("without a good token nobody connects, and the challenge is that of /mcp", async ({

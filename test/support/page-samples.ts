@@ -107,6 +107,13 @@ export const SAMPLES: Readonly<Record<string, View>> = {
     isPublishingOn: false,
     person: { label: "the owner", provider: "the owner code", isAdmin: false },
   }),
+  "account-publishing": accountView({
+    ...account,
+    published: [
+      { name: "files", slug: "my-files", host: "laptop", since: account.now },
+      { name: "w", slug: "my-w", host: HOSTILE, since: account.now, offlineSince: account.now },
+    ],
+  }),
   "account-key-error": accountView({
     ...account,
     keys: {

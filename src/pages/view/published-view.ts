@@ -9,7 +9,6 @@ import {
   foreign,
   listOf,
   type PageContext,
-  part,
 } from "./parts.ts";
 import { PATHS } from "./paths.ts";
 import { when } from "./time.ts";
@@ -28,14 +27,25 @@ export function publishedSection(
   page: PageContext,
 ): Html | undefined {
   if (rows.length === 0) return undefined;
-  return part(
-    "Servers that you publish",
-    "They run on machines of yours, and nobody else can see them here. Ending one here ends it on its machine, too.",
-    listOf(
+  const isAnyOffline = rows.some(({ offlineSince }) => offlineSince !== undefined);
+  return html`<section class="stop part" id="published">
+    <h2>Servers that you publish</h2>
+    <p class="small">
+      They run on machines of yours, and nobody else can see them here. Ending one here ends it on
+      its machine, too.
+    </p>
+    ${
+      isAnyOffline &&
+      html`<p class="note warn">
+        A machine that is offline needs you: start <code>edgeway publish</code> there again, or end
+        the server. After a day it is gone from here by itself.
+      </p>`
+    }
+    ${listOf(
       rows.map((row) => publishedServer(row, page)),
       "",
-    ),
-  );
+    )}
+  </section>`;
 }
 
 function publishedServer(

@@ -181,11 +181,26 @@ test("all kinds stand in the order of their ranks, and what lasts longest is fir
     servers: [server("c", { conflicts }), down("young", 70_000), down("old", 700_000)],
     accounts: [atServer("oauth-shared")],
     logins: [{ reference: "abc", name: "Cursor", sentence: "It failed.", at: NOW }],
-    offline: [{ slug: "laptop", since: NOW }],
+    offline: [
+      { slug: "my-files", host: "laptop", since: NOW - 60_000, link: "/account#published" },
+    ],
   });
   expect(items.map(({ kind }) => RANKS[kind])).toEqual([10, 20, 30, 40, 40, 45, 50, 70]);
   expect(items.map(({ subject }) => subject)).toEqual([
-    ...["wiki", "s", "m", "old", "young", "Cursor", "c", "laptop"],
+    ...["wiki", "s", "m", "old", "young", "Cursor", "c", "my-files"],
   ]);
   expect(items[5]?.link).toBe("/admin/logins/abc");
+});
+
+test("a published server needs its publisher after a minute without its machine", ({ expect }) => {
+  const offline = (forMs: number) => [
+    { slug: "my-files", host: "laptop", since: NOW - forMs, link: "/account#published" },
+  ];
+  expect(short({ offline: offline(59_000) })).toEqual([]);
+  expect(attentionIn({ ...NOTHING, offline: offline(60_000) })).toMatchObject([
+    {
+      ...{ kind: "offline", subject: "my-files", link: "/account#published", since: NOW - 60_000 },
+      what: expect.stringContaining("from laptop, which is not connected") as string,
+    },
+  ]);
 });
