@@ -14,6 +14,7 @@ import type {
   NamedReport,
   SwitchChange,
 } from "../src/pages/operator/gateway-servers.ts";
+import { addedServersIn } from "./added-servers.ts";
 import { activitiesIn } from "./activities.ts";
 import { personalScopeOf } from "./identity.ts";
 import { serverStoreIn } from "./live-config.ts";
@@ -28,6 +29,7 @@ export function gatewayServersIn(env: Env, config: Config): GatewayServers {
   };
   return {
     notices,
+    added: addedServersIn(env),
     health: () => healthOf(feeds, sharedServers(env, config)),
     async report(slug) {
       const server = shared(slug);

@@ -6,10 +6,10 @@
 import type { JsonObject } from "../protocol/json-rpc.ts";
 
 /** `draft`: it was looked at, and serves nobody yet. */
-type AddedState = "draft" | "live" | "paused";
+export type AddedState = "draft" | "live" | "paused";
 
 /** Where an entry was taken from. */
-interface Provenance {
+export interface Provenance {
   readonly kind: "url" | "map" | "server.json";
   /** The name and the version in a `server.json`. */
   readonly name?: string;
@@ -17,7 +17,7 @@ interface Provenance {
 }
 
 /** What was found at a server when it was looked at. */
-interface ProbeReport {
+export interface ProbeReport {
   /** Milliseconds since 1970. */
   readonly at: number;
   /** `login`: it answers nobody without one. */
@@ -30,7 +30,7 @@ interface ProbeReport {
   readonly offers?: Readonly<Record<"tools" | "resources" | "templates" | "prompts", OfferedNames>>;
 }
 
-interface OfferedNames {
+export interface OfferedNames {
   readonly count: number;
   readonly names: readonly string[];
 }

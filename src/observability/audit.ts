@@ -57,6 +57,13 @@ export const AUDIT_EVENTS = {
   tool_allowed: { meaning: "Allowed a tool again" },
   server_checked: { meaning: "Had a server looked at" },
 
+  server_added: { meaning: "Added a server" },
+  server_edited: { meaning: "Changed an added server" },
+  server_probed: { meaning: "Had an added server looked at" },
+  server_served: { meaning: "Had an added server served" },
+  server_paused: { meaning: "Paused an added server" },
+  server_removed: { meaning: "Removed an added server" },
+
   accounts_sealed: { meaning: "Sealed all accounts at servers anew" },
 
   user_disabled: { meaning: "Was disabled by an administrator", isDenial: true },

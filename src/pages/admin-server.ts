@@ -9,19 +9,22 @@ import { auditedAs } from "./page-visitor.ts";
 import { signInPath } from "../auth/sign-in/browser.ts";
 import { notFound, seeOther } from "./respond.ts";
 import { serverTools } from "./server-tools.ts";
+import { addedOf } from "./added-server.ts";
+import { addedServerPart } from "./view/added-server-view.ts";
 import { adminServerView } from "./view/admin-server-view.ts";
 import { adminServerPath } from "./view/paths.ts";
 
 export const showAdminServer = operating(async (visit) => {
   const { context, visitor, slug, request } = visit;
   const notices = context.servers.notices.filter((notice) => notice.slug === slug);
-  const [report, known, toggle, tools] = await Promise.all([
+  const [report, known, toggle, tools, added] = await Promise.all([
     context.servers.report(slug),
     gather(context, readerOf(visitor)),
     context.servers.switchOf(slug),
     context.servers.tools(slug, visitor.person),
+    addedOf(visit, slug),
   ]);
-  if (report === undefined && notices.length === 0) return notFound(context);
+  if (report === undefined && added === undefined && notices.length === 0) return notFound(context);
   const items = attentionIn(known);
   // Its health was looked at for the list; its conflicts are found among all servers.
   const health = known.servers.find((each) => each.slug === slug);
@@ -33,6 +36,13 @@ export const showAdminServer = operating(async (visit) => {
     nav: operatorNav(visitor, "admin", items.length),
     notice: noticeOf(request, "server-"),
     toolNotice: noticeOf(request, "tool-"),
+    added:
+      added &&
+      addedServerPart({
+        ...{ now: known.now, csrf: visitor.formToken, added },
+        changedBy: added.changedBy === visitor.person ? "you" : added.changedBy,
+      }),
+    label: added?.label,
   });
   return respondTo(visit, view);
 });

@@ -39,6 +39,9 @@ export interface OperatorSubmission extends OperatorVisit {
   readonly form: URLSearchParams;
 }
 
+/** The size of a form with a paste in it, of which each byte may be three, and more when it is sealed. */
+export const PASTE_BYTES = 512 * 1024;
+
 /**
  * Wraps the action of a form.
  *
@@ -47,9 +50,10 @@ export interface OperatorSubmission extends OperatorVisit {
 export function operated(
   pathOf: (slug: string) => string,
   act: (submission: OperatorSubmission) => Promise<Response>,
+  maxBytes?: number,
 ): OperatorHandler {
   return async (context, request, slug) => {
-    const sent = await sentForm(context, request, pathOf(slug));
+    const sent = await sentForm(context, request, pathOf(slug), maxBytes);
     if (sent instanceof Response) return sent;
     if (!sent.visitor.isAdmin) {
       const reason = "not an administrator";
@@ -58,6 +62,20 @@ export function operated(
     }
     return act({ context, request, slug, ...sent });
   };
+}
+
+/** The same for an action that others notice, or that uses secrets: it needs a new sign-in. */
+export function operatedFreshly(
+  pathOf: (slug: string) => string,
+  act: (submission: OperatorSubmission) => Promise<Response>,
+  maxBytes?: number,
+): OperatorHandler {
+  const fresh = async (submission: OperatorSubmission): Promise<Response> => {
+    const { context, visitor, slug } = submission;
+    if (!visitor.isFresh) return seeOther(signInPath(pathOf(slug), true), context);
+    return act(submission);
+  };
+  return operated(pathOf, fresh, maxBytes);
 }
 
 /** The same context, of a page that only people who are signed in have. */

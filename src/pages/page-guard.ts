@@ -136,6 +136,12 @@ const NOTICES = {
     "No more can be denied here, so nothing was done. The configuration can deny more.",
   "tool-denied": "The tool is denied, within ten seconds everywhere.",
   "tool-allowed": "The tool is allowed again, within ten seconds everywhere.",
+  "server-added": "The draft is kept. It serves nobody yet.",
+  "servers-added": "The drafts are kept. They serve nobody yet.",
+  "server-live": "The server is served, within ten seconds everywhere.",
+  "server-paused": "The server is paused, within ten seconds everywhere.",
+  "server-edited": "The change is kept, and holds within ten seconds everywhere.",
+  "server-removed": "The server is removed, within ten seconds everywhere.",
   "server-checked": "The server was looked at.",
   "server-checked-often": "It is looked at already. Wait a moment, then load this page again.",
 } as const;

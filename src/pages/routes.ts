@@ -5,7 +5,9 @@ import type { AccountHandler } from "./account-visit.ts";
 import { showActivity } from "./activity.ts";
 import type { ActivityHandler } from "./activity-visit.ts";
 import * as account from "./account.ts";
+import { probeServer, removeServer, setServerState } from "./added-server.ts";
 import * as admin from "./admin.ts";
+import { addServers, readServers, showServers } from "./admin-servers.ts";
 import { checkServer, showAdminServer, switchServer } from "./admin-server.ts";
 import { showAttention } from "./attention-json.ts";
 import type { CatalogHandler } from "./catalog-visit.ts";
@@ -61,10 +63,16 @@ type OperatorRoute = readonly [method: "GET" | "POST", path: string, handler: Op
 export const OPERATOR_PAGES: readonly OperatorRoute[] = [
   ["GET", PATHS.admin, admin.showAdmin],
   ["GET", PATHS.attentionJson, showAttention],
+  ["GET", PATHS.adminServers, showServers],
+  ["POST", PATHS.adminServers, readServers],
+  ["POST", PATHS.addServers, addServers],
   ["GET", `${PATHS.admin}/servers/:slug`, showAdminServer],
   ["POST", `${PATHS.admin}/servers/:slug/check`, checkServer],
   ["POST", `${PATHS.admin}/servers/:slug/switch`, switchServer],
   ["POST", `${PATHS.admin}/servers/:slug/tools`, denyTool],
+  ["POST", `${PATHS.adminServers}/:slug/probe`, probeServer],
+  ["POST", `${PATHS.adminServers}/:slug/state`, setServerState],
+  ["POST", `${PATHS.adminServers}/:slug/remove`, removeServer],
 ];
 
 type AccountRoute = readonly [method: "GET" | "POST", path: string, handler: AccountHandler];

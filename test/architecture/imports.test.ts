@@ -184,6 +184,7 @@ describe("for purity,", () => {
     expect(readers.map(({ path }) => path).toSorted()).toEqual([
       "durable-objects/activities.ts",
       "durable-objects/activity-object.ts",
+      "durable-objects/added-servers.ts",
       "durable-objects/auth-shard-object.ts",
       "durable-objects/auth-store-stub.ts",
       "durable-objects/authorization-server.ts",

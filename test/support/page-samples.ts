@@ -2,8 +2,12 @@
 
 import { Glob } from "../../src/policy/glob.ts";
 import type { ServerHealth } from "../../src/observability/health.ts";
+import { ADDED_MODELS } from "./added-server-models.ts";
 import { accountView } from "../../src/pages/view/account-view.ts";
 import { adminServerView } from "../../src/pages/view/admin-server-view.ts";
+import { addedServerPart } from "../../src/pages/view/added-server-view.ts";
+import { adminServersView } from "../../src/pages/view/admin-servers-view.ts";
+import { candidatesView } from "../../src/pages/view/candidates-view.ts";
 import { adminView, type AdminView } from "../../src/pages/view/admin-view.ts";
 import { CLIENT_NAMES } from "../../src/pages/view/client-guides.ts";
 import { connectView } from "../../src/pages/view/connect-view.ts";
@@ -190,6 +194,59 @@ export const SAMPLES: Readonly<Record<string, View>> = {
   "admin-server-no-tools": adminServerView({
     ...MODELS.adminServer,
     tools: { query: "", page: 1, pages: 1, isKnown: true, deniedCount: 0, rows: [] },
+  }),
+  "admin-servers": adminServersView(ADDED_MODELS.list),
+  "admin-servers-mistake": adminServersView({
+    ...ADDED_MODELS.list,
+    ...{ added: [], health: [], notices: [], notice: undefined, mistake: HOSTILE },
+  }),
+  "admin-servers-hostile": adminServersView({
+    ...ADDED_MODELS.list,
+    added: ADDED_MODELS.list.added.map((each) => ({ ...each, label: HOSTILE })),
+  }),
+  candidates: candidatesView(ADDED_MODELS.candidates),
+  "candidates-hostile": candidatesView({
+    ...ADDED_MODELS.candidates,
+    items: ADDED_MODELS.candidates.items.map((item) =>
+      item.kind === "left"
+        ? { ...item, name: HOSTILE, sentence: HOSTILE }
+        : {
+            ...item,
+            ...{ slug: HOSTILE, label: HOSTILE, entry: { url: HOSTILE } },
+            fields: item.fields.map((field) => ({
+              ...field,
+              label: HOSTILE,
+              description: HOSTILE,
+            })),
+          },
+    ),
+  }),
+  "admin-server-draft": adminServerView({
+    ...MODELS.adminServer,
+    ...{ slug: "tea-house", label: "Tea house", server: undefined, items: [] },
+    added: addedServerPart(ADDED_MODELS.part),
+  }),
+  "admin-server-draft-hostile": adminServerView({
+    ...MODELS.adminServer,
+    ...{ slug: "tea-house", label: HOSTILE, server: undefined, items: [] },
+    added: addedServerPart({
+      ...ADDED_MODELS.part,
+      changedBy: HOSTILE,
+      added: {
+        ...ADDED_MODELS.part.added,
+        secretNames: [HOSTILE],
+        entry: { url: HOSTILE },
+        probe: {
+          ...{ at: ADDED_MODELS.part.now, outcome: "login", message: HOSTILE },
+          offers: {
+            tools: { count: 2, names: [HOSTILE, HOSTILE] },
+            resources: { count: 0, names: [] },
+            templates: { count: 0, names: [] },
+            prompts: { count: 0, names: [] },
+          },
+        },
+      },
+    }),
   }),
   "service-created": serviceCreatedView(MODELS.serviceCreated),
   logins: loginsView(MODELS.logins),

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../protocol/json-rpc.ts";
 import { replacePlaceholders } from "../clients/placeholders.ts";
 import { isHeader } from "../config-fields.ts";
 import { quoted } from "../config-table.ts";
-import type { Candidate, Field } from "./pasted.ts";
+import type { Candidate, Field } from "../../observability/pasted-servers.ts";
 import { mapTemplates } from "./templates.ts";
 
 export type Filled =

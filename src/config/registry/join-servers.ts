@@ -30,7 +30,7 @@ export interface OpenedServers extends Omit<AddedServers, "servers"> {
 }
 
 /** A server, or the sentences that say why there is none. */
-type Resolved =
+export type Resolved =
   | { readonly server: Server; readonly prefix: string }
   | { readonly sentences: readonly string[] };
 
@@ -129,13 +129,13 @@ const SEALED_AWAY =
   "none of the keys that are set opens its secrets; enter them again at /admin/servers.";
 
 /** An entry as it stands in a form, before it is stored. */
-interface AddedEntry extends Pick<AddedServer, "slug" | "entry"> {
+export interface AddedEntry extends Pick<AddedServer, "slug" | "entry"> {
   readonly label?: string | undefined;
   readonly secrets: Readonly<Record<string, string>>;
 }
 
 /** No request is sent. Of the environment, an added server sees its own secrets only. */
-function resolveAdded(
+export function resolveAdded(
   { slug, label, entry, secrets }: AddedEntry,
   { authMode, limits, isPublishingOn }: Config,
   egress: EgressPolicy,
@@ -163,7 +163,7 @@ function resolveAdded(
  * Where added servers may be: at public addresses, at those of `MCP_SERVERS`, and on this machine where the gateway
  * itself runs on it. Whoever signs in as an operator must not reach more of a network than that.
  */
-function addedEgress({ publicOrigin, servers }: Config): EgressPolicy {
+export function addedEgress({ publicOrigin, servers }: Config): EgressPolicy {
   const own = publicOrigin === undefined ? undefined : new URL(publicOrigin).hostname;
   const overNetwork = [...servers.values()].filter(({ target }) => target.isOverNetwork);
   return {

@@ -5,7 +5,7 @@
 
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 import { hasPlaceholder, onlyForClients, replacePlaceholders } from "../clients/placeholders.ts";
-import type { Candidate, Field } from "./pasted.ts";
+import type { Candidate, Field } from "../../observability/pasted-servers.ts";
 import { mapTemplates } from "./templates.ts";
 
 const SECRET_NAME =

@@ -6,7 +6,7 @@
 import { cleanText } from "../../lib/clean-text.ts";
 import { parseEditorJson } from "../../lib/editor-json.ts";
 import { scanJson } from "../../lib/scan-json.ts";
-import type { AddedServer } from "../../observability/added-servers.ts";
+import type { Candidate, Left, Pasted } from "../../observability/pasted-servers.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { entriesOf, type NamedEntry } from "../clients/client-map.ts";
 import { SPELLINGS } from "../clients/spellings.ts";
@@ -17,46 +17,6 @@ import { mistakesIn } from "../config-table.ts";
 import { withFields } from "./pasted-fields.ts";
 import { serverJsonItems } from "./server-json.ts";
 import { slugOfAddress } from "./suggested-slug.ts";
-
-/** One value that the operator may enter. */
-export interface Field {
-  /** The NAME of `${NAME}` in the entry. */
-  readonly name: string;
-  readonly label: string;
-  /** It is sealed, and never shown. Any other becomes a part of the entry. */
-  readonly isSecret: boolean;
-  /** False also where the value was pasted: an empty one keeps that. */
-  readonly isRequired: boolean;
-  readonly initial?: string;
-  readonly choices?: readonly string[];
-  readonly description?: string;
-}
-
-export interface Candidate {
-  readonly kind: "candidate";
-  readonly slug: string;
-  readonly label?: string;
-  /** As in `MCP_SERVERS`, with `${NAME}` where the value of a field goes. */
-  readonly entry: JsonObject;
-  readonly fields: readonly Field[];
-  /** Values of secret fields that were pasted. They are to be sealed at once. */
-  readonly secrets: Readonly<Record<string, string>>;
-  /** Sentences about what was pasted and is not taken over. */
-  readonly remarks: readonly string[];
-  readonly provenance: AddedServer["provenance"];
-}
-
-/** A server that cannot be added. */
-export interface Left {
-  readonly kind: "left";
-  readonly name: string;
-  /** It quotes no secret. */
-  readonly sentence: string;
-}
-
-export type Pasted =
-  | { readonly kind: "read"; readonly items: readonly (Candidate | Left)[] }
-  | { readonly kind: "mistake"; readonly sentence: string };
 
 const MAX_BYTES = 64 * 1024;
 const MAX_ITEMS = 50;

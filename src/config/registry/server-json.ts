@@ -10,7 +10,7 @@ import { lazy } from "../../lib/lazy.ts";
 import { isObject, type JsonObject } from "../../protocol/json-rpc.ts";
 import { isHeader } from "../config-fields.ts";
 import { mistakesIn, oneOf } from "../config-table.ts";
-import type { Candidate, Left } from "./pasted.ts";
+import type { Candidate, Left } from "../../observability/pasted-servers.ts";
 import { addressMistakes, FieldFinder, isSecretName, SECRET_IN_URL } from "./pasted-fields.ts";
 import { freeSlug, slugOfName } from "./suggested-slug.ts";
 

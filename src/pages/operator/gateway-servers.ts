@@ -1,6 +1,7 @@
 /** The port to the servers as whoever runs the gateway sees them: with their states, and what is wrong with each. */
 
 import type { ServerAuth } from "../../accounts/settings.ts";
+import type { ServerRegistry } from "./server-registry.ts";
 import type { EntryNotice, ServerHealth, ServerReport } from "../../observability/health.ts";
 import type { ItemPolicy } from "../../policy/item-policy.ts";
 import type { ConsoleItem } from "../console/console.ts";
@@ -8,6 +9,8 @@ import type { ConsoleItem } from "../console/console.ts";
 export interface GatewayServers {
   /** The entries of the configuration that are not served as they are written. */
   readonly notices: readonly EntryNotice[];
+  /** Those that operators have added while the gateway runs. */
+  readonly added: ServerRegistry;
   /** In the operator's order. Resolves soon with what is known, and never rejects. */
   health(): Promise<readonly ServerHealth[]>;
   /** @returns `undefined` for a server that is not served. */

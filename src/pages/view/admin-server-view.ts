@@ -36,6 +36,10 @@ import { when } from "./time.ts";
 export interface AdminServerView extends PageContext {
   readonly nav: Nav;
   readonly slug: string;
+  /** The operator's name for one that is not served. */
+  readonly label?: string | undefined;
+  /** The part of one that an operator has added. */
+  readonly added?: Html | undefined;
   /** Absent for an entry of the configuration that is not served. */
   readonly server: NamedReport | undefined;
   readonly notices: readonly EntryNotice[];
@@ -56,6 +60,8 @@ const ERAS = new Map([
   ["modern", "modern, without sessions"],
 ]);
 const MAX_WORDS = 200;
+const MENDED_THERE =
+  "It is mended where the gateway is configured, and holds from the next deployment on. A secret is set with npx wrangler secret put, followed by its name.";
 /** What stands in the parts of the page anyway. */
 const SHOWN_BELOW: ReadonlySet<AttentionKind> = new Set([
   ...(["secret", "configuration", "unreachable", "conflict"] as const),
@@ -64,9 +70,11 @@ const SHOWN_BELOW: ReadonlySet<AttentionKind> = new Set([
 export function adminServerView(model: AdminServerView): View {
   const { slug, server, notices, items, nav } = model;
   const unseen = items.filter(({ kind }) => !SHOWN_BELOW.has(kind));
-  const name = server?.health.label ?? slug;
+  const name = server?.health.label ?? model.label ?? slug;
   const body = html`
-    <p class="small back"><a href="${PATHS.admin}">Admin</a></p>
+    <p class="small back">
+      <a href="${PATHS.admin}">Admin</a> · <a href="${PATHS.adminServers}">Servers</a>
+    </p>
     <h1>${foreign(name, slug)} ${server && healthBadge(server.health)}</h1>
     ${notice(model.notice)}
     ${
@@ -79,12 +87,13 @@ export function adminServerView(model: AdminServerView): View {
       notices.length > 0 &&
       part(
         "Configuration",
-        "It is mended where the gateway is configured, and holds from the next deployment on. A secret is set with npx wrangler secret put, followed by its name.",
+        model.added === undefined ? MENDED_THERE : "What is wrong with it is mended here, below.",
         entryNotices(notices),
       )
     }
-    ${server && served(server, model)}
-    ${(server !== undefined || model.toggle.isOff) && toggle(model)} ${tools(model)}
+    ${server && served(server, model)} ${model.added}
+    ${((server !== undefined && model.added === undefined) || model.toggle.isOff) && toggle(model)}
+    ${tools(model)}
   `;
   return { title: slug, body, width: "wide", kind: "site", nav, style: CATALOG_STYLE };
 }

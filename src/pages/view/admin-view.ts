@@ -93,7 +93,8 @@ export function adminView(model: AdminView): View {
       "Servers",
       "A server that is failing is served from what it last listed; one that is down is left out of lists. Both can be called. A resource that two servers have is that of the one which MCP_SERVERS names first: change the order there, or deny it at one of them.",
       html`${model.notices.length > 0 && html`<div id="entries">${entryNotices(model.notices)}</div>`}
-      ${servers(model.servers, model.now)}`,
+        ${servers(model.servers, model.now)}
+        <p><a class="button" href="${PATHS.adminServers}">Add and change servers</a></p>`,
     )}
     ${accountServersSection(model.accounts, model, model.people !== undefined)}
     ${model.people !== undefined && people(model.people, model)}

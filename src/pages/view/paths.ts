@@ -34,6 +34,8 @@ export const PATHS = {
   sealAccounts: "/admin/accounts/seal",
   attentionJson: "/admin/attention.json",
   logins: "/admin/logins",
+  adminServers: "/admin/servers",
+  addServers: "/admin/servers/add",
 } as const;
 
 /** The front page, about one client and one server; without a server, about all of them together. */
@@ -64,6 +66,11 @@ export function denyToolPath(slug: string): string {
 /** The form that has a server looked at now. */
 export function checkServerPath(slug: string): string {
   return `${adminServerPath(slug)}/check`;
+}
+
+/** The forms of a server that an operator has added. */
+export function addedServerPath(slug: string, form: "probe" | "state" | "edit" | "remove"): string {
+  return `${adminServerPath(slug)}/${form}`;
 }
 
 /** The form that ends an account at a server. */

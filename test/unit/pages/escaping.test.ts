@@ -5,7 +5,9 @@ import { describe, test } from "vitest";
 import { page } from "../../../src/pages/respond.ts";
 import { accountView } from "../../../src/pages/view/account-view.ts";
 import { adminView } from "../../../src/pages/view/admin-view.ts";
+import { adminServersView } from "../../../src/pages/view/admin-servers-view.ts";
 import { accountProblemView } from "../../../src/pages/view/account-problem-view.ts";
+import { candidatesView } from "../../../src/pages/view/candidates-view.ts";
 import { catalogView } from "../../../src/pages/view/catalog-view.ts";
 import { connectAccountView, connectedView } from "../../../src/pages/view/connect-account-view.ts";
 import { connectView } from "../../../src/pages/view/connect-view.ts";
@@ -24,6 +26,7 @@ import {
 import { serverView } from "../../../src/pages/view/server-view.ts";
 import { setupDoneView, setupView, signInView } from "../../../src/pages/view/sign-in-view.ts";
 import { toolView } from "../../../src/pages/view/tool-view.ts";
+import { ADDED_MODELS } from "../../support/added-server-models.ts";
 import { ACCOUNT_MODELS } from "../../support/account-page-models.ts";
 import { CATALOG_MODELS } from "../../support/catalog-models.ts";
 import { MODELS } from "../../support/page-models.ts";
@@ -57,6 +60,8 @@ const PAGES: readonly (readonly [name: string, view: (text: string) => View])[] 
   ["account", (text) => accountView(withText(MODELS.account, text))],
   ["key-created", (text) => keyCreatedView(withText(MODELS.keyCreated, text))],
   ["admin", (text) => adminView(withText(MODELS.admin, text))],
+  ["admin-servers", (text) => adminServersView(withText(ADDED_MODELS.list, text))],
+  ["candidates", (text) => candidatesView(withText(ADDED_MODELS.candidates, text))],
   ["service-created", (text) => serviceCreatedView(withText(MODELS.serviceCreated, text))],
   ["logins", (text) => loginsView(withText(MODELS.logins, text))],
   ["login-trace", (text) => loginTraceView(withText(MODELS.trace, text))],

@@ -3,7 +3,8 @@
 import * as fc from "fast-check";
 import { describe, test } from "vitest";
 
-import { type Candidate, type Left, readPasted } from "../../../../src/config/registry/pasted.ts";
+import { readPasted } from "../../../../src/config/registry/pasted.ts";
+import type { Candidate, Left } from "../../../../src/observability/pasted-servers.ts";
 import { EXPECTED, FILES, SECRET } from "../../../support/client-maps.ts";
 
 /** @throws Error when nothing could be read. */

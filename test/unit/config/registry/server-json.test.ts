@@ -3,7 +3,8 @@
 import { describe, test } from "vitest";
 
 import { fillIn } from "../../../../src/config/registry/fill-in.ts";
-import { type Candidate, type Left, readPasted } from "../../../../src/config/registry/pasted.ts";
+import { readPasted } from "../../../../src/config/registry/pasted.ts";
+import type { Candidate, Left } from "../../../../src/observability/pasted-servers.ts";
 
 const $schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 const OFFICIAL = "io.modelcontextprotocol.registry/official";

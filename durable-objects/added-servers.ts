@@ -1,0 +1,78 @@
+/** The servers that operators add, as their pages see them. */
+
+import { entriesOf } from "../src/config/clients/client-map.ts";
+import { missingSecrets } from "../src/config/clients/placeholders.ts";
+import { type Config, loadConfig } from "../src/config/config.ts";
+import {
+  type AddedEntry,
+  addedEgress,
+  type Resolved,
+  resolveAdded,
+} from "../src/config/registry/join-servers.ts";
+import { readPasted } from "../src/config/registry/pasted.ts";
+import { probe } from "../src/config/registry/probe.ts";
+import {
+  openPasted,
+  openSecrets,
+  sealPasted,
+  sealSecrets,
+} from "../src/config/registry/secret-seal.ts";
+import type { Keyring } from "../src/lib/seal.ts";
+import type { ProbeReport } from "../src/observability/added-servers.ts";
+import type { ServerRegistry } from "../src/pages/operator/server-registry.ts";
+import { vaultKeysOf } from "./keys.ts";
+import { serverStoreIn } from "./live-config.ts";
+
+export function addedServersIn(env: Env): ServerRegistry {
+  const store = serverStoreIn(env);
+  const keys = (): Promise<Keyring> => vaultKeysOf(env, configured(env));
+  const resolve = (entry: AddedEntry): Resolved => {
+    const config = configured(env);
+    return resolveAdded(entry, config, addedEgress(config));
+  };
+  return {
+    all: () => store.addedServers(),
+    isConfigured(slug) {
+      const { servers, notices } = configured(env);
+      return servers.has(slug) || notices.some((notice) => notice.slug === slug);
+    },
+    read: readPasted,
+    sealPasted: async (person, text) => sealPasted(await keys(), person, text),
+    openPasted: async (person, token) => openPasted(await keys(), person, token),
+    mistakesIn(entry) {
+      const [named] = entriesOf({ [entry.slug]: entry.entry });
+      if (named?.slug !== entry.slug) return [NO_SLUG];
+      const resolved = resolve(entry);
+      return "sentences" in resolved ? resolved.sentences : [];
+    },
+    secretNamesIn: (entry) => missingSecrets(entry, {}),
+    secretsOf: async (server) => openSecrets(await keys(), server),
+    async put({ sealed: before, ...server }, revision, secrets) {
+      const sealed =
+        secrets === undefined ? before : await sealSecrets(await keys(), server, secrets);
+      return store.putServer({ ...server, ...(sealed !== undefined && { sealed }) }, revision);
+    },
+    remove: (slug, revision) => store.removeServer(slug, revision),
+    async probe(server) {
+      const secrets = await openSecrets(await keys(), server);
+      if (secrets === undefined) return failed("None of the keys that are set opens its secrets.");
+      const { slug, label, entry } = server;
+      const resolved = resolve({ slug, label, entry, secrets });
+      if ("sentences" in resolved) return failed(resolved.sentences.join(" "));
+      return probe(resolved.server, configured(env).limits);
+    },
+  };
+}
+
+function failed(message: string): ProbeReport {
+  return { at: Date.now(), outcome: "failed", message };
+}
+
+const NO_SLUG = 'A slug has 1 to 24 characters of a-z, 0-9 and "-", and is not "message".';
+
+/** That of the environment alone. @throws where there is none, which no page is shown without. */
+function configured(env: Env): Config {
+  const loaded = loadConfig(env);
+  if (!loaded.ok) throw new Error("The gateway is not configured");
+  return loaded.config;
+}

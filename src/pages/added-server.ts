@@ -1,0 +1,92 @@
+/** What can be done with one server that an operator has added: look at it, serve it, pause it, change it, remove it. */
+
+import type { AddedServer, Revised } from "../observability/added-servers.ts";
+import { TokenBuckets } from "../lib/token-bucket.ts";
+import type { OperatorHandler, OperatorSubmission, OperatorVisit } from "./operator-visit.ts";
+import { operatedFreshly } from "./operator-visit.ts";
+import { done } from "./page-guard.ts";
+import { auditedAs } from "./page-visitor.ts";
+import { notFound } from "./respond.ts";
+import { adminServerPath, PATHS } from "./view/paths.ts";
+
+type Added = Revised<AddedServer>;
+
+/** @returns the server that was added under a slug. */
+export async function addedOf(
+  { context }: OperatorVisit,
+  slug: string,
+): Promise<Added | undefined> {
+  const { servers } = await context.servers.added.all();
+  return servers.find((each) => each.slug === slug);
+}
+
+function changing(
+  act: (submission: OperatorSubmission, server: Added) => Promise<Response>,
+): OperatorHandler {
+  return operatedFreshly(adminServerPath, async (submission) => {
+    const { context, slug, form } = submission;
+    const server = await addedOf(submission, slug);
+    if (server === undefined) return notFound(context);
+    // The form says which state of the server its author has seen.
+    if (form.get("revision") !== String(server.revision)) {
+      return done(context, adminServerPath(slug), "server-changed-elsewhere");
+    }
+    return act(submission, server);
+  });
+}
+
+/** Each look sends requests to the server, with its secrets. */
+const PROBES_PER_MINUTE = 12;
+const MAX_PEOPLE = 1000;
+const probes = new TokenBuckets(MAX_PEOPLE);
+
+/** Looks at a server that serves nobody yet, and keeps what was found. @returns whether it was looked at. */
+export async function probeAdded(visit: OperatorVisit, slug: string): Promise<boolean> {
+  const { context, request, visitor } = visit;
+  const server = await addedOf(visit, slug);
+  if (server === undefined) return false;
+  const isAllowed = probes.of(visitor.person, PROBES_PER_MINUTE).take();
+  await auditedAs(context, request, visitor, isAllowed ? "server_probed" : "denied", {
+    server: slug,
+    ...(!isAllowed && { reason: "too many checks" }),
+  });
+  if (!isAllowed) return false;
+  const { revision, ...rest } = server;
+  const probe = await context.servers.added.probe(server);
+  // Who has changed it meanwhile has asked for another server: what was found is not of that one.
+  await context.servers.added.put({ ...rest, probe }, revision);
+  return true;
+}
+
+export const probeServer = changing(async (submission, { slug }) => {
+  const isDone = await probeAdded(submission, slug);
+  return done(
+    submission.context,
+    adminServerPath(slug),
+    isDone ? "server-checked" : "server-checked-often",
+  );
+});
+
+/** Has a server served, or pauses it. */
+export const setServerState = changing(async (submission, { revision, ...server }) => {
+  const { context, request, visitor, form } = submission;
+  const state = form.get("to") === "live" ? "live" : "paused";
+  const { slug } = server;
+  const changed = { ...server, state, changedBy: visitor.person, changedAt: Date.now() } as const;
+  const outcome = await context.servers.added.put(changed, revision);
+  const path = adminServerPath(slug);
+  if (outcome.kind !== "changed") return done(context, path, "server-changed-elsewhere");
+  const event = state === "live" ? "server_served" : "server_paused";
+  await auditedAs(context, request, visitor, event, { server: slug });
+  return done(context, path, state === "live" ? "server-live" : "server-paused");
+});
+
+export const removeServer = changing(async (submission, { slug, revision }) => {
+  const { context, request, visitor } = submission;
+  const outcome = await context.servers.added.remove(slug, revision);
+  if (outcome.kind !== "changed") {
+    return done(context, adminServerPath(slug), "server-changed-elsewhere");
+  }
+  await auditedAs(context, request, visitor, "server_removed", { server: slug });
+  return done(context, PATHS.adminServers, "server-removed");
+});

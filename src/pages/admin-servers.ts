@@ -1,0 +1,140 @@
+/** `/admin/servers`: all servers, and the way of new ones in: pasted, shown, and kept as drafts. */
+
+import type { ChangeOutcome } from "../observability/added-servers.ts";
+import type { Candidate } from "../observability/pasted-servers.ts";
+import { type FilledIn, fillIn } from "./operator/fill-in.ts";
+import type { NewEntry } from "./operator/server-registry.ts";
+import {
+  operated,
+  operatedFreshly,
+  operating,
+  operatorNav,
+  type OperatorVisit,
+  PASTE_BYTES,
+  respondTo,
+} from "./operator-visit.ts";
+import { done, noticeOf } from "./page-guard.ts";
+import { auditedAs } from "./page-visitor.ts";
+import { probeAdded } from "./added-server.ts";
+import { adminServersView } from "./view/admin-servers-view.ts";
+import { candidatesView } from "./view/candidates-view.ts";
+import { adminServerPath, PATHS } from "./view/paths.ts";
+
+const toList = (): string => PATHS.adminServers;
+
+export const showServers = operating((visit) => serversPage(visit));
+
+async function serversPage(visit: OperatorVisit, mistake?: string): Promise<Response> {
+  const { context, visitor, request } = visit;
+  const { servers } = context;
+  const [health, { servers: added }] = await Promise.all([servers.health(), servers.added.all()]);
+  const view = adminServersView({
+    ...{ now: Date.now(), csrf: visitor.formToken, nav: operatorNav(visitor, "admin", 0) },
+    ...{ health, added, notices: servers.notices, mistake, notice: noticeOf(request, "server") },
+  });
+  return respondTo(visit, view, mistake === undefined ? 200 : 400);
+}
+
+/** Shows what would be added. Nothing is stored, and no request is sent. */
+export const readServers = operated(
+  toList,
+  async (visit) => {
+    const { context, visitor, form } = visit;
+    const text = form.get("text") ?? "";
+    const pasted = context.servers.added.read(text);
+    if (pasted.kind === "mistake") return serversPage(visit, pasted.sentence);
+    return candidatesPage(visit, text, visitor.person);
+  },
+  PASTE_BYTES,
+);
+
+async function candidatesPage(
+  visit: OperatorVisit,
+  text: string,
+  person: string,
+  filled?: readonly FilledIn[],
+): Promise<Response> {
+  const { context, visitor } = visit;
+  const { added } = context.servers;
+  const pasted = added.read(text);
+  const items = pasted.kind === "read" ? pasted.items : [];
+  const view = candidatesView({
+    ...{ csrf: visitor.formToken, nav: operatorNav(visitor, "admin", 0) },
+    ...{ items, filled, sealed: await added.sealPasted(person, text) },
+  });
+  return respondTo(visit, view, filled === undefined ? 200 : 400);
+}
+
+export const addServers = operatedFreshly(
+  toList,
+  async (visit) => {
+    const { context, request, visitor, form } = visit;
+    const { added } = context.servers;
+    const text = await added.openPasted(visitor.person, form.get("pasted") ?? "");
+    const pasted = text === undefined ? undefined : added.read(text);
+    if (text === undefined || pasted?.kind !== "read") return serversPage(visit, OUTDATED);
+    const chosen = new Set(form.getAll("add"));
+    const candidates = pasted.items.filter((item) => item.kind === "candidate");
+    const known = new Set((await added.all()).servers.map(({ slug }) => slug));
+    const filled = candidates.map((candidate, n) => {
+      const isChosen = chosen.has(String(n));
+      const one = fillIn(candidate, (name) => form.get(`${name}-${n}`) ?? undefined, isChosen);
+      const { slug } = one.entry;
+      const isTaken = known.has(slug) || added.isConfigured(slug);
+      if (!isChosen) return one;
+      known.add(slug);
+      if (isTaken) return { ...one, mistakes: [...one.mistakes, TAKEN] };
+      return one.mistakes.length > 0 ? one : { ...one, mistakes: added.mistakesIn(one.entry) };
+    });
+    const ready = filled.filter(({ isChosen }) => isChosen);
+    if (ready.length === 0) return serversPage(visit, "No server was chosen.");
+    if (ready.some(({ mistakes }) => mistakes.length > 0)) {
+      return candidatesPage(visit, text, visitor.person, filled);
+    }
+    for (const { entry, candidate } of ready) {
+      const refusal = await addDraft(visit, entry, candidate);
+      if (refusal !== undefined) return serversPage(visit, `${entry.slug}: ${refusal}`);
+      await auditedAs(context, request, visitor, "server_added", { server: entry.slug });
+    }
+    const [{ entry: first }] = ready as [FilledIn];
+    if (ready.length > 1) return done(context, PATHS.adminServers, "servers-added");
+    await probeAdded(visit, first.slug);
+    return done(context, adminServerPath(first.slug), "server-added");
+  },
+  PASTE_BYTES,
+);
+
+const OUTDATED = "That page is out of date. Paste it again.";
+const TAKEN = "There is a server of this slug already; choose another one.";
+
+/** @returns why it was not kept. */
+async function addDraft(
+  { context, visitor }: OperatorVisit,
+  { slug, label, entry, secrets }: NewEntry,
+  { provenance }: Candidate,
+): Promise<string | undefined> {
+  const outcome = await context.servers.added.put(
+    {
+      ...{ slug, state: "draft", entry, secretNames: Object.keys(secrets), provenance },
+      ...(label !== undefined && { label }),
+      ...{ changedBy: visitor.person, changedAt: Date.now() },
+    },
+    0,
+    secrets,
+  );
+  return refusalOf(outcome);
+}
+
+/** Why a change was not kept, as a sentence. */
+function refusalOf(outcome: ChangeOutcome): string | undefined {
+  switch (outcome.kind) {
+    case "changed":
+      return undefined;
+    case "clash":
+      return "Somebody else has changed it meanwhile, so nothing was done. Load the page again.";
+    case "full":
+      return `There are ${outcome.most} added servers, and there may be no more.`;
+    case "too-large":
+      return `It has more than ${outcome.mostBytes} bytes.`;
+  }
+}

@@ -1,0 +1,45 @@
+/** The port to the servers that operators add: what they paste is read and judged, looked at, and kept. */
+
+import type {
+  AddedServer,
+  AddedServers,
+  ChangeOutcome,
+  ProbeReport,
+} from "../../observability/added-servers.ts";
+import type { Pasted } from "../../observability/pasted-servers.ts";
+import type { JsonObject } from "../../protocol/json-rpc.ts";
+
+type Secrets = Readonly<Record<string, string>>;
+
+/** An entry with the values of its `${NAME}`. */
+export interface NewEntry {
+  readonly slug: string;
+  readonly label?: string | undefined;
+  readonly entry: JsonObject;
+  readonly secrets: Secrets;
+}
+
+export interface ServerRegistry {
+  all(): Promise<AddedServers>;
+  /** True for the slug of an entry of `MCP_SERVERS`, which wins. */
+  isConfigured(slug: string): boolean;
+
+  read(text: string): Pasted;
+  /** Seals what a person has pasted, for a form that carries it: there may be secrets in it. */
+  sealPasted(person: string, text: string): Promise<string>;
+  /** @returns `undefined` for what was not sealed for this person. */
+  openPasted(person: string, token: string): Promise<string | undefined>;
+
+  /** Sends no request. @returns the sentences that say why an entry cannot be served. */
+  mistakesIn(entry: NewEntry): readonly string[];
+  /** @returns the names of the secrets that stand in an entry. */
+  secretNamesIn(entry: JsonObject): readonly string[];
+  /** @returns `undefined` when no key opens them any more. */
+  secretsOf(server: AddedServer): Promise<Secrets | undefined>;
+
+  /** @param secrets to be sealed; without them, those that the server has stay. */
+  put(server: AddedServer, revision: number, secrets?: Secrets): Promise<ChangeOutcome>;
+  remove(slug: string, revision: number): Promise<ChangeOutcome>;
+  /** Looks at a server, for some seconds at most. It never rejects. */
+  probe(server: AddedServer): Promise<ProbeReport>;
+}

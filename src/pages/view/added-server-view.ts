@@ -1,0 +1,129 @@
+/** The part of a server's page that only a server has that an operator has added. */
+
+import type { AddedServer, ProbeReport, Revised } from "../../observability/added-servers.ts";
+import { addressText, STATE_BADGES } from "./admin-servers-view.ts";
+import { type Html, html } from "./html.ts";
+import {
+  actionButton,
+  badge,
+  confirmed,
+  exactText,
+  type Fact,
+  factList,
+  foreign,
+  part,
+} from "./parts.ts";
+import { addedServerPath } from "./paths.ts";
+import { when } from "./time.ts";
+
+export interface AddedServerPart {
+  readonly now: number;
+  readonly csrf: string;
+  readonly added: Revised<AddedServer>;
+  /** Who changed it last, by name. */
+  readonly changedBy: string;
+}
+
+const PROVENANCES = {
+  url: "an address",
+  map: "a client’s settings",
+  "server.json": "a server.json",
+} as const;
+const MAX_MESSAGE = 600;
+
+export function addedServerPart(model: AddedServerPart): Html {
+  const { added, csrf, now } = model;
+  const { slug, state, revision, probe } = added;
+  const fields = { csrf, revision: String(revision) };
+  const action = addedServerPath(slug, "state");
+  return html`${part(
+    "Added here",
+    undefined,
+    html`${factList(factsOf(model))}
+      <div class="action">
+        ${
+          state === "live"
+            ? actionButton({
+                ...{ action, label: "Pause", about: slug },
+                fields: { ...fields, to: "paused" },
+              })
+            : actionButton({
+                ...{ action, label: state === "draft" ? "Serve it" : "Resume", about: slug },
+                ...{ fields: { ...fields, to: "live" }, look: "primary" },
+              })
+        }
+        ${
+          state !== "live" &&
+          actionButton({
+            ...{ action: addedServerPath(slug, "probe"), label: "Look at it", about: slug, fields },
+          })
+        }
+      </div>
+      ${confirmed(
+        "sure",
+        "Remove",
+        "It is not served any more, and its secrets are deleted. Accounts that people have connected at it stay with them.",
+        { action: addedServerPath(slug, "remove"), label: "Remove it", about: slug, fields },
+      )}`,
+  )}
+  ${state !== "live" && probe !== undefined && probePart(probe, now)}`;
+}
+
+function factsOf({ added, changedBy, now }: AddedServerPart): Fact[] {
+  const { state, entry, secretNames, provenance, changedAt } = added;
+  const [word, look] = STATE_BADGES[state];
+  const { name, version } = provenance;
+  const from = [name, version].filter((each) => each !== undefined).join(" ");
+  return [
+    ["State", badge(word, look)],
+    ["Address", addressText(entry["url"])],
+    ["Secrets", secretNames.length === 0 ? "none" : exactText(secretNames.join(", "))],
+    [
+      "Taken from",
+      html`${PROVENANCES[provenance.kind]}${from !== "" && html` (${foreign(from, "")})`}`,
+    ],
+    ["Changed", html`${when(changedAt, now)} by ${foreign(changedBy, "somebody")}`],
+  ];
+}
+
+const OUTCOMES = {
+  reached: ["Reached", "good"],
+  login: ["Wants a login", "warn"],
+  failed: ["Not reached", "bad"],
+} as const;
+const ERAS = { legacy: "legacy, with sessions", modern: "modern, without sessions" } as const;
+const OFFERS = [
+  ["tools", "Tools"],
+  ["resources", "Resources"],
+  ["templates", "Resource templates"],
+  ["prompts", "Prompts"],
+] as const;
+
+function probePart(
+  { at, outcome, message, era, transport, offers }: ProbeReport,
+  now: number,
+): Html {
+  const [word, look] = OUTCOMES[outcome];
+  const facts: readonly (Fact | undefined | false)[] = [
+    ["Looked at", html`${when(at, now)} ${badge(word, look)}`],
+    message !== undefined && ["Because", foreign(message, "", MAX_MESSAGE)],
+    era && ["Era", ERAS[era]],
+    transport !== undefined && ["Transport", exactText(transport)],
+    ...OFFERS.map(([list, label]): Fact | undefined => {
+      const offered = offers?.[list];
+      if (offered === undefined) return undefined;
+      const more = offered.count - offered.names.length;
+      return [
+        label,
+        html`${offered.count}${offered.names.length > 0 && ": "}${offered.names.map(
+          (name, n) => html`${n > 0 && ", "}${foreign(name, "?")}`,
+        )}${more > 0 && html` and ${more} more`}`,
+      ];
+    }),
+  ];
+  return part(
+    "What was found",
+    "Requests were sent to its address alone. It has served nobody.",
+    factList(facts.filter((fact) => fact !== undefined && fact !== false)),
+  );
+}

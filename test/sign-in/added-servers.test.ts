@@ -1,0 +1,86 @@
+/** Servers that are added while the gateway runs: by administrators who signed in a moment ago, and by nobody else. */
+
+// Has an isolate of its own: it adds servers to the gateway.
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, test } from "vitest";
+
+import { serverStoreIn } from "../../durable-objects/live-config.ts";
+import type { AddedServer } from "../../src/observability/added-servers.ts";
+import { gateway, ORIGIN } from "./gateway.ts";
+import { activityOn, SESSION_COOKIE, Visitor } from "./visitor.ts";
+
+const LIST = "/admin/servers";
+const SLUG = "added-here";
+const FORMS = ["probe", "state", "remove"].map((form) => `${LIST}/${SLUG}/${form}`);
+const ACTIONS = [LIST, `${LIST}/add`, ...FORMS];
+const store = serverStoreIn(env);
+
+let root: Visitor;
+let ann: Visitor;
+
+beforeAll(async () => {
+  [root, ann] = [await Visitor.arrive({ isAdmin: true }), await Visitor.arrive()];
+  const server: AddedServer = {
+    ...{ slug: SLUG, state: "draft", entry: { url: "https://tea.example/mcp" }, secretNames: [] },
+    ...{ provenance: { kind: "url" }, changedBy: root.person.id, changedAt: Date.now() },
+  };
+  await store.putServer(server, 0);
+});
+
+async function fields(visitor: Visitor): Promise<Record<string, string>> {
+  const [server] = (await store.addedServers()).servers;
+  return {
+    ...{ csrf: await visitor.formToken(), revision: String(server?.revision), to: "live" },
+    text: "https://tea.example/mcp",
+  };
+}
+
+describe("whoever is no administrator", () => {
+  test.for([LIST, `${LIST}/${SLUG}`])("does not see %s", async (path, { expect }) => {
+    const nobody = await gateway.send(ORIGIN + path, { method: "GET" });
+    const login = `/login?${new URLSearchParams({ to: path }).toString()}`;
+    expect([nobody.status, nobody.headers.get("location")]).toEqual([303, login]);
+    const Cookie = `${SESSION_COOKIE}=${ann.secret}`;
+    const page = await gateway.send(ORIGIN + path, { method: "GET", headers: { Cookie } });
+    expect(page.status).toBe(403);
+    expect(await page.text()).toContain("For administrators");
+  });
+
+  test.for(ACTIONS)("changes nothing with %s", async (path, { expect }) => {
+    const before = await store.addedServers();
+    expect((await ann.post(path, await fields(ann))).status).toBe(403);
+    const { csrf: _, ...without } = await fields(root);
+    expect((await root.post(path, without)).status).toBe(403);
+    const evil = { Origin: "https://evil.example" };
+    expect((await root.post(path, await fields(root), evil)).status).toBe(403);
+    expect(await store.addedServers()).toEqual(before);
+    expect(activityOn(await ann.visit("/account"))).toContain("not an administrator");
+  });
+});
+
+test.for(ACTIONS.slice(1))(
+  "an administrator who signed in long ago signs in again before %s",
+  async (path, { expect }) => {
+    const before = await store.addedServers();
+    const stale = await Visitor.as(root.person, { authenticatedAt: Date.now() - 11 * 60_000 });
+    const late = await stale.post(path, await fields(stale));
+    expect(late.headers.get("location")).toMatch(/^\/login\?to=%2Fadmin%2Fservers.*&fresh=1$/);
+    expect(await store.addedServers()).toEqual(before);
+  },
+);
+
+test("each act of an administrator is in their activity", async ({ expect }) => {
+  const page = `${LIST}/${SLUG}`;
+  await root.submit(page, { button: `Look at it ${SLUG}` });
+  await root.submit(page, { button: `Serve it ${SLUG}` });
+  await root.submit(page, { button: `Pause ${SLUG}` });
+  await root.submit(page, { button: `Remove it ${SLUG}` });
+  const shown = await root.submit(LIST, {
+    button: "Read it",
+    fields: { text: "https://tea.example/mcp" },
+  });
+  await root.browser.submit(shown, { button: "Keep as a draft", fields: { "slug-0": "tea" } });
+  expect(activityOn(await root.visit("/account"))).toMatch(
+    /Added a server.*Removed an added server.*Paused an added server.*Had an added server served.*Had an added server looked at/s,
+  );
+});

@@ -1,0 +1,75 @@
+/** Models of the pages about servers that operators add. */
+
+import type { AddedServer, Revised } from "../../src/observability/added-servers.ts";
+import type { AddedServerPart } from "../../src/pages/view/added-server-view.ts";
+import type { AdminServersView } from "../../src/pages/view/admin-servers-view.ts";
+import type { CandidatesView } from "../../src/pages/view/candidates-view.ts";
+import { MODELS } from "./page-models.ts";
+
+const { now, csrf, nav, servers, notices } = MODELS.admin;
+const MINUTE = 60_000;
+
+const draft: Revised<AddedServer> = {
+  ...{ slug: "tea-house", label: "Tea house", state: "draft", revision: 3 },
+  entry: {
+    url: "https://tea.example/mcp?key=hidden",
+    headers: { Authorization: "Bearer ${TEA_TOKEN}" },
+  },
+  secretNames: ["TEA_TOKEN"],
+  provenance: { kind: "server.json", name: "io.example/tea-house", version: "1.4.0" },
+  probe: {
+    ...{ at: now - MINUTE, outcome: "reached", era: "legacy", transport: "streamable-http" },
+    offers: {
+      tools: { count: 14, names: ["brew", "pour", "taste"] },
+      resources: { count: 1, names: ["tea:menu"] },
+      templates: { count: 0, names: [] },
+      prompts: { count: 0, names: [] },
+    },
+  },
+  ...{ changedBy: "u_1", changedAt: now - 2 * MINUTE },
+};
+
+const list: AdminServersView = {
+  ...{ now, csrf, nav, health: servers, notices },
+  added: [
+    draft,
+    { ...draft, slug: servers[0]?.slug ?? "", label: "Issues", state: "live" },
+    { ...draft, slug: "paused-one", label: "Paused one", state: "paused" },
+  ],
+  mistake: undefined,
+  notice: "The server is removed, within ten seconds everywhere.",
+};
+
+const candidates: CandidatesView = {
+  ...{ csrf, nav, sealed: "s".repeat(200), filled: undefined },
+  items: [
+    {
+      ...{ kind: "candidate", slug: "tea-house", label: "Tea house", entry: draft.entry },
+      fields: [
+        {
+          ...{ name: "TEA_TOKEN", label: "Authorization", isSecret: true, isRequired: true },
+          description: "The key of the house.",
+        },
+        {
+          ...{ name: "REGION", label: "Region", isSecret: false, isRequired: true },
+          ...{ initial: "eu", choices: ["eu", "us"] },
+        },
+      ],
+      secrets: { TEA_TOKEN: "tea-with-milk-and-no-sugar" },
+      remarks: ['"timeout" means nothing here.'],
+      provenance: { kind: "map" },
+    },
+    {
+      ...{ kind: "candidate", slug: "docs", entry: { url: "https://docs.example/mcp" } },
+      ...{ fields: [], secrets: {}, remarks: [], provenance: { kind: "url" } },
+    },
+    {
+      ...{ kind: "left", name: "files" },
+      sentence: "It starts a program, which needs a machine: publish it from one.",
+    },
+  ],
+};
+
+const part: AddedServerPart = { now, csrf, added: draft, changedBy: "ada@example.com" };
+
+export const ADDED_MODELS = { list, candidates, part };
