@@ -24,7 +24,8 @@ export async function packMcpb(outfile = PACKED) {
   ]);
   if (existsSync(outfile) && archive.equals(readFileSync(outfile))) return;
   mkdirSync(dirname(outfile), { recursive: true });
-  const made = `${BUILT}.${process.pid}.mcpb`;
+  // Beside it: a file is renamed only within one file system.
+  const made = `${outfile}.${process.pid}`;
   writeFileSync(made, archive);
   renameSync(made, outfile);
 }

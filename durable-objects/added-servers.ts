@@ -9,6 +9,7 @@ import {
   type Resolved,
   resolveAdded,
 } from "../src/config/registry/join-servers.ts";
+import { fillIn } from "../src/config/registry/fill-in.ts";
 import { readPasted } from "../src/config/registry/pasted.ts";
 import { probe } from "../src/config/registry/probe.ts";
 import {
@@ -37,6 +38,7 @@ export function addedServersIn(env: Env): ServerRegistry {
       return servers.has(slug) || notices.some((notice) => notice.slug === slug);
     },
     read: readPasted,
+    fillIn,
     sealPasted: async (person, text) => sealPasted(await keys(), person, text),
     openPasted: async (person, token) => openPasted(await keys(), person, token),
     mistakesIn(entry) {

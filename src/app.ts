@@ -181,8 +181,10 @@ type Step = MiddlewareHandler<App>;
 /** Mistakes that concern the whole gateway answer every route; strangers are not told what they are. */
 function configure(live: LiveConfig, backingOf: (env: Env, config: Config) => Backing): Step {
   return async (c, next) => {
-    const renewing = live.fresh(c.env, (promise) => c.executionCtx.waitUntil(promise));
-    if (renewing !== undefined) await renewing;
+    if (!WITHOUT_SERVERS.has(c.req.path)) {
+      const renewing = live.fresh(c.env, (promise) => c.executionCtx.waitUntil(promise));
+      if (renewing !== undefined) await renewing;
+    }
     const loaded = live.known(c.env);
     if (!loaded.ok) {
       logOnce(loaded);
@@ -194,6 +196,9 @@ function configure(live: LiveConfig, backingOf: (env: Env, config: Config) => Ba
     return next();
   };
 }
+
+/** They say nothing about servers, so nobody is asked which there are; the second would count its own question. */
+const WITHOUT_SERVERS: ReadonlySet<string> = new Set(["/health", "/debug/costs"]);
 
 const MISCONFIGURED =
   "This gateway has mistakes in its configuration. Its operator finds them in its log.";

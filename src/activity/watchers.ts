@@ -55,7 +55,10 @@ export class Watchers<Socket extends WatcherSocket> {
     const tooMany = own.slice(0, Math.max(0, own.length - MAX_OF_ONE_VIEWER + 1));
     if (open.length - tooMany.length >= MAX_WATCHERS) return undefined;
     for (const socket of tooMany) socket.close(REPLACED_CODE, "replaced");
-    return { ...watcher, since: this.#parts.now() };
+    const newest = own.at(-1);
+    // Two of one millisecond have an order, too.
+    const after = (newest && watcherOf(newest)?.since) ?? 0;
+    return { ...watcher, since: Math.max(this.#parts.now(), after + 1) };
   }
 
   /** @param calls made only when somebody looks. */

@@ -32,6 +32,13 @@ export interface Candidate {
   readonly provenance: Provenance;
 }
 
+/** A candidate with the values of its fields. */
+export type Filled =
+  /** The entry has `${NAME}` for each of the secrets, which are still to be sealed. */
+  | { readonly entry: JsonObject; readonly secrets: Readonly<Record<string, string>> }
+  /** It quotes no value. */
+  | { readonly sentence: string };
+
 /** What cannot be added, and why. */
 export interface Left {
   readonly kind: "left";

@@ -2,6 +2,7 @@
 
 import { attentionIn } from "./attention.ts";
 import { gather } from "./attention-facts.ts";
+import { type Names, namesOf } from "./people-names.ts";
 import { TokenBuckets } from "../lib/token-bucket.ts";
 import { operated, operating, operatorNav, readerOf, respondTo } from "./operator-visit.ts";
 import { done, noticeOf } from "./page-guard.ts";
@@ -25,6 +26,7 @@ export const showAdminServer = operating(async (visit) => {
     addedOf(visit, slug),
   ]);
   if (report === undefined && added === undefined && notices.length === 0) return notFound(context);
+  const names = await namesOf(context.auth, added === undefined ? [] : [added.changedBy]);
   const items = attentionIn(known);
   // Its health was looked at for the list; its conflicts are found among all servers.
   const health = known.servers.find((each) => each.slug === slug);
@@ -40,12 +42,16 @@ export const showAdminServer = operating(async (visit) => {
       added &&
       addedServerPart({
         ...{ now: known.now, csrf: visitor.formToken, added },
-        changedBy: added.changedBy === visitor.person ? "you" : added.changedBy,
+        changedBy: changedBy(added.changedBy, visitor.person, names),
       }),
     label: added?.label,
   });
   return respondTo(visit, view);
 });
+
+function changedBy(person: string, reader: string, names: Names): string {
+  return person === reader ? "you" : (names.get(person) ?? person);
+}
 
 /** Switches a server off, or on again: what others use ends, so a new sign-in is needed. */
 export const switchServer = operated(adminServerPath, async (visit) => {

@@ -1,8 +1,10 @@
 /** `/admin/servers`: all servers, and the way of new ones in: pasted, shown, and kept as drafts. */
 
+import { attentionIn } from "./attention.ts";
+import { gather } from "./attention-facts.ts";
 import type { ChangeOutcome } from "../observability/added-servers.ts";
 import type { Candidate } from "../observability/pasted-servers.ts";
-import { type FilledIn, fillIn } from "./operator/fill-in.ts";
+import { type FilledIn, filledIn } from "./operator/fill-in.ts";
 import type { NewEntry } from "./operator/server-registry.ts";
 import {
   operated,
@@ -11,25 +13,36 @@ import {
   operatorNav,
   type OperatorVisit,
   PASTE_BYTES,
+  readerOf,
   respondTo,
 } from "./operator-visit.ts";
 import { done, noticeOf } from "./page-guard.ts";
 import { auditedAs } from "./page-visitor.ts";
 import { probeAdded } from "./added-server.ts";
 import { adminServersView } from "./view/admin-servers-view.ts";
+import type { Nav } from "./view/layout.ts";
 import { candidatesView } from "./view/candidates-view.ts";
 import { adminServerPath, PATHS } from "./view/paths.ts";
 
 const toList = (): string => PATHS.adminServers;
+
+async function navOf({ context, visitor }: OperatorVisit): Promise<Nav> {
+  const items = attentionIn(await gather(context, readerOf(visitor)));
+  return operatorNav(visitor, "admin", items.length);
+}
 
 export const showServers = operating((visit) => serversPage(visit));
 
 async function serversPage(visit: OperatorVisit, mistake?: string): Promise<Response> {
   const { context, visitor, request } = visit;
   const { servers } = context;
-  const [health, { servers: added }] = await Promise.all([servers.health(), servers.added.all()]);
+  const [health, { servers: added }, nav] = await Promise.all([
+    servers.health(),
+    servers.added.all(),
+    navOf(visit),
+  ]);
   const view = adminServersView({
-    ...{ now: Date.now(), csrf: visitor.formToken, nav: operatorNav(visitor, "admin", 0) },
+    ...{ now: Date.now(), csrf: visitor.formToken, nav },
     ...{ health, added, notices: servers.notices, mistake, notice: noticeOf(request, "server") },
   });
   return respondTo(visit, view, mistake === undefined ? 200 : 400);
@@ -59,7 +72,7 @@ async function candidatesPage(
   const pasted = added.read(text);
   const items = pasted.kind === "read" ? pasted.items : [];
   const view = candidatesView({
-    ...{ csrf: visitor.formToken, nav: operatorNav(visitor, "admin", 0) },
+    ...{ csrf: visitor.formToken, nav: await navOf(visit) },
     ...{ items, filled, sealed: await added.sealPasted(person, text) },
   });
   return respondTo(visit, view, filled === undefined ? 200 : 400);
@@ -78,7 +91,10 @@ export const addServers = operatedFreshly(
     const known = new Set((await added.all()).servers.map(({ slug }) => slug));
     const filled = candidates.map((candidate, n) => {
       const isChosen = chosen.has(String(n));
-      const one = fillIn(candidate, (name) => form.get(`${name}-${n}`) ?? undefined, isChosen);
+      const one = {
+        ...filledIn(added, candidate, (name) => form.get(`${name}-${n}`) ?? undefined),
+        isChosen,
+      };
       const { slug } = one.entry;
       const isTaken = known.has(slug) || added.isConfigured(slug);
       if (!isChosen) return one;

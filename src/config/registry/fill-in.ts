@@ -4,14 +4,8 @@ import type { JsonObject } from "../../protocol/json-rpc.ts";
 import { replacePlaceholders } from "../clients/placeholders.ts";
 import { isHeader } from "../config-fields.ts";
 import { quoted } from "../config-table.ts";
-import type { Candidate, Field } from "../../observability/pasted-servers.ts";
+import type { Candidate, Field, Filled } from "../../observability/pasted-servers.ts";
 import { mapTemplates } from "./templates.ts";
-
-export type Filled =
-  /** The entry has `${NAME}` for each of the secrets, which are still to be sealed. */
-  | { readonly entry: JsonObject; readonly secrets: Readonly<Record<string, string>> }
-  /** It quotes no value. */
-  | { readonly sentence: string };
 
 /** @param values by the names of the fields. Without one, a field has its initial or pasted value. */
 export function fillIn(

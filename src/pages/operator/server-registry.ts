@@ -6,7 +6,7 @@ import type {
   ChangeOutcome,
   ProbeReport,
 } from "../../observability/added-servers.ts";
-import type { Pasted } from "../../observability/pasted-servers.ts";
+import type { Candidate, Filled, Pasted } from "../../observability/pasted-servers.ts";
 import type { JsonObject } from "../../protocol/json-rpc.ts";
 
 type Secrets = Readonly<Record<string, string>>;
@@ -25,6 +25,8 @@ export interface ServerRegistry {
   isConfigured(slug: string): boolean;
 
   read(text: string): Pasted;
+  /** @param values by the names of the fields. Without one, a field has its initial or pasted value. */
+  fillIn(candidate: Candidate, values: Readonly<Record<string, string>>): Filled;
   /** Seals what a person has pasted, for a form that carries it: there may be secrets in it. */
   sealPasted(person: string, text: string): Promise<string>;
   /** @returns `undefined` for what was not sealed for this person. */
